@@ -1,0 +1,86 @@
+// A safetensors file, mapped read-only: what it holds and where. Nothing is copied.
+//
+// The format: 8 bytes of little-endian header length N, N bytes of JSON (name -> dtype, shape, data_offsets
+// relative to the end of the header; "__metadata__" -> strings), then the tensors' bytes, without holes or
+// overlaps.
+#pragma once
+
+#include "runtime/base/mapped_file.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainc {
+
+/// The element types of safetensors that have a whole number of bytes.
+enum class SafetensorsDType {
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kI64,
+  kI32,
+  kI16,
+  kI8,
+  kU64,
+  kU32,
+  kU16,
+  kU8,
+  kBool,
+  kF8E4M3,
+  kF8E5M2
+};
+
+/// Bytes of one element.
+size_t dtypeBytes(SafetensorsDType dtype);
+/// The name that the file format uses: "F32", "I64", ...
+std::string_view dtypeName(SafetensorsDType dtype);
+
+/// One tensor of a file. `bytes` is row-major and little-endian; it need not be aligned to the element.
+struct SafetensorsTensor {
+  std::string name;
+  SafetensorsDType dtype;
+  std::vector<uint64_t> shape;
+  uint64_t fileOffset; ///< of the first byte, from the start of the file
+  std::span<const std::byte> bytes;
+
+  /// Number of elements; 1 for a scalar.
+  uint64_t elements() const { return bytes.size() / dtypeBytes(dtype); }
+};
+
+/// "F32 [2, 3]", for messages.
+std::string describe(const SafetensorsTensor &tensor);
+
+/// A verified file: every tensor's bytes lie inside the file, match its dtype and shape, and overlap no
+/// other's; every byte after the header belongs to a tensor. Spans and tensors live as long as the view
+/// (moving keeps them valid).
+class SafetensorsView {
+public:
+  /// Maps and verifies `path`. Errors (kInvalidInput) name the file, the byte offset, and what was expected
+  /// and found.
+  static Result<SafetensorsView> open(const std::filesystem::path &path);
+  /// The same on bytes that outlive the view; `name` is used in messages.
+  static Result<SafetensorsView> parse(std::string name, std::span<const std::byte> bytes);
+
+  const std::string &path() const { return path_; }
+  /// All tensors in the order of their bytes in the file.
+  const std::vector<SafetensorsTensor> &tensors() const { return tensors_; }
+  /// The tensor of that name, or null.
+  const SafetensorsTensor *find(std::string_view name) const;
+  /// Sorted names, comma-separated, for messages; "none" for an empty file.
+  std::string names() const;
+  /// The strings under "__metadata__".
+  const std::map<std::string, std::string> &metadata() const { return metadata_; }
+
+private:
+  std::string path_;
+  MappedFile file_;
+  std::vector<SafetensorsTensor> tensors_;
+  std::map<std::string, size_t, std::less<>> index_;
+  std::map<std::string, std::string> metadata_;
+};
+
+} // namespace trainc
