@@ -1,0 +1,32 @@
+// A file mapped read-only into memory.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+
+namespace trainc {
+
+/// A read-only, shared mapping of a whole regular file; unmapped on destruction. Pages are read when touched. An empty
+/// file gives an empty span.
+class MappedFile {
+public:
+  /// Maps `path`. Fails (kInvalidInput) when it cannot be opened or is not a regular file.
+  static Result<MappedFile> open(const std::filesystem::path &path);
+
+  MappedFile() = default;
+  MappedFile(MappedFile &&other) noexcept;
+  MappedFile &operator=(MappedFile &&other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::span<const std::byte> bytes_;
+};
+
+} // namespace trainc

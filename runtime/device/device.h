@@ -1,0 +1,63 @@
+// What the executor needs of a machine. Implementations: cpu/ (thread pool, kernels, BLAS) and null/ (dry run).
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trainc::fb {
+struct Plan;
+}
+
+namespace trainc {
+
+/// C = op(A) op(B) + beta C for each of `batch` row-major f32 matrices; fields as in the schema's Gemm.
+struct GemmCall {
+  int64_t m = 0, n = 0, k = 0, batch = 1;
+  bool transposeA = false, transposeB = false;
+  int64_t lda = 0, ldb = 0, ldc = 0;             ///< row strides, in elements
+  int64_t strideA = 0, strideB = 0, strideC = 0; ///< from one matrix of the batch to the next, in elements
+  float beta = 0;                                ///< 0 or 1
+  int64_t tileM = 0, tileN = 0;                  ///< C's tiles, each one library call
+  const float *a = nullptr, *b = nullptr;
+  float *c = nullptr;
+};
+
+/// One device. Operations run in the order in which they are issued; they may be asynchronous until synchronise().
+/// Addresses, sizes and kernel indices come from a verified plan: the operations check nothing and cannot fail.
+/// Not thread-safe: one thread drives a device.
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// For messages, e.g. "cpu (x86-64-v4, 2 threads)".
+  virtual std::string description() const = 0;
+
+  /// Allocates `bytes` of zeroed memory, 64-byte aligned, that lives as long as the device. The result may be
+  /// addressed by the host. Fails (kFailed) when there is no such amount of memory.
+  virtual Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) = 0;
+
+  /// Loads the plan's kernels; launch() then takes indices into plan.kernels. Fails (kInvalidInput) when the machine
+  /// lacks features that every object of the plan needs, or when a kernel is missing.
+  virtual Status loadKernels(const fb::Plan &plan) = 0;
+
+  /// Runs tiles [0, grid) of a kernel.
+  virtual void launch(uint32_t kernel, void *const *args, uint64_t grid) = 0;
+  virtual void gemm(const GemmCall &call) = 0;
+  /// Copies between ranges that do not overlap.
+  virtual void copy(std::byte *destination, const std::byte *source, uint64_t bytes) = 0;
+  virtual void zero(std::byte *destination, uint64_t bytes) = 0;
+
+  /// Copies from the host to the device and back; done when they return.
+  virtual void toDevice(std::byte *destination, std::span<const std::byte> source) = 0;
+  virtual void fromDevice(std::span<std::byte> destination, const std::byte *source) = 0;
+
+  /// Waits until all that was issued is done.
+  virtual void synchronise() = 0;
+};
+
+} // namespace trainc
