@@ -1,0 +1,61 @@
+# Targets that see MLIR: one shared precompiled header, the shared MLIR library, tablegen per dialect.
+add_library(trainc_mlir INTERFACE)
+target_link_libraries(trainc_mlir INTERFACE trainc_flags MLIR LLVM)
+target_include_directories(trainc_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+target_include_directories(trainc_mlir INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+if(NOT LLVM_ENABLE_RTTI)
+  target_compile_options(trainc_mlir INTERFACE -fno-rtti)
+endif()
+target_compile_options(trainc_mlir INTERFACE -fno-exceptions)
+
+# The heavy MLIR headers, compiled once and reused by every compiler library.
+file(WRITE ${PROJECT_BINARY_DIR}/mlir_pch.cpp "")
+add_library(trainc_mlir_pch OBJECT ${PROJECT_BINARY_DIR}/mlir_pch.cpp)
+target_link_libraries(trainc_mlir_pch PUBLIC trainc_mlir)
+target_precompile_headers(trainc_mlir_pch PRIVATE
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/OpImplementation.h>
+  <mlir/IR/PatternMatch.h> <mlir/Pass/Pass.h> <mlir/Interfaces/InferTypeOpInterface.h>
+  <mlir/Interfaces/SideEffectInterfaces.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Bytecode/BytecodeOpInterface.h> <llvm/ADT/TypeSwitch.h>)
+
+# trainc_compiler_library(name SOURCES a.cpp ... LINK libs ...): one folder of dialects/ or lib/.
+function(trainc_compiler_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC trainc_mlir ${ARG_LINK})
+  target_precompile_headers(${name} REUSE_FROM trainc_mlir_pch)
+  if(TARGET trainc_tablegen)
+    add_dependencies(${name} trainc_tablegen)
+  endif()
+endfunction()
+
+# trainc_pass_library(Phase SOURCES ... LINK ...): a folder lib/<Phase> with passes described in its Passes.td.
+function(trainc_pass_library phase)
+  set(LLVM_TARGET_DEFINITIONS Passes.td)
+  mlir_tablegen(Passes.h.inc -gen-pass-decls -name Trainc${phase})
+  string(TOLOWER ${phase} lower)
+  add_public_tablegen_target(trainc_${lower}_passes_tablegen)
+  add_dependencies(trainc_tablegen trainc_${lower}_passes_tablegen)
+  trainc_compiler_library(lib_${lower} ${ARGN})
+endfunction()
+
+# trainc_dialect(folder dialect): declarations and definitions of a dialect's operations, types and attributes,
+# from <folder>Ops.td, into <folder>{Dialect,Ops,Types,Enums}.{h,cpp}.inc.
+function(trainc_dialect folder dialect)
+  set(LLVM_TARGET_DEFINITIONS ${folder}Ops.td)
+  mlir_tablegen(${folder}Ops.h.inc -gen-op-decls)
+  mlir_tablegen(${folder}Ops.cpp.inc -gen-op-defs)
+  mlir_tablegen(${folder}Dialect.h.inc -gen-dialect-decls -dialect=${dialect})
+  mlir_tablegen(${folder}Dialect.cpp.inc -gen-dialect-defs -dialect=${dialect})
+  mlir_tablegen(${folder}Types.h.inc -gen-typedef-decls -typedefs-dialect=${dialect})
+  mlir_tablegen(${folder}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect})
+  mlir_tablegen(${folder}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect})
+  mlir_tablegen(${folder}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect})
+  mlir_tablegen(${folder}Enums.h.inc -gen-enum-decls)
+  mlir_tablegen(${folder}Enums.cpp.inc -gen-enum-defs)
+  add_public_tablegen_target(trainc_${dialect}_tablegen)
+  add_dependencies(trainc_tablegen trainc_${dialect}_tablegen)
+endfunction()
+
+add_custom_target(trainc_tablegen)
+include_directories(${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${MLIR_INCLUDE_DIRS})

@@ -1,0 +1,29 @@
+#include "dialects/Interfaces/Interfaces.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+Type LaneContext::type(Type element) const {
+  return lanes == 0 ? element : VectorType::get({lanes}, element);
+}
+
+static Value constantOf(OpBuilder &builder, const LaneContext &lanes, TypedAttr scalar) {
+  auto vector = dyn_cast<VectorType>(lanes.type(scalar.getType()));
+  TypedAttr value = vector ? cast<TypedAttr>(DenseElementsAttr::get(vector, Attribute(scalar))) : scalar;
+  return arith::ConstantOp::create(builder, lanes.loc, value);
+}
+
+Value LaneContext::constant(OpBuilder &builder, Type element, double value) const {
+  return constantOf(builder, *this, builder.getFloatAttr(element, value));
+}
+
+Value LaneContext::constantInt(OpBuilder &builder, Type element, int64_t value) const {
+  return constantOf(builder, *this, builder.getIntegerAttr(element, value));
+}
+
+} // namespace trainc
+
+#include "dialects/Interfaces/Interfaces.cpp.inc"

@@ -1,0 +1,86 @@
+// What an op knows about itself: the interfaces that passes use, and the small types in their signatures.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace trainc {
+
+/// Where an elementwise body is being built: on scalars or on vectors of lanes.
+struct LaneContext {
+  mlir::Location loc;
+  /// Number of lanes; 0 for scalars.
+  int64_t lanes;
+  /// Lane value (i64) of the position along logical dimension `dim` of the op's result.
+  llvm::function_ref<mlir::Value(unsigned dim)> index;
+  /// Lane value (i64) of the row-major position in the op's result.
+  llvm::function_ref<mlir::Value()> linearIndex;
+
+  /// `element`, or a vector of lanes of it.
+  mlir::Type type(mlir::Type element) const;
+  /// A constant on all lanes; `value` is rounded to the element type.
+  mlir::Value constant(mlir::OpBuilder &builder, mlir::Type element, double value) const;
+  mlir::Value constantInt(mlir::OpBuilder &builder, mlir::Type element, int64_t value) const;
+};
+
+/// How a parameter starts: `kind` is zeros, ones, constant, normal, uniform; `a` and `b` its numbers
+/// (constant: value; normal: standard deviation; uniform: low, high).
+struct Initializer {
+  llvm::StringRef kind;
+  double a = 0, b = 0;
+};
+
+/// What a layer op declares while a model is instantiated.
+class LayerScope {
+public:
+  virtual ~LayerScope() = default;
+  /// Declares parameter `<scope path>.<name>` and returns its value. A second declaration of one name is an error,
+  /// reported at the layer; null is returned then.
+  virtual mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type, Initializer init) = 0;
+  /// The value of a parameter declared elsewhere, by full name from the model's root; null and an error if unknown.
+  virtual mlir::Value useParameter(llvm::StringRef fullName) = 0;
+  /// Identifies a site of randomness: a hash of the scope path and `name`, independent of position in the program.
+  virtual int64_t randomStream(llvm::StringRef name) = 0;
+  /// False while evaluating or generating: dropout passes its input through.
+  virtual bool training() const = 0;
+  /// Scalars (tensor<i64>) that key random numbers: the run's seed, the global step, the micro-batch within the step.
+  virtual mlir::Value seed() = 0;
+  virtual mlir::Value step() = 0;
+  virtual mlir::Value micro() = 0;
+};
+
+/// The key-value cache while generation entries are built.
+class CacheScope {
+public:
+  virtual ~CacheScope() = default;
+  /// Position of the first token of this call in its sequence, tensor<i32>.
+  virtual mlir::Value position() = 0;
+  /// Number of positions the caches hold.
+  virtual int64_t capacity() const = 0;
+  /// Writes `rows` [1, T, width] at the current position of the next cache (named in order of calls) and returns the whole
+  /// cache [1, capacity, width].
+  virtual mlir::Value append(mlir::OpBuilder &builder, mlir::Value rows) = 0;
+};
+
+/// What executes an op of the phase `scheduled`.
+enum class KernelClass {
+  Alias,         ///< nothing: the result is the operand's bytes (reshape)
+  Rows,          ///< loop over rows: elementwise, row and column reductions (nn.kernel)
+  StridedCopy,   ///< moves elements: slice, pad, concat, transpose
+  Scatter,       ///< adds rows at indices
+  Attention,     ///< blocked attention forward
+  AttentionGrad, ///< blocked attention backward
+  Gemm,          ///< library matrix product
+  Loop,          ///< counted loop (nn.chunks)
+};
+
+/// Labels of operand and result dimensions; see IndexingOpInterface.
+struct IndexingRule {
+  llvm::SmallVector<llvm::SmallVector<int>> operands, results;
+};
+
+} // namespace trainc
+
+#include "dialects/Interfaces/Interfaces.h.inc"

@@ -1,0 +1,124 @@
+// What an op knows about itself. Passes ask through these interfaces and never by op name.
+
+#ifndef TRAINC_INTERFACES
+#define TRAINC_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    The vector-Jacobian product of an op on tensors. Ops without this interface are constants to autodiff.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the cotangents of the operands from those of the results.
+      `resultCotangents` has one entry per result, null where it is zero. `operandCotangents` has one entry per
+      operand, null on entry; set those whose `needed` flag is true, leave null what is zero. A cotangent has the type
+      of its value.
+    }],
+    "void", "buildVjp",
+    (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$resultCotangents,
+         "::llvm::ArrayRef<bool>":$needed, "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>];
+}
+
+def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op whose every result element depends on the operands' elements at the same position only (operands of the
+    result's shape), and on the position itself. It has one result.
+  }];
+  let methods = [
+    InterfaceMethod<[{
+      Builds the scalar computation in `arith` and `math` on lanes. `operands` holds one lane value per operand: a
+      scalar, or a vector of as many lanes as `lanes` says. Use explicit `math.fma` where a fused product is meant.
+      Returns a lane value of the result's element type.
+    }],
+    "::mlir::Value", "buildBody",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands, "const ::trainc::LaneContext &":$lanes)>];
+}
+
+def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    A composite op that is replaced by primitive ops (elementwise, reduce, broadcast, shape ops) before fusion.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the primitive ops and returns one value per result, of the same type.
+    }],
+    "::llvm::SmallVector<::mlir::Value>", "decompose", (ins "::mlir::OpBuilder &":$builder)>];
+}
+
+def LayerOpInterface : OpInterface<"LayerOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op of the `model` phase that declares parameters or names a site of randomness in its scope, and is expanded into
+    tensor ops when the model is instantiated.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the layer's tensor ops on the concrete `operands` and returns its results; parameters are declared
+      through `scope`. On bad shapes emits an error at the op, naming operands and dimensions, and fails.
+    }],
+    "::llvm::FailureOr<::llvm::SmallVector<::mlir::Value>>", "expand",
+    (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands, "::trainc::LayerScope &":$scope)>];
+}
+
+def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op that mixes positions of a sequence, and so needs another form when generation feeds one token at a time
+    (attention, positions). All other ops treat positions independently.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the op's form for generation and returns one value per result (null where unused). `caches` reads and
+      writes the key-value cache.
+    }],
+    "::llvm::SmallVector<::mlir::Value>", "buildIncremental",
+    (ins "::mlir::OpBuilder &":$builder, "::trainc::CacheScope &":$caches)>];
+}
+
+def LossTermOpInterface : OpInterface<"LossTermOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op that yields a loss per target, some of which may be ignored or weighted.
+  }];
+  let methods = [InterfaceMethod<[{
+      Builds the targets' weights (0 for ignored ones) from labels and constants alone, in the shape and type of result
+      0. The loss is the sum of result 0 over the sum of these weights.
+    }],
+    "::mlir::Value", "buildTargetWeights", (ins "::mlir::OpBuilder &":$builder)>];
+}
+
+def IndexingOpInterface : OpInterface<"IndexingOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    How an op's dimensions correspond: which may be split (into chunks now, over ranks later) and where partial
+    sums arise.
+  }];
+  let methods = [InterfaceMethod<[{
+      One label per dimension of each operand and result. Equal labels are the same dimension. A label of operands that
+      no result carries is summed over: splitting it makes the results partial sums. Label -1 cannot be split.
+    }],
+    "::trainc::IndexingRule", "getIndexingRule", (ins)>];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ The work of an op that dominates a step (matrix products, attention). }];
+  let methods = [InterfaceMethod<[{
+      Floating-point operations, multiply and add counted apart.
+    }], "int64_t", "getFlops", (ins)>];
+}
+
+def ExecutableOpInterface : OpInterface<"ExecutableOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op of the phase `scheduled` that becomes instructions of the plan. }];
+  let methods = [
+    InterfaceMethod<[{ Which generator or library executes it. }],
+      "::trainc::KernelClass", "getKernelClass", (ins)>,
+    InterfaceMethod<[{
+        Index of the operand whose buffer result `result` overwrites (the op updates it in place), or -1.
+      }],
+      "int", "getInPlaceOperand", (ins "unsigned":$result), [{}], [{ return -1; }]>];
+}
+
+#endif

@@ -1,0 +1,125 @@
+// Blocks and models: their borders' syntax and their verification.
+#include "dialects/NN/NN.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+/// Parses `@name(%a: type, ...)`; region arguments are deferred, the spelled types go into `argument_types`.
+static ParseResult parseBorder(OpAsmParser &parser, OperationState &state, SmallVectorImpl<OpAsmParser::Argument> &arguments) {
+  StringAttr name;
+  if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), state.attributes) ||
+      parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true))
+    return failure();
+  SmallVector<Attribute> types;
+  for (OpAsmParser::Argument &argument : arguments) {
+    types.push_back(TypeAttr::get(argument.type));
+    argument.type = DeferredType::get(parser.getContext());
+  }
+  state.addAttribute("argument_types", parser.getBuilder().getArrayAttr(types));
+  return success();
+}
+
+static ParseResult parseBody(OpAsmParser &parser, OperationState &state, ArrayRef<OpAsmParser::Argument> arguments) {
+  Region *body = state.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  if (body->empty())
+    body->emplaceBlock();
+  return success();
+}
+
+static void printBorder(OpAsmPrinter &printer, StringAttr name, ArrayAttr types, Block &body) {
+  printer << " ";
+  printer.printSymbolName(name.getValue());
+  printer << "(";
+  llvm::interleaveComma(llvm::zip(body.getArguments(), types.getAsValueRange<TypeAttr>()), printer, [&](auto pair) {
+    printer << std::get<0>(pair) << ": " << std::get<1>(pair);
+  });
+  printer << ")";
+}
+
+static LogicalResult verifyBorder(Operation *op, ArrayAttr types, Block &body) {
+  if (types.size() != body.getNumArguments())
+    return op->emitOpError("has ") << body.getNumArguments() << " arguments but " << types.size() << " argument types";
+  for (auto [index, type] : llvm::enumerate(types.getAsValueRange<TypeAttr>()))
+    if (!isa<RankedTensorType>(type))
+      return op->emitOpError("argument ") << index << " must be a ranked tensor, found " << type;
+  return success();
+}
+
+//===-- nn.block ------------------------------------------------------------------------------------------===//
+
+ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  return failure(parseBorder(parser, state, arguments) || parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+                 parseBody(parser, state, arguments));
+}
+
+void BlockOp::print(OpAsmPrinter &printer) {
+  printBorder(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "argument_types"});
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult BlockOp::verify() {
+  Block &body = getBody().front();
+  if (body.empty() || !isa<ReturnOp>(body.back()))
+    return emitOpError("must end in nn.return");
+  return verifyBorder(*this, getArgumentTypes(), body);
+}
+
+void BlockOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn) {}
+
+//===-- nn.model ------------------------------------------------------------------------------------------===//
+
+/// Parses `export "config.json" {...}` any number of times into one dictionary.
+static ParseResult parseExports(OpAsmParser &parser, OperationState &state) {
+  NamedAttrList exports;
+  while (succeeded(parser.parseOptionalKeyword("export"))) {
+    std::string file;
+    DictionaryAttr content;
+    if (parser.parseString(&file) || parser.parseAttribute(content))
+      return failure();
+    exports.append(file, content);
+  }
+  if (!exports.empty())
+    state.addAttribute("exports", exports.getDictionary(parser.getContext()));
+  return success();
+}
+
+ParseResult ModelOp::parse(OpAsmParser &parser, OperationState &state) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  if (parseBorder(parser, state, arguments))
+    return failure();
+  SmallVector<StringRef> columns;
+  for (OpAsmParser::Argument &argument : arguments)
+    columns.push_back(argument.ssaName.name.drop_front());
+  state.addAttribute("columns", parser.getBuilder().getStrArrayAttr(columns));
+  return failure(parseExports(parser, state) || parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+                 parseBody(parser, state, arguments));
+}
+
+void ModelOp::print(OpAsmPrinter &printer) {
+  printBorder(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
+  if (DictionaryAttr exports = getExportsAttr())
+    for (NamedAttribute file : exports)
+      printer << " export \"" << file.getName().getValue() << "\" " << file.getValue();
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "argument_types", "columns", "exports"});
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+LogicalResult ModelOp::verify() {
+  Block &body = getBody().front();
+  if (getColumns().size() != body.getNumArguments())
+    return emitOpError("has ") << body.getNumArguments() << " arguments but " << getColumns().size() << " column names";
+  return verifyBorder(*this, getArgumentTypes(), body);
+}
+
+/// Columns keep their names through printing and parsing.
+void ModelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  for (auto [argument, column] : llvm::zip(region.getArguments(), getColumns().getAsValueRange<StringAttr>()))
+    setName(argument, column);
+}

@@ -1,0 +1,49 @@
+// The nn dialect: tensor math of models on logical shapes.
+#pragma once
+
+#include "dialects/Interfaces/Interfaces.h"
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/NN/NNDialect.h.inc"
+#include "dialects/NN/NNEnums.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/NN/NNTypes.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/NN/NNAttributes.h.inc"
+
+namespace trainc::nn {
+
+/// Reports a type error at the op being inferred; converts to failure().
+using InferError = llvm::function_ref<mlir::InFlightDiagnostic()>;
+
+/// Shared body of every tensor op's inferReturnTypes: deferred operands make deferred results, else `Op::inferTypes` decides.
+template <typename Op>
+llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir::Location> location,
+                                 typename Op::Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
+  auto isDeferred = [](mlir::Value value) { return llvm::isa<DeferredType>(value.getType()); };
+  if (llvm::any_of(adaptor.getOperands(), isDeferred)) {
+    types.assign(Op::resultCount(adaptor), DeferredType::get(context));
+    return mlir::success();
+  }
+  mlir::Location where = location.value_or(mlir::UnknownLoc::get(context));
+  auto inferred = Op::inferTypes(adaptor, [&] { return mlir::emitError(where) << Op::getOperationName() << ": "; });
+  if (failed(inferred))
+    return mlir::failure();
+  types.assign(inferred->begin(), inferred->end());
+  return mlir::success();
+}
+
+} // namespace trainc::nn
+
+#define GET_OP_CLASSES
+#include "dialects/NN/NNOps.h.inc"

@@ -1,0 +1,81 @@
+// Composite ops: each is replaced by primitive ops before fusion, and has a gradient of its own that saves little.
+
+#ifndef TRAINC_NN_COMPOSITE
+#define TRAINC_NN_COMPOSITE
+
+include "dialects/NN/NNBase.td"
+
+class NN_CompositeOp<string mnemonic, list<Trait> traits = []>
+    : NN_TensorOp<mnemonic, traits # [
+        DeclareOpInterfaceMethods<DecomposableOpInterface>,
+        DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+        DeclareOpInterfaceMethods<IndexingOpInterface>]>;
+
+def NN_StandardizeOp : NN_CompositeOp<"standardize"> {
+  let summary = "(x - mean) / sqrt(variance + eps) along the last dimension, and the 1/sqrt factor (without that dimension)";
+  let description = [{ The core of layer norm (Ba et al. 2016); the gradient needs only the results. }];
+  let arguments = (ins NN_Tensor:$x, F64Attr:$eps);
+  let results = (outs NN_Tensor:$result, NN_Tensor:$rstd);
+  let assemblyFormat = "$x `eps` $eps attr-dict custom<Types>(type($x))";
+  let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
+}
+
+def NN_RmsStandardizeOp : NN_CompositeOp<"rms_standardize"> {
+  let summary = "x / sqrt(mean(x^2) + eps) along the last dimension, and the 1/sqrt factor (without that dimension)";
+  let description = [{ The core of RMSNorm (Zhang and Sennrich 2019); the gradient needs only the results. }];
+  let arguments = (ins NN_Tensor:$x, F64Attr:$eps);
+  let results = (outs NN_Tensor:$result, NN_Tensor:$rstd);
+  let assemblyFormat = "$x `eps` $eps attr-dict custom<Types>(type($x))";
+  let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
+}
+
+def NN_SoftmaxOp : NN_CompositeOp<"softmax"> {
+  let summary = "e^(x - max) / sum along the last dimension";
+  let arguments = (ins NN_Tensor:$x);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x attr-dict custom<Types>(type($x))";
+}
+
+def NN_RopeOp : NN_CompositeOp<"rope", [DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+  let summary = "rotary position embedding (Su et al. 2021) of heads that lie side by side in the last dimension";
+  let description = [{
+    x is [batch, t, heads*d], `positions` i32 [batch, t] or [t]. Each head's halves (x1, x2) become
+    (x1 cos a - x2 sin a, x2 cos a + x1 sin a) with a = position * theta^(-2i/d), the layout of Hugging Face's Llama.
+    `inverse` rotates back (the gradient).
+  }];
+  let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, UnitAttr:$inverse);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $x `positions` $positions `heads` $heads `theta` $theta (`inverse` $inverse^)? attr-dict
+    custom<Types>(type($x), type($positions))
+  }];
+}
+
+def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<DecomposableOpInterface>,
+                                               DeclareOpInterfaceMethods<IndexingOpInterface>,
+                                               DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+  let summary = "0, 1, 2, ... along the last dimension of the tokens, i32";
+  let description = [{ With `from` (scalar i32; generation) counting starts there. }];
+  let arguments = (ins NN_Tensor:$tokens, Optional<NN_Tensor>:$from);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$tokens (`from` $from^ custom<Types>(type($from)))? attr-dict custom<Types>(type($tokens))";
+}
+
+def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMethods<LossTermOpInterface>]> {
+  let summary = "negative log-likelihood of labels under softmax(logits), per target, and the log-sum-exp";
+  let description = [{
+    logits [..., classes], labels integers [...]. A target whose label is `ignore` (default -100) or out of range yields 0.
+    `smoothing` s: (1-s) nll + s/classes sum over classes, as in PyTorch. `weights` [classes]: each target's loss is scaled by its
+    label's weight (with smoothing, each class's share by that class's weight, as in PyTorch).
+  }];
+  let arguments = (ins NN_Tensor:$logits, NN_Tensor:$labels, Optional<NN_Tensor>:$weights,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignore, DefaultValuedAttr<F64Attr, "0.0">:$smoothing);
+  let results = (outs NN_Tensor:$nll, NN_Tensor:$lse);
+  let assemblyFormat = [{
+    $logits `,` $labels (`ignore` $ignore^)? (`smoothing` $smoothing^)? (`weights` $weights^ custom<Types>(type($weights)))?
+    attr-dict custom<Types>(type($logits), type($labels))
+  }];
+  let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
+}
+
+#endif

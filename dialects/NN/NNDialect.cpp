@@ -1,0 +1,135 @@
+// Registration of the dialect and the syntax shared by its ops.
+#include "dialects/NN/NN.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+#include "dialects/NN/NNDialect.cpp.inc"
+#include "dialects/NN/NNEnums.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialects/NN/NNTypes.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/NN/NNAttributes.cpp.inc"
+
+void NNDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/NN/NNOps.cpp.inc"
+      >();
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "dialects/NN/NNTypes.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/NN/NNAttributes.cpp.inc"
+      >();
+}
+
+//===-- Initialisers: `normal(0.02)` ----------------------------------------------------------------------===//
+
+/// Number of arguments of an initialiser kind, or -1 for an unknown kind.
+static int initArity(StringRef kind) {
+  return llvm::StringSwitch<int>(kind).Cases({"zeros", "ones"}, 0).Cases({"constant", "normal"}, 1).Case("uniform", 2).Default(-1);
+}
+
+static ParseResult parseInitSpec(AsmParser &parser, InitAttr &init) {
+  StringRef kind;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&kind))
+    return failure();
+  int arity = initArity(kind);
+  if (arity < 0)
+    return parser.emitError(loc) << "unknown initialiser '" << kind
+                                 << "'; expected zeros, ones, constant(v), normal(std) or uniform(low, high)";
+  double numbers[2] = {0, 0};
+  if (arity > 0) {
+    if (parser.parseLParen() || parser.parseFloat(numbers[0]))
+      return failure();
+    if (arity == 2 && (parser.parseComma() || parser.parseFloat(numbers[1])))
+      return failure();
+    if (parser.parseRParen())
+      return failure();
+  }
+  Builder &builder = parser.getBuilder();
+  init = InitAttr::get(parser.getContext(), kind, builder.getF64FloatAttr(numbers[0]), builder.getF64FloatAttr(numbers[1]));
+  return success();
+}
+
+static void printInit(AsmPrinter &printer, InitAttr init) {
+  printer << init.getKind();
+  int arity = initArity(init.getKind());
+  if (arity == 1)
+    printer << "(" << init.getA().getValueAsDouble() << ")";
+  if (arity == 2)
+    printer << "(" << init.getA().getValueAsDouble() << ", " << init.getB().getValueAsDouble() << ")";
+}
+
+static void printInitSpec(AsmPrinter &printer, Operation *, InitAttr init) { printInit(printer, init); }
+
+Attribute InitAttr::parse(AsmParser &parser, Type) {
+  InitAttr init;
+  if (parser.parseLess() || parseInitSpec(parser, init) || parser.parseGreater())
+    return {};
+  return init;
+}
+
+void InitAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printInit(printer, *this);
+  printer << ">";
+}
+
+//===-- Types that are spelled only where they are known ---------------------------------------------------===//
+
+/// Parses `: type, ...`, or nothing where all types are deferred.
+template <typename... Types> static ParseResult parseTypes(OpAsmParser &parser, Types &...types) {
+  if (failed(parser.parseOptionalColon())) {
+    ((types = DeferredType::get(parser.getContext())), ...);
+    return success();
+  }
+  bool first = true;
+  auto parseOne = [&](Type &type) {
+    ParseResult comma = first ? success() : parser.parseComma();
+    first = false;
+    return failed(comma) || parser.parseType(type);
+  };
+  return failure((parseOne(types) || ...));
+}
+
+template <typename... Types> static void printTypes(OpAsmPrinter &printer, Operation *op, Types... types) {
+  SmallVector<Type> list{types...};
+  if (llvm::all_of(list, llvm::IsaPred<DeferredType>))
+    return;
+  printer << " : ";
+  llvm::interleaveComma(list, printer);
+}
+
+/// Parses `%a, %b : type, type`, the types left out where all are deferred.
+static ParseResult parseTypedValues(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
+                                    SmallVectorImpl<Type> &types) {
+  if (parser.parseOperandList(values))
+    return failure();
+  if (succeeded(parser.parseOptionalColon()))
+    return parser.parseTypeList(types);
+  types.assign(values.size(), DeferredType::get(parser.getContext()));
+  return success();
+}
+
+static void printTypedValues(OpAsmPrinter &printer, Operation *, OperandRange values, TypeRange types) {
+  printer << values;
+  if (llvm::all_of(types, llvm::IsaPred<DeferredType>))
+    return;
+  printer << " : ";
+  llvm::interleaveComma(types, printer);
+}
+
+#define GET_OP_CLASSES
+#include "dialects/NN/NNOps.cpp.inc"

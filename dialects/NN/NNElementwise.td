@@ -1,0 +1,120 @@
+// Elementwise ops.
+
+#ifndef TRAINC_NN_ELEMENTWISE
+#define TRAINC_NN_ELEMENTWISE
+
+include "dialects/NN/NNBase.td"
+
+class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
+    : NN_TensorOp<mnemonic, traits # [
+        DeclareOpInterfaceMethods<ElementwiseOpInterface>,
+        DeclareOpInterfaceMethods<IndexingOpInterface>]>;
+
+class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
+    : NN_ElementwiseOp<mnemonic, traits> {
+  let summary = what;
+  let arguments = (ins NN_Tensor:$x);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x attr-dict custom<Types>(type($x))";
+}
+
+// Operands of unequal shapes are broadcast (right-aligned, as in NumPy) when the model is instantiated; from then on
+// shapes are equal.
+class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
+    : NN_ElementwiseOp<mnemonic, traits> {
+  let summary = what;
+  let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict custom<Types>(type($lhs), type($rhs))";
+}
+
+def NN_NegOp : NN_UnaryOp<"neg", "-x">;
+def NN_AbsOp : NN_UnaryOp<"abs", "|x|">;
+def NN_ExpOp : NN_UnaryOp<"exp", "e^x">;
+def NN_LogOp : NN_UnaryOp<"log", "natural logarithm">;
+def NN_SqrtOp : NN_UnaryOp<"sqrt", "square root">;
+def NN_RsqrtOp : NN_UnaryOp<"rsqrt", "1/sqrt(x)">;
+def NN_ReciprocalOp : NN_UnaryOp<"reciprocal", "1/x">;
+def NN_SinOp : NN_UnaryOp<"sin", "sine">;
+def NN_CosOp : NN_UnaryOp<"cos", "cosine">;
+def NN_TanhOp : NN_UnaryOp<"tanh", "hyperbolic tangent">;
+def NN_ErfOp : NN_UnaryOp<"erf", "error function">;
+def NN_SigmoidOp : NN_UnaryOp<"sigmoid", "1/(1+e^-x)">;
+def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)">;
+def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
+def NN_SquareOp : NN_UnaryOp<"square", "x x">;
+
+def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit"> {
+  let description = [{
+    Exact: x/2 (1 + erf(x/sqrt 2)). With `approximate tanh` (Hendrycks and Gimpel 2016, as in GPT-2):
+    x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+  }];
+  let arguments = (ins NN_Tensor:$x, UnitAttr:$approximate);
+  let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict custom<Types>(type($x))";
+}
+
+def NN_AddOp : NN_BinaryOp<"add", "x + y">;
+def NN_SubOp : NN_BinaryOp<"sub", "x - y">;
+def NN_MulOp : NN_BinaryOp<"mul", "x y">;
+def NN_DivOp : NN_BinaryOp<"div", "x / y">;
+def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is">;
+def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is">;
+
+def NN_Predicate : I32EnumAttr<"Predicate", "comparison", [
+    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
+    I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
+  let cppNamespace = "::trainc::nn";
+}
+
+def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", []> {
+  let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict custom<Types>(type($lhs), type($rhs))";
+}
+
+def NN_SelectOp : NN_ElementwiseOp<"select", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "condition ? x : y";
+  let arguments = (ins NN_Tensor:$condition, NN_Tensor:$lhs, NN_Tensor:$rhs);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $condition `,` $lhs `,` $rhs attr-dict custom<Types>(type($condition), type($lhs), type($rhs))
+  }];
+}
+
+def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "x as another element type (floats round to nearest even, integers truncate toward zero)";
+  let arguments = (ins NN_Tensor:$x, TypeAttr:$to);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `to` $to attr-dict custom<Types>(type($x))";
+}
+
+def NN_ConstantOp : NN_ElementwiseOp<"constant"> {
+  let summary = "one number in every element";
+  let arguments = (ins F64Attr:$value, TypeAttrOf<AnyRankedTensor>:$type);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$value attr-dict `:` $type";
+}
+
+def NN_IotaOp : NN_ElementwiseOp<"iota"> {
+  let summary = "the position along dimension `dim`";
+  let arguments = (ins I64Attr:$dim, TypeAttrOf<AnyRankedTensor>:$type);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$dim attr-dict `:` $type";
+}
+
+def NN_RandomOp : NN_ElementwiseOp<"random"> {
+  let summary = "uniform numbers in [0, 1), or standard normal ones";
+  let description = [{
+    Philox4x32-10 (Salmon et al. 2011), keyed by `seed` and `stream`, at counter (step, offset*elements + position): any
+    sharding, accumulation or recomputation draws the same numbers. `seed`, `step` and `offset` are i64 scalars;
+    offset counts tensors of this shape that precede this one in the step (the micro-batch). Normal: Box-Muller.
+  }];
+  let arguments = (ins NN_Tensor:$seed, NN_Tensor:$step, NN_Tensor:$offset, UnitAttr:$normal, I64Attr:$stream,
+                       TypeAttrOf<AnyRankedTensor>:$type);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    (`normal` $normal^)? `stream` $stream `seed` $seed `step` $step `offset` $offset attr-dict `:` $type
+    custom<Types>(type($seed), type($step), type($offset))
+  }];
+}
+
+#endif

@@ -1,0 +1,41 @@
+// Ops of the phase `scheduled`: fused kernels and loops over chunks.
+
+#ifndef TRAINC_NN_FUSION
+#define TRAINC_NN_FUSION
+
+include "dialects/NN/NNBase.td"
+
+def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "primitive ops that become one generated kernel";
+  let description = [{
+    Block arguments stand for the operands; the region holds primitive ops on whole tensors and ends in nn.yield. All values
+    fit one iteration space of `rows` x `columns` (see lib/Analysis/IterationSpace.h).
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$rows, I64Attr:$columns);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "a counted loop over slices of tensors";
+  let description = [{
+    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices
+    along d, of which iteration i sees the i-th; with d = -1 every iteration sees all of it. A result with dimension d is the
+    concatenation of what the iterations yield along d; with d = -1 it is their sum, in order.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$count, DenseI64ArrayAttr:$input_dims, DenseI64ArrayAttr:$result_dims);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def NN_YieldOp : NN_Op<"yield", [Pure, Terminator]> {
+  let summary = "the results of a kernel or of an iteration over chunks";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "$values attr-dict (`:` type($values)^)?";
+}
+
+#endif

@@ -1,0 +1,89 @@
+// Matrix products, lookups and attention.
+
+#ifndef TRAINC_NN_LINEAR
+#define TRAINC_NN_LINEAR
+
+include "dialects/NN/NNBase.td"
+
+def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                         DeclareOpInterfaceMethods<IndexingOpInterface>,
+                                         DeclareOpInterfaceMethods<CostOpInterface>,
+                                         DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
+  let summary = "matrix product over the last two dimensions";
+  let description = [{
+    op(lhs) is [..., m, k], op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them; op
+    transposes the last two dimensions where told. With `reduce_batch`, both sides have the same leading dimensions and the
+    products are summed over them: the gradient of a weight, [k, n] from [..., t, k] transposed and [..., t, n].
+    `accumulate` is added to the product, in place once scheduled.
+  }];
+  let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
+                       Optional<NN_Tensor>:$accumulate);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?
+    (`accumulate` $accumulate^ custom<Types>(type($accumulate)))? attr-dict custom<Types>(type($lhs), type($rhs))
+  }];
+}
+
+def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                         DeclareOpInterfaceMethods<IndexingOpInterface>]> {
+  let summary = "rows of a table: result[..., :] = table[ids[...], :]; a row of zeros where the id is out of range";
+  let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$table `at` $ids attr-dict custom<Types>(type($table), type($ids))";
+}
+
+def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<IndexingOpInterface>,
+                                                  DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
+  let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids; ids out of range are skipped";
+  let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$updates `into` $table `at` $ids attr-dict custom<Types>(type($updates), type($table), type($ids))";
+}
+
+def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                               DeclareOpInterfaceMethods<IncrementalOpInterface>,
+                                               DeclareOpInterfaceMethods<CostOpInterface>,
+                                               DeclareOpInterfaceMethods<ExecutableOpInterface>,
+                                               AttrSizedOperandSegments]> {
+  let summary = "softmax(scale q k^T + mask) v per head";
+  let description = [{
+    q is [batch, t, heads*d], k is [batch, s, kv_heads*d], v is [batch, s, kv_heads*e]; heads lie side by side in the last
+    dimension, and query head h uses key head h*kv_heads/heads. `causal`: query i sees keys j <= i + s - t. `segments`
+    [batch, t] (with s = t): only keys of the query's own segment. `limit` (scalar i32; generation): query i sees keys
+    j <= limit + i. A query that sees no key yields zeros. Scale is 1/sqrt(d) unless given.
+    Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], which the backward uses.
+  }];
+  let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
+                       I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);
+  let results = (outs NN_Tensor:$out, NN_Tensor:$lse);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `heads` $heads (`kv_heads` $kv_heads^)? (`causal` $causal^)? (`scale` $scale^)?
+    (`segments` $segments^ custom<Types>(type($segments)))? (`limit` $limit^ custom<Types>(type($limit)))?
+    attr-dict custom<Types>(type($q), type($k), type($v))
+  }];
+  let extraClassDeclaration = inferDeclaration # [{
+    static size_t resultCount(Adaptor) { return 2; }
+    /// Key heads: kv_heads, or heads where it is not given.
+    int64_t keyHeads() { return getKvHeads().value_or(getHeads()); }
+    /// The factor of the scores: scale, or 1/sqrt(d).
+    double scoreScale();
+  }];
+}
+
+def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [DeclareOpInterfaceMethods<CostOpInterface>,
+                                                        DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "cotangents of q, k and v from that of attention's output";
+  let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, NN_Tensor:$out, NN_Tensor:$lse, NN_Tensor:$dout,
+                       Optional<NN_Tensor>:$segments,
+                       I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, F64Attr:$scale);
+  let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
+  let assemblyFormat = [{
+    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` $heads `kv_heads` $kv_heads (`causal` $causal^)? `scale` $scale
+    (`segments` $segments^ custom<Types>(type($segments)))? attr-dict
+    custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
+  }];
+  let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 3; } }];
+}
+
+#endif

@@ -1,0 +1,153 @@
+// The model's text: blocks, the model, layers that declare parameters, outputs and losses. Phase `model` only.
+
+#ifndef TRAINC_NN_MODEL
+#define TRAINC_NN_MODEL
+
+include "dialects/NN/NNBase.td"
+include "mlir/IR/OpAsmInterface.td"
+
+// A region whose arguments are spelled with their types at the border; inside, they are deferred.
+class NN_SignatureOp<string mnemonic> : NN_Op<mnemonic, [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>]> {
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let regions = (region SizedRegion<1>:$body);
+}
+
+def NN_BlockOp : NN_SignatureOp<"block"> {
+  let summary = "a part of a model, written once and used by nn.apply or nn.repeat";
+  let description = [{
+    ```mlir
+    nn.block @mlp(%x: tensor<?x?x768xf32>) {
+      %h = nn.linear "c_fc" %x to 3072
+      %g = nn.gelu %h approximate tanh
+      %y = nn.linear "c_proj" %g to 768
+      nn.return %y
+    }
+    ```
+    The declared argument types are checked against the values it is applied to; `?` fits any size. Blocks are the units
+    that sharding wraps and that checkpointing names.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$argument_types);
+}
+
+def NN_ModelOp : NN_SignatureOp<"model"> {
+  let summary = "a model from a batch's columns to outputs and a loss";
+  let description = [{
+    Arguments are columns of the data, by name (`%tokens`, `%labels`, `%segments`, any feature); their first dimension is the
+    batch. The second open dimension is the sequence length. `export "config.json" {...}` after the arguments writes a
+    dictionary as a JSON file beside checkpoints.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeArrayAttr:$argument_types, StrArrayAttr:$columns,
+                       OptionalAttr<DictionaryAttr>:$exports);
+}
+
+def NN_ReturnOp : NN_Op<"return", [Pure]> {
+  let summary = "a block's results; the last op of a block";
+  let arguments = (ins Variadic<NN_Deferred>:$values);
+  let assemblyFormat = "$values attr-dict";
+}
+
+def NN_OutputOp : NN_Op<"output"> {
+  let summary = "names a value that evaluation and generation give out (`logits`)";
+  let arguments = (ins StrAttr:$name, NN_Deferred:$value);
+  let assemblyFormat = "$name $value attr-dict";
+}
+
+def NN_LossOp : NN_Op<"loss"> {
+  let summary = "adds the mean of per-target losses over the global batch to what is minimised";
+  let description = [{
+    The mean is over the targets that are not ignored, across micro-batches and ranks (weighted where the loss op
+    weights targets). Several losses are added, each times its `scale`.
+  }];
+  let arguments = (ins StrAttr:$name, NN_Deferred:$value, DefaultValuedAttr<F64Attr, "1.0">:$scale);
+  let assemblyFormat = "$name $value (`scale` $scale^)? attr-dict";
+}
+
+def NN_ApplyOp : NN_Op<"apply"> {
+  let summary = "applies a block once: `%y = nn.apply @mlp \"mlp\" (%x)`; parameters are named below the scope";
+  let arguments = (ins FlatSymbolRefAttr:$block, StrAttr:$scope, Variadic<NN_Deferred>:$inputs);
+  let results = (outs Variadic<NN_Deferred>:$outputs);
+}
+
+def NN_RepeatOp : NN_Op<"repeat"> {
+  let summary = "applies a block n times in a row, in scopes `scope.0` to `scope.n-1`: `%h = nn.repeat @layer \"h\" times 12 (%x)`";
+  let description = [{
+    The block's results feed its first arguments the next time; further arguments are the same every time.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$block, StrAttr:$scope, I64Attr:$times, Variadic<NN_Deferred>:$inputs);
+  let results = (outs Variadic<NN_Deferred>:$outputs);
+}
+
+// An initialiser as `init normal(0.02)`; kinds: zeros, ones, constant(v), normal(std), uniform(low, high).
+def NN_Init : AttrDef<NN_Dialect, "Init"> {
+  let mnemonic = "init";
+  let summary = "how a parameter starts";
+  let parameters = (ins StringRefParameter<"kind">:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
+  let hasCustomAssemblyFormat = 1;
+}
+
+class NN_LayerOp<string mnemonic, list<Trait> traits = []>
+    : NN_Op<mnemonic, traits # [DeclareOpInterfaceMethods<LayerOpInterface>]>;
+
+def NN_ParameterOp : NN_LayerOp<"parameter"> {
+  let summary = "a parameter on its own: `%g = nn.parameter \"gain\" tensor<768xf32> init ones`";
+  let arguments = (ins StrAttr:$name, TypeAttrOf<AnyRankedTensor>:$type, OptionalAttr<NN_Init>:$init);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = "$name $type (`init` custom<InitSpec>($init)^)? attr-dict";
+}
+
+def NN_UseOp : NN_LayerOp<"use"> {
+  let summary = "a parameter declared elsewhere, by its full name: `%w = nn.use \"wte.weight\"`";
+  let arguments = (ins StrAttr:$name);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = "$name attr-dict";
+}
+
+def NN_LinearOp : NN_LayerOp<"linear"> {
+  let summary = "x W + b along the last dimension, with parameters `name.weight` and `name.bias`";
+  let description = [{
+    The weight is [in, out] (`layout in_out`, GPT-2's Conv1D) or [out, in] (`layout out_in`, torch.nn.Linear, the default).
+    Weights start from normal(0.02) unless given, biases from zeros.
+    `tied "wte.weight"` uses an existing parameter, [out, in], and declares no weight.
+  }];
+  let arguments = (ins StrAttr:$name, NN_Deferred:$x, OptionalAttr<I64Attr>:$features, OptionalAttr<StrAttr>:$tied,
+                       UnitAttr:$in_out, UnitAttr:$no_bias, OptionalAttr<NN_Init>:$init);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = [{
+    $name $x (`to` $features^)? (`tied` $tied^)? (`layout` `in_out` $in_out^)? (`no_bias` $no_bias^)?
+    (`init` custom<InitSpec>($init)^)? attr-dict
+  }];
+}
+
+def NN_EmbeddingOp : NN_LayerOp<"embedding"> {
+  let summary = "rows of the parameter `name.weight` [count, features]: `%x = nn.embedding \"wte\" %tokens of 50257 by 768`";
+  let arguments = (ins StrAttr:$name, NN_Deferred:$ids, I64Attr:$count, I64Attr:$features, OptionalAttr<NN_Init>:$init);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = [{
+    $name $ids `of` $count `by` $features (`init` custom<InitSpec>($init)^)? attr-dict
+  }];
+}
+
+def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
+  let summary = "layer norm over the last dimension, with parameters `name.weight` and `name.bias`";
+  let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps, UnitAttr:$no_bias);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = "$name $x (`eps` $eps^)? (`no_bias` $no_bias^)? attr-dict";
+}
+
+def NN_RmsNormOp : NN_LayerOp<"rms_norm"> {
+  let summary = "RMSNorm over the last dimension, with parameter `name.weight`";
+  let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = "$name $x (`eps` $eps^)? attr-dict";
+}
+
+def NN_DropoutOp : NN_LayerOp<"dropout"> {
+  let summary = "zeroes elements with probability p and scales the others by 1/(1-p), in training only";
+  let arguments = (ins StrAttr:$name, NN_Deferred:$x, F64Attr:$p);
+  let results = (outs NN_Deferred:$result);
+  let assemblyFormat = "$name $x `p` $p attr-dict";
+}
+
+#endif

@@ -1,0 +1,79 @@
+// Ops that move or combine elements: reductions, broadcasts and changes of shape.
+
+#ifndef TRAINC_NN_SHAPE
+#define TRAINC_NN_SHAPE
+
+include "dialects/NN/NNBase.td"
+
+class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
+    : NN_TensorOp<mnemonic, traits # [
+        DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+        DeclareOpInterfaceMethods<IndexingOpInterface>]>;
+
+def NN_ReduceKind : I32EnumAttr<"ReduceKind", "combiner of a reduction", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"mean", 3>]> {
+  let cppNamespace = "::trainc::nn";
+}
+
+def NN_ReduceOp : NN_ShapeOp<"reduce"> {
+  let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
+  let description = [{ `mean` is a sum times 1/n once canonicalised. Negative dimensions count from the end. }];
+  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? attr-dict custom<Types>(type($x))";
+}
+
+def NN_BroadcastOp : NN_ShapeOp<"broadcast"> {
+  let summary = "repeats x to a larger shape: right-aligned, dimensions of size 1 are repeated, missing ones added in front";
+  let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `to` $shape attr-dict custom<Types>(type($x))";
+}
+
+def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "the same elements, row-major, in another shape; one dimension may be -1, 0 keeps x's dimension";
+  let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `to` $shape attr-dict custom<Types>(type($x))";
+}
+
+def NN_TransposeOp : NN_ShapeOp<"transpose", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "permutes dimensions: result dimension i is x's dimension permutation[i]";
+  let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `by` $permutation attr-dict custom<Types>(type($x))";
+}
+
+def NN_SliceOp : NN_ShapeOp<"slice", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "`size` elements of dimension `dim`, from `offset`";
+  let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$offset, I64Attr:$size);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `dim` $dim `from` $offset `size` $size attr-dict custom<Types>(type($x))";
+}
+
+def NN_PadOp : NN_ShapeOp<"pad", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "x with `low` zeros before and `high` after it along dimension `dim`";
+  let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$low, I64Attr:$high);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `dim` $dim `low` $low `high` $high attr-dict custom<Types>(type($x))";
+}
+
+def NN_ConcatOp : NN_ShapeOp<"concat", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "joins tensors along dimension `dim`";
+  let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "`dim` $dim custom<TypedValues>($inputs, type($inputs)) attr-dict";
+}
+
+def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                      DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+  let summary = "cuts dimension `dim` (the last unless given) into equal parts";
+  let arguments = (ins NN_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$dim);
+  let results = (outs Variadic<NN_Tensor>:$parts);
+  let assemblyFormat = "$x `into` $count (`dim` $dim^)? attr-dict custom<Types>(type($x))";
+  let extraClassDeclaration = inferDeclaration # [{
+    static size_t resultCount(Adaptor adaptor) { return adaptor.getCount(); }
+  }];
+}
+
+#endif

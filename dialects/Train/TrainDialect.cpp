@@ -1,0 +1,50 @@
+// Registration of the dialect; symbol uses.
+#include "dialects/Train/Train.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace trainc::train;
+
+#include "dialects/Train/TrainDialect.cpp.inc"
+#include "dialects/Train/TrainEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Train/TrainAttributes.cpp.inc"
+
+void TrainDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Train/TrainOps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Train/TrainAttributes.cpp.inc"
+      >();
+}
+
+#define GET_OP_CLASSES
+#include "dialects/Train/TrainOps.cpp.inc"
+
+/// A get or set must name a state of the value's type.
+static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type, SymbolTableCollection &symbols) {
+  auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, name);
+  if (!state)
+    return op->emitOpError("no train.state named ") << name;
+  if (state.getType() != type)
+    return op->emitOpError("state ") << name << " is " << state.getType() << ", the value is " << type;
+  return success();
+}
+
+LogicalResult GetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyStateUse(*this, getStateAttr(), getResult().getType(), symbols);
+}
+
+LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyStateUse(*this, getStateAttr(), getValue().getType(), symbols);
+}
+
+LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyStateUse(*this, getParameterAttr(), getValue().getType(), symbols);
+}

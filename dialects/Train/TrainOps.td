@@ -1,0 +1,149 @@
+// The training program and a step's entries and state.
+
+#ifndef TRAINC_TRAIN_OPS
+#define TRAINC_TRAIN_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Train_Dialect : Dialect {
+  let name = "train";
+  let cppNamespace = "::trainc::train";
+  let summary = "The training program, and the entries and state of a step";
+  let description = [{
+    `train.program` says what to train and how. From the phase `step` on a module holds `train.state` (every tensor that
+    lives across entries) and one `train.entry` for each thing the runtime can run.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect"];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Train_Op<string mnemonic, list<Trait> traits = []> : Op<Train_Dialect, mnemonic, traits>;
+class Train_Attr<string cppName, string attrMnemonic> : AttrDef<Train_Dialect, cppName> { let mnemonic = attrMnemonic; }
+class Train_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32EnumAttr<name, what, cases> {
+  let cppNamespace = "::trainc::train";
+}
+
+def Train_OptimizerKind : Train_Enum<"OptimizerKind", "optimizer", [
+    I32EnumAttrCase<"adamw", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"sgd", 2>]>;
+def Train_ScheduleKind : Train_Enum<"ScheduleKind", "learning-rate schedule", [
+    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
+
+def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
+  let summary = "an update rule and its numbers, e.g. `adamw(lr 6e-4, weight_decay 0.1)`";
+  let description = [{
+    Defaults: lr 1e-3, beta1 0.9, beta2 0.999 (0.95 is usual for language models), eps 1e-8, weight_decay 0 (adamw: decoupled;
+    adam, sgd: added to the gradient), momentum 0.
+  }];
+  let parameters = (ins "OptimizerKind":$kind, "::mlir::FloatAttr":$lr, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2, "::mlir::FloatAttr":$eps,
+                        "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Train_Schedule : Train_Attr<"Schedule", "schedule"> {
+  let summary = "the learning rate over steps, e.g. `cosine(warmup 700, total 10000, minimum 6e-5)`";
+  let parameters = (ins "ScheduleKind":$kind, "int64_t":$warmup, "int64_t":$total, "::mlir::FloatAttr":$minimum);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Train_Group : Train_Attr<"Group", "group"> {
+  let summary = "settings of the parameters whose names match a pattern (`*` matches any text), later groups winning";
+  let parameters = (ins StringRefParameter<"pattern">:$pattern, "::mlir::FloatAttr":$lr_scale,
+                        OptionalParameter<"::mlir::FloatAttr">:$weight_decay, "bool":$frozen);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Train_ProgramOp : Train_Op<"program", [Symbol]> {
+  let summary = "what to train and how";
+  let description = [{
+    ```mlir
+    train.program @pretrain {
+      model @gpt2
+      optimizer adamw(lr 6e-4, beta2 0.95, weight_decay 0.1)
+      schedule cosine(warmup 700, minimum 6e-5)
+      clip 1.0
+      batch 4 x 1024
+      accumulate 8
+      steps 20000
+      group "*.bias" weight_decay 0.0
+      group "wte.*" frozen
+    }
+    ```
+    `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
+    Parameters of fewer than two dimensions are not decayed unless a group says so. The command line overrides all of it.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
+                       Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
+                       OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$accumulate,
+                       OptionalAttr<I64Attr>:$steps, OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+def Train_Role : Train_Enum<"Role", "what a state is for", [
+    I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
+    I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>]>;
+def Train_Direction : Train_Enum<"Direction", "who writes a scalar for whom", [
+    I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;
+
+def Train_StateOp : Train_Op<"state", [Symbol]> {
+  let summary = "a tensor that lives across entries";
+  let description = [{
+    Scalars with a direction are exchanged with the host around entries (see Scalar in plan.fbs for their names).
+    `frozen` parameters have no gradient. A state of role `output` is what generation gives out (`logits`).
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
+                       UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction);
+  let assemblyFormat = "$role (`frozen` $frozen^)? ($direction^)? $sym_name `:` $type attr-dict";
+}
+
+def Train_StateResource : Resource<"::trainc::train::StateResource">;
+
+def Train_GetOp : Train_Op<"get", [MemoryEffects<[MemRead<Train_StateResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the state's value at this point of the entry";
+  let arguments = (ins FlatSymbolRefAttr:$state);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$state attr-dict `:` type($result)";
+}
+
+def Train_SetOp : Train_Op<"set", [MemoryEffects<[MemWrite<Train_StateResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "gives the state a new value";
+  let arguments = (ins FlatSymbolRefAttr:$state, AnyRankedTensor:$value);
+  let assemblyFormat = "$state `,` $value attr-dict `:` type($value)";
+}
+
+def Train_MinimizeOp : Train_Op<"minimize", [MemoryEffects<[MemWrite<Train_StateResource>]>]> {
+  let summary = "the scalar whose gradient is wanted; autodiff replaces it by the backward and train.gradient ops";
+  let arguments = (ins AnyRankedTensor:$loss);
+  let assemblyFormat = "$loss attr-dict `:` type($loss)";
+}
+
+def Train_GradientOp : Train_Op<"gradient", [MemoryEffects<[MemWrite<Train_StateResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the gradient of a parameter, from this micro-batch; the optimizer pass replaces it";
+  let arguments = (ins FlatSymbolRefAttr:$parameter, AnyRankedTensor:$value);
+  let assemblyFormat = "$parameter `,` $value attr-dict `:` type($value)";
+}
+
+def Train_Extent : Train_Enum<"Extent", "which samples an input holds", [
+    I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
+
+def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
+  let summary = "something the runtime can run: init, begin_step, micro_step, update, eval, prefill, decode";
+  let arguments = (ins SymbolNameAttr:$sym_name);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_StateResource>]>]> {
+  let summary = "a batch column that the runtime fills before the entry runs";
+  let description = [{ Integer columns: values must be below `limit` (0: unchecked) or equal `ignore`. }];
+  let arguments = (ins StrAttr:$column, Train_Extent:$extent, DefaultValuedAttr<I64Attr, "0">:$limit,
+                       DefaultValuedAttr<I64Attr, "-1">:$ignore);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$column $extent (`limit` $limit^)? (`ignore` $ignore^)? attr-dict `:` type($result)";
+}
+
+#endif
