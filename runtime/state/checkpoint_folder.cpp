@@ -1,0 +1,159 @@
+#include "runtime/state/checkpoint_folder.h"
+
+#include "runtime/state/durable_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace trainc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kPrefix = "step-";
+/// Unfinished and discarded checkpoints: hidden, and never taken for a checkpoint.
+constexpr std::string_view kAsidePrefix = ".tmp-";
+
+std::optional<uint64_t> parseName(const std::string &name) {
+  uint64_t step = 0;
+  const char *end = name.data() + name.size();
+  if (!name.starts_with(kPrefix))
+    return std::nullopt;
+  const auto [parsed, error] = std::from_chars(name.data() + kPrefix.size(), end, step);
+  if (error != std::errc() || parsed != end || checkpointName(step) != name)
+    return std::nullopt;
+  return step;
+}
+
+/// The latest checkpoint in `folder`, or an error that says what is there.
+Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
+  const std::vector<uint64_t> steps = listCheckpoints(folder);
+  if (!steps.empty())
+    return folder / checkpointName(steps.back());
+  std::error_code error;
+  return invalidInput(
+      "--resume={}: no checkpoint (step-NNNNNNNN) in {}{}; leave --resume out to start from the "
+      "beginning, or use --resume=auto to start there only when there is none",
+      asked, folder.string(), fs::is_directory(folder, error) ? "" : ", which is not a folder");
+}
+
+} // namespace
+
+std::string checkpointName(uint64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
+
+std::vector<uint64_t> listCheckpoints(const fs::path &folder) {
+  std::vector<uint64_t> steps;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (const auto step = parseName(entry->path().filename().string()))
+      steps.push_back(*step);
+  std::ranges::sort(steps);
+  return steps;
+}
+
+Result<fs::path> resolveCheckpoint(const std::string &resume, const fs::path &folder) {
+  if (resume == "latest") {
+    if (folder.empty())
+      return invalidInput("--resume=latest needs --checkpoint-dir, or name a checkpoint: --resume=DIR");
+    return latestIn(folder, resume);
+  }
+  std::error_code error;
+  if (fs::exists(fs::path(resume) / "trainer_state.json", error))
+    return fs::path(resume);
+  return latestIn(resume, resume);
+}
+
+CheckpointFolder::CheckpointFolder(CheckpointFolder &&other) noexcept
+    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
+
+CheckpointFolder::~CheckpointFolder() {
+  if (lock_ >= 0)
+    ::close(lock_);
+}
+
+Result<CheckpointFolder> CheckpointFolder::open(const fs::path &path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error)
+    return invalidInput("--checkpoint-dir={}: cannot create the folder: {}", path.string(), error.message());
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return invalidInput("--checkpoint-dir={}: cannot open the folder: {}", path.string(),
+                        std::strerror(errno));
+  CheckpointFolder folder(path, fd);
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0)
+    return invalidInput(
+        "--checkpoint-dir={}: another trainrun writes checkpoints there; stop it or use another folder",
+        path.string());
+  folder.removeLeftovers();
+  const fs::path probe = path / fmt::format("{}probe", kAsidePrefix);
+  if (::mkdir(probe.c_str(), 0777) != 0)
+    return invalidInput("--checkpoint-dir={}: cannot write there: {}", path.string(), std::strerror(errno));
+  ::rmdir(probe.c_str());
+  return folder;
+}
+
+Result<fs::path> CheckpointFolder::begin(uint64_t step) const {
+  const fs::path aside = asidePath(step);
+  std::error_code error;
+  fs::remove_all(aside, error);
+  fs::create_directory(aside, error);
+  if (error)
+    return failed("{}: cannot create the folder: {}", aside.string(), error.message());
+  return aside;
+}
+
+Status CheckpointFolder::commit(uint64_t step) const {
+  const fs::path aside = asidePath(step);
+  const fs::path final = pathOf(step);
+  TRAINC_RETURN_IF_ERROR(syncFolder(aside));
+  if (::rename(aside.c_str(), final.c_str()) == 0)
+    return syncFolder(path_);
+  // A checkpoint of this step exists: swap the two, then drop the old one, so that there is one at every
+  // moment.
+  if (::renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, final.c_str(), RENAME_EXCHANGE) != 0)
+    return failed("{}: cannot rename to {}: {}", aside.string(), final.string(), std::strerror(errno));
+  TRAINC_RETURN_IF_ERROR(syncFolder(path_));
+  abandon(step);
+  return {};
+}
+
+void CheckpointFolder::abandon(uint64_t step) const {
+  std::error_code ignored; // what cannot be removed now is removed by the next run's open()
+  fs::remove_all(asidePath(step), ignored);
+}
+
+void CheckpointFolder::keepLast(uint64_t step, uint64_t count) const {
+  std::vector<uint64_t> older = listCheckpoints(path_);
+  std::erase_if(older, [&](uint64_t other) { return other >= step; });
+  for (size_t i = 0; i + count <= older.size(); ++i) {
+    // Renamed first: a checkpoint is never seen half removed.
+    if (::rename(pathOf(older[i]).c_str(), asidePath(older[i]).c_str()) == 0)
+      abandon(older[i]);
+  }
+}
+
+fs::path CheckpointFolder::asidePath(uint64_t step) const {
+  return path_ / fmt::format("{}{}", kAsidePrefix, checkpointName(step));
+}
+
+void CheckpointFolder::removeLeftovers() const {
+  std::error_code error;
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().filename().string().starts_with(kAsidePrefix))
+      leftovers.push_back(entry->path());
+  for (const fs::path &leftover : leftovers)
+    fs::remove_all(leftover, error);
+}
+
+} // namespace trainc

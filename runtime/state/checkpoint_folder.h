@@ -1,0 +1,61 @@
+// The folder that holds a run's checkpoints: step-00000020, step-00000040, ..., each complete or absent.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// "step-00000020" for 20.
+std::string checkpointName(uint64_t step);
+
+/// Steps of the checkpoints in `folder`, ascending; empty when there is no such folder.
+std::vector<uint64_t> listCheckpoints(const std::filesystem::path &folder);
+
+/// The checkpoint that `resume` names: "latest" (in `folder`), a checkpoint, or a folder of checkpoints (its
+/// latest). `folder` is empty when the user gave none. Errors (kInvalidInput) say what was looked for and
+/// what is there.
+Result<std::filesystem::path> resolveCheckpoint(const std::string &resume,
+                                                const std::filesystem::path &folder);
+
+/// A checkpoint folder opened for writing by one run at a time.
+class CheckpointFolder {
+public:
+  /// Creates `path` where needed, checks that it can be written, locks it against other runs, and removes
+  /// what runs that were killed left behind. Errors (kInvalidInput) name the folder and the reason.
+  static Result<CheckpointFolder> open(const std::filesystem::path &path);
+
+  CheckpointFolder(CheckpointFolder &&other) noexcept;
+  CheckpointFolder(const CheckpointFolder &) = delete;
+  CheckpointFolder &operator=(CheckpointFolder &&) = delete;
+  CheckpointFolder &operator=(const CheckpointFolder &) = delete;
+  ~CheckpointFolder();
+
+  const std::filesystem::path &path() const { return path_; }
+  std::filesystem::path pathOf(uint64_t step) const { return path_ / checkpointName(step); }
+
+  /// Makes an empty folder in which to write the checkpoint of `step`.
+  Result<std::filesystem::path> begin(uint64_t step) const;
+  /// Gives the folder that begin() made its name, atomically and durably; replaces a checkpoint of the same
+  /// step.
+  Status commit(uint64_t step) const;
+  /// Removes the folder that begin() made.
+  void abandon(uint64_t step) const;
+  /// Removes checkpoints of steps before `step` until, with it, `count` are left.
+  void keepLast(uint64_t step, uint64_t count) const;
+
+private:
+  CheckpointFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
+
+  std::filesystem::path asidePath(uint64_t step) const;
+  void removeLeftovers() const;
+
+  std::filesystem::path path_;
+  int lock_; ///< descriptor of the folder, held with flock
+};
+
+} // namespace trainc

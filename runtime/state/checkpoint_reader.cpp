@@ -1,0 +1,76 @@
+#include "runtime/state/checkpoint_reader.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/state/checkpoint_writer.h"
+#include "runtime/state/tensor_match.h"
+
+#include <cstring>
+
+namespace trainc {
+
+namespace {
+
+constexpr const char *kAdvice = "the checkpoint is damaged; resume from an older one";
+
+/// The size and the header are as recorded.
+Status verifyFrame(const std::string &path, std::span<const std::byte> bytes, const FileChecksums &recorded) {
+  if (bytes.size() != recorded.bytes)
+    return invalidInput("{}: expected {} bytes, found {}; {}", path, recorded.bytes, bytes.size(), kAdvice);
+  // The tensors are verified one by one; everything before the first of them is the header.
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), std::min(bytes.size(), sizeof(length)));
+  const uint64_t end = length < bytes.size() ? std::min(bytes.size(), sizeof(length) + length) : bytes.size();
+  if (const uint64_t found = xxh3(bytes.first(end)); found != recorded.header)
+    return invalidInput("{}: header: expected checksum {:016x}, found {:016x}; {}", path, recorded.header,
+                        found, kAdvice);
+  return {};
+}
+
+} // namespace
+
+Result<Checkpoint> Checkpoint::open(const std::filesystem::path &path) {
+  const std::filesystem::path statePath = path / kTrainerStateFile;
+  TRAINC_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(statePath));
+  const std::string_view text(reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
+  Checkpoint checkpoint;
+  checkpoint.path_ = path;
+  TRAINC_ASSIGN_OR_RETURN(checkpoint.state_, TrainerState::fromJson(statePath.string(), text));
+  return checkpoint;
+}
+
+Status Checkpoint::loadParameters(std::span<const StateTensor> parameters, unsigned threads) const {
+  return load(kModelFile, parameters, threads);
+}
+
+Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned threads) const {
+  return load(kOptimizerFile, states, threads);
+}
+
+Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, unsigned threads) const {
+  const std::string path = (path_ / name).string();
+  const auto recorded = state_.files.find(name);
+  if (recorded == state_.files.end())
+    return invalidInput("{}: does not record {}", (path_ / kTrainerStateFile).string(), name);
+  TRAINC_ASSIGN_OR_RETURN(const MappedFile mapping, MappedFile::open(path));
+  TRAINC_RETURN_IF_ERROR(verifyFrame(path, mapping.bytes(), recorded->second));
+  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, SafetensorsView::parse(path, mapping.bytes()));
+
+  const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
+  const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
+  TensorMatch match = matchTensors(file, tensors, lookup, ignoreNone);
+  TRAINC_RETURN_IF_ERROR(match.status(
+      fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?", path,
+                  state_.plan)));
+  for (TensorTransfer &transfer : match.transfers)
+    if (const auto sum = recorded->second.tensors.find(transfer.source->name);
+        sum != recorded->second.tensors.end())
+      transfer.checksum = sum->second;
+  if (const auto damaged = transferTensors(match.transfers, threads)) {
+    const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
+    return invalidInput("{}: byte {}: tensor '{}' does not have the checksum recorded in {}; {}", path,
+                        tensor.fileOffset, tensor.name, kTrainerStateFile, kAdvice);
+  }
+  return {};
+}
+
+} // namespace trainc

@@ -1,0 +1,50 @@
+// Writes checkpoints from the running plan's memory while training goes on.
+#pragma once
+
+#include "runtime/state/checkpoint_folder.h"
+#include "runtime/state/state_tensor.h"
+#include "runtime/state/trainer_state.h"
+
+#include <future>
+#include <utility>
+
+namespace trainc {
+
+inline constexpr const char *kModelFile = "model.safetensors";
+inline constexpr const char *kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char *kTrainerStateFile = "trainer_state.json";
+
+/// What checkpoints of a run hold, apart from the position.
+struct CheckpointContents {
+  std::vector<StateTensor> parameters;                      ///< to model.safetensors
+  std::vector<StateTensor> optimizer;                       ///< to optimizer.safetensors
+  std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
+};
+
+/// Writes one checkpoint in the calling thread: complete in `folder`, or absent and an error (kFailed).
+Status writeCheckpoint(const CheckpointFolder &folder, const CheckpointContents &contents,
+                       TrainerState state);
+
+/// One writer thread that reads the tensors in place: between start() and wait() nobody may write to them.
+class CheckpointWriter {
+public:
+  /// `keepLast`: how many checkpoints to keep; 0 keeps all.
+  CheckpointWriter(CheckpointFolder folder, CheckpointContents contents, uint64_t keepLast = 0)
+      : folder_(std::move(folder)), contents_(std::move(contents)), keepLast_(keepLast) {}
+
+  const CheckpointFolder &folder() const { return folder_; }
+  /// Begins to write the checkpoint of `state.step`; the one before must have been waited for.
+  void start(TrainerState state);
+  /// Whether start() was called without a wait() since.
+  bool pending() const { return result_.valid(); }
+  /// Waits for the writer. The status of the checkpoint; ok when none was pending.
+  Status wait();
+
+private:
+  CheckpointFolder folder_;
+  CheckpointContents contents_;
+  uint64_t keepLast_;
+  std::future<Status> result_; ///< last: its destructor waits for the thread, which uses the members above
+};
+
+} // namespace trainc

@@ -1,0 +1,29 @@
+// XXH3-64 of bytes that come in pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <xxhash.h>
+
+namespace trainc {
+
+/// The same value as xxh3() of all pieces in one.
+class StreamHash {
+public:
+  StreamHash() { XXH3_64bits_reset(state_.get()); }
+
+  void update(std::span<const std::byte> bytes) {
+    XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+  }
+  uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
+
+private:
+  struct Free {
+    void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
+};
+
+} // namespace trainc

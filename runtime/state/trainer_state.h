@@ -1,0 +1,28 @@
+// trainer_state.json: where a checkpoint stands and what its files must contain.
+#pragma once
+
+#include "runtime/state/safetensors_writer.h"
+
+namespace trainc {
+
+/// The position of a run, and the checksums of its checkpoint's files. Holds nothing that differs between two
+/// runs that must be equal (no times, no thread counts), so that equal runs write equal bytes.
+struct TrainerState {
+  std::string plan;  ///< Plan.name
+  uint64_t step = 0; ///< steps done
+  uint64_t seed = 0;
+  uint64_t samples = 0;                           ///< samples taken from the data so far: the data position
+  uint64_t tokens = 0;                            ///< tokens trained on so far
+  uint64_t dataSamples = 0;                       ///< samples the training data held
+  std::map<std::string, std::string> environment; ///< what may change bits: instruction set, BLAS
+  std::map<std::string, FileChecksums> files;     ///< by name inside the checkpoint
+
+  bool operator==(const TrainerState &) const = default;
+
+  /// The JSON text, ending in its own checksum.
+  std::string toJson() const;
+  /// Reads what toJson() wrote. Errors (kInvalidInput) name `path` and say what is damaged or missing.
+  static Result<TrainerState> fromJson(const std::string &path, std::string_view text);
+};
+
+} // namespace trainc

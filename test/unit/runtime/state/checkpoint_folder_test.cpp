@@ -1,0 +1,102 @@
+#include "runtime/state/checkpoint_folder.h"
+
+#include "test/unit/runtime/state/support.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+void addCheckpoint(const fs::path &folder, uint64_t step) {
+  fs::create_directories(folder / checkpointName(step));
+  writeFile(folder / checkpointName(step) / "trainer_state.json", "{}");
+}
+
+TEST(CheckpointFolder, ListsOnlyCheckpoints) {
+  TempFolder folder;
+  for (const uint64_t step : {40U, 5U, 123456789U})
+    addCheckpoint(folder.path(), step);
+  for (const char *other : {"step-1", "step-0000002x", ".tmp-step-00000060", "notes"})
+    fs::create_directory(folder / other);
+  EXPECT_THAT(listCheckpoints(folder.path()), ElementsAre(5, 40, 123456789));
+  EXPECT_THAT(listCheckpoints(folder / "none"), IsEmpty());
+}
+
+TEST(CheckpointFolder, Resolves) {
+  TempFolder folder;
+  addCheckpoint(folder.path(), 20);
+  addCheckpoint(folder.path(), 40);
+  const fs::path latest = folder / "step-00000040";
+  EXPECT_EQ(*resolveCheckpoint("latest", folder.path()), latest);
+  EXPECT_EQ(*resolveCheckpoint(folder.path().string(), {}), latest);
+  EXPECT_EQ(*resolveCheckpoint((folder / "step-00000020").string(), {}), folder / "step-00000020");
+  EXPECT_THAT(resolveCheckpoint("latest", {}).status().message(),
+              HasSubstr("--resume=latest needs --checkpoint-dir"));
+  const auto none = resolveCheckpoint("latest", folder / "step-00000020");
+  EXPECT_EQ(none.status().exitCode(), 2);
+  EXPECT_THAT(none.status().message(), HasSubstr("no checkpoint (step-NNNNNNNN) in"));
+  EXPECT_THAT(resolveCheckpoint((folder / "none").string(), {}).status().message(),
+              HasSubstr("/none, which is not a folder"));
+}
+
+TEST(CheckpointFolder, OpenRemovesLeftoversAndLocks) {
+  TempFolder parent;
+  const fs::path path = parent / "runs/a";
+  fs::create_directories(path / ".tmp-step-00000020");
+  addCheckpoint(path, 10);
+  const auto folder = CheckpointFolder::open(path);
+  ASSERT_TRUE(folder.ok()) << folder.status().message();
+  EXPECT_FALSE(fs::exists(path / ".tmp-step-00000020"));
+  EXPECT_THAT(listCheckpoints(path), ElementsAre(10));
+  EXPECT_THAT(CheckpointFolder::open(path).status().message(),
+              HasSubstr("another trainrun writes checkpoints there"));
+}
+
+TEST(CheckpointFolder, OpenRefusesWhatCannotBeWritten) {
+  TempFolder parent;
+  writeFile(parent / "file", "");
+  const auto folder = CheckpointFolder::open(parent / "file/checkpoints");
+  EXPECT_EQ(folder.status().exitCode(), 2);
+  EXPECT_THAT(folder.status().message(), HasSubstr("cannot create the folder"));
+  EXPECT_THAT(CheckpointFolder::open("/proc/self").status().message(),
+              HasSubstr("/proc/self: cannot write there"));
+}
+
+TEST(CheckpointFolder, CommitIsAllOrNothingAndReplaces) {
+  TempFolder parent;
+  const auto folder = CheckpointFolder::open(parent.path());
+  ASSERT_TRUE(folder.ok());
+  for (const char *text : {"first", "second"}) {
+    const auto aside = folder->begin(20);
+    ASSERT_TRUE(aside.ok()) << aside.status().message();
+    writeFile(*aside / "file", text);
+    ASSERT_TRUE(folder->commit(20).ok());
+    EXPECT_EQ(readFile(parent / "step-00000020/file"), text);
+  }
+  ASSERT_TRUE(folder->begin(40).ok());
+  EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(20));
+  folder->abandon(40);
+  EXPECT_EQ(std::distance(fs::directory_iterator(parent.path()), {}), 1);
+}
+
+TEST(CheckpointFolder, KeepLastCountsOnlyEarlierOnes) {
+  TempFolder parent;
+  const auto folder = CheckpointFolder::open(parent.path());
+  ASSERT_TRUE(folder.ok());
+  for (const uint64_t step : {10U, 20U, 30U, 40U, 90U})
+    addCheckpoint(parent.path(), step);
+  folder->keepLast(40, 5);
+  EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(10, 20, 30, 40, 90));
+  folder->keepLast(40, 2);
+  EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(30, 40, 90));
+  folder->keepLast(40, 1);
+  EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(40, 90));
+}
+
+} // namespace
+} // namespace trainc

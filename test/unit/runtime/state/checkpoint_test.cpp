@@ -1,0 +1,165 @@
+#include "runtime/state/checkpoint_reader.h"
+#include "runtime/state/checkpoint_writer.h"
+#include "test/unit/runtime/state/support.h"
+
+#include <csignal>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+namespace trainc {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class CheckpointTest : public testing::Test {
+protected:
+  CheckpointTest() {
+    auto folder = CheckpointFolder::open(root_.path());
+    EXPECT_TRUE(folder.ok()) << folder.status().message();
+    writer_.emplace(std::move(*folder),
+                    CheckpointContents{views(parameters_), views(optimizer_), {{"config.json", "{}\n"}}}, 2);
+  }
+
+  Status write(uint64_t step) {
+    TrainerState state;
+    state.plan = "toy";
+    state.step = step;
+    writer_->start(state);
+    EXPECT_TRUE(writer_->pending());
+    return writer_->wait();
+  }
+
+  static Status load(const std::filesystem::path &path, const std::vector<OwnedTensor> &parameters,
+                     const std::vector<OwnedTensor> &optimizer) {
+    TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
+    TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(views(parameters), 2));
+    return checkpoint.loadOptimizer(views(optimizer), 2);
+  }
+
+  TempFolder root_;
+  std::vector<OwnedTensor> parameters_ = {f32("a.weight", {2, 2}, {1, 2, 3, 4}), f32("a.bias", {2}, {5, 6})};
+  std::vector<OwnedTensor> optimizer_ = {f32("exp_avg.a.weight", {2, 2}, {7, 8, 9, 10}),
+                                         {"step", fb::DType::I64, {}, std::vector<int64_t>{3}}};
+  std::optional<CheckpointWriter> writer_;
+};
+
+TEST_F(CheckpointTest, RoundTrip) {
+  ASSERT_TRUE(write(20).ok());
+  EXPECT_FALSE(writer_->pending());
+  EXPECT_TRUE(writer_->wait().ok());
+  const std::vector<OwnedTensor> parameters = {f32("a.bias", {2}, {0, 0}),
+                                               f32("a.weight", {2, 2}, {0, 0, 0, 0})};
+  const std::vector<OwnedTensor> optimizer = {f32("exp_avg.a.weight", {2, 2}, {0, 0, 0, 0}),
+                                              {"step", fb::DType::I64, {}, std::vector<int64_t>{0}}};
+  const Status status = load(root_ / "step-00000020", parameters, optimizer);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(parameters[1].floats(), parameters_[0].floats());
+  EXPECT_EQ(parameters[0].floats(), parameters_[1].floats());
+  EXPECT_EQ(optimizer[0].bytes, optimizer_[0].bytes);
+  EXPECT_EQ(optimizer[1].bytes, optimizer_[1].bytes);
+  EXPECT_EQ(readFile(root_ / "step-00000020/config.json"), "{}\n");
+}
+
+TEST_F(CheckpointTest, EqualStatesGiveEqualBytes) {
+  ASSERT_TRUE(write(20).ok());
+  std::vector<std::string> first;
+  for (const char *file : {kModelFile, kOptimizerFile, kTrainerStateFile})
+    first.push_back(readFile(root_ / "step-00000020" / file));
+  ASSERT_TRUE(write(20).ok());
+  for (const char *file : {kModelFile, kOptimizerFile, kTrainerStateFile}) {
+    EXPECT_EQ(readFile(root_ / "step-00000020" / file), first.front()) << file;
+    first.erase(first.begin());
+  }
+}
+
+TEST_F(CheckpointTest, KeepsTheLastTwo) {
+  for (const uint64_t step : {10U, 20U, 30U})
+    ASSERT_TRUE(write(step).ok());
+  EXPECT_THAT(listCheckpoints(root_.path()), testing::ElementsAre(20, 30));
+}
+
+TEST_F(CheckpointTest, EveryChangedByteOfTheTensorsIsFound) {
+  ASSERT_TRUE(write(20).ok());
+  const auto path = root_ / "step-00000020";
+  for (const char *file : {kModelFile, kOptimizerFile}) {
+    const std::string text = readFile(path / file);
+    for (size_t i = 0; i < text.size(); ++i) {
+      std::string damaged = text;
+      damaged[i] = static_cast<char>(damaged[i] ^ 1);
+      writeFile(path / file, damaged);
+      const Status status = load(path, parameters_, optimizer_);
+      ASSERT_FALSE(status.ok()) << file << " byte " << i;
+      ASSERT_EQ(status.exitCode(), 2);
+      ASSERT_THAT(status.message(), AllOf(HasSubstr((path / file).string()), HasSubstr("damaged")));
+    }
+    writeFile(path / file, text.substr(0, text.size() - 1));
+    EXPECT_THAT(load(path, parameters_, optimizer_).message(),
+                HasSubstr(fmt::format("expected {} bytes, found {}", text.size(), text.size() - 1)));
+    writeFile(path / file, "");
+    EXPECT_FALSE(load(path, parameters_, optimizer_).ok());
+    writeFile(path / file, text);
+  }
+  std::string damaged = readFile(path / kModelFile);
+  damaged.back() ^= 1;
+  writeFile(path / kModelFile, damaged);
+  EXPECT_THAT(load(path, parameters_, optimizer_).message(),
+              HasSubstr("tensor 'a.bias' does not have the checksum"));
+}
+
+TEST_F(CheckpointTest, AnotherModelIsRefusedByName) {
+  ASSERT_TRUE(write(20).ok());
+  const std::vector<OwnedTensor> other = {f32("a.weight", {2, 3}, {1, 2, 3, 4, 5, 6}),
+                                          f32("b.bias", {2}, {5, 6})};
+  const Status status = load(root_ / "step-00000020", other, optimizer_);
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("(of 'toy') does not fit this plan"),
+                                      HasSubstr("a.weight: F32 [2, 2] in the file, F32 [2, 3] in the plan"),
+                                      HasSubstr("only in the plan (1):\n    b.bias: F32 [2]"),
+                                      HasSubstr("only in the file (1):\n    a.bias: F32 [2]")));
+  EXPECT_EQ(other[1].floats(), (std::vector<float>{5, 6}));
+}
+
+TEST_F(CheckpointTest, MissingFilesAreNamed) {
+  EXPECT_THAT(load(root_ / "step-00000020", {}, {}).message(), HasSubstr("step-00000020/trainer_state.json"));
+  ASSERT_TRUE(write(20).ok());
+  std::filesystem::remove(root_ / "step-00000020/optimizer.safetensors");
+  EXPECT_THAT(load(root_ / "step-00000020", parameters_, optimizer_).message(),
+              HasSubstr("step-00000020/optimizer.safetensors"));
+}
+
+/// Files of this process cannot grow beyond a limit while this lives: a full disk.
+class FullDisk {
+public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+TEST_F(CheckpointTest, FullDiskKeepsThePreviousOne) {
+  ASSERT_TRUE(write(20).ok());
+  {
+    const FullDisk full(100);
+    const Status status = write(40);
+    EXPECT_EQ(status.exitCode(), 1);
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("checkpoint of step 40 was not written (earlier ones are intact)"),
+                      HasSubstr("model.safetensors: cannot write: File too large")));
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(root_.path()), {}), 1);
+  EXPECT_TRUE(load(root_ / "step-00000020", parameters_, optimizer_).ok());
+  EXPECT_TRUE(write(60).ok());
+}
+
+} // namespace
+} // namespace trainc

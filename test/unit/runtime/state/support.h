@@ -1,0 +1,69 @@
+// What the tests of runtime/state share.
+#pragma once
+
+#include "runtime/state/state_tensor.h"
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <iterator>
+
+namespace trainc {
+
+/// An empty folder, removed at the end.
+class TempFolder {
+public:
+  TempFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trainc-test-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+
+  const std::filesystem::path &path() const { return path_; }
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+
+private:
+  std::filesystem::path path_;
+};
+
+/// A tensor with its own memory.
+struct OwnedTensor {
+  std::vector<std::byte> bytes;
+  StateTensor tensor;
+
+  template <typename T>
+  OwnedTensor(std::string name, fb::DType dtype, std::vector<uint64_t> shape, const std::vector<T> &values)
+      : bytes(values.size() * sizeof(T)), tensor{std::move(name), dtype, std::move(shape), bytes} {
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  }
+  OwnedTensor(const OwnedTensor &other) : bytes(other.bytes), tensor(other.tensor) { tensor.bytes = bytes; }
+
+  std::vector<float> floats() const {
+    std::vector<float> values(bytes.size() / sizeof(float));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
+};
+
+inline OwnedTensor f32(std::string name, std::vector<uint64_t> shape, const std::vector<float> &values) {
+  return {std::move(name), fb::DType::F32, std::move(shape), values};
+}
+
+inline std::vector<StateTensor> views(const std::vector<OwnedTensor> &tensors) {
+  std::vector<StateTensor> result;
+  for (const OwnedTensor &tensor : tensors)
+    result.push_back(tensor.tensor);
+  return result;
+}
+
+inline std::string readFile(const std::filesystem::path &path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void writeFile(const std::filesystem::path &path, std::string_view text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+} // namespace trainc
