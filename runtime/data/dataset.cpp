@@ -1,0 +1,54 @@
+#include "runtime/data/dataset.h"
+
+#include "runtime/data/file_patterns.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace trainc {
+
+Result<Dataset> Dataset::open(const std::vector<std::string> &patterns, std::vector<ColumnSpec> columns,
+                              std::optional<SafetensorsDType> dtype) {
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> paths, expandPatterns(patterns));
+  TokenFileOptions options{dtype, 0};
+  for (const ColumnSpec &spec : columns)
+    if (spec.name == "tokens" || spec.name == "labels")
+      options.vocabulary = std::max(options.vocabulary, spec.limit);
+  Dataset dataset;
+  dataset.columns_ = std::move(columns);
+  for (const std::filesystem::path &path : paths) {
+    TRAINC_ASSIGN_OR_RETURN(DataFile file, DataFile::open(path, dataset.columns_, options));
+    dataset.firstSample_.push_back(dataset.samples() + file.samples());
+    dataset.files_.push_back(std::move(file));
+  }
+  return dataset;
+}
+
+std::optional<size_t> Dataset::findColumn(const ColumnSpec &spec) const {
+  const auto found = std::ranges::find(columns_, spec);
+  if (found == columns_.end())
+    return std::nullopt;
+  return static_cast<size_t>(found - columns_.begin());
+}
+
+Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
+                     std::span<std::byte> destination) const {
+  const ColumnSpec &spec = columns_[column];
+  const size_t rowBytes = spec.bytes();
+  assert(samples.size() * rowBytes <= destination.size());
+  std::byte *row = destination.data();
+  for (const uint64_t sample : samples) {
+    assert(sample < this->samples());
+    const size_t file = std::ranges::upper_bound(firstSample_, sample) - firstSample_.begin() - 1;
+    TRAINC_RETURN_IF_ERROR(files_[file].readRow(column, sample - firstSample_[file], row));
+    row += rowBytes;
+  }
+  const size_t rest = destination.size() - samples.size() * rowBytes;
+  if (spec.name == "labels" && isInteger(spec.dtype))
+    fillIntegers(spec.ignore, rest / dtypeBytes(spec.dtype), spec.dtype, row);
+  else
+    std::memset(row, 0, rest);
+  return {};
+}
+
+} // namespace trainc

@@ -1,0 +1,85 @@
+// Fills the next step's batch while the current one is computed.
+#pragma once
+
+#include "runtime/data/dataset.h"
+#include "runtime/data/sample_order.h"
+
+#include <array>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace trainc {
+
+struct LoaderOptions {
+  uint64_t microBatch = 1; ///< samples per rank and micro-batch
+  uint64_t accumulate = 1; ///< micro-batches per step
+  uint64_t rank = 0;
+  uint64_t ranks = 1;
+  uint64_t firstStep = 0;
+};
+
+/// All micro-batches of one step for one rank. Valid until the Loader's next call of next().
+class StepBatch {
+public:
+  /// Rows of the whole step ([accumulate * microBatch, ...], Extent Step) of a column of the data set.
+  std::span<const std::byte> step(size_t column) const { return (*columns_)[column]; }
+  /// Rows of one micro-batch ([microBatch, ...], Extent Micro).
+  std::span<const std::byte> micro(size_t column, uint64_t micro) const {
+    const std::span<const std::byte> all = step(column);
+    const size_t bytes = all.size() / accumulate_;
+    return all.subspan(micro * bytes, bytes);
+  }
+
+private:
+  friend class Loader;
+  StepBatch(const std::vector<std::vector<std::byte>> &columns, uint64_t accumulate)
+      : columns_(&columns), accumulate_(accumulate) {}
+
+  const std::vector<std::vector<std::byte>> *columns_;
+  uint64_t accumulate_;
+};
+
+/// Runs a thread that stays one step ahead. Two steps' batches are allocated at the start and none later. A
+/// step takes ranks * accumulate * microBatch samples of the order; its micro-batch m on rank r takes those
+/// from position (m * ranks + r) * microBatch on, so that the samples of a step do not depend on how they are
+/// divided.
+class Loader {
+public:
+  /// `dataset` must outlive the loader.
+  Loader(const Dataset &dataset, SampleOrder order, LoaderOptions options);
+  ~Loader();
+  Loader(const Loader &) = delete;
+  Loader &operator=(const Loader &) = delete;
+
+  /// Waits for the batch of `step`, which must be the previous call's (to replay it) or the one after it;
+  /// options.firstStep at first. Fails (kInvalidInput) where the data holds a value that a column does not
+  /// allow.
+  Result<StepBatch> next(uint64_t step);
+
+private:
+  struct Slot {
+    std::vector<std::vector<std::byte>> columns;
+    Status status;
+  };
+
+  Slot &slot(uint64_t step) { return slots_[step % slots_.size()]; }
+  void work();
+  Status fill(uint64_t step, std::vector<std::vector<std::byte>> &columns);
+
+  const Dataset &dataset_;
+  SampleOrder order_;
+  LoaderOptions options_;
+  std::vector<uint64_t> samples_; ///< of the step being filled
+  std::array<Slot, 2> slots_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t filled_;   ///< steps below it are filled
+  uint64_t released_; ///< steps below it may be overwritten: the caller is done with them
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+} // namespace trainc

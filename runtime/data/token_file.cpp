@@ -1,0 +1,94 @@
+#include "runtime/data/token_file.h"
+
+#include "runtime/data/token_sidecar.h"
+
+#include <array>
+#include <cstring>
+
+namespace trainc {
+
+namespace {
+
+constexpr size_t kHeaderInts = 256;
+constexpr size_t kHeaderBytes = kHeaderInts * sizeof(int32_t);
+constexpr int32_t kMagic = 20240520;
+constexpr uint64_t kVocabularyOfUint16 = 65536;
+
+struct DTypeName {
+  std::string_view name;
+  SafetensorsDType dtype;
+};
+constexpr std::array<DTypeName, 3> kTokenDTypes = {{{"uint8", SafetensorsDType::kU8},
+                                                    {"uint16", SafetensorsDType::kU16},
+                                                    {"uint32", SafetensorsDType::kU32}}};
+
+int32_t headerField(std::span<const std::byte> bytes, size_t index) {
+  int32_t value = 0;
+  std::memcpy(&value, bytes.data() + index * sizeof(int32_t), sizeof(int32_t));
+  return value;
+}
+
+Result<TokenStream> readWithHeader(const std::string &file, std::span<const std::byte> bytes,
+                                   const TokenFileOptions &options) {
+  if (bytes.size() < kHeaderBytes)
+    return invalidInput("{}: byte {}: the header of llm.c's format takes {} bytes; the file is truncated",
+                        file, bytes.size(), kHeaderBytes);
+  const int32_t version = headerField(bytes, 1);
+  if (version != 1 && version != 7)
+    return invalidInput("{}: byte 4: expected version 1 (uint16) or 7 (uint32) of llm.c's format, found {}",
+                        file, version);
+  const auto dtype = version == 1 ? SafetensorsDType::kU16 : SafetensorsDType::kU32;
+  if (options.dtype && *options.dtype != dtype)
+    return invalidInput("{}: byte 4: the header says {}, --data-dtype says {}; leave --data-dtype out", file,
+                        tokenDTypeName(dtype), tokenDTypeName(*options.dtype));
+  const int32_t count = headerField(bytes, 2);
+  const uint64_t expected = static_cast<uint64_t>(std::max(count, 0)) * dtypeBytes(dtype);
+  if (count < 0 || expected != bytes.size() - kHeaderBytes)
+    return invalidInput(
+        "{}: byte 8: the header says {} tokens of {} bytes after the first {} bytes, found {} bytes; "
+        "the file is truncated or damaged",
+        file, count, dtypeBytes(dtype), kHeaderBytes, bytes.size() - kHeaderBytes);
+  return TokenStream{dtype, kHeaderBytes, bytes.subspan(kHeaderBytes)};
+}
+
+Result<SafetensorsDType> rawDType(const std::filesystem::path &path, const TokenFileOptions &options) {
+  if (options.dtype)
+    return *options.dtype;
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(path));
+  if (sidecar)
+    return sidecar->dtype;
+  return options.vocabulary > kVocabularyOfUint16 ? SafetensorsDType::kU32 : SafetensorsDType::kU16;
+}
+
+} // namespace
+
+Result<SafetensorsDType> parseTokenDType(std::string_view name) {
+  for (const DTypeName &known : kTokenDTypes)
+    if (known.name == name)
+      return known.dtype;
+  return invalidInput("unknown token dtype '{}'; expected uint8, uint16 or uint32", name);
+}
+
+std::string_view tokenDTypeName(SafetensorsDType dtype) {
+  for (const DTypeName &known : kTokenDTypes)
+    if (known.dtype == dtype)
+      return known.name;
+  return dtypeName(dtype);
+}
+
+Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> bytes,
+                                    const TokenFileOptions &options) {
+  const std::string file = path.string();
+  if (bytes.size() >= sizeof(int32_t) && headerField(bytes, 0) == kMagic)
+    return readWithHeader(file, bytes, options);
+  TRAINC_ASSIGN_OR_RETURN(const SafetensorsDType dtype, rawDType(path, options));
+  const size_t width = dtypeBytes(dtype);
+  if (bytes.size() % width != 0)
+    return invalidInput(
+        "{}: byte {}: a file of {} bytes is no whole number of {} tokens ({} bytes each); set "
+        "--data-dtype or repair the file",
+        file, bytes.size() - bytes.size() % width, bytes.size(), tokenDTypeName(dtype), width);
+  return TokenStream{dtype, 0, bytes};
+}
+
+} // namespace trainc

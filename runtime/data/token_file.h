@@ -1,0 +1,42 @@
+// Files that hold one long stream of tokens.
+#pragma once
+
+#include "runtime/base/mapped_file.h"
+#include "runtime/state/safetensors_view.h"
+
+#include <optional>
+
+namespace trainc {
+
+/// How to read raw token files.
+struct TokenFileOptions {
+  std::optional<SafetensorsDType> dtype; ///< kU8, kU16 or kU32 (--data-dtype); overrides the two rules below
+  uint64_t vocabulary = 0;               ///< the model's; above 65536 raw tokens are uint32, else uint16
+};
+
+/// A verified stream of little-endian tokens. The bytes live as long as what they were read from.
+struct TokenStream {
+  SafetensorsDType dtype; ///< kU8, kU16 or kU32
+  uint64_t fileOffset;    ///< of the first token, in bytes
+  std::span<const std::byte> bytes;
+
+  uint64_t count() const { return bytes.size() / dtypeBytes(dtype); }
+};
+
+/// Reads "uint8", "uint16" or "uint32".
+Result<SafetensorsDType> parseTokenDType(std::string_view name);
+/// The inverse of parseTokenDType.
+std::string_view tokenDTypeName(SafetensorsDType dtype);
+
+/// Interprets the content of the token file `path`:
+///  * llm.c's format where it starts with the magic number 20240520: 256 int32 of header (magic, version 1
+///  for uint16 or
+///    7 for uint32, number of tokens), then the tokens;
+///  * raw tokens otherwise. Their width is options.dtype; else what `PATH.json`, which `trainc tokenize`
+///  writes, says;
+///    else it follows from options.vocabulary.
+/// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
+Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> bytes,
+                                    const TokenFileOptions &options);
+
+} // namespace trainc
