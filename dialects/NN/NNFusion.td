@@ -21,9 +21,11 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
 def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "a counted loop over slices of tensors";
   let description = [{
-    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices
-    along d, of which iteration i sees the i-th; with d = -1 every iteration sees all of it. A result with dimension d is the
-    concatenation of what the iterations yield along d; with d = -1 it is their sum, in order.
+    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices along
+    d, of which iteration i sees the i-th; with d = -1 every iteration sees all of it; with d = -2 it is carried:
+    iteration 0 sees the operand, each later one what the previous one yielded. A result with dimension d >= 0 is the
+    concatenation along d of what the iterations yield; results with dimension -2 are the last values of the carried inputs, in
+    the same order.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$count, DenseI64ArrayAttr:$input_dims, DenseI64ArrayAttr:$result_dims);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
