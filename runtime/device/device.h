@@ -1,4 +1,5 @@
-// What the executor needs of a machine. Implementations: cpu/ (thread pool, kernels, BLAS) and null/ (dry run).
+// What the executor needs of a machine. Implementations: cpu/ (thread pool, kernels, BLAS) and null/ (dry
+// run).
 #pragma once
 
 #include "runtime/base/status.h"
@@ -27,9 +28,9 @@ struct GemmCall {
   float *c = nullptr;
 };
 
-/// One device. Operations run in the order in which they are issued; they may be asynchronous until synchronise().
-/// Addresses, sizes and kernel indices come from a verified plan: the operations check nothing and cannot fail.
-/// Not thread-safe: one thread drives a device.
+/// One device. Operations run in the order in which they are issued; they may be asynchronous until
+/// synchronise(). Addresses, sizes and kernel indices come from a verified plan: the operations check nothing
+/// and cannot fail. Not thread-safe: one thread drives a device.
 class Device {
 public:
   virtual ~Device() = default;
@@ -41,8 +42,8 @@ public:
   /// addressed by the host. Fails (kFailed) when there is no such amount of memory.
   virtual Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) = 0;
 
-  /// Loads the plan's kernels; launch() then takes indices into plan.kernels. Fails (kInvalidInput) when the machine
-  /// lacks features that every object of the plan needs, or when a kernel is missing.
+  /// Loads the plan's kernels; launch() then takes indices into plan.kernels. Fails (kInvalidInput) when the
+  /// machine lacks features that every object of the plan needs, or when a kernel is missing.
   virtual Status loadKernels(const fb::Plan &plan) = 0;
 
   /// Runs tiles [0, grid) of a kernel.

@@ -1,0 +1,33 @@
+// Memory of an arena, straight from the operating system.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace trainc {
+
+/// A private anonymous mapping: zeroed, 2 MiB aligned, huge pages where the system has them, between two
+/// inaccessible guard regions. No page exists before it is touched.
+class ArenaMapping {
+public:
+  /// `reserveOnly` does not ask the system whether it has the memory; for dry runs, which leave it untouched.
+  static Result<ArenaMapping> create(std::string_view name, uint64_t bytes, bool reserveOnly);
+
+  ArenaMapping(ArenaMapping &&other) noexcept;
+  ArenaMapping &operator=(ArenaMapping &&) = delete;
+  ~ArenaMapping();
+
+  std::byte *data() const { return data_; }
+
+private:
+  ArenaMapping() = default;
+
+  void *base_ = nullptr;
+  uint64_t reserved_ = 0;
+  std::byte *data_ = nullptr;
+};
+
+} // namespace trainc

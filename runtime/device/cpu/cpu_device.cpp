@@ -1,0 +1,76 @@
+#include "runtime/device/cpu/cpu_device.h"
+
+#include "runtime/device/cpu/blas.h"
+
+#include <cstring>
+#include <sched.h>
+
+namespace trainc {
+
+namespace {
+
+/// Bytes that one thread copies at a time: large enough to hide the start of a thread.
+constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
+
+unsigned availableThreads() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+    return static_cast<unsigned>(CPU_COUNT(&set));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+} // namespace
+
+CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableThreads()) {}
+
+std::string CpuDevice::description() const {
+  return fmt::format("cpu ({}, {} threads, {})", kernels_.level().empty() ? "no kernels" : kernels_.level(),
+                     pool_.threads(), blasDescription());
+}
+
+Result<std::byte *> CpuDevice::allocateArena(std::string_view name, uint64_t bytes) {
+  TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/false));
+  return arenas_.emplace_back(std::move(arena)).data();
+}
+
+Status CpuDevice::loadKernels(const fb::Plan &plan) {
+  TRAINC_ASSIGN_OR_RETURN(kernels_, KernelLibrary::load(plan));
+  return {};
+}
+
+void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
+  const KernelFunction function = kernels_.kernel(kernel);
+  pool_.run(grid, [=](uint64_t begin, uint64_t end) {
+    function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  });
+}
+
+void CpuDevice::gemm(const GemmCall &call) {
+  const int64_t rows = (call.m - 1) / call.tileM + 1, columns = (call.n - 1) / call.tileN + 1;
+  const auto tiles = static_cast<uint64_t>(rows * columns * call.batch);
+  pool_.run(tiles, 1, [&](uint64_t begin, uint64_t end) {
+    for (auto tile = static_cast<int64_t>(begin); tile < static_cast<int64_t>(end); ++tile)
+      gemmTile(call, tile / (rows * columns), tile % rows * call.tileM, tile / rows % columns * call.tileN);
+  });
+}
+
+void CpuDevice::copy(std::byte *destination, const std::byte *source, uint64_t bytes) {
+  pool_.run(bytes, kCopyChunk, [=](uint64_t begin, uint64_t end) {
+    std::memcpy(destination + begin, source + begin, end - begin);
+  });
+}
+
+void CpuDevice::zero(std::byte *destination, uint64_t bytes) {
+  pool_.run(bytes, kCopyChunk,
+            [=](uint64_t begin, uint64_t end) { std::memset(destination + begin, 0, end - begin); });
+}
+
+void CpuDevice::toDevice(std::byte *destination, std::span<const std::byte> source) {
+  copy(destination, source.data(), source.size());
+}
+
+void CpuDevice::fromDevice(std::span<std::byte> destination, const std::byte *source) {
+  copy(destination.data(), source, destination.size());
+}
+
+} // namespace trainc

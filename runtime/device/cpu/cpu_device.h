@@ -1,0 +1,39 @@
+// The CPU as a device: own threads, generated kernels, a serial BLAS called tile by tile.
+#pragma once
+
+#include "runtime/device/arena.h"
+#include "runtime/device/cpu/kernel_library.h"
+#include "runtime/device/cpu/thread_pool.h"
+#include "runtime/device/device.h"
+
+#include <vector>
+
+namespace trainc {
+
+/// Every operation is done when its call returns. The bits of its results do not depend on the number of
+/// threads: tiles are fixed by the plan, and each is computed by one thread.
+class CpuDevice final : public Device {
+public:
+  /// `threads` 0: as many as the process may run on.
+  explicit CpuDevice(unsigned threads = 0);
+
+  unsigned threads() const { return pool_.threads(); }
+
+  std::string description() const override;
+  Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
+  Status loadKernels(const fb::Plan &plan) override;
+  void launch(uint32_t kernel, void *const *args, uint64_t grid) override;
+  void gemm(const GemmCall &call) override;
+  void copy(std::byte *destination, const std::byte *source, uint64_t bytes) override;
+  void zero(std::byte *destination, uint64_t bytes) override;
+  void toDevice(std::byte *destination, std::span<const std::byte> source) override;
+  void fromDevice(std::span<std::byte> destination, const std::byte *source) override;
+  void synchronise() override {}
+
+private:
+  ThreadPool pool_;
+  KernelLibrary kernels_;
+  std::vector<ArenaMapping> arenas_;
+};
+
+} // namespace trainc

@@ -1,0 +1,75 @@
+#include "runtime/device/cpu/thread_pool.h"
+
+#include <algorithm>
+#include <immintrin.h>
+
+namespace trainc {
+
+namespace {
+
+/// About 100 us: longer than the gaps between the kernels of a step, shorter than those between steps.
+constexpr int kSpins = 3000;
+
+/// Waits until `word` differs from `old`: spinning first, then asleep.
+void waitWhile(const std::atomic<uint32_t> &word, uint32_t old) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (word.load(std::memory_order_acquire) != old)
+      return;
+    _mm_pause();
+  }
+  word.wait(old, std::memory_order_acquire);
+}
+
+} // namespace
+
+ThreadPool::ThreadPool(unsigned threads) {
+  workers_.reserve(threads - 1);
+  for (unsigned i = 1; i < threads; ++i)
+    workers_.emplace_back([this] { workerLoop(); });
+}
+
+ThreadPool::~ThreadPool() {
+  stop_.store(true, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  for (std::thread &worker : workers_)
+    worker.join();
+}
+
+void ThreadPool::work(const Job &job) {
+  while (true) {
+    const uint64_t begin = next_.fetch_add(job.chunk, std::memory_order_relaxed);
+    if (begin >= job.count)
+      return;
+    job.call(job.context, begin, std::min(begin + job.chunk, job.count));
+  }
+}
+
+void ThreadPool::runParallel(const Job &job) {
+  job_ = job;
+  next_.store(0, std::memory_order_relaxed);
+  busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_release);
+  generation_.notify_all();
+  work(job);
+  for (uint32_t busy; (busy = busy_.load(std::memory_order_acquire)) != 0;)
+    waitWhile(busy_, busy);
+}
+
+void ThreadPool::workerLoop() {
+  for (uint32_t seen = 0;;) {
+    waitWhile(generation_, seen);
+    // Jobs are counted one by one: the caller waits for every worker before it starts the next.
+    const uint32_t current = generation_.load(std::memory_order_acquire);
+    if (current == seen)
+      continue;
+    seen = current;
+    if (stop_.load(std::memory_order_relaxed))
+      return;
+    work(job_);
+    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      busy_.notify_one();
+  }
+}
+
+} // namespace trainc

@@ -1,0 +1,66 @@
+// The CPU device's threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace trainc {
+
+/// A fixed set of threads that run the parts of one job at a time; the caller works too. Between jobs threads
+/// spin for a short while, then sleep. run() allocates nothing. One thread may call run() at a time.
+class ThreadPool {
+public:
+  /// `threads` >= 1, the caller included.
+  explicit ThreadPool(unsigned threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool &) = delete;
+  ThreadPool &operator=(const ThreadPool &) = delete;
+
+  unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
+
+  /// Calls body(begin, end) for ranges of at most `chunk` indices that cover [0, count), each once, on any
+  /// thread, in any order, and returns when all are done. A single range runs on the caller.
+  template <typename Body> void run(uint64_t count, uint64_t chunk, const Body &body) {
+    if (count <= chunk || workers_.empty()) {
+      if (count > 0)
+        body(uint64_t{0}, count);
+      return;
+    }
+    const auto call = [](const void *context, uint64_t begin, uint64_t end) {
+      (*static_cast<const Body *>(context))(begin, end);
+    };
+    runParallel({call, &body, count, chunk});
+  }
+
+  /// Splits [0, count) into a few ranges per thread: even enough when a thread is held up, long enough to be
+  /// cheap.
+  template <typename Body> void run(uint64_t count, const Body &body) {
+    const uint64_t ranges = uint64_t{threads()} * kRangesPerThread;
+    run(count, (count + ranges - 1) / ranges, body);
+  }
+
+private:
+  static constexpr uint64_t kRangesPerThread = 4;
+
+  struct Job {
+    void (*call)(const void *context, uint64_t begin, uint64_t end) = nullptr;
+    const void *context = nullptr;
+    uint64_t count = 0, chunk = 1;
+  };
+
+  void runParallel(const Job &job);
+  void work(const Job &job);
+  void workerLoop();
+
+  // Apart from each other, so that taking a range does not disturb those who wait for the next job.
+  alignas(64) Job job_;
+  alignas(64) std::atomic<uint32_t> generation_{0}; ///< counts jobs; a change starts one
+  alignas(64) std::atomic<uint64_t> next_{0};       ///< first index that nobody has taken
+  alignas(64) std::atomic<uint32_t> busy_{0};       ///< workers that have not finished the job
+  std::atomic<bool> stop_{false};
+  std::vector<std::thread> workers_;
+};
+
+} // namespace trainc

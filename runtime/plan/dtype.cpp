@@ -1,0 +1,35 @@
+#include "runtime/plan/dtype.h"
+
+namespace trainc {
+
+uint64_t elementBytes(fb::DType dtype) {
+  switch (dtype) {
+  case fb::DType::U8:
+    return 1;
+  case fb::DType::BF16:
+  case fb::DType::F16:
+    return 2;
+  case fb::DType::F32:
+  case fb::DType::I32:
+  case fb::DType::U32:
+    return 4;
+  case fb::DType::F64:
+  case fb::DType::I64:
+  case fb::DType::U64:
+    return 8;
+  }
+  return 1;
+}
+
+const char *dtypeName(fb::DType dtype) {
+  static constexpr const char *names[] = {"f32", "f64", "i32", "i64", "u8", "u32", "u64", "bf16", "f16"};
+  return dtype <= fb::DType::MAX ? names[static_cast<size_t>(dtype)] : "unknown";
+}
+
+const char *roleName(fb::Role role) {
+  static constexpr const char *names[] = {"parameter", "gradient", "optimizer", "activation",
+                                          "workspace", "input",    "cache"};
+  return role <= fb::Role::MAX ? names[static_cast<size_t>(role)] : "unknown";
+}
+
+} // namespace trainc

@@ -1,0 +1,19 @@
+// Sizes and names of the schema's enums.
+#pragma once
+
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+
+namespace trainc {
+
+/// Bytes of one element.
+uint64_t elementBytes(fb::DType dtype);
+
+/// "f32", "i64", ...: as MLIR and safetensors headers of the project spell them in messages.
+const char *dtypeName(fb::DType dtype);
+
+/// "parameter", "gradient", ...
+const char *roleName(fb::Role role);
+
+} // namespace trainc

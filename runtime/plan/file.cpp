@@ -1,0 +1,102 @@
+#include "runtime/plan/file.h"
+
+#include "runtime/base/file.h"
+#include "runtime/base/hash.h"
+#include "runtime/plan/verifier.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace trainc {
+
+namespace {
+
+uint64_t codeChecksum(const fb::Plan &plan) {
+  std::vector<uint8_t> code;
+  for (const fb::Object *object : *plan.objects())
+    code.insert(code.end(), object->image()->begin(), object->image()->end());
+  return xxh3(std::as_bytes(std::span(code)));
+}
+
+Status checkVersion(const PlanFileHeader &header, std::string_view name) {
+  if (header.majorVersion == kPlanMajorVersion && header.minorVersion <= kPlanMinorVersion)
+    return {};
+  const bool newer = header.majorVersion >= kPlanMajorVersion;
+  return invalidInput("{}: plan format {}.{} is {} than this program's {}.{}; {}", name, header.majorVersion,
+                      header.minorVersion, newer ? "newer" : "older", kPlanMajorVersion, kPlanMinorVersion,
+                      newer ? "use a trainrun of the trainc that wrote it" : "compile the model again");
+}
+
+/// Magic, version and size; what fails here needs no look at the payload.
+Result<PlanFileHeader> checkHeader(std::span<const std::byte> file, std::string_view name) {
+  const size_t magicBytes = std::min(file.size(), kPlanMagic.size());
+  if (magicBytes == 0 || std::memcmp(file.data(), kPlanMagic.data(), magicBytes) != 0)
+    return invalidInput(
+        "{}: not a plan file: expected it to begin with '{}'; plans are made by 'trainc compile'", name,
+        kPlanMagic);
+  if (file.size() < sizeof(PlanFileHeader))
+    return invalidInput(
+        "{}: truncated plan: expected a header of {} bytes, found {} bytes; compile or copy it again", name,
+        sizeof(PlanFileHeader), file.size());
+  PlanFileHeader header;
+  std::memcpy(&header, file.data(), sizeof(header));
+  TRAINC_RETURN_IF_ERROR(checkVersion(header, name));
+  const uint64_t payload = file.size() - sizeof(header);
+  if (header.payloadBytes != payload)
+    return invalidInput("{}: {} plan: expected {} bytes after the header, found {}; compile or copy it again",
+                        name, payload < header.payloadBytes ? "truncated" : "corrupted", header.payloadBytes,
+                        payload);
+  if (std::ranges::any_of(header.reserved, [](uint64_t word) { return word != 0; }))
+    return invalidInput("{}: corrupted plan: reserved header bytes are not zero; compile or copy it again",
+                        name);
+  return header;
+}
+
+} // namespace
+
+PlanFileHeader makePlanFileHeader(std::span<const uint8_t> payload) {
+  PlanFileHeader header{};
+  std::memcpy(header.magic, kPlanMagic.data(), sizeof(header.magic));
+  header.majorVersion = kPlanMajorVersion;
+  header.minorVersion = kPlanMinorVersion;
+  header.payloadBytes = payload.size();
+  header.payloadChecksum = xxh3(std::as_bytes(payload));
+  header.codeChecksum = codeChecksum(*fb::GetPlan(payload.data()));
+  return header;
+}
+
+Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t> payload) {
+  const PlanFileHeader header = makePlanFileHeader(payload);
+  const std::array<std::span<const std::byte>, 2> parts = {std::as_bytes(std::span(&header, 1)),
+                                                           std::as_bytes(payload)};
+  return writeFileAtomically(path, parts);
+}
+
+Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_view name) {
+  TRAINC_ASSIGN_OR_RETURN(const PlanFileHeader header, checkHeader(file, name));
+  const auto payload = file.subspan(sizeof(header));
+  if (const uint64_t found = xxh3(payload); found != header.payloadChecksum)
+    return invalidInput(
+        "{}: corrupted plan: expected checksum {:016x}, found {:016x}; compile or copy it again", name,
+        header.payloadChecksum, found);
+  const auto *bytes = reinterpret_cast<const uint8_t *>(payload.data());
+  flatbuffers::Verifier verifier(bytes, payload.size());
+  if (payload.size() < 16 || !fb::VerifyPlanBuffer(verifier))
+    return invalidInput("{}: corrupted plan: its tables do not form a plan; compile the model again", name);
+  const fb::Plan *plan = fb::GetPlan(bytes);
+  if (codeChecksum(*plan) != header.codeChecksum)
+    return invalidInput(
+        "{}: corrupted plan: kernel code does not match its checksum; compile or copy it again", name);
+  if (const Status status = verifyPlan(*plan); !status.ok())
+    return Status(status.code(), fmt::format("{}: {}", name, status.message()));
+  return plan;
+}
+
+Result<PlanFile> PlanFile::open(const std::filesystem::path &path) {
+  TRAINC_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
+  TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan, readPlan(file.bytes(), path.string()));
+  return PlanFile(std::move(file), plan);
+}
+
+} // namespace trainc

@@ -1,0 +1,58 @@
+// The plan file: a 64-byte header, then a FlatBuffer (runtime/schema/plan.fbs).
+#pragma once
+
+#include "runtime/base/mapped_file.h"
+#include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+namespace trainc {
+
+/// The first 64 bytes of a plan file, little-endian. The FlatBuffer follows, so it starts on a 64-byte
+/// border.
+struct PlanFileHeader {
+  char magic[8];            ///< "TRNCPLAN"
+  uint32_t majorVersion;    ///< readers refuse any other
+  uint32_t minorVersion;    ///< readers refuse a greater one: it may hold what they would ignore
+  uint64_t payloadBytes;    ///< of the FlatBuffer; the file ends there
+  uint64_t payloadChecksum; ///< XXH3-64 of the FlatBuffer
+  uint64_t codeChecksum;    ///< XXH3-64 of the concatenated Object images
+  uint64_t reserved[3];     ///< zero
+};
+static_assert(sizeof(PlanFileHeader) == 64);
+
+inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
+inline constexpr uint32_t kPlanMajorVersion = 1;
+inline constexpr uint32_t kPlanMinorVersion = 0;
+
+/// The header that fits `payload`, which must pass the FlatBuffers verifier.
+PlanFileHeader makePlanFileHeader(std::span<const uint8_t> payload);
+
+/// Writes a finished FlatBuffer (with the file identifier) as a plan file: aside, then renamed. Does not
+/// verify its meaning; PlanFile::open does.
+Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t> payload);
+
+/// Checks the bytes of a plan file (on an 8-byte border at least): header, checksums, structure, meaning.
+/// `name` is for messages. Errors (kInvalidInput) tell a truncated, a corrupted and a newer plan apart. The
+/// plan points into `file`.
+Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_view name);
+
+/// A mapped, verified plan file.
+class PlanFile {
+public:
+  static Result<PlanFile> open(const std::filesystem::path &path);
+
+  const fb::Plan &plan() const { return *plan_; }
+
+private:
+  PlanFile(MappedFile file, const fb::Plan *plan) : file_(std::move(file)), plan_(plan) {}
+
+  MappedFile file_;
+  const fb::Plan *plan_;
+};
+
+} // namespace trainc

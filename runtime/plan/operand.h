@@ -1,0 +1,31 @@
+// The bytes that an instruction touches through an operand. Internal to runtime/plan.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+
+namespace trainc::verify {
+
+/// What an operand touches: `bytes` from its offset, in every one of `iterations` iterations.
+struct Range {
+  const fb::Operand *operand;
+  uint64_t bytes;
+  uint64_t iterations;
+};
+
+/// Checks the buffer, that every iteration stays within it, and that each starts on a multiple of
+/// `alignment`.
+Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, const char *what);
+
+/// Whether two checked ranges share bytes in one iteration. Ranges that advance differently are compared as
+/// the hulls of all iterations.
+bool overlap(const fb::Plan &plan, const Range &a, const Range &b);
+
+/// The smallest number of elements that holds `batch` matrices of rows x columns; 0 when the numbers make no
+/// sense (zero, row stride below columns, beyond 2^31, overflow).
+uint64_t matrixElements(uint64_t rows, uint64_t columns, uint64_t rowStride, uint64_t batch,
+                        uint64_t batchStride);
+
+} // namespace trainc::verify

@@ -1,0 +1,83 @@
+#include "runtime/plan/verifier.h"
+
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/verify.h"
+
+#include <algorithm>
+#include <flatbuffers/util.h>
+
+namespace trainc {
+
+namespace {
+
+Status header(const fb::Plan &plan) {
+  TRAINC_RETURN_IF_ERROR(verify::name(verify::view(plan.name()), "the plan"));
+  if (verify::view(plan.target()) != "cpu")
+    return invalidInput("plan target: expected 'cpu', found '{}'; compile with --target=cpu",
+                        verify::view(plan.target()));
+  if (plan.ranks() != 1)
+    return invalidInput("plan ranks: expected 1, found {}; compile with --ranks=1", plan.ranks());
+  for (const fb::Source *source : *plan.sources())
+    TRAINC_RETURN_IF_ERROR(verify::name(verify::view(source->op()), "a source op"));
+  return {};
+}
+
+} // namespace
+
+namespace verify {
+
+bool isUtf8(std::string_view text) {
+  const std::string terminated(text);
+  const char *position = terminated.c_str(), *end = position + terminated.size();
+  while (position < end)
+    if (flatbuffers::FromUTF8(&position) < 0)
+      return false;
+  return true;
+}
+
+Status name(std::string_view name, std::string_view what) {
+  const bool control = std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (name.empty() || control || !isUtf8(name))
+    return invalidInput("the name of {}: expected UTF-8 text without control characters, found {}", what,
+                        name.empty() ? "nothing" : "other bytes");
+  return {};
+}
+
+uint64_t elements(const flatbuffers::Vector<uint64_t> &shape) {
+  constexpr uint64_t limit = uint64_t{1} << 48;
+  uint64_t product = 1;
+  for (const uint64_t dimension : shape) {
+    if (dimension == 0 || dimension > limit / product)
+      return 0;
+    product *= dimension;
+  }
+  return product;
+}
+
+Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint64_t elements,
+                    std::string_view what) {
+  if (index >= plan.buffers()->size())
+    return invalidInput("{}: expected a buffer below {}, found {}", what, plan.buffers()->size(), index);
+  const fb::Buffer &buffer = *plan.buffers()->Get(index);
+  if (dtype != buffer.dtype())
+    return invalidInput("{}: expected the dtype of its buffer, {}, found {}", what, dtypeName(buffer.dtype()),
+                        dtypeName(dtype));
+  const uint64_t bytes = elements * elementBytes(dtype);
+  if (elements == 0 || bytes > buffer.bytes() || buffer.bytes() - bytes >= kBufferSlack)
+    return invalidInput("{}: expected a tensor of the {} bytes of buffer {}, found {} elements of {}", what,
+                        buffer.bytes(), index, elements, dtypeName(dtype));
+  return {};
+}
+
+} // namespace verify
+
+Status verifyPlan(const fb::Plan &plan) {
+  TRAINC_RETURN_IF_ERROR(header(plan));
+  TRAINC_RETURN_IF_ERROR(verify::memory(plan));
+  TRAINC_RETURN_IF_ERROR(verify::code(plan));
+  TRAINC_RETURN_IF_ERROR(verify::instructions(plan));
+  TRAINC_RETURN_IF_ERROR(verify::interface(plan));
+  return verify::entries(plan);
+}
+
+} // namespace trainc

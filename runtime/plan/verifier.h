@@ -1,0 +1,23 @@
+// The second step of loading a plan: its meaning, after FlatBuffers has verified its structure.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
+
+namespace trainc {
+
+/// Launch operands start on this border in every iteration, so that kernels may use aligned vector accesses.
+inline constexpr uint64_t kLaunchAlignment = 64;
+/// Arenas are at most this much larger than their buffers need.
+inline constexpr uint64_t kArenaSlack = uint64_t{2} << 20;
+/// A buffer named by the interface (input, scalar, state, logits) is less than this much larger than its
+/// tensor.
+inline constexpr uint64_t kBufferSlack = 64;
+
+/// Verifies `plan`, which must have passed the FlatBuffers verifier. What passes can be executed without
+/// touching a byte outside the arenas, provided that each kernel keeps within its parameters' bytes. Errors
+/// (kInvalidInput) name the table, or the instruction (entry and index) with its source op, and say what was
+/// expected and found.
+Status verifyPlan(const fb::Plan &plan);
+
+} // namespace trainc

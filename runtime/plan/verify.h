@@ -1,0 +1,46 @@
+// The parts of the semantic verifier; each assumes that the parts before it have passed. Internal to
+// runtime/plan.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <string_view>
+
+namespace trainc::verify {
+
+/// Arenas and buffers.
+Status memory(const fb::Plan &plan);
+/// Kernels and objects.
+Status code(const fb::Plan &plan);
+/// Every instruction of every entry.
+Status instructions(const fb::Plan &plan);
+/// Entries' names and inputs.
+Status entries(const fb::Plan &plan);
+/// Scalars, states, training, generation, exports.
+Status interface(const fb::Plan &plan);
+
+bool isUtf8(std::string_view text);
+
+/// Refuses names that are empty, not UTF-8 or hold control characters: messages and files will quote them.
+Status name(std::string_view name, std::string_view what);
+
+/// The tensor of `elements` and `dtype` in plan.buffers[index]: the index, the dtype and the size.
+Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint64_t elements,
+                    std::string_view what);
+
+/// Product of the dimensions, all of which must be positive; 0 when it exceeds 2^48.
+uint64_t elements(const flatbuffers::Vector<uint64_t> &shape);
+
+/// A view of a FlatBuffers string.
+inline std::string_view view(const flatbuffers::String *string) {
+  return string ? std::string_view(string->data(), string->size()) : std::string_view();
+}
+
+/// A sum or product of unsigned or signed 64-bit numbers that remembers overflow.
+inline bool add(int64_t a, int64_t b, int64_t &sum) { return !__builtin_add_overflow(a, b, &sum); }
+inline bool multiply(int64_t a, int64_t b, int64_t &product) {
+  return !__builtin_mul_overflow(a, b, &product);
+}
+
+} // namespace trainc::verify

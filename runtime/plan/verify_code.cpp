@@ -1,0 +1,54 @@
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/verify.h"
+
+#include <set>
+
+namespace trainc::verify {
+
+namespace {
+
+constexpr uint64_t kMaximumGrid = uint64_t{1} << 40;
+
+Status kernel(const fb::Kernel &kernel) {
+  TRAINC_RETURN_IF_ERROR(name(view(kernel.symbol()), "a kernel"));
+  if (kernel.grid() == 0 || kernel.grid() > kMaximumGrid)
+    return invalidInput("kernel {}: expected a grid of 1 to {} tiles, found {}", view(kernel.symbol()),
+                        kMaximumGrid, kernel.grid());
+  for (const fb::Param *param : *kernel.params())
+    if (param->dtype() > fb::DType::MAX || param->access() > fb::Access::MAX)
+      return invalidInput("kernel {}: a parameter of unknown dtype {} or access {}", view(kernel.symbol()),
+                          static_cast<int>(param->dtype()), static_cast<int>(param->access()));
+  return {};
+}
+
+Status object(const fb::Object &object) {
+  const std::string_view level = view(object.level());
+  if (level != "x86-64-v3" && level != "x86-64-v4")
+    return invalidInput("object level: expected 'x86-64-v3' or 'x86-64-v4', found another");
+  for (const auto *feature : *object.features())
+    TRAINC_RETURN_IF_ERROR(name(view(feature), "a CPU feature"));
+  if (object.image()->size() == 0)
+    return invalidInput("object {}: expected machine code, found nothing", level);
+  return {};
+}
+
+} // namespace
+
+Status code(const fb::Plan &plan) {
+  std::set<std::string_view> symbols, levels;
+  for (const fb::Kernel *each : *plan.kernels()) {
+    TRAINC_RETURN_IF_ERROR(kernel(*each));
+    if (!symbols.insert(view(each->symbol())).second)
+      return invalidInput("kernel {}: expected it once, found it twice", view(each->symbol()));
+  }
+  for (const fb::Object *each : *plan.objects()) {
+    TRAINC_RETURN_IF_ERROR(object(*each));
+    if (!levels.insert(view(each->level())).second)
+      return invalidInput("object {}: expected it once, found it twice", view(each->level()));
+  }
+  if (!symbols.empty() && levels.empty())
+    return invalidInput("expected machine code for {} kernels, found no object", symbols.size());
+  return {};
+}
+
+} // namespace trainc::verify

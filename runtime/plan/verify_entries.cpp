@@ -1,0 +1,93 @@
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace trainc::verify {
+
+namespace {
+
+constexpr std::array<std::string_view, 7> kEntries = {"init", "begin_step", "micro_step", "update",
+                                                      "eval", "prefill",    "decode"};
+
+bool isInteger(fb::DType dtype) {
+  using enum fb::DType;
+  return dtype == I32 || dtype == I64 || dtype == U8 || dtype == U32 || dtype == U64;
+}
+
+/// The samples that an entry's column must lead with; 0 when the plan has no such number.
+uint64_t leadingDimension(const fb::Plan &plan, std::string_view entry, fb::Extent extent) {
+  if (entry == "prefill" || entry == "decode")
+    return 1;
+  const fb::Training *training = plan.training();
+  if (!training || entry == "init")
+    return 0;
+  if (entry == "eval")
+    return training->eval_batch();
+  return training->micro_batch() * (extent == fb::Extent::Step ? training->accumulate() : 1);
+}
+
+Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &input) {
+  TRAINC_RETURN_IF_ERROR(name(view(input.column()), fmt::format("an input of entry {}", entry)));
+  const std::string what = fmt::format("entry {}, input '{}'", entry, view(input.column()));
+  if (input.extent() > fb::Extent::MAX)
+    return invalidInput("{}: unknown extent {}", what, static_cast<int>(input.extent()));
+  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, input.buffer(), input.dtype(), elements(*input.shape()), what));
+  const uint64_t samples = leadingDimension(plan, entry, input.extent());
+  if (input.shape()->size() == 0 || input.shape()->Get(0) != samples)
+    return invalidInput("{}: expected a leading dimension of {} samples, found {}", what, samples,
+                        input.shape()->size() == 0 ? 0 : input.shape()->Get(0));
+  if (input.limit() != 0 && !isInteger(input.dtype()))
+    return invalidInput("{}: expected no limit for {}, found {}", what, dtypeName(input.dtype()),
+                        input.limit());
+  return {};
+}
+
+Status inputs(const fb::Plan &plan, const fb::Entry &entry) {
+  std::set<std::string_view> columns;
+  if (!entry.inputs())
+    return {};
+  for (const fb::Input *each : *entry.inputs()) {
+    TRAINC_RETURN_IF_ERROR(input(plan, view(entry.name()), *each));
+    if (!columns.insert(view(each->column())).second)
+      return invalidInput("entry {}: expected input '{}' once, found it twice", view(entry.name()),
+                          view(each->column()));
+  }
+  return {};
+}
+
+Status required(const fb::Plan &plan, const std::set<std::string_view> &found) {
+  std::vector<std::string_view> needed;
+  if (plan.training()) {
+    needed = {"init", "micro_step"};
+    if (plan.training()->accumulate() > 1)
+      needed.push_back("update");
+    if (plan.training()->eval_batch() != 0)
+      needed.push_back("eval");
+  }
+  if (plan.generation())
+    needed.insert(needed.end(), {"prefill", "decode"});
+  for (const std::string_view entry : needed)
+    if (!found.contains(entry))
+      return invalidInput("expected entry '{}', found none of this name", entry);
+  return {};
+}
+
+} // namespace
+
+Status entries(const fb::Plan &plan) {
+  std::set<std::string_view> found;
+  for (const fb::Entry *entry : *plan.entries()) {
+    const std::string_view name = view(entry->name());
+    if (std::ranges::find(kEntries, name) == kEntries.end())
+      return invalidInput("entry '{}': expected one of {}", name, fmt::join(kEntries, ", "));
+    if (!found.insert(name).second)
+      return invalidInput("entry '{}': expected it once, found it twice", name);
+    TRAINC_RETURN_IF_ERROR(inputs(plan, *entry));
+  }
+  return required(plan, found);
+}
+
+} // namespace trainc::verify

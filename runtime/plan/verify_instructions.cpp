@@ -1,0 +1,202 @@
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/operand.h"
+#include "runtime/plan/verifier.h"
+#include "runtime/plan/verify.h"
+
+#include <string>
+
+namespace trainc::verify {
+
+namespace {
+
+constexpr uint64_t kMaximumLoop = uint64_t{1} << 20;
+constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
+
+/// Verifies the instructions of one loop body, or of an entry (iterations == 1).
+class BodyVerifier {
+public:
+  BodyVerifier(const fb::Plan &plan, uint64_t iterations) : plan_(plan), iterations_(iterations) {}
+
+  Status check(const fb::Instruction &instruction);
+  /// Whether an operand so far moves from one iteration to the next.
+  bool advances() const { return advances_; }
+
+private:
+  Status launch(const fb::Launch &launch);
+  Status gemm(const fb::Gemm &gemm);
+  Status copy(const fb::Copy &copy);
+  Status zero(const fb::Zero &zero);
+  Status matrix(const Range &range, const char *what);
+  Status range(const Range &range, uint64_t alignment, const char *what);
+
+  const fb::Plan &plan_;
+  uint64_t iterations_;
+  bool advances_ = false;
+};
+
+Status BodyVerifier::range(const Range &range, uint64_t alignment, const char *what) {
+  advances_ |= range.operand->loop_stride() != 0;
+  return checkRange(plan_, range, alignment, what);
+}
+
+Status BodyVerifier::launch(const fb::Launch &launch) {
+  if (launch.kernel() >= plan_.kernels()->size())
+    return invalidInput("expected a kernel below {}, found {}", plan_.kernels()->size(), launch.kernel());
+  const fb::Kernel &kernel = *plan_.kernels()->Get(launch.kernel());
+  if (launch.args()->size() != kernel.params()->size())
+    return invalidInput("kernel {}: expected {} arguments, found {}", view(kernel.symbol()),
+                        kernel.params()->size(), launch.args()->size());
+  for (uint32_t i = 0; i < launch.args()->size(); ++i) {
+    const fb::Param &param = *kernel.params()->Get(i);
+    const std::string what = fmt::format("kernel {}, argument {}", view(kernel.symbol()), i);
+    TRAINC_RETURN_IF_ERROR(
+        range({launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment, what.c_str()));
+    const fb::Buffer &buffer = *plan_.buffers()->Get(launch.args()->Get(i)->buffer());
+    if (buffer.dtype() != param.dtype())
+      return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(param.dtype()),
+                          view(buffer.name()), dtypeName(buffer.dtype()));
+  }
+  return {};
+}
+
+Status BodyVerifier::matrix(const Range &range, const char *what) {
+  TRAINC_RETURN_IF_ERROR(this->range(range, sizeof(float), what));
+  const fb::Buffer &buffer = *plan_.buffers()->Get(range.operand->buffer());
+  if (buffer.dtype() != fb::DType::F32)
+    return invalidInput("{}: expected a buffer of f32, found '{}' of {}", what, view(buffer.name()),
+                        dtypeName(buffer.dtype()));
+  return {};
+}
+
+/// Whether no two matrices of the batch in C share an element: one after the other, or side by side in its
+/// rows.
+bool disjointBatch(const fb::Gemm &gemm) {
+  const uint64_t extent = (gemm.m() - 1) * gemm.ldc() + gemm.n();
+  return gemm.batch() == 1 || gemm.stride_c() >= extent ||
+         (gemm.stride_c() >= gemm.n() && (gemm.batch() - 1) * gemm.stride_c() + gemm.n() <= gemm.ldc());
+}
+
+Status BodyVerifier::gemm(const fb::Gemm &gemm) {
+  if (!gemm.a() || !gemm.b() || !gemm.c())
+    return invalidInput("gemm: expected operands a, b and c, found one missing");
+  const uint64_t rowsA = gemm.transpose_a() ? gemm.k() : gemm.m(),
+                 columnsA = gemm.transpose_a() ? gemm.m() : gemm.k();
+  const uint64_t rowsB = gemm.transpose_b() ? gemm.n() : gemm.k(),
+                 columnsB = gemm.transpose_b() ? gemm.k() : gemm.n();
+  const uint64_t a = matrixElements(rowsA, columnsA, gemm.lda(), gemm.batch(), gemm.stride_a());
+  const uint64_t b = matrixElements(rowsB, columnsB, gemm.ldb(), gemm.batch(), gemm.stride_b());
+  const uint64_t c = matrixElements(gemm.m(), gemm.n(), gemm.ldc(), gemm.batch(), gemm.stride_c());
+  if (std::min({a, b, c}) == 0 || std::max({a, b, c}) > kMaximumElements)
+    return invalidInput(
+        "gemm: expected positive sizes below 2^31 and row strides of at least a row, found m {}, n {}, "
+        "k {}, batch {}, lda {}, ldb {}, ldc {}",
+        gemm.m(), gemm.n(), gemm.k(), gemm.batch(), gemm.lda(), gemm.ldb(), gemm.ldc());
+  const Range rangeA{gemm.a(), a * sizeof(float), iterations_},
+      rangeB{gemm.b(), b * sizeof(float), iterations_}, rangeC{gemm.c(), c * sizeof(float), iterations_};
+  TRAINC_RETURN_IF_ERROR(matrix(rangeA, "gemm operand a"));
+  TRAINC_RETURN_IF_ERROR(matrix(rangeB, "gemm operand b"));
+  TRAINC_RETURN_IF_ERROR(matrix(rangeC, "gemm operand c"));
+  if (!disjointBatch(gemm) || overlap(plan_, rangeC, rangeA) || overlap(plan_, rangeC, rangeB))
+    return invalidInput("gemm: expected c apart from a, b and its own batch, found shared bytes");
+  if (gemm.tile_m() == 0 || gemm.tile_n() == 0)
+    return invalidInput("gemm: expected tiles of at least 1 x 1, found {} x {}", gemm.tile_m(),
+                        gemm.tile_n());
+  if (gemm.beta() != 0.0f && gemm.beta() != 1.0f)
+    return invalidInput("gemm: expected beta 0 or 1, found {}", gemm.beta());
+  return {};
+}
+
+Status BodyVerifier::copy(const fb::Copy &copy) {
+  if (!copy.source() || !copy.destination())
+    return invalidInput("copy: expected a source and a destination, found one missing");
+  const Range source{copy.source(), copy.bytes(), iterations_},
+      destination{copy.destination(), copy.bytes(), iterations_};
+  TRAINC_RETURN_IF_ERROR(range(source, 1, "copy source"));
+  TRAINC_RETURN_IF_ERROR(range(destination, 1, "copy destination"));
+  if (overlap(plan_, source, destination))
+    return invalidInput("copy: expected source and destination apart, found shared bytes");
+  return {};
+}
+
+Status BodyVerifier::zero(const fb::Zero &zero) {
+  if (!zero.destination())
+    return invalidInput("zero: expected a destination, found none");
+  return range({zero.destination(), zero.bytes(), iterations_}, 1, "zero destination");
+}
+
+Status BodyVerifier::check(const fb::Instruction &instruction) {
+  switch (instruction.operation_type()) {
+  case fb::Operation::Launch:
+    return launch(*instruction.operation_as_Launch());
+  case fb::Operation::Gemm:
+    return gemm(*instruction.operation_as_Gemm());
+  case fb::Operation::Copy:
+    return copy(*instruction.operation_as_Copy());
+  case fb::Operation::Zero:
+    return zero(*instruction.operation_as_Zero());
+  case fb::Operation::Loop:
+    return invalidInput("expected no loop within a loop");
+  case fb::Operation::NONE:
+    break;
+  }
+  return invalidInput("unknown operation {}", static_cast<int>(instruction.operation_type()));
+}
+
+/// "entry update, instruction 3.1 (opt: train.adamw at gpt.mlir:40)": where an error lies.
+Status located(const fb::Plan &plan, const fb::Entry &entry, const std::string &index,
+               const fb::Instruction &instruction, const Status &status) {
+  std::string source;
+  if (instruction.source() < plan.sources()->size()) {
+    const fb::Source &found = *plan.sources()->Get(instruction.source());
+    source = fmt::format(" ({} at {}:{})", view(found.op()), view(found.file()), found.line());
+  }
+  return Status(status.code(), fmt::format("entry {}, instruction {}{}: {}", view(entry.name()), index,
+                                           source, status.message()));
+}
+
+Status checkOne(const fb::Plan &plan, BodyVerifier &body, const fb::Instruction &instruction) {
+  if (instruction.source() >= plan.sources()->size())
+    return invalidInput("expected a source below {}, found {}", plan.sources()->size(), instruction.source());
+  return body.check(instruction);
+}
+
+Status loop(const fb::Plan &plan, const fb::Entry &entry, uint32_t index,
+            const fb::Instruction &instruction) {
+  const fb::Loop &loop = *instruction.operation_as_Loop();
+  const std::string at = std::to_string(index);
+  if (loop.count() == 0 || loop.count() > kMaximumLoop)
+    return located(plan, entry, at, instruction,
+                   invalidInput("loop: expected a count of 1 to {}, found {}", kMaximumLoop, loop.count()));
+  BodyVerifier body(plan, loop.count());
+  for (uint32_t i = 0; i < loop.body()->size(); ++i) {
+    const fb::Instruction &inner = *loop.body()->Get(i);
+    if (const Status status = checkOne(plan, body, inner); !status.ok())
+      return located(plan, entry, fmt::format("{}.{}", index, i), inner, status);
+  }
+  if (loop.count() > 1 && !body.advances())
+    return located(
+        plan, entry, at, instruction,
+        invalidInput("loop: expected an operand that advances, found {} equal iterations", loop.count()));
+  return {};
+}
+
+} // namespace
+
+Status instructions(const fb::Plan &plan) {
+  for (const fb::Entry *entry : *plan.entries()) {
+    TRAINC_RETURN_IF_ERROR(name(view(entry->name()), "an entry"));
+    BodyVerifier body(plan, 1);
+    for (uint32_t i = 0; i < entry->instructions()->size(); ++i) {
+      const fb::Instruction &instruction = *entry->instructions()->Get(i);
+      if (instruction.operation_type() == fb::Operation::Loop &&
+          instruction.source() < plan.sources()->size()) {
+        TRAINC_RETURN_IF_ERROR(loop(plan, *entry, i, instruction));
+      } else if (const Status status = checkOne(plan, body, instruction); !status.ok()) {
+        return located(plan, *entry, std::to_string(i), instruction, status);
+      }
+    }
+  }
+  return {};
+}
+
+} // namespace trainc::verify

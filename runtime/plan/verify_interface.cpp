@@ -1,0 +1,157 @@
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+namespace trainc::verify {
+
+namespace {
+
+using enum fb::DType;
+using enum fb::Direction;
+
+struct KnownScalar {
+  std::string_view name;
+  fb::DType dtype;
+  fb::Direction direction;
+  bool training; ///< every plan that trains has it
+};
+constexpr KnownScalar kScalars[] = {
+    {"lr", F32, ToDevice, true},
+    {"seed", U64, ToDevice, false},
+    {"step", U64, ToDevice, false},
+    {"micro", U64, ToDevice, false},
+    {"position", I32, ToDevice, false},
+    {"loss", F32, FromDevice, true},
+    {"grad_norm", F32, FromDevice, false},
+    {"finite", F32, FromDevice, true},
+    {"targets", F32, FromDevice, false},
+    {"eval_loss", F32, FromDevice, false},
+    {"eval_targets", F32, FromDevice, false},
+};
+
+Status persistent(const fb::Plan &plan, uint32_t buffer, const std::string &what) {
+  if (view(plan.arenas()->Get(plan.buffers()->Get(buffer)->arena())->name()) != "persistent")
+    return invalidInput("{}: expected it in the persistent arena, found it in scratch", what);
+  return {};
+}
+
+Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
+  TRAINC_RETURN_IF_ERROR(name(view(scalar.name()), "a scalar"));
+  const std::string what = fmt::format("scalar '{}'", view(scalar.name()));
+  const auto *known = std::ranges::find(kScalars, view(scalar.name()), &KnownScalar::name);
+  if (known == std::end(kScalars))
+    return invalidInput("{}: expected a scalar that this program knows; it may be newer", what);
+  if (scalar.dtype() != known->dtype || scalar.direction() != known->direction)
+    return invalidInput("{}: expected {} {} the device, found another dtype or direction", what,
+                        dtypeName(known->dtype), known->direction == ToDevice ? "to" : "from");
+  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, scalar.buffer(), scalar.dtype(), 1, what));
+  return persistent(plan, scalar.buffer(), what);
+}
+
+Status scalars(const fb::Plan &plan) {
+  std::set<std::string_view> found;
+  for (const fb::Scalar *each : *plan.scalars()) {
+    TRAINC_RETURN_IF_ERROR(scalar(plan, *each));
+    if (!found.insert(view(each->name())).second)
+      return invalidInput("scalar '{}': expected it once, found it twice", view(each->name()));
+  }
+  for (const KnownScalar &known : kScalars)
+    if (plan.training() && known.training && !found.contains(known.name))
+      return invalidInput("expected scalar '{}' in a plan that trains, found none of this name", known.name);
+  if (plan.generation() && !found.contains("position"))
+    return invalidInput("expected scalar 'position' in a plan that generates, found none of this name");
+  if (plan.training() && plan.training()->eval_batch() != 0 &&
+      (!found.contains("eval_loss") || !found.contains("eval_targets")))
+    return invalidInput(
+        "expected scalars 'eval_loss' and 'eval_targets' in a plan that evaluates, found one missing");
+  return {};
+}
+
+Status state(const fb::Plan &plan, const fb::State &state) {
+  TRAINC_RETURN_IF_ERROR(name(view(state.name()), "a state"));
+  const std::string what = fmt::format("state '{}'", view(state.name()));
+  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, state.buffer(), state.dtype(), elements(*state.shape()), what));
+  if (state.role() != fb::Role::Parameter && state.role() != fb::Role::Optimizer)
+    return invalidInput("{}: expected the role parameter or optimizer, found {}", what,
+                        roleName(state.role()));
+  if (state.role() != plan.buffers()->Get(state.buffer())->role())
+    return invalidInput("{}: expected the role of its buffer, {}, found {}", what,
+                        roleName(plan.buffers()->Get(state.buffer())->role()), roleName(state.role()));
+  return persistent(plan, state.buffer(), what);
+}
+
+Status states(const fb::Plan &plan) {
+  std::set<std::string_view> found;
+  for (const fb::State *each : *plan.states()) {
+    TRAINC_RETURN_IF_ERROR(state(plan, *each));
+    if (!found.insert(view(each->name())).second)
+      return invalidInput("state '{}': expected it once, found it twice", view(each->name()));
+  }
+  return {};
+}
+
+Status between(std::string_view what, uint64_t value, uint64_t minimum, uint64_t maximum) {
+  if (value < minimum || value > maximum)
+    return invalidInput("{}: expected {} to {}, found {}", what, minimum, maximum, value);
+  return {};
+}
+
+Status training(const fb::Training &training) {
+  constexpr uint64_t many = uint64_t{1} << 40;
+  TRAINC_RETURN_IF_ERROR(between("training, micro_batch", training.micro_batch(), 1, uint64_t{1} << 20));
+  TRAINC_RETURN_IF_ERROR(between("training, accumulate", training.accumulate(), 1, uint64_t{1} << 16));
+  TRAINC_RETURN_IF_ERROR(between("training, seq_len", training.seq_len(), 0, uint64_t{1} << 31));
+  TRAINC_RETURN_IF_ERROR(between("training, eval_batch", training.eval_batch(), 0, uint64_t{1} << 20));
+  TRAINC_RETURN_IF_ERROR(between("training, steps", training.steps(), 0, many));
+  const fb::Schedule *schedule = training.schedule();
+  if (!schedule)
+    return invalidInput("training: expected a learning-rate schedule, found none");
+  TRAINC_RETURN_IF_ERROR(between("schedule, warmup", schedule->warmup(), 0, many));
+  TRAINC_RETURN_IF_ERROR(between("schedule, total", schedule->total(), 0, many));
+  if (schedule->kind() > fb::ScheduleKind::MAX)
+    return invalidInput("schedule: unknown kind {}", static_cast<int>(schedule->kind()));
+  for (const double rate : {schedule->peak(), schedule->minimum()})
+    if (!(std::isfinite(rate) && rate >= 0))
+      return invalidInput("schedule: expected finite rates of at least 0, found {}", rate);
+  return {};
+}
+
+Status generation(const fb::Plan &plan, const fb::Generation &generation) {
+  TRAINC_RETURN_IF_ERROR(between("generation, context", generation.context(), 1, uint64_t{1} << 31));
+  TRAINC_RETURN_IF_ERROR(between("generation, vocabulary", generation.vocabulary(), 1, uint64_t{1} << 31));
+  return tensorBuffer(plan, generation.logits(), F32, generation.vocabulary(), "generation, logits");
+}
+
+Status exports(const flatbuffers::Vector<flatbuffers::Offset<fb::Export>> &exports) {
+  std::set<std::string_view> files;
+  for (const fb::Export *each : exports) {
+    const std::string_view file = view(each->file());
+    TRAINC_RETURN_IF_ERROR(name(file, "an exported file"));
+    if (file.find('/') != file.npos || file.front() == '.' || !files.insert(file).second)
+      return invalidInput("export '{}': expected a plain file name of its own", file);
+    if (!isUtf8(view(each->text())))
+      return invalidInput("export '{}': expected UTF-8 text", file);
+  }
+  return {};
+}
+
+} // namespace
+
+Status interface(const fb::Plan &plan) {
+  if (plan.training())
+    TRAINC_RETURN_IF_ERROR(training(*plan.training()));
+  if (plan.generation())
+    TRAINC_RETURN_IF_ERROR(generation(plan, *plan.generation()));
+  if (plan.exports())
+    TRAINC_RETURN_IF_ERROR(exports(*plan.exports()));
+  if (plan.report() && !isUtf8(view(plan.report())))
+    return invalidInput("the compile report: expected UTF-8 text");
+  TRAINC_RETURN_IF_ERROR(scalars(plan));
+  return states(plan);
+}
+
+} // namespace trainc::verify
