@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""Side by side with PyTorch, in one run: the same model, batch, tokens and threads (standard library only).
+
+  compare.py --python venv/bin/python              both models
+  compare.py --python venv/bin/python --only small --check
+
+Each round runs PyTorch eager, PyTorch compiled and trainrun in turn, so that a machine that slows down slows all.
+Ratios are to the faster PyTorch. Needs build/bin/{trainc,trainrun}, and a Python with torch for pytorch_peer.py.
+Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.
+"""
+import argparse
+import array
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+POLL_SECONDS = 0.004, 0.02  # until the first step is done, and later, when polling would take time from it
+TOKENS_IN_FILE = 1 << 20
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    title: str
+    model: str  # below the repository's root
+    vocabulary: int
+    batch: int
+    seq_len: int
+    warmup: int
+    steps: int
+    targets: dict  # row of the table -> greatest allowed value
+
+
+CASES = {
+    "gpt2": Case(
+        "GPT-2 124M, fp32, batch 4 x 256", "examples/gpt/gpt.mlir", 50257, 4, 256, warmup=2, steps=6,
+        targets={"step_ratio": 0.80, "rss_ratio": 0.70, "start_seconds": 2.0, "compile_seconds": 5.0}),
+    "small": Case(
+        "small GPT, fp32, batch 8 x 128", "examples/gpt/small.mlir", 256, 8, 128, warmup=20, steps=100,
+        targets={"step_ratio": 0.65, "rss_ratio": 0.70, "start_seconds": 0.5, "compile_seconds": 2.0}),
+}  # fmt: skip
+
+
+class ProgramFailed(Exception):
+    """A program under measurement ended with an error."""
+
+
+# --- one run of one program -------------------------------------------------------------------------------------
+
+
+def run(command, **options):
+    """Runs to the end; returns (stdout, seconds)."""
+    began = time.perf_counter()
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)
+    seconds = time.perf_counter() - began
+    if done.returncode != 0:
+        raise ProgramFailed(f"{command[0]} ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")
+    return done.stdout, seconds
+
+
+def run_peer(arguments, name, mode, data, folder):
+    """pytorch_peer.py with an empty compilation cache, as on the first day."""
+    case = CASES[name]
+    with tempfile.TemporaryDirectory(dir=folder) as cache:
+        stdout, _ = run(
+            [arguments.python, HERE / "pytorch_peer.py", "--config", name, "--mode", mode, "--steps", case.steps,
+             "--warmup", case.warmup, "--threads", arguments.threads, "--data", data],
+            env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": cache})  # fmt: skip
+    return json.loads(stdout.splitlines()[-1])
+
+
+def compile_plan(arguments, case, plan, report):
+    _, seconds = run(
+        [arguments.bin / "trainc", "compile", ROOT / case.model, "-o", plan, "--target=cpu", "--precision=fp32",
+         f"--micro-batch={case.batch}", f"--seq-len={case.seq_len}", f"--report={report}"])  # fmt: skip
+    return seconds
+
+
+def wait_and_watch(process, metrics, began):
+    """Waits for the process; returns its resource usage and when, from its start, each line of metrics appeared."""
+    seen, done, usage = [], 0, None
+    while done == 0:
+        done, status, usage = os.wait4(process.pid, os.WNOHANG)
+        lines = metrics.read_bytes().count(b"\n") if metrics.exists() else 0
+        seen += [time.perf_counter() - began] * (lines - len(seen))
+        time.sleep(POLL_SECONDS[bool(seen)])
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage, seen
+
+
+def run_trainrun(arguments, case, plan, data, folder):
+    metrics, log = folder / "metrics.jsonl", folder / "trainrun.log"
+    metrics.unlink(missing_ok=True)
+    command = [arguments.bin / "trainrun", plan, f"--data={data}", f"--steps={case.warmup + case.steps}",
+               f"--threads={arguments.threads}", f"--metrics={metrics}", "--seed=1"]  # fmt: skip
+    with log.open("w") as output:
+        began = time.perf_counter()
+        process = subprocess.Popen([str(p) for p in command], stdout=output, stderr=output, cwd=folder)
+        usage, seen = wait_and_watch(process, metrics, began)
+    if process.returncode != 0:
+        raise ProgramFailed(f"{command[0]} ended with {process.returncode}:\n{log.read_text()[-2000:]}")
+    records = [json.loads(line) for line in metrics.read_text().splitlines()]
+    logged = [(t, r) for t, r in zip(seen, records) if "step_seconds" in r]
+    if len(logged) != case.warmup + case.steps:
+        raise ProgramFailed(f"{command[0]} logged {len(logged)} steps; expected {case.warmup + case.steps}")
+    when, steps = zip(*logged)
+    step_seconds = statistics.median(r["step_seconds"] for r in steps[case.warmup :])
+    return {
+        "start_seconds": when[0] - steps[0]["step_seconds"],
+        "first_step_seconds": steps[0]["step_seconds"],
+        "step_seconds": step_seconds,
+        # By this program's clock, as a check on trainrun's; the mean, with logging and data between the steps.
+        "wall_step_seconds": (when[-1] - when[case.warmup - 1]) / case.steps,
+        "tokens_per_second": case.batch * case.seq_len / step_seconds,
+        "peak_rss_bytes": usage.ru_maxrss * 1024,
+        "planned_bytes": steps[-1]["peak_bytes"],
+        "losses": [r["loss"] for r in steps],
+    }
+
+
+# --- a comparison -----------------------------------------------------------------------------------------------
+
+
+def write_tokens(path, vocabulary):
+    """Random tokens with a distribution like a language's, where the r-th token has weight 1/r."""
+    weights = [1 / rank for rank in range(1, vocabulary + 1)]
+    tokens = array.array("H", random.Random(1).choices(range(vocabulary), weights, k=TOKENS_IN_FILE))
+    if sys.byteorder == "big":
+        tokens.byteswap()
+    path.write_bytes(tokens.tobytes())
+
+
+def medians(runs):
+    """The median of each number, the first round's list of losses."""
+    return {
+        key: value if key == "losses" else statistics.median(r[key] for r in runs)
+        for key, value in runs[0].items()
+        if key == "losses" or isinstance(value, int | float)
+    }
+
+
+def compare(arguments, name, folder):
+    case = CASES[name]
+    data, plan, report = folder / "tokens.bin", folder / "model.plan", folder / "report.json"
+    write_tokens(data, case.vocabulary)
+    runs = {"eager": [], "compile": [], "trainc": []}
+    for number in range(arguments.rounds):
+        for mode in ("eager", "compile"):
+            progress(f"{name}: round {number + 1} of {arguments.rounds}, PyTorch {mode}")
+            runs[mode].append(run_peer(arguments, name, mode, data, folder))
+        progress(f"{name}: round {number + 1} of {arguments.rounds}, trainc")
+        compile_seconds = compile_plan(arguments, case, plan, report)
+        ours = run_trainrun(arguments, case, plan, data, folder)
+        runs["trainc"].append(ours | {"compile_seconds": compile_seconds})
+    result = {program: medians(rounds) for program, rounds in runs.items()}
+    add_gflops(result)
+    return result | {"ratios": ratios(result), "report": json.loads(report.read_text()), "rounds": runs}
+
+
+def add_gflops(result):
+    """Ours by the peer's formula, so that the figures compare."""
+    peer, ours = result["eager"], result["trainc"]
+    flops_per_token = peer["gflop_per_second"] / peer["tokens_per_second"]
+    ours["gflop_per_second"] = flops_per_token * ours["tokens_per_second"]
+
+
+def ratios(result):
+    """Ours over the faster PyTorch's."""
+    faster = min("eager", "compile", key=lambda mode: result[mode]["step_seconds"])
+    peer, ours = result[faster], result["trainc"]
+    return {
+        "faster_peer": faster,
+        "step_ratio": ours["step_seconds"] / peer["step_seconds"],
+        "rss_ratio": ours["peak_rss_bytes"] / peer["peak_rss_bytes"],
+        "start_seconds": ours["start_seconds"],
+        "compile_seconds": ours["compile_seconds"],
+    }
+
+
+# --- output -----------------------------------------------------------------------------------------------------
+
+MEBI = 1 << 20
+ROWS = [  # title, key, divisor, key of the ratio and target
+    ("step, ms", "step_seconds", 1e-3, "step_ratio"),
+    ("step by the clock, ms", "wall_step_seconds", 1e-3, None),
+    ("tokens/s", "tokens_per_second", 1, None),
+    ("GFLOP/s", "gflop_per_second", 1, None),
+    ("peak RSS, MiB", "peak_rss_bytes", MEBI, "rss_ratio"),
+    ("planned, MiB", "planned_bytes", MEBI, None),
+    ("start until first step, s", "start_seconds", 1, "start_seconds"),
+    ("first step, s", "first_step_seconds", 1, None),
+    ("trainc compile, s", "compile_seconds", 1, "compile_seconds"),
+]
+
+
+def progress(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def number(value, divisor=1.0):
+    if value is None:
+        return ""
+    return f"{value / divisor:.0f}" if value / divisor >= 1000 else f"{value / divisor:.3g}"
+
+
+def missed_targets(name, result):
+    # `not <=` so that a NaN is a miss.
+    return [key for key, most in CASES[name].targets.items() if not result["ratios"][key] <= most]
+
+
+def print_table(name, result):
+    case, found = CASES[name], result["ratios"]
+    print(f"\n{case.title}; ratios to PyTorch {found['faster_peer']}\n")
+    print(f"{'':26}{'eager':>10}{'compile':>10}{'trainc':>10}{'ratio':>8}{'target':>10}")
+    for title, key, divisor, judged in ROWS:
+        values = [number(result[p].get(key), divisor) for p in ("eager", "compile", "trainc")]
+        ratio = number(found[judged]) if judged and judged.endswith("_ratio") else ""
+        target = f"<= {case.targets[judged]:.2f}" if judged else ""
+        verdict = " missed" if judged in missed_targets(name, result) else ""
+        print(f"{title:26}" + "".join(f"{value:>10}" for value in values) + f"{ratio:>8}{target:>10}{verdict}")
+    ends = {p: result[p]["losses"] for p in ("eager", "compile", "trainc")}
+    print("loss, first and last      " + "".join(f"{f'{x[0]:.2f} {x[-1]:.2f}':>10}" for x in ends.values()))
+
+
+def machine():
+    info = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    models = (line.partition(":")[2].strip() for line in info if line.startswith("model name"))
+    return {"cpu": next(models, "unknown"), "cores": len(os.sched_getaffinity(0))}
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
+    parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin", help="folder of trainc and trainrun")
+    parser.add_argument("--only", choices=CASES, help="one of the two models")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
+    arguments = parser.parse_args()
+    arguments.bin = arguments.bin.resolve()
+    for tool in ("trainc", "trainrun"):
+        if not (arguments.bin / tool).exists():
+            parser.error(f"{arguments.bin / tool} is missing: build first (./test/run.sh does), or give --bin")
+    if arguments.rounds < 1:
+        parser.error("--rounds must be at least 1")
+    return arguments
+
+
+def main():
+    arguments = parse_arguments()
+    names = [arguments.only] if arguments.only else list(CASES)
+    results = {"machine": machine() | {"threads": arguments.threads}}
+    try:
+        for name in names:
+            with tempfile.TemporaryDirectory() as folder:
+                results[name] = compare(arguments, name, pathlib.Path(folder))
+            print_table(name, results[name])
+    except ProgramFailed as error:
+        print(f"compare: {error}", file=sys.stderr)
+        return 1
+    if arguments.json is not None:
+        arguments.json.write_text(json.dumps(results, indent=1) + "\n")
+    return 1 if arguments.check and any(missed_targets(n, results[n]) for n in names) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
