@@ -1,0 +1,62 @@
+#include "runtime/log/log.h"
+
+#include <array>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace trainc {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, LogLevel>, 4> kLevels = {{{"error", LogLevel::kError},
+                                                                           {"warning", LogLevel::kWarning},
+                                                                           {"info", LogLevel::kInfo},
+                                                                           {"debug", LogLevel::kDebug}}};
+
+/// Carriage return, and "erase to the end of the line" (ECMA-48 EL).
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+size_t terminalWidth(std::FILE *stream) {
+  winsize size{};
+  return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+} // namespace
+
+Result<LogLevel> parseLogLevel(std::string_view name) {
+  for (const auto &[known, level] : kLevels)
+    if (known == name)
+      return level;
+  return invalidInput("--log-level={}: expected error, warning, info or debug", name);
+}
+
+Log::Log(std::FILE *stream, LogLevel level)
+    : stream_(stream), level_(level), terminal_(::isatty(::fileno(stream)) == 1) {}
+
+void Log::line(LogLevel level, std::string_view prefix, std::string_view text) {
+  if (!enabled(level))
+    return;
+  if (progress_.empty())
+    fmt::print(stream_, "{}{}\n", prefix, text);
+  else
+    fmt::print(stream_, "{}{}{}\n{}", kClearLine, prefix, text, progress_);
+  std::fflush(stream_);
+}
+
+void Log::progress(std::string_view text) {
+  if (!terminal_ || !enabled(LogLevel::kInfo))
+    return;
+  progress_ = text.substr(0, terminalWidth(stream_) - 1);
+  fmt::print(stream_, "{}{}", kClearLine, progress_);
+  std::fflush(stream_);
+}
+
+void Log::endProgress() {
+  if (progress_.empty())
+    return;
+  progress_.clear();
+  fmt::print(stream_, "\n");
+  std::fflush(stream_);
+}
+
+} // namespace trainc

@@ -1,0 +1,63 @@
+// Metrics of a run as JSON lines: one object a step, one an evaluation.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+namespace trainc {
+
+/// One training step. Floats are written with as many digits as reading them back exactly needs; a value that
+/// is not finite is written as null.
+struct StepMetrics {
+  uint64_t step = 0; ///< steps done, this one included
+  float loss = 0;    ///< mean over the non-ignored targets of the step
+  float lr = 0;
+  float gradNorm = 0;  ///< global, before clipping
+  uint64_t tokens = 0; ///< of this step; samples where the model has no sequence
+  double stepSeconds = 0;
+  double tokensPerSecond = 0;
+  uint64_t peakBytes = 0;                   ///< allocated for arenas
+  std::optional<double> mfu = std::nullopt; ///< share of the peak FLOP/s given by the user
+  std::optional<double> startSeconds =
+      std::nullopt; ///< first step only: from the start of the process to that of the step
+};
+
+struct EvalMetrics {
+  uint64_t step = 0;
+  double loss = 0; ///< mean over the non-ignored targets of the evaluation data
+  double perplexity = 0;
+  uint64_t samples = 0;
+  double seconds = 0;
+};
+
+/// Appends JSON lines to a file, each with one write() as soon as it is known.
+class MetricsWriter {
+public:
+  /// Starts `path` anew or, with `resumeStep`, drops what it says of later steps (which will be done again)
+  /// and anything after a line that a killed run left incomplete. Errors (kInvalidInput) name path and
+  /// reason.
+  static Result<MetricsWriter> open(const std::filesystem::path &path, std::optional<uint64_t> resumeStep);
+
+  MetricsWriter(MetricsWriter &&other) noexcept;
+  MetricsWriter(const MetricsWriter &) = delete;
+  MetricsWriter &operator=(MetricsWriter &&) = delete;
+  MetricsWriter &operator=(const MetricsWriter &) = delete;
+  ~MetricsWriter();
+
+  /// Errors (kFailed) name path and reason.
+  Status write(const StepMetrics &metrics);
+  Status write(const EvalMetrics &metrics);
+
+private:
+  MetricsWriter(std::filesystem::path path, int fd) : path_(std::move(path)), fd_(fd) {}
+
+  Status append(std::string_view line);
+
+  std::filesystem::path path_;
+  int fd_;
+};
+
+} // namespace trainc

@@ -1,0 +1,16 @@
+// Quantities for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace trainc {
+
+/// "512 B", "1.5 KiB", "2.61 GiB": powers of 1024, three significant digits.
+std::string formatBytes(uint64_t bytes);
+/// "950", "20.3k", "1.24M": powers of 1000, three significant digits.
+std::string formatCount(double count);
+/// "0.42s", "12s", "3:05", "2:03:05", "4d 02:03".
+std::string formatDuration(double seconds);
+
+} // namespace trainc

@@ -1,0 +1,144 @@
+#include "runtime/log/log.h"
+#include "runtime/log/progress.h"
+#include "runtime/log/units.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <pty.h>
+#include <unistd.h>
+
+namespace trainc {
+namespace {
+
+using testing::HasSubstr;
+
+/// What a log writes, to a file or to a pseudo-terminal.
+class Captured {
+public:
+  explicit Captured(bool terminal) {
+    int writer = -1;
+    if (terminal) {
+      const winsize size{.ws_row = 24, .ws_col = 60, .ws_xpixel = 0, .ws_ypixel = 0};
+      EXPECT_EQ(::openpty(&reader_, &writer, nullptr, nullptr, &size), 0);
+    } else {
+      int ends[2];
+      EXPECT_EQ(::pipe(ends), 0);
+      reader_ = ends[0];
+      writer = ends[1];
+    }
+    stream_ = ::fdopen(writer, "w");
+  }
+  ~Captured() {
+    std::fclose(stream_);
+    ::close(reader_);
+  }
+
+  std::FILE *stream() { return stream_; }
+  /// What was written since the last call (something must have been).
+  std::string read() {
+    std::string text(4096, '\0');
+    const ssize_t length = ::read(reader_, text.data(), text.size());
+    text.resize(length > 0 ? static_cast<size_t>(length) : 0);
+    return text;
+  }
+
+private:
+  int reader_ = -1;
+  std::FILE *stream_ = nullptr;
+};
+
+StepMetrics exampleStep(uint64_t step) {
+  return {.step = step,
+          .loss = 5.12348F,
+          .lr = 6e-4F,
+          .gradNorm = 1.2345F,
+          .tokens = 1000,
+          .stepSeconds = 0.05,
+          .tokensPerSecond = 20000};
+}
+
+TEST(Log, LevelsFilterAndPrefix) {
+  Captured captured(false);
+  Log log(captured.stream(), LogLevel::kWarning);
+  EXPECT_FALSE(log.isTerminal());
+  log.info("not shown");
+  log.progress("not shown");
+  log.warning("disk {}", "full");
+  log.error("no {}", 1);
+  EXPECT_EQ(captured.read(), "warning: disk full\nerror: no 1\n");
+  EXPECT_EQ(*parseLogLevel("debug"), LogLevel::kDebug);
+  EXPECT_EQ(parseLogLevel("loud").status().message(),
+            "--log-level=loud: expected error, warning, info or debug");
+}
+
+TEST(Log, ProgressStaysBelowMessages) {
+  Captured captured(true);
+  Log log(captured.stream(), LogLevel::kInfo);
+  EXPECT_TRUE(log.isTerminal());
+  log.progress("step 1");
+  EXPECT_EQ(captured.read(), "\r\x1b[Kstep 1");
+  log.info("message");
+  EXPECT_EQ(captured.read(), "\r\x1b[Kmessage\r\nstep 1");
+  log.progress(std::string(100, 'x'));
+  EXPECT_EQ(captured.read(), "\r\x1b[K" + std::string(59, 'x'));
+  log.endProgress();
+  EXPECT_EQ(captured.read(), "\r\n");
+  log.info("after");
+  EXPECT_EQ(captured.read(), "after\r\n");
+}
+
+TEST(Progress, LineShowsSpeedAndRemainingTime) {
+  Captured captured(false);
+  Log log(captured.stream(), LogLevel::kInfo);
+  Progress progress(log, 20, 40, "tok");
+  progress.update(exampleStep(21), 1.0);
+  EXPECT_EQ(captured.read(), "step 21/40  loss 5.1235  lr 6.00e-04  norm 1.23  20.0k tok/s  ETA 0.95s\n");
+  progress.update(exampleStep(22), 11.0); // ten seconds a step, an evaluation in between
+  EXPECT_THAT(captured.read(), HasSubstr("ETA 3:00"));
+  StepMetrics last = exampleStep(40);
+  last.mfu = 0.4567;
+  progress.update(last, 12.0);
+  EXPECT_EQ(captured.read(), "step 40/40  loss 5.1235  lr 6.00e-04  norm 1.23  20.0k tok/s  MFU 45.7%\n");
+}
+
+TEST(Progress, LinesAreSparseElsewhereAndFrequentOnATerminal) {
+  Captured plain(false);
+  Log plainLog(plain.stream(), LogLevel::kInfo);
+  Progress sparse(plainLog, 0, 1000, "tok");
+  EXPECT_TRUE(sparse.due(1, 0));
+  sparse.update(exampleStep(1), 0.05);
+  EXPECT_FALSE(sparse.due(2, 0.1));
+  EXPECT_TRUE(sparse.due(2, 30.1));
+  EXPECT_TRUE(sparse.due(50, 2.5));
+  EXPECT_FALSE(sparse.due(51, 2.5));
+  EXPECT_TRUE(sparse.due(1000, 2.6));
+
+  Captured screen(true);
+  Log screenLog(screen.stream(), LogLevel::kInfo);
+  Progress frequent(screenLog, 0, 1000, "tok");
+  frequent.update(exampleStep(1), 0.05);
+  EXPECT_FALSE(frequent.due(50, 0.1));
+  EXPECT_TRUE(frequent.due(51, 0.2));
+}
+
+TEST(Units, Format) {
+  EXPECT_EQ(formatBytes(0), "0 B");
+  EXPECT_EQ(formatBytes(1023), "1023 B");
+  EXPECT_EQ(formatBytes(1024), "1.00 KiB");
+  EXPECT_EQ(formatBytes(1536), "1.50 KiB");
+  EXPECT_EQ(formatBytes(2800000000), "2.61 GiB");
+  EXPECT_EQ(formatBytes((1ULL << 30) - 1), "1.00 GiB");
+  EXPECT_EQ(formatCount(950), "950");
+  EXPECT_EQ(formatCount(999.6), "1.00k");
+  EXPECT_EQ(formatCount(20345), "20.3k");
+  EXPECT_EQ(formatCount(124439808), "124M");
+  EXPECT_EQ(formatDuration(0.424), "0.42s");
+  EXPECT_EQ(formatDuration(59.4), "59s");
+  EXPECT_EQ(formatDuration(59.6), "1:00");
+  EXPECT_EQ(formatDuration(185), "3:05");
+  EXPECT_EQ(formatDuration(7385), "2:03:05");
+  EXPECT_EQ(formatDuration(4 * 86400 + 7380), "4d 02:03");
+}
+
+} // namespace
+} // namespace trainc

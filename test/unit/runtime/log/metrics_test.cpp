@@ -1,0 +1,120 @@
+#include "runtime/log/metrics.h"
+
+#include <cmath>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace trainc {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class MetricsTest : public testing::Test {
+protected:
+  MetricsTest() : path_(testing::TempDir() + "metrics-" + std::to_string(::getpid()) + ".jsonl") {}
+  ~MetricsTest() override { std::filesystem::remove(path_); }
+
+  std::vector<std::string> lines() const {
+    std::ifstream file(path_);
+    std::vector<std::string> result;
+    for (std::string line; std::getline(file, line);)
+      result.push_back(line);
+    return result;
+  }
+
+  std::filesystem::path path_;
+};
+
+TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
+  auto writer = MetricsWriter::open(path_, std::nullopt);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  const StepMetrics metrics{.step = 3,
+                            .loss = 5.4321098F,
+                            .lr = 0.1F,
+                            .gradNorm = 1.0F / 3,
+                            .tokens = 1024,
+                            .stepSeconds = 0.1 + 0.2,
+                            .tokensPerSecond = 1e17,
+                            .peakBytes = 1ULL << 40,
+                            .mfu = std::nullopt,
+                            .startSeconds = 0.25};
+  ASSERT_TRUE(writer->write(metrics).ok());
+  // Flushed: visible while the writer is open.
+  ASSERT_EQ(lines().size(), 1U);
+  const json read = json::parse(lines()[0]);
+  EXPECT_EQ(read["step"], 3);
+  EXPECT_EQ(read["loss"].get<float>(), 5.4321098F);
+  EXPECT_THAT(lines()[0], HasSubstr("\"lr\": 0.1,")); // shortest, not 0.10000000149
+  EXPECT_EQ(read["grad_norm"].get<float>(), 1.0F / 3);
+  EXPECT_EQ(read["tokens"], 1024);
+  EXPECT_EQ(read["step_seconds"].get<double>(), 0.1 + 0.2);
+  EXPECT_EQ(read["tokens_per_second"].get<double>(), 1e17);
+  EXPECT_EQ(read["peak_bytes"], 1ULL << 40);
+  EXPECT_TRUE(read["mfu"].is_null());
+  EXPECT_EQ(read["start_seconds"], 0.25);
+}
+
+TEST_F(MetricsTest, NotFiniteIsNull) {
+  auto writer = MetricsWriter::open(path_, std::nullopt);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer
+                  ->write(StepMetrics{
+                      .loss = std::nanf(""), .gradNorm = std::numeric_limits<float>::infinity(), .mfu = 0.5})
+                  .ok());
+  const json read = json::parse(lines()[0]);
+  EXPECT_TRUE(read["loss"].is_null());
+  EXPECT_TRUE(read["grad_norm"].is_null());
+  EXPECT_EQ(read["mfu"], 0.5);
+  EXPECT_FALSE(read.contains("start_seconds"));
+}
+
+TEST_F(MetricsTest, Evaluation) {
+  auto writer = MetricsWriter::open(path_, std::nullopt);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer
+                  ->write(EvalMetrics{
+                      .step = 20, .loss = 2.5, .perplexity = std::exp(2.5), .samples = 8, .seconds = 1})
+                  .ok());
+  const json read = json::parse(lines()[0]);
+  EXPECT_EQ(read["step"], 20);
+  EXPECT_EQ(read["eval_loss"], 2.5);
+  EXPECT_EQ(read["perplexity"].get<double>(), std::exp(2.5));
+  EXPECT_EQ(read["eval_samples"], 8);
+}
+
+TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
+  std::ofstream(path_) << R"({"step": 1})"
+                          "\n"
+                          R"({"step": 2})"
+                          "\n"
+                          R"({"step": 2, "eval_loss": 1})"
+                          "\n"
+                       << R"({"step": 3})"
+                          "\n"
+                          R"({"ste)";
+  auto writer = MetricsWriter::open(path_, 2);
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  ASSERT_TRUE(writer->write(StepMetrics{.step = 3}).ok());
+  const auto read = lines();
+  ASSERT_EQ(read.size(), 4U);
+  EXPECT_EQ(read[2], R"({"step": 2, "eval_loss": 1})");
+  EXPECT_EQ(json::parse(read[3])["step"], 3);
+  EXPECT_TRUE(json::parse(read[3]).contains("loss"));
+
+  EXPECT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
+  EXPECT_TRUE(lines().empty());
+}
+
+TEST_F(MetricsTest, ErrorsNamePathAndReason) {
+  EXPECT_THAT(MetricsWriter::open("/nowhere/m.jsonl", std::nullopt).status().message(),
+              HasSubstr("--metrics=/nowhere/m.jsonl: cannot open for writing: No such file"));
+  auto full = MetricsWriter::open("/dev/full", 3);
+  ASSERT_TRUE(full.ok()) << full.status().message();
+  EXPECT_THAT(full->write(StepMetrics{}).message(), HasSubstr("/dev/full: cannot write: No space left"));
+}
+
+} // namespace
+} // namespace trainc
