@@ -1,0 +1,171 @@
+// The plan: addresses and instructions, one op per table of runtime/schema/plan.fbs.
+
+#ifndef TRAINC_PLAN_OPS
+#define TRAINC_PLAN_OPS
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::trainc::plan";
+  let summary = "Arenas, buffers, kernels and instructions of a plan file";
+  let description = [{
+    The last form of a program, before it is written: every op stands for one table of the plan file's schema
+    (`runtime/schema/plan.fbs`), which documents the meaning and units of each field.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+}
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
+class Plan_Attr<string cppName, string attrMnemonic> : AttrDef<Plan_Dialect, cppName> { let mnemonic = attrMnemonic; }
+class Plan_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32EnumAttr<name, what, cases> {
+  let cppNamespace = "::trainc::plan";
+}
+
+def Plan_Role : Plan_Enum<"Role", "what a byte is for", [
+    I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
+    I32EnumAttrCase<"activation", 3>, I32EnumAttrCase<"workspace", 4>, I32EnumAttrCase<"input", 5>,
+    I32EnumAttrCase<"cache", 6>]>;
+def Plan_Access : Plan_Enum<"Access", "a kernel parameter's use of its buffer", [
+    I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"read_write", 2>]>;
+def Plan_Extent : Plan_Enum<"Extent", "which samples an input holds", [
+    I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
+def Plan_Direction : Plan_Enum<"Direction", "who writes a scalar for whom", [
+    I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;
+def Plan_ScheduleKind : Plan_Enum<"ScheduleKind", "learning-rate schedule", [
+    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
+
+def Plan_Param : Plan_Attr<"Param", "param"> {
+  let summary = "a kernel parameter: access, element type and the bytes it may touch";
+  let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes);
+  let assemblyFormat = "`<` $access `,` $element `,` $bytes `>`";
+}
+
+def Plan_Operand : Plan_Attr<"Operand", "operand"> {
+  let summary = "a byte offset into a buffer, advanced by `step` bytes per iteration of the enclosing loop";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, DefaultValuedParameter<"int64_t", "0">:$step);
+  let assemblyFormat = "`<` $buffer `+` $offset (`step` $step^)? `>`";
+}
+
+def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
+
+// How an op of the phase `scheduled` is executed: which kernels, on which of its values. Arguments are numbered
+// through the op's operands, then its results, then its scratch buffers.
+def Plan_LaunchSpec : Plan_Attr<"LaunchSpec", "launch_spec"> {
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$kernel, ArrayRefParameter<"int64_t">:$args);
+  let assemblyFormat = "`<` $kernel `(` $args `)` `>`";
+}
+
+def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
+  let summary = "one allocation made at start-up";
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$bytes);
+  let assemblyFormat = "$sym_name `bytes` $bytes attr-dict";
+}
+
+def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
+  let summary = "a range of an arena";
+  let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$arena, I64Attr:$offset, I64Attr:$bytes,
+                       TypeAttr:$element, Plan_Role:$role);
+  let assemblyFormat = "$sym_name `in` $arena `at` $offset `bytes` $bytes `of` $element $role attr-dict";
+}
+
+def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
+  let summary = "a generated kernel; its code is a function of the same name in the module @kernels";
+  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Plan_Param, "parameters">:$params, I64Attr:$grid, I64Attr:$flops);
+  let assemblyFormat = "$sym_name `grid` $grid `flops` $flops $params attr-dict";
+}
+
+def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
+  let summary = "something the runtime can run: inputs, then instructions in order";
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$flops);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `flops` $flops attr-dict-with-keyword $body";
+}
+
+def Plan_InputOp : Plan_Op<"input"> {
+  let summary = "a batch column that the runtime fills before the entry runs";
+  let arguments = (ins StrAttr:$column, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Extent:$extent,
+                       I64Attr:$limit, I64Attr:$ignore);
+  let assemblyFormat = "$column $buffer `:` $type $extent `limit` $limit `ignore` $ignore attr-dict";
+}
+
+// Instructions carry `op`, the source op for messages, e.g. "h.3.attn.c_attn: nn.matmul"; file and line are the location.
+class Plan_InstructionOp<string mnemonic, list<Trait> traits = []> : Plan_Op<mnemonic, traits>;
+
+def Plan_LaunchOp : Plan_InstructionOp<"launch"> {
+  let summary = "runs all tiles of a kernel";
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args, StrAttr:$op);
+  let assemblyFormat = "$kernel $args $op attr-dict";
+}
+
+def Plan_GemmOp : Plan_InstructionOp<"gemm"> {
+  let summary = "a library matrix product: C = op(A) op(B) + beta C";
+  let arguments = (ins Plan_Operand:$a, Plan_Operand:$b, Plan_Operand:$c, I64Attr:$m, I64Attr:$n, I64Attr:$k, I64Attr:$batch,
+                       UnitAttr:$transpose_a, UnitAttr:$transpose_b, I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
+                       I64Attr:$stride_a, I64Attr:$stride_b, I64Attr:$stride_c, UnitAttr:$accumulate,
+                       I64Attr:$tile_m, I64Attr:$tile_n, StrAttr:$op);
+  let assemblyFormat = [{
+    $c `=` $a (`transposed` $transpose_a^)? `,` $b (`transposed` $transpose_b^)? (`accumulate` $accumulate^)?
+    `m` $m `n` $n `k` $k `batch` $batch `ld` $lda `,` $ldb `,` $ldc `strides` $stride_a `,` $stride_b `,` $stride_c
+    `tile` $tile_m `x` $tile_n $op attr-dict
+  }];
+}
+
+def Plan_CopyOp : Plan_InstructionOp<"copy"> {
+  let summary = "copies bytes";
+  let arguments = (ins Plan_Operand:$source, Plan_Operand:$destination, I64Attr:$bytes, StrAttr:$op);
+  let assemblyFormat = "$source `to` $destination `bytes` $bytes $op attr-dict";
+}
+
+def Plan_ZeroOp : Plan_InstructionOp<"zero"> {
+  let summary = "sets bytes to zero";
+  let arguments = (ins Plan_Operand:$destination, I64Attr:$bytes, StrAttr:$op);
+  let assemblyFormat = "$destination `bytes` $bytes $op attr-dict";
+}
+
+def Plan_LoopOp : Plan_InstructionOp<"loop", [NoTerminator, SingleBlock]> {
+  let summary = "runs its instructions `count` times in order";
+  let arguments = (ins I64Attr:$count, StrAttr:$op);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`count` $count $op attr-dict-with-keyword $body";
+}
+
+def Plan_ScalarOp : Plan_Op<"scalar"> {
+  let summary = "a scalar exchanged with the host around entries";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, Plan_Direction:$direction);
+  let assemblyFormat = "$name $direction $buffer `:` $element attr-dict";
+}
+
+def Plan_StateOp : Plan_Op<"state"> {
+  let summary = "a persistent tensor by its logical name: what checkpoints hold";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Role:$role);
+  let assemblyFormat = "$name $role $buffer `:` $type attr-dict";
+}
+
+def Plan_TrainingOp : Plan_Op<"training"> {
+  let summary = "batch, accumulation and learning-rate schedule";
+  let arguments = (ins I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
+                       Plan_ScheduleKind:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total);
+  let assemblyFormat = [{
+    `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
+    $schedule `peak` $peak `minimum` $minimum `warmup` $warmup `total` $total attr-dict
+  }];
+}
+
+def Plan_GenerationOp : Plan_Op<"generation"> {
+  let summary = "sizes of prefill and decode";
+  let arguments = (ins I64Attr:$context, I64Attr:$vocabulary, FlatSymbolRefAttr:$logits);
+  let assemblyFormat = "`context` $context `vocabulary` $vocabulary `logits` $logits attr-dict";
+}
+
+def Plan_ExportOp : Plan_Op<"export"> {
+  let summary = "a file written beside each checkpoint's weights";
+  let arguments = (ins StrAttr:$file, StrAttr:$text);
+  let assemblyFormat = "$file $text attr-dict";
+}
+
+#endif
