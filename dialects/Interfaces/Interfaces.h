@@ -77,6 +77,14 @@ enum class KernelClass {
   Loop,          ///< counted loop (nn.chunks)
 };
 
+/// C = op(A) op(B) (+ C), row-major, for each of `batch` matrices: op(A) is m x k, op(B) is k x n. Row strides (ld*) and
+/// distances between matrices (stride*) count elements of the matrices as stored.
+struct GemmShape {
+  int64_t m, n, k, batch;
+  bool transposeA, transposeB, accumulate;
+  int64_t lda, ldb, ldc, strideA, strideB, strideC;
+};
+
 /// Labels of operand and result dimensions; see IndexingOpInterface.
 struct IndexingRule {
   llvm::SmallVector<llvm::SmallVector<int>> operands, results;

@@ -8,7 +8,8 @@ include "dialects/NN/NNBase.td"
 def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                          DeclareOpInterfaceMethods<IndexingOpInterface>,
                                          DeclareOpInterfaceMethods<CostOpInterface>,
-                                         DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
+                                         DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
+                                         DeclareOpInterfaceMethods<GemmOpInterface>]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
     op(lhs) is [..., m, k], op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them; op
