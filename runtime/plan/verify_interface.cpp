@@ -10,8 +10,11 @@ namespace trainc::verify {
 
 namespace {
 
-using enum fb::DType;
-using enum fb::Direction;
+constexpr auto F32 = fb::DType::F32;
+constexpr auto U64 = fb::DType::U64;
+constexpr auto I32 = fb::DType::I32;
+constexpr auto ToDevice = fb::Direction::ToDevice;
+constexpr auto FromDevice = fb::Direction::FromDevice;
 
 struct KnownScalar {
   std::string_view name;

@@ -1,0 +1,103 @@
+// Runs the entries of one plan on one device.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/device/device.h"
+#include "runtime/exec/profile.h"
+#include "runtime/exec/program.h"
+#include "runtime/exec/replay.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace trainc {
+
+/// A persistent tensor: its name, dtype, shape and role in `info`, its raw bytes (exactly those of the
+/// shape).
+struct StateView {
+  const fb::State *info;
+  std::span<std::byte> bytes;
+};
+
+struct ExecutorOptions {
+  bool profile = false; ///< measure the seconds of every instruction
+};
+
+/// A verified plan bound to a device: arenas allocated, kernels loaded, every instruction resolved to
+/// addresses. run() allocates nothing. Plan and device must outlive the executor.
+class Executor {
+public:
+  /// `plan` must come from PlanFile (verified). Fails when memory or CPU features are missing.
+  static Result<std::unique_ptr<Executor>> create(const fb::Plan &plan, Device &device,
+                                                  ExecutorOptions options = {});
+
+  const fb::Plan &plan() const { return plan_; }
+  Device &device() { return device_; }
+
+  bool hasEntry(std::string_view entry) const { return findProgram(entry) != nullptr; }
+  /// Runs an entry that the plan has and waits for it.
+  void run(std::string_view entry);
+  /// Runs an entry instruction by instruction and stops after the first that writes a non-finite f32.
+  std::optional<NonFinite> replay(std::string_view entry);
+
+  /// Sets a scalar; false when the plan has none of this name. T must be of the scalar's size.
+  template <typename T> bool setScalar(std::string_view name, T value) {
+    std::byte *address = scalarAddress(name, sizeof(T));
+    if (address)
+      device_.toDevice(address, std::as_bytes(std::span(&value, 1)));
+    return address != nullptr;
+  }
+  /// Reads a scalar; nothing when the plan has none of this name. T must be of the scalar's size.
+  template <typename T> std::optional<T> scalar(std::string_view name) {
+    const std::byte *address = scalarAddress(name, sizeof(T));
+    if (!address)
+      return std::nullopt;
+    T value;
+    device_.fromDevice(std::as_writable_bytes(std::span(&value, 1)), address);
+    return value;
+  }
+
+  /// All states, in the plan's order.
+  std::span<const StateView> states() const { return states_; }
+  std::optional<StateView> findState(std::string_view name) const;
+  /// The columns of an entry, in the plan's order; empty when there is no such entry.
+  std::span<const InputView> inputs(std::string_view entry) const;
+  /// Any buffer of the plan, e.g. Generation.logits.
+  std::span<std::byte> buffer(uint32_t index) const;
+
+  /// Bytes allocated for arenas; equals the compile report's peak.
+  uint64_t peakBytes() const;
+  /// peakBytes() by fb::Role; see memory_by_role.h.
+  std::array<uint64_t, 7> bytesByRole() const;
+  /// What was measured so far; empty unless options.profile was set.
+  std::vector<ProfileRow> profile() const;
+
+private:
+  struct Scalar {
+    std::string_view name;
+    std::byte *address;
+    uint64_t bytes;
+  };
+
+  Executor(const fb::Plan &plan, Device &device) : plan_(plan), device_(device) {}
+  Status allocateArenas();
+  void bindInterface();
+  void runProfiled(const Program &program);
+  const Program *findProgram(std::string_view entry) const;
+  std::byte *scalarAddress(std::string_view name, size_t bytes) const;
+
+  const fb::Plan &plan_;
+  Device &device_;
+  std::vector<std::byte *> buffers_; ///< addresses, by index
+  std::vector<Program> programs_;
+  std::vector<StateView> states_;
+  std::vector<Scalar> scalars_;
+  std::optional<Profiler> profiler_;
+};
+
+} // namespace trainc

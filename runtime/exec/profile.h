@@ -1,0 +1,52 @@
+// Where the time of entries goes.
+#pragma once
+
+#include "runtime/exec/program.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace trainc {
+
+/// What all instructions of one name took: a kernel by its symbol, a matrix product by its sizes, copies and
+/// zeroings.
+struct ProfileRow {
+  std::string_view entry;
+  std::string_view source; ///< the op it came from
+  std::string what;        ///< "gelu_5f3a", "gemm 1024x2304x768 nn", "copy", "zero"
+  uint64_t calls = 0;
+  double seconds = 0;
+  double flops = 0; ///< of all calls; 0 where unknown
+
+  double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }
+};
+
+/// Collects the seconds of every instruction of the plan.
+class Profiler {
+public:
+  explicit Profiler(const fb::Plan &plan) : plan_(plan) {}
+
+  /// Makes room for a program's steps, so that add() allocates nothing.
+  void reserve(const Program &program);
+  void add(const Step &step, double seconds);
+
+  /// One row per entry, source op and `what`, the slowest first.
+  std::vector<ProfileRow> rows() const;
+
+private:
+  struct Sample {
+    const Program *program;
+    const Step *step;
+    uint64_t calls = 0;
+    double seconds = 0;
+  };
+  ProfileRow describe(const Sample &sample) const;
+
+  const fb::Plan &plan_;
+  std::unordered_map<const Step *, Sample> samples_;
+};
+
+} // namespace trainc

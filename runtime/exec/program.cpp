@@ -1,0 +1,128 @@
+#include "runtime/exec/program.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+class Resolver {
+public:
+  Resolver(const fb::Plan &plan, std::span<std::byte *const> buffers, Program &program)
+      : plan_(plan), buffers_(buffers), program_(program) {}
+
+  void resolve(const fb::Entry &entry) {
+    for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
+      const fb::Instruction &instruction = *entry.instructions()->Get(i);
+      const auto begin = static_cast<uint32_t>(program_.steps.size());
+      if (const fb::Loop *loop = instruction.operation_as_Loop()) {
+        for (const fb::Instruction *inner : *loop->body())
+          append(*inner, i);
+        program_.blocks.push_back({begin, static_cast<uint32_t>(program_.steps.size()), loop->count()});
+      } else {
+        append(instruction, i);
+        extendPlainBlock(begin);
+      }
+    }
+  }
+
+private:
+  /// Instructions between loops share one block.
+  void extendPlainBlock(uint32_t begin) {
+    if (program_.blocks.empty() || program_.blocks.back().iterations != 1)
+      program_.blocks.push_back({begin, begin, 1});
+    program_.blocks.back().end = static_cast<uint32_t>(program_.steps.size());
+  }
+
+  Address address(const fb::Operand &operand) const {
+    return {buffers_[operand.buffer()] + operand.offset(), operand.loop_stride()};
+  }
+
+  void append(const fb::Instruction &instruction, uint32_t index) {
+    Step step{ZeroStep{}, &instruction, index};
+    if (const fb::Launch *launch = instruction.operation_as_Launch())
+      step.operation = resolve(*launch);
+    else if (const fb::Gemm *gemm = instruction.operation_as_Gemm())
+      step.operation = resolve(*gemm);
+    else if (const fb::Copy *copy = instruction.operation_as_Copy())
+      step.operation = CopyStep{address(*copy->source()), address(*copy->destination()), copy->bytes()};
+    else if (const fb::Zero *zero = instruction.operation_as_Zero())
+      step.operation = ZeroStep{address(*zero->destination()), zero->bytes()};
+    program_.steps.push_back(step);
+  }
+
+  LaunchStep resolve(const fb::Launch &launch) {
+    LaunchStep step{launch.kernel(), static_cast<uint32_t>(program_.args.size()), launch.args()->size(),
+                    false, plan_.kernels()->Get(launch.kernel())->grid()};
+    for (const fb::Operand *operand : *launch.args()) {
+      program_.args.push_back(address(*operand));
+      step.moves |= operand->loop_stride() != 0;
+    }
+    if (step.moves && step.argsCount > program_.moving.size())
+      program_.moving.resize(step.argsCount);
+    return step;
+  }
+
+  GemmStep resolve(const fb::Gemm &gemm) const {
+    GemmCall call;
+    const auto i64 = [](uint64_t value) { return static_cast<int64_t>(value); };
+    call.m = i64(gemm.m()), call.n = i64(gemm.n()), call.k = i64(gemm.k()), call.batch = i64(gemm.batch());
+    call.transposeA = gemm.transpose_a(), call.transposeB = gemm.transpose_b();
+    call.lda = i64(gemm.lda()), call.ldb = i64(gemm.ldb()), call.ldc = i64(gemm.ldc());
+    call.strideA = i64(gemm.stride_a()), call.strideB = i64(gemm.stride_b()),
+    call.strideC = i64(gemm.stride_c());
+    call.beta = gemm.beta();
+    call.tileM = i64(std::min(gemm.tile_m(), gemm.m())), call.tileN = i64(std::min(gemm.tile_n(), gemm.n()));
+    return {call, address(*gemm.a()), address(*gemm.b()), address(*gemm.c())};
+  }
+
+  const fb::Plan &plan_;
+  std::span<std::byte *const> buffers_;
+  Program &program_;
+};
+
+void issueStep(Device &device, const Program &program, const LaunchStep &launch, uint64_t iteration) {
+  void *const *args = program.pointers.data() + launch.argsBegin;
+  if (launch.moves) {
+    for (uint32_t i = 0; i < launch.argsCount; ++i)
+      program.moving[i] = program.args[launch.argsBegin + i].at(iteration);
+    args = program.moving.data();
+  }
+  device.launch(launch.kernel, args, launch.grid);
+}
+
+void issueStep(Device &device, const Program &, const GemmStep &gemm, uint64_t iteration) {
+  GemmCall call = gemm.call;
+  call.a = reinterpret_cast<const float *>(gemm.a.at(iteration));
+  call.b = reinterpret_cast<const float *>(gemm.b.at(iteration));
+  call.c = reinterpret_cast<float *>(gemm.c.at(iteration));
+  device.gemm(call);
+}
+
+void issueStep(Device &device, const Program &, const CopyStep &copy, uint64_t iteration) {
+  device.copy(copy.destination.at(iteration), copy.source.at(iteration), copy.bytes);
+}
+
+void issueStep(Device &device, const Program &, const ZeroStep &zero, uint64_t iteration) {
+  device.zero(zero.destination.at(iteration), zero.bytes);
+}
+
+} // namespace
+
+Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, std::span<std::byte *const> buffers) {
+  Program program;
+  program.name = std::string_view(entry.name()->data(), entry.name()->size());
+  program.entry = &entry;
+  Resolver(plan, buffers, program).resolve(entry);
+  program.pointers.reserve(program.args.size());
+  for (const Address &address : program.args)
+    program.pointers.push_back(address.base);
+  return program;
+}
+
+void issue(Device &device, const Program &program, const Step &step, uint64_t iteration) {
+  std::visit([&](const auto &operation) { issueStep(device, program, operation, iteration); },
+             step.operation);
+}
+
+} // namespace trainc

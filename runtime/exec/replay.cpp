@@ -1,0 +1,113 @@
+#include "runtime/exec/replay.h"
+
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+
+namespace trainc {
+
+namespace {
+
+/// A buffer range that a step has written, in one iteration.
+struct Written {
+  const fb::Operand *operand;
+  const std::byte *data;
+  uint64_t bytes;
+};
+
+class Replay {
+public:
+  Replay(const fb::Plan &plan, Device &device, const Program &program)
+      : plan_(plan), device_(device), program_(program) {}
+
+  std::optional<NonFinite> run() {
+    for (const Block &block : program_.blocks)
+      for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
+        for (uint32_t i = block.begin; i < block.end; ++i)
+          if (auto found = runStep(program_.steps[i], block, iteration))
+            return found;
+    return std::nullopt;
+  }
+
+private:
+  std::optional<NonFinite> runStep(const Step &step, const Block &block, uint64_t iteration) {
+    issue(device_, program_, step, iteration);
+    device_.synchronise();
+    std::optional<NonFinite> found;
+    forEachWritten(step, iteration, [&](const Written &written) {
+      if (!found)
+        found = scan(written);
+    });
+    if (found) {
+      found->source = plan_.sources()->Get(step.instruction->source());
+      found->instruction = describe(step, block, iteration);
+    }
+    return found;
+  }
+
+  template <typename Visitor> void forEachWritten(const Step &step, uint64_t iteration, Visitor visit) {
+    if (const auto *launch = std::get_if<LaunchStep>(&step.operation)) {
+      const fb::Launch &table = *step.instruction->operation_as_Launch();
+      const fb::Kernel &kernel = *plan_.kernels()->Get(launch->kernel);
+      for (uint32_t i = 0; i < launch->argsCount; ++i)
+        if (const fb::Param &param = *kernel.params()->Get(i); param.access() != fb::Access::Read)
+          visit({table.args()->Get(i), program_.args[launch->argsBegin + i].at(iteration), param.bytes()});
+    } else if (const auto *gemm = std::get_if<GemmStep>(&step.operation)) {
+      visitRows(*gemm, step.instruction->operation_as_Gemm()->c(), iteration, visit);
+    } else if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
+      visit({step.instruction->operation_as_Copy()->destination(), copy->destination.at(iteration),
+             copy->bytes});
+    }
+  }
+
+  /// C row by row: what lies between the rows is not this step's.
+  template <typename Visitor>
+  void visitRows(const GemmStep &gemm, const fb::Operand *operand, uint64_t iteration, Visitor visit) {
+    const GemmCall &call = gemm.call;
+    for (int64_t batch = 0; batch < call.batch; ++batch)
+      for (int64_t row = 0; row < call.m; ++row) {
+        const int64_t offset = (batch * call.strideC + row * call.ldc) * static_cast<int64_t>(sizeof(float));
+        visit({operand, gemm.c.at(iteration) + offset, static_cast<uint64_t>(call.n) * sizeof(float)});
+      }
+  }
+
+  std::optional<NonFinite> scan(const Written &written) {
+    const fb::Buffer &buffer = *plan_.buffers()->Get(written.operand->buffer());
+    if (buffer.dtype() != fb::DType::F32)
+      return std::nullopt;
+    for (uint64_t i = 0; i < written.bytes / sizeof(float); ++i) {
+      float value;
+      std::memcpy(&value, written.data + i * sizeof(float), sizeof(float));
+      if (!std::isfinite(value))
+        return NonFinite{nullptr, "", buffer.name() ? buffer.name()->str() : "", i, value};
+    }
+    return std::nullopt;
+  }
+
+  std::string describe(const Step &step, const Block &block, uint64_t iteration) const {
+    std::string what = std::holds_alternative<GemmStep>(step.operation) ? "gemm" : "copy";
+    if (const auto *launch = std::get_if<LaunchStep>(&step.operation))
+      what = "kernel " + plan_.kernels()->Get(launch->kernel)->symbol()->str();
+    const std::string loop = block.iterations > 1 ? fmt::format(", iteration {}", iteration) : "";
+    return fmt::format("entry {}, instruction {} ({}){}", program_.name, step.index, what, loop);
+  }
+
+  const fb::Plan &plan_;
+  Device &device_;
+  const Program &program_;
+};
+
+} // namespace
+
+std::string NonFinite::message() const {
+  const std::string file =
+      source->file() ? fmt::format(" at {}:{}", source->file()->c_str(), source->line()) : "";
+  return fmt::format("{}{} wrote {} to element {} of '{}' ({})", source->op()->c_str(), file, value, index,
+                     buffer, instruction);
+}
+
+std::optional<NonFinite> replayProgram(const fb::Plan &plan, Device &device, const Program &program) {
+  return Replay(plan, device, program).run();
+}
+
+} // namespace trainc

@@ -1,0 +1,29 @@
+// Finding the instruction that produced the first value that is not finite.
+#pragma once
+
+#include "runtime/exec/program.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace trainc {
+
+/// The first write of a value that is not finite.
+struct NonFinite {
+  const fb::Source *source; ///< the op that the instruction came from
+  std::string instruction;  ///< e.g. "entry micro_step, instruction 17 (kernel gelu_5f3a), iteration 2"
+  std::string buffer;       ///< name of the buffer written
+  uint64_t index;           ///< element within the range written
+  float value;
+
+  /// One line that names all of the above.
+  std::string message() const;
+};
+
+/// Issues the steps of `program` one by one and scans the f32 ranges that each has written; stops at the
+/// first value that is not finite.
+std::optional<NonFinite> replayProgram(const fb::Plan &plan, Device &device, const Program &program);
+
+} // namespace trainc
