@@ -1,7 +1,5 @@
 #include "runtime/state/checkpoint_writer.h"
 
-#include "runtime/state/durable_file.h"
-
 namespace trainc {
 
 namespace {
@@ -13,46 +11,54 @@ Result<FileChecksums> writeText(const std::filesystem::path &path, const std::st
   return FileChecksums{file.size(), file.checksum(), 0, {}};
 }
 
-Status writeFiles(const std::filesystem::path &folder, const CheckpointContents &contents,
-                  TrainerState state) {
-  TRAINC_ASSIGN_OR_RETURN(state.files[kModelFile],
-                          writeSafetensors(folder / kModelFile, contents.parameters));
-  TRAINC_ASSIGN_OR_RETURN(state.files[kOptimizerFile],
-                          writeSafetensors(folder / kOptimizerFile, contents.optimizer));
-  for (const auto &[name, text] : contents.exports) {
+} // namespace
+
+void CheckpointWriter::start(TrainerState state) {
+  std::promise<void> read;
+  read_ = read.get_future();
+  result_ =
+      std::async(std::launch::async, [this, state = std::move(state), read = std::move(read)]() mutable {
+        return write(std::move(state), std::move(read));
+      });
+}
+
+void CheckpointWriter::waitUntilRead() {
+  if (read_.valid())
+    read_.wait();
+}
+
+Status CheckpointWriter::wait() { return result_.valid() ? result_.get() : Status(); }
+
+/// `read` is fulfilled, or broken when the write fails before: either ends waitUntilRead().
+Status CheckpointWriter::write(TrainerState state, std::promise<void> read) const {
+  const uint64_t step = state.step;
+  const Result<std::filesystem::path> aside = folder_.begin(step);
+  Status status = aside.ok() ? writeFiles(*aside, std::move(state), read) : aside.status();
+  if (status.ok())
+    status = folder_.commit(step);
+  if (!status.ok()) {
+    folder_.abandon(step);
+    return failed("the checkpoint of step {} was not written (earlier ones are intact): {}", step,
+                  status.message());
+  }
+  if (keepLast_ > 0)
+    folder_.keepLast(step, keepLast_);
+  return {};
+}
+
+Status CheckpointWriter::writeFiles(const std::filesystem::path &folder, TrainerState state,
+                                    std::promise<void> &read) const {
+  TRAINC_ASSIGN_OR_RETURN(DurableFile model, DurableFile::create(folder / kModelFile));
+  TRAINC_ASSIGN_OR_RETURN(DurableFile optimizer, DurableFile::create(folder / kOptimizerFile));
+  TRAINC_ASSIGN_OR_RETURN(state.files[kModelFile], writeSafetensors(model, contents_.parameters));
+  TRAINC_ASSIGN_OR_RETURN(state.files[kOptimizerFile], writeSafetensors(optimizer, contents_.optimizer));
+  read.set_value();
+  TRAINC_RETURN_IF_ERROR(model.close());
+  TRAINC_RETURN_IF_ERROR(optimizer.close());
+  for (const auto &[name, text] : contents_.exports) {
     TRAINC_ASSIGN_OR_RETURN(state.files[name], writeText(folder / name, text));
   }
   return writeText(folder / kTrainerStateFile, state.toJson()).status();
 }
-
-} // namespace
-
-Status writeCheckpoint(const CheckpointFolder &folder, const CheckpointContents &contents,
-                       TrainerState state) {
-  const uint64_t step = state.step;
-  const Result<std::filesystem::path> aside = folder.begin(step);
-  Status status = aside.status();
-  if (status.ok())
-    status = writeFiles(*aside, contents, std::move(state));
-  if (status.ok())
-    status = folder.commit(step);
-  if (status.ok())
-    return {};
-  folder.abandon(step);
-  return failed("checkpoint of step {} was not written (earlier ones are intact): {}", step,
-                status.message());
-}
-
-void CheckpointWriter::start(TrainerState state) {
-  result_ = std::async(std::launch::async, [this, state = std::move(state)]() mutable {
-    const uint64_t step = state.step;
-    Status status = writeCheckpoint(folder_, contents_, std::move(state));
-    if (status.ok() && keepLast_ > 0)
-      folder_.keepLast(step, keepLast_);
-    return status;
-  });
-}
-
-Status CheckpointWriter::wait() { return result_.valid() ? result_.get() : Status(); }
 
 } // namespace trainc

@@ -21,11 +21,8 @@ struct CheckpointContents {
   std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
 };
 
-/// Writes one checkpoint in the calling thread: complete in `folder`, or absent and an error (kFailed).
-Status writeCheckpoint(const CheckpointFolder &folder, const CheckpointContents &contents,
-                       TrainerState state);
-
-/// One writer thread that reads the tensors in place: between start() and wait() nobody may write to them.
+/// One writer thread that reads the tensors in place: between start() and waitUntilRead() nobody may write to
+/// them. The rest, above all waiting for the disk, goes on after that.
 class CheckpointWriter {
 public:
   /// `keepLast`: how many checkpoints to keep; 0 keeps all.
@@ -37,13 +34,19 @@ public:
   void start(TrainerState state);
   /// Whether start() was called without a wait() since.
   bool pending() const { return result_.valid(); }
-  /// Waits for the writer. The status of the checkpoint; ok when none was pending.
+  /// Waits until the tensors may change again; returns at once when nothing is pending.
+  void waitUntilRead();
+  /// Waits for the writer. Ok: the checkpoint is complete, or none was pending. Else it is absent (kFailed).
   Status wait();
 
 private:
+  Status write(TrainerState state, std::promise<void> read) const;
+  Status writeFiles(const std::filesystem::path &folder, TrainerState state, std::promise<void> &read) const;
+
   CheckpointFolder folder_;
   CheckpointContents contents_;
   uint64_t keepLast_;
+  std::future<void> read_;
   std::future<Status> result_; ///< last: its destructor waits for the thread, which uses the members above
 };
 

@@ -1,7 +1,6 @@
 #include "runtime/state/safetensors_writer.h"
 
 #include "runtime/base/hash.h"
-#include "runtime/state/durable_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,9 +47,7 @@ Result<uint64_t> writeTensor(DurableFile &file, std::span<const std::byte> bytes
 
 } // namespace
 
-Result<FileChecksums> writeSafetensors(const std::filesystem::path &path,
-                                       std::span<const StateTensor> tensors) {
-  TRAINC_ASSIGN_OR_RETURN(DurableFile file, DurableFile::create(path));
+Result<FileChecksums> writeSafetensors(DurableFile &file, std::span<const StateTensor> tensors) {
   FileChecksums checksums;
   const std::string head = header(tensors);
   checksums.header = xxh3(std::as_bytes(std::span(head)));
@@ -58,7 +55,6 @@ Result<FileChecksums> writeSafetensors(const std::filesystem::path &path,
   for (const StateTensor &tensor : tensors) {
     TRAINC_ASSIGN_OR_RETURN(checksums.tensors[tensor.name], writeTensor(file, tensor.bytes));
   }
-  TRAINC_RETURN_IF_ERROR(file.close());
   checksums.bytes = file.size();
   checksums.file = file.checksum();
   return checksums;

@@ -1,11 +1,9 @@
 // Writing safetensors files; see safetensors_view.h for the format.
 #pragma once
 
+#include "runtime/state/durable_file.h"
 #include "runtime/state/state_tensor.h"
 
-#include "runtime/base/status.h"
-
-#include <filesystem>
 #include <map>
 
 namespace trainc {
@@ -20,10 +18,9 @@ struct FileChecksums {
   bool operator==(const FileChecksums &) const = default;
 };
 
-/// Writes `tensors` in the order given, straight from their memory, and syncs the file. The data begin at a
-/// multiple of 64 bytes. The metadata says "format": "pt", which Hugging Face asks for. Errors (kFailed) name
-/// path and reason.
-Result<FileChecksums> writeSafetensors(const std::filesystem::path &path,
-                                       std::span<const StateTensor> tensors);
+/// Writes `tensors` in the order given, straight from their memory, to a new file; the caller closes it. The
+/// data begin at a multiple of 64 bytes. The metadata says "format": "pt", which Hugging Face asks for.
+/// Errors (kFailed) name path and reason.
+Result<FileChecksums> writeSafetensors(DurableFile &file, std::span<const StateTensor> tensors);
 
 } // namespace trainc

@@ -27,6 +27,7 @@ protected:
     state.step = step;
     writer_->start(state);
     EXPECT_TRUE(writer_->pending());
+    writer_->waitUntilRead();
     return writer_->wait();
   }
 
@@ -59,6 +60,22 @@ TEST_F(CheckpointTest, RoundTrip) {
   EXPECT_EQ(optimizer[0].bytes, optimizer_[0].bytes);
   EXPECT_EQ(optimizer[1].bytes, optimizer_[1].bytes);
   EXPECT_EQ(readFile(root_ / "step-00000020/config.json"), "{}\n");
+}
+
+TEST_F(CheckpointTest, TensorsMayChangeOnceTheyAreRead) {
+  TrainerState state;
+  state.step = 20;
+  writer_->waitUntilRead();
+  writer_->start(state);
+  writer_->waitUntilRead();
+  EXPECT_TRUE(writer_->pending());
+  std::ranges::fill(parameters_[0].bytes, std::byte{0xFF});
+  ASSERT_TRUE(writer_->wait().ok());
+  const std::vector<OwnedTensor> read = {f32("a.weight", {2, 2}, {0, 0, 0, 0}), f32("a.bias", {2}, {0, 0})};
+  const auto checkpoint = Checkpoint::open(root_ / "step-00000020");
+  ASSERT_TRUE(checkpoint.ok());
+  ASSERT_TRUE(checkpoint->loadParameters(views(read), 1).ok());
+  EXPECT_EQ(read[0].floats(), (std::vector<float>{1, 2, 3, 4}));
 }
 
 TEST_F(CheckpointTest, EqualStatesGiveEqualBytes) {
@@ -153,7 +170,7 @@ TEST_F(CheckpointTest, FullDiskKeepsThePreviousOne) {
     const Status status = write(40);
     EXPECT_EQ(status.exitCode(), 1);
     EXPECT_THAT(status.message(),
-                AllOf(HasSubstr("checkpoint of step 40 was not written (earlier ones are intact)"),
+                AllOf(HasSubstr("the checkpoint of step 40 was not written (earlier ones are intact)"),
                       HasSubstr("model.safetensors: cannot write: File too large")));
   }
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(root_.path()), {}), 1);

@@ -1,6 +1,5 @@
 #include "runtime/state/initial_weights.h"
 
-#include "runtime/state/safetensors_writer.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <cmath>
@@ -17,7 +16,7 @@ using testing::HasSubstr;
 /// Loads `file`'s tensors into `plan`'s.
 Status loadFrom(const std::vector<OwnedTensor> &file, const std::vector<OwnedTensor> &plan) {
   TempFolder folder;
-  EXPECT_TRUE(writeSafetensors(folder / "w.safetensors", views(file)).ok());
+  EXPECT_TRUE(saveTensors(folder / "w.safetensors", file).ok());
   return loadInitialWeights(folder / "w.safetensors", views(plan), 2);
 }
 

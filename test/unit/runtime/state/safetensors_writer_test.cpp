@@ -1,5 +1,3 @@
-#include "runtime/state/safetensors_writer.h"
-
 #include "runtime/base/hash.h"
 #include "runtime/state/safetensors_view.h"
 #include "test/unit/runtime/state/support.h"
@@ -12,7 +10,7 @@ TEST(SafetensorsWriter, RoundTrip) {
   const std::vector<OwnedTensor> tensors = {f32("wte.weight", {2, 3}, {1, 2, 3, 4, 5, 6}),
                                             {"step", fb::DType::I64, {}, std::vector<int64_t>{7}},
                                             f32("empty", {0, 4}, {})};
-  const auto written = writeSafetensors(folder / "a.safetensors", views(tensors));
+  const auto written = saveTensors(folder / "a.safetensors", tensors);
   ASSERT_TRUE(written.ok()) << written.status().message();
 
   const auto file = SafetensorsView::open(folder / "a.safetensors");
@@ -33,7 +31,7 @@ TEST(SafetensorsWriter, ChecksumsAreThoseOfTheFile) {
   TempFolder folder;
   // More than one chunk, and not a multiple of it.
   const std::vector<OwnedTensor> tensors = {f32("big", {100001}, std::vector<float>(100001, 0.5F))};
-  const auto written = writeSafetensors(folder / "a.safetensors", views(tensors));
+  const auto written = saveTensors(folder / "a.safetensors", tensors);
   ASSERT_TRUE(written.ok()) << written.status().message();
   const std::string text = readFile(folder / "a.safetensors");
   const auto bytes = std::as_bytes(std::span(text));
@@ -45,7 +43,7 @@ TEST(SafetensorsWriter, ChecksumsAreThoseOfTheFile) {
 
 TEST(SafetensorsWriter, ReportsPathAndReason) {
   TempFolder folder;
-  const auto missing = writeSafetensors(folder / "none/a.safetensors", {});
+  const auto missing = saveTensors(folder / "none/a.safetensors", {});
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.status().exitCode(), 1);
   EXPECT_NE(missing.status().message().find("none/a.safetensors: cannot create: No such file"),
@@ -53,7 +51,7 @@ TEST(SafetensorsWriter, ReportsPathAndReason) {
       << missing.status().message();
 
   const std::vector<OwnedTensor> tensors = {f32("w", {1}, {1})};
-  const auto full = writeSafetensors("/dev/full", views(tensors));
+  const auto full = saveTensors("/dev/full", tensors);
   ASSERT_FALSE(full.ok());
   EXPECT_NE(full.status().message().find("/dev/full: cannot write: No space left on device"),
             std::string::npos)

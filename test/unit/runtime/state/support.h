@@ -1,7 +1,7 @@
 // What the tests of runtime/state share.
 #pragma once
 
-#include "runtime/state/state_tensor.h"
+#include "runtime/state/safetensors_writer.h"
 
 #include <cstring>
 #include <filesystem>
@@ -55,6 +55,15 @@ inline std::vector<StateTensor> views(const std::vector<OwnedTensor> &tensors) {
   for (const OwnedTensor &tensor : tensors)
     result.push_back(tensor.tensor);
   return result;
+}
+
+/// Writes a whole safetensors file.
+inline Result<FileChecksums> saveTensors(const std::filesystem::path &path,
+                                         const std::vector<OwnedTensor> &tensors) {
+  TRAINC_ASSIGN_OR_RETURN(DurableFile file, DurableFile::create(path));
+  TRAINC_ASSIGN_OR_RETURN(FileChecksums checksums, writeSafetensors(file, views(tensors)));
+  TRAINC_RETURN_IF_ERROR(file.close());
+  return checksums;
 }
 
 inline std::string readFile(const std::filesystem::path &path) {
