@@ -64,6 +64,12 @@ public:
   virtual mlir::Value append(mlir::OpBuilder &builder, mlir::Value rows) = 0;
 };
 
+/// Values below `limit` are good indices, and `ignore` (if there is one) marks a place without an index.
+struct IndexLimit {
+  int64_t limit;
+  std::optional<int64_t> ignore = std::nullopt;
+};
+
 /// What executes an op of the phase `scheduled`.
 enum class KernelClass {
   Alias,         ///< nothing: the result is the operand's bytes (reshape)

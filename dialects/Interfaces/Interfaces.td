@@ -88,6 +88,17 @@ def LossTermOpInterface : OpInterface<"LossTermOpInterface"> {
     "::mlir::Value", "buildTargetWeights", (ins "::mlir::OpBuilder &":$builder)>];
 }
 
+def LookupOpInterface : OpInterface<"LookupOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op that uses integers as indices, and so limits what a column of the data may hold.
+  }];
+  let methods = [InterfaceMethod<[{
+      What operand `operand` may hold; none if it is not an index.
+    }],
+    "::std::optional<::trainc::IndexLimit>", "getIndexLimit", (ins "unsigned":$operand)>];
+}
+
 def IndexingOpInterface : OpInterface<"IndexingOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{

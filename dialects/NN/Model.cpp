@@ -1,4 +1,5 @@
-// Blocks and models: their borders' syntax and their verification.
+// Blocks and models: their borders' syntax and their verification. (BlockUse.cpp has the ops that use
+// blocks.)
 #include "dialects/NN/NN.h"
 
 using namespace mlir;
@@ -6,7 +7,8 @@ using namespace trainc;
 using namespace trainc::nn;
 
 /// Parses `@name(%a: type, ...)`; region arguments are deferred, the spelled types go into `argument_types`.
-static ParseResult parseBorder(OpAsmParser &parser, OperationState &state, SmallVectorImpl<OpAsmParser::Argument> &arguments) {
+static ParseResult parseBorder(OpAsmParser &parser, OperationState &state,
+                               SmallVectorImpl<OpAsmParser::Argument> &arguments) {
   StringAttr name;
   if (parser.parseSymbolName(name, SymbolTable::getSymbolAttrName(), state.attributes) ||
       parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true))
@@ -20,7 +22,8 @@ static ParseResult parseBorder(OpAsmParser &parser, OperationState &state, Small
   return success();
 }
 
-static ParseResult parseBody(OpAsmParser &parser, OperationState &state, ArrayRef<OpAsmParser::Argument> arguments) {
+static ParseResult parseBody(OpAsmParser &parser, OperationState &state,
+                             ArrayRef<OpAsmParser::Argument> arguments) {
   Region *body = state.addRegion();
   if (parser.parseRegion(*body, arguments))
     return failure();
@@ -33,26 +36,27 @@ static void printBorder(OpAsmPrinter &printer, StringAttr name, ArrayAttr types,
   printer << " ";
   printer.printSymbolName(name.getValue());
   printer << "(";
-  llvm::interleaveComma(llvm::zip(body.getArguments(), types.getAsValueRange<TypeAttr>()), printer, [&](auto pair) {
-    printer << std::get<0>(pair) << ": " << std::get<1>(pair);
-  });
+  llvm::interleaveComma(llvm::zip(body.getArguments(), types.getAsValueRange<TypeAttr>()), printer,
+                        [&](auto pair) { printer << std::get<0>(pair) << ": " << std::get<1>(pair); });
   printer << ")";
 }
 
 static LogicalResult verifyBorder(Operation *op, ArrayAttr types, Block &body) {
   if (types.size() != body.getNumArguments())
-    return op->emitOpError("has ") << body.getNumArguments() << " arguments but " << types.size() << " argument types";
+    return op->emitOpError("has ") << body.getNumArguments() << " arguments but " << types.size()
+                                   << " argument types";
   for (auto [index, type] : llvm::enumerate(types.getAsValueRange<TypeAttr>()))
     if (!isa<RankedTensorType>(type))
       return op->emitOpError("argument ") << index << " must be a ranked tensor, found " << type;
   return success();
 }
 
-//===-- nn.block ------------------------------------------------------------------------------------------===//
+// --- nn.block ---
 
 ParseResult BlockOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
-  return failure(parseBorder(parser, state, arguments) || parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
+  return failure(parseBorder(parser, state, arguments) ||
+                 parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
                  parseBody(parser, state, arguments));
 }
 
@@ -72,7 +76,7 @@ LogicalResult BlockOp::verify() {
 
 void BlockOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn) {}
 
-//===-- nn.model ------------------------------------------------------------------------------------------===//
+// --- nn.model ---
 
 /// Parses `export "config.json" {...}` any number of times into one dictionary.
 static ParseResult parseExports(OpAsmParser &parser, OperationState &state) {
@@ -106,20 +110,60 @@ void ModelOp::print(OpAsmPrinter &printer) {
   if (DictionaryAttr exports = getExportsAttr())
     for (NamedAttribute file : exports)
       printer << " export \"" << file.getName().getValue() << "\" " << file.getValue();
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), {"sym_name", "argument_types", "columns", "exports"});
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {"sym_name", "argument_types", "columns", "exports"});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
+}
+
+/// A column's open dimensions are the batch, which comes first, and the sequence length.
+static LogicalResult verifyColumn(ModelOp model, StringRef column, RankedTensorType type) {
+  if (type.getRank() == 0 || !type.isDynamicDim(0))
+    return model.emitOpError("column '")
+           << column << "' is " << type << "; its first dimension is the batch and must be `?`";
+  if (type.getNumDynamicDims() > 2)
+    return model.emitOpError("column '")
+           << column << "' is " << type
+           << "; expected at most two open dimensions: batch and sequence length";
+  return success();
 }
 
 LogicalResult ModelOp::verify() {
   Block &body = getBody().front();
   if (getColumns().size() != body.getNumArguments())
-    return emitOpError("has ") << body.getNumArguments() << " arguments but " << getColumns().size() << " column names";
-  return verifyBorder(*this, getArgumentTypes(), body);
+    return emitOpError("has ") << body.getNumArguments() << " arguments but " << getColumns().size()
+                               << " column names";
+  if (failed(verifyBorder(*this, getArgumentTypes(), body)))
+    return failure();
+  llvm::SmallDenseSet<Attribute> seen;
+  for (auto [column, type] : llvm::zip(getColumns(), getArgumentTypes())) {
+    if (!seen.insert(column).second)
+      return emitOpError("has two columns named ") << column;
+    if (failed(verifyColumn(*this, cast<StringAttr>(column).getValue(),
+                            cast<RankedTensorType>(cast<TypeAttr>(type).getValue()))))
+      return failure();
+  }
+  return success();
 }
 
 /// Columns keep their names through printing and parsing.
 void ModelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
   for (auto [argument, column] : llvm::zip(region.getArguments(), getColumns().getAsValueRange<StringAttr>()))
     setName(argument, column);
+}
+
+// --- Ends and losses ---
+
+LogicalResult ReturnOp::verify() {
+  if (!isa_and_present<BlockOp>((*this)->getParentOp()))
+    return emitOpError("belongs into an nn.block; a model names its results with nn.output and nn.loss");
+  if (&(*this)->getBlock()->back() != getOperation())
+    return emitOpError("must be the last op of its block");
+  return success();
+}
+
+LogicalResult LossOp::verify() {
+  if (getName().empty())
+    return emitOpError("needs a name, e.g. nn.loss \"loss\" %nll");
+  return success();
 }

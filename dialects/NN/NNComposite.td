@@ -16,7 +16,7 @@ def NN_StandardizeOp : NN_CompositeOp<"standardize"> {
   let description = [{ The core of layer norm (Ba et al. 2016); the gradient needs only the results. }];
   let arguments = (ins NN_Tensor:$x, F64Attr:$eps);
   let results = (outs NN_Tensor:$result, NN_Tensor:$rstd);
-  let assemblyFormat = "$x `eps` $eps attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `eps` custom<Number>($eps) attr-dict custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
 }
 
@@ -25,7 +25,7 @@ def NN_RmsStandardizeOp : NN_CompositeOp<"rms_standardize"> {
   let description = [{ The core of RMSNorm (Zhang and Sennrich 2019); the gradient needs only the results. }];
   let arguments = (ins NN_Tensor:$x, F64Attr:$eps);
   let results = (outs NN_Tensor:$result, NN_Tensor:$rstd);
-  let assemblyFormat = "$x `eps` $eps attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `eps` custom<Number>($eps) attr-dict custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
 }
 
@@ -36,7 +36,7 @@ def NN_SoftmaxOp : NN_CompositeOp<"softmax"> {
   let assemblyFormat = "$x attr-dict custom<Types>(type($x))";
 }
 
-def NN_RopeOp : NN_CompositeOp<"rope", [DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+def NN_RopeOp : NN_CompositeOp<"rope"> {
   let summary = "rotary position embedding (Su et al. 2021) of heads that lie side by side in the last dimension";
   let description = [{
     x is [batch, t, heads*d], `positions` i32 [batch, t] or [t]. Each head's halves (x1, x2) become
@@ -46,7 +46,7 @@ def NN_RopeOp : NN_CompositeOp<"rope", [DeclareOpInterfaceMethods<IncrementalOpI
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, UnitAttr:$inverse);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $x `positions` $positions `heads` $heads `theta` $theta (`inverse` $inverse^)? attr-dict
+    $x `positions` $positions `heads` $heads `theta` custom<Number>($theta) (`inverse` $inverse^)? attr-dict
     custom<Types>(type($x), type($positions))
   }];
 }
@@ -61,7 +61,8 @@ def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<Decompo
   let assemblyFormat = "$tokens (`from` $from^ custom<Types>(type($from)))? attr-dict custom<Types>(type($tokens))";
 }
 
-def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMethods<LossTermOpInterface>]> {
+def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMethods<LossTermOpInterface>,
+                                                        DeclareOpInterfaceMethods<LookupOpInterface>]> {
   let summary = "negative log-likelihood of labels under softmax(logits), per target, and the log-sum-exp";
   let description = [{
     logits [..., classes], labels integers [...]. A target whose label is `ignore` (default -100) or out of range yields 0.
@@ -72,7 +73,7 @@ def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMetho
                        DefaultValuedAttr<I64Attr, "-100">:$ignore, DefaultValuedAttr<F64Attr, "0.0">:$smoothing);
   let results = (outs NN_Tensor:$nll, NN_Tensor:$lse);
   let assemblyFormat = [{
-    $logits `,` $labels (`ignore` $ignore^)? (`smoothing` $smoothing^)? (`weights` $weights^ custom<Types>(type($weights)))?
+    $logits `,` $labels (`ignore` $ignore^)? (`smoothing` custom<Number>($smoothing)^)? (`weights` $weights^ custom<Types>(type($weights)))?
     attr-dict custom<Types>(type($logits), type($labels))
   }];
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];

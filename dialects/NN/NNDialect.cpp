@@ -1,5 +1,6 @@
 // Registration of the dialect and the syntax shared by its ops.
 #include "dialects/NN/NN.h"
+#include "dialects/NN/Syntax.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -33,11 +34,15 @@ void NNDialect::initialize() {
       >();
 }
 
-//===-- Initialisers: `normal(0.02)` ----------------------------------------------------------------------===//
+// --- Initialisers: `normal(0.02)` ---
 
 /// Number of arguments of an initialiser kind, or -1 for an unknown kind.
 static int initArity(StringRef kind) {
-  return llvm::StringSwitch<int>(kind).Cases({"zeros", "ones"}, 0).Cases({"constant", "normal"}, 1).Case("uniform", 2).Default(-1);
+  return llvm::StringSwitch<int>(kind)
+      .Cases({"zeros", "ones"}, 0)
+      .Cases({"constant", "normal"}, 1)
+      .Case("uniform", 2)
+      .Default(-1);
 }
 
 static ParseResult parseInitSpec(AsmParser &parser, InitAttr &init) {
@@ -51,25 +56,32 @@ static ParseResult parseInitSpec(AsmParser &parser, InitAttr &init) {
                                  << "'; expected zeros, ones, constant(v), normal(std) or uniform(low, high)";
   double numbers[2] = {0, 0};
   if (arity > 0) {
-    if (parser.parseLParen() || parser.parseFloat(numbers[0]))
+    if (parser.parseLParen() || parseNumber(parser, numbers[0]))
       return failure();
-    if (arity == 2 && (parser.parseComma() || parser.parseFloat(numbers[1])))
+    if (arity == 2 && (parser.parseComma() || parseNumber(parser, numbers[1])))
       return failure();
     if (parser.parseRParen())
       return failure();
   }
   Builder &builder = parser.getBuilder();
-  init = InitAttr::get(parser.getContext(), kind, builder.getF64FloatAttr(numbers[0]), builder.getF64FloatAttr(numbers[1]));
+  init = InitAttr::get(parser.getContext(), kind, builder.getF64FloatAttr(numbers[0]),
+                       builder.getF64FloatAttr(numbers[1]));
   return success();
 }
 
 static void printInit(AsmPrinter &printer, InitAttr init) {
   printer << init.getKind();
   int arity = initArity(init.getKind());
-  if (arity == 1)
-    printer << "(" << init.getA().getValueAsDouble() << ")";
-  if (arity == 2)
-    printer << "(" << init.getA().getValueAsDouble() << ", " << init.getB().getValueAsDouble() << ")";
+  if (arity > 0) {
+    printer << "(";
+    printNumber(printer, init.getA().getValueAsDouble());
+  }
+  if (arity == 2) {
+    printer << ", ";
+    printNumber(printer, init.getB().getValueAsDouble());
+  }
+  if (arity > 0)
+    printer << ")";
 }
 
 static void printInitSpec(AsmPrinter &printer, Operation *, InitAttr init) { printInit(printer, init); }
@@ -87,7 +99,7 @@ void InitAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-//===-- Types that are spelled only where they are known ---------------------------------------------------===//
+// --- Types that are spelled only where they are known ---
 
 /// Parses `: type, ...`, or nothing where all types are deferred.
 template <typename... Types> static ParseResult parseTypes(OpAsmParser &parser, Types &...types) {
@@ -113,7 +125,8 @@ template <typename... Types> static void printTypes(OpAsmPrinter &printer, Opera
 }
 
 /// Parses `%a, %b : type, type`, the types left out where all are deferred.
-static ParseResult parseTypedValues(OpAsmParser &parser, SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
+static ParseResult parseTypedValues(OpAsmParser &parser,
+                                    SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
                                     SmallVectorImpl<Type> &types) {
   if (parser.parseOperandList(values))
     return failure();

@@ -27,6 +27,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
 }
 
 def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                         DeclareOpInterfaceMethods<LookupOpInterface>,
                                          DeclareOpInterfaceMethods<IndexingOpInterface>]> {
   let summary = "rows of a table: result[..., :] = table[ids[...], :]; a row of zeros where the id is out of range";
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids);
@@ -59,7 +60,7 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);
   let results = (outs NN_Tensor:$out, NN_Tensor:$lse);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `heads` $heads (`kv_heads` $kv_heads^)? (`causal` $causal^)? (`scale` $scale^)?
+    $q `,` $k `,` $v `heads` $heads (`kv_heads` $kv_heads^)? (`causal` $causal^)? (`scale` custom<Number>($scale)^)?
     (`segments` $segments^ custom<Types>(type($segments)))? (`limit` $limit^ custom<Types>(type($limit)))?
     attr-dict custom<Types>(type($q), type($k), type($v))
   }];
@@ -80,7 +81,7 @@ def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [DeclareOpInterfaceMethod
                        I64Attr:$heads, I64Attr:$kv_heads, UnitAttr:$causal, F64Attr:$scale);
   let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
   let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` $heads `kv_heads` $kv_heads (`causal` $causal^)? `scale` $scale
+    $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` $heads `kv_heads` $kv_heads (`causal` $causal^)? `scale` custom<Number>($scale)
     (`segments` $segments^ custom<Types>(type($segments)))? attr-dict
     custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
   }];

@@ -46,6 +46,7 @@ def NN_ReturnOp : NN_Op<"return", [Pure]> {
   let summary = "a block's results; the last op of a block";
   let arguments = (ins Variadic<NN_Deferred>:$values);
   let assemblyFormat = "$values attr-dict";
+  let hasVerifier = 1;
 }
 
 def NN_OutputOp : NN_Op<"output"> {
@@ -61,22 +62,27 @@ def NN_LossOp : NN_Op<"loss"> {
     weights targets). Several losses are added, each times its `scale`.
   }];
   let arguments = (ins StrAttr:$name, NN_Deferred:$value, DefaultValuedAttr<F64Attr, "1.0">:$scale);
-  let assemblyFormat = "$name $value (`scale` $scale^)? attr-dict";
+  let assemblyFormat = "$name $value (`scale` custom<Number>($scale)^)? attr-dict";
+  let hasVerifier = 1;
 }
 
-def NN_ApplyOp : NN_Op<"apply"> {
+// Ops that use a block; its existence and the counts of values are verified.
+class NN_BlockUserOp<string mnemonic> : NN_Op<mnemonic, [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let results = (outs Variadic<NN_Deferred>:$outputs);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def NN_ApplyOp : NN_BlockUserOp<"apply"> {
   let summary = "applies a block once: `%y = nn.apply @mlp \"mlp\" (%x)`; parameters are named below the scope";
   let arguments = (ins FlatSymbolRefAttr:$block, StrAttr:$scope, Variadic<NN_Deferred>:$inputs);
-  let results = (outs Variadic<NN_Deferred>:$outputs);
 }
 
-def NN_RepeatOp : NN_Op<"repeat"> {
+def NN_RepeatOp : NN_BlockUserOp<"repeat"> {
   let summary = "applies a block n times in a row, in scopes `scope.0` to `scope.n-1`: `%h = nn.repeat @layer \"h\" times 12 (%x)`";
   let description = [{
     The block's results feed its first arguments the next time; further arguments are the same every time.
   }];
   let arguments = (ins FlatSymbolRefAttr:$block, StrAttr:$scope, I64Attr:$times, Variadic<NN_Deferred>:$inputs);
-  let results = (outs Variadic<NN_Deferred>:$outputs);
 }
 
 // An initialiser as `init normal(0.02)`; kinds: zeros, ones, constant(v), normal(std), uniform(low, high).
@@ -133,21 +139,21 @@ def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
   let summary = "layer norm over the last dimension, with parameters `name.weight` and `name.bias`";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps, UnitAttr:$no_bias);
   let results = (outs NN_Deferred:$result);
-  let assemblyFormat = "$name $x (`eps` $eps^)? (`no_bias` $no_bias^)? attr-dict";
+  let assemblyFormat = "$name $x (`eps` custom<Number>($eps)^)? (`no_bias` $no_bias^)? attr-dict";
 }
 
 def NN_RmsNormOp : NN_LayerOp<"rms_norm"> {
   let summary = "RMSNorm over the last dimension, with parameter `name.weight`";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps);
   let results = (outs NN_Deferred:$result);
-  let assemblyFormat = "$name $x (`eps` $eps^)? attr-dict";
+  let assemblyFormat = "$name $x (`eps` custom<Number>($eps)^)? attr-dict";
 }
 
 def NN_DropoutOp : NN_LayerOp<"dropout"> {
   let summary = "zeroes elements with probability p and scales the others by 1/(1-p), in training only";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, F64Attr:$p);
   let results = (outs NN_Deferred:$result);
-  let assemblyFormat = "$name $x `p` $p attr-dict";
+  let assemblyFormat = "$name $x `p` custom<Number>($p) attr-dict";
 }
 
 #endif

@@ -1,0 +1,83 @@
+// Shorthand for building nn ops, as gradients and decompositions do.
+#pragma once
+
+#include "dialects/NN/NN.h"
+
+namespace trainc::nn {
+
+/// Builds nn ops on static tensors at one location. Binary ops want operands of one type, as the ops do,
+/// except where a plain number stands in for a tensor.
+class TensorBuilder {
+public:
+  TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc) : builder(builder), loc(loc) {}
+
+  /// `Op` with inferred result types; operands and attributes as in Op::create.
+  template <typename Op, typename... Args> Op create(Args &&...args) {
+    return Op::create(builder, loc, std::forward<Args>(args)...);
+  }
+
+  mlir::Value constant(double value, mlir::RankedTensorType type);
+  mlir::Value zero(mlir::RankedTensorType type) { return constant(0, type); }
+
+  mlir::Value add(mlir::Value x, mlir::Value y) { return create<AddOp>(x, y).getResult(); }
+  mlir::Value sub(mlir::Value x, mlir::Value y) { return create<SubOp>(x, y).getResult(); }
+  mlir::Value mul(mlir::Value x, mlir::Value y) { return create<MulOp>(x, y).getResult(); }
+  mlir::Value div(mlir::Value x, mlir::Value y) { return create<DivOp>(x, y).getResult(); }
+  mlir::Value add(mlir::Value x, double y) { return add(x, constantLike(x, y)); }
+  mlir::Value sub(double x, mlir::Value y) { return sub(constantLike(y, x), y); }
+  mlir::Value mul(mlir::Value x, double y) { return mul(x, constantLike(x, y)); }
+  mlir::Value neg(mlir::Value x) { return create<NegOp>(x).getResult(); }
+  mlir::Value exp(mlir::Value x) { return create<ExpOp>(x).getResult(); }
+  mlir::Value square(mlir::Value x) { return create<SquareOp>(x).getResult(); }
+  mlir::Value compare(Predicate predicate, mlir::Value x, mlir::Value y);
+  mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
+  mlir::Value convert(mlir::Value x, mlir::Type element);
+
+  /// A constant of the type of `value`.
+  mlir::Value constantLike(mlir::Value value, double number);
+  /// `x` repeated to `type`'s shape (right-aligned, as nn.broadcast); `x` itself where the shapes are equal.
+  mlir::Value broadcastTo(mlir::Value x, mlir::RankedTensorType type) {
+    return broadcastTo(x, type.getShape());
+  }
+  mlir::Value broadcastTo(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// `x`, which lacks the last dimension of `shape`, repeated along it.
+  mlir::Value broadcastLast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  /// The adjoint of broadcastTo: sums `x` over the dimensions along which `type` was repeated to x's shape.
+  mlir::Value sumTo(mlir::Value x, mlir::RankedTensorType type);
+  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false);
+  mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false) {
+    return reduce(ReduceKind::sum, x, dims, keep);
+  }
+  mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);
+  mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
+  /// Swaps the last two dimensions.
+  mlir::Value transposeLast(mlir::Value x);
+  mlir::Value slice(mlir::Value x, int64_t dim, int64_t offset, int64_t size);
+  mlir::Value pad(mlir::Value x, int64_t dim, int64_t low, int64_t high);
+  mlir::Value concat(llvm::ArrayRef<mlir::Value> inputs, int64_t dim);
+
+  struct Matmul {
+    bool transposeLhs = false, transposeRhs = false, reduceBatch = false;
+  };
+  mlir::Value matmul(mlir::Value lhs, mlir::Value rhs, Matmul how);
+
+private:
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+/// The type of a concrete tensor value.
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) { return tensorType(value).getShape(); }
+/// `shape` with the element type of `value`.
+inline mlir::RankedTensorType typeLike(mlir::Value value, llvm::ArrayRef<int64_t> shape) {
+  return mlir::RankedTensorType::get(shape, tensorType(value).getElementType());
+}
+/// `dim` counted from the front (negative dimensions count from the end).
+inline int64_t normalizeDim(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
+/// The number of a constant (nn.constant), if `value` is one.
+std::optional<double> constantValue(mlir::Value value);
+
+} // namespace trainc::nn

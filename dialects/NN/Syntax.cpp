@@ -1,0 +1,75 @@
+// Numbers as people write them.
+#include "dialects/NN/Syntax.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+/// The longest prefix of `text` that is an integer with or without an exponent: digits[e[+-]digits].
+static StringRef numberPrefix(const char *text) {
+  const char *end = text;
+  auto skipDigits = [&] {
+    while (llvm::isDigit(*end))
+      ++end;
+  };
+  skipDigits();
+  if (*end == 'e' || *end == 'E') {
+    const char *exponent = end + 1;
+    exponent += *exponent == '-' || *exponent == '+';
+    if (llvm::isDigit(*exponent)) {
+      end = exponent;
+      skipDigits();
+    }
+  }
+  return {text, size_t(end - text)};
+}
+
+/// Consumes the exponent of a number that the lexer does not take for a float: `e5`, or `e`, `-`, `4`.
+static ParseResult consumeExponent(AsmParser &parser) {
+  StringRef word;
+  int64_t digits;
+  if (failed(parser.parseOptionalKeyword(&word)))
+    return parser.emitError(parser.getCurrentLocation(), "expected an exponent");
+  if (word.size() > 1)
+    return success();
+  (void)parser.parseOptionalPlus();
+  return parser.parseInteger(digits);
+}
+
+/// A number without sign.
+static ParseResult parseMagnitude(AsmParser &parser, double &value) {
+  // The lexer sees `6e-4` as four tokens; so the value is read from the text, and its tokens are skipped.
+  SMLoc start = parser.getCurrentLocation();
+  APInt integer;
+  if (!parser.parseOptionalInteger(integer).has_value())
+    return parser.parseFloat(value);
+  StringRef text = numberPrefix(start.getPointer());
+  if (parser.getCurrentLocation().getPointer() < text.end() && failed(consumeExponent(parser)))
+    return failure();
+  if (text.getAsDouble(value))
+    return parser.emitError(start, "expected a number");
+  return success();
+}
+
+ParseResult trainc::parseNumber(AsmParser &parser, double &value) {
+  bool negative = succeeded(parser.parseOptionalMinus());
+  if (parseMagnitude(parser, value))
+    return failure();
+  value = negative ? -value : value;
+  return success();
+}
+
+ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
+  double number = 0;
+  if (parseNumber(static_cast<AsmParser &>(parser), number))
+    return failure();
+  value = parser.getBuilder().getF64FloatAttr(number);
+  return success();
+}
+
+void trainc::printNumber(AsmPrinter &printer, double value) { printer.printFloat(APFloat(value)); }
+
+void trainc::printNumber(OpAsmPrinter &printer, Operation *, FloatAttr value) {
+  printer.printFloat(value.getValue());
+}

@@ -1,0 +1,19 @@
+// Syntax shared by the project's dialects.
+#pragma once
+
+#include "mlir/IR/OpImplementation.h"
+
+namespace trainc {
+
+/// Parses a number as people write it: `1`, `0.1`, `6e-4`, `-2.5E3`. (MLIR itself insists on `1.0` and
+/// `6.0e-4`.)
+mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
+
+/// The same as an f64 attribute: the custom directive `Number`.
+mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
+void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr value);
+
+/// Prints the shortest text that parses to the same value.
+void printNumber(mlir::AsmPrinter &printer, double value);
+
+} // namespace trainc
