@@ -1,0 +1,30 @@
+// Texts to a token file: `trainc tokenize`.
+#pragma once
+
+#include "runtime/data/token_sidecar.h"
+#include "runtime/data/tokenizer/tokenizer.h"
+
+#include <functional>
+
+namespace trainc {
+
+struct TokenizeOptions {
+  std::string tokenizer;          ///< "bytes", or a path; see openTokenizer
+  std::vector<std::string> texts; ///< files or patterns, in order
+  std::string output;             ///< e.g. "tokens.bin"
+  std::string endToken;           ///< where not empty: its id goes after each text, e.g. "<|endoftext|>"
+  /// Called now and then with the bytes read so far and in total.
+  std::function<void(uint64_t done, uint64_t total)> progress;
+};
+
+/// Writes the tokens of all texts to options.output, raw and little-endian, uint16 where the tokenizer's
+/// vocabulary allows, else uint32, and the sidecar (token_sidecar.h) beside it. The output appears when it is
+/// complete. Fails with kInvalidInput where an input is missing or wrong, kFailed where the output cannot be
+/// written.
+Status tokenize(const TokenizeOptions &options);
+
+/// The tokenizer that made `tokenFile`, by its sidecar. Fails (kInvalidInput) where there is no sidecar, or
+/// where the tokenizer's files have changed since.
+Result<std::unique_ptr<Tokenizer>> openTokenizerOf(const std::filesystem::path &tokenFile);
+
+} // namespace trainc

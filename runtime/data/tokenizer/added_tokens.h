@@ -1,0 +1,33 @@
+// Tokens that are found in a text before it is split into words, such as <|endoftext|>.
+#pragma once
+
+#include "runtime/data/tokenizer/bpe_definition.h"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace trainc {
+
+/// Finds the tokens of one set in a text: the leftmost first, of several at one place the longest.
+class AddedTokens {
+public:
+  /// Contents must not be empty.
+  explicit AddedTokens(std::vector<AddedToken> tokens);
+
+  struct Match {
+    size_t begin;
+    size_t end; ///< begin and end include spaces that the token strips
+    uint32_t id;
+  };
+  /// The first match in `text` at or after `from`, or nothing.
+  std::optional<Match> find(std::string_view text, size_t from) const;
+
+private:
+  const AddedToken *longestAt(std::string_view text, size_t position) const;
+
+  std::array<std::vector<AddedToken>, 256> byFirstByte_; ///< each sorted, the longest first
+  bool empty_ = true;
+};
+
+} // namespace trainc

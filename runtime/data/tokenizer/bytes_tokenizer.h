@@ -1,0 +1,21 @@
+// The tokenizer without a vocabulary.
+#pragma once
+
+#include "runtime/data/tokenizer/tokenizer.h"
+
+#include <array>
+
+namespace trainc {
+
+/// A byte's id is its value.
+class BytesTokenizer : public Tokenizer {
+public:
+  using Tokenizer::encode;
+  void encode(std::string_view text, const Emit &emit) override;
+  uint64_t vocabulary() const override { return 256; }
+  std::string_view bytesOf(uint32_t id) const override;
+  std::optional<uint32_t> findToken(std::string_view content) const override;
+  uint64_t fingerprint() const override { return 0; }
+};
+
+} // namespace trainc

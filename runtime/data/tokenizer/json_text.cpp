@@ -1,0 +1,47 @@
+#include "runtime/data/tokenizer/json_text.h"
+
+namespace trainc {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// Reads over a text to find out where and why it is no JSON.
+struct ErrorFinder : nlohmann::json_sax<Json> {
+  size_t position = 0;
+  std::string reason;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t &) override { return true; }
+  bool string(string_t &) override { return true; }
+  bool binary(binary_t &) override { return true; }
+  bool start_object(size_t) override { return true; }
+  bool key(string_t &) override { return true; }
+  bool end_object() override { return true; }
+  bool start_array(size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(size_t at, const std::string &, const nlohmann::detail::exception &error) override {
+    position = at;
+    const std::string_view text =
+        error.what(); // "[json.exception.parse_error.101] parse error at ...: reason"
+    const size_t colon = text.find(": ");
+    reason = text.substr(colon == std::string_view::npos ? 0 : colon + 2);
+    return false;
+  }
+};
+
+} // namespace
+
+Result<Json> parseJson(const std::string &file, std::string_view text) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_discarded())
+    return json;
+  ErrorFinder finder;
+  Json::sax_parse(text.begin(), text.end(), &finder);
+  return invalidInput("{}: byte {}: not JSON: {}", file, finder.position, finder.reason);
+}
+
+} // namespace trainc

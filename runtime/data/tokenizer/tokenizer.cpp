@@ -1,0 +1,74 @@
+#include "runtime/data/tokenizer/tokenizer.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/mapped_file.h"
+#include "runtime/data/tokenizer/bpe_tokenizer.h"
+#include "runtime/data/tokenizer/bytes_tokenizer.h"
+#include "runtime/data/tokenizer/tokenizer_json.h"
+#include "runtime/data/tokenizer/vocab_merges.h"
+
+namespace trainc {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view textOf(const MappedFile &file) {
+  return {reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size()};
+}
+
+Result<std::unique_ptr<Tokenizer>> openTokenizerJson(const fs::path &path) {
+  TRAINC_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
+  TRAINC_ASSIGN_OR_RETURN(BpeDefinition definition, readTokenizerJson(path.string(), textOf(file)));
+  return BpeTokenizer::create(std::move(definition), xxh3(file.bytes()));
+}
+
+Result<std::unique_ptr<Tokenizer>> openVocabMerges(const fs::path &folder) {
+  const fs::path vocabPath = folder / "vocab.json";
+  const fs::path mergesPath = folder / "merges.txt";
+  TRAINC_ASSIGN_OR_RETURN(const MappedFile vocab, MappedFile::open(vocabPath));
+  TRAINC_ASSIGN_OR_RETURN(const MappedFile merges, MappedFile::open(mergesPath));
+  TRAINC_ASSIGN_OR_RETURN(BpeDefinition definition, readVocabMerges(vocabPath.string(), textOf(vocab),
+                                                                    mergesPath.string(), textOf(merges)));
+  const std::array<uint64_t, 2> hashes = {xxh3(vocab.bytes()), xxh3(merges.bytes())};
+  return BpeTokenizer::create(std::move(definition), xxh3(std::as_bytes(std::span(hashes))));
+}
+
+} // namespace
+
+std::vector<uint32_t> Tokenizer::encode(std::string_view text) {
+  std::vector<uint32_t> all;
+  encode(text, [&](std::span<const uint32_t> ids, size_t) { all.insert(all.end(), ids.begin(), ids.end()); });
+  return all;
+}
+
+std::string Tokenizer::decode(std::span<const uint32_t> ids) const {
+  std::string text;
+  for (const uint32_t id : ids)
+    text += bytesOf(id);
+  return text;
+}
+
+Result<std::unique_ptr<Tokenizer>> openTokenizer(const std::string &name) {
+  if (name == "bytes")
+    return std::unique_ptr<Tokenizer>(std::make_unique<BytesTokenizer>());
+  const fs::path path(name);
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    if (fs::exists(path / "tokenizer.json", error))
+      return openTokenizerJson(path / "tokenizer.json");
+    if (fs::exists(path / "vocab.json", error))
+      return openVocabMerges(path);
+    return invalidInput("{}: expected a tokenizer.json, or a vocab.json and a merges.txt, in this folder",
+                        name);
+  }
+  if (path.filename() == "vocab.json" || path.filename() == "merges.txt")
+    return openVocabMerges(path.parent_path());
+  if (path.extension() == ".json")
+    return openTokenizerJson(path);
+  return invalidInput(
+      "--tokenizer={}: expected 'bytes', a tokenizer.json, a vocab.json or merges.txt, or their folder",
+      name);
+}
+
+} // namespace trainc

@@ -1,0 +1,50 @@
+// Text to token ids and back.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainc {
+
+/// A tokenizer. Texts are bytes: UTF-8 as a rule, but any bytes are encoded, and decode(encode(text)) is
+/// `text` again unless the tokenizer adds a prefix space or has added tokens that strip spaces. Encoding is
+/// not thread-safe.
+class Tokenizer {
+public:
+  virtual ~Tokenizer() = default;
+
+  /// Takes ids as they come, and how many bytes of the text they and all before them cover.
+  using Emit = std::function<void(std::span<const uint32_t> ids, size_t bytesDone)>;
+
+  /// Encodes `text` piece by piece, so that long texts need no memory. Added tokens (<|endoftext|>) in the
+  /// text become their ids; none is put before or after it.
+  virtual void encode(std::string_view text, const Emit &emit) = 0;
+  /// One more than the largest id.
+  virtual uint64_t vocabulary() const = 0;
+  /// The bytes that `id` stands for; empty for an id without token.
+  virtual std::string_view bytesOf(uint32_t id) const = 0;
+  /// The id of a token given by its content, such as "<|endoftext|>".
+  virtual std::optional<uint32_t> findToken(std::string_view content) const = 0;
+  /// XXH3-64 of the tokenizer's files, to notice a change.
+  virtual uint64_t fingerprint() const = 0;
+
+  /// All ids of `text`.
+  std::vector<uint32_t> encode(std::string_view text);
+  /// The bytes of all ids, added tokens included.
+  std::string decode(std::span<const uint32_t> ids) const;
+};
+
+/// Opens what --tokenizer names: "bytes" (a byte's id is its value), a tokenizer.json, a vocab.json or
+/// merges.txt (with the other beside it), or a folder that holds either. Errors (kInvalidInput) name the
+/// file, the place, and the piece that is not supported.
+Result<std::unique_ptr<Tokenizer>> openTokenizer(const std::string &name);
+
+} // namespace trainc
