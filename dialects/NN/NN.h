@@ -43,6 +43,13 @@ llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir:
   return mlir::success();
 }
 
+/// Result type of an elementwise op of one floating-point operand.
+llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferUnary(mlir::Value x, InferError error);
+/// Result type of an elementwise op of two operands of one type.
+llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs, InferError error);
+/// The indexing rule of an elementwise op: dimension i of every operand is dimension i of the result.
+IndexingRule elementwiseIndexing(mlir::Operation *op);
+
 } // namespace trainc::nn
 
 #define GET_OP_CLASSES

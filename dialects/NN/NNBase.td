@@ -23,6 +23,7 @@ def NN_Dialect : Dialect {
     `tensor`, layers are expanded, and only tensor ops remain.
   }];
   let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -52,12 +53,13 @@ class NN_TensorOp<string mnemonic, list<Trait> traits = []>
     static size_t resultCount(Adaptor) { return 1; }
   }];
   let extraClassDeclaration = inferDeclaration # countDeclaration;
-  let extraClassDefinition = [{
+  code inferDefinition = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context,
         std::optional<::mlir::Location> location, Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
       return ::trainc::nn::inferOrDefer<$cppClass>(context, location, adaptor, types);
     }
   }];
+  let extraClassDefinition = inferDefinition;
 }
 
 #endif

@@ -144,5 +144,25 @@ static void printTypedValues(OpAsmPrinter &printer, Operation *, OperandRange va
   llvm::interleaveComma(types, printer);
 }
 
+/// Parses `: type`; without it (in a model) the constant is a scalar f32 that broadcasts.
+static ParseResult parseConstantType(OpAsmParser &parser, TypeAttr &type, Type &result) {
+  if (failed(parser.parseOptionalColon())) {
+    type = TypeAttr::get(RankedTensorType::get({}, parser.getBuilder().getF32Type()));
+    result = DeferredType::get(parser.getContext());
+    return success();
+  }
+  RankedTensorType tensor;
+  if (parser.parseType(tensor))
+    return failure();
+  type = TypeAttr::get(tensor);
+  result = tensor;
+  return success();
+}
+
+static void printConstantType(OpAsmPrinter &printer, Operation *, TypeAttr type, Type result) {
+  if (!isa<DeferredType>(result))
+    printer << ": " << type.getValue();
+}
+
 #define GET_OP_CLASSES
 #include "dialects/NN/NNOps.cpp.inc"

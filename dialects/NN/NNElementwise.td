@@ -8,7 +8,12 @@ include "dialects/NN/NNBase.td"
 class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : NN_TensorOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<ElementwiseOpInterface>,
-        DeclareOpInterfaceMethods<IndexingOpInterface>]>;
+        DeclareOpInterfaceMethods<IndexingOpInterface>]> {
+  code indexingDefinition = [{
+    ::trainc::IndexingRule $cppClass::getIndexingRule() { return ::trainc::nn::elementwiseIndexing(*this); }
+  }];
+  let extraClassDefinition = inferDefinition # indexingDefinition;
+}
 
 class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
     : NN_ElementwiseOp<mnemonic, traits> {
@@ -16,6 +21,12 @@ class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpIn
   let arguments = (ins NN_Tensor:$x);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x attr-dict custom<Types>(type($x))";
+  let extraClassDefinition = inferDefinition # indexingDefinition # [{
+    ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
+        Adaptor adaptor, ::trainc::nn::InferError error) {
+      return ::trainc::nn::inferUnary(adaptor.getX(), error);
+    }
+  }];
 }
 
 // Operands of unequal shapes are broadcast (right-aligned, as in NumPy) when the model is instantiated; from then on
@@ -26,9 +37,15 @@ class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpI
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict custom<Types>(type($lhs), type($rhs))";
+  let extraClassDefinition = inferDefinition # indexingDefinition # [{
+    ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
+        Adaptor adaptor, ::trainc::nn::InferError error) {
+      return ::trainc::nn::inferBinary(adaptor.getLhs(), adaptor.getRhs(), error);
+    }
+  }];
 }
 
-def NN_NegOp : NN_UnaryOp<"neg", "-x">;
+def NN_NegOp : NN_UnaryOp<"neg", "-x"> { let hasFolder = 1; }
 def NN_AbsOp : NN_UnaryOp<"abs", "|x|">;
 def NN_ExpOp : NN_UnaryOp<"exp", "e^x">;
 def NN_LogOp : NN_UnaryOp<"log", "natural logarithm">;
@@ -53,10 +70,13 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit"> {
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict custom<Types>(type($x))";
 }
 
-def NN_AddOp : NN_BinaryOp<"add", "x + y">;
-def NN_SubOp : NN_BinaryOp<"sub", "x - y">;
-def NN_MulOp : NN_BinaryOp<"mul", "x y">;
-def NN_DivOp : NN_BinaryOp<"div", "x / y">;
+def NN_AddOp : NN_BinaryOp<"add", "x + y"> {
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
+}
+def NN_SubOp : NN_BinaryOp<"sub", "x - y"> { let hasFolder = 1; }
+def NN_MulOp : NN_BinaryOp<"mul", "x y"> { let hasFolder = 1; }
+def NN_DivOp : NN_BinaryOp<"div", "x / y"> { let hasFolder = 1; }
 def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is">;
 def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is">;
 
@@ -69,6 +89,7 @@ def NN_Predicate : I32EnumAttr<"Predicate", "comparison", [
 def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", []> {
   let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict custom<Types>(type($lhs), type($rhs))";
+  let extraClassDefinition = inferDefinition # indexingDefinition;
 }
 
 def NN_SelectOp : NN_ElementwiseOp<"select", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
@@ -78,6 +99,7 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [DeclareOpInterfaceMethods<Differen
   let assemblyFormat = [{
     $condition `,` $lhs `,` $rhs attr-dict custom<Types>(type($condition), type($lhs), type($rhs))
   }];
+  let hasFolder = 1;
 }
 
 def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
@@ -85,13 +107,22 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<Differ
   let arguments = (ins NN_Tensor:$x, TypeAttr:$to);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `to` $to attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
 }
 
-def NN_ConstantOp : NN_ElementwiseOp<"constant"> {
+def NN_ConstantOp : NN_ElementwiseOp<"constant", [ConstantLike]> {
   let summary = "one number in every element";
+  let description = [{
+    In a model the type is left out: `%half = nn.constant 0.5` is a scalar f32 that broadcasts.
+  }];
   let arguments = (ins F64Attr:$value, TypeAttrOf<AnyRankedTensor>:$type);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$value attr-dict `:` $type";
+  let assemblyFormat = "custom<Number>($value) attr-dict custom<ConstantType>($type, type($result))";
+  let hasFolder = 1;
+  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
+    /// The result is deferred in a model, although the type is known.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
+  }];
 }
 
 def NN_IotaOp : NN_ElementwiseOp<"iota"> {
@@ -106,7 +137,10 @@ def NN_RandomOp : NN_ElementwiseOp<"random"> {
   let description = [{
     Philox4x32-10 (Salmon et al. 2011), keyed by `seed` and `stream`, at counter (step, offset*elements + position): any
     sharding, accumulation or recomputation draws the same numbers. `seed`, `step` and `offset` are i64 scalars;
-    offset counts tensors of this shape that precede this one in the step (the micro-batch). Normal: Box-Muller.
+    offset counts tensors of this shape that precede this one in the step (the micro-batch).
+    In detail: the key's words are (low, high) of `seed xor stream`; the counter's are (low, high) of
+    offset*elements + position, then (low, high) of step. Of the four words drawn, the first two are used:
+    u_i = (word_i >> 8) * 2^-24. Uniform is u_0; normal is sqrt(-2 ln(u_0 + 2^-24)) * cos(2 pi u_1) (Box-Muller).
   }];
   let arguments = (ins NN_Tensor:$seed, NN_Tensor:$step, NN_Tensor:$offset, UnitAttr:$normal, I64Attr:$stream,
                        TypeAttrOf<AnyRankedTensor>:$type);

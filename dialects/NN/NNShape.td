@@ -21,6 +21,8 @@ def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def NN_BroadcastOp : NN_ShapeOp<"broadcast"> {
@@ -28,6 +30,8 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast"> {
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `to` $shape attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
@@ -35,6 +39,8 @@ def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOp
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `to` $shape attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def NN_TransposeOp : NN_ShapeOp<"transpose", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
@@ -42,6 +48,8 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [DeclareOpInterfaceMethods<Executab
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `by` $permutation attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 def NN_SliceOp : NN_ShapeOp<"slice", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
@@ -49,6 +57,7 @@ def NN_SliceOp : NN_ShapeOp<"slice", [DeclareOpInterfaceMethods<ExecutableOpInte
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$offset, I64Attr:$size);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `dim` $dim `from` $offset `size` $size attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
 }
 
 def NN_PadOp : NN_ShapeOp<"pad", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
@@ -56,6 +65,7 @@ def NN_PadOp : NN_ShapeOp<"pad", [DeclareOpInterfaceMethods<ExecutableOpInterfac
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$low, I64Attr:$high);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `dim` $dim `low` $low `high` $high attr-dict custom<Types>(type($x))";
+  let hasFolder = 1;
 }
 
 def NN_ConcatOp : NN_ShapeOp<"concat", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
@@ -63,6 +73,7 @@ def NN_ConcatOp : NN_ShapeOp<"concat", [DeclareOpInterfaceMethods<ExecutableOpIn
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "`dim` $dim custom<TypedValues>($inputs, type($inputs)) attr-dict";
+  let hasFolder = 1;
 }
 
 def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
