@@ -1,0 +1,324 @@
+#include "lib/Memory/Assignment.h"
+
+#include "lib/Support/SourceName.h"
+
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(Operation *op) {
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  if (auto attr = op->getAttrOfType<ArrayAttr>(kMayAliasAttr))
+    for (auto pair : attr.getAsRange<DenseI64ArrayAttr>())
+      pairs.push_back({pair[0], pair[1]});
+  return pairs;
+}
+
+static int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
+
+Assignment::Assignment(train::EntryOp entry, StorageTable &storages)
+    : storages_(storages), timeline_(entry), entryName_(entry.getSymName().str()) {
+  Block &body = entry.getBody().front();
+  body.walk([&](train::GetOp get) { gets_[get.getState()].push_back(get); });
+  body.walk([&](train::SetOp set) { sets_[set.getState()].push_back(set); });
+  firstScratch_ = int(storages_.size());
+  assignBlock(body);
+  lastScratch_ = int(storages_.size());
+  measureLifetimes(body);
+}
+
+ArrayRef<int> Assignment::scratch(Operation *op) const {
+  auto found = scratch_.find(op);
+  return found == scratch_.end() ? ArrayRef<int>() : ArrayRef<int>(found->second);
+}
+
+ArrayRef<Move> Assignment::movesBefore(Operation *op) const {
+  auto found = before_.find(op);
+  return found == before_.end() ? ArrayRef<Move>() : ArrayRef<Move>(found->second);
+}
+
+ArrayRef<Move> Assignment::movesAfter(Operation *op) const {
+  auto found = after_.find(op);
+  return found == after_.end() ? ArrayRef<Move>() : ArrayRef<Move>(found->second);
+}
+
+void Assignment::bind(Value value, View view) {
+  views_[value] = view;
+  int64_t &last = lastUse_[view.storage];
+  last = std::max(last, timeline_.lastUse(value));
+}
+
+View Assignment::newScratch(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  std::string name = entryName_ + "." + std::to_string(int(storages_.size()) - firstScratch_);
+  if (StringRef scope = scopeName(value.getLoc()); !scope.empty())
+    name += "." + scope.str();
+  return {storages_.add({name, tensorBytes(type), storedElement(type.getElementType()), plan::Role::activation})};
+}
+
+//===-- Walking the entry ---------------------------------------------------------------------------------===//
+
+void Assignment::assignBlock(Block &block) {
+  for (Operation &op : block)
+    assignOp(op);
+}
+
+void Assignment::assignOp(Operation &op) {
+  if (auto get = dyn_cast<train::GetOp>(op))
+    return assignGet(get);
+  if (auto set = dyn_cast<train::SetOp>(op))
+    return assignSet(set);
+  if (auto input = dyn_cast<train::InputOp>(op))
+    return bind(input.getResult(), {storages_.inputStorage(input)});
+  if (isLoop(&op))
+    return assignLoop(&op);
+  if (op.hasTrait<OpTrait::IsTerminator>())
+    return assignYield(&op);
+  if (isAlias(&op))
+    return bind(op.getResult(0), views_.lookup(op.getOperand(0)));
+  assignExecutable(cast<ExecutableOpInterface>(op));
+}
+
+/// A value read from a state stays in the state's buffer, unless the state is overwritten while the value is still needed.
+void Assignment::assignGet(train::GetOp get) {
+  View state{storages_.stateStorage(get.getState())};
+  int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
+  bool overwritten = llvm::any_of(sets_[get.getState()], [&](train::SetOp set) {
+    int64_t written = timeline_.begin(set);
+    return read < written && written < last;
+  });
+  if (!overwritten)
+    return bind(get.getResult(), state);
+  View copy = newScratch(get.getResult());
+  bind(get.getResult(), copy);
+  after_[get].push_back({state, copy, bytesOf(get.getResult())});
+}
+
+void Assignment::assignSet(train::SetOp set) {
+  View state{storages_.stateStorage(set.getState())};
+  View value = views_.lookup(set.getValue());
+  if (isZero(set.getValue()))
+    before_[set].push_back({View(), state, bytesOf(set.getValue())});
+  else if (value.storage != state.storage)
+    before_[set].push_back({value, state, bytesOf(set.getValue())});
+}
+
+void Assignment::assignExecutable(ExecutableOpInterface op) {
+  if (op->getNumResults() == 1 && isZero(op->getResult(0)))
+    return; // filled at each use
+  llvm::SmallBitVector overwritten(op->getNumOperands());
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    bool inPlace = llvm::any_of(op->getResults(), [&](OpResult r) { return op.getInPlaceOperand(r.getResultNumber()) == int(index); });
+    if (!isZero(operand) || inPlace || views_.count(operand))
+      continue;
+    View zeros = newScratch(operand); // one buffer of zeros for all readers
+    bind(operand, zeros);
+    before_[op].push_back({View(), zeros, bytesOf(operand)});
+  }
+  for (OpResult result : op->getResults())
+    assignResult(op, result, overwritten);
+  if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr))
+    for (int64_t size : bytes.asArrayRef()) {
+      std::string name = entryName_ + "." + std::to_string(int(storages_.size()) - firstScratch_) + ".scratch";
+      scratch_[op].push_back(
+          storages_.add({name, size, Float32Type::get(op->getContext()), plan::Role::workspace}));
+    }
+}
+
+void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::SmallBitVector &overwritten) {
+  View wanted = wantedView(result);
+  int inPlace = op.getInPlaceOperand(result.getResultNumber());
+  if (inPlace >= 0) {
+    Value operand = op->getOperand(inPlace);
+    View there = views_.lookup(operand);
+    if (!isZero(operand) && mayOverwrite(op, operand))
+      return bind(result, there);
+    View target = wanted.isNull() ? newScratch(result) : wanted;
+    bind(result, target);
+    if (there.storage != target.storage || isZero(operand))
+      before_[op].push_back({isZero(operand) ? View() : there, target, bytesOf(result)});
+    return;
+  }
+  if (!wanted.isNull())
+    return bind(result, wanted);
+  for (auto [operandIndex, resultIndex] : mayAliasPairs(op)) {
+    Value operand = op->getOperand(operandIndex);
+    if (resultIndex != result.getResultNumber() || overwritten[operandIndex] || isZero(operand) ||
+        bytesOf(operand) != bytesOf(result) || !mayOverwrite(op, operand) || storages_[views_.lookup(operand).storage].persistent)
+      continue;
+    overwritten.set(operandIndex);
+    return bind(result, views_.lookup(operand));
+  }
+  bind(result, newScratch(result));
+}
+
+//===-- Making values where they are wanted ----------------------------------------------------------------===//
+
+View Assignment::wantedView(OpResult value) {
+  if (View inLoopResult = yieldViews_.lookup(value); !inLoopResult.isNull())
+    return inLoopResult;
+  for (Operation *user : value.getUsers())
+    if (auto set = dyn_cast<train::SetOp>(user); set && canMakeInState(value, set))
+      return {storages_.stateStorage(set.getState())};
+  return {};
+}
+
+/// A value may be made in the state's buffer if the state's earlier values are not needed from its definition on (the defining op
+/// itself may read one that it can compute in place), and nothing else is stored there in between.
+bool Assignment::canMakeInState(OpResult value, train::SetOp set) {
+  Operation *definition = value.getOwner();
+  int64_t made = timeline_.begin(definition), stored = timeline_.begin(set);
+  for (train::SetOp other : sets_[set.getState()]) {
+    int64_t position = timeline_.begin(other);
+    if (made < position && position < stored)
+      return false;
+    if (stored < position && position < timeline_.lastUse(value))
+      return false;
+  }
+  SmallVector<std::pair<int64_t, int64_t>> inPlace = mayAliasPairs(definition);
+  int required = cast<ExecutableOpInterface>(definition).getInPlaceOperand(value.getResultNumber());
+  for (train::GetOp get : gets_[set.getState()]) {
+    if (timeline_.begin(get) > stored || views_.lookup(get.getResult()).storage != storages_.stateStorage(set.getState()))
+      continue;
+    int64_t last = timeline_.lastUse(get.getResult());
+    if (last < made)
+      continue;
+    if (last > made)
+      return false;
+    for (OpOperand &operand : definition->getOpOperands()) {
+      if (operand.get() != get.getResult())
+        continue;
+      std::pair<int64_t, int64_t> pair(operand.getOperandNumber(), value.getResultNumber());
+      if (required != int(pair.first) && !llvm::is_contained(inPlace, pair))
+        return false;
+    }
+  }
+  return true;
+}
+
+bool Assignment::mayOverwrite(Operation *op, Value operand) {
+  int64_t now = timeline_.begin(op);
+  if (carried_.contains(operand))
+    return timeline_.lastUse(operand) <= now;
+  if (!operand.getDefiningOp()) // a slice of, or all of, a tensor that the loop only reads
+    return false;
+  if (auto get = operand.getDefiningOp<train::GetOp>();
+      get && views_.lookup(operand).storage == storages_.stateStorage(get.getState())) {
+    bool replacedLater = llvm::any_of(sets_[get.getState()], [&](train::SetOp set) { return timeline_.begin(set) > now; });
+    bool unread = llvm::all_of(gets_[get.getState()], [&](train::GetOp other) { return timeline_.lastUse(other.getResult()) <= now; });
+    return replacedLater && unread;
+  }
+  View view = views_.lookup(operand);
+  if (storages_[view.storage].persistent)
+    return false;
+  bool ownLoop = operand.getParentBlock() == op->getBlock();
+  return ownLoop && view.step == 0 && lastUse_.lookup(view.storage) <= now;
+}
+
+//===-- Loops ---------------------------------------------------------------------------------------------===//
+
+void Assignment::assignLoop(Operation *op) {
+  auto loop = cast<nn::ChunksOp>(op);
+  Block &body = loop.getBody().front();
+  Operation *yield = body.getTerminator();
+  SmallVector<View> carriedViews;
+  for (auto [index, dim] : llvm::enumerate(loop.getInputDims())) {
+    Value input = loop->getOperand(index), argument = body.getArgument(index);
+    if (dim == -2) {
+      bool fresh = isZero(input) || !mayOverwrite(op, input);
+      View view = fresh ? newScratch(input) : views_.lookup(input);
+      if (fresh)
+        before_[op].push_back({isZero(input) ? View() : views_.lookup(input), view, bytesOf(input)});
+      views_[argument] = view;
+      carried_.insert(argument);
+      carriedViews.push_back(view);
+      continue;
+    }
+    if (isZero(input) && !views_.count(input)) {
+      bind(input, newScratch(input));
+      before_[op].push_back({View(), views_.lookup(input), bytesOf(input)});
+    }
+    View view = views_.lookup(input);
+    view.step = dim >= 0 ? bytesOf(argument) : 0;
+    views_[argument] = view;
+  }
+  unsigned nextCarried = 0;
+  for (auto [index, dim] : llvm::enumerate(loop.getResultDims())) {
+    OpResult result = op->getResult(index);
+    Value yielded = yield->getOperand(index);
+    if (dim == -2) {
+      View view = carriedViews[nextCarried++];
+      bind(result, view);
+      yieldViews_[yielded] = view;
+      continue;
+    }
+    bind(result, newScratch(result));
+    View view = views_.lookup(result);
+    view.step = bytesOf(yielded);
+    yieldViews_[yielded] = view;
+  }
+  // A carried value must not be overwritten while the body still reads the previous one.
+  for (auto [index, dim] : llvm::enumerate(loop.getInputDims()))
+    if (dim == -2)
+      for (Value yielded : yield->getOperands())
+        if (Operation *definition = yielded.getDefiningOp();
+            definition && yieldViews_.lookup(yielded).storage == views_.lookup(body.getArgument(index)).storage &&
+            timeline_.lastUse(body.getArgument(index)) >= timeline_.begin(definition) &&
+            cast<ExecutableOpInterface>(definition).getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
+          yieldViews_.erase(yielded);
+  assignBlock(body);
+}
+
+/// Copies yielded values that could not be made in place.
+void Assignment::assignYield(Operation *yield) {
+  auto loop = cast<nn::ChunksOp>(yield->getParentOp());
+  unsigned nextCarried = 0;
+  SmallVector<View> carriedViews;
+  for (auto [index, dim] : llvm::enumerate(loop.getInputDims()))
+    if (dim == -2)
+      carriedViews.push_back(views_.lookup(loop.getBody().getArgument(index)));
+  for (auto [index, dim] : llvm::enumerate(loop.getResultDims())) {
+    Value yielded = yield->getOperand(index);
+    View target = views_.lookup(loop->getResult(index));
+    if (dim == -2)
+      target = carriedViews[nextCarried++];
+    else
+      target.step = bytesOf(yielded);
+    View value = views_.lookup(yielded);
+    if (isZero(yielded) || value.storage != target.storage)
+      before_[yield].push_back({isZero(yielded) ? View() : value, target, bytesOf(yielded)});
+  }
+}
+
+//===-- Lifetimes -----------------------------------------------------------------------------------------===//
+
+void Assignment::touch(View view, int64_t first, int64_t last) {
+  if (view.isNull() || storages_[view.storage].persistent)
+    return;
+  Storage &storage = storages_[view.storage];
+  storage.first = std::min(storage.first, first);
+  storage.last = std::max(storage.last, last);
+}
+
+void Assignment::measureLifetimes(Block &block) {
+  for (Operation &op : block) {
+    int64_t first = timeline_.begin(&op), last = timeline_.end(&op);
+    for (Value operand : op.getOperands())
+      touch(views_.lookup(operand), first, last);
+    for (Value result : op.getResults())
+      touch(views_.lookup(result), first, last);
+    for (int storage : scratch(&op))
+      touch({storage}, first, last);
+    for (ArrayRef<Move> moves : {movesBefore(&op), movesAfter(&op)})
+      for (const Move &move : moves) {
+        touch(move.from, first, last);
+        touch(move.to, first, last);
+      }
+    if (isLoop(&op))
+      measureLifetimes(op.getRegion(0).front());
+  }
+}
+
+} // namespace trainc

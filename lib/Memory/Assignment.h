@@ -1,0 +1,75 @@
+// Decides where each value of an entry lives, before addresses are known.
+#pragma once
+
+#include "lib/Memory/Storage.h"
+#include "lib/Memory/Timeline.h"
+
+namespace trainc {
+
+/// Bytes that must be moved because a value could not be made in place; zeros where `from` is null.
+struct Move {
+  View from, to;
+  int64_t bytes;
+};
+
+/// The views of an entry's values. Values are made where they are wanted (in a state's buffer, in a loop's result, over a dead
+/// operand) wherever no other value there is still needed; copies do the rest.
+class Assignment {
+public:
+  Assignment(train::EntryOp entry, StorageTable &storages);
+
+  View view(mlir::Value value) const { return views_.lookup(value); }
+  /// Storages of an op's scratch buffers, in order.
+  llvm::ArrayRef<int> scratch(mlir::Operation *op) const;
+  llvm::ArrayRef<Move> movesBefore(mlir::Operation *op) const;
+  llvm::ArrayRef<Move> movesAfter(mlir::Operation *op) const;
+  /// This entry's scratch storages: a range of indices into the table.
+  std::pair<int, int> scratchRange() const { return {firstScratch_, lastScratch_}; }
+
+private:
+  using MoveMap = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Move, 1>>;
+
+  void assignBlock(mlir::Block &block);
+  void assignOp(mlir::Operation &op);
+  void assignGet(train::GetOp get);
+  void assignSet(train::SetOp set);
+  void assignExecutable(ExecutableOpInterface op);
+  void assignResult(ExecutableOpInterface op, mlir::OpResult result, llvm::SmallBitVector &overwritten);
+  void assignLoop(mlir::Operation *loop);
+  void assignYield(mlir::Operation *yield);
+  void measureLifetimes(mlir::Block &block);
+
+  View newScratch(mlir::Value value);
+  void bind(mlir::Value value, View view);
+  /// Where `value` is wanted by its consumer, if it may be made there at once; else null.
+  View wantedView(mlir::OpResult value);
+  bool canMakeInState(mlir::OpResult value, train::SetOp set);
+  /// True if `op` may overwrite the bytes of its operand: nothing reads them afterwards.
+  bool mayOverwrite(mlir::Operation *op, mlir::Value operand);
+  void touch(View view, int64_t first, int64_t last);
+
+  StorageTable &storages_;
+  Timeline timeline_;
+  std::string entryName_;
+  int firstScratch_, lastScratch_;
+  llvm::DenseMap<mlir::Value, View> views_;
+  /// Where a loop wants the values its body yields.
+  llvm::DenseMap<mlir::Value, View> yieldViews_;
+  /// Carried block arguments: their bytes may be overwritten by the body.
+  llvm::DenseSet<mlir::Value> carried_;
+  /// Per scratch storage: last use of any value in it so far.
+  llvm::DenseMap<int, int64_t> lastUse_;
+  llvm::StringMap<llvm::SmallVector<train::GetOp>> gets_;
+  llvm::StringMap<llvm::SmallVector<train::SetOp>> sets_;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int, 1>> scratch_;
+  MoveMap before_, after_;
+};
+
+/// Pairs (operand, result) that an op's kernels may compute in place, from its `plan.may_alias`.
+llvm::SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(mlir::Operation *op);
+
+/// Attributes that `generate-kernels` leaves on ops.
+inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kScratchAttr = "plan.scratch",
+                                     kMayAliasAttr = "plan.may_alias";
+
+} // namespace trainc

@@ -1,0 +1,148 @@
+#include "lib/Memory/Emission.h"
+
+#include "lib/Support/SourceName.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+namespace {
+
+class EntryEmitter {
+public:
+  EntryEmitter(OpBuilder &builder, const Assignment &assignment, ArrayRef<FlatSymbolRefAttr> buffers)
+      : builder_(builder), assignment_(assignment), buffers_(buffers) {}
+
+  LogicalResult emitBlock(Block &block);
+
+private:
+  LogicalResult emitOp(Operation &op);
+  LogicalResult emitLaunches(Operation &op);
+  LogicalResult emitLoop(Operation &op);
+  void emitInput(train::InputOp input);
+  void emitGemm(GemmOpInterface op);
+  void emitMoves(ArrayRef<Move> moves, Operation &op);
+
+  plan::OperandAttr operand(View view) {
+    return plan::OperandAttr::get(builder_.getContext(), buffers_[view.storage], view.offset, view.step);
+  }
+  plan::OperandAttr operand(Value value) { return operand(assignment_.view(value)); }
+
+  OpBuilder &builder_;
+  const Assignment &assignment_;
+  ArrayRef<FlatSymbolRefAttr> buffers_;
+};
+
+} // namespace
+
+LogicalResult EntryEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    if (failed(emitOp(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult EntryEmitter::emitOp(Operation &op) {
+  emitMoves(assignment_.movesBefore(&op), op);
+  if (auto input = dyn_cast<train::InputOp>(op)) {
+    emitInput(input);
+  } else if (isLoop(&op)) {
+    if (failed(emitLoop(op)))
+      return failure();
+  } else if (auto gemm = dyn_cast<GemmOpInterface>(op)) {
+    emitGemm(gemm);
+  } else if (auto executable = dyn_cast<ExecutableOpInterface>(op)) {
+    bool silent = isAlias(&op) || executable.getKernelClass() == KernelClass::Zero;
+    if (!silent && failed(emitLaunches(op)))
+      return failure();
+  }
+  emitMoves(assignment_.movesAfter(&op), op);
+  return success();
+}
+
+void EntryEmitter::emitMoves(ArrayRef<Move> moves, Operation &op) {
+  for (const Move &move : moves) {
+    if (move.from.isNull())
+      plan::ZeroOp::create(builder_, op.getLoc(), operand(move.to), move.bytes, sourceName(&op));
+    else
+      plan::CopyOp::create(builder_, op.getLoc(), operand(move.from), operand(move.to), move.bytes, sourceName(&op));
+  }
+}
+
+void EntryEmitter::emitInput(train::InputOp input) {
+  auto extent = input.getExtent() == train::Extent::micro ? plan::Extent::micro : plan::Extent::step;
+  View view = assignment_.view(input.getResult());
+  plan::InputOp::create(builder_, input.getLoc(), input.getColumn(), buffers_[view.storage].getValue(),
+                        input.getResult().getType(), extent, input.getLimit(), input.getIgnore());
+}
+
+LogicalResult EntryEmitter::emitLaunches(Operation &op) {
+  auto launches = op.getAttrOfType<ArrayAttr>(kLaunchesAttr);
+  if (!launches)
+    return op.emitOpError("has no kernels; run generate-kernels first");
+  SmallVector<View> values;
+  for (Value value : op.getOperands())
+    values.push_back(assignment_.view(value));
+  for (Value value : op.getResults())
+    values.push_back(assignment_.view(value));
+  for (int storage : assignment_.scratch(&op))
+    values.push_back({storage});
+  for (auto launch : launches.getAsRange<plan::LaunchSpecAttr>()) {
+    SmallVector<Attribute> args;
+    for (int64_t index : launch.getArgs())
+      args.push_back(operand(values[index]));
+    plan::LaunchOp::create(builder_, op.getLoc(), launch.getKernel().getValue(), builder_.getArrayAttr(args), sourceName(&op));
+  }
+  return success();
+}
+
+LogicalResult EntryEmitter::emitLoop(Operation &op) {
+  auto chunks = cast<nn::ChunksOp>(op);
+  auto loop = plan::LoopOp::create(builder_, op.getLoc(), chunks.getCount(), sourceName(&op));
+  OpBuilder::InsertionGuard guard(builder_);
+  builder_.createBlock(&loop.getBody());
+  return emitBlock(chunks.getBody().front());
+}
+
+/// Tiles of C: 256 rows where there are many, else strips of columns, so that there is work for several threads and each
+/// BLAS call stays large. Depends on sizes only (docs/adr/0001-cpu-blas.md).
+static std::pair<int64_t, int64_t> gemmTile(const GemmShape &gemm) {
+  if (gemm.m >= 512)
+    return {256, gemm.n};
+  if (gemm.n >= 512)
+    return {gemm.m, llvm::alignTo(llvm::divideCeil(gemm.n, 8), 64)};
+  return {gemm.m >= 128 ? llvm::divideCeil(gemm.m, 2) : gemm.m, gemm.n};
+}
+
+void EntryEmitter::emitGemm(GemmOpInterface op) {
+  GemmShape gemm = op.getGemmShape();
+  auto [tileM, tileN] = gemmTile(gemm);
+  plan::GemmOp::create(builder_, op.getLoc(), operand(op->getOperand(0)), operand(op->getOperand(1)), operand(op->getResult(0)),
+                       gemm.m, gemm.n, gemm.k, gemm.batch, gemm.transposeA, gemm.transposeB, gemm.lda, gemm.ldb, gemm.ldc,
+                       gemm.strideA, gemm.strideB, gemm.strideC, gemm.accumulate, tileM, tileN, sourceName(op));
+}
+
+/// Floating-point operations of a block's products and attention, loop iterations counted.
+static int64_t flopsOf(Block &block) {
+  int64_t flops = 0;
+  for (Operation &op : block) {
+    if (auto cost = dyn_cast<CostOpInterface>(op))
+      flops += cost.getFlops();
+    if (isLoop(&op))
+      flops += cast<nn::ChunksOp>(op).getCount() * flopsOf(op.getRegion(0).front());
+  }
+  return flops;
+}
+
+LogicalResult emitEntry(OpBuilder &builder, train::EntryOp entry, const Assignment &assignment,
+                        ArrayRef<FlatSymbolRefAttr> buffers) {
+  Block &body = entry.getBody().front();
+  auto planned = plan::EntryOp::create(builder, entry.getLoc(), entry.getSymName(), flopsOf(body));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&planned.getBody());
+  return EntryEmitter(builder, assignment, buffers).emitBlock(body);
+}
+
+} // namespace trainc

@@ -1,0 +1,33 @@
+// Static placement of buffers with known lifetimes in one arena.
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <cstdint>
+
+namespace trainc {
+
+/// A buffer that is in use from position `first` to position `last`, both included.
+struct Lifetime {
+  int64_t first, last;
+  int64_t bytes;
+};
+
+/// Byte offsets, one per lifetime, and the arena's size.
+struct Placement {
+  llvm::SmallVector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+
+/// Every buffer starts on a multiple of this.
+inline constexpr int64_t kBufferAlignment = 64;
+
+/// Rounds up to the buffer alignment.
+int64_t alignBuffer(int64_t bytes);
+
+/// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in the lowest gap
+/// that fits ("greedy by size", Pisarchyk and Lee 2020). The result depends on the arguments only.
+Placement place(llvm::ArrayRef<Lifetime> lifetimes);
+
+} // namespace trainc

@@ -1,0 +1,94 @@
+// The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
+#include "lib/Memory/Assignment.h"
+#include "lib/Memory/Emission.h"
+#include "lib/Memory/Metadata.h"
+#include "lib/Memory/Passes.h"
+#include "lib/Memory/Placement.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "lib/Memory/Passes.h.inc"
+
+namespace {
+
+struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
+  void runOnOperation() override;
+
+private:
+  void placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
+  void placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets);
+
+  int64_t persistentBytes_ = 0, scratchBytes_ = 0;
+};
+
+} // namespace
+
+/// Persistent storages lie one after the other.
+void PlanMemoryPass::placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets) {
+  offsets.resize(storages.size());
+  for (size_t index = 0; index < storages.size(); ++index) {
+    if (!storages[index].persistent)
+      continue;
+    offsets[index] = persistentBytes_;
+    persistentBytes_ += alignBuffer(storages[index].bytes);
+  }
+}
+
+/// Each entry has the scratch arena to itself.
+void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets) {
+  auto [first, last] = assignment.scratchRange();
+  SmallVector<Lifetime> lifetimes;
+  SmallVector<int> indices;
+  for (int index = first; index < last; ++index) {
+    if (storages[index].persistent)
+      continue;
+    lifetimes.push_back({storages[index].first, storages[index].last, storages[index].bytes});
+    indices.push_back(index);
+  }
+  Placement placement = place(lifetimes);
+  for (auto [index, offset] : llvm::zip(indices, placement.offsets))
+    offsets[index] = offset;
+  scratchBytes_ = std::max(scratchBytes_, placement.bytes);
+}
+
+void PlanMemoryPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  persistentBytes_ = scratchBytes_ = 0;
+  StorageTable storages(module);
+  std::vector<std::pair<train::EntryOp, Assignment>> entries;
+  for (auto entry : module.getOps<train::EntryOp>())
+    entries.emplace_back(entry, Assignment(entry, storages));
+
+  SmallVector<int64_t> offsets;
+  placePersistent(storages, offsets);
+  for (auto &[entry, assignment] : entries)
+    placeScratch(storages, assignment, offsets);
+
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Location loc = module.getLoc();
+  plan::ArenaOp::create(builder, loc, "persistent", persistentBytes_);
+  plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_);
+  SmallVector<FlatSymbolRefAttr> buffers;
+  for (size_t index = 0; index < storages.size(); ++index) {
+    const Storage &storage = storages[index];
+    auto buffer = plan::BufferOp::create(builder, loc, storage.name, storage.persistent ? "persistent" : "scratch",
+                                         offsets[index], storage.bytes, storage.element, storage.role);
+    buffers.push_back(FlatSymbolRefAttr::get(buffer.getSymNameAttr()));
+  }
+  if (failed(emitMetadata(builder, module, storages, buffers)))
+    return signalPassFailure();
+  for (auto &[entry, assignment] : entries)
+    if (failed(emitEntry(builder, entry, assignment, buffers)))
+      return signalPassFailure();
+  for (auto &[entry, assignment] : entries)
+    entry.erase();
+  for (auto state : llvm::make_early_inc_range(module.getOps<train::StateOp>()))
+    state.erase();
+  for (auto program : llvm::make_early_inc_range(module.getOps<train::ProgramOp>()))
+    program.erase();
+}
+
+} // namespace trainc

@@ -1,0 +1,57 @@
+#include "lib/Memory/Storage.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+Type storedElement(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+int64_t tensorBytes(RankedTensorType type) {
+  return type.getNumElements() * int64_t(storedElement(type.getElementType()).getIntOrFloatBitWidth() / 8);
+}
+
+static plan::Role bufferRole(train::Role role) {
+  switch (role) {
+  case train::Role::parameter:
+    return plan::Role::parameter;
+  case train::Role::gradient:
+    return plan::Role::gradient;
+  case train::Role::optimizer:
+    return plan::Role::optimizer;
+  case train::Role::cache:
+    return plan::Role::cache;
+  case train::Role::scalar:
+  case train::Role::output:
+    return plan::Role::workspace;
+  }
+  llvm_unreachable("unknown role");
+}
+
+StorageTable::StorageTable(ModuleOp module) {
+  for (auto state : module.getOps<train::StateOp>()) {
+    auto type = cast<RankedTensorType>(state.getType());
+    states_[state.getSymName()] = add({state.getSymName().str(), tensorBytes(type), storedElement(type.getElementType()),
+                                       bufferRole(state.getRole()), /*persistent=*/true});
+  }
+}
+
+int StorageTable::add(Storage storage) {
+  storages_.push_back(std::move(storage));
+  return int(storages_.size()) - 1;
+}
+
+int StorageTable::inputStorage(train::InputOp input) {
+  auto type = cast<RankedTensorType>(input.getResult().getType());
+  std::string key;
+  llvm::raw_string_ostream(key) << "input." << input.getColumn() << "." << train::stringifyExtent(input.getExtent()) << "." << type;
+  auto [known, isNew] = inputs_.try_emplace(key, int(storages_.size()));
+  if (isNew)
+    add({key, tensorBytes(type), storedElement(type.getElementType()), plan::Role::input, /*persistent=*/true});
+  return known->second;
+}
+
+} // namespace trainc

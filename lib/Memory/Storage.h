@@ -1,0 +1,56 @@
+// Where values live: storages, and views into them.
+#pragma once
+
+#include "dialects/Plan/Plan.h"
+#include "dialects/Train/Train.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <string>
+
+namespace trainc {
+
+/// A range of bytes that values share over time.
+struct Storage {
+  std::string name;
+  int64_t bytes = 0;
+  mlir::Type element;
+  plan::Role role;
+  /// Persistent storages live across entries; the others from position `first` to `last` of their entry.
+  bool persistent = false;
+  int64_t first = INT64_MAX, last = -1;
+};
+
+/// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop.
+struct View {
+  int storage = -1;
+  int64_t offset = 0;
+  int64_t step = 0;
+
+  bool isNull() const { return storage < 0; }
+};
+
+/// Bytes of a tensor in memory; i1 takes a byte an element.
+int64_t tensorBytes(mlir::RankedTensorType type);
+/// The element type as stored: i1 becomes i8.
+mlir::Type storedElement(mlir::Type element);
+
+/// All storages of a module: one per state, one per distinct batch input, and each entry's scratch.
+class StorageTable {
+public:
+  explicit StorageTable(mlir::ModuleOp module);
+
+  int add(Storage storage);
+  int stateStorage(llvm::StringRef state) const { return states_.lookup(state); }
+  /// The storage of a batch column; entries that take the same column in the same shape share it.
+  int inputStorage(train::InputOp input);
+
+  Storage &operator[](int index) { return storages_[index]; }
+  size_t size() const { return storages_.size(); }
+
+private:
+  std::vector<Storage> storages_;
+  llvm::StringMap<int> states_, inputs_;
+};
+
+} // namespace trainc

@@ -1,0 +1,38 @@
+#include "lib/Memory/Timeline.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+static bool hasClass(Operation *op, KernelClass kernelClass) {
+  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
+  return executable && executable.getKernelClass() == kernelClass;
+}
+
+bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias); }
+bool isZero(Value value) { return hasClass(value.getDefiningOp(), KernelClass::Zero); }
+bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
+
+Timeline::Timeline(train::EntryOp entry) { number(entry.getBody().front()); }
+
+void Timeline::number(Block &block) {
+  for (Operation &op : block) {
+    int64_t begin = next_++;
+    if (isLoop(&op))
+      number(op.getRegion(0).front());
+    positions_[&op] = {begin, isLoop(&op) ? next_++ : begin};
+  }
+}
+
+int64_t Timeline::lastUse(Value value) const {
+  Operation *definition = value.getDefiningOp();
+  int64_t last = definition ? end(definition) : begin(cast<BlockArgument>(value).getOwner()->getParentOp());
+  for (Operation *user : value.getUsers()) {
+    last = std::max(last, end(user));
+    if (isAlias(user))
+      last = std::max(last, lastUse(user->getResult(0)));
+  }
+  return last;
+}
+
+} // namespace trainc

@@ -1,0 +1,38 @@
+// Positions of an entry's ops in execution order, and how long values are in use.
+#pragma once
+
+#include "dialects/Train/Train.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+namespace trainc {
+
+/// Numbers the ops of an entry, those of loop bodies included (not those inside kernels), in execution order.
+class Timeline {
+public:
+  explicit Timeline(train::EntryOp entry);
+
+  /// Position of an op; of a loop: before its body.
+  int64_t begin(mlir::Operation *op) const { return positions_.lookup(op).first; }
+  /// Position of an op; of a loop: after its body.
+  int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
+
+  /// Last position at which `value`, or a value that aliases it, is read. A value from outside a loop that the loop
+  /// reads is in use until the loop ends. The definition's position if it is never read.
+  int64_t lastUse(mlir::Value value) const;
+
+private:
+  void number(mlir::Block &block);
+
+  llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> positions_;
+  int64_t next_ = 0;
+};
+
+/// True for ops whose result is the operand's bytes.
+bool isAlias(mlir::Operation *op);
+/// True for zero constants, which are filled where they are needed.
+bool isZero(mlir::Value value);
+/// True for counted loops.
+bool isLoop(mlir::Operation *op);
+
+} // namespace trainc

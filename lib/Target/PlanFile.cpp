@@ -1,0 +1,174 @@
+#include "lib/Target/PlanFile.h"
+
+#include "lib/Support/SourceName.h"
+#include "lib/Target/PlanTables.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMap<uint32_t> &indices) {
+  for (auto op : module.getOps<Op>())
+    indices.try_emplace(op.getSymName(), uint32_t(indices.size()));
+}
+
+PlanTables::PlanTables(ModuleOp module) {
+  numberSymbols<plan::ArenaOp>(module, arenas_);
+  numberSymbols<plan::BufferOp>(module, buffers_);
+  numberSymbols<plan::KernelOp>(module, kernels_);
+}
+
+uint32_t PlanTables::source(Operation *op, StringRef name) {
+  FileLineColLoc file = fileLocation(op->getLoc());
+  auto source = std::make_unique<fb::SourceT>();
+  source->op = name.str();
+  if (file) {
+    source->file = file.getFilename().str();
+    source->line = file.getLine();
+    source->column = file.getColumn();
+  }
+  std::string key = source->file + ":" + std::to_string(source->line) + ":" + std::to_string(source->column) + ":" + source->op;
+  auto [known, isNew] = sourceIndex_.try_emplace(key, uint32_t(sources_.size()));
+  if (isNew)
+    sources_.push_back(std::move(source));
+  return known->second;
+}
+
+fb::DType dtypeOf(Type element) {
+  if (element.isF32())
+    return fb::DType::F32;
+  if (element.isF64())
+    return fb::DType::F64;
+  if (element.isBF16())
+    return fb::DType::BF16;
+  if (element.isF16())
+    return fb::DType::F16;
+  if (element.isInteger(64))
+    return fb::DType::I64;
+  if (element.isInteger(32))
+    return fb::DType::I32;
+  if (element.isInteger(8))
+    return fb::DType::U8;
+  llvm_unreachable("element type that no plan holds");
+}
+
+static std::vector<uint64_t> shapeOf(Type type) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+  return {shape.begin(), shape.end()};
+}
+
+static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
+  for (auto arena : module.getOps<plan::ArenaOp>()) {
+    auto table = std::make_unique<fb::ArenaT>();
+    table->name = arena.getSymName().str();
+    table->bytes = arena.getBytes();
+    plan.arenas.push_back(std::move(table));
+  }
+  for (auto buffer : module.getOps<plan::BufferOp>()) {
+    auto table = std::make_unique<fb::BufferT>();
+    table->name = buffer.getSymName().str();
+    table->arena = tables.arena(buffer.getArenaAttr());
+    table->offset = buffer.getOffset();
+    table->bytes = buffer.getBytes();
+    table->dtype = dtypeOf(buffer.getElement());
+    table->role = static_cast<fb::Role>(buffer.getRole());
+    plan.buffers.push_back(std::move(table));
+  }
+}
+
+static void writeKernels(ModuleOp module, fb::PlanT &plan) {
+  for (auto kernel : module.getOps<plan::KernelOp>()) {
+    auto table = std::make_unique<fb::KernelT>();
+    table->symbol = kernel.getSymName().str();
+    table->grid = kernel.getGrid();
+    table->flops = kernel.getFlops();
+    for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {
+      auto entry = std::make_unique<fb::ParamT>();
+      entry->access = static_cast<fb::Access>(param.getAccess());
+      entry->dtype = dtypeOf(param.getElement());
+      entry->bytes = param.getBytes();
+      table->params.push_back(std::move(entry));
+    }
+    plan.kernels.push_back(std::move(table));
+  }
+}
+
+static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
+  for (auto state : module.getOps<plan::StateOp>()) {
+    auto table = std::make_unique<fb::StateT>();
+    table->name = state.getName().str();
+    table->buffer = tables.buffer(state.getBufferAttr());
+    table->dtype = dtypeOf(cast<RankedTensorType>(state.getType()).getElementType());
+    table->shape = shapeOf(state.getType());
+    table->role = static_cast<fb::Role>(state.getRole());
+    plan.states.push_back(std::move(table));
+  }
+  for (auto scalar : module.getOps<plan::ScalarOp>()) {
+    auto table = std::make_unique<fb::ScalarT>();
+    table->name = scalar.getName().str();
+    table->buffer = tables.buffer(scalar.getBufferAttr());
+    table->dtype = dtypeOf(scalar.getElement());
+    table->direction = static_cast<fb::Direction>(scalar.getDirection());
+    plan.scalars.push_back(std::move(table));
+  }
+}
+
+static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
+  for (auto training : module.getOps<plan::TrainingOp>()) {
+    auto table = std::make_unique<fb::TrainingT>();
+    table->micro_batch = training.getMicroBatch();
+    table->accumulate = training.getAccumulate();
+    table->seq_len = training.getSeqLen();
+    table->steps = training.getSteps();
+    table->eval_batch = training.getEvalBatch();
+    table->schedule = std::make_unique<fb::ScheduleT>();
+    table->schedule->kind = static_cast<fb::ScheduleKind>(training.getSchedule());
+    table->schedule->peak = training.getPeak().convertToDouble();
+    table->schedule->minimum = training.getMinimum().convertToDouble();
+    table->schedule->warmup = training.getWarmup();
+    table->schedule->total = training.getTotal();
+    plan.training = std::move(table);
+  }
+  for (auto generation : module.getOps<plan::GenerationOp>()) {
+    auto table = std::make_unique<fb::GenerationT>();
+    table->context = generation.getContext();
+    table->vocabulary = generation.getVocabulary();
+    table->logits = tables.buffer(generation.getLogitsAttr());
+    plan.generation = std::move(table);
+  }
+  for (auto file : module.getOps<plan::ExportOp>()) {
+    auto table = std::make_unique<fb::ExportT>();
+    table->file = file.getFile().str();
+    table->text = file.getText().str();
+    plan.exports.push_back(std::move(table));
+  }
+}
+
+std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, std::vector<KernelObject> objects, StringRef report) {
+  fb::PlanT plan;
+  plan.name = name.str();
+  plan.producer = std::string("trainc ") + TRAINC_VERSION;
+  plan.target = "cpu";
+  plan.report = report.str();
+  PlanTables tables(module);
+  writeMemory(module, tables, plan);
+  writeKernels(module, plan);
+  for (KernelObject &object : objects) {
+    auto table = std::make_unique<fb::ObjectT>();
+    table->level = object.level;
+    table->features = object.features;
+    table->image = std::move(object.image);
+    plan.objects.push_back(std::move(table));
+  }
+  for (auto entry : module.getOps<plan::EntryOp>())
+    plan.entries.push_back(writeEntry(entry, tables));
+  writeStates(module, tables, plan);
+  writeTraining(module, tables, plan);
+  plan.sources = tables.takeSources();
+
+  flatbuffers::FlatBufferBuilder builder;
+  fb::FinishPlanBuffer(builder, fb::Plan::Pack(builder, &plan));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+} // namespace trainc

@@ -1,0 +1,24 @@
+// From the plan dialect to the plan file's FlatBuffer.
+#pragma once
+
+#include "dialects/Plan/Plan.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// Machine code of all kernels for one instruction-set level; see Object in plan.fbs.
+struct KernelObject {
+  std::string level;
+  std::vector<std::string> features;
+  std::vector<uint8_t> image;
+};
+
+/// Serialises a module of phase `plan`. `name` is the plan's name, `report` the compile report as JSON.
+std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name, std::vector<KernelObject> objects,
+                                   llvm::StringRef report);
+
+} // namespace trainc

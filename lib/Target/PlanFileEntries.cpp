@@ -1,0 +1,110 @@
+// Entries: inputs and instructions.
+#include "lib/Target/PlanTables.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+static fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
+  return fb::Operand(operand.getOffset(), operand.getStep(), tables.buffer(operand.getBuffer()));
+}
+
+static std::unique_ptr<fb::Operand> writeOperandPtr(plan::OperandAttr operand, PlanTables &tables) {
+  return std::make_unique<fb::Operand>(writeOperand(operand, tables));
+}
+
+static fb::LaunchT writeLaunch(plan::LaunchOp op, PlanTables &tables) {
+  fb::LaunchT launch;
+  launch.kernel = tables.kernel(op.getKernelAttr());
+  for (auto operand : op.getArgs().getAsRange<plan::OperandAttr>())
+    launch.args.push_back(writeOperand(operand, tables));
+  return launch;
+}
+
+static fb::GemmT writeGemm(plan::GemmOp op, PlanTables &tables) {
+  fb::GemmT gemm;
+  gemm.m = op.getM();
+  gemm.n = op.getN();
+  gemm.k = op.getK();
+  gemm.batch = op.getBatch();
+  gemm.transpose_a = op.getTransposeA();
+  gemm.transpose_b = op.getTransposeB();
+  gemm.lda = op.getLda();
+  gemm.ldb = op.getLdb();
+  gemm.ldc = op.getLdc();
+  gemm.stride_a = op.getStrideA();
+  gemm.stride_b = op.getStrideB();
+  gemm.stride_c = op.getStrideC();
+  gemm.beta = op.getAccumulate() ? 1.0f : 0.0f;
+  gemm.tile_m = op.getTileM();
+  gemm.tile_n = op.getTileN();
+  gemm.a = writeOperandPtr(op.getA(), tables);
+  gemm.b = writeOperandPtr(op.getB(), tables);
+  gemm.c = writeOperandPtr(op.getC(), tables);
+  return gemm;
+}
+
+static std::vector<std::unique_ptr<fb::InstructionT>> writeInstructions(Block &block, PlanTables &tables);
+
+static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &instruction) {
+  fb::OperationUnion &operation = instruction.operation;
+  if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
+    operation.Set(writeLaunch(launch, tables));
+  } else if (auto gemm = dyn_cast<plan::GemmOp>(op)) {
+    operation.Set(writeGemm(gemm, tables));
+  } else if (auto copy = dyn_cast<plan::CopyOp>(op)) {
+    fb::CopyT table;
+    table.source = writeOperandPtr(copy.getSource(), tables);
+    table.destination = writeOperandPtr(copy.getDestination(), tables);
+    table.bytes = copy.getBytes();
+    operation.Set(std::move(table));
+  } else if (auto zero = dyn_cast<plan::ZeroOp>(op)) {
+    fb::ZeroT table;
+    table.destination = writeOperandPtr(zero.getDestination(), tables);
+    table.bytes = zero.getBytes();
+    operation.Set(std::move(table));
+  } else {
+    auto loop = cast<plan::LoopOp>(op);
+    fb::LoopT table;
+    table.count = loop.getCount();
+    table.body = writeInstructions(loop.getBody().front(), tables);
+    operation.Set(std::move(table));
+  }
+  instruction.source = tables.source(&op, op.getAttrOfType<StringAttr>("op").getValue());
+}
+
+static std::vector<std::unique_ptr<fb::InstructionT>> writeInstructions(Block &block, PlanTables &tables) {
+  std::vector<std::unique_ptr<fb::InstructionT>> instructions;
+  for (Operation &op : block) {
+    if (isa<plan::InputOp>(op))
+      continue;
+    instructions.push_back(std::make_unique<fb::InstructionT>());
+    writeOperation(op, tables, *instructions.back());
+  }
+  return instructions;
+}
+
+static std::unique_ptr<fb::InputT> writeInput(plan::InputOp op, PlanTables &tables) {
+  auto type = cast<RankedTensorType>(op.getType());
+  auto input = std::make_unique<fb::InputT>();
+  input->column = op.getColumn().str();
+  input->buffer = tables.buffer(op.getBufferAttr());
+  input->dtype = dtypeOf(type.getElementType());
+  input->shape.assign(type.getShape().begin(), type.getShape().end());
+  input->extent = static_cast<fb::Extent>(op.getExtent());
+  input->limit = op.getLimit();
+  input->ignore = op.getIgnore();
+  return input;
+}
+
+std::unique_ptr<fb::EntryT> writeEntry(plan::EntryOp entry, PlanTables &tables) {
+  auto table = std::make_unique<fb::EntryT>();
+  table->name = entry.getSymName().str();
+  table->flops = entry.getFlops();
+  for (auto input : entry.getOps<plan::InputOp>())
+    table->inputs.push_back(writeInput(input, tables));
+  table->instructions = writeInstructions(entry.getBody().front(), tables);
+  return table;
+}
+
+} // namespace trainc

@@ -1,0 +1,34 @@
+// Internal to lib/Target: numbering of symbols and sources while a plan is written.
+#pragma once
+
+#include "lib/Target/PlanFile.h"
+
+#include "runtime/schema/plan_generated.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace trainc {
+
+/// Indices of what tables refer to.
+class PlanTables {
+public:
+  explicit PlanTables(mlir::ModuleOp module);
+
+  uint32_t arena(mlir::FlatSymbolRefAttr name) const { return arenas_.lookup(name.getValue()); }
+  uint32_t buffer(mlir::FlatSymbolRefAttr name) const { return buffers_.lookup(name.getValue()); }
+  uint32_t kernel(mlir::FlatSymbolRefAttr name) const { return kernels_.lookup(name.getValue()); }
+  /// Index of the source (file, line, op name) of an instruction; added if new.
+  uint32_t source(mlir::Operation *op, llvm::StringRef name);
+  std::vector<std::unique_ptr<fb::SourceT>> takeSources() { return std::move(sources_); }
+
+private:
+  llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
+  std::vector<std::unique_ptr<fb::SourceT>> sources_;
+};
+
+/// The schema's element type; the type must be one that a plan can hold.
+fb::DType dtypeOf(mlir::Type element);
+
+/// Writes an entry with its inputs and instructions.
+std::unique_ptr<fb::EntryT> writeEntry(plan::EntryOp entry, PlanTables &tables);
+
+} // namespace trainc
