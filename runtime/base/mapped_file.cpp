@@ -12,7 +12,7 @@ namespace trainc {
 namespace {
 
 Result<std::span<const std::byte>> mapDescriptor(int fd, const std::string &path) {
-  struct stat info {};
+  struct stat info{};
   if (fstat(fd, &info) != 0)
     return invalidInput("{}: cannot read its size: {}", path, std::strerror(errno));
   if (!S_ISREG(info.st_mode))

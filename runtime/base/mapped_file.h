@@ -9,8 +9,8 @@
 
 namespace trainc {
 
-/// A read-only, shared mapping of a whole regular file; unmapped on destruction. Pages are read when touched. An empty
-/// file gives an empty span.
+/// A read-only, shared mapping of a whole regular file; unmapped on destruction. Pages are read when touched.
+/// An empty file gives an empty span.
 class MappedFile {
 public:
   /// Maps `path`. Fails (kInvalidInput) when it cannot be opened or is not a regular file.

@@ -1,0 +1,192 @@
+// What every device that computes must do; run for the CPU with several numbers of threads.
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/device/null/null_device.h"
+#include "test/unit/runtime/plan_builder.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <random>
+
+namespace trainc::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<float> randomFloats(size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> distribution(-1, 1);
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = distribution(generator);
+  return values;
+}
+
+class DeviceTest : public testing::TestWithParam<unsigned> {
+protected:
+  CpuDevice device{GetParam()};
+
+  std::byte *upload(std::span<const float> values) {
+    std::byte *address = *device.allocateArena("test", values.size_bytes());
+    device.toDevice(address, std::as_bytes(values));
+    return address;
+  }
+  std::vector<float> download(const std::byte *address, size_t count) {
+    std::vector<float> values(count);
+    device.synchronise();
+    device.fromDevice(std::as_writable_bytes(std::span(values)), address);
+    return values;
+  }
+};
+
+TEST_P(DeviceTest, ArenasAreZeroedAndAligned) {
+  std::byte *address = *device.allocateArena("test", (3 << 20) + 5);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % (2 << 20), 0u);
+  EXPECT_THAT(download(address, 1000), testing::Each(0.0f));
+}
+
+TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {
+  const auto result = device.allocateArena("scratch", uint64_t{1} << 46);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().exitCode(), 1);
+  EXPECT_THAT(result.status().message(), HasSubstr("arena 'scratch'"));
+}
+
+TEST_P(DeviceTest, CopyAndZero) {
+  const std::vector<float> values = randomFloats(300000, 1);
+  std::byte *from = upload(values), *to = *device.allocateArena("to", values.size() * 4);
+  device.copy(to, from, values.size() * 4);
+  EXPECT_EQ(download(to, values.size()), values);
+  device.zero(to + 4, values.size() * 4 - 8);
+  const std::vector<float> zeroed = download(to, values.size());
+  EXPECT_EQ(zeroed.front(), values.front());
+  EXPECT_EQ(zeroed.back(), values.back());
+  EXPECT_THAT(std::span(zeroed).subspan(1, zeroed.size() - 2), testing::Each(0.0f));
+}
+
+TEST_P(DeviceTest, LaunchesTheKernelThatThePlanNames) {
+  PlanBytes bytes(fullPlan().payload());
+  ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+  const std::vector<float> x = randomFloats(4096, 2), y = randomFloats(4096, 3);
+  void *args[] = {upload(x), upload(y), *device.allocateArena("out", 4096 * 4)};
+  device.launch(0, args, 16);
+  const std::vector<float> out = download(static_cast<std::byte *>(args[2]), 4096);
+  for (size_t i = 0; i < out.size(); ++i)
+    ASSERT_EQ(out[i], x[i] + y[i]) << i;
+}
+
+/// Element (row, column) of op(matrix).
+float element(const std::vector<float> &matrix, int64_t offset, int64_t ld, bool transpose, int64_t row,
+              int64_t column) {
+  return matrix[static_cast<size_t>(offset + (transpose ? column * ld + row : row * ld + column))];
+}
+
+struct GemmCase {
+  int64_t m, n, k, batch, tileM, tileN;
+  float beta;
+};
+
+TEST_P(DeviceTest, GemmEqualsTheDefinition) {
+  const GemmCase cases[] = {
+      {5, 7, 9, 1, 5, 7, 0}, {33, 17, 64, 1, 8, 5, 1}, {16, 16, 300, 3, 7, 16, 0}, {1, 1, 1, 1, 1, 1, 1}};
+  for (const GemmCase &c : cases)
+    for (const int form : {0, 1, 2, 3}) {
+      GemmCall call;
+      call.m = c.m, call.n = c.n, call.k = c.k, call.batch = c.batch, call.beta = c.beta;
+      call.tileM = c.tileM, call.tileN = c.tileN;
+      call.transposeA = (form & 1) != 0, call.transposeB = (form & 2) != 0;
+      call.lda = (call.transposeA ? c.m : c.k) + 3, call.ldb = (call.transposeB ? c.k : c.n) + 1,
+      call.ldc = c.n + 2;
+      call.strideA = call.lda * std::max(c.m, c.k), call.strideB = call.ldb * std::max(c.n, c.k),
+      call.strideC = call.ldc * c.m;
+      const auto a = randomFloats(static_cast<size_t>(call.strideA * c.batch), 4);
+      const auto b = randomFloats(static_cast<size_t>(call.strideB * c.batch), 5);
+      const auto before = randomFloats(static_cast<size_t>(call.strideC * c.batch), 6);
+      std::byte *result = upload(before);
+      call.a = reinterpret_cast<const float *>(upload(a)),
+      call.b = reinterpret_cast<const float *>(upload(b));
+      call.c = reinterpret_cast<float *>(result);
+      device.gemm(call);
+      const auto after = download(result, before.size());
+      for (int64_t i = 0; i < call.strideC * c.batch; ++i) {
+        const int64_t batch = i / call.strideC, row = i % call.strideC / call.ldc, column = i % call.ldc;
+        if (column >= c.n) {
+          ASSERT_EQ(after[static_cast<size_t>(i)], before[static_cast<size_t>(i)]) << "between rows";
+          continue;
+        }
+        double expected = c.beta * before[static_cast<size_t>(i)];
+        for (int64_t k = 0; k < c.k; ++k)
+          expected += double{element(a, batch * call.strideA, call.lda, call.transposeA, row, k)} *
+                      double{element(b, batch * call.strideB, call.ldb, call.transposeB, k, column)};
+        ASSERT_NEAR(after[static_cast<size_t>(i)], expected, 1e-6 * static_cast<double>(c.k + 4));
+      }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, DeviceTest, testing::Values(1u, 2u, 5u));
+
+TEST(CpuDevice, BitsDoNotDependOnThreads) {
+  const auto a = randomFloats(300 * 200, 7), b = randomFloats(200 * 150, 8);
+  std::vector<std::vector<float>> results;
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    CpuDevice device(threads);
+    std::vector<float> &c = results.emplace_back(300 * 150);
+    GemmCall call;
+    call.m = 300, call.n = 150, call.k = 200, call.lda = 200, call.ldb = 150, call.ldc = 150;
+    call.tileM = 64, call.tileN = 96, call.a = a.data(), call.b = b.data(), call.c = c.data();
+    device.gemm(call);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0], results[2]);
+}
+
+TEST(CpuDevice, NamesMissingFeatures) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.objects[0]->features = {"avx2", "amx_tile", "sve2"};
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  const Status status = device.loadKernels(**bytes.read());
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), HasSubstr("x86-64-v3 (missing: amx_tile, sve2)"));
+}
+
+TEST(CpuDevice, NamesAMissingKernel) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.kernels[0]->symbol = "absent_kernel";
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("lacks kernel absent_kernel"));
+}
+
+TEST(CpuDevice, RefusesCodeThatIsNotElf) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.objects[0]->image = {1, 2, 3};
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("cannot load the plan's kernels"));
+}
+
+TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
+  PlanBuilder builder = fullPlan();
+  auto &better = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
+  better->level = "x86-64-v4";
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+  const bool v4 = missingFeatures("x86-64-v4", {}).empty();
+  EXPECT_THAT(device.description(), HasSubstr(v4 ? "x86-64-v4" : "x86-64-v3"));
+  EXPECT_THAT(device.description(), HasSubstr("OpenBLAS"));
+}
+
+TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {
+  NullDevice device;
+  const auto arena = device.allocateArena("persistent", uint64_t{1} << 40);
+  ASSERT_TRUE(arena.ok()) << arena.status().message();
+  float value = 3;
+  device.toDevice(*arena, std::as_bytes(std::span(&value, 1)));
+  device.fromDevice(std::as_writable_bytes(std::span(&value, 1)), *arena);
+  EXPECT_EQ(value, 0);
+}
+
+} // namespace
+} // namespace trainc::test

@@ -1,0 +1,199 @@
+#include "runtime/exec/executor.h"
+
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/null/null_device.h"
+#include "test/unit/runtime/allocation_counter.h"
+#include "test/unit/runtime/plan_builder.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <numeric>
+
+namespace trainc::test {
+namespace {
+
+using testing::HasSubstr;
+
+class ExecutorTest : public testing::Test {
+protected:
+  void start(const PlanBuilder &builder, ExecutorOptions options = {}) {
+    bytes = std::make_unique<PlanBytes>(builder.payload());
+    const auto plan = bytes->read();
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    auto created = Executor::create(**plan, device, options);
+    ASSERT_TRUE(created.ok()) << created.status().message();
+    executor = std::move(*created);
+  }
+  std::span<float> weight() {
+    const auto bytes = executor->findState("w")->bytes;
+    return {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)};
+  }
+  template <typename T> std::span<T> view(uint32_t buffer) {
+    const auto bytes = executor->buffer(buffer);
+    return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  void fill() {
+    std::iota(weight().begin(), weight().end(), 1.0f);
+    const int32_t tokens[] = {3, 0, 15, 99};
+    std::memcpy(executor->inputs("micro_step")[0].bytes.data(), tokens, sizeof(tokens));
+  }
+
+  CpuDevice device{2};
+  std::unique_ptr<PlanBytes> bytes;
+  std::unique_ptr<Executor> executor;
+};
+
+TEST_F(ExecutorTest, RunsAStep) {
+  start(fullPlan());
+  fill();
+  EXPECT_TRUE(executor->setScalar("lr", 0.5f));
+  executor->run("begin_step");
+  executor->run("micro_step");
+  EXPECT_EQ(executor->scalar<float>("loss"), 0.5f);
+  EXPECT_EQ(executor->scalar<float>("finite"), 1.0f);
+  const auto rows = view<float>(4), product = view<float>(5);
+  EXPECT_EQ(rows[0], 1 + 3 * 256);
+  EXPECT_EQ(rows[3 * 256], 1 + 15 * 256) << "the kernel clamps its index";
+  EXPECT_NEAR(product[16],
+              std::inner_product(weight().begin(), weight().begin() + 256, weight().begin(), 0.0), 8);
+}
+
+TEST_F(ExecutorTest, LoopsAdvance) {
+  start(fullPlan());
+  fill();
+  executor->run("update");
+  for (size_t i = 0; i < weight().size(); ++i)
+    ASSERT_EQ(weight()[i], 2.0f * static_cast<float>(i + 1)) << i;
+}
+
+TEST_F(ExecutorTest, InterfaceByName) {
+  start(fullPlan());
+  EXPECT_TRUE(executor->hasEntry("decode"));
+  EXPECT_FALSE(executor->hasEntry("encode"));
+  EXPECT_FALSE(executor->setScalar("seed", uint64_t{1})) << "the plan has no seed";
+  EXPECT_EQ(executor->scalar<float>("grad_norm"), std::nullopt);
+  EXPECT_FALSE(executor->findState("v").has_value());
+  EXPECT_EQ(executor->states().size(), 1u);
+  EXPECT_EQ(executor->findState("w")->bytes.size(), 16384u);
+  EXPECT_TRUE(executor->inputs("init").empty());
+  EXPECT_EQ(executor->inputs("micro_step")[0].info->limit(), 16u);
+}
+
+TEST_F(ExecutorTest, MemoryByRoleSumsToThePeak) {
+  start(fullPlan());
+  const auto roles = executor->bytesByRole();
+  EXPECT_EQ(std::accumulate(roles.begin(), roles.end(), uint64_t{0}), executor->peakBytes());
+  EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Parameter)], 16384u);
+  EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Gradient)], 16384u);
+}
+
+TEST_F(ExecutorTest, SharedBytesCountOnce) {
+  PlanBuilder builder = fullPlan();
+  auto shared = std::make_unique<fb::BufferT>(*builder.plan.buffers[6]);
+  shared->role = fb::Role::Workspace;
+  builder.plan.buffers.push_back(std::move(shared));
+  start(builder);
+  const auto roles = executor->bytesByRole();
+  EXPECT_EQ(std::accumulate(roles.begin(), roles.end(), uint64_t{0}), executor->peakBytes());
+  EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Activation)], 16384u + 4096 + 256);
+}
+
+TEST_F(ExecutorTest, ReplayNamesTheFirstNonFiniteWrite) {
+  start(fullPlan());
+  fill();
+  weight()[777] = 0;
+  const auto found = executor->replay("micro_step");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->index, 777u);
+  EXPECT_TRUE(std::isinf(found->value));
+  EXPECT_EQ(found->source->line(), 7u);
+  EXPECT_THAT(found->message(),
+              HasSubstr("h.0: nn.reciprocal at test.mlir:7 wrote inf to element 777 of 'inverse' "
+                        "(entry micro_step, instruction 2 (kernel test_reciprocal))"));
+}
+
+TEST_F(ExecutorTest, ReplayLooksAtMatrixProducts) {
+  start(fullPlan());
+  fill();
+  for (float &value : weight().subspan(256, 256))
+    value = 3e38f; // finite, but its products are not
+  const auto found = executor->replay("micro_step");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->buffer, "product");
+  EXPECT_EQ(found->source->line(), 8u);
+}
+
+TEST_F(ExecutorTest, ReplayNamesTheIteration) {
+  start(fullPlan());
+  fill();
+  weight()[5 * 256 + 9] = 3e38f;
+  const auto found = executor->replay("update");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->index, 9u);
+  EXPECT_THAT(found->message(), HasSubstr("iteration 5"));
+}
+
+TEST_F(ExecutorTest, ReplayOfAFiniteEntryFindsNothing) {
+  start(fullPlan());
+  fill();
+  EXPECT_FALSE(executor->replay("micro_step").has_value());
+}
+
+TEST_F(ExecutorTest, ProfileCountsEveryInstruction) {
+  start(fullPlan(), {.profile = true});
+  fill();
+  for (int i = 0; i < 3; ++i)
+    executor->run("micro_step");
+  executor->run("update");
+  const auto rows = executor->profile();
+  const auto calls = [&](std::string_view what) {
+    uint64_t sum = 0;
+    for (const ProfileRow &row : rows)
+      sum += row.what == what ? row.calls : 0;
+    return sum;
+  };
+  EXPECT_EQ(calls("test_gather"), 3u);
+  EXPECT_EQ(calls("test_double"), 16u);
+  EXPECT_EQ(calls("copy"), 1u);
+  ASSERT_EQ(calls("gemm 4x16x256 nt"), 3u);
+  const auto gemm = std::ranges::find(rows, "gemm 4x16x256 nt", &ProfileRow::what);
+  EXPECT_EQ(gemm->flops, 3 * 2.0 * 4 * 16 * 256);
+  EXPECT_EQ(gemm->source, "h.1: nn.matmul");
+  EXPECT_GT(gemm->gigaflopsPerSecond(), 0);
+}
+
+TEST_F(ExecutorTest, AStepAllocatesNothing) {
+  for (const bool profile : {false, true}) {
+    start(fullPlan(), {.profile = profile});
+    fill();
+    const auto step = [&] {
+      executor->setScalar("lr", 0.5f);
+      for (const char *entry :
+           {"begin_step", "micro_step", "micro_step", "update", "eval", "prefill", "decode"})
+        executor->run(entry);
+      executor->scalar<float>("loss");
+    };
+    step();
+    EXPECT_EQ(countAllocations(step), 0u);
+  }
+}
+
+TEST(AllocationCounter, CountsNewAndMalloc) {
+  EXPECT_EQ(countAllocations([] { delete new std::string(100, 'x'); }), 2u);
+  EXPECT_EQ(countAllocations([] {}), 0u);
+}
+
+TEST(ExecutorDryRun, RunsOnTheNullDevice) {
+  PlanBytes bytes(fullPlan().payload());
+  NullDevice device;
+  auto executor = Executor::create(**bytes.read(), device);
+  ASSERT_TRUE(executor.ok());
+  for (const char *entry : {"init", "begin_step", "micro_step", "update", "eval"})
+    (*executor)->run(entry);
+  EXPECT_EQ((*executor)->scalar<float>("finite"), 0.0f) << "nothing was computed";
+  CpuDevice cpu(1);
+  EXPECT_EQ((*executor)->peakBytes(), (*Executor::create(**bytes.read(), cpu))->peakBytes());
+}
+
+} // namespace
+} // namespace trainc::test

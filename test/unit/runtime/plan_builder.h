@@ -1,0 +1,92 @@
+// Hand-made plans for tests, through the FlatBuffers object API.
+#pragma once
+
+#include "runtime/plan/file.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trainc::test {
+
+/// A kernel parameter: how it is used and for how many bytes.
+struct ParamSpec {
+  fb::Access access;
+  fb::DType dtype;
+  uint64_t bytes;
+};
+
+/// Builds a plan piece by piece; `plan` stays open to any further change. Arena 0 is "persistent", 1 is
+/// "scratch".
+class PlanBuilder {
+public:
+  static constexpr uint32_t kPersistent = 0, kScratch = 1;
+
+  /// A plan without entries, with the code of test_kernels.c as its only object.
+  PlanBuilder();
+
+  /// Appends a buffer at the next 64-byte border of its arena and grows the arena. Returns its index.
+  uint32_t buffer(const std::string &name, uint32_t arena, fb::DType dtype, uint64_t elements,
+                  fb::Role role = fb::Role::Workspace);
+  /// A buffer of one element in the persistent arena, exchanged with the host.
+  uint32_t scalar(const std::string &name, fb::DType dtype, fb::Direction direction);
+  /// A state over an f32 buffer.
+  void state(const std::string &name, uint32_t buffer, std::vector<uint64_t> shape, fb::Role role);
+  uint32_t kernel(const std::string &symbol, uint64_t grid, std::initializer_list<ParamSpec> params);
+  /// A source op at `line` of "test.mlir".
+  uint32_t source(const std::string &op, uint32_t line);
+
+  fb::EntryT &entry(const std::string &name);
+  void input(fb::EntryT &entry, const std::string &column, uint32_t buffer, fb::DType dtype,
+             std::vector<uint64_t> shape);
+
+  using Body = std::vector<std::unique_ptr<fb::InstructionT>>;
+  void launch(Body &body, uint32_t kernel, std::vector<fb::Operand> args, uint32_t source = 0);
+  /// A dense row-major product with the operands at the beginning of their buffers; the result may be
+  /// changed.
+  fb::GemmT &gemm(Body &body, uint64_t m, uint64_t n, uint64_t k, uint32_t a, uint32_t b, uint32_t c,
+                  uint32_t source = 0);
+  void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
+  void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
+  /// Returns the loop's body.
+  Body &loop(Body &body, uint64_t count, uint32_t source = 0);
+
+  /// The FlatBuffer.
+  std::vector<uint8_t> payload() const;
+
+  fb::PlanT plan;
+};
+
+/// Operand at the beginning of a buffer, or further on.
+inline fb::Operand at(uint32_t buffer, uint64_t offset = 0, int64_t loopStride = 0) {
+  return {offset, loopStride, buffer};
+}
+
+/// The bytes of a plan file in memory, on a 64-byte border.
+class PlanBytes {
+public:
+  explicit PlanBytes(const std::vector<uint8_t> &payload);
+
+  std::span<std::byte> file() { return {aligned(), size_}; }
+  std::span<std::byte> payload() { return file().subspan(sizeof(PlanFileHeader)); }
+  PlanFileHeader &header() { return *reinterpret_cast<PlanFileHeader *>(aligned()); }
+  /// Recomputes the payload's checksum (not that of the code).
+  void seal();
+  /// readPlan() of the bytes.
+  Result<const fb::Plan *> read();
+
+private:
+  std::byte *aligned();
+
+  std::vector<std::byte> storage_;
+  size_t size_;
+};
+
+/// A plan that uses every kind of instruction, entry and table: init, begin_step, micro_step, update, eval,
+/// prefill and decode over a weight "w" of 16 x 256, with columns "tokens" (4 integers below 16).
+PlanBuilder fullPlan();
+
+} // namespace trainc::test

@@ -1,0 +1,154 @@
+// Meaning: each rule of the semantic verifier refuses a plan that breaks it, with a message that says where.
+#include "runtime/plan/verifier.h"
+#include "test/unit/runtime/plan_builder.h"
+
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace trainc::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string messageOf(const PlanBuilder &builder) {
+  PlanBytes bytes(builder.payload());
+  const auto result = bytes.read();
+  return result.ok() ? "accepted" : result.status().message();
+}
+
+template <typename T> T &operation(PlanBuilder &builder, size_t entry, size_t instruction) {
+  return *static_cast<T *>(builder.plan.entries[entry]->instructions[instruction]->operation.value);
+}
+
+constexpr size_t kMicro = 2, kUpdate = 3;
+
+struct Rule {
+  const char *name;
+  std::function<void(PlanBuilder &)> breakIt;
+  const char *message;
+};
+
+fb::GemmT &gemmOf(PlanBuilder &b) { return operation<fb::GemmT>(b, kMicro, 1); }
+fb::LaunchT &launchOf(PlanBuilder &b) { return operation<fb::LaunchT>(b, kMicro, 0); }
+fb::LoopT &loopOf(PlanBuilder &b) { return operation<fb::LoopT>(b, kUpdate, 0); }
+fb::CopyT &copyOf(PlanBuilder &b) { return operation<fb::CopyT>(b, kUpdate, 2); }
+fb::LaunchT &innerLaunch(PlanBuilder &b) { return *loopOf(b).body[0]->operation.AsLaunch(); }
+
+const Rule kRules[] = {
+    {"target", [](auto &b) { b.plan.target = "cuda"; }, "plan target: expected 'cpu', found 'cuda'"},
+    {"ranks", [](auto &b) { b.plan.ranks = 2; }, "plan ranks: expected 1"},
+    {"arenaName", [](auto &b) { b.plan.arenas[0]->name = "other"; }, "expected 'persistent' or 'scratch'"},
+    {"arenaTwice", [](auto &b) { b.plan.arenas[0]->name = "scratch"; }, "found it twice"},
+    {"arenaTooLarge", [](auto &b) { b.plan.arenas[0]->bytes += 1 << 22; }, "that its buffers take"},
+    {"arenaTooSmall", [](auto &b) { b.plan.arenas[0]->bytes -= 1; }, "within the"},
+    {"bufferArena", [](auto &b) { b.plan.buffers[0]->arena = 7; }, "expected an arena below 2, found 7"},
+    {"bufferOffset", [](auto &b) { b.plan.buffers[0]->offset = 4; }, "multiple of 64"},
+    {"bufferOverflow", [](auto &b) { b.plan.buffers[0]->bytes = ~uint64_t{0} - 10; }, "within the"},
+    {"bufferDType", [](auto &b) { b.plan.buffers[0]->dtype = fb::DType(77); }, "unknown dtype 77"},
+    {"bufferName", [](auto &b) { b.plan.buffers[0]->name = "\xff"; }, "expected UTF-8"},
+    {"kernelGrid", [](auto &b) { b.plan.kernels[0]->grid = 0; }, "expected a grid"},
+    {"kernelTwice", [](auto &b) { b.plan.kernels[0]->symbol = "test_double"; }, "found it twice"},
+    {"objectLevel", [](auto &b) { b.plan.objects[0]->level = "x86-64-v9"; }, "object level"},
+    {"noObject", [](auto &b) { b.plan.objects.clear(); }, "found no object"},
+    {"sourceIndex", [](auto &b) { b.plan.entries[kMicro]->instructions[0]->source = 99; },
+     "expected a source below 3"},
+    {"launchKernel", [](auto &b) { launchOf(b).kernel = 99; }, "expected a kernel below 5, found 99"},
+    {"launchCount", [](auto &b) { launchOf(b).args.pop_back(); }, "expected 3 arguments, found 2"},
+    {"launchBuffer", [](auto &b) { launchOf(b).args[0] = at(99); }, "expected a buffer below"},
+    {"launchDType", [](auto &b) { launchOf(b).args[1] = at(0); },
+     "expected a buffer of i32, found 'w' of f32"},
+    {"launchExtent", [](auto &b) { launchOf(b).args[0] = at(0, 64); }, "found 16384 bytes at 64"},
+    {"launchAlignment", [](auto &b) { launchOf(b).args[1] = at(0, 4); }, "multiples of 64"},
+    {"launchOffsetOverflow", [](auto &b) { launchOf(b).args[0] = at(0, ~uint64_t{63}); }, "within the"},
+    {"strideOutsideLoop", [](auto &b) { launchOf(b).args[0] = at(0, 0, 64); },
+     "no loop stride outside a loop"},
+    {"gemmMissing", [](auto &b) { gemmOf(b).a.reset(); }, "found one missing"},
+    {"gemmZero", [](auto &b) { gemmOf(b).k = 0; }, "expected positive sizes"},
+    {"gemmRowStride", [](auto &b) { gemmOf(b).ldc = 15; }, "row strides of at least a row"},
+    {"gemmHuge", [](auto &b) { gemmOf(b).m = uint64_t{1} << 33; }, "expected positive sizes"},
+    {"gemmExtent", [](auto &b) { gemmOf(b).m = 5; }, "gemm operand a: expected it within"},
+    {"gemmBatch", [](auto &b) { gemmOf(b).batch = 2; }, "expected c apart"},
+    {"gemmBatchOverflow",
+     [](auto &b) {
+       gemmOf(b).batch = 1 << 20;
+       gemmOf(b).stride_c = ~uint64_t{0};
+     },
+     "expected positive sizes"},
+    {"gemmOverlap", [](auto &b) { *gemmOf(b).c = *gemmOf(b).a; }, "expected c apart"},
+    {"gemmTile", [](auto &b) { gemmOf(b).tile_n = 0; }, "tiles of at least 1 x 1"},
+    {"gemmBeta", [](auto &b) { gemmOf(b).beta = 0.5f; }, "expected beta 0 or 1, found 0.5"},
+    {"gemmDType", [](auto &b) { b.plan.buffers[5]->dtype = fb::DType::I32; }, "expected a buffer of f32"},
+    {"copyExtent", [](auto &b) { copyOf(b).bytes += 1; }, "copy source: expected it within"},
+    {"copyOverlap", [](auto &b) { *copyOf(b).destination = *copyOf(b).source; }, "found shared bytes"},
+    {"zeroExtent", [](auto &b) { operation<fb::ZeroT>(b, 0, 0).bytes += 1; }, "entry init, instruction 0"},
+    {"loopCount", [](auto &b) { loopOf(b).count = 0; }, "expected a count of 1 to 1048576, found 0"},
+    {"loopExtent", [](auto &b) { loopOf(b).count = 17; }, "entry update, instruction 0.0"},
+    {"loopNegative", [](auto &b) { innerLaunch(b).args[0] = at(0, 0, -1024); }, "within the"},
+    {"loopStuck", [](auto &b) { innerLaunch(b).args[0] = at(0); }, "expected an operand that advances"},
+    {"loopNested", [](auto &b) { b.loop(loopOf(b).body, 2); }, "expected no loop within a loop"},
+    {"entryName", [](auto &b) { b.plan.entries[0]->name = "start"; }, "entry 'start': expected one of"},
+    {"entryTwice", [](auto &b) { b.plan.entries[0]->name = "eval"; }, "expected it once"},
+    {"entryMissing", [](auto &b) { b.plan.entries.erase(b.plan.entries.begin() + kUpdate); },
+     "expected entry 'update'"},
+    {"inputDType", [](auto &b) { b.plan.entries[kMicro]->inputs[0]->dtype = fb::DType::U32; },
+     "input 'tokens'"},
+    {"inputShape", [](auto &b) { b.plan.entries[kMicro]->inputs[0]->shape = {5}; },
+     "found 5 elements of i32"},
+    {"inputSamples", [](auto &b) { b.plan.entries[kMicro]->inputs[0]->shape = {2, 2}; },
+     "of 4 samples, found 2"},
+    {"inputShapeOverflow",
+     [](auto &b) { b.plan.entries[kMicro]->inputs[0]->shape = {4, uint64_t{1} << 63, 2}; },
+     "found 0 elements"},
+    {"scalarName", [](auto &b) { b.plan.scalars[0]->name = "lrate"; }, "scalar 'lrate'"},
+    {"scalarDType", [](auto &b) { b.plan.scalars[0]->dtype = fb::DType::I32; }, "scalar 'lr'"},
+    {"scalarMissing", [](auto &b) { b.plan.scalars.erase(b.plan.scalars.begin()); }, "expected scalar 'lr'"},
+    {"scalarScratch",
+     [](auto &b) { b.plan.scalars[0]->buffer = b.buffer("lr", PlanBuilder::kScratch, fb::DType::F32, 1); },
+     "scalar 'lr': expected it in the persistent arena"},
+    {"stateShape", [](auto &b) { b.plan.states[0]->shape = {16, 255}; }, "state 'w'"},
+    {"stateRole", [](auto &b) { b.plan.states[0]->role = fb::Role::Cache; },
+     "expected the role parameter or optimizer"},
+    {"stateTwice", [](auto &b) { b.state("w", 0, {4096}, fb::Role::Parameter); },
+     "state 'w': expected it once"},
+    {"microBatch", [](auto &b) { b.plan.training->micro_batch = 0; }, "micro_batch: expected 1"},
+    {"accumulate", [](auto &b) { b.plan.training->accumulate = uint64_t{1} << 40; },
+     "accumulate: expected 1"},
+    {"rate", [](auto &b) { b.plan.training->schedule->peak = -1; }, "finite rates"},
+    {"logits", [](auto &b) { b.plan.generation->vocabulary = 1 << 20; }, "generation, logits"},
+    {"exportPath", [](auto &b) { b.plan.exports[0]->file = "../config.json"; }, "expected a plain file name"},
+};
+
+class VerifierRule : public testing::TestWithParam<Rule> {};
+
+TEST_P(VerifierRule, IsRefusedWithItsMessage) {
+  PlanBuilder builder = fullPlan();
+  GetParam().breakIt(builder);
+  EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plan, VerifierRule, testing::ValuesIn(kRules),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+TEST(Verifier, AcceptsTheFullPlan) { EXPECT_EQ(messageOf(fullPlan()), "accepted"); }
+
+TEST(Verifier, NamesInstructionAndSource) {
+  PlanBuilder builder = fullPlan();
+  gemmOf(builder).n = 17;
+  EXPECT_THAT(messageOf(builder), AllOf(HasSubstr("entry micro_step, instruction 1"),
+                                        HasSubstr("h.1: nn.matmul"), HasSubstr("test.mlir:8")));
+}
+
+TEST(Verifier, AcceptsBatchesSideBySide) {
+  PlanBuilder builder = fullPlan();
+  fb::GemmT &gemm = gemmOf(builder);
+  gemm.n = 8;
+  gemm.batch = 2;
+  gemm.stride_c = 8;
+  EXPECT_EQ(messageOf(builder), "accepted");
+  gemm.stride_c = 7;
+  EXPECT_THAT(messageOf(builder), HasSubstr("expected c apart"));
+}
+
+} // namespace
+} // namespace trainc::test

@@ -1,0 +1,59 @@
+// A plan with any single byte outside kernel code changed, its checksum recomputed, is refused or runs
+// safely: the arenas lie between guard pages, and the asan preset watches the rest.
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/exec/executor.h"
+#include "test/unit/runtime/plan_builder.h"
+
+#include <gtest/gtest.h>
+
+namespace trainc::test {
+namespace {
+
+void runAllEntries(const fb::Plan &plan) {
+  CpuDevice device(1);
+  auto executor = Executor::create(plan, device);
+  if (!executor.ok())
+    return;
+  for (const fb::Entry *entry : *plan.entries())
+    (*executor)->run(entry->name()->c_str());
+  for (const char *entry : {"micro_step", "update"})
+    if ((*executor)->hasEntry(entry))
+      (void)(*executor)->replay(entry);
+}
+
+/// Offsets [begin, end) of the machine code in the payload.
+std::pair<size_t, size_t> codeRange(const std::span<std::byte> payload, const fb::Plan &plan) {
+  const auto *image = reinterpret_cast<const std::byte *>(plan.objects()->Get(0)->image()->data());
+  const auto begin = static_cast<size_t>(image - payload.data());
+  return {begin, begin + plan.objects()->Get(0)->image()->size()};
+}
+
+TEST(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
+  PlanBytes bytes(fullPlan().payload());
+  const auto [codeBegin, codeEnd] = codeRange(bytes.payload(), **bytes.read());
+  size_t accepted = 0, tried = 0;
+  for (size_t i = 0; i < bytes.payload().size(); ++i) {
+    if (i >= codeBegin && i < codeEnd)
+      continue;
+    const std::byte original = bytes.payload()[i];
+    for (const std::byte change : {std::byte{0x01}, std::byte{0x80}, std::byte{0x34}, original}) {
+      if (change == std::byte{0})
+        continue;
+      bytes.payload()[i] = original ^ change;
+      bytes.seal();
+      ++tried;
+      if (const auto plan = bytes.read(); plan.ok()) {
+        ++accepted;
+        runAllEntries(**plan);
+      }
+    }
+    bytes.payload()[i] = original;
+  }
+  bytes.seal();
+  EXPECT_TRUE(bytes.read().ok());
+  EXPECT_GT(accepted, 100u);
+  EXPECT_GT(tried, 4 * accepted / 3) << "the verifier refuses little";
+}
+
+} // namespace
+} // namespace trainc::test

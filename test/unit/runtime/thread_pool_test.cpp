@@ -1,0 +1,58 @@
+#include "runtime/device/cpu/thread_pool.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace trainc {
+namespace {
+
+class ThreadPoolTest : public testing::TestWithParam<unsigned> {};
+
+TEST_P(ThreadPoolTest, RunsEveryIndexOnce) {
+  ThreadPool pool(GetParam());
+  EXPECT_EQ(pool.threads(), GetParam());
+  for (const uint64_t count : {0, 1, 2, 7, 64, 1000}) {
+    std::vector<std::atomic<int>> hits(count);
+    pool.run(count, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < end; ++i)
+        hits[i].fetch_add(1);
+    });
+    for (uint64_t i = 0; i < count; ++i)
+      EXPECT_EQ(hits[i], 1) << i << " of " << count;
+  }
+}
+
+TEST_P(ThreadPoolTest, OneJobSeesTheWritesOfTheLast) {
+  ThreadPool pool(GetParam());
+  std::vector<uint64_t> values(257, 0);
+  for (int job = 0; job < 2000; ++job)
+    pool.run(values.size(), 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = begin; i < end; ++i)
+        values[i] += i;
+    });
+  for (uint64_t i = 0; i < values.size(); ++i)
+    EXPECT_EQ(values[i], 2000 * i);
+}
+
+TEST_P(ThreadPoolTest, WakesFromSleep) {
+  ThreadPool pool(GetParam());
+  std::atomic<int> sum{0};
+  for (int i = 0; i < 3; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pool.run(8, 1, [&](uint64_t, uint64_t) { ++sum; });
+  }
+  EXPECT_GE(sum, GetParam() == 1 ? 3 : 24);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadPoolTest, testing::Values(1u, 2u, 3u, 8u));
+
+TEST(ThreadPool, ASingleRangeRunsOnTheCaller) {
+  ThreadPool pool(4);
+  std::thread::id runner;
+  pool.run(10, 10, [&](uint64_t, uint64_t) { runner = std::this_thread::get_id(); });
+  EXPECT_EQ(runner, std::this_thread::get_id());
+}
+
+} // namespace
+} // namespace trainc
