@@ -29,6 +29,15 @@ function(trainc_compiler_library name)
   endif()
 endfunction()
 
+# trainc_compiler_tool(name SOURCES a.cpp ... LINK libs ...): a program in bin/ that sees MLIR.
+function(trainc_compiler_tool name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE trainc_mlir ${ARG_LINK})
+  target_compile_options(${name} PRIVATE -fPIC) # as the precompiled header was, which a program's -fPIE would reject
+  target_precompile_headers(${name} REUSE_FROM trainc_mlir_pch)
+endfunction()
+
 # trainc_pass_library(Phase SOURCES ... LINK ...): a folder lib/<Phase> with passes described in its Passes.td.
 function(trainc_pass_library phase)
   set(LLVM_TARGET_DEFINITIONS Passes.td)

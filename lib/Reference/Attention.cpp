@@ -1,0 +1,159 @@
+// Attention and its gradient, with the whole matrix of probabilities.
+#include "dialects/NN/NN.h"
+#include "lib/Reference/Registry.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::reference;
+
+namespace {
+
+/// The operands of one attention, and where their heads lie.
+struct Problem {
+  const Tensor &q, &k, &v;
+  const Tensor *segments, *limit;
+  int64_t heads, keyHeads;
+  bool causal;
+  double scale;
+
+  int64_t batch() const { return q.dim(0); }
+  int64_t queries() const { return q.dim(1); }
+  int64_t keys() const { return k.dim(1); }
+  int64_t width() const { return q.dim(2) / heads; }
+  int64_t valueWidth() const { return v.dim(2) / keyHeads; }
+  int64_t keyHead(int64_t head) const { return head * keyHeads / heads; }
+
+  int64_t queryAt(int64_t b, int64_t i, int64_t head) const {
+    return ((b * queries() + i) * heads + head) * width();
+  }
+  int64_t keyAt(int64_t b, int64_t j, int64_t head) const {
+    return ((b * keys() + j) * keyHeads + keyHead(head)) * width();
+  }
+  int64_t valueAt(int64_t b, int64_t j, int64_t head) const {
+    return ((b * keys() + j) * keyHeads + keyHead(head)) * valueWidth();
+  }
+  int64_t outAt(int64_t b, int64_t i, int64_t head) const {
+    return ((b * queries() + i) * heads + head) * valueWidth();
+  }
+
+  bool sees(int64_t b, int64_t i, int64_t j) const {
+    if (causal && j > i + keys() - queries())
+      return false;
+    if (limit && j > limit->integers[0] + i)
+      return false;
+    return !segments || segments->integers[b * queries() + i] == segments->integers[b * keys() + j];
+  }
+};
+
+/// What one query of one head gives to each key, and the log-sum-exp of its scores (-inf where it sees no
+/// key).
+struct Row {
+  std::vector<double> probabilities;
+  double lse;
+};
+
+double dot(const Tensor &a, int64_t at, const Tensor &b, int64_t bt, int64_t width) {
+  double sum = 0;
+  for (int64_t d = 0; d < width; ++d)
+    sum += a.reals[at + d] * b.reals[bt + d];
+  return sum;
+}
+
+Row attend(const Problem &p, int64_t b, int64_t i, int64_t head) {
+  constexpr double unseen = -std::numeric_limits<double>::infinity();
+  std::vector<double> scores(p.keys(), unseen);
+  double largest = unseen, sum = 0;
+  for (int64_t j = 0; j < p.keys(); ++j)
+    if (p.sees(b, i, j)) {
+      scores[j] = p.scale * dot(p.q, p.queryAt(b, i, head), p.k, p.keyAt(b, j, head), p.width());
+      largest = std::max(largest, scores[j]);
+    }
+  if (largest == unseen)
+    return {std::vector<double>(p.keys(), 0.0), unseen};
+  for (double score : scores)
+    sum += std::exp(score - largest);
+  double lse = largest + std::log(sum);
+  for (double &score : scores)
+    score = std::exp(score - lse);
+  return {std::move(scores), lse};
+}
+
+/// Calls `visit(b, i, head)` for every query of every head.
+template <typename F> void forEachQuery(const Problem &p, F visit) {
+  for (int64_t b = 0; b < p.batch(); ++b)
+    for (int64_t head = 0; head < p.heads; ++head)
+      for (int64_t i = 0; i < p.queries(); ++i)
+        visit(b, i, head);
+}
+
+const Tensor *optional(Frame &frame, Value value) { return value ? &frame[value] : nullptr; }
+
+Tensors attention(nn::AttentionOp op, Frame &frame) {
+  const Tensor &q = frame[op.getQ()];
+  double scale = op.getScale() ? op.getScale()->convertToDouble()
+                               : 1 / std::sqrt(double(q.dim(2) / int64_t(op.getHeads())));
+  Problem p{q,
+            frame[op.getK()],
+            frame[op.getV()],
+            optional(frame, op.getSegments()),
+            optional(frame, op.getLimit()),
+            int64_t(op.getHeads()),
+            int64_t(op.getKvHeads().value_or(op.getHeads())),
+            op.getCausal(),
+            scale};
+  Tensor out(op.getOut()), lse(op.getLse());
+  forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
+    Row row = attend(p, b, i, head);
+    lse.reals[(b * p.heads + head) * p.queries() + i] = row.lse;
+    for (int64_t j = 0; j < p.keys(); ++j)
+      for (int64_t e = 0; e < p.valueWidth(); ++e)
+        out.reals[p.outAt(b, i, head) + e] += row.probabilities[j] * p.v.reals[p.valueAt(b, j, head) + e];
+  });
+  return {out, lse};
+}
+
+/// With P = softmax(S), S = scale q k^T, O = P v: dv = P^T dO, dP = dO v^T, dS = P (dP - sum_j P dP), dq =
+/// scale dS k, dk = scale dS^T q.
+Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
+  Problem p{frame[op.getQ()],
+            frame[op.getK()],
+            frame[op.getV()],
+            optional(frame, op.getSegments()),
+            nullptr,
+            int64_t(op.getHeads()),
+            int64_t(op.getKvHeads()),
+            op.getCausal(),
+            op.getScale().convertToDouble()};
+  const Tensor &dout = frame[op.getDout()];
+  Tensor dq(op.getDq()), dk(op.getDk()), dv(op.getDv());
+  forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
+    std::vector<double> probabilities = attend(p, b, i, head).probabilities, dp(p.keys());
+    int64_t query = p.queryAt(b, i, head), out = p.outAt(b, i, head);
+    double mean = 0;
+    for (int64_t j = 0; j < p.keys(); ++j) {
+      dp[j] = dot(dout, out, p.v, p.valueAt(b, j, head), p.valueWidth());
+      mean += probabilities[j] * dp[j];
+    }
+    for (int64_t j = 0; j < p.keys(); ++j) {
+      int64_t key = p.keyAt(b, j, head), value = p.valueAt(b, j, head);
+      double ds = p.scale * probabilities[j] * (dp[j] - mean);
+      for (int64_t d = 0; d < p.width(); ++d) {
+        dq.reals[query + d] += ds * p.k.reals[key + d];
+        dk.reals[key + d] += ds * p.q.reals[query + d];
+      }
+      for (int64_t e = 0; e < p.valueWidth(); ++e)
+        dv.reals[value + e] += probabilities[j] * dout.reals[out + e];
+    }
+  });
+  return {dq, dk, dv};
+}
+
+} // namespace
+
+void trainc::reference::registerAttention(Registry &registry) {
+  registry.add<nn::AttentionOp>(attention);
+  registry.add<nn::AttentionGradOp>(attentionGrad);
+}

@@ -1,0 +1,59 @@
+#include "lib/Reference/Interpreter.h"
+#include "lib/Reference/Registry.h"
+
+#include "mlir/IR/OpDefinition.h"
+
+using namespace mlir;
+using namespace trainc::reference;
+
+const Registry::Function *Registry::find(Operation *op) const {
+  auto found = functions_.find(op->getName().getStringRef());
+  return found == functions_.end() ? nullptr : &found->second;
+}
+
+const Registry &trainc::reference::registry() {
+  static const Registry all = [] {
+    Registry functions;
+    for (auto *registerFamily :
+         {registerElementwise, registerShape, registerLinear, registerAttention, registerNorm,
+          registerPosition, registerLoss, registerRandom, registerKernel, registerEntry})
+      registerFamily(functions);
+    return functions;
+  }();
+  return all;
+}
+
+/// Runs one op and defines its results.
+static LogicalResult runOp(Operation &op, Frame &frame) {
+  const Registry::Function *function = registry().find(&op);
+  if (!function)
+    return op.emitOpError("has no function in the reference interpreter (lib/Reference)");
+  FailureOr<Tensors> results = (*function)(&op, frame);
+  if (failed(results))
+    return failure();
+  assert(results->size() == op.getNumResults() && "one tensor per result");
+  for (auto [value, tensor] : llvm::zip(op.getResults(), *results)) {
+    assert(tensor.type() == value.getType() && "a result of another type");
+    frame.define(value, std::move(tensor));
+  }
+  return success();
+}
+
+FailureOr<Tensors> trainc::reference::runBlock(Block &block, Tensors arguments, Machine *machine) {
+  assert(arguments.size() == block.getNumArguments() && "one tensor per block argument");
+  Frame frame(machine);
+  for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
+    frame.define(argument, std::move(tensor));
+  for (Operation &op : block) {
+    if (!op.hasTrait<OpTrait::IsTerminator>()) {
+      if (failed(runOp(op, frame)))
+        return failure();
+      continue;
+    }
+    Tensors results;
+    for (Value value : op.getOperands())
+      results.push_back(frame[value]);
+    return results;
+  }
+  return Tensors{};
+}

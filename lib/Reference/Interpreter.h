@@ -1,0 +1,39 @@
+// The reference interpreter: runs tensor ops one by one in float64, as slowly and plainly as their
+// definitions read.
+//
+// It shares no code with what it checks: the compiler's generated kernels, decompositions and gradients.
+#pragma once
+
+#include "lib/Reference/Tensor.h"
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace trainc::reference {
+
+struct Machine;
+
+/// The values known while a block runs.
+class Frame {
+public:
+  explicit Frame(Machine *machine) : machine_(machine) {}
+
+  /// The value of an operand of the op being run.
+  const Tensor &operator[](mlir::Value value) const { return values_.find(value)->second; }
+  void define(mlir::Value value, Tensor tensor) { values_.insert_or_assign(value, std::move(tensor)); }
+  /// State and inputs of an entry; null outside entries.
+  Machine *machine() { return machine_; }
+
+private:
+  Machine *machine_;
+  llvm::DenseMap<mlir::Value, Tensor> values_;
+};
+
+/// Runs the ops of `block` on `arguments` (one per block argument) and returns the operands of its
+/// terminator, or nothing where it has none. Ops without a function in the registry and failing ops are
+/// reported at the op.
+mlir::FailureOr<Tensors> runBlock(mlir::Block &block, Tensors arguments, Machine *machine = nullptr);
+
+} // namespace trainc::reference

@@ -1,0 +1,81 @@
+// Matrix products and lookups.
+#include "dialects/NN/NN.h"
+#include "lib/Reference/Registry.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::reference;
+
+namespace {
+
+/// One matrix of a batch, perhaps read transposed.
+struct Matrix {
+  const double *data;
+  int64_t rows, columns; ///< of the matrix as read
+  bool transposed;
+
+  double operator()(int64_t row, int64_t column) const {
+    return transposed ? data[column * rows + row] : data[row * columns + column];
+  }
+};
+
+/// Matrix number `batch` of the last two dimensions; a tensor of rank 2 holds one matrix for all.
+Matrix matrixOf(const Tensor &tensor, int64_t batch, bool transposed) {
+  int64_t rows = tensor.dim(-2), columns = tensor.dim(-1);
+  const double *data = tensor.reals.data() + (tensor.rank() == 2 ? 0 : batch * rows * columns);
+  if (transposed)
+    std::swap(rows, columns);
+  return {data, rows, columns, transposed};
+}
+
+void addProduct(const Matrix &lhs, const Matrix &rhs, double *result) {
+  for (int64_t row = 0; row < lhs.rows; ++row)
+    for (int64_t column = 0; column < rhs.columns; ++column)
+      for (int64_t k = 0; k < lhs.columns; ++k)
+        result[row * rhs.columns + column] += lhs(row, k) * rhs(k, column);
+}
+
+Tensor matmul(nn::MatmulOp op, Frame &frame) {
+  const Tensor &lhs = frame[op.getLhs()], &rhs = frame[op.getRhs()];
+  Tensor result(op.getResult());
+  if (Value accumulate = op.getAccumulate())
+    result.reals = frame[accumulate].reals;
+  int64_t batches = lhs.elements() / (lhs.dim(-1) * lhs.dim(-2));
+  int64_t resultStride = op.getReduceBatch() ? 0 : result.dim(-1) * result.dim(-2);
+  for (int64_t batch = 0; batch < batches; ++batch)
+    addProduct(matrixOf(lhs, batch, op.getTransposeLhs()), matrixOf(rhs, batch, op.getTransposeRhs()),
+               result.reals.data() + batch * resultStride);
+  return result;
+}
+
+bool isRowOf(const Tensor &table, int64_t id) { return id >= 0 && id < table.dim(0); }
+
+Tensor gather(nn::GatherOp op, Frame &frame) {
+  const Tensor &table = frame[op.getTable()], &ids = frame[op.getIds()];
+  Tensor result(op.getResult());
+  int64_t width = table.elements() / table.dim(0);
+  for (int64_t i = 0; i < ids.elements(); ++i)
+    if (isRowOf(table, ids.integers[i]))
+      for (int64_t column = 0; column < width; ++column)
+        result.copyElement(i * width + column, table, ids.integers[i] * width + column);
+  return result;
+}
+
+Tensor scatterAdd(nn::ScatterAddOp op, Frame &frame) {
+  const Tensor &ids = frame[op.getIds()], &updates = frame[op.getUpdates()];
+  Tensor result = frame[op.getTable()];
+  int64_t width = result.elements() / result.dim(0);
+  for (int64_t i = 0; i < ids.elements(); ++i)
+    if (isRowOf(result, ids.integers[i]))
+      for (int64_t column = 0; column < width; ++column)
+        result.reals[ids.integers[i] * width + column] += updates.reals[i * width + column];
+  return result;
+}
+
+} // namespace
+
+void trainc::reference::registerLinear(Registry &registry) {
+  registry.add<nn::MatmulOp>(matmul);
+  registry.add<nn::GatherOp>(gather);
+  registry.add<nn::ScatterAddOp>(scatterAdd);
+}

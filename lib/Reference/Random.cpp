@@ -1,0 +1,41 @@
+// Counter-based random numbers.
+#include "dialects/NN/NN.h"
+#include "lib/Reference/Philox.h"
+#include "lib/Reference/Registry.h"
+
+#include <cmath>
+#include <numbers>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::reference;
+
+namespace {
+
+uint32_t low(uint64_t word) { return uint32_t(word); }
+uint32_t high(uint64_t word) { return uint32_t(word >> 32); }
+
+/// The upper 24 bits as a number in [0, 1).
+double unit(uint32_t word) { return double(word >> 8) * 0x1p-24; }
+
+/// Box-Muller, the cosine branch; 1 - u keeps the logarithm's argument in (0, 1].
+double normal(uint32_t first, uint32_t second) {
+  return std::sqrt(-2 * std::log(1 - unit(first))) * std::cos(2 * std::numbers::pi * unit(second));
+}
+
+Tensor drawRandom(nn::RandomOp op, Frame &frame) {
+  Tensor result(op.getResult());
+  uint64_t seed = frame[op.getSeed()].integers[0], step = frame[op.getStep()].integers[0];
+  uint64_t offset = frame[op.getOffset()].integers[0], stream = op.getStream();
+  for (int64_t i = 0; i < result.elements(); ++i) {
+    uint64_t position = offset * result.elements() + i;
+    auto words = philox4x32({low(position), high(position), low(step), high(step)},
+                            {low(seed) ^ low(stream), high(seed) ^ high(stream)});
+    result.reals[i] = op.getNormal() ? normal(words[0], words[1]) : unit(words[0]);
+  }
+  return result;
+}
+
+} // namespace
+
+void trainc::reference::registerRandom(Registry &registry) { registry.add<nn::RandomOp>(drawRandom); }

@@ -1,0 +1,93 @@
+// --gradients: vector-Jacobian products against central differences.
+#include "Arguments.h"
+#include "Comparison.h"
+#include "Modes.h"
+#include "Vjp.h"
+
+#include "lib/Reference/Interpreter.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+using namespace trainc;
+using reference::Tensor;
+using reference::Tensors;
+
+namespace {
+
+/// The scalar sum over float results of <weights, result>, whose gradient is compared.
+FailureOr<double> weightedSum(func::FuncOp function, const Tensors &arguments, const Tensors &weights) {
+  FailureOr<Tensors> results = reference::runBlock(function.getBody().front(), arguments);
+  if (failed(results))
+    return failure();
+  double sum = 0;
+  auto weight = weights.begin();
+  for (const Tensor &result : *results) {
+    if (!result.isFloat())
+      continue;
+    for (int64_t i = 0; i < result.elements(); ++i)
+      sum += weight->reals[i] * result.reals[i];
+    ++weight;
+  }
+  return sum;
+}
+
+/// (f(x + h) - f(x - h)) / 2h for every element of one argument.
+FailureOr<Tensor> differences(func::FuncOp function, Tensors arguments, size_t argument,
+                              const Tensors &weights) {
+  constexpr double step = 1e-5;
+  Tensor gradient(arguments[argument].type());
+  for (int64_t i = 0; i < gradient.elements(); ++i) {
+    double &x = arguments[argument].reals[i];
+    double centre = x;
+    x = centre + step;
+    FailureOr<double> above = weightedSum(function, arguments, weights);
+    x = centre - step;
+    FailureOr<double> below = weightedSum(function, arguments, weights);
+    x = centre;
+    if (failed(above) || failed(below))
+      return failure();
+    gradient.reals[i] = (*above - *below) / (2 * step);
+  }
+  return gradient;
+}
+
+/// One random weight per element of each float result; they are the results' cotangents.
+Tensors drawWeights(func::FuncOp function) {
+  Tensors weights;
+  for (Value result : function.getBody().front().getTerminator()->getOperands())
+    if (check::isReal(result))
+      weights.push_back(
+          check::drawReals(cast<RankedTensorType>(result.getType()), -1, 1, 1000 + weights.size()));
+  return weights;
+}
+
+} // namespace
+
+check::Check check::checkGradients(func::FuncOp function) {
+  Tensors weights = drawWeights(function);
+  if (function->hasAttr("check.no_gradients") || weights.empty() ||
+      llvm::none_of(function.getArguments(), isReal))
+    return std::optional<Outcome>();
+  FailureOr<Tensors> arguments = drawArguments(function);
+  OwningOpRef<func::FuncOp> vjp = buildVjp(function);
+  if (failed(arguments) || failed(verify(*vjp)))
+    return failure();
+  Tensors inputs = *arguments;
+  llvm::append_range(inputs, weights);
+  FailureOr<Tensors> actual = reference::runBlock(vjp->getBody().front(), std::move(inputs));
+  if (failed(actual))
+    return failure();
+  Tensors expected;
+  for (size_t argument = 0; argument < arguments->size(); ++argument) {
+    if (!(*arguments)[argument].isFloat())
+      continue;
+    FailureOr<Tensor> gradient = differences(function, *arguments, argument, weights);
+    if (failed(gradient))
+      return failure();
+    expected.push_back(std::move(*gradient));
+  }
+  // Differences carry an absolute error of about 1e-10, hence the floor of the scale.
+  return std::optional(
+      Outcome{largestError(*actual, expected, 1e-3), numberOf(function, "check.gradient_tolerance", 1e-6)});
+}

@@ -1,0 +1,29 @@
+// What can be checked of a function.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/LLVM.h"
+
+namespace trainc::check {
+
+/// What a mode found: the largest relative error and the bound it must not exceed. An error that is NaN
+/// fails.
+struct Outcome {
+  double error, bound;
+  bool passed() const { return error <= bound; }
+};
+
+/// The outcome, nothing where the mode does not apply to the function, or failure after a message.
+using Check = mlir::FailureOr<std::optional<Outcome>>;
+
+/// The reference interpreter against the values in check.expect.
+Check checkExpected(mlir::func::FuncOp function);
+/// Vector-Jacobian products against central differences of the reference, for every float argument.
+Check checkGradients(mlir::func::FuncOp function);
+/// Composite ops against their decompositions, both interpreted.
+Check checkDecompositions(mlir::func::FuncOp function);
+
+/// The float attribute `name` of a function, or `otherwise`.
+double numberOf(mlir::func::FuncOp function, llvm::StringRef name, double otherwise);
+
+} // namespace trainc::check
