@@ -3,7 +3,7 @@
 #include "lib/Memory/Emission.h"
 #include "lib/Memory/Metadata.h"
 #include "lib/Memory/Passes.h"
-#include "lib/Memory/Placement.h"
+#include "lib/Memory/ArenaLayout.h"
 
 using namespace mlir;
 
@@ -48,10 +48,10 @@ void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assi
     lifetimes.push_back({storages[index].first, storages[index].last, storages[index].bytes});
     indices.push_back(index);
   }
-  Placement placement = place(lifetimes);
-  for (auto [index, offset] : llvm::zip(indices, placement.offsets))
+  ArenaLayout layout = layOutArena(lifetimes);
+  for (auto [index, offset] : llvm::zip(indices, layout.offsets))
     offsets[index] = offset;
-  scratchBytes_ = std::max(scratchBytes_, placement.bytes);
+  scratchBytes_ = std::max(scratchBytes_, layout.bytes);
 }
 
 void PlanMemoryPass::runOnOperation() {

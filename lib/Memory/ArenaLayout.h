@@ -15,7 +15,7 @@ struct Lifetime {
 };
 
 /// Byte offsets, one per lifetime, and the arena's size.
-struct Placement {
+struct ArenaLayout {
   llvm::SmallVector<int64_t> offsets;
   int64_t bytes = 0;
 };
@@ -28,6 +28,6 @@ int64_t alignBuffer(int64_t bytes);
 
 /// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in the lowest gap
 /// that fits ("greedy by size", Pisarchyk and Lee 2020). The result depends on the arguments only.
-Placement place(llvm::ArrayRef<Lifetime> lifetimes);
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes);
 
 } // namespace trainc

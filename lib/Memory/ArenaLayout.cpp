@@ -1,4 +1,4 @@
-#include "lib/Memory/Placement.h"
+#include "lib/Memory/ArenaLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -20,13 +20,13 @@ static int64_t lowestGap(llvm::ArrayRef<std::pair<int64_t, int64_t>> taken, int6
   return offset;
 }
 
-Placement place(llvm::ArrayRef<Lifetime> lifetimes) {
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
   llvm::SmallVector<unsigned> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-lifetimes[a].bytes, a) < std::pair(-lifetimes[b].bytes, b); });
 
-  Placement placement;
-  placement.offsets.resize(lifetimes.size());
+  ArenaLayout layout;
+  layout.offsets.resize(lifetimes.size());
   llvm::SmallVector<unsigned> placed;
   llvm::SmallVector<std::pair<int64_t, int64_t>> taken;
   for (unsigned index : order) {
@@ -35,13 +35,13 @@ Placement place(llvm::ArrayRef<Lifetime> lifetimes) {
     taken.clear();
     for (unsigned other : placed)
       if (lifetimes[other].first <= lifetime.last && lifetime.first <= lifetimes[other].last)
-        taken.push_back({placement.offsets[other], placement.offsets[other] + alignBuffer(lifetimes[other].bytes)});
+        taken.push_back({layout.offsets[other], layout.offsets[other] + alignBuffer(lifetimes[other].bytes)});
     llvm::sort(taken);
-    placement.offsets[index] = lowestGap(taken, bytes);
-    placement.bytes = std::max(placement.bytes, placement.offsets[index] + bytes);
+    layout.offsets[index] = lowestGap(taken, bytes);
+    layout.bytes = std::max(layout.bytes, layout.offsets[index] + bytes);
     placed.push_back(index);
   }
-  return placement;
+  return layout;
 }
 
 } // namespace trainc
