@@ -43,8 +43,12 @@ Status name(std::string_view name, std::string_view what) {
   return {};
 }
 
+bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % 8 == 0; }
+
 uint64_t elements(const flatbuffers::Vector<uint64_t> &shape) {
   constexpr uint64_t limit = uint64_t{1} << 48;
+  if (!isAligned(shape.data()))
+    return 0;
   uint64_t product = 1;
   for (const uint64_t dimension : shape) {
     if (dimension == 0 || dimension > limit / product)
