@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# From nothing to a trained GPT: installs, builds, compiles examples/gpt/small.mlir and trains it on the King James Bible,
+# then lets it speak. STEPS=500 changes how long; further arguments go to trainrun.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+./scripts/build.sh --target trainc trainrun
+
+out=build/examples/gpt
+mkdir -p "$out"
+if [ ! -s "$out/eval.bin" ]; then
+  bible -f gen1:1-rev22:21 > "$out/bible.txt"
+  # The last tenth is held out to evaluate on.
+  lines=$(wc -l < "$out/bible.txt")
+  head -n $((lines * 9 / 10)) "$out/bible.txt" > "$out/train.txt"
+  tail -n +$((lines * 9 / 10 + 1)) "$out/bible.txt" > "$out/eval.txt"
+  build/bin/trainc tokenize --tokenizer=bytes "$out/train.txt" -o "$out/train.bin"
+  build/bin/trainc tokenize --tokenizer=bytes "$out/eval.txt" -o "$out/eval.bin"
+fi
+build/bin/trainc compile examples/gpt/small.mlir -o "$out/small.plan" --report="$out/report.json"
+build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --eval-data "$out/eval.bin" --eval-every=100 \
+  --steps="${STEPS:-500}" --metrics="$out/metrics.jsonl" --checkpoint-dir="$out/checkpoints" "$@"
+echo
+build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --checkpoint-dir="$out/checkpoints" --resume=latest \
+  --generate="And God said" --max-tokens=110 --temperature=0.8

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Sets up the machine, configures and builds everything into build/; programs end up in build/bin.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+./scripts/setup.sh
+[ -f build/build.ninja ] || cmake --preset release
+cmake --build --preset release "$@"

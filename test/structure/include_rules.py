@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Checks who includes whom against the house plan, and the size of files.
+
+The rules are data: for each folder (the longest matching prefix wins) the folders it may include from, besides itself. System
+headers are checked by prefix. Prints every offence and exits 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+BASE = ["runtime/schema", "runtime/base"]
+COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support"]
+DIALECTS = ["dialects"]
+MAY_INCLUDE = {
+    "runtime/schema": [],
+    "runtime/base": [],
+    "runtime/plan": BASE,
+    "runtime/device": BASE + ["runtime/plan"],
+    "runtime/data": BASE + ["runtime/plan", "runtime/state"],
+    "runtime/state": BASE + ["runtime/plan"],
+    "runtime/log": BASE,
+    # exec drives devices through their interface alone.
+    "runtime/exec": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/data", "runtime/state", "runtime/log"],
+    "dialects/Interfaces": [],
+    "dialects/Plan": ["dialects/Interfaces"],
+    "dialects/NN": ["dialects/Interfaces", "dialects/Plan"],
+    "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
+    "lib/Support": [],
+    "lib/Analysis": ["lib/Support"] + DIALECTS,
+    "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
+    "lib/Reference": DIALECTS,
+    "lib/Pipelines": ["lib"] + DIALECTS,
+    "lib": COMPILER_BASE + DIALECTS,
+    "tools/trainrun": ["runtime"],
+    "tools": ["lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/state"] + DIALECTS,
+    # The checker of ops runs their kernels.
+    "tools/trainc-check": ["lib", "runtime"] + DIALECTS,
+}
+LLVM = re.compile(r"^(mlir|llvm|lld|clang)/")
+VENDOR = {
+    re.compile(r"^(cblas|blis|dnnl)"): "runtime/device/cpu",
+    re.compile(r"^(cuda|cublas|cudnn)"): "runtime/device/cuda",
+    re.compile(r"^nccl"): "runtime/comm/nccl",
+    re.compile(r"^mpi\.h"): "runtime/comm/mpi",
+}
+OWN = ("runtime/", "dialects/", "lib/", "tools/")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
+MOST_LINES = 500
+
+
+def rule_for(path):
+    """The folder whose rule covers a path, and the folders it may include from."""
+    matches = [folder for folder in MAY_INCLUDE if path.startswith(folder + "/")]
+    folder = max(matches, key=len)
+    own = folder if folder not in ("lib", "tools") else "/".join(path.split("/")[:2])
+    return own, [own] + MAY_INCLUDE[folder]
+
+
+def allowed(include, folders):
+    for folder in folders:
+        if folder.endswith("/*.h"):
+            if include.startswith(folder[:-3]) and "/" not in include[len(folder) - 3:]:
+                return True
+        elif include == folder or include.startswith(folder + "/"):
+            return True
+    return False
+
+
+def offences(path):
+    text = (ROOT / path).read_text()
+    lines = text.count("\n")
+    if lines > MOST_LINES:
+        yield f"{path}: {lines} lines, at most {MOST_LINES} are allowed: one idea a file"
+    own, folders = rule_for(path)
+    for include in INCLUDE.findall(text):
+        if include.startswith(OWN) and not allowed(include, folders):
+            yield f"{path}: includes {include}, but {own} may include only {', '.join(folders)}"
+        if LLVM.match(include) and path.startswith(("runtime/", "tools/trainrun/")):
+            yield f"{path}: includes {include}, but the runtime never sees LLVM or MLIR"
+        for pattern, home in VENDOR.items():
+            if pattern.match(include) and not path.startswith((home + "/", "test/")):
+                yield f"{path}: includes {include}, which belongs in {home} alone"
+
+
+def main():
+    files = [path for folder in OWN for suffix in ("*.h", "*.cpp") for path in (ROOT / folder).rglob(suffix)]
+    found = [line for path in sorted(files) for line in offences(path.relative_to(ROOT).as_posix())]
+    print("\n".join(found) or f"include rules hold in {len(files)} files")
+    return 1 if found or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
