@@ -49,7 +49,9 @@ void Loader::work() {
 }
 
 Status Loader::fill(uint64_t step, std::vector<std::vector<std::byte>> &columns) {
-  const uint64_t first = step * options_.ranks * samples_.size();
+  const uint64_t stepSamples = options_.ranks * samples_.size();
+  const uint64_t start = options_.firstPosition.value_or(options_.firstStep * stepSamples);
+  const uint64_t first = start + (step - options_.firstStep) * stepSamples;
   for (uint64_t micro = 0; micro < options_.accumulate; ++micro)
     for (uint64_t row = 0; row < options_.microBatch; ++row)
       samples_[micro * options_.microBatch + row] =

@@ -18,6 +18,8 @@ struct LoaderOptions {
   uint64_t rank = 0;
   uint64_t ranks = 1;
   uint64_t firstStep = 0;
+  /// Where in the order the first step begins; by default where the steps before it, equally large, ended.
+  std::optional<uint64_t> firstPosition = std::nullopt;
 };
 
 /// All micro-batches of one step for one rank. Valid until the Loader's next call of next().

@@ -1,6 +1,7 @@
 #include "runtime/exec/executor.h"
 
 #include "runtime/exec/memory_by_role.h"
+#include "runtime/exec/state_writes.h"
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
@@ -53,6 +54,7 @@ Status Executor::allocateArenas() {
 void Executor::bindInterface() {
   for (const fb::Entry *entry : *plan_.entries()) {
     Program &program = programs_.emplace_back(resolveProgram(plan_, *entry, buffers_));
+    program.firstStateWrite = firstStateWrite(plan_, program);
     if (entry->inputs())
       for (const fb::Input *input : *entry->inputs())
         program.inputs.push_back(
@@ -73,7 +75,7 @@ void Executor::run(std::string_view entry) {
     for (const Block &block : program->blocks)
       for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
         for (uint32_t i = block.begin; i < block.end; ++i)
-          issue(device_, *program, program->steps[i], iteration);
+          issueStep(*program, i, iteration);
   device_.synchronise();
 }
 
@@ -82,10 +84,16 @@ void Executor::runProfiled(const Program &program) {
     for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
       for (uint32_t i = block.begin; i < block.end; ++i) {
         const double start = secondsNow();
-        issue(device_, program, program.steps[i], iteration);
+        issueStep(program, i, iteration);
         device_.synchronise();
         profiler_->add(program.steps[i], secondsNow() - start);
       }
+}
+
+void Executor::issueStep(const Program &program, uint32_t index, uint64_t iteration) {
+  if (index == program.firstStateWrite && iteration == 0 && onStateWrite_)
+    onStateWrite_();
+  issue(device_, program, program.steps[index], iteration);
 }
 
 std::optional<NonFinite> Executor::replay(std::string_view entry) {

@@ -9,6 +9,7 @@
 #include "runtime/schema/plan_generated.h"
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,6 +43,9 @@ public:
   bool hasEntry(std::string_view entry) const { return findProgram(entry) != nullptr; }
   /// Runs an entry that the plan has and waits for it.
   void run(std::string_view entry);
+  /// Sets what run() calls once per entry before the first instruction that changes a parameter or an
+  /// optimizer state, such as waiting for a checkpoint writer that reads them.
+  void onStateWrite(std::function<void()> callback) { onStateWrite_ = std::move(callback); }
   /// Runs an entry instruction by instruction and stops after the first that writes a non-finite f32.
   std::optional<NonFinite> replay(std::string_view entry);
 
@@ -88,6 +92,7 @@ private:
   Status allocateArenas();
   void bindInterface();
   void runProfiled(const Program &program);
+  void issueStep(const Program &program, uint32_t index, uint64_t iteration);
   const Program *findProgram(std::string_view entry) const;
   std::byte *scalarAddress(std::string_view name, size_t bytes) const;
 
@@ -98,6 +103,7 @@ private:
   std::vector<StateView> states_;
   std::vector<Scalar> scalars_;
   std::optional<Profiler> profiler_;
+  std::function<void()> onStateWrite_;
 };
 
 } // namespace trainc

@@ -65,6 +65,7 @@ struct Program {
   std::vector<InputView> inputs;
   std::vector<Step> steps;
   std::vector<Block> blocks;
+  uint32_t firstStateWrite = 0;       ///< index in steps; see state_writes.h
   std::vector<Address> args;          ///< of all launches
   std::vector<void *> pointers;       ///< args' bases, as launches outside loops pass them
   mutable std::vector<void *> moving; ///< room for the arguments of one launch in a loop

@@ -1,0 +1,78 @@
+#include "runtime/exec/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainc {
+
+namespace {
+
+constexpr std::string_view kEval = "eval";
+
+/// Whether the loader can mark missing rows of an incomplete batch as ignored.
+bool canPad(std::span<const InputView> inputs) {
+  return std::ranges::any_of(inputs, [](const InputView &input) {
+    const bool isInteger = input.info->dtype() == fb::DType::I32 || input.info->dtype() == fb::DType::I64;
+    return input.info->column()->str() == "labels" && isInteger;
+  });
+}
+
+} // namespace
+
+Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
+    : executor_(executor), dataset_(dataset), batch_(executor.plan().training()->eval_batch()),
+      samples_(dataset.samples()) {
+  if (!canPad(executor.inputs(kEval)))
+    samples_ -= samples_ % batch_;
+  size_t largest = 0;
+  for (const InputView &input : executor.inputs(kEval))
+    largest = std::max(largest, input.bytes.size());
+  staging_.resize(largest);
+  indices_.resize(batch_);
+}
+
+Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) {
+  const fb::Training *training = executor.plan().training();
+  if (!training || training->eval_batch() == 0 || !executor.hasEntry(kEval))
+    return invalidInput("--eval-data: plan '{}' has no entry 'eval'; compile the model with one",
+                        executor.plan().name()->str());
+  Evaluator evaluator(executor, dataset);
+  if (evaluator.samples() == 0)
+    return invalidInput("--eval-data: expected at least {} samples (the plan's evaluation batch), found {}",
+                        training->eval_batch(), dataset.samples());
+  return evaluator;
+}
+
+Status Evaluator::feed(uint64_t first, uint64_t count) {
+  const std::span<uint64_t> indices = std::span(indices_).first(count);
+  std::iota(indices.begin(), indices.end(), first);
+  for (const InputView &input : executor_.inputs(kEval)) {
+    const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));
+    assert(column && "the data set was opened without the eval entry's columns");
+    const std::span<std::byte> rows = std::span(staging_).first(input.bytes.size());
+    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, indices, rows));
+    executor_.device().toDevice(input.bytes.data(), rows);
+  }
+  return {};
+}
+
+Result<EvalResult> Evaluator::run() {
+  double sum = 0;
+  EvalResult result;
+  for (uint64_t first = 0; first < samples_; first += batch_) {
+    TRAINC_RETURN_IF_ERROR(feed(first, std::min(batch_, samples_ - first)));
+    executor_.run(kEval);
+    sum += executor_.scalar<float>("eval_loss").value_or(0);
+    result.targets += executor_.scalar<float>("eval_targets").value_or(0);
+  }
+  if (result.targets == 0)
+    return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",
+                  samples_);
+  result.samples = samples_;
+  result.loss = sum / result.targets;
+  result.perplexity = std::exp(result.loss);
+  return result;
+}
+
+} // namespace trainc

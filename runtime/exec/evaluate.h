@@ -1,0 +1,41 @@
+// The mean loss over evaluation data.
+#pragma once
+
+#include "runtime/data/dataset.h"
+#include "runtime/exec/executor.h"
+
+namespace trainc {
+
+struct EvalResult {
+  double loss = 0;       ///< mean over the non-ignored targets of all samples
+  double perplexity = 0; ///< exp(loss)
+  double targets = 0;    ///< number (or weight) of the targets
+  uint64_t samples = 0;
+};
+
+/// Runs the plan's `eval` entry over a data set, in order. Changes no state of the plan.
+class Evaluator {
+public:
+  /// `dataset` must have been opened with the entry's columns and outlive the evaluator. Fails
+  /// (kInvalidInput) when the plan does not evaluate or when the data is too short.
+  static Result<Evaluator> create(Executor &executor, const Dataset &dataset);
+
+  /// Samples that run() covers: all, where rows beyond the last one can be marked as ignored (integer
+  /// labels), else those of the whole batches.
+  uint64_t samples() const { return samples_; }
+  /// Fails (kInvalidInput) on a value that a column does not allow, (kFailed) when there is no target at all.
+  Result<EvalResult> run();
+
+private:
+  Evaluator(Executor &executor, const Dataset &dataset);
+  Status feed(uint64_t first, uint64_t count);
+
+  Executor &executor_;
+  const Dataset &dataset_;
+  uint64_t batch_; ///< samples per run of the entry
+  uint64_t samples_;
+  std::vector<uint64_t> indices_; ///< of the batch being fed
+  std::vector<std::byte> staging_;
+};
+
+} // namespace trainc

@@ -1,0 +1,43 @@
+// One training step: begin_step, the micro-batches, update.
+#pragma once
+
+#include "runtime/exec/batch_feeder.h"
+
+namespace trainc {
+
+/// What the host tells the device of a step.
+struct StepScalars {
+  uint64_t seed = 0;
+  uint64_t step = 0; ///< 0-based
+  float lr = 0;
+};
+
+/// What the device tells the host.
+struct StepResult {
+  float loss = 0;     ///< mean over the non-ignored targets of the step
+  float gradNorm = 0; ///< before clipping; NaN where the plan computes none
+  bool finite = true; ///< false: the update was not applied
+};
+
+/// Runs the entries of a training step in their order.
+class StepRunner {
+public:
+  /// `executor`'s plan must be one that trains; see BatchFeeder for `dataset`.
+  StepRunner(Executor &executor, const Dataset &dataset);
+
+  StepResult run(const StepScalars &scalars, const StepBatch &batch);
+  /// Runs a step again, instruction by instruction, and tells what wrote the first value that is not finite.
+  std::optional<NonFinite> replay(const StepScalars &scalars, const StepBatch &batch);
+
+private:
+  /// Sets scalars and inputs of each entry of the step in turn and calls `visit(name)` until it returns
+  /// false.
+  template <typename Visitor>
+  void forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
+
+  Executor &executor_;
+  uint64_t accumulate_;
+  BatchFeeder beginFeeder_, microFeeder_, updateFeeder_;
+};
+
+} // namespace trainc

@@ -1,0 +1,173 @@
+#include "runtime/exec/train_loop.h"
+
+#include "runtime/exec/schedule.h"
+#include "runtime/log/units.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace trainc {
+
+namespace {
+
+double secondsNow() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+uint64_t samplesPerStep(const fb::Plan &plan) {
+  return plan.training()->micro_batch() * plan.training()->accumulate() * plan.ranks();
+}
+
+} // namespace
+
+TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
+    : parts_(std::move(parts)), options_(options), position_(std::move(start)),
+      runner_(parts_.executor, parts_.dataset),
+      progress_(parts_.log, position_.step, options.steps,
+                parts_.executor.plan().training()->seq_len() ? "tok" : "samples"),
+      samplesPerStep_(samplesPerStep(parts_.executor.plan())),
+      tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())),
+      startedAt_(secondsNow()) {}
+
+Status TrainLoop::run() {
+  if (parts_.checkpoints)
+    parts_.executor.onStateWrite([this] { parts_.checkpoints->waitUntilRead(); });
+  const Status status = runSteps();
+  const Status checkpointStatus = finishCheckpoint();
+  parts_.executor.onStateWrite({});
+  parts_.log.endProgress();
+  if (!status.ok() && !checkpointStatus.ok())
+    parts_.log.warning("{}", checkpointStatus.message());
+  return status.ok() ? checkpointStatus : status;
+}
+
+Status TrainLoop::runSteps() {
+  if (position_.step >= options_.steps) {
+    parts_.log.info("nothing to train: step {} of {} is done", position_.step, options_.steps);
+    return {};
+  }
+  const fb::Training &training = *parts_.executor.plan().training();
+  Loader loader(parts_.dataset, SampleOrder::shuffled(parts_.dataset.samples(), position_.seed),
+                {.microBatch = training.micro_batch(),
+                 .accumulate = training.accumulate(),
+                 .ranks = parts_.executor.plan().ranks(),
+                 .firstStep = position_.step,
+                 .firstPosition = position_.samples});
+  if (parts_.secondsSinceStart)
+    startSeconds_ = parts_.secondsSinceStart();
+  bool last = false;
+  while (!last) {
+    TRAINC_RETURN_IF_ERROR(runStep(loader));
+    last = position_.step == options_.steps || stopRequested();
+    const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
+    if (parts_.evaluator && (due(options_.evalEvery) || position_.step == options_.steps))
+      TRAINC_RETURN_IF_ERROR(evaluate());
+    if (parts_.checkpoints && (due(options_.checkpointEvery) || last))
+      startCheckpoint();
+  }
+  return {};
+}
+
+Status TrainLoop::runStep(Loader &loader) {
+  const double begin = secondsNow();
+  const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
+  const StepScalars scalars{position_.seed, position_.step,
+                            static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
+  TRAINC_ASSIGN_OR_RETURN(const StepBatch batch, loader.next(position_.step));
+  const StepResult result = runner_.run(scalars, batch);
+  position_.step += 1;
+  position_.samples += samplesPerStep_;
+  position_.tokens += samplesPerStep_ * tokensPerSample_;
+  report(scalars, result, secondsNow() - begin);
+  return checkFinite(scalars, result, batch);
+}
+
+Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
+  if (result.finite)
+    return {};
+  const std::string what =
+      fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
+                  position_.step, result.loss, result.gradNorm);
+  if (options_.skipNonFinite) {
+    parts_.log.warning("{}", what);
+    return {};
+  }
+  if (parts_.checkpoints)
+    parts_.checkpoints->waitUntilRead();
+  const std::optional<NonFinite> culprit = runner_.replay(scalars, batch);
+  return failed(
+      "{}. {}\nLower the learning rate or look at the data of this step; --on-nonfinite=skip goes on without "
+      "such steps",
+      what,
+      culprit ? "Replayed: " + culprit->message()
+              : "Replayed: every value is finite; suspect the memory or the processor of this machine");
+}
+
+void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {
+  StepMetrics metrics;
+  metrics.step = position_.step;
+  metrics.loss = result.loss;
+  metrics.lr = scalars.lr;
+  metrics.gradNorm = result.gradNorm;
+  metrics.tokens = samplesPerStep_ * tokensPerSample_;
+  metrics.stepSeconds = seconds;
+  metrics.tokensPerSecond = static_cast<double>(metrics.tokens) / seconds;
+  metrics.peakBytes = parts_.executor.peakBytes();
+  if (options_.peakFlops > 0)
+    metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
+  metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
+  progress_.update(metrics, secondsNow() - startedAt_);
+  writeMetrics(metrics);
+}
+
+/// A metrics file that cannot be written, say on a full disk, does not end the run.
+template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics) {
+  if (!parts_.metrics)
+    return;
+  if (const Status status = parts_.metrics->write(metrics); !status.ok()) {
+    parts_.log.warning("{}; no more metrics are written", status.message());
+    parts_.metrics = nullptr;
+  }
+}
+
+Status TrainLoop::evaluate() {
+  const double begin = secondsNow();
+  TRAINC_ASSIGN_OR_RETURN(const EvalResult result, parts_.evaluator->run());
+  const double seconds = secondsNow() - begin;
+  parts_.log.info("step {}: evaluation loss {:.4f}, perplexity {:.4g} ({} samples, {})", position_.step,
+                  result.loss, result.perplexity, result.samples, formatDuration(seconds));
+  writeMetrics(EvalMetrics{position_.step, result.loss, result.perplexity, result.samples, seconds});
+  return {};
+}
+
+void TrainLoop::startCheckpoint() {
+  // A failure that is not the last one does not end the run: the disk may be emptied before the next
+  // checkpoint.
+  if (const Status status = finishCheckpoint(); !status.ok())
+    parts_.log.warning("{}", status.message());
+  checkpointStep_ = position_.step;
+  parts_.checkpoints->start(position_);
+}
+
+Status TrainLoop::finishCheckpoint() {
+  if (!parts_.checkpoints || !parts_.checkpoints->pending())
+    return {};
+  TRAINC_RETURN_IF_ERROR(parts_.checkpoints->wait());
+  parts_.log.info("checkpoint {}", parts_.checkpoints->folder().pathOf(checkpointStep_).string());
+  return {};
+}
+
+double TrainLoop::flopsPerStep() const {
+  double flops = 0;
+  for (const fb::Entry *entry : *parts_.executor.plan().entries()) {
+    const std::string_view name(entry->name()->data(), entry->name()->size());
+    if (name == "begin_step" || name == "update")
+      flops += static_cast<double>(entry->flops());
+    else if (name == "micro_step")
+      flops += static_cast<double>(entry->flops()) *
+               static_cast<double>(parts_.executor.plan().training()->accumulate());
+  }
+  return flops;
+}
+
+} // namespace trainc

@@ -1,0 +1,76 @@
+// The run of a training: steps, metrics, evaluations, checkpoints.
+#pragma once
+
+#include "runtime/exec/evaluate.h"
+#include "runtime/exec/step_runner.h"
+#include "runtime/log/log.h"
+#include "runtime/log/metrics.h"
+#include "runtime/log/progress.h"
+#include "runtime/state/checkpoint_writer.h"
+
+#include <functional>
+
+namespace trainc {
+
+/// What the user decides; everything else is the plan's.
+struct TrainOptions {
+  uint64_t steps = 0;           ///< to reach in all, those before a resumption included
+  uint64_t evalEvery = 0;       ///< steps; 0: only after the last one
+  uint64_t checkpointEvery = 0; ///< steps; 0: only after the last one
+  bool skipNonFinite = false;   ///< go on after a step that was not applied, instead of failing
+  double peakFlops = 0;         ///< of the device, for the MFU; 0: unknown
+};
+
+/// What a training runs on. The optional ones may be null.
+struct TrainParts {
+  Executor &executor;
+  const Dataset &dataset; ///< opened with the columns of the training entries
+  Log &log;
+  MetricsWriter *metrics = nullptr;
+  CheckpointWriter *checkpoints = nullptr;
+  Evaluator *evaluator = nullptr;
+  std::function<bool()> stopRequested;         ///< asked after each step; empty: never
+  std::function<double()> secondsSinceStart{}; ///< since the start of the process; empty: not reported
+};
+
+/// Trains from a position to the last step. The plan's states must hold the weights of that position.
+class TrainLoop {
+public:
+  /// `start`: step, seed, samples and tokens say where to begin; the other fields go into checkpoints as they
+  /// are.
+  TrainLoop(TrainParts parts, TrainOptions options, TrainerState start);
+
+  /// Runs the steps that are left, or until a stop is requested; then writes a checkpoint. Fails (kFailed)
+  /// when a step gives a loss or gradient that is not finite (it changed nothing, and the message names the
+  /// op) or when the last checkpoint cannot be written; (kInvalidInput) on damaged data.
+  Status run();
+
+  /// Where the run stands.
+  const TrainerState &position() const { return position_; }
+
+private:
+  Status runSteps();
+  Status runStep(Loader &loader);
+  Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
+  void report(const StepScalars &scalars, const StepResult &result, double seconds);
+  Status evaluate();
+  void startCheckpoint();
+  /// Waits for the checkpoint being written, if any.
+  Status finishCheckpoint();
+  template <typename Metrics> void writeMetrics(const Metrics &metrics);
+  bool stopRequested() const { return parts_.stopRequested && parts_.stopRequested(); }
+  double flopsPerStep() const;
+
+  TrainParts parts_;
+  TrainOptions options_;
+  TrainerState position_;
+  StepRunner runner_;
+  Progress progress_;
+  uint64_t samplesPerStep_;
+  uint64_t tokensPerSample_; ///< 1 for models without a sequence
+  double startedAt_;         ///< seconds of the steady clock
+  std::optional<double> startSeconds_;
+  uint64_t checkpointStep_ = 0; ///< of the latest checkpoint
+};
+
+} // namespace trainc
