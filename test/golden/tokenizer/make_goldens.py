@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Trains a small byte-level BPE with Hugging Face's tokenizers and writes what it makes of real and hostile text.
+
+    pip install tokenizers==0.23.3          # and the Debian package bible-kjv, for the training text
+    test/golden/tokenizer/make_goldens.py
+
+Writes, beside this script: tokenizer.json; vocab.json and merges.txt (the same model without added tokens); goldens.json
+(variants of tokenizer.json as JSON merge patches, texts, and for each variant the ids of each text).
+"""
+import copy
+import json
+import pathlib
+import random
+import subprocess
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+HERE = pathlib.Path(__file__).parent
+MERGES = 2000
+END = "<|endoftext|>"
+
+WORLD = """Straße, Übergröße, naïve café, ça va, señor, größer als 1000 km². Füße auf dem Boden.
+Привет, мир! Это небольшой текст. Добро пожаловать, друзья. Γειά σου Κόσμε, τι κάνεις σήμερα;
+你好，世界。今天的天气很好，我们去公园吧。これは日本語の文章です。東京と大阪。안녕하세요 세계, 반갑습니다.
+नमस्ते दुनिया, यह हिन्दी है। مرحبا بالعالم، هذا نص عربي. שלום עולם, זה טקסט בעברית. 😀😀 👍🏽 👨‍👩‍👧‍👦 🇩🇪 ❤️
+def f(x):\n    return x + 1\n\n\tif (a == b) { c[i] += 0x1F; }\n    # it's what they'd do; we'll see, I'm sure you've
+"""
+
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+QWEN2 = LLAMA3.replace(r"\p{N}{1,3}", r"\p{N}")
+
+
+def bible(verses: str) -> str:
+    return subprocess.run(["bible", "-f", verses], capture_output=True, text=True, check=True).stdout
+
+
+def train() -> dict:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=257 + MERGES, special_tokens=[END], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
+    )
+    tokenizer.train_from_iterator([bible("Gen1:1-Gen50:26"), bible("Mat1:1-Mat28:20")] + [WORLD] * 8, trainer)
+    return json.loads(tokenizer.to_str())
+
+
+def with_added_tokens(description: dict) -> dict:
+    vocabulary = description["model"]["vocab"]
+    for word in ("Ġunreachable", "zyzzyva", "Ġ<<=>>"):  # no merges lead to these: for ignore_merges
+        vocabulary[word] = len(vocabulary)
+    tokenizer = Tokenizer.from_str(json.dumps(description))
+    tokenizer.add_special_tokens([AddedToken(text, normalized=False) for text in ("<|im_start|>", "<|end|>", "<|end")])
+    tokenizer.add_special_tokens([AddedToken("<mask>", lstrip=True, normalized=False)])
+    tokenizer.add_special_tokens([AddedToken("[PAD]", rstrip=True, normalized=False)])
+    tokenizer.add_tokens([AddedToken("Nebuchadnezzar", normalized=True), AddedToken("§end|§", normalized=True)])
+    return json.loads(tokenizer.to_str())
+
+
+def split(pattern: str) -> dict:
+    steps = [
+        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},
+    ]
+    # A merge patch keeps fields that it does not name, so those of the plain ByteLevel are deleted.
+    return {"type": "Sequence", "pretokenizers": steps, "add_prefix_space": None, "trim_offsets": None, "use_regex": None}
+
+
+VARIANTS = {
+    "gpt2": {},
+    "prefix_space": {"pre_tokenizer": {"add_prefix_space": True}},
+    "llama3": {"pre_tokenizer": split(LLAMA3), "model": {"ignore_merges": True}},
+    "qwen2": {"pre_tokenizer": split(QWEN2)},
+    "whole": {"pre_tokenizer": {"use_regex": False}},
+}
+
+
+def merge_patch(target, patch):
+    """RFC 7386."""
+    if not isinstance(patch, dict):
+        return patch
+    target = copy.deepcopy(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            target.pop(key, None)
+        else:
+            target[key] = merge_patch(target.get(key), value)
+    return target
+
+
+HOSTILE = [
+    "", " ", "  ", "   ", "\n", "\n\n", "\r\n", "\r\n\r\n", "\t", " \t \n ", "a", " a", "  a", "a ", "a  ", " a b  c   d    e",
+    "Hello, world!", "hello  world\n", "\n\n\nhello\n\n\n", "line\r\nline\r\n\r\nend", "a\u00a0b\u2003c\u3000d\u1680e\u0085f\u2028g\u2029h",
+    "tabs\t\t\tand\tspaces   mixed \t \t x", "trailing newline after spaces   \n  x", "!\n!\n\n!!\r\n x", "(\n\n)", "x;\n\n\ny",
+    "it's it'S IT'S I'm I'M we'll WE'LL we've WE'VE they're THEY'RE he'd HE'D can't CAN'T", "'s 't 're 've 'm 'll 'd", "'S'T'RE'VE'M'LL'D",
+    "'sa 'sS ''s ' s 'x 'l 'r 'v '", "don\u2019t \u2018quote\u2019", "'\u017f '\u017fx a'\u017f", "o'clock rock'n'roll l'amour", "'rE 'Ve 'lL",
+    "1", "12", "123", "1234", "12345678901234567890", " 1 22 333 4444", "3.14159e-10", "1,000,000", "x1y22z333", "0x1F+0b101",
+    "\u0661\u0662\u0663\u0664 \u096a\u096b \u00b2\u00b3\u00b9 \u2167 \u00bd \u3289 \U0001d7d8\U0001d7ff", "\u4e00\u4e8c\u4e09 \uff11\uff12\uff13\uff14",
+    "caf\u00e9 cafe\u0301 \u0301 a\u0300\u0301\u0302\u0303b", "Z\u0351\u036b\u0343\u036a\u0302\u036b\u033d\u034f\u0334\u0319A\u0322L\u0321G\u0316O",
+    "\u4f60\u597d\u4e16\u754c", "\u4f60\u597d\uff0c\u4e16\u754c\u3002 \u4f60 \u597d", "\u3053\u3093\u306b\u3061\u306f\u4e16\u754c", "\uc548\ub155 \uc138\uacc4", "\u1112\u1161\u11ab\u1100\u1173\u11af",
+    "\u0928\u092e\u0938\u094d\u0924\u0947", "\u0645\u0631\u062d\u0628\u0627 \u0628\u0627\u0644\u0639\u0627\u0644\u0645", "\u05e9\u05dc\u05d5\u05dd\u200f \u200e\u202eabc\u202c", "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e0a\u0e32\u0e27\u0e42\u0e25\u0e01",
+    "\U0001f600", "\U0001f600\U0001f600 \U0001f44d\U0001f3fd", "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466", "\U0001f1e9\U0001f1ea\U0001f1eb", "\u2764\ufe0f \u2764\ufe0e 1\ufe0f\u20e3",
+    "\u200b \u200d \ufeff x\u200by", "\ufeffbom first", "\x00\x01\x02\x1f\x7f\x80\x9f", "a\x00b", "\x1c\x1d\x1e\x1f x", "\x0b\x0c x",
+    "\ud7ff\ue000\ufffd\ufffe\uffff", "\U00010000\U0010fffd\U0010ffff", "\u1c89\u1c8a \ua7dc \U00010d40\U00010d41 \U000105c0", "\U0001e4d0\U0001e4d1\U0001e4f0 \U00031350",
+    "\u00aa\u00ba\u01c5\u02b0\u2c7c \u2071\u207f", "\U0001d400\U0001d401\U0001d7ce", "\u01c4\u01c5\u01c6 \u0130\u0131 \u1e9e\u00df \ufb01\ufb06", "\u24b6\u24d0 \u2460\u2474",
+    "a" * 300, " " * 100, " " * 100 + "x", "\n" * 50, "\n" * 50 + "x", " \n" * 30, "\t" * 33 + "y", "9" * 101, "!" * 100, "ab" * 150, "." * 64 + "\n" * 9, "\u00e9" * 77, "\U0001f600" * 20,
+    "<|endoftext|>", "a<|endoftext|>b", " <|endoftext|> ", "<|endoftext|><|endoftext|>", "<|endoftext", "<|endoftext|", "<<|endoftext|>>", "<|ENDOFTEXT|>",
+    "<|end|>", "<|end", "<|end|", "<|end|<|end|>", "<|endo", "<|im_start|>user\nhi<|end|>\n", "\u00a7end|\u00a7 <\u00a7end|\u00a7",
+    "a <mask> b", "a  \n <mask>  b", "<mask><mask>", " <mask> <mask> ", "x\u3000<mask>\u3000y", "a [PAD]  b", "[PAD]\n\n[PAD] x", "[PAD] <mask> [PAD]   <mask>", "\u2003<mask>",
+    "Nebuchadnezzar", "and Nebuchadnezzar the king", "nebuchadnezzar", "NebuchadnezzarNebuchadnezzar<|end|>Nebuchadnezzar", "xNebuchadnezzary",
+    " unreachable", "unreachable zyzzyva zyzzyvas", " <<=>> <<=>>\n", "a <<=>>b",
+    "def f(x):\n    return x ** 2  # square\n\n\nclass A:\n\tpass\n", "{\"a\": [1, 2.5, null], \"b\": \"\\u00e9\\n\"}", "<div class=\"x\">&nbsp;</div>", "https://example.org/a?b=c&d=%20#e", "$x_1^2 + \\alpha \\ge 0$",
+    "\u00c4\u00d6\u00dc\u00e4\u00f6\u00fc\u00df", "\u041f\u0440\u0438\u0432\u0435\u0442, \u043c\u0438\u0440!", "mixed\u4f60abc\u597d123\U0001f600xyz", "_under_score__ __init__", "-- --- \u2014 \u2013 \u2026", "a\\b\\\\c", "``code`` \"quotes\" \u201cquotes\u201d",
+    "\u00a0\u00a0x \u00a0 y\u00a0", "x \u3000y", "\u2028\u2028x", "\x85\x85 x", " \u0301", " \u0301a", "a\u200d \u200db", "I'\u4f60 'm\u00e4n '\u0301s",
+]  # fmt: skip
+
+ALPHABETS = [
+    "abcdefgST'mvrld ", "  \t\n\r\u00a0\u3000\x85\x0b", "0123456789\u0661\u00bd\u2167", "!?.,;:<>|[]()'\"-_=+*/\\", "\u00e4\u00df\u00e9\u0301\u0300\u017f\u0130\u1e9e",
+    "\u4f60\u597d\u4e16\u754c\u3053\u3093\u306b\uc548\ub155\u1112\u1161", "\U0001f600\U0001f44d\U0001f3fd\u200d\ufe0f\U0001f1e9\u20e3", "\x00\x07\x1b\x7f\u200b\u202e\ufeff\ufffd\U0010ffff",
+]  # fmt: skip
+FRAGMENTS = ["<|endoftext|>", "<|end|>", "<|end", "<mask>", "[PAD]", "Nebuchadnezzar", "'s", "'LL", "'re", " the", "\r\n", "   ", " unreachable"]
+
+
+def random_texts(count: int) -> list[str]:
+    generator = random.Random(20240520)
+    texts = []
+    for _ in range(count):
+        pools = generator.sample(ALPHABETS, 3)
+        parts = []
+        for _ in range(generator.randrange(2, 28)):
+            parts.append(generator.choice(FRAGMENTS) if generator.random() < 0.07 else generator.choice(generator.choice(pools)))
+        texts.append("".join(parts))
+    return texts
+
+
+def main() -> None:
+    trained = train()
+    base = with_added_tokens(trained)
+    texts = HOSTILE + random_texts(150) + [bible("Psa23:1-Psa24:10"), WORLD]
+    variants = []
+    for name, patch in VARIANTS.items():
+        tokenizer = Tokenizer.from_str(json.dumps(merge_patch(base, patch)))
+        ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+        variants.append({"name": name, "patch": patch, "ids": ids})
+    plain = Tokenizer.from_str(json.dumps(trained))  # what vocab.json and merges.txt describe
+    variants.append({"name": "vocab_merges", "patch": None, "ids": [plain.encode(text).ids for text in texts]})
+
+    # One merge as a string of two tokens and one as a list: both forms are in use.
+    base["model"]["merges"] = [" ".join(m) if i % 2 else m for i, m in enumerate(base["model"]["merges"])]
+    write("tokenizer.json", base)
+    write("vocab.json", trained["model"]["vocab"])
+    merges = "".join(" ".join(merge) + "\n" for merge in trained["model"]["merges"])
+    (HERE / "merges.txt").write_text("#version: 0.2\n" + merges)
+    write("goldens.json", {"texts": texts, "variants": variants})
+
+
+def write(name: str, value) -> None:
+    (HERE / name).write_text(json.dumps(value, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()

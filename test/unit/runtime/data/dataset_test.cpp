@@ -1,0 +1,211 @@
+#include "runtime/data/dataset.h"
+
+#include "test/unit/runtime/data/support.h"
+
+namespace trainc {
+namespace {
+
+using namespace test;
+
+ColumnSpec tokens(uint64_t length, uint64_t limit = 100) {
+  return {"tokens", fb::DType::I32, {length}, limit, -100};
+}
+ColumnSpec labels(uint64_t length, uint64_t limit = 100) {
+  return {"labels", fb::DType::I32, {length}, limit, -100};
+}
+
+/// The given samples of a column.
+template <typename T>
+std::vector<T> read(const Dataset &dataset, size_t column, const std::vector<uint64_t> &samples,
+                    size_t rows) {
+  std::vector<std::byte> bytes(rows * dataset.columns()[column].bytes(), std::byte{0x55});
+  const Status status = dataset.fill(column, samples, bytes);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return valuesOf<T>(bytes);
+}
+
+std::vector<uint16_t> counting(uint16_t first, size_t count) {
+  std::vector<uint16_t> values(count);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = static_cast<uint16_t>(first + i);
+  return values;
+}
+
+TEST(ColumnSpec, ComesFromThePlansInput) {
+  flatbuffers::FlatBufferBuilder builder;
+  const std::vector<uint64_t> shape = {8, 3, 5};
+  const auto add = [&](const char *column, fb::Extent extent) {
+    return fb::CreateInputDirect(builder, column, 0, fb::DType::F64, &shape, extent, 7, -3);
+  };
+  builder.Finish(fb::CreateEntryDirect(
+      builder, "e",
+      new std::vector<flatbuffers::Offset<fb::Input>>{add("x", fb::Extent::Micro), add("x", fb::Extent::Step),
+                                                      add("y", fb::Extent::Step)},
+      new std::vector<flatbuffers::Offset<fb::Instruction>>()));
+  const auto *entry = flatbuffers::GetRoot<fb::Entry>(builder.GetBufferPointer());
+  const auto columns = distinctColumns({entry->inputs()->begin(), entry->inputs()->end()});
+  EXPECT_THAT(columns, testing::ElementsAre(ColumnSpec{"x", fb::DType::F64, {3, 5}, 7, -3},
+                                            ColumnSpec{"y", fb::DType::F64, {3, 5}, 7, -3}));
+  EXPECT_EQ(columns[0].elements(), 15U);
+  EXPECT_EQ(columns[0].bytes(), 120U);
+}
+
+TEST(Dataset, CutsTokenFilesIntoWindows) {
+  const Folder folder;
+  folder.write("1.bin", bytesOf(counting(0, 9)));  // two samples of length 4
+  folder.write("2.bin", bytesOf(counting(20, 8))); // one
+  const auto dataset = Dataset::open({folder / "*.bin"}, {tokens(4), labels(4)});
+  ASSERT_OK(dataset);
+  EXPECT_EQ(dataset->samples(), 3U);
+  EXPECT_THAT(read<int32_t>(*dataset, 0, {0, 1, 2}, 3),
+              testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 20, 21, 22, 23));
+  EXPECT_THAT(read<int32_t>(*dataset, 1, {2, 1}, 2), testing::ElementsAre(21, 22, 23, 24, 5, 6, 7, 8));
+}
+
+TEST(Dataset, PadsMissingRows) {
+  const Folder folder;
+  const std::string path = folder.write("1.bin", bytesOf(counting(1, 5)));
+  const auto dataset = Dataset::open({path}, {tokens(2), labels(2)});
+  ASSERT_OK(dataset);
+  EXPECT_THAT(read<int32_t>(*dataset, 0, {1}, 2), testing::ElementsAre(3, 4, 0, 0));
+  EXPECT_THAT(read<int32_t>(*dataset, 1, {1}, 2), testing::ElementsAre(4, 5, -100, -100));
+}
+
+TEST(Dataset, ReadsColumnsOfSafetensors) {
+  const Folder folder;
+  const std::string path = folder.write(
+      "d.safetensors", safetensors({{"odd", "U8", "[1]", "x"}, // makes what follows unaligned
+                                    {"features", "F32", "[2,3]", bytesOf<float>({1, 2, 3, 4, 5, 6})},
+                                    {"labels", "I64", "[2]", bytesOf<int64_t>({9, -100})},
+                                    {"half", "BF16", "[2,1]", bytesOf<uint16_t>({0x3fc0, 0xc000})}}));
+  const auto dataset = Dataset::open({path}, {{"features", fb::DType::F32, {3}},
+                                              {"labels", fb::DType::I32, {}, 10, -100},
+                                              {"half", fb::DType::F64, {1}}});
+  ASSERT_OK(dataset);
+  EXPECT_EQ(dataset->samples(), 2U);
+  EXPECT_THAT(read<float>(*dataset, 0, {1, 0}, 2), testing::ElementsAre(4, 5, 6, 1, 2, 3));
+  EXPECT_THAT(read<int32_t>(*dataset, 1, {0, 1}, 2), testing::ElementsAre(9, -100));
+  EXPECT_THAT(read<double>(*dataset, 2, {0, 1}, 2), testing::ElementsAre(1.5, -2.0));
+}
+
+TEST(Dataset, MakesMissingLabelsFromTokens) {
+  const Folder folder;
+  const std::string path = folder.write(
+      "d.safetensors", safetensors({{"tokens", "U16", "[2,3]", bytesOf<uint16_t>({1, 2, 3, 4, 5, 6})}}));
+  const auto dataset = Dataset::open({path}, {tokens(3), labels(3)});
+  ASSERT_OK(dataset);
+  EXPECT_THAT(read<int32_t>(*dataset, 1, {0, 1}, 2), testing::ElementsAre(2, 3, -100, 5, 6, -100));
+}
+
+TEST(Dataset, FindsColumns) {
+  const Folder folder;
+  const std::string path = folder.write("1.bin", bytesOf(counting(1, 5)));
+  const auto dataset = Dataset::open({path}, {tokens(2), labels(2)});
+  ASSERT_OK(dataset);
+  EXPECT_EQ(dataset->findColumn(labels(2)), 1U);
+  EXPECT_EQ(dataset->findColumn(labels(3)), std::nullopt);
+}
+
+TEST(Dataset, NamesTheOffsetOfATokenBeyondTheVocabulary) {
+  const Folder folder;
+  const std::string path = folder.write("t.bin", bytesOf<uint16_t>({1, 2, 3, 100, 5}));
+  const auto dataset = Dataset::open({path}, {tokens(2), labels(2)});
+  ASSERT_OK(dataset);
+  std::vector<std::byte> row(8);
+  EXPECT_TRUE(dataset->fill(0, std::vector<uint64_t>{0}, row).ok());
+  EXPECT_INVALID(
+      dataset->fill(0, std::vector<uint64_t>{1}, row),
+      path +
+          ": byte 6: sample 1, column 'tokens', element 1: 100 is not below the model's limit 100; was the "
+          "file made with another tokenizer, or with another --data-dtype than U16?");
+  EXPECT_INVALID(
+      dataset->fill(1, std::vector<uint64_t>{1}, row),
+      path +
+          ": byte 6: sample 1, column 'labels', element 0: 100 is not below the model's limit 100 (and not "
+          "the ignored -100); was the file made with another tokenizer, or with another --data-dtype than "
+          "U16?");
+}
+
+TEST(Dataset, ChecksValuesOfColumns) {
+  const Folder folder;
+  const std::string path = folder.write(
+      "d.safetensors", safetensors({{"tokens", "I64", "[1,2]", bytesOf<int64_t>({-100, 1})},
+                                    {"big", "U64", "[1]", bytesOf<uint64_t>({~uint64_t{0}})},
+                                    {"wide", "I64", "[1]", bytesOf<int64_t>({int64_t{1} << 31})}}));
+  const size_t data = std::filesystem::file_size(path) - 32;
+  const auto dataset =
+      Dataset::open({path}, {tokens(2), {"big", fb::DType::I64, {}}, {"wide", fb::DType::I32, {}}});
+  ASSERT_OK(dataset);
+  std::vector<std::byte> row(8);
+  const std::vector<uint64_t> first = {0};
+  EXPECT_INVALID(
+      dataset->fill(0, first, row), // -100 is no token: it would be an address
+      fmt::format(
+          "{}: byte {}: sample 0, column 'tokens', element 0: -100 is not below the model's limit 100; was "
+          "the file made with another tokenizer, or with another --data-dtype than I64?",
+          path, data));
+  EXPECT_INVALID(
+      dataset->fill(1, first, row),
+      fmt::format(
+          "{}: byte {}: sample 0, column 'big', element 0: 9223372036854775807 does not fit the plan's I64",
+          path, data + 16));
+  EXPECT_INVALID(
+      dataset->fill(2, first, std::span(row).first(4)),
+      fmt::format("{}: byte {}: sample 0, column 'wide', element 0: 2147483648 does not fit the plan's I32",
+                  path, data + 24));
+}
+
+TEST(Dataset, RefusesTooShortTokenFiles) {
+  const Folder folder;
+  const std::string shortFile = folder.write("short.bin", bytesOf(counting(0, 4)));
+  const std::string empty = folder.write("empty.bin", "");
+  EXPECT_INVALID(Dataset::open({shortFile}, {tokens(4)}),
+                 shortFile + ": expected at least 5 tokens (10 bytes) for one sample "
+                             "of length 4 and its last label, found 4 tokens");
+  EXPECT_INVALID(Dataset::open({empty}, {tokens(4)}),
+                 empty + ": expected at least 5 tokens (10 bytes) for one sample of length 4 and its last "
+                         "label, found 0 tokens");
+}
+
+TEST(Dataset, RefusesColumnsThatATokenFileHasNot) {
+  const Folder folder;
+  const std::string path = folder.write("t.bin", bytesOf(counting(0, 40)));
+  EXPECT_INVALID(Dataset::open({path}, {tokens(4), {"segments", fb::DType::I32, {4}}}),
+                 path + ": the plan needs the column 'segments' I32 [samples, 4]; a token file has only "
+                        "tokens and labels (the "
+                        "tokens shifted by one). Give a .safetensors file with the columns of the plan");
+  EXPECT_INVALID(
+      Dataset::open({path}, {tokens(4), {"labels", fb::DType::I32, {}}}),
+      path +
+          ": the plan needs the column 'labels' I32 [samples]; a token file gives sequences of one length");
+  EXPECT_INVALID(Dataset::open({path}, {}), path + ": the plan takes no data");
+  EXPECT_INVALID(Dataset::open({path}, {{"tokens", fb::DType::F32, {4}}}),
+                 path + ": column 'tokens' is U16, the plan needs F32; convert the file");
+}
+
+TEST(Dataset, RefusesWrongColumns) {
+  const Folder folder;
+  const std::string path = folder.write(
+      "d.safetensors", safetensors({{"tokens", "I32", "[2,3]", bytesOf<int32_t>({1, 2, 3, 4, 5, 6})},
+                                    {"weights", "F32", "[1]", bytesOf<float>({1})},
+                                    {"none", "F32", "[0]", ""}}));
+  EXPECT_INVALID(
+      Dataset::open({path}, {tokens(3), {"segments", fb::DType::I32, {3}}}),
+      path + ": the plan needs the column 'segments' I32 [samples, 3]; the file has: none, tokens, weights");
+  EXPECT_INVALID(Dataset::open({path}, {tokens(4)}),
+                 path + ": column 'tokens' is I32 [2, 3], the plan needs I32 [samples, 4]; "
+                        "compile for this length (--seq-len) or convert the file");
+  EXPECT_INVALID(
+      Dataset::open({path}, {tokens(3), {"weights", fb::DType::F32, {}}}),
+      path + ": column 'weights' has 1 samples, column 'tokens' has 2; all columns need the same number");
+  EXPECT_INVALID(Dataset::open({path}, {{"weights", fb::DType::I32, {}}}),
+                 path + ": column 'weights' is F32, the plan needs I32; convert the file");
+  EXPECT_INVALID(Dataset::open({path}, {{"none", fb::DType::F32, {}}}),
+                 path + ": expected at least one sample, found columns with none (none, tokens, weights)");
+  EXPECT_INVALID(Dataset::open({path}, {}), path + ": the plan takes no data");
+  EXPECT_INVALID(Dataset::open({folder / "absent"}, {tokens(3)}),
+                 folder / "absent" + ": no such file, and no file matches it as a pattern");
+}
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,145 @@
+#include "runtime/data/token_file.h"
+
+#include "runtime/data/file_patterns.h"
+#include "runtime/data/token_sidecar.h"
+#include "test/unit/runtime/data/support.h"
+
+namespace trainc {
+namespace {
+
+using namespace test;
+
+std::string llmcFile(int32_t version, int32_t count, const std::string &tokens) {
+  std::vector<int32_t> header(256);
+  header[0] = 20240520;
+  header[1] = version;
+  header[2] = count;
+  return bytesOf(header) + tokens;
+}
+
+Result<TokenStream> read(const std::string &content, TokenFileOptions options = {}) {
+  return readTokenStream("nowhere/f", asBytes(content), options);
+}
+
+TEST(TokenFile, RawWidthFollowsTheVocabulary) {
+  const std::string content = bytesOf<uint16_t>({1, 2, 3, 4});
+  const auto narrow = read(content, {std::nullopt, 65536});
+  ASSERT_OK(narrow);
+  EXPECT_EQ(narrow->dtype, SafetensorsDType::kU16);
+  EXPECT_EQ(narrow->count(), 4U);
+  EXPECT_EQ(narrow->fileOffset, 0U);
+  const auto wide = read(content, {std::nullopt, 65537});
+  ASSERT_OK(wide);
+  EXPECT_EQ(wide->dtype, SafetensorsDType::kU32);
+  EXPECT_EQ(wide->count(), 2U);
+}
+
+TEST(TokenFile, OptionThenSidecarDecideTheWidth) {
+  const Folder folder;
+  const std::string content = bytesOf<uint32_t>({1, 2});
+  const std::string path = folder.write("t.bin", content);
+  ASSERT_OK(writeTokenSidecar(path, {"bytes", 256, SafetensorsDType::kU32, 2, 0}));
+  const auto bySidecar = readTokenStream(path, asBytes(content), {});
+  ASSERT_OK(bySidecar);
+  EXPECT_EQ(bySidecar->dtype, SafetensorsDType::kU32);
+  const auto byOption = readTokenStream(path, asBytes(content), {SafetensorsDType::kU8, 0});
+  ASSERT_OK(byOption);
+  EXPECT_EQ(byOption->count(), 8U);
+}
+
+TEST(TokenFile, ReadsBothVersionsOfLlmc) {
+  const auto narrow = read(llmcFile(1, 3, bytesOf<uint16_t>({5, 6, 7})), {std::nullopt, 100000});
+  ASSERT_OK(narrow);
+  EXPECT_EQ(narrow->dtype, SafetensorsDType::kU16);
+  EXPECT_EQ(narrow->fileOffset, 1024U);
+  EXPECT_THAT(valuesOf<uint16_t>(narrow->bytes), testing::ElementsAre(5, 6, 7));
+  const auto wide = read(llmcFile(7, 2, bytesOf<uint32_t>({5, 100000})));
+  ASSERT_OK(wide);
+  EXPECT_EQ(wide->dtype, SafetensorsDType::kU32);
+  EXPECT_EQ(wide->count(), 2U);
+}
+
+TEST(TokenFile, RefusesDamage) {
+  EXPECT_INVALID(read("abc"),
+                 "nowhere/f: byte 2: a file of 3 bytes is no whole number of uint16 tokens (2 bytes each); "
+                 "set --data-dtype or repair the file");
+  EXPECT_INVALID(read(llmcFile(1, 3, "").substr(0, 100)),
+                 "nowhere/f: byte 100: the header of llm.c's format takes 1024 bytes; the file is truncated");
+  EXPECT_INVALID(read(llmcFile(2, 3, "123456")),
+                 "nowhere/f: byte 4: expected version 1 (uint16) or 7 (uint32) of llm.c's format, found 2");
+  EXPECT_INVALID(read(llmcFile(1, 3, "1234")),
+                 "nowhere/f: byte 8: the header says 3 tokens of 2 bytes after the first 1024 "
+                 "bytes, found 4 bytes; the file is truncated or damaged");
+  EXPECT_INVALID(read(llmcFile(1, -3, "")),
+                 "nowhere/f: byte 8: the header says -3 tokens of 2 bytes after the first 1024 "
+                 "bytes, found 0 bytes; the file is truncated or damaged");
+  EXPECT_INVALID(
+      read(llmcFile(1, 1, "12"), {SafetensorsDType::kU32, 0}),
+      "nowhere/f: byte 4: the header says uint16, --data-dtype says uint32; leave --data-dtype out");
+}
+
+TEST(TokenFile, NamesOfDTypes) {
+  for (const char *name : {"uint8", "uint16", "uint32"}) {
+    const auto dtype = parseTokenDType(name);
+    ASSERT_OK(dtype);
+    EXPECT_EQ(tokenDTypeName(*dtype), name);
+  }
+  EXPECT_INVALID(parseTokenDType("int7"), "unknown token dtype 'int7'; expected uint8, uint16 or uint32");
+}
+
+TEST(TokenSidecar, RoundTrips) {
+  const Folder folder;
+  const TokenSidecar written{"/a/tokenizer.json", 50257, SafetensorsDType::kU16, 12345, 0xfedcba9876543210};
+  ASSERT_OK(writeTokenSidecar(folder / "t.bin", written));
+  const auto read = readTokenSidecar(folder / "t.bin");
+  ASSERT_OK(read);
+  ASSERT_TRUE(read->has_value());
+  EXPECT_EQ((*read)->tokenizer, written.tokenizer);
+  EXPECT_EQ((*read)->vocabulary, written.vocabulary);
+  EXPECT_EQ((*read)->dtype, written.dtype);
+  EXPECT_EQ((*read)->tokens, written.tokens);
+  EXPECT_EQ((*read)->tokenizerXxh3, written.tokenizerXxh3);
+  const auto none = readTokenSidecar(folder / "other.bin");
+  ASSERT_OK(none);
+  EXPECT_FALSE(none->has_value());
+}
+
+TEST(TokenSidecar, RefusesDamage) {
+  const Folder folder;
+  const std::string path = folder / "t.bin.json";
+  const auto read = [&](std::string_view text) {
+    folder.write("t.bin.json", text);
+    return readTokenSidecar(folder / "t.bin");
+  };
+  EXPECT_INVALID(read("{"), path + ": not a JSON object; delete it or write it again with `trainc tokenize`");
+  const auto missing = [&](const char *field) {
+    return fmt::format(
+        "{}: expected the fields tokenizer (string), vocabulary and tokens (integers), dtype (string) and "
+        "tokenizer_xxh3 (hexadecimal string); '{}' is missing or of another type",
+        path, field);
+  };
+  EXPECT_INVALID(read("{}"), missing("tokenizer"));
+  EXPECT_INVALID(read(R"({"tokenizer":"bytes","vocabulary":-1})"), missing("vocabulary"));
+  EXPECT_INVALID(read(R"({"tokenizer":"bytes","vocabulary":1,"dtype":"uint16"})"), missing("tokens"));
+  EXPECT_INVALID(
+      read(R"({"tokenizer":"bytes","vocabulary":1,"dtype":"uint16","tokens":1,"tokenizer_xxh3":"x"})"),
+      missing("tokenizer_xxh3"));
+  EXPECT_INVALID(
+      read(R"({"tokenizer":"bytes","vocabulary":1,"dtype":"f32","tokens":1,"tokenizer_xxh3":"0"})"),
+      path + ": unknown token dtype 'f32'; expected uint8, uint16 or uint32");
+}
+
+TEST(FilePatterns, ExpandInByteOrder) {
+  const Folder folder;
+  for (const char *name : {"b2", "B1", "a3", "[x]"})
+    folder.write(name, "x");
+  const auto all = expandPatterns({folder / "*[1-3]", folder / "[x]"});
+  ASSERT_OK(all);
+  EXPECT_THAT(*all, testing::ElementsAre(folder / "B1", folder / "a3", folder / "b2", folder / "[x]"));
+  EXPECT_INVALID(expandPatterns({folder / "none*"}),
+                 folder / "none*" + ": no such file, and no file matches it as a pattern");
+  EXPECT_INVALID(expandPatterns({}), "no data files given");
+}
+
+} // namespace
+} // namespace trainc

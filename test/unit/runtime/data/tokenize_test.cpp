@@ -1,0 +1,127 @@
+#include "runtime/data/tokenize.h"
+
+#include "test/unit/runtime/data/support.h"
+
+#include <unistd.h>
+
+namespace trainc {
+namespace {
+
+using namespace test;
+
+const std::string kGoldens = TRAINC_TOKENIZER_GOLDENS;
+
+TEST(Tokenize, WritesTokensAndSidecar) {
+  const Folder folder;
+  const std::string first = folder.write("1.txt", "ab");
+  folder.write("2.txt", "\xff");
+  const std::string output = folder / "t.bin";
+  std::vector<uint64_t> progress;
+  ASSERT_OK(tokenize({.tokenizer = "bytes",
+                      .texts = {first, folder / "2*"},
+                      .output = output,
+                      .endToken = "\n",
+                      .progress = [&](uint64_t done, uint64_t total) {
+                        progress.push_back(done);
+                        EXPECT_EQ(total, 3U);
+                      }}));
+  EXPECT_EQ(readFile(output), bytesOf<uint16_t>({'a', 'b', '\n', 0xff, '\n'}));
+  EXPECT_THAT(progress, testing::ElementsAre(2, 3));
+  const auto sidecar = readTokenSidecar(output);
+  ASSERT_OK(sidecar);
+  ASSERT_TRUE(sidecar->has_value());
+  EXPECT_EQ((*sidecar)->tokenizer, "bytes");
+  EXPECT_EQ((*sidecar)->vocabulary, 256U);
+  EXPECT_EQ((*sidecar)->tokens, 5U);
+  EXPECT_EQ((*sidecar)->dtype, SafetensorsDType::kU16);
+  const auto again = openTokenizerOf(output);
+  ASSERT_OK(again);
+  EXPECT_EQ((*again)->vocabulary(), 256U);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}),
+            4); // nothing temporary left
+}
+
+TEST(Tokenize, LongTextsComeInPieces) {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 60000; ++i)
+    text += fmt::format("{} <|endoftext|> waters\n", i);
+  const std::string output = folder / "t.bin";
+  std::vector<uint64_t> progress;
+  ASSERT_OK(tokenize({.tokenizer = kGoldens + "/tokenizer.json",
+                      .texts = {folder.write("1.txt", text)},
+                      .output = output,
+                      .endToken = "",
+                      .progress = [&](uint64_t done, uint64_t) { progress.push_back(done); }}));
+  EXPECT_GT(progress.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_EQ(progress.back(), text.size());
+  auto tokenizer = openTokenizerOf(output);
+  ASSERT_OK(tokenizer);
+  const std::string bytes = readFile(output);
+  const auto narrow = valuesOf<uint16_t>(asBytes(bytes));
+  EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>(narrow.begin(), narrow.end())), text);
+}
+
+TEST(Tokenize, WidensForLargeVocabularies) {
+  const Folder folder;
+  std::string json = readFile(kGoldens + "/tokenizer.json");
+  const std::string old = "\"id\":0,";
+  json.replace(json.find(old), old.size(), "\"id\":70000,");
+  const std::string entry = "\"<|endoftext|>\":0,";
+  json.replace(json.find(entry), entry.size(), "");
+  const std::string output = folder / "t.bin";
+  ASSERT_OK(tokenize({.tokenizer = folder.write("tokenizer.json", json),
+                      .texts = {folder.write("1.txt", "<|endoftext|>")},
+                      .output = output,
+                      .endToken = "",
+                      .progress = nullptr}));
+  EXPECT_EQ(readFile(output), bytesOf<uint32_t>({70000}));
+}
+
+TEST(Tokenize, NamesWhatIsWrong) {
+  const Folder folder;
+  const std::string empty = folder.write("empty.txt", "");
+  const std::string text = folder.write("a.txt", "a");
+  const std::string output = folder / "t.bin";
+  EXPECT_INVALID(tokenize({"bytes", {empty}, output, "", nullptr}), empty + ": the text is empty");
+  EXPECT_INVALID(tokenize({"bytes", {text}, output, "<|end|>", nullptr}),
+                 "the tokenizer 'bytes' has no token '<|end|>' to put after each text");
+  EXPECT_INVALID(tokenize({"bytes", {}, output, "", nullptr}), "no data files given");
+  EXPECT_INVALID(
+      tokenize({"what", {text}, output, "", nullptr}),
+      "--tokenizer=what: expected 'bytes', a tokenizer.json, a vocab.json or merges.txt, or their folder");
+  const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", nullptr});
+  EXPECT_EQ(unwritable.exitCode(), 1);
+  EXPECT_EQ(unwritable.message(), folder / "no/t.bin" + ": cannot write: No such file or directory");
+  EXPECT_FALSE(std::filesystem::exists(output));
+}
+
+TEST(Tokenize, FullDiskLeavesNothing) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full";
+  const Folder folder;
+  const std::string output = folder / "t.bin";
+  // The writer's temporary file becomes a link to a device that is always full.
+  std::filesystem::create_symlink("/dev/full", fmt::format("{}.{}.tmp", output, ::getpid()));
+  const Status status = tokenize({"bytes", {folder.write("a.txt", "a")}, output, "", nullptr});
+  EXPECT_EQ(status.exitCode(), 1);
+  EXPECT_EQ(status.message(), output + ": cannot write: No space left on device");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
+}
+
+TEST(OpenTokenizerOf, NoticesChanges) {
+  const Folder folder;
+  const std::string output = folder.write("t.bin", "");
+  EXPECT_INVALID(openTokenizerOf(output),
+                 output + ": no t.bin.json beside it says which tokenizer made it; give --tokenizer");
+  ASSERT_OK(writeTokenSidecar(output, {"bytes", 256, SafetensorsDType::kU16, 0, 0x12}));
+  EXPECT_INVALID(
+      openTokenizerOf(output),
+      fmt::format("{}.json: the tokenizer 'bytes' has changed since it made {} (XXH3 0000000000000000, then "
+                  "0000000000000012); tokenize again, or give --tokenizer",
+                  output, output));
+}
+
+} // namespace
+} // namespace trainc
