@@ -1,0 +1,68 @@
+// Placement of buffers by lifetime: no overlap in time and space, and the sizes that follow.
+#include "lib/Memory/ArenaLayout.h"
+
+#include <gtest/gtest.h>
+#include <random>
+
+namespace trainc {
+namespace {
+
+/// Fails unless buffers that are alive together lie apart, on aligned offsets, inside the arena.
+void expectSound(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) {
+  ASSERT_EQ(layout.offsets.size(), lifetimes.size());
+  for (size_t a = 0; a < lifetimes.size(); ++a) {
+    EXPECT_EQ(layout.offsets[a] % kBufferAlignment, 0);
+    EXPECT_LE(layout.offsets[a] + lifetimes[a].bytes, layout.bytes);
+    for (size_t b = 0; b < a; ++b) {
+      bool together = lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
+      bool apart = layout.offsets[a] + lifetimes[a].bytes <= layout.offsets[b] ||
+                   layout.offsets[b] + lifetimes[b].bytes <= layout.offsets[a];
+      EXPECT_TRUE(!together || apart) << "buffers " << a << " and " << b;
+    }
+  }
+}
+
+TEST(ArenaLayout, EmptyArenaTakesNothing) { EXPECT_EQ(layOutArena({}).bytes, 0); }
+
+TEST(ArenaLayout, BuffersOfDisjointLifetimesShareBytes) {
+  llvm::SmallVector<Lifetime> lifetimes = {{0, 1, 640}, {2, 3, 640}, {4, 4, 64}};
+  ArenaLayout layout = layOutArena(lifetimes);
+  expectSound(lifetimes, layout);
+  EXPECT_EQ(layout.bytes, 640);
+}
+
+TEST(ArenaLayout, LifetimesThatMeetAtOnePositionDoNotShare) {
+  llvm::SmallVector<Lifetime> lifetimes = {{0, 2, 64}, {2, 3, 64}};
+  EXPECT_EQ(layOutArena(lifetimes).bytes, 128);
+}
+
+TEST(ArenaLayout, SizesAreRoundedUpToTheAlignment) {
+  llvm::SmallVector<Lifetime> lifetimes = {{0, 1, 1}, {0, 1, 65}};
+  EXPECT_EQ(layOutArena(lifetimes).bytes, 64 + 128);
+}
+
+TEST(ArenaLayout, RandomLifetimesAreSoundAndTheSameEveryTime) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 20; ++round) {
+    llvm::SmallVector<Lifetime> lifetimes;
+    int64_t largestTogether = 0;
+    for (int i = 0; i < 120; ++i) {
+      int64_t first = int64_t(random() % 100);
+      lifetimes.push_back({first, first + int64_t(random() % 20), 1 + int64_t(random() % 5000)});
+    }
+    for (int64_t position = 0; position < 120; ++position) {
+      int64_t together = 0;
+      for (const Lifetime &lifetime : lifetimes)
+        if (lifetime.first <= position && position <= lifetime.last)
+          together += alignBuffer(lifetime.bytes);
+      largestTogether = std::max(largestTogether, together);
+    }
+    ArenaLayout layout = layOutArena(lifetimes);
+    expectSound(lifetimes, layout);
+    EXPECT_GE(layout.bytes, largestTogether);
+    EXPECT_EQ(layout.offsets, layOutArena(lifetimes).offsets);
+  }
+}
+
+} // namespace
+} // namespace trainc
