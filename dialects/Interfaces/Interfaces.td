@@ -54,7 +54,8 @@ def LayerOpInterface : OpInterface<"LayerOpInterface"> {
     An op of the `model` phase that declares parameters or names a site of randomness in its scope, and is expanded into
     tensor ops when the model is instantiated.
   }];
-  let methods = [InterfaceMethod<[{
+  let methods = [InterfaceMethod<[{ The layer's name below its scope, for parameters and messages. }],
+    "::llvm::StringRef", "getName", (ins)>, InterfaceMethod<[{
       Builds the layer's tensor ops on the concrete `operands` and returns its results; parameters are declared
       through `scope`. On bad shapes emits an error at the op, naming operands and dimensions, and fails.
     }],

@@ -119,6 +119,7 @@ def NN_LinearOp : NN_LayerOp<"linear"> {
   }];
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, OptionalAttr<I64Attr>:$features, OptionalAttr<StrAttr>:$tied,
                        UnitAttr:$in_out, UnitAttr:$no_bias, OptionalAttr<NN_Init>:$init);
+  let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = [{
     $name $x (`to` $features^)? (`tied` $tied^)? (`layout` `in_out` $in_out^)? (`no_bias` $no_bias^)?
@@ -129,6 +130,7 @@ def NN_LinearOp : NN_LayerOp<"linear"> {
 def NN_EmbeddingOp : NN_LayerOp<"embedding"> {
   let summary = "rows of the parameter `name.weight` [count, features]: `%x = nn.embedding \"wte\" %tokens of 50257 by 768`";
   let arguments = (ins StrAttr:$name, NN_Deferred:$ids, I64Attr:$count, I64Attr:$features, OptionalAttr<NN_Init>:$init);
+  let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = [{
     $name $ids `of` $count `by` $features (`init` custom<InitSpec>($init)^)? attr-dict
@@ -152,6 +154,7 @@ def NN_RmsNormOp : NN_LayerOp<"rms_norm"> {
 def NN_DropoutOp : NN_LayerOp<"dropout"> {
   let summary = "zeroes elements with probability p and scales the others by 1/(1-p), in training only";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, F64Attr:$p);
+  let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = "$name $x `p` custom<Number>($p) attr-dict";
 }

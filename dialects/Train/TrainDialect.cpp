@@ -28,7 +28,8 @@ void TrainDialect::initialize() {
 #include "dialects/Train/TrainOps.cpp.inc"
 
 /// A get or set must name a state of the value's type.
-static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type, SymbolTableCollection &symbols) {
+static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type,
+                                    SymbolTableCollection &symbols) {
   auto state = symbols.lookupNearestSymbolFrom<StateOp>(op, name);
   if (!state)
     return op->emitOpError("no train.state named ") << name;

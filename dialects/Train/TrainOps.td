@@ -40,12 +40,14 @@ def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
   }];
   let parameters = (ins "OptimizerKind":$kind, "::mlir::FloatAttr":$lr, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2, "::mlir::FloatAttr":$eps,
                         "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum);
+  let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
 
 def Train_Schedule : Train_Attr<"Schedule", "schedule"> {
   let summary = "the learning rate over steps, e.g. `cosine(warmup 700, total 10000, minimum 6e-5)`";
   let parameters = (ins "ScheduleKind":$kind, "int64_t":$warmup, "int64_t":$total, "::mlir::FloatAttr":$minimum);
+  let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -53,6 +55,7 @@ def Train_Group : Train_Attr<"Group", "group"> {
   let summary = "settings of the parameters whose names match a pattern (`*` matches any text), later groups winning";
   let parameters = (ins StringRefParameter<"pattern">:$pattern, "::mlir::FloatAttr":$lr_scale,
                         OptionalParameter<"::mlir::FloatAttr">:$weight_decay, "bool":$frozen);
+  let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
 
@@ -67,18 +70,23 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
       clip 1.0
       batch 4 x 1024
       accumulate 8
+      eval_batch 16
       steps 20000
       group "*.bias" weight_decay 0.0
       group "wte.*" frozen
     }
     ```
     `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
+    `accumulate` micro-batches make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
     Parameters of fewer than two dimensions are not decayed unless a group says so. The command line overrides all of it.
+    The model's exports move here when it is instantiated.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
                        OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$accumulate,
-                       OptionalAttr<I64Attr>:$steps, OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups);
+                       OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
+                       OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
+                       OptionalAttr<DictionaryAttr>:$exports);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -1,0 +1,45 @@
+// Layers that are a parameter, or none: nn.parameter, nn.use and nn.dropout.
+#include "dialects/NN/LayerParameters.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+FailureOr<SmallVector<Value>> ParameterOp::expand(OpBuilder &, ValueRange, LayerScope &scope) {
+  auto type = cast<RankedTensorType>(getType());
+  if (!type.hasStaticShape())
+    return emitOpError("a parameter's dimensions must all be known, found ") << type;
+  Value value = scope.declareParameter(getName(), type, initializer(getInitAttr(), "zeros"));
+  if (!value)
+    return failure();
+  return SmallVector<Value>{value};
+}
+
+FailureOr<SmallVector<Value>> UseOp::expand(OpBuilder &, ValueRange, LayerScope &scope) {
+  Value value = scope.useParameter(getName());
+  if (!value)
+    return failure();
+  return SmallVector<Value>{value};
+}
+
+LogicalResult DropoutOp::verify() {
+  double p = getP().convertToDouble();
+  if (!(p >= 0 && p < 1))
+    return emitOpError("p must be at least 0 and below 1, found ") << p;
+  return success();
+}
+
+FailureOr<SmallVector<Value>> DropoutOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {
+  Value x = operands[0];
+  double p = getP().convertToDouble();
+  if (failed(checkFloatInput(*this, x, /*rank=*/0)))
+    return failure();
+  if (p == 0 || !scope.training())
+    return SmallVector<Value>{x};
+  TensorBuilder b(builder, getLoc());
+  Value uniform = b.create<RandomOp>(scope.seed(), scope.step(), scope.micro(), /*normal=*/false,
+                                     scope.randomStream(getName()), tensorType(x));
+  Value kept = b.compare(Predicate::ge, uniform, b.constantLike(x, p));
+  Value factor = b.select(kept, b.constantLike(x, 1 / (1 - p)), b.constantLike(x, 0));
+  return SmallVector<Value>{b.mul(x, factor)};
+}

@@ -1,0 +1,91 @@
+// Layers with a matrix as parameter: nn.linear and nn.embedding.
+#include "dialects/NN/Builders.h"
+#include "dialects/NN/LayerParameters.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+// --- nn.linear ---
+
+LogicalResult LinearOp::verify() {
+  if (!getFeatures() && !getTied())
+    return emitOpError("needs its number of outputs (`to N`) or a weight to share (`tied \"name\"`)");
+  if (getTied() && getInOut())
+    return emitOpError("a tied weight is [out, in], so `layout in_out` cannot be");
+  if (getTied() && getInit())
+    return emitOpError("a tied weight starts where it is declared, so `init` has no effect here");
+  if (getFeatures() && int64_t(*getFeatures()) < 1)
+    return emitOpError("the number of outputs must be at least 1, found ") << int64_t(*getFeatures());
+  return success();
+}
+
+/// The weight, [in, out] or [out, in]; checked where it is another layer's.
+static Value linearWeight(LinearOp op, RankedTensorType x, LayerScope &scope) {
+  int64_t in = x.getShape().back();
+  if (!op.getTied()) {
+    int64_t out = *op.getFeatures();
+    auto shape = op.getInOut() ? std::array{in, out} : std::array{out, in};
+    auto type = RankedTensorType::get(shape, x.getElementType());
+    return scope.declareParameter((op.getName() + ".weight").str(), type,
+                                  initializer(op.getInitAttr(), "normal", 0.02));
+  }
+  Value weight = scope.useParameter(*op.getTied());
+  if (!weight)
+    return {};
+  auto type = tensorType(weight);
+  bool fits = type.getRank() == 2 && type.getDimSize(1) == in &&
+              type.getElementType() == x.getElementType() &&
+              (!op.getFeatures() || type.getDimSize(0) == int64_t(*op.getFeatures()));
+  if (fits)
+    return weight;
+  InFlightDiagnostic error = op.emitOpError() << "the tied weight '" << *op.getTied() << "' is " << type
+                                              << "; the input " << x << " needs [out, " << in << "]";
+  if (op.getFeatures())
+    error << " with out = " << *op.getFeatures();
+  return {};
+}
+
+FailureOr<SmallVector<Value>> LinearOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {
+  Value x = operands[0];
+  if (failed(checkFloatInput(*this, x, /*rank=*/2)))
+    return failure();
+  Value weight = linearWeight(*this, tensorType(x), scope);
+  if (!weight)
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value y = b.matmul(x, weight, {.transposeRhs = !getInOut()});
+  if (getNoBias())
+    return SmallVector<Value>{y};
+  Value bias =
+      scope.declareParameter((getName() + ".bias").str(), typeLike(y, {shapeOf(y).back()}), {"zeros"});
+  if (!bias)
+    return failure();
+  return SmallVector<Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
+}
+
+// --- nn.embedding ---
+
+LogicalResult EmbeddingOp::verify() {
+  if (int64_t(getCount()) < 1 || int64_t(getFeatures()) < 1)
+    return emitOpError("the table must have at least one row and one column, found ")
+           << int64_t(getCount()) << " by " << int64_t(getFeatures());
+  return success();
+}
+
+FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange operands,
+                                                  LayerScope &scope) {
+  Value ids = operands[0];
+  if (!tensorType(ids).getElementType().isInteger())
+    return emitOpError("needs integer ids, found ") << ids.getType();
+  if (ids.getDefiningOp<PositionsOp>() && shapeOf(ids).back() > int64_t(getCount()))
+    return emitOpError("sequences of ")
+           << shapeOf(ids).back() << " tokens exceed the " << getCount()
+           << " positions of this table; use a shorter sequence length or a larger table";
+  auto type = RankedTensorType::get({int64_t(getCount()), int64_t(getFeatures())}, builder.getF32Type());
+  Value table =
+      scope.declareParameter((getName() + ".weight").str(), type, initializer(getInitAttr(), "normal", 0.02));
+  if (!table)
+    return failure();
+  return SmallVector<Value>{GatherOp::create(builder, getLoc(), table, ids)};
+}

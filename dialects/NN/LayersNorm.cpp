@@ -1,0 +1,39 @@
+// Layers that normalise: nn.layer_norm and nn.rms_norm.
+#include "dialects/NN/LayerParameters.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+/// x times a scale along the last dimension, `name.weight`, which starts from ones; null after an error.
+static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &scope) {
+  Value weight = scope.declareParameter((name + ".weight").str(), typeLike(x, {shapeOf(x).back()}), {"ones"});
+  return weight ? b.mul(x, b.broadcastTo(weight, shapeOf(x))) : Value();
+}
+
+FailureOr<SmallVector<Value>> LayerNormOp::expand(OpBuilder &builder, ValueRange operands,
+                                                  LayerScope &scope) {
+  if (failed(checkFloatInput(*this, operands[0], /*rank=*/1)))
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value y = scaleRows(b, b.create<StandardizeOp>(operands[0], getEps()).getResult(), getName(), scope);
+  if (!y)
+    return failure();
+  if (getNoBias())
+    return SmallVector<Value>{y};
+  Value bias =
+      scope.declareParameter((getName() + ".bias").str(), typeLike(y, {shapeOf(y).back()}), {"zeros"});
+  if (!bias)
+    return failure();
+  return SmallVector<Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
+}
+
+FailureOr<SmallVector<Value>> RmsNormOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {
+  if (failed(checkFloatInput(*this, operands[0], /*rank=*/1)))
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value y = scaleRows(b, b.create<RmsStandardizeOp>(operands[0], getEps()).getResult(), getName(), scope);
+  if (!y)
+    return failure();
+  return SmallVector<Value>{y};
+}

@@ -1,0 +1,223 @@
+// Syntax of optimizers, schedules and parameter groups; used by train.program and by the attributes alone.
+#include "dialects/Train/Settings.h"
+#include "dialects/Train/Train.h"
+#include "dialects/Train/TrainSyntax.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+static FloatAttr f64(AsmParser &parser, double value) { return parser.getBuilder().getF64FloatAttr(value); }
+
+// --- Optimizer ---
+
+namespace {
+/// An optimizer's numbers; those of its kind can be set.
+struct OptimizerNumbers {
+  double lr = 1e-3, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0, momentum = 0;
+
+  SmallVector<Setting> settings(OptimizerKind kind) {
+    if (kind == OptimizerKind::sgd)
+      return {{"lr", &lr}, {"momentum", &momentum}, {"weight_decay", &weightDecay}};
+    return {{"lr", &lr}, {"beta1", &beta1}, {"beta2", &beta2}, {"eps", &eps}, {"weight_decay", &weightDecay}};
+  }
+};
+} // namespace
+
+ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &optimizer) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<OptimizerKind> kind = symbolizeOptimizerKind(word);
+  if (!kind)
+    return parser.emitError(loc) << "unknown optimizer '" << word << "'; expected adamw, adam or sgd";
+  OptimizerNumbers n;
+  SmallVector<Setting> settings = n.settings(*kind);
+  if (parseSettings(parser, word, settings))
+    return failure();
+  optimizer =
+      OptimizerAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *kind,
+                                f64(parser, n.lr), f64(parser, n.beta1), f64(parser, n.beta2),
+                                f64(parser, n.eps), f64(parser, n.weightDecay), f64(parser, n.momentum));
+  return success(optimizer != nullptr);
+}
+
+void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer) {
+  const OptimizerNumbers defaults;
+  OptimizerNumbers n{
+      optimizer.getLr().getValueAsDouble(),          optimizer.getBeta1().getValueAsDouble(),
+      optimizer.getBeta2().getValueAsDouble(),       optimizer.getEps().getValueAsDouble(),
+      optimizer.getWeightDecay().getValueAsDouble(), optimizer.getMomentum().getValueAsDouble()};
+  OptimizerNumbers unset = defaults;
+  SmallVector<Setting> settings = n.settings(optimizer.getKind());
+  for (auto [setting, standard] : llvm::zip(settings, unset.settings(optimizer.getKind())))
+    setting.isSet = setting.word == "lr" || *setting.value != *standard.value;
+  printer << stringifyOptimizerKind(optimizer.getKind());
+  printSettings(printer, settings);
+}
+
+LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, OptimizerKind,
+                                    FloatAttr lr, FloatAttr beta1, FloatAttr beta2, FloatAttr eps,
+                                    FloatAttr weightDecay, FloatAttr momentum) {
+  auto notNegative = [](double x) { return std::isfinite(x) && x >= 0; };
+  auto isAverage = [](double x) { return x >= 0 && x < 1; };
+  auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  auto bad = [&](const char *word, FloatAttr found, const char *expected) {
+    return emitError() << "optimizer: " << word << " must be " << expected << ", found "
+                       << found.getValueAsDouble();
+  };
+  if (!notNegative(lr.getValueAsDouble()))
+    return bad("lr", lr, "0 or more");
+  if (!isAverage(beta1.getValueAsDouble()))
+    return bad("beta1", beta1, "at least 0 and below 1");
+  if (!isAverage(beta2.getValueAsDouble()))
+    return bad("beta2", beta2, "at least 0 and below 1");
+  if (!positive(eps.getValueAsDouble()))
+    return bad("eps", eps, "above 0");
+  if (!notNegative(weightDecay.getValueAsDouble()))
+    return bad("weight_decay", weightDecay, "0 or more");
+  if (!isAverage(momentum.getValueAsDouble()))
+    return bad("momentum", momentum, "at least 0 and below 1");
+  return success();
+}
+
+// --- Schedule ---
+
+/// Parses a schedule's whole numbers, which are given as numbers.
+static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double number, int64_t &steps) {
+  if (!(number >= 0 && number < 9e15 && number == std::floor(number)))
+    return parser.emitError(loc) << "'" << word << "' must be a whole number of steps, found " << number;
+  steps = int64_t(number);
+  return success();
+}
+
+static SmallVector<Setting> scheduleSettings(ScheduleKind kind, double &warmup, double &total,
+                                             double &minimum) {
+  if (kind == ScheduleKind::constant)
+    return {{"warmup", &warmup}};
+  return {{"warmup", &warmup}, {"total", &total}, {"minimum", &minimum}};
+}
+
+ParseResult trainc::train::parseSchedule(AsmParser &parser, ScheduleAttr &schedule) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  std::optional<ScheduleKind> kind = symbolizeScheduleKind(word);
+  if (!kind)
+    return parser.emitError(loc) << "unknown schedule '" << word << "'; expected constant, linear or cosine";
+  double warmup = 0, total = 0, minimum = 0;
+  int64_t warmupSteps = 0, totalSteps = 0;
+  SmallVector<Setting> settings = scheduleSettings(*kind, warmup, total, minimum);
+  if (parseSettings(parser, word, settings) || toSteps(parser, loc, "warmup", warmup, warmupSteps) ||
+      toSteps(parser, loc, "total", total, totalSteps))
+    return failure();
+  schedule = ScheduleAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), *kind,
+                                      warmupSteps, totalSteps, f64(parser, minimum));
+  return success(schedule != nullptr);
+}
+
+void trainc::train::printSchedule(AsmPrinter &printer, ScheduleAttr schedule) {
+  double warmup = double(schedule.getWarmup()), total = double(schedule.getTotal());
+  double minimum = schedule.getMinimum().getValueAsDouble();
+  SmallVector<Setting> settings = scheduleSettings(schedule.getKind(), warmup, total, minimum);
+  for (Setting &setting : settings)
+    setting.isSet = *setting.value != 0;
+  printer << stringifyScheduleKind(schedule.getKind());
+  printSettings(printer, settings);
+}
+
+LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ScheduleKind,
+                                   int64_t warmup, int64_t total, FloatAttr minimum) {
+  if (warmup < 0 || total < 0)
+    return emitError() << "schedule: steps must be 0 or more, found warmup " << warmup << " and total "
+                       << total;
+  if (total > 0 && warmup > total)
+    return emitError() << "schedule: warmup of " << warmup << " steps does not fit into a total of " << total;
+  if (!(minimum.getValueAsDouble() >= 0))
+    return emitError() << "schedule: minimum must be 0 or more, found " << minimum.getValueAsDouble();
+  return success();
+}
+
+// --- Group ---
+
+ParseResult trainc::train::parseGroup(AsmParser &parser, GroupAttr &group) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string pattern;
+  std::optional<double> scale, decay;
+  bool frozen = false;
+  if (parser.parseString(&pattern))
+    return failure();
+  StringRef word;
+  while (succeeded(parser.parseOptionalKeyword(&word, {"lr_scale", "weight_decay", "frozen"}))) {
+    bool repeated =
+        word == "frozen" ? std::exchange(frozen, true) : (word == "lr_scale" ? scale : decay).has_value();
+    if (repeated)
+      return parser.emitError(loc) << "group \"" << pattern << "\": '" << word << "' is given twice";
+    if (word != "frozen" && parseNumber(parser, (word == "lr_scale" ? scale : decay).emplace()))
+      return failure();
+  }
+  if (!frozen && !scale && !decay)
+    return parser.emitError(loc) << "group \"" << pattern
+                                 << "\" sets nothing; expected lr_scale, weight_decay or frozen";
+  if (frozen && (scale || decay))
+    return parser.emitError(loc) << "group \"" << pattern
+                                 << "\" is frozen, so lr_scale and weight_decay have no effect";
+  group = GroupAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                                StringRef(pattern), f64(parser, scale.value_or(1)),
+                                decay ? f64(parser, *decay) : FloatAttr(), frozen);
+  return success(group != nullptr);
+}
+
+void trainc::train::printGroup(AsmPrinter &printer, GroupAttr group) {
+  printer.printString(group.getPattern());
+  if (group.getFrozen()) {
+    printer << " frozen";
+    return;
+  }
+  double scale = group.getLrScale().getValueAsDouble();
+  if (scale != 1 || !group.getWeightDecay()) {
+    printer << " lr_scale ";
+    printNumber(printer, scale);
+  }
+  if (FloatAttr decay = group.getWeightDecay()) {
+    printer << " weight_decay ";
+    printNumber(printer, decay.getValueAsDouble());
+  }
+}
+
+LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef pattern,
+                                FloatAttr scale, FloatAttr decay, bool) {
+  if (pattern.empty())
+    return emitError() << "group: the pattern of names is empty";
+  if (!(scale.getValueAsDouble() >= 0) || (decay && !(decay.getValueAsDouble() >= 0)))
+    return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be 0 or more";
+  return success();
+}
+
+// --- The attributes alone: `#train.optimizer<adamw(lr 6e-4)>` ---
+
+template <typename Attr>
+static Attribute parseBracketed(AsmParser &parser, ParseResult (*parse)(AsmParser &, Attr &)) {
+  Attr attribute;
+  if (parser.parseLess() || parse(parser, attribute) || parser.parseGreater())
+    return {};
+  return attribute;
+}
+
+template <typename Attr>
+static void printBracketed(AsmPrinter &printer, Attr attribute, void (*print)(AsmPrinter &, Attr)) {
+  printer << "<";
+  print(printer, attribute);
+  printer << ">";
+}
+
+Attribute OptimizerAttr::parse(AsmParser &parser, Type) { return parseBracketed(parser, parseOptimizer); }
+void OptimizerAttr::print(AsmPrinter &printer) const { printBracketed(printer, *this, printOptimizer); }
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) { return parseBracketed(parser, parseSchedule); }
+void ScheduleAttr::print(AsmPrinter &printer) const { printBracketed(printer, *this, printSchedule); }
+Attribute GroupAttr::parse(AsmParser &parser, Type) { return parseBracketed(parser, parseGroup); }
+void GroupAttr::print(AsmPrinter &printer) const { printBracketed(printer, *this, printGroup); }
