@@ -32,6 +32,10 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock, Declare
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// What an iteration sees of a tensor that is split along `dim` (all of it where dim is negative).
+    static ::mlir::Type sliceType(::mlir::Type type, int64_t dim, int64_t count);
+  }];
 }
 
 def NN_YieldOp : NN_Op<"yield", [Pure, Terminator]> {

@@ -24,6 +24,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
     $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?
     (`accumulate` $accumulate^ custom<Types>(type($accumulate)))? attr-dict custom<Types>(type($lhs), type($rhs))
   }];
+  let hasCanonicalizeMethod = 1;
 }
 
 def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,

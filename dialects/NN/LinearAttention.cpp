@@ -1,0 +1,144 @@
+// nn.attention and nn.attention_grad.
+#include "dialects/NN/Builders.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+using Inferred = FailureOr<SmallVector<Type>>;
+
+namespace {
+
+/// The sizes of an attention: batch, queries, keys, and the widths of a head in q and k, and in v.
+struct Sizes {
+  int64_t batch, queries, keys, headWidth, valueWidth;
+};
+
+} // namespace
+
+/// Reports operand `name` where it is not a float tensor of three dimensions, the last a multiple of `heads`.
+static LogicalResult checkHeads(StringRef name, Value value, int64_t heads, InferError error) {
+  RankedTensorType type = tensorType(value);
+  if (type.getRank() != 3 || !isa<FloatType>(type.getElementType()))
+    return error() << "operand " << name
+                   << " must be [batch, positions, heads*width] of floating-point numbers, found " << type;
+  if (heads < 1 || type.getDimSize(2) % heads != 0)
+    return error() << "the last dimension of operand " << name << ", " << type
+                   << ", is not a multiple of its " << heads << " heads";
+  return success();
+}
+
+static FailureOr<Sizes> checkAttention(Value q, Value k, Value v, Value segments, int64_t heads,
+                                       int64_t keyHeads, InferError error) {
+  if (failed(checkHeads("q", q, heads, error)) || failed(checkHeads("k", k, keyHeads, error)) ||
+      failed(checkHeads("v", v, keyHeads, error)))
+    return failure();
+  if (heads % keyHeads != 0)
+    return error() << heads << " query heads cannot share " << keyHeads << " key heads evenly";
+  Sizes sizes{shapeOf(q)[0], shapeOf(q)[1], shapeOf(k)[1], shapeOf(q)[2] / heads, shapeOf(v)[2] / keyHeads};
+  if (shapeOf(k)[2] / keyHeads != sizes.headWidth)
+    return error() << "a head of q, " << q.getType() << ", is " << sizes.headWidth << " wide and one of k, "
+                   << k.getType() << ", is " << shapeOf(k)[2] / keyHeads;
+  if (shapeOf(k)[0] != sizes.batch || shapeOf(v)[0] != sizes.batch || shapeOf(v)[1] != sizes.keys)
+    return error() << "q, k and v must have the same batch, and k and v the same positions, found "
+                   << q.getType() << ", " << k.getType() << " and " << v.getType();
+  if (!segments)
+    return sizes;
+  auto type = tensorType(segments);
+  if (!type.getElementType().isInteger(32) || type.getShape() != shapeOf(q).take_front(2) ||
+      sizes.keys != sizes.queries)
+    return error()
+           << "operand segments must be i32 [batch, positions] of queries that are the keys as well, found "
+           << type << " with q, " << q.getType() << ", and k, " << k.getType();
+  return sizes;
+}
+
+/// The scalar that `limit` must be, as RandomOp's and positions' scalars.
+static LogicalResult checkLimit(Value limit, InferError error) {
+  if (limit && (tensorType(limit).getRank() != 0 || !tensorType(limit).getElementType().isInteger(32)))
+    return error() << "operand limit must be a tensor<i32>, found " << limit.getType();
+  return success();
+}
+
+Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
+  int64_t heads = op.getHeads();
+  auto sizes = checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads,
+                              op.getKvHeads().value_or(heads), error);
+  if (failed(sizes) || failed(checkLimit(op.getLimit(), error)))
+    return failure();
+  return SmallVector<Type>{typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth}),
+                           typeLike(op.getQ(), {sizes->batch, heads, sizes->queries})};
+}
+
+Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
+  int64_t heads = op.getHeads();
+  auto sizes =
+      checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads, op.getKvHeads(), error);
+  if (failed(sizes))
+    return failure();
+  RankedTensorType out = typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth});
+  RankedTensorType lse = typeLike(op.getQ(), {sizes->batch, heads, sizes->queries});
+  if (op.getOut().getType() != out || op.getDout().getType() != out || op.getLse().getType() != lse)
+    return error() << "operands out, dout and lse must be " << out << ", " << out << " and " << lse
+                   << ", found " << op.getOut().getType() << ", " << op.getDout().getType() << " and "
+                   << op.getLse().getType();
+  return SmallVector<Type>{op.getQ().getType(), op.getK().getType(), op.getV().getType()};
+}
+
+double AttentionOp::scoreScale() {
+  if (std::optional<APFloat> scale = getScale())
+    return scale->convertToDouble();
+  return 1 / std::sqrt(double(shapeOf(getQ())[2] / getHeads()));
+}
+
+void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>,
+                           MutableArrayRef<Value> out) {
+  if (g[1] || getLimit()) {
+    emitOpError(g[1] ? "has no gradient of its second result, the log-sum-exp"
+                     : "has no gradient where `limit` is given; that form is for generation");
+    return;
+  }
+  auto grad =
+      AttentionGradOp::create(builder, getLoc(), getQ(), getK(), getV(), getOut(), getLse(), g[0],
+                              getSegments(), getHeads(), keyHeads(), getCausal(), APFloat(scoreScale()));
+  llvm::copy(grad.getResults(), out.begin());
+}
+
+/// The cache holds the keys and values of all positions so far; `limit` hides those that are yet to come.
+SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
+  if (!getCausal()) {
+    emitOpError(
+        "is not causal, so the model cannot generate; add `causal`, or give no output the name \"logits\"");
+    return {};
+  }
+  Value keys = caches.append(builder, getK()), values = caches.append(builder, getV());
+  auto step =
+      AttentionOp::create(builder, getLoc(), getQ(), keys, values, /*segments=*/Value(), caches.position(),
+                          getHeadsAttr(), getKvHeadsAttr(), /*causal=*/UnitAttr(), getScaleAttr());
+  return {step.getOut(), Value()};
+}
+
+/// Multiplications and additions of `products` score-sized products; a causal query sees half of the keys.
+static int64_t attentionFlops(Value q, Value k, Value v, int64_t heads, int64_t keyHeads, bool causal,
+                              int64_t scoreProducts, int64_t valueProducts) {
+  int64_t queries = shapeOf(q)[1], keys = shapeOf(k)[1];
+  int64_t pairs = queries * keys;
+  if (causal && keys >= queries)
+    pairs = queries * (keys - queries) + queries * (queries + 1) / 2;
+  int64_t headWidth = shapeOf(q)[2] / heads, valueWidth = shapeOf(v)[2] / keyHeads;
+  return 2 * shapeOf(q)[0] * heads * pairs * (scoreProducts * headWidth + valueProducts * valueWidth);
+}
+
+int64_t AttentionOp::getFlops() {
+  return attentionFlops(getQ(), getK(), getV(), getHeads(), keyHeads(), getCausal(), 1, 1);
+}
+
+/// Scores again, dq and dk; dp and dv.
+int64_t AttentionGradOp::getFlops() {
+  return attentionFlops(getQ(), getK(), getV(), getHeads(), getKvHeads(), getCausal(), 3, 2);
+}
+
+KernelClass AttentionOp::getKernelClass() { return KernelClass::Attention; }
+KernelClass AttentionGradOp::getKernelClass() { return KernelClass::AttentionGrad; }

@@ -1,0 +1,68 @@
+// nn.gather and nn.scatter_add: rows of a table by index.
+#include "dialects/NN/Builders.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+using Inferred = FailureOr<SmallVector<Type>>;
+
+static LogicalResult checkTable(Value table, Value ids, InferError error) {
+  if (tensorType(table).getRank() != 2)
+    return error() << "operand table must have two dimensions, rows and columns, found " << table.getType();
+  Type element = tensorType(ids).getElementType();
+  if (!element.isInteger(32) && !element.isInteger(64))
+    return error() << "operand ids must have i32 or i64 elements, found " << ids.getType();
+  return success();
+}
+
+/// The type of one row of the table per id.
+static RankedTensorType rowsType(Value table, Value ids) {
+  SmallVector<int64_t> shape(shapeOf(ids));
+  shape.push_back(shapeOf(table)[1]);
+  return typeLike(table, shape);
+}
+
+Inferred GatherOp::inferTypes(Adaptor adaptor, InferError error) {
+  if (failed(checkTable(adaptor.getTable(), adaptor.getIds(), error)))
+    return failure();
+  return SmallVector<Type>{rowsType(adaptor.getTable(), adaptor.getIds())};
+}
+
+Inferred ScatterAddOp::inferTypes(Adaptor adaptor, InferError error) {
+  if (failed(checkTable(adaptor.getTable(), adaptor.getIds(), error)))
+    return failure();
+  RankedTensorType expected = rowsType(adaptor.getTable(), adaptor.getIds());
+  if (adaptor.getUpdates().getType() != expected)
+    return error() << "operand updates must hold one row of table, " << adaptor.getTable().getType()
+                   << ", per element of ids, " << adaptor.getIds().getType() << ": expected " << expected
+                   << ", found " << adaptor.getUpdates().getType();
+  return SmallVector<Type>{adaptor.getTable().getType()};
+}
+
+IndexingRule GatherOp::getIndexingRule() {
+  auto ids = llvm::to_vector(llvm::seq<int>(0, shapeOf(getIds()).size()));
+  int column = ids.size();
+  SmallVector<int> result = ids;
+  result.push_back(column);
+  return {{{-1, column}, ids}, {result}};
+}
+
+/// Ids may be split, as partial sums, only where the table starts from zeros.
+IndexingRule ScatterAddOp::getIndexingRule() {
+  auto ids = llvm::to_vector(llvm::seq<int>(0, shapeOf(getIds()).size()));
+  int column = ids.size();
+  if (constantValue(getTable()) != 0.0)
+    llvm::fill(ids, -1);
+  SmallVector<int> updates = ids;
+  updates.push_back(column);
+  return {{{-1, column}, ids, updates}, {{-1, column}}};
+}
+
+void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, MutableArrayRef<Value> out) {
+  TensorBuilder build(builder, getLoc());
+  out[0] = build.create<ScatterAddOp>(build.zero(tensorType(getTable())), getIds(), g[0]).getResult();
+}
+
+KernelClass ScatterAddOp::getKernelClass() { return KernelClass::Scatter; }
+int ScatterAddOp::getInPlaceOperand(unsigned) { return 0; }

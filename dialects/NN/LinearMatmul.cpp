@@ -1,0 +1,165 @@
+// nn.matmul: result type, gradient and simplifications. (MatmulGemm.cpp has its library call.)
+#include "dialects/NN/Builders.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+using Inferred = FailureOr<SmallVector<Type>>;
+
+namespace {
+
+/// A side's matrix as it takes part in the product: after transposition.
+struct Matrix {
+  int64_t rows, columns;
+  ArrayRef<int64_t> batch;
+};
+
+} // namespace
+
+static Matrix matrixOf(Value value, bool transposed) {
+  ArrayRef<int64_t> shape = shapeOf(value), last = shape.take_back(2);
+  return {last[transposed], last[!transposed], shape.drop_back(2)};
+}
+
+static LogicalResult checkOperands(MatmulOp::Adaptor op, InferError error) {
+  RankedTensorType lhs = tensorType(op.getLhs()), rhs = tensorType(op.getRhs());
+  if (!isa<FloatType>(lhs.getElementType()) || lhs.getElementType() != rhs.getElementType())
+    return error() << "operands lhs and rhs must have the same floating-point element type, found " << lhs
+                   << " and " << rhs;
+  if (lhs.getRank() < 2 || rhs.getRank() < 2)
+    return error() << "operands lhs and rhs must have two dimensions or more, found " << lhs << " and "
+                   << rhs;
+  return success();
+}
+
+Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
+  if (failed(checkOperands(op, error)))
+    return failure();
+  Matrix lhs = matrixOf(op.getLhs(), op.getTransposeLhs()), rhs = matrixOf(op.getRhs(), op.getTransposeRhs());
+  if (lhs.columns != rhs.rows)
+    return error() << "the inner dimensions differ: lhs, " << op.getLhs().getType()
+                   << (op.getTransposeLhs() ? " transposed" : "") << ", has " << lhs.columns
+                   << " columns and rhs, " << op.getRhs().getType()
+                   << (op.getTransposeRhs() ? " transposed" : "") << ", has " << rhs.rows << " rows";
+  bool shared = rhs.batch.empty() && !op.getReduceBatch();
+  if (!shared && lhs.batch != rhs.batch)
+    return error() << "the leading dimensions of lhs, " << op.getLhs().getType() << ", and rhs, "
+                   << op.getRhs().getType() << ", differ";
+  SmallVector<int64_t> shape;
+  if (!op.getReduceBatch())
+    shape.assign(lhs.batch.begin(), lhs.batch.end());
+  shape.append({lhs.rows, rhs.columns});
+  RankedTensorType result = typeLike(op.getLhs(), shape);
+  if (op.getAccumulate() && op.getAccumulate().getType() != result)
+    return error() << "operand accumulate must have the product's type " << result << ", found "
+                   << op.getAccumulate().getType();
+  return SmallVector<Type>{result};
+}
+
+/// Labels: the leading dimensions first, then m, k, n. What is summed stays whole where something is added to
+/// the sum.
+IndexingRule MatmulOp::getIndexingRule() {
+  int batch = shapeOf(getLhs()).size() - 2, m = batch, k = batch + 1, n = batch + 2;
+  int summed = getAccumulate() ? -1 : k;
+  SmallVector<int> leading = llvm::to_vector(llvm::seq<int>(0, batch));
+  SmallVector<int> product = getReduceBatch() ? SmallVector<int>() : leading;
+  if (getReduceBatch() && getAccumulate())
+    llvm::fill(leading, -1);
+  auto labels = [](SmallVector<int> front, int rows, int columns, bool transposed) {
+    front.append({transposed ? columns : rows, transposed ? rows : columns});
+    return front;
+  };
+  bool sharedRhs = shapeOf(getRhs()).size() == 2;
+  IndexingRule rule;
+  rule.operands.push_back(labels(leading, m, summed, getTransposeLhs()));
+  rule.operands.push_back(labels(sharedRhs ? SmallVector<int>() : leading, summed, n, getTransposeRhs()));
+  rule.results.push_back(labels(product, m, n, false));
+  if (getAccumulate())
+    rule.operands.push_back(rule.results.front());
+  return rule;
+}
+
+int64_t MatmulOp::getFlops() {
+  Matrix lhs = matrixOf(getLhs(), getTransposeLhs()), rhs = matrixOf(getRhs(), getTransposeRhs());
+  return 2 * ShapedType::getNumElements(lhs.batch) * lhs.rows * lhs.columns * rhs.columns;
+}
+
+KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
+int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
+
+//===-- Gradient
+//------------------------------------------------------------------------------------------===//
+
+/// op(lhs) = g op(rhs)^T, for every matrix of the batch. Where lhs enters transposed, its cotangent is
+/// op(rhs) g^T, unless one of the factors lacks the batch and must stand on the right.
+static Value buildLhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
+  bool rhsTransposed = op.getTransposeRhs(), sharedRhs = shapeOf(op.getRhs()).size() == 2;
+  if (op.getReduceBatch()) {
+    Value transposed = build.matmul(op.getRhs(), g, {.transposeLhs = rhsTransposed, .transposeRhs = true});
+    return op.getTransposeLhs() ? transposed : build.transposeLast(transposed);
+  }
+  if (op.getTransposeLhs() && (!sharedRhs || shapeOf(g).size() == 2))
+    return build.matmul(op.getRhs(), g, {.transposeLhs = rhsTransposed, .transposeRhs = true});
+  Value plain = build.matmul(g, op.getRhs(), {.transposeRhs = !rhsTransposed});
+  return op.getTransposeLhs() ? build.transposeLast(plain) : plain;
+}
+
+/// op(rhs) = op(lhs)^T g, summed over the batch where all matrices share rhs; transposed, g^T op(lhs).
+static Value buildRhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
+  bool lhsTransposed = op.getTransposeLhs();
+  if (op.getReduceBatch()) {
+    Value plain = build.matmul(op.getLhs(), g, {.transposeLhs = !lhsTransposed});
+    return op.getTransposeRhs() ? build.transposeLast(plain) : plain;
+  }
+  bool sum = shapeOf(op.getRhs()).size() == 2 && shapeOf(g).size() > 2;
+  if (op.getTransposeRhs())
+    return build.matmul(g, op.getLhs(),
+                        {.transposeLhs = true, .transposeRhs = lhsTransposed, .reduceBatch = sum});
+  return build.matmul(op.getLhs(), g, {.transposeLhs = !lhsTransposed, .reduceBatch = sum});
+}
+
+void MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed,
+                        MutableArrayRef<Value> out) {
+  TensorBuilder build(builder, getLoc());
+  if (needed[0])
+    out[0] = buildLhsVjp(build, *this, g[0]);
+  if (needed[1])
+    out[1] = buildRhsVjp(build, *this, g[0]);
+  if (getAccumulate())
+    out[2] = g[0];
+}
+
+//===-- Simplifications
+//-----------------------------------------------------------------------------------===//
+
+/// What `operand` transposes in its last two dimensions alone, or null.
+static Value transposedLast(Value operand) {
+  auto transpose = operand.getDefiningOp<TransposeOp>();
+  if (!transpose || isa<DeferredType>(operand.getType()))
+    return {};
+  ArrayRef<int64_t> permutation = transpose.getPermutation();
+  int64_t rank = permutation.size();
+  bool swapsLast = rank >= 2 && permutation[rank - 1] == rank - 2 && permutation[rank - 2] == rank - 1;
+  return swapsLast && llvm::equal(permutation.drop_back(2), llvm::seq<int64_t>(0, rank - 2))
+             ? transpose.getX()
+             : Value();
+}
+
+/// The library transposes on the way.
+LogicalResult MatmulOp::canonicalize(MatmulOp op, PatternRewriter &rewriter) {
+  Value lhs = transposedLast(op.getLhs()), rhs = transposedLast(op.getRhs());
+  if (!lhs && !rhs)
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] {
+    if (lhs) {
+      op.getLhsMutable().assign(lhs);
+      op.setTransposeLhs(!op.getTransposeLhs());
+    }
+    if (rhs) {
+      op.getRhsMutable().assign(rhs);
+      op.setTransposeRhs(!op.getTransposeRhs());
+    }
+  });
+  return success();
+}
