@@ -91,8 +91,10 @@ static void emitExports(OpBuilder &builder, ModuleOp module) {
 
 LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTable &storages, ArrayRef<FlatSymbolRefAttr> buffers) {
   emitStates(builder, module, storages, buffers);
-  for (auto program : module.getOps<train::ProgramOp>())
+  for (auto program : module.getOps<train::ProgramOp>()) {
     emitTraining(builder, program);
+    module.setName(program.getModel()); // the plan's name
+  }
   emitGeneration(builder, module, storages, buffers);
   emitExports(builder, module);
   return success();

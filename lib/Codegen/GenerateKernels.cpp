@@ -1,0 +1,135 @@
+// The pass generate-kernels: kernels for all scheduled ops, and on each op how they are launched.
+#include "dialects/Interfaces/Interfaces.h"
+#include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Passes.h"
+
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_GENERATEKERNELSPASS
+#include "lib/Codegen/Passes.h.inc"
+
+namespace {
+
+struct GenerateKernelsPass : impl::GenerateKernelsPassBase<GenerateKernelsPass> {
+  void runOnOperation() override;
+
+private:
+  void declare(const codegen::KernelLaunch &launch, Location loc);
+  void annotate(Operation *op, const codegen::GeneratedKernels &kernels);
+
+  llvm::StringSet<> declared_;
+};
+
+/// True for ops that run generated code.
+bool needsKernel(Operation *op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable)
+    return false;
+  switch (executable.getKernelClass()) {
+  case KernelClass::Rows:
+  case KernelClass::StridedCopy:
+  case KernelClass::Scatter:
+  case KernelClass::Attention:
+  case KernelClass::AttentionGrad:
+    return true;
+  case KernelClass::Alias:
+  case KernelClass::Zero:
+  case KernelClass::Gemm:
+  case KernelClass::Loop:
+    return false;
+  }
+  llvm_unreachable("unknown kernel class");
+}
+
+plan::Access planAccess(codegen::Access access) {
+  switch (access) {
+  case codegen::Access::Read:
+    return plan::Access::read;
+  case codegen::Access::Write:
+    return plan::Access::write;
+  case codegen::Access::ReadWrite:
+    return plan::Access::read_write;
+  }
+  llvm_unreachable("unknown access");
+}
+
+Type storedElement(Type element) {
+  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
+}
+
+/// Position of an argument in the numbering of plan.launch_spec: operands, then results, then scratch.
+int64_t argumentNumber(Operation *op, const codegen::KernelParam &param) {
+  switch (param.source) {
+  case codegen::KernelParam::Source::Operand:
+    return param.index;
+  case codegen::KernelParam::Source::Result:
+    return op->getNumOperands() + param.index;
+  case codegen::KernelParam::Source::Scratch:
+    return op->getNumOperands() + op->getNumResults() + param.index;
+  }
+  llvm_unreachable("unknown source");
+}
+
+} // namespace
+
+void GenerateKernelsPass::declare(const codegen::KernelLaunch &launch, Location loc) {
+  if (!declared_.insert(launch.symbol).second)
+    return;
+  MLIRContext *context = &getContext();
+  SmallVector<Attribute> params;
+  for (const codegen::KernelParam &param : launch.params)
+    params.push_back(
+        plan::ParamAttr::get(context, planAccess(param.access), storedElement(param.element), param.bytes));
+  OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+  plan::KernelOp::create(builder, loc, launch.symbol, builder.getArrayAttr(params), launch.grid,
+                         launch.flops);
+}
+
+void GenerateKernelsPass::annotate(Operation *op, const codegen::GeneratedKernels &kernels) {
+  MLIRContext *context = &getContext();
+  Builder builder(context);
+  SmallVector<Attribute> launches, aliases;
+  for (const codegen::KernelLaunch &launch : kernels.launches) {
+    SmallVector<int64_t> args;
+    for (const codegen::KernelParam &param : launch.params)
+      args.push_back(argumentNumber(op, param));
+    launches.push_back(
+        plan::LaunchSpecAttr::get(context, FlatSymbolRefAttr::get(context, launch.symbol), args));
+  }
+  for (auto [operand, result] : kernels.mayAlias)
+    aliases.push_back(builder.getDenseI64ArrayAttr({int64_t(operand), int64_t(result)}));
+  op->setAttr("plan.launches", builder.getArrayAttr(launches));
+  if (!kernels.scratchBytes.empty())
+    op->setAttr("plan.scratch", builder.getDenseI64ArrayAttr(kernels.scratchBytes));
+  if (!aliases.empty())
+    op->setAttr("plan.may_alias", builder.getArrayAttr(aliases));
+}
+
+void GenerateKernelsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  declared_.clear();
+  SmallVector<Operation *> ops;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!needsKernel(op))
+      return WalkResult::advance();
+    ops.push_back(op);
+    return WalkResult::skip(); // a kernel's region is part of it
+  });
+  OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(getContext());
+  for (Operation *op : ops) {
+    FailureOr<codegen::GeneratedKernels> generated = codegen::generate(op, *kernels);
+    if (failed(generated))
+      return signalPassFailure();
+    for (const codegen::KernelLaunch &launch : generated->launches)
+      declare(launch, op->getLoc());
+    annotate(op, *generated);
+  }
+  kernels->setName("kernels");
+  module.push_back(kernels.release());
+}
+
+} // namespace trainc

@@ -1,0 +1,15 @@
+// The pass that generates kernels.
+#pragma once
+
+#include "dialects/Plan/Plan.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace trainc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "lib/Codegen/Passes.h.inc"
+
+} // namespace trainc

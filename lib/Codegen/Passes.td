@@ -1,0 +1,29 @@
+#ifndef TRAINC_CODEGEN_PASSES
+#define TRAINC_CODEGEN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
+  let summary = "generates the kernels of all scheduled ops and notes on each op how they are launched";
+  let description = [{
+    The kernels go into the nested module @kernels, where equal ones exist once, and are declared by `plan.kernel`. An op
+    gets `plan.launches` (kernels in order, with arguments numbered through operands, results and scratch buffers),
+    `plan.scratch` (bytes of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Library calls and
+    aliases need no kernel.
+
+    Before:
+    ```mlir
+    %1 = nn.kernel rows 1 columns 4 (%a = %0 : tensor<4xf32>) -> tensor<4xf32> {...}
+    ```
+    After:
+    ```mlir
+    plan.kernel @k_0123456789abcdef grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
+    %1 = nn.kernel ... {plan.launches = [#plan.launch_spec<@k_0123456789abcdef(0, 1)>],
+                        plan.may_alias = [array<i64: 0, 0>]}
+    module @kernels { func.func @k_0123456789abcdef(...) {...} }
+    ```
+  }];
+  let dependentDialects = ["::trainc::plan::PlanDialect"];
+}
+
+#endif

@@ -1,0 +1,28 @@
+// The order of all passes: the only place that knows it.
+#pragma once
+
+#include "lib/Pipelines/CompileOptions.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+
+#include <vector>
+
+namespace trainc {
+
+/// The dialects that models and the compiler's own IR use.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Registers every pass of every phase, for trainc-opt.
+void registerPasses();
+
+/// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted as
+/// diagnostics.
+llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options);
+
+/// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and adds the report.
+/// `secondsSoFar` is the time the compilation has taken up to now, for the report.
+llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, const CompileOptions &options, double secondsSoFar,
+                                                 std::string &report);
+
+} // namespace trainc

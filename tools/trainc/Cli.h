@@ -1,0 +1,34 @@
+// trainc's command line, parsed. Free of MLIR: the parser needs exceptions, MLIR is built without.
+#pragma once
+
+#include "lib/Pipelines/CompileOptions.h"
+
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace trainc {
+
+/// `trainc compile MODEL.mlir -o PLAN`.
+struct CompileCommand {
+  std::string model, output, report;
+  CompileOptions options;
+};
+
+/// `trainc tokenize --tokenizer=bytes|FILE TEXT... -o tokens.bin`.
+struct TokenizeCommand {
+  std::string tokenizer = "bytes", output, endToken;
+  std::vector<std::string> texts;
+};
+
+/// `trainc dump PLAN`.
+struct DumpCommand {
+  std::string plan;
+};
+
+using Command = std::variant<CompileCommand, TokenizeCommand, DumpCommand>;
+
+/// The command asked for, or the exit code after help, version or a usage error was printed.
+std::variant<Command, int> parseCommandLine(int argc, char **argv);
+
+} // namespace trainc

@@ -1,0 +1,16 @@
+// trainc's subcommands; each returns the exit code.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "tools/trainc/Cli.h"
+
+namespace trainc {
+
+int runCompile(const CompileCommand &command);
+int runTokenize(const TokenizeCommand &command);
+int runDump(const DumpCommand &command);
+
+/// Prints the error of a status, if it has one, and returns its exit code.
+int finish(const Status &status);
+
+} // namespace trainc

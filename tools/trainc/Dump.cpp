@@ -1,0 +1,163 @@
+#include "tools/trainc/Dump.h"
+
+#include "runtime/plan/dtype.h"
+
+#include <fmt/format.h>
+#include <iterator>
+
+namespace trainc {
+
+namespace {
+
+class PlanPrinter {
+public:
+  explicit PlanPrinter(const fb::Plan &plan) : plan_(plan) {}
+
+  std::string print();
+
+private:
+  template <typename... Args> void line(fmt::format_string<Args...> format, Args &&...args) {
+    fmt::format_to(std::back_inserter(text_), "{:{}}", "", 2 * indent_);
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '\n';
+  }
+
+  void printMemory();
+  void printCode();
+  void printStates();
+  void printTraining();
+  void printEntry(const fb::Entry &entry);
+  void printInstruction(const fb::Instruction &instruction);
+  void printInstructions(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions);
+  std::string source(uint32_t index) const;
+  std::string operand(const fb::Operand &operand) const;
+  std::string launch(const fb::Launch &launch) const;
+  std::string gemm(const fb::Gemm &gemm) const;
+
+  const fb::Plan &plan_;
+  std::string text_;
+  int indent_ = 0;
+};
+
+std::string shapeText(const flatbuffers::Vector<uint64_t> &shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+std::string PlanPrinter::source(uint32_t index) const {
+  const fb::Source &source = *plan_.sources()->Get(index);
+  if (!source.file() || source.line() == 0)
+    return source.op()->str();
+  return fmt::format("{} ({}:{})", source.op()->str(), source.file()->str(), source.line());
+}
+
+std::string PlanPrinter::operand(const fb::Operand &operand) const {
+  const fb::Buffer &buffer = *plan_.buffers()->Get(operand.buffer());
+  std::string text = buffer.name() ? buffer.name()->str() : fmt::format("#{}", operand.buffer());
+  if (operand.offset())
+    text += fmt::format("+{}", operand.offset());
+  if (operand.loop_stride())
+    text += fmt::format("+i*{}", operand.loop_stride());
+  return text;
+}
+
+std::string PlanPrinter::launch(const fb::Launch &launch) const {
+  const fb::Kernel &kernel = *plan_.kernels()->Get(launch.kernel());
+  std::string text = fmt::format("launch {} x{} (", kernel.symbol()->str(), kernel.grid());
+  for (uint32_t index = 0; index < launch.args()->size(); ++index) {
+    fb::Access access = kernel.params()->Get(index)->access();
+    const char *mark = access == fb::Access::Read ? "" : access == fb::Access::Write ? "out " : "inout ";
+    text += fmt::format("{}{}{}", index ? ", " : "", mark, operand(*launch.args()->Get(index)));
+  }
+  return text + ")";
+}
+
+std::string PlanPrinter::gemm(const fb::Gemm &gemm) const {
+  return fmt::format("gemm {} {}= {}{} x {}{}  m={} n={} k={} batch={} tile={}x{}", operand(*gemm.c()), gemm.beta() != 0 ? "+" : "",
+                     operand(*gemm.a()), gemm.transpose_a() ? "^T" : "", operand(*gemm.b()), gemm.transpose_b() ? "^T" : "",
+                     gemm.m(), gemm.n(), gemm.k(), gemm.batch(), gemm.tile_m(), gemm.tile_n());
+}
+
+void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
+  std::string from = source(instruction.source());
+  if (const fb::Launch *op = instruction.operation_as_Launch())
+    return line("{}  // {}", launch(*op), from);
+  if (const fb::Gemm *op = instruction.operation_as_Gemm())
+    return line("{}  // {}", gemm(*op), from);
+  if (const fb::Copy *op = instruction.operation_as_Copy())
+    return line("copy {} -> {} bytes={}  // {}", operand(*op->source()), operand(*op->destination()), op->bytes(), from);
+  if (const fb::Zero *op = instruction.operation_as_Zero())
+    return line("zero {} bytes={}  // {}", operand(*op->destination()), op->bytes(), from);
+  const fb::Loop &loop = *instruction.operation_as_Loop();
+  line("loop i < {} {{  // {}", loop.count(), from);
+  printInstructions(*loop.body());
+  line("}}");
+}
+
+void PlanPrinter::printInstructions(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
+  ++indent_;
+  for (const fb::Instruction *instruction : instructions)
+    printInstruction(*instruction);
+  --indent_;
+}
+
+void PlanPrinter::printMemory() {
+  for (const fb::Arena *arena : *plan_.arenas())
+    line("arena {} bytes={}", arena->name()->str(), arena->bytes());
+  for (const fb::Buffer *buffer : *plan_.buffers())
+    line("buffer {} in {} at {} bytes={} {} {}", buffer->name() ? buffer->name()->str() : "", plan_.arenas()->Get(buffer->arena())->name()->str(),
+         buffer->offset(), buffer->bytes(), dtypeName(buffer->dtype()), roleName(buffer->role()));
+}
+
+void PlanPrinter::printCode() {
+  for (const fb::Object *object : *plan_.objects())
+    line("object {} bytes={}", object->level()->str(), object->image()->size());
+  for (const fb::Kernel *kernel : *plan_.kernels())
+    line("kernel {} grid={} params={}", kernel->symbol()->str(), kernel->grid(), kernel->params()->size());
+}
+
+void PlanPrinter::printStates() {
+  for (const fb::State *state : *plan_.states())
+    line("state {} {} {} {}", state->name()->str(), dtypeName(state->dtype()), shapeText(*state->shape()), roleName(state->role()));
+  for (const fb::Scalar *scalar : *plan_.scalars())
+    line("scalar {} {} {}", scalar->name()->str(), dtypeName(scalar->dtype()),
+         scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device");
+}
+
+void PlanPrinter::printTraining() {
+  if (const fb::Training *training = plan_.training())
+    line("training micro_batch={} accumulate={} seq_len={} steps={}", training->micro_batch(), training->accumulate(),
+         training->seq_len(), training->steps());
+  if (const fb::Generation *generation = plan_.generation())
+    line("generation context={} vocabulary={}", generation->context(), generation->vocabulary());
+  if (plan_.exports())
+    for (const fb::Export *file : *plan_.exports())
+      line("export {} bytes={}", file->file()->str(), file->text()->size());
+}
+
+void PlanPrinter::printEntry(const fb::Entry &entry) {
+  line("entry {} flops={} {{", entry.name()->str(), entry.flops());
+  ++indent_;
+  if (entry.inputs())
+    for (const fb::Input *input : *entry.inputs())
+      line("input {} {} {} {}", input->column()->str(), dtypeName(input->dtype()), shapeText(*input->shape()),
+           input->extent() == fb::Extent::Step ? "step" : "micro");
+  --indent_;
+  printInstructions(*entry.instructions());
+  line("}}");
+}
+
+std::string PlanPrinter::print() {
+  line("plan {} target={} ranks={} by {}", plan_.name()->str(), plan_.target()->str(), plan_.ranks(),
+       plan_.producer() ? plan_.producer()->str() : "unknown");
+  printMemory();
+  printCode();
+  printStates();
+  printTraining();
+  for (const fb::Entry *entry : *plan_.entries())
+    printEntry(*entry);
+  return std::move(text_);
+}
+
+} // namespace
+
+std::string dumpPlan(const fb::Plan &plan) { return PlanPrinter(plan).print(); }
+
+} // namespace trainc

@@ -1,0 +1,25 @@
+// trainc: compiles a model and its training step to a plan that trainrun executes.
+#include "tools/trainc/Commands.h"
+
+#include <fmt/format.h>
+
+namespace trainc {
+
+int finish(const Status &status) {
+  if (!status.ok())
+    fmt::print(stderr, "trainc: error: {}\n", status.message());
+  return status.exitCode();
+}
+
+static int run(const CompileCommand &command) { return runCompile(command); }
+static int run(const TokenizeCommand &command) { return runTokenize(command); }
+static int run(const DumpCommand &command) { return runDump(command); }
+
+} // namespace trainc
+
+int main(int argc, char **argv) {
+  auto parsed = trainc::parseCommandLine(argc, argv);
+  if (int *exitCode = std::get_if<int>(&parsed))
+    return *exitCode;
+  return std::visit([](const auto &command) { return trainc::run(command); }, std::get<trainc::Command>(parsed));
+}
