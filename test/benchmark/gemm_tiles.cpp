@@ -1,7 +1,10 @@
 // Which BLAS, and which tiles of C: GPT-2 124M's matrix products at 1024 tokens, computed tile by tile on our
 // threads. Results and the choice: docs/adr/0001-cpu-blas.md.
 //
-//   gemm_tiles LIBRARY [benchmark options]    LIBRARY: openblas, blis or dnnl, or a path to the .so of one
+//   gemm_tiles LIBRARY THREADS [benchmark options]    LIBRARY: openblas, blis or dnnl, or a path to the .so
+//   of one
+//
+// With one thread the rates are of CPU time, so that they can be compared on a machine that is not idle.
 //
 // The library is loaded at run time, so that OPENBLAS_CORETYPE, BLIS_ARCH_TYPE and the like act, and so that
 // one library does not resolve the other's symbols.
@@ -93,8 +96,8 @@ struct Product {
   }
 };
 
-void product(benchmark::State &state, const Shape &shape, int64_t tileM, int64_t tileN) {
-  ThreadPool pool(2);
+void product(benchmark::State &state, const Shape &shape, int64_t tileM, int64_t tileN, unsigned threads) {
+  ThreadPool pool(threads);
   Product product(shape);
   product.run(pool, tileM, tileN);
   for (auto _ : state)
@@ -106,7 +109,7 @@ void product(benchmark::State &state, const Shape &shape, int64_t tileM, int64_t
 
 int64_t half(int64_t size) { return (size / 2 + 15) / 16 * 16; }
 
-void registerShape(const Shape &shape) {
+void registerShape(const Shape &shape, unsigned threads) {
   std::vector<std::pair<int64_t, int64_t>> tiles = {{half(shape.m), shape.n}, {shape.m, half(shape.n)}};
   for (const int64_t size : {256, 384, 512, 768, 1024})
     tiles.emplace_back(std::min(size, shape.m), std::min(size, shape.n));
@@ -120,11 +123,13 @@ void registerShape(const Shape &shape) {
       tiles.emplace_back(rows, shape.n);
   std::ranges::sort(tiles);
   tiles.erase(std::ranges::unique(tiles).begin(), tiles.end());
-  for (const auto &[tileM, tileN] : tiles)
-    benchmark::RegisterBenchmark(fmt::format("{}/{}x{}", shape.name, tileM, tileN).c_str(), product, shape,
-                                 tileM, tileN)
-        ->UseRealTime()
-        ->Unit(benchmark::kMillisecond);
+  for (const auto &[tileM, tileN] : tiles) {
+    auto *added = benchmark::RegisterBenchmark(fmt::format("{}/{}x{}", shape.name, tileM, tileN).c_str(),
+                                               product, shape, tileM, tileN, threads);
+    added->Unit(benchmark::kMillisecond);
+    if (threads > 1)
+      added->UseRealTime();
+  }
 }
 
 bool loadLibrary(std::string name) {
@@ -150,15 +155,16 @@ bool loadLibrary(std::string name) {
 } // namespace
 
 int main(int argc, char **argv) {
-  if (argc < 2 || !loadLibrary(argv[1])) {
-    fmt::print(stderr, "usage: gemm_tiles openblas|blis|dnnl|PATH [--benchmark_...]\n");
+  const int threads = argc < 3 ? 0 : std::atoi(argv[2]);
+  if (threads < 1 || !loadLibrary(argv[1])) {
+    fmt::print(stderr, "usage: gemm_tiles openblas|blis|dnnl|PATH THREADS [--benchmark_...]\n");
     return 2;
   }
-  std::swap(argv[0], argv[1]);
-  int rest = argc - 1;
-  benchmark::Initialize(&rest, argv + 1);
+  argv[2] = argv[0];
+  int rest = argc - 2;
+  benchmark::Initialize(&rest, argv + 2);
   for (const Shape &shape : kShapes)
-    registerShape(shape);
+    registerShape(shape, static_cast<unsigned>(threads));
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

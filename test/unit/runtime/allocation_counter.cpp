@@ -1,8 +1,7 @@
 #include "test/unit/runtime/allocation_counter.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
+#include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TRAINC_SANITIZED 1
@@ -23,14 +22,13 @@ void count() {
 } // namespace
 
 #ifdef TRAINC_SANITIZED
-void *operator new(size_t size) {
-  count();
-  if (void *memory = std::malloc(size))
-    return memory;
-  std::abort();
-}
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+// Sanitizers own malloc, and offer hooks.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t),
+                                                         void (*freed)(const volatile void *));
+namespace {
+const int installed = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void *, size_t) { count(); }, [](const volatile void *) {});
+} // namespace
 #else
 extern "C" {
 void *__libc_malloc(size_t size);
