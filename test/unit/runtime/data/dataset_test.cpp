@@ -37,11 +37,10 @@ TEST(ColumnSpec, ComesFromThePlansInput) {
   const auto add = [&](const char *column, fb::Extent extent) {
     return fb::CreateInputDirect(builder, column, 0, fb::DType::F64, &shape, extent, 7, -3);
   };
-  builder.Finish(fb::CreateEntryDirect(
-      builder, "e",
-      new std::vector<flatbuffers::Offset<fb::Input>>{add("x", fb::Extent::Micro), add("x", fb::Extent::Step),
-                                                      add("y", fb::Extent::Step)},
-      new std::vector<flatbuffers::Offset<fb::Instruction>>()));
+  const std::vector<flatbuffers::Offset<fb::Input>> inputs = {
+      add("x", fb::Extent::Micro), add("x", fb::Extent::Step), add("y", fb::Extent::Step)};
+  const std::vector<flatbuffers::Offset<fb::Instruction>> none;
+  builder.Finish(fb::CreateEntryDirect(builder, "e", &inputs, &none));
   const auto *entry = flatbuffers::GetRoot<fb::Entry>(builder.GetBufferPointer());
   const auto columns = distinctColumns({entry->inputs()->begin(), entry->inputs()->end()});
   EXPECT_THAT(columns, testing::ElementsAre(ColumnSpec{"x", fb::DType::F64, {3, 5}, 7, -3},

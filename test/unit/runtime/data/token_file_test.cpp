@@ -48,7 +48,8 @@ TEST(TokenFile, OptionThenSidecarDecideTheWidth) {
 }
 
 TEST(TokenFile, ReadsBothVersionsOfLlmc) {
-  const auto narrow = read(llmcFile(1, 3, bytesOf<uint16_t>({5, 6, 7})), {std::nullopt, 100000});
+  const std::string content = llmcFile(1, 3, bytesOf<uint16_t>({5, 6, 7}));
+  const auto narrow = read(content, {std::nullopt, 100000});
   ASSERT_OK(narrow);
   EXPECT_EQ(narrow->dtype, SafetensorsDType::kU16);
   EXPECT_EQ(narrow->fileOffset, 1024U);
