@@ -1,5 +1,8 @@
 # Targets of the runtime and settings shared with the compiler.
 find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(CLI11 REQUIRED)
 
 add_library(trainc_flags INTERFACE)
 target_include_directories(trainc_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
