@@ -47,7 +47,7 @@ bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % 8 
 
 uint64_t elements(const flatbuffers::Vector<uint64_t> &shape) {
   constexpr uint64_t limit = uint64_t{1} << 48;
-  if (!isAligned(shape.data()))
+  if (shape.size() > 0 && !isAligned(shape.data())) // an empty vector, of a scalar, need not be
     return 0;
   uint64_t product = 1;
   for (const uint64_t dimension : shape) {

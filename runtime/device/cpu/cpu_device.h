@@ -18,6 +18,8 @@ public:
   explicit CpuDevice(unsigned threads = 0);
 
   unsigned threads() const { return pool_.threads(); }
+  /// The instruction-set level of the kernels in use; empty before loadKernels() and for a plan without kernels.
+  const std::string &level() const { return kernels_.level(); }
 
   std::string description() const override;
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;

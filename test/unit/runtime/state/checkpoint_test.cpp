@@ -2,9 +2,7 @@
 #include "runtime/state/checkpoint_writer.h"
 #include "test/unit/runtime/state/support.h"
 
-#include <csignal>
 #include <gmock/gmock.h>
-#include <sys/resource.h>
 
 namespace trainc {
 namespace {
@@ -144,24 +142,6 @@ TEST_F(CheckpointTest, MissingFilesAreNamed) {
   EXPECT_THAT(load(root_ / "step-00000020", parameters_, optimizer_).message(),
               HasSubstr("step-00000020/optimizer.safetensors"));
 }
-
-/// Files of this process cannot grow beyond a limit while this lives: a full disk.
-class FullDisk {
-public:
-  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
-private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 TEST_F(CheckpointTest, FullDiskKeepsThePreviousOne) {
   ASSERT_TRUE(write(20).ok());

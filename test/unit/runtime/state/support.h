@@ -3,11 +3,13 @@
 
 #include "runtime/state/safetensors_writer.h"
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <sys/resource.h>
 
 namespace trainc {
 
@@ -65,6 +67,24 @@ inline Result<FileChecksums> saveTensors(const std::filesystem::path &path,
   TRAINC_RETURN_IF_ERROR(file.close());
   return checksums;
 }
+
+/// Files of this process cannot grow beyond a limit while this lives: a full disk.
+class FullDisk {
+public:
+  explicit FullDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FullDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
 
 inline std::string readFile(const std::filesystem::path &path) {
   std::ifstream file(path, std::ios::binary);

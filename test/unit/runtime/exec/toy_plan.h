@@ -1,0 +1,15 @@
+// A plan that really trains, evaluates and generates, made by hand: the bigram model of toy_kernels.c.
+#pragma once
+
+#include "test/unit/runtime/plan_builder.h"
+
+namespace trainc::test {
+
+inline constexpr uint64_t kToyVocabulary = 16, kToyLength = 8, kToyMicroBatch = 4, kToyAccumulate = 2;
+
+/// Parameter "wte.weight" [16, 16], optimizer states "exp_avg.wte.weight" and "updates" (i64). A step takes 2
+/// micro-batches of 4 samples of 8 tokens below 16; evaluation takes 4 samples; generation has a context of 8
+/// tokens. Labels of -100 are ignored. Constant learning rate 0.5; the export is config.json.
+PlanBuilder toyPlan();
+
+} // namespace trainc::test

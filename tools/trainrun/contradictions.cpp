@@ -1,0 +1,83 @@
+#include "tools/trainrun/contradictions.h"
+
+namespace trainc {
+
+namespace {
+
+/// `option` was given, but is of no use without `needed`.
+struct Needs {
+  bool given;
+  const char *option;
+  bool satisfied;
+  const char *needed;
+};
+
+Status checkNeeds(const Options &o) {
+  const bool hasData = !o.data.empty();
+  const bool measures = o.trains() || !o.evalData.empty();
+  const Needs needs[] = {
+      {o.steps.has_value(), "--steps", hasData, "--data"},
+      {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), "training (--data)"},
+      {o.evalEvery.has_value(), "--eval-every", !o.evalData.empty(), "--eval-data"},
+      {o.evalEvery.has_value(), "--eval-every", o.trains(), "training (--data)"},
+      {!o.dataDType.empty(), "--data-dtype", hasData || !o.evalData.empty(), "--data or --eval-data"},
+      {o.checkpointEvery.has_value(), "--checkpoint-every", !o.checkpointDir.empty(), "--checkpoint-dir"},
+      {o.keepLast.has_value(), "--keep-last", !o.checkpointDir.empty(), "--checkpoint-dir"},
+      {o.checkpointEvery.has_value(), "--checkpoint-every", o.trains(), "training (--data)"},
+      {o.keepLast.has_value(), "--keep-last", o.trains(), "training (--data)"},
+      {!o.checkpointDir.empty(), "--checkpoint-dir", o.trains() || !o.resume.empty(),
+       "training (--data) or --resume"},
+      {o.resume == "auto", "--resume=auto", !o.checkpointDir.empty(), "--checkpoint-dir"},
+      {o.maxTokens.has_value(), "--max-tokens", o.generate.has_value(), "--generate"},
+      {o.temperature.has_value(), "--temperature", o.generate.has_value(), "--generate"},
+      {o.topK.has_value(), "--top-k", o.generate.has_value(), "--generate"},
+      {!o.tokenizer.empty(), "--tokenizer", o.generate.has_value(), "--generate"},
+      {!o.metrics.empty(), "--metrics", measures, "--data or --eval-data"},
+      {o.peakFlops.has_value(), "--peak-flops", o.trains(), "training (--data)"},
+  };
+  for (const Needs &each : needs)
+    if (each.given && !each.satisfied)
+      return invalidInput("{} needs {}", each.option, each.needed);
+  return {};
+}
+
+/// A dry run computes nothing, so it can keep no promise about weights or results.
+Status checkDryRun(const Options &o) {
+  const std::pair<bool, const char *> impossible[] = {
+      {o.generate.has_value(), "--generate"}, {!o.init.empty(), "--init"},
+      {!o.resume.empty(), "--resume"},        {!o.checkpointDir.empty(), "--checkpoint-dir"},
+      {!o.metrics.empty(), "--metrics"},      {o.profile, "--profile"},
+      {o.threads.has_value(), "--threads"}};
+  for (const auto &[given, option] : impossible)
+    if (given)
+      return invalidInput(
+          "--device=null and {} contradict each other: a dry run computes nothing; leave one out", option);
+  return {};
+}
+
+/// Something to do, and weights to do it with.
+Status checkPurpose(const Options &o) {
+  if (o.data.empty() && o.evalData.empty() && !o.generate)
+    return invalidInput(
+        "nothing to do: give --data to train, --eval-data to evaluate, --generate to generate, or "
+        "--device=null to look at the plan");
+  const bool hasWeights = !o.init.empty() || !o.resume.empty();
+  if (o.trains() || hasWeights)
+    return {};
+  return invalidInput(
+      "{} needs trained weights: give --init=FILE, --resume=DIR, or --data with --steps to train first",
+      o.generate ? "--generate" : "--eval-data without --data");
+}
+
+} // namespace
+
+Status checkContradictions(const Options &o) {
+  if (!o.init.empty() && !o.resume.empty())
+    return invalidInput(
+        "--init and --resume contradict each other: a checkpoint holds the weights already; leave one "
+        "out");
+  TRAINC_RETURN_IF_ERROR(checkNeeds(o));
+  return o.device == "null" ? checkDryRun(o) : checkPurpose(o);
+}
+
+} // namespace trainc

@@ -1,0 +1,117 @@
+#include "tools/trainrun/describe.h"
+
+#include "runtime/log/units.h"
+#include "runtime/plan/dtype.h"
+
+#include <fmt/ranges.h>
+
+namespace trainc {
+
+namespace {
+
+constexpr size_t kProfileRows = 40;
+
+std::string bytesByRole(const Executor &executor) {
+  std::vector<std::string> parts;
+  const std::array<uint64_t, 7> bytes = executor.bytesByRole();
+  for (size_t role = 0; role < bytes.size(); ++role)
+    if (bytes[role] > 0)
+      parts.push_back(fmt::format("{} {}", roleName(static_cast<fb::Role>(role)), formatBytes(bytes[role])));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string describeInput(const fb::Input &input) {
+  const char *extent = input.extent() == fb::Extent::Step ? " of the whole step" : "";
+  std::string text = fmt::format("{} {} [{}]{}", input.column()->str(), dtypeName(input.dtype()),
+                                 fmt::join(*input.shape(), ", "), extent);
+  if (input.limit() > 0)
+    text += fmt::format(", below {}", input.limit());
+  return text;
+}
+
+std::string describeEntry(const fb::Entry &entry) {
+  std::string text =
+      fmt::format("entry {}: {} instructions", entry.name()->str(), entry.instructions()->size());
+  if (entry.flops() > 0)
+    text += fmt::format(", {}FLOP in matrix products", formatCount(static_cast<double>(entry.flops())));
+  text += "\n";
+  if (entry.inputs())
+    for (const fb::Input *input : *entry.inputs())
+      text += fmt::format("  input {}\n", describeInput(*input));
+  return text;
+}
+
+std::string describeTraining(const fb::Training &training) {
+  const fb::Schedule &schedule = *training.schedule();
+  std::string text = fmt::format("training: {} micro-batches of {} samples a step", training.accumulate(),
+                                 training.micro_batch());
+  if (training.seq_len() > 0)
+    text += fmt::format(" of {} tokens", training.seq_len());
+  text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n",
+                      fb::EnumNameScheduleKind(schedule.kind()), schedule.peak(), schedule.minimum(),
+                      schedule.warmup());
+  return text;
+}
+
+} // namespace
+
+uint64_t parameterCount(const fb::Plan &plan) {
+  uint64_t count = 0;
+  for (const fb::State *state : *plan.states()) {
+    if (state->role() != fb::Role::Parameter)
+      continue;
+    uint64_t elements = 1;
+    for (const uint64_t extent : *state->shape())
+      elements *= extent;
+    count += elements;
+  }
+  return count;
+}
+
+std::string summary(const Executor &executor) {
+  return fmt::format("{}: {} parameters, {} planned ({})", executor.plan().name()->str(),
+                     formatCount(static_cast<double>(parameterCount(executor.plan()))),
+                     formatBytes(executor.peakBytes()), bytesByRole(executor));
+}
+
+std::string details(const Executor &executor) {
+  const fb::Plan &plan = executor.plan();
+  std::string text = fmt::format("plan {} for {}, {} rank{}, made by {}\n", plan.name()->str(),
+                                 plan.target()->str(), plan.ranks(), plan.ranks() == 1 ? "" : "s",
+                                 plan.producer() ? plan.producer()->str() : "an unknown compiler");
+  text += fmt::format("parameters: {}\n", parameterCount(plan));
+  for (const fb::Arena *arena : *plan.arenas())
+    text += fmt::format("arena {}: {} bytes ({})\n", arena->name()->str(), arena->bytes(),
+                        formatBytes(arena->bytes()));
+  text += fmt::format("planned: {} bytes; by role: {}\n", executor.peakBytes(), bytesByRole(executor));
+  for (const fb::Object *object : *plan.objects())
+    text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
+                        formatBytes(object->image()->size()), plan.kernels()->size());
+  if (plan.training())
+    text += describeTraining(*plan.training());
+  if (plan.generation())
+    text += fmt::format("generation: context {}, vocabulary {}\n", plan.generation()->context(),
+                        plan.generation()->vocabulary());
+  for (const fb::Entry *entry : *plan.entries())
+    text += describeEntry(*entry);
+  return text;
+}
+
+std::string profileTable(const Executor &executor) {
+  const std::vector<ProfileRow> rows = executor.profile();
+  double total = 0;
+  for (const ProfileRow &row : rows)
+    total += row.seconds;
+  std::string text =
+      fmt::format("{:>9} {:>6} {:>8} {:>8}  {}\n", "seconds", "share", "calls", "GFLOP/s", "what");
+  for (size_t i = 0; i < std::min(rows.size(), kProfileRows); ++i)
+    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8}  {}: {} ({})\n", rows[i].seconds,
+                        total > 0 ? rows[i].seconds / total * 100 : 0, rows[i].calls,
+                        rows[i].flops > 0 ? fmt::format("{:.1f}", rows[i].gigaflopsPerSecond()) : "",
+                        rows[i].entry, rows[i].what, rows[i].source);
+  if (rows.size() > kProfileRows)
+    text += fmt::format("... and {} more rows\n", rows.size() - kProfileRows);
+  return text + fmt::format("{:>9.4f} in all\n", total);
+}
+
+} // namespace trainc

@@ -1,0 +1,21 @@
+// What a plan is, for people.
+#pragma once
+
+#include "runtime/exec/executor.h"
+
+namespace trainc {
+
+/// Elements of all parameters.
+uint64_t parameterCount(const fb::Plan &plan);
+
+/// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameters 475 MiB, ...)".
+std::string summary(const Executor &executor);
+
+/// Several lines: arenas with their bytes by role, entries with their inputs, settings of training and
+/// generation.
+std::string details(const Executor &executor);
+
+/// The profile as a table, the slowest rows first.
+std::string profileTable(const Executor &executor);
+
+} // namespace trainc

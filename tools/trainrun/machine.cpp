@@ -1,0 +1,28 @@
+#include "tools/trainrun/machine.h"
+
+#include "runtime/device/cpu/blas.h"
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/null/null_device.h"
+
+namespace trainc {
+
+Machine Machine::open(const std::string &device, std::optional<unsigned> threads) {
+  Machine machine;
+  if (device == "null") {
+    machine.device_ = std::make_unique<NullDevice>();
+    return machine;
+  }
+  auto cpu = std::make_unique<CpuDevice>(threads.value_or(0));
+  machine.threads_ = cpu->threads();
+  machine.device_ = std::move(cpu);
+  return machine;
+}
+
+std::map<std::string, std::string> Machine::environment() const {
+  const auto *cpu = dynamic_cast<const CpuDevice *>(device_.get());
+  if (!cpu)
+    return {};
+  return {{"kernels", cpu->level()}, {"blas", blasDescription()}};
+}
+
+} // namespace trainc

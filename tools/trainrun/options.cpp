@@ -1,0 +1,176 @@
+#include "tools/trainrun/options.h"
+
+#include "tools/trainrun/contradictions.h"
+
+#include <CLI/CLI.hpp>
+
+namespace trainc {
+
+namespace {
+
+constexpr const char *kDescription =
+    R"(Runs a plan that `trainc compile` made: trains the model on data, evaluates it, and generates text.
+The plan decides everything about the computation; the options below say on what, how long and where to.)";
+
+constexpr const char *kExamples = R"(Examples:
+  trainrun gpt.plan --data tokens.bin --steps 1000 --checkpoint-dir run1 --metrics run1.jsonl
+      trains 1000 steps; the last one writes run1/step-00001000
+  trainrun gpt.plan --data tokens.bin --steps 2000 --checkpoint-dir run1 --resume
+      goes on from the latest checkpoint, to step 2000 in all
+  trainrun gpt.plan --data train.bin --eval-data val.bin --eval-every 100 --steps 1000 --init gpt2.safetensors
+      starts from the weights of a file and evaluates every 100 steps
+  trainrun gpt.plan --resume=run1 --tokenizer=bytes --generate="In the beginning" --temperature 0.8
+      continues a text with the weights of run1's latest checkpoint
+  trainrun gpt.plan --device=null
+      verifies the plan and shows its memory, inputs and entries; computes nothing
+
+Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
+
+void addData(CLI::App &app, Options &o) {
+  CLI::App &group = *app.add_option_group("Data");
+  group
+      .add_option("--data", o.data,
+                  "Training data: token files or safetensors with the plan's columns; globs allowed")
+      ->type_name("FILE...");
+  group.add_option("--eval-data", o.evalData, "Evaluation data, in the same formats")->type_name("FILE...");
+  group
+      .add_option("--data-dtype", o.dataDType,
+                  "Width of raw token files, where no FILE.json beside them says it")
+      ->check(CLI::IsMember({"uint8", "uint16", "uint32"}));
+  group
+      .add_option(
+          "--tokenizer", o.tokenizer,
+          "For --generate: 'bytes', a tokenizer.json, or a folder with vocab.json and merges.txt; by default "
+          "what FILE.json beside --data names, or what the checkpoint was trained with")
+      ->type_name("NAME");
+}
+
+void addTraining(CLI::App &app, Options &o) {
+  CLI::App &group = *app.add_option_group("Training");
+  group
+      .add_option("--steps", o.steps,
+                  "Steps to reach in all, those before --resume included; default: the plan's")
+      ->type_name("N");
+  group
+      .add_option("--seed", o.seed,
+                  "Seed of the initial weights, the order of the samples, dropout and --generate; "
+                  "default 0, or the checkpoint's")
+      ->type_name("N");
+  group
+      .add_option("--init", o.init, "Initial weights by name from a safetensors file (Hugging Face's names)")
+      ->type_name("FILE");
+  group.add_option("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  group
+      .add_option(
+          "--on-nonfinite", o.onNonFinite,
+          "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
+          "that made it, 'skip' goes on")
+      ->check(CLI::IsMember({"stop", "skip"}))
+      ->capture_default_str();
+}
+
+void addCheckpoints(CLI::App &app, Options &o) {
+  CLI::App &group = *app.add_option_group("Checkpoints");
+  group
+      .add_option("--checkpoint-dir", o.checkpointDir,
+                  "Folder of checkpoints; the last step always writes one")
+      ->type_name("DIR");
+  group.add_option("--checkpoint-every", o.checkpointEvery, "Also write one every N steps")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  group
+      .add_option("--keep-last", o.keepLast,
+                  "Remove older checkpoints when there are more than N; default: keep all")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  group.add_flag(
+      "--resume{latest}", o.resume,
+      "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; --resume=auto: "
+      "the same, or from the beginning when there is none; --resume=DIR: that checkpoint, or the latest in "
+      "DIR");
+}
+
+void addGeneration(CLI::App &app, Options &o) {
+  CLI::App &group = *app.add_option_group("Generation");
+  group
+      .add_option(
+          "--generate", o.generate,
+          "Continue this text on standard output, with the weights of --init, --resume, or of the training "
+          "in the same run (then give --steps)")
+      ->type_name("PROMPT");
+  group.add_option("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")->type_name("N");
+  group.add_option("--temperature", o.temperature, "0: always the most likely token; default 1")
+      ->type_name("T")
+      ->check(CLI::Range(0.0, 1e6));
+  group.add_option("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+}
+
+void addMachine(CLI::App &app, Options &o) {
+  CLI::App &group = *app.add_option_group("Machine");
+  group
+      .add_option("--device", o.device,
+                  "Where to run; null is a dry run that only verifies and shows the plan")
+      ->check(CLI::IsMember({"auto", "cpu", "null"}))
+      ->capture_default_str();
+  group
+      .add_option("--threads", o.threads,
+                  "CPU threads; default: all the process may use. Results do not depend on it")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 4096U));
+  group
+      .add_option("--nproc-per-node", o.processes,
+                  "Ranks on this machine; must be what the plan was compiled for")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  group.add_option("--comm", o.comm, "How ranks communicate")
+      ->check(CLI::IsMember({"local"}))
+      ->capture_default_str();
+}
+
+void addOutput(CLI::App &app, Options &o) {
+  CLI::App &group = *app.add_option_group("Output");
+  group
+      .add_option("--metrics", o.metrics,
+                  "Write one JSON object a step to this file; with --resume it is continued")
+      ->type_name("FILE.jsonl");
+  group
+      .add_option("--peak-flops", o.peakFlops,
+                  "Peak FLOP/s of the machine, for the MFU in progress and metrics")
+      ->type_name("X")
+      ->check(CLI::PositiveNumber);
+  group.add_flag("--profile", o.profile,
+                 "Time every instruction and print where the time went (slows small models)");
+  group.add_option("--log-level", o.logLevel, "What goes to standard error")
+      ->check(CLI::IsMember({"error", "warning", "info", "debug"}))
+      ->capture_default_str();
+}
+
+} // namespace
+
+Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
+  Options options;
+  CLI::App app(kDescription, "trainrun");
+  app.footer(kExamples);
+  app.set_version_flag("--version", "trainrun " TRAINC_VERSION);
+  app.add_option("PLAN", options.plan, "Plan file")->required()->type_name("");
+  for (const auto add : {addData, addTraining, addCheckpoints, addGeneration, addMachine, addOutput})
+    add(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) { // the library reports by exception; none leaves this function
+    if (error.get_exit_code() == 0) {
+      app.exit(error);
+      return std::optional<Options>();
+    }
+    return invalidInput("{}\nRun trainrun --help for the options", error.what());
+  }
+  TRAINC_RETURN_IF_ERROR(checkContradictions(options));
+  return std::optional(std::move(options));
+}
+
+} // namespace trainc

@@ -1,0 +1,88 @@
+#include "tools/trainrun/session.h"
+
+#include "runtime/exec/train_loop.h"
+#include "runtime/log/process_clock.h"
+#include "runtime/log/units.h"
+#include "runtime/plan/file.h"
+#include "tools/trainrun/describe.h"
+#include "tools/trainrun/stop_signal.h"
+#include "tools/trainrun/text_generation.h"
+#include "tools/trainrun/training.h"
+#include "tools/trainrun/weights.h"
+
+namespace trainc {
+
+namespace {
+
+Status checkRanks(const fb::Plan &plan, const Options &options) {
+  if (plan.ranks() != 1)
+    return invalidInput(
+        "{}: the plan is for {} ranks; this trainrun runs plans of one rank: compile with --ranks=1",
+        options.plan, plan.ranks());
+  if (options.processes != 1)
+    return invalidInput("--nproc-per-node={}: the plan {} is for 1 rank; leave the option out",
+                        options.processes, options.plan);
+  return {};
+}
+
+Status dryRun(const Executor &executor, const Options &options) {
+  fmt::print("{}", details(executor));
+  for (const auto &[files, entries] :
+       {std::pair(&options.data, kTrainEntries), {&options.evalData, kEvalEntries}}) {
+    if (files->empty())
+      continue;
+    TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, *files, entries, options));
+    fmt::print("data {}: {} samples in {} file{}\n", files->front(), dataset.samples(),
+               dataset.files().size(), dataset.files().size() == 1 ? "" : "s");
+  }
+  return {};
+}
+
+Status evaluateOnly(Executor &executor, const Options &options, const StartingPoint &start, Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, options.evalData, kEvalEntries, options));
+  TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
+  const double begin = secondsSinceProcessStart();
+  TRAINC_ASSIGN_OR_RETURN(const EvalResult result, evaluator.run());
+  const double seconds = secondsSinceProcessStart() - begin;
+  log.info("evaluation loss {:.6f}, perplexity {:.6g} ({} samples, {})", result.loss, result.perplexity,
+           result.samples, formatDuration(seconds));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
+  if (!metrics)
+    return {};
+  return metrics->write(
+      EvalMetrics{start.position.step, result.loss, result.perplexity, result.samples, seconds});
+}
+
+Status work(Executor &executor, const Machine &machine, const Options &options, Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine, options, log));
+  start.position.plan = executor.plan().name()->str();
+  if (options.trains())
+    TRAINC_RETURN_IF_ERROR(trainModel(executor, machine, options, start, log));
+  else if (!options.evalData.empty())
+    TRAINC_RETURN_IF_ERROR(evaluateOnly(executor, options, start, log));
+  if (!options.generate || stopSignal())
+    return {};
+  const auto recorded = start.position.environment.find("tokenizer");
+  return generateText(executor, options, options.seed.value_or(start.position.seed),
+                      recorded == start.position.environment.end() ? "" : recorded->second);
+}
+
+} // namespace
+
+Status runSession(const Options &options, Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(const PlanFile file, PlanFile::open(options.plan));
+  TRAINC_RETURN_IF_ERROR(checkRanks(file.plan(), options));
+  Machine machine = Machine::open(options.device, options.threads);
+  TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor,
+                          Executor::create(file.plan(), machine.device(), {.profile = options.profile}));
+  if (options.device == "null")
+    return dryRun(*executor, options);
+  log.info("{}", summary(*executor));
+  log.info("{}", machine.device().description());
+  const Status status = work(*executor, machine, options, log);
+  if (options.profile)
+    log.info("{}", profileTable(*executor));
+  return status;
+}
+
+} // namespace trainc

@@ -1,0 +1,150 @@
+#include "tools/trainrun/training.h"
+
+#include "runtime/data/token_file.h"
+#include "runtime/exec/state_tensors.h"
+#include "runtime/exec/train_loop.h"
+#include "runtime/log/process_clock.h"
+#include "runtime/log/units.h"
+#include "tools/trainrun/stop_signal.h"
+#include "tools/trainrun/text_generation.h"
+
+namespace trainc {
+
+namespace {
+
+Result<uint64_t> totalSteps(const fb::Plan &plan, const Options &options) {
+  if (!plan.training())
+    return invalidInput("{}: plan '{}' does not train; compile a model with an optimizer and a loss",
+                        options.plan, plan.name()->str());
+  const uint64_t steps = options.steps.value_or(plan.training()->steps());
+  if (steps == 0 && !options.steps)
+    return invalidInput("how long to train? Give --steps; plan '{}' does not say", plan.name()->str());
+  return steps;
+}
+
+Result<CheckpointContents> checkpointContents(const Executor &executor) {
+  CheckpointContents contents;
+  contents.parameters = stateTensors(executor, fb::Role::Parameter);
+  contents.optimizer = stateTensors(executor, fb::Role::Optimizer);
+  if (!executor.plan().exports())
+    return contents;
+  for (const fb::Export *file : *executor.plan().exports()) {
+    const std::string name = file->file()->str();
+    if (name == kModelFile || name == kOptimizerFile || name == kTrainerStateFile)
+      return invalidInput("plan '{}' exports a file '{}', which checkpoints write themselves",
+                          executor.plan().name()->str(), name);
+    contents.exports.emplace_back(name, file->text()->str());
+  }
+  return contents;
+}
+
+Result<std::optional<CheckpointWriter>> openCheckpoints(const Executor &executor, const Options &options,
+                                                        const StartingPoint &start) {
+  if (options.checkpointDir.empty())
+    return std::optional<CheckpointWriter>();
+  TRAINC_ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::open(options.checkpointDir));
+  const std::vector<uint64_t> existing = listCheckpoints(folder.path());
+  if (!start.resumed && !existing.empty())
+    return invalidInput(
+        "--checkpoint-dir={}: holds checkpoints of another run already (up to {}); add --resume to go on "
+        "from there, or use another folder",
+        options.checkpointDir, checkpointName(existing.back()));
+  TRAINC_ASSIGN_OR_RETURN(CheckpointContents contents, checkpointContents(executor));
+  return std::optional<CheckpointWriter>(std::in_place, std::move(folder), std::move(contents),
+                                         options.keepLast.value_or(0));
+}
+
+/// Evaluation data and what runs it; members refer to each other, so it stays where it is.
+struct Evaluation {
+  std::optional<Dataset> dataset;
+  std::optional<Evaluator> evaluator;
+
+  Status open(Executor &executor, const Options &options) {
+    if (options.evalData.empty())
+      return {};
+    TRAINC_ASSIGN_OR_RETURN(dataset, openData(executor, options.evalData, kEvalEntries, options));
+    TRAINC_ASSIGN_OR_RETURN(Evaluator created, Evaluator::create(executor, *dataset));
+    evaluator.emplace(std::move(created));
+    return {};
+  }
+};
+
+/// Fills in what checkpoints record and says what will be trained on.
+void announce(const Dataset &dataset, uint64_t steps, StartingPoint &start, Log &log) {
+  if (start.resumed && start.position.dataSamples != dataset.samples())
+    log.warning("the checkpoint was trained on data of {} samples, this one has {}: the order of the samples "
+                "from now "
+                "on is that of the new data",
+                start.position.dataSamples, dataset.samples());
+  start.position.dataSamples = dataset.samples();
+  log.info("data: {} samples in {} file{}; steps {} to {}", dataset.samples(), dataset.files().size(),
+           dataset.files().size() == 1 ? "" : "s", start.position.step + 1, steps);
+}
+
+Status afterSignal(const Options &options, const TrainerState &position, Log &log) {
+  if (!stopSignal())
+    return {};
+  if (options.checkpointDir.empty())
+    return failed("stopped by {} after step {}; without --checkpoint-dir the progress is lost", stopSignal(),
+                  position.step);
+  log.info("stopped by {} after step {}; add --resume to go on", stopSignal(), position.step);
+  return {};
+}
+
+} // namespace
+
+Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const StartingPoint &start) {
+  if (options.metrics.empty())
+    return std::optional<MetricsWriter>();
+  TRAINC_ASSIGN_OR_RETURN(MetricsWriter writer,
+                          MetricsWriter::open(options.metrics, start.resumed
+                                                                   ? std::optional(start.position.step)
+                                                                   : std::nullopt));
+  return std::optional<MetricsWriter>(std::move(writer));
+}
+
+Result<Dataset> openData(const Executor &executor, const std::vector<std::string> &files,
+                         std::initializer_list<std::string_view> entries, const Options &options) {
+  std::optional<SafetensorsDType> dtype;
+  if (!options.dataDType.empty()) {
+    TRAINC_ASSIGN_OR_RETURN(dtype, parseTokenDType(options.dataDType));
+  }
+  return Dataset::open(files, entryColumns(executor, entries), dtype);
+}
+
+Status trainModel(Executor &executor, const Machine &machine, const Options &options, StartingPoint &start,
+                  Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(executor.plan(), options));
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, options.data, kTrainEntries, options));
+  Evaluation evaluation;
+  TRAINC_RETURN_IF_ERROR(evaluation.open(executor, options));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<CheckpointWriter> checkpoints,
+                          openCheckpoints(executor, options, start));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
+
+  announce(dataset, steps, start, log);
+  start.position.environment = machine.environment();
+  TRAINC_ASSIGN_OR_RETURN(const std::string tokenizer, tokenizerOfData(options));
+  if (!tokenizer.empty())
+    start.position.environment["tokenizer"] = tokenizer;
+
+  TrainLoop loop({.executor = executor,
+                  .dataset = dataset,
+                  .log = log,
+                  .metrics = metrics ? &*metrics : nullptr,
+                  .checkpoints = checkpoints ? &*checkpoints : nullptr,
+                  .evaluator = evaluation.evaluator ? &*evaluation.evaluator : nullptr,
+                  .stopRequested = [] { return stopSignal() != nullptr; },
+                  .secondsSinceStart = secondsSinceProcessStart},
+                 {.steps = steps,
+                  .evalEvery = options.evalEvery.value_or(0),
+                  .checkpointEvery = options.checkpointEvery.value_or(0),
+                  .skipNonFinite = options.onNonFinite == "skip",
+                  .peakFlops = options.peakFlops.value_or(0)},
+                 start.position);
+  TRAINC_RETURN_IF_ERROR(loop.run());
+  start.position = loop.position();
+  return afterSignal(options, start.position, log);
+}
+
+} // namespace trainc

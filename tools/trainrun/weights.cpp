@@ -1,0 +1,79 @@
+#include "tools/trainrun/weights.h"
+
+#include "runtime/exec/state_tensors.h"
+#include "runtime/state/checkpoint_folder.h"
+#include "runtime/state/checkpoint_reader.h"
+#include "runtime/state/initial_weights.h"
+
+namespace trainc {
+
+namespace {
+
+/// The checkpoint to go on from; empty for a new run.
+Result<std::filesystem::path> findCheckpoint(const Options &options) {
+  if (options.resume.empty())
+    return std::filesystem::path();
+  if (options.resume == "auto" && listCheckpoints(options.checkpointDir).empty())
+    return std::filesystem::path();
+  return resolveCheckpoint(options.resume == "auto" ? "latest" : options.resume, options.checkpointDir);
+}
+
+Status checkSeed(const Options &options, const Checkpoint &checkpoint) {
+  if (!options.seed || !options.trains() || *options.seed == checkpoint.state().seed)
+    return {};
+  return invalidInput(
+      "--seed={} contradicts --resume: {} was trained with seed {}, which the order of the samples "
+      "depends on; leave --seed out",
+      *options.seed, checkpoint.path().string(), checkpoint.state().seed);
+}
+
+void warnOfOtherEnvironment(const TrainerState &state, const Machine &machine, Log &log) {
+  for (const auto &[key, here] : machine.environment())
+    if (const auto there = state.environment.find(key);
+        there != state.environment.end() && there->second != here)
+      log.warning("the checkpoint was written with {} '{}', here it is '{}': from now on the last bits may "
+                  "differ from "
+                  "those of an uninterrupted run",
+                  key, there->second, here);
+}
+
+Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, const Machine &machine,
+                             const Options &options, Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
+  TRAINC_RETURN_IF_ERROR(checkSeed(options, checkpoint));
+  TRAINC_RETURN_IF_ERROR(
+      checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), machine.threads()));
+  if (options.trains()) {
+    TRAINC_RETURN_IF_ERROR(
+        checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), machine.threads()));
+    warnOfOtherEnvironment(checkpoint.state(), machine, log);
+  }
+  log.info("resumed from {}", path.string());
+  StartingPoint start{checkpoint.state(), true};
+  start.position.files.clear();
+  return start;
+}
+
+} // namespace
+
+Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine, const Options &options,
+                                     Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
+  // Always: it also fills tables and optimizer states that neither file replaces.
+  if (executor.hasEntry("init")) {
+    executor.setScalar("seed", options.seed.value_or(0));
+    executor.run("init");
+  }
+  if (!checkpoint.empty())
+    return resume(executor, checkpoint, machine, options, log);
+  if (!options.init.empty()) {
+    TRAINC_RETURN_IF_ERROR(
+        loadInitialWeights(options.init, stateTensors(executor, fb::Role::Parameter), machine.threads()));
+    log.info("initial weights from {}", options.init);
+  }
+  StartingPoint start;
+  start.position.seed = options.seed.value_or(0);
+  return start;
+}
+
+} // namespace trainc
