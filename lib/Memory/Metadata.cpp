@@ -78,14 +78,14 @@ static llvm::json::Value toJson(Attribute attr) {
   return nullptr;
 }
 
-static void emitExports(OpBuilder &builder, ModuleOp module) {
-  auto exports = module->getAttrOfType<DictionaryAttr>("nn.exports");
+static void emitExports(OpBuilder &builder, train::ProgramOp program) {
+  DictionaryAttr exports = program.getExportsAttr();
   if (!exports)
     return;
   for (NamedAttribute file : exports) {
     std::string text;
-    llvm::raw_string_ostream(text) << llvm::formatv("{0:2}", toJson(file.getValue()));
-    plan::ExportOp::create(builder, module.getLoc(), file.getName().getValue(), text);
+    llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", toJson(file.getValue()));
+    plan::ExportOp::create(builder, program.getLoc(), file.getName().getValue(), text);
   }
 }
 
@@ -93,10 +93,10 @@ LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTab
   emitStates(builder, module, storages, buffers);
   for (auto program : module.getOps<train::ProgramOp>()) {
     emitTraining(builder, program);
+    emitExports(builder, program);
     module.setName(program.getModel()); // the plan's name
   }
   emitGeneration(builder, module, storages, buffers);
-  emitExports(builder, module);
   return success();
 }
 

@@ -1,5 +1,7 @@
 #include "lib/Pipelines/Report.h"
 
+#include "lib/Analysis/CostModel.h"
+
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -48,25 +50,36 @@ static int64_t parameterCount(ModuleOp module) {
   return count;
 }
 
-/// Work of a training step: every micro-batch's and the update's.
-static int64_t flopsPerStep(ModuleOp module) {
-  int64_t accumulate = 1, flops = 0;
+/// How often a training step runs an entry.
+static int64_t runsPerStep(ModuleOp module, StringRef entry) {
+  if (entry == "begin_step" || entry == "update")
+    return 1;
+  if (entry != "micro_step")
+    return 0;
   for (auto training : module.getOps<plan::TrainingOp>())
-    accumulate = training.getAccumulate();
+    return training.getAccumulate();
+  return 1;
+}
+
+/// Floating-point operations and predicted seconds of a training step.
+static std::pair<int64_t, double> stepCost(ModuleOp module) {
+  Machine machine = Machine::thisOne();
+  int64_t flops = 0;
+  double seconds = 0;
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    if (entry.getSymName() == "micro_step")
-      flops += accumulate * entry.getFlops();
-    if (entry.getSymName() == "update" || entry.getSymName() == "begin_step")
-      flops += entry.getFlops();
+    int64_t runs = runsPerStep(module, entry.getSymName());
+    flops += runs * entry.getFlops();
+    seconds += double(runs) * predictSeconds(entry, machine);
   }
-  return flops;
+  return {flops, seconds};
 }
 
 std::string reportJson(ModuleOp module, double compileSeconds) {
   MemoryReport memory = memoryReport(module);
+  auto [flops, stepSeconds] = stepCost(module);
   llvm::json::Object json{
       {"parameters", parameterCount(module)},
-      {"flops_per_step", flopsPerStep(module)},
+      {"flops_per_step", flops},
       {"memory",
        llvm::json::Object{{"parameters", memory.parameters},
                           {"gradients", memory.gradients},
@@ -75,6 +88,7 @@ std::string reportJson(ModuleOp module, double compileSeconds) {
                           {"workspace", memory.workspace},
                           {"peak", memory.peak}}},
       {"collectives", llvm::json::Object{}},
+      {"predicted_step_seconds", stepSeconds},
       {"compile_seconds", compileSeconds},
   };
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
