@@ -148,8 +148,6 @@ def main() -> None:
     plain = Tokenizer.from_str(json.dumps(trained))  # what vocab.json and merges.txt describe
     variants.append({"name": "vocab_merges", "patch": None, "ids": [plain.encode(text).ids for text in texts]})
 
-    # One merge as a string of two tokens and one as a list: both forms are in use.
-    base["model"]["merges"] = [" ".join(m) if i % 2 else m for i, m in enumerate(base["model"]["merges"])]
     write("tokenizer.json", base)
     write("vocab.json", trained["model"]["vocab"])
     merges = "".join(" ".join(merge) + "\n" for merge in trained["model"]["merges"])
