@@ -26,7 +26,17 @@ namespace trainc::nn {
 /// Reports a type error at the op being inferred; converts to failure().
 using InferError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
-/// Shared body of every tensor op's inferReturnTypes: deferred operands make deferred results, else `Op::inferTypes` decides.
+/// The adaptor with absent attributes at their defaults, which the parser fills in only after inferring
+/// types.
+template <typename Op>
+typename Op::Adaptor withDefaults(mlir::MLIRContext *context, typename Op::Adaptor adaptor) {
+  typename Op::Adaptor::Properties properties = adaptor.getProperties();
+  Op::populateDefaultProperties(mlir::OperationName(Op::getOperationName(), context), properties);
+  return {adaptor.getOperands(), adaptor.getAttributes(), properties};
+}
+
+/// Shared body of every tensor op's inferReturnTypes: deferred operands make deferred results, else
+/// `Op::inferTypes` decides.
 template <typename Op>
 llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                  typename Op::Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
@@ -36,7 +46,8 @@ llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir:
     return mlir::success();
   }
   mlir::Location where = location.value_or(mlir::UnknownLoc::get(context));
-  auto inferred = Op::inferTypes(adaptor, [&] { return mlir::emitError(where) << Op::getOperationName() << ": "; });
+  auto inferred = Op::inferTypes(withDefaults<Op>(context, adaptor),
+                                 [&] { return mlir::emitError(where) << Op::getOperationName() << ": "; });
   if (failed(inferred))
     return mlir::failure();
   types.assign(inferred->begin(), inferred->end());
@@ -46,7 +57,8 @@ llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir:
 /// Result type of an elementwise op of one floating-point operand.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferUnary(mlir::Value x, InferError error);
 /// Result type of an elementwise op of two operands of one type.
-llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs, InferError error);
+llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs,
+                                                           InferError error);
 /// The indexing rule of an elementwise op: dimension i of every operand is dimension i of the result.
 IndexingRule elementwiseIndexing(mlir::Operation *op);
 
