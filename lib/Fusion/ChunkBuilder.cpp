@@ -1,0 +1,172 @@
+#include "lib/Fusion/ChunkBuilder.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// See nn.chunks.
+static constexpr int64_t kWhole = -1, kCarried = -2;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// `type` with `rows` in place of its leading `rank` dimensions.
+static RankedTensorType withRows(RankedTensorType type, size_t rank, ArrayRef<int64_t> rows) {
+  SmallVector<int64_t> shape(rows);
+  llvm::append_range(shape, type.getShape().drop_front(rank));
+  return type.clone(shape);
+}
+
+/// Where rows are spread over several dimensions, a slice is one long run of them: [1, ..., 1, rows / count].
+static SmallVector<int64_t> rowShape(int64_t first, size_t rank, int64_t last) {
+  SmallVector<int64_t> shape(rank, 1);
+  shape.front() = first;
+  shape.back() = rank == 1 ? first * last : last;
+  return shape;
+}
+
+RankedTensorType ChunkBuilder::sliceType(Value value) const {
+  if (!region.carriesRows(value))
+    return typeOf(value);
+  return withRows(typeOf(value), region.rowRank(), rowShape(1, region.rowRank(), region.rows() / count));
+}
+
+/// The type of all slices side by side along dimension 0.
+RankedTensorType ChunkBuilder::joinedType(Value value) const {
+  return withRows(typeOf(value), region.rowRank(), rowShape(count, region.rowRank(), region.rows() / count));
+}
+
+static Value reshapeTo(OpBuilder &builder, Value value, RankedTensorType type) {
+  if (value.getType() == type)
+    return value;
+  return nn::ReshapeOp::create(builder, value.getLoc(), type, value, type.getShape());
+}
+
+Value ChunkBuilder::addArgument(Value operand, Type type, int64_t dim) {
+  operands.push_back(operand);
+  inputDims.push_back(dim);
+  return body->addArgument(type, operand.getLoc());
+}
+
+void ChunkBuilder::addInput(Value value) {
+  if (mapping.contains(value))
+    return;
+  bool split = region.carriesRows(value);
+  Value operand = split ? reshapeTo(outside, value, joinedType(value)) : value;
+  mapping.map(value, addArgument(operand, sliceType(value), split ? 0 : kWhole));
+}
+
+/// Attributes that spell a result's type or shape are changed with it.
+static void retype(Operation *op, RankedTensorType before, RankedTensorType after) {
+  for (NamedAttribute attribute : op->getAttrs()) {
+    if (attribute.getValue() == TypeAttr::get(before))
+      op->setAttr(attribute.getName(), TypeAttr::get(after));
+    else if (attribute.getName() == "shape" && isa<DenseI64ArrayAttr>(attribute.getValue()))
+      op->setAttr(attribute.getName(), DenseI64ArrayAttr::get(op->getContext(), after.getShape()));
+  }
+}
+
+/// Copies an op for slices; false if the types that it infers are not those of slices.
+bool ChunkBuilder::copyOp(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (!region.contains(operand.getDefiningOp()))
+      addInput(operand);
+  Operation *copy = inside.clone(*op, mapping);
+  for (auto [original, result] : llvm::zip(op->getResults(), copy->getResults())) {
+    retype(copy, typeOf(original), sliceType(original));
+    result.setType(sliceType(original));
+  }
+  auto inference = dyn_cast<InferTypeOpInterface>(copy);
+  SmallVector<Type> inferred;
+  ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+  return inference &&
+         succeeded(inference.inferReturnTypes(op->getContext(), std::nullopt, copy->getOperands(),
+                                              copy->getAttrDictionary(), copy->getPropertiesStorage(),
+                                              copy->getRegions(), inferred)) &&
+         ArrayRef<Type>(inferred) == ArrayRef<Type>(SmallVector<Type>(copy->getResultTypes()));
+}
+
+void ChunkBuilder::yieldResult(Value value) {
+  if (llvm::all_of(value.getUsers(), [&](Operation *user) { return region.contains(user); }))
+    return;
+  if (region.isPartialSum(value))
+    yieldSum(value);
+  else
+    results.push_back({value, mapping.lookup(value), 0});
+}
+
+/// The sum starts from what is added to it outside, where that is all it is used for.
+void ChunkBuilder::yieldSum(Value value) {
+  Value replaced = value, start;
+  if (auto add = value.hasOneUse() ? dyn_cast<nn::AddOp>(*value.user_begin()) : nn::AddOp()) {
+    Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
+    if (!region.dependsOnRegion(other)) {
+      replaced = add.getResult();
+      start = other;
+    }
+  }
+  if (!start)
+    start = nn::ConstantOp::create(outside, value.getLoc(), value.getType(), outside.getF64FloatAttr(0),
+                                   TypeAttr::get(value.getType()));
+  Value carried = addArgument(start, value.getType(), kCarried), part = mapping.lookup(value), sum;
+  if (auto matmul = part.getDefiningOp<nn::MatmulOp>(); matmul && !matmul.getAccumulate()) {
+    matmul.getAccumulateMutable().assign(carried);
+    sum = part;
+  } else {
+    sum = nn::AddOp::create(inside, value.getLoc(), value.getType(), carried, part);
+  }
+  results.push_back({replaced, sum, kCarried});
+}
+
+void ChunkBuilder::replace(nn::ChunksOp chunks) {
+  outside.setInsertionPointAfter(chunks);
+  SmallVector<Operation *> adds;
+  for (auto [result, output] : llvm::zip(results, chunks.getResults())) {
+    Operation *def = result.original.getDefiningOp();
+    if (!region.contains(def))
+      adds.push_back(def);
+    Value whole = reshapeTo(outside, output, typeOf(result.original));
+    result.original.replaceUsesWithIf(whole,
+                                      [&](OpOperand &use) { return !region.contains(use.getOwner()); });
+  }
+  for (Operation *add : adds)
+    add->erase();
+  for (Operation *op : llvm::reverse(region.ops()))
+    op->erase();
+}
+
+nn::ChunksOp ChunkBuilder::build() {
+  Operation *last = region.ops().back();
+  outside = OpBuilder(last);
+  outside.setInsertionPointAfter(last);
+  Operation *mark = last->getNextNode();
+  auto owned = std::make_unique<Block>();
+  body = owned.get();
+  inside = OpBuilder::atBlockEnd(body);
+  for (Operation *op : region.ops())
+    if (!copyOp(op)) {
+      while (last->getNextNode() != mark) // reshaped inputs
+        last->getNextNode()->erase();
+      return {};
+    }
+  for (Operation *op : region.ops())
+    llvm::for_each(op->getResults(), [&](Value result) { yieldResult(result); });
+  SmallVector<Value> yielded;
+  SmallVector<Type> types;
+  SmallVector<int64_t> dims;
+  SmallVector<Location> locations;
+  for (Operation *op : region.ops())
+    locations.push_back(op->getLoc());
+  for (const Result &result : results) {
+    yielded.push_back(result.yielded);
+    dims.push_back(result.dim);
+    types.push_back(result.dim == kCarried ? result.original.getType() : joinedType(result.original));
+  }
+  Location loc = FusedLoc::get(last->getContext(), locations);
+  nn::YieldOp::create(inside, loc, yielded);
+  auto chunks = nn::ChunksOp::create(outside, loc, types, operands, count, inputDims, dims);
+  chunks.getBody().push_back(owned.release());
+  replace(chunks);
+  return chunks;
+}

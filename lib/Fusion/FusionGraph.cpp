@@ -1,0 +1,272 @@
+#include "lib/Fusion/FusionGraph.h"
+
+#include "lib/Analysis/IterationSpace.h"
+#include "lib/Fusion/BlockOrder.h"
+#include "lib/Fusion/Traffic.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// Reading a value of fewer bytes twice costs nothing that counts.
+static constexpr int64_t kLargeValue = 4096;
+
+FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, FusionLimits limits) : limits(limits) {
+  addNodes(block, reads);
+  addEdges(block);
+}
+
+//===-- Construction
+//---------------------------------------------------------------------------------------===//
+
+void FusionGraph::addNodes(Block &block, const ReadAnalysis &reads) {
+  for (Operation &op : block) {
+    bool computed = reads.isComputed(&op);
+    if (!computed && ReadAnalysis::isPrimitive(&op))
+      continue; // a view or free value
+    unsigned id = nodes.size();
+    index[&op] = id;
+    nodes.push_back({&op, computed ? &reads.space(&op) : nullptr, {}, id});
+    Group group;
+    group.members = {id};
+    group.place = id;
+    if (computed) {
+      group.count = nodes.back().space->count;
+      group.columns = nodes.back().space->columns;
+      group.exact = nodes.back().space->exact;
+    }
+    groups.push_back(std::move(group));
+    line.push_back(id);
+  }
+}
+
+std::optional<unsigned> FusionGraph::producer(Value value) const {
+  auto found = index.find(ReadAnalysis::stripReshapes(value).getDefiningOp());
+  if (found == index.end())
+    return std::nullopt;
+  return found->second;
+}
+
+void FusionGraph::addEdges(Block &block) {
+  auto addEdge = [&](Value value, unsigned to) {
+    if (std::optional<unsigned> from = value ? producer(value) : std::nullopt)
+      nodes[*from].users.push_back(to);
+  };
+  for (auto [id, node] : llvm::enumerate(nodes)) {
+    if (node.space)
+      for (const Read &read : node.space->reads)
+        addEdge(read.value, id);
+    else
+      for (Value operand : node.op->getOperands())
+        addEdge(operand, id);
+  }
+  for (auto [before, after] : stateOrder(block)) {
+    auto from = index.find(before), to = index.find(after);
+    if (from != index.end() && to != index.end())
+      nodes[from->second].users.push_back(to->second);
+  }
+}
+
+//===-- Results
+//--------------------------------------------------------------------------------------------===//
+
+SmallVector<SmallVector<Operation *>> FusionGraph::kernels() const {
+  SmallVector<SmallVector<Operation *>> kernels;
+  for (const Group &group : groups) {
+    if (group.members.empty() || !nodes[group.members.front()].space)
+      continue;
+    SmallVector<Operation *> &ops = kernels.emplace_back();
+    for (unsigned member : group.members)
+      ops.push_back(nodes[member].op);
+  }
+  return kernels;
+}
+
+std::pair<int64_t, int64_t> FusionGraph::rowsAndColumns(Operation *op) const {
+  const Group &group = groups[nodes[node(op)].group];
+  int64_t columns = group.columns ? group.columns : group.count;
+  return {group.count / columns, columns};
+}
+
+bool FusionGraph::leavesGroup(unsigned id) const {
+  return llvm::any_of(nodes[id].users, [&](unsigned user) { return nodes[user].group != nodes[id].group; });
+}
+
+//===-- Which groups fit together
+//--------------------------------------------------------------------------===//
+
+/// The space of two groups together: equal counts, or one works on the rows (one element each) of the other.
+std::optional<FusionGraph::Space> FusionGraph::joinSpaces(const Group &producer,
+                                                          const Group &consumer) const {
+  if (producer.count == consumer.count) {
+    Space space{producer.count, producer.columns, producer.exact};
+    if (!joinColumns(space.columns, space.exact, consumer.columns, consumer.exact))
+      return std::nullopt;
+    return space;
+  }
+  const Group &full = producer.count > consumer.count ? producer : consumer;
+  const Group &perRow = producer.count > consumer.count ? consumer : producer;
+  if (perRow.exact || full.count % perRow.count != 0)
+    return std::nullopt;
+  // Scalars join only a group that is one short row anyhow, made by a reduction of it.
+  if (perRow.count == 1 && !(full.exact && full.columns == full.count) &&
+      !(&full == &producer && full.columns == 0 && full.count <= IterationSpace::kLongRow))
+    return std::nullopt;
+  Space space{full.count, full.columns, full.exact};
+  if ((perRow.count != 1 && full.columns == 0) ||
+      !joinColumns(space.columns, space.exact, full.count / perRow.count, true))
+    return std::nullopt;
+  return space;
+}
+
+/// Within the joined space, `consumer` may use what `producer` makes in the same iteration.
+bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
+                           const Space &space) const {
+  bool oneShortRow = space.exact && space.columns == space.count && space.count <= IterationSpace::kLongRow;
+  if (read.table || producer.space->completion == Completion::AllRows)
+    return false;
+  if (producer.space->completion == Completion::Total && !oneShortRow)
+    return false;
+  if (read.pattern.isIdentity())
+    return true;
+  return consumer.space->count == space.count && space.exact &&
+         read.pattern.isPerRow(space.rows(), space.columns);
+}
+
+bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, const Space &space) const {
+  unsigned from = nodes[producer.members.front()].group;
+  for (unsigned member : consumer.members)
+    for (const Read &read : nodes[member].space->reads)
+      if (std::optional<unsigned> made = read.value ? this->producer(read.value) : std::nullopt;
+          made && nodes[*made].group == from && !readFits(nodes[member], read, nodes[*made], space))
+        return false;
+  return true;
+}
+
+bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
+  if (int64_t(a.members.size() + b.members.size()) > limits.ops)
+    return false;
+  unsigned groupA = nodes[a.members.front()].group, groupB = nodes[b.members.front()].group;
+  auto inside = [&](unsigned id) { return nodes[id].group == groupA || nodes[id].group == groupB; };
+  llvm::SmallDenseSet<Value, 32> inputs;
+  int64_t outputs = 0;
+  for (const Group *group : {&a, &b})
+    for (unsigned member : group->members) {
+      for (const Read &read : nodes[member].space->reads)
+        if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt;
+            read.value && !(made && inside(*made)))
+          inputs.insert(read.value);
+      outputs += !llvm::all_of(nodes[member].users, inside);
+    }
+  return int64_t(inputs.size()) + outputs <= limits.buffers;
+}
+
+/// Looks for a way from one group to a later one through third groups; `reached` receives the places of those
+/// that depend on `from` and stand before `to`. Ways lead forward in `line`, so nothing after `to` matters.
+bool FusionGraph::reachesThroughOthers(unsigned from, unsigned to, llvm::BitVector &reached) const {
+  unsigned first = groups[from].place, last = groups[to].place;
+  reached.resize(last - first);
+  SmallVector<unsigned> stack{from};
+  while (!stack.empty()) {
+    unsigned current = stack.pop_back_val();
+    for (unsigned member : groups[current].members)
+      for (unsigned user : nodes[member].users) {
+        unsigned next = nodes[user].group;
+        if (next == to && current != from)
+          return true;
+        unsigned place = groups[next].place;
+        if (next == current || place >= last || reached.test(place - first))
+          continue;
+        reached.set(place - first);
+        stack.push_back(next);
+      }
+  }
+  return false;
+}
+
+//===-- Merging
+//--------------------------------------------------------------------------------------------===//
+
+bool FusionGraph::tryMerge(unsigned a, unsigned b) {
+  if (a == b || !nodes[groups[a].members.front()].space || !nodes[groups[b].members.front()].space)
+    return false;
+  auto [first, second] = groups[a].place < groups[b].place ? std::pair(a, b) : std::pair(b, a);
+  std::optional<Space> space = joinSpaces(groups[first], groups[second]);
+  llvm::BitVector reached;
+  if (!space || !edgesFit(groups[first], groups[second], *space) ||
+      !withinLimits(groups[first], groups[second]) || reachesThroughOthers(first, second, reached))
+    return false;
+  merge(first, second, *space, reached);
+  return true;
+}
+
+/// The merged group takes a place behind everything between the two that does not depend on the first.
+void FusionGraph::merge(unsigned first, unsigned second, const Space &space,
+                        const llvm::BitVector &afterFirst) {
+  Group &into = groups[second], &from = groups[first];
+  unsigned begin = from.place, end = into.place;
+  SmallVector<unsigned> members;
+  std::merge(from.members.begin(), from.members.end(), into.members.begin(), into.members.end(),
+             std::back_inserter(members));
+  for (unsigned member : from.members)
+    nodes[member].group = second;
+  from.members.clear();
+  into.members.assign(members.begin(), members.end());
+  into.count = space.count;
+  into.columns = space.columns;
+  into.exact = space.exact;
+
+  SmallVector<unsigned> before, after;
+  for (unsigned place = begin; place < end; ++place)
+    if (unsigned group = line[place]; group != first && !groups[group].members.empty())
+      (afterFirst.test(place - begin) ? after : before).push_back(group);
+  unsigned place = begin;
+  auto put = [&](unsigned group) {
+    line[place] = group;
+    groups[group].place = place++;
+  };
+  llvm::for_each(before, put);
+  put(second);
+  llvm::for_each(after, put);
+  while (place <= end)
+    line[place++] = first; // empty
+}
+
+bool FusionGraph::mergeProducers() {
+  bool changed = false;
+  for (Node &consumer : nodes) {
+    if (!consumer.space)
+      continue;
+    SmallVector<std::pair<int64_t, unsigned>> producers;
+    for (const Read &read : consumer.space->reads)
+      if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt)
+        producers.push_back({-bytesOf(read.value.getType()), *made});
+    llvm::sort(producers); // the most bytes first
+    for (auto [bytes, made] : producers)
+      changed |= tryMerge(nodes[made].group, consumer.group);
+  }
+  return changed;
+}
+
+bool FusionGraph::mergeSiblings() {
+  llvm::MapVector<Value, SmallVector<unsigned>> readers;
+  for (auto [id, node] : llvm::enumerate(nodes))
+    if (node.space)
+      for (const Read &read : node.space->reads)
+        if (read.value && read.pattern.isIdentity() && !read.table &&
+            bytesOf(read.value.getType()) >= kLargeValue)
+          readers[read.value].push_back(id);
+  bool changed = false;
+  for (auto &[value, ids] : readers)
+    for (size_t i = 1; i < ids.size(); ++i)
+      for (size_t j = 0; j < i; ++j)
+        changed |= tryMerge(nodes[ids[j]].group, nodes[ids[i]].group);
+  return changed;
+}
+
+void FusionGraph::fuse() {
+  while (mergeProducers() || mergeSiblings()) {
+  }
+}

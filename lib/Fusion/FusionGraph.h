@@ -1,0 +1,75 @@
+// The groups that become kernels, and which of them may be merged.
+#pragma once
+
+#include "lib/Fusion/ReadAnalysis.h"
+
+#include "mlir/IR/Block.h"
+#include "llvm/ADT/BitVector.h"
+
+namespace trainc {
+
+/// Limits of one kernel.
+struct FusionLimits {
+  int64_t buffers = 24; ///< tensors read and written
+  int64_t ops = 200;    ///< computed ops
+};
+
+/// The ops of a block as a graph of groups. Views and free values are no nodes: edges look through them.
+/// Groups of computed ops grow by merging; every other op stays alone. The graph stays acyclic.
+class FusionGraph {
+public:
+  FusionGraph(mlir::Block &block, const ReadAnalysis &reads, FusionLimits limits);
+
+  /// Merges producers into consumers, then groups that read the same large value.
+  void fuse();
+
+  /// Groups of computed ops, each in program order.
+  llvm::SmallVector<llvm::SmallVector<mlir::Operation *>> kernels() const;
+  /// The space of the group of `op`: rows x columns.
+  std::pair<int64_t, int64_t> rowsAndColumns(mlir::Operation *op) const;
+  /// True if an op outside its group uses the result of `op`.
+  bool isOutput(mlir::Operation *op) const { return leavesGroup(node(op)); }
+
+private:
+  struct Node {
+    mlir::Operation *op;
+    const OpSpace *space; ///< null for ops that are not computed
+    llvm::SmallVector<unsigned, 4> users;
+    unsigned group;
+  };
+  struct Group {
+    llvm::SmallVector<unsigned, 4> members; ///< nodes in program order; empty once merged into another
+    int64_t count = 0, columns = 0;         ///< as in OpSpace
+    bool exact = false;
+    unsigned place = 0; ///< in `line`
+  };
+  struct Space {
+    int64_t count, columns;
+    bool exact;
+    int64_t rows() const { return exact ? count / columns : 0; }
+  };
+
+  unsigned node(mlir::Operation *op) const { return index.lookup(op); }
+  std::optional<unsigned> producer(mlir::Value value) const;
+  void addNodes(mlir::Block &block, const ReadAnalysis &reads);
+  void addEdges(mlir::Block &block);
+
+  bool mergeProducers();
+  bool mergeSiblings();
+  bool tryMerge(unsigned a, unsigned b);
+  std::optional<Space> joinSpaces(const Group &producer, const Group &consumer) const;
+  bool edgesFit(const Group &producer, const Group &consumer, const Space &space) const;
+  bool readFits(const Node &consumer, const Read &read, const Node &producer, const Space &space) const;
+  bool withinLimits(const Group &a, const Group &b) const;
+  bool reachesThroughOthers(unsigned from, unsigned to, llvm::BitVector &reached) const;
+  void merge(unsigned first, unsigned second, const Space &space, const llvm::BitVector &afterFirst);
+  bool leavesGroup(unsigned node) const;
+
+  FusionLimits limits;
+  llvm::SmallVector<Node> nodes;
+  llvm::SmallVector<Group> groups;
+  llvm::SmallVector<unsigned> line; ///< groups in an order that respects all edges
+  llvm::DenseMap<mlir::Operation *, unsigned> index;
+};
+
+} // namespace trainc

@@ -1,0 +1,119 @@
+#include "lib/Fusion/KernelBuilder.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace trainc;
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
+
+/// `op` with other operands, without results of other types.
+static Operation *copyWith(Operation *op, ArrayRef<Value> operands, OpBuilder &builder) {
+  IRMapping mapping;
+  Operation *copy = builder.clone(*op, mapping);
+  copy->setOperands(operands);
+  return copy;
+}
+
+Value KernelBuilder::find(const InsideMap &map, Value value, const RepeatPattern &pattern) {
+  if (auto found = map.find(value); found != map.end())
+    for (const Inside &inside : found->second)
+      if (inside.pattern == pattern)
+        return inside.value;
+  return {};
+}
+
+/// The block argument for an outer value.
+Value KernelBuilder::input(Value value, const RepeatPattern &pattern) {
+  if (Value known = find(inputs, value, pattern))
+    return known;
+  operands.push_back(value);
+  Value argument = body->addArgument(value.getType(), value.getLoc());
+  inputs[value].push_back({pattern, argument});
+  return argument;
+}
+
+/// Makes a view or free value inside the kernel, walking the operands as ReadAnalysis does.
+Value KernelBuilder::copyView(Value value, const RepeatPattern &pattern, const OpSpace &space,
+                              OpBuilder &builder) {
+  if (Value known = find(views, value, pattern))
+    return known;
+  Operation *def = value.getDefiningOp();
+  assert(def && "a value that an op does not read must be made by a view");
+  SmallVector<Value> inner;
+  for (Value operand : def->getOperands()) {
+    RepeatPattern from = pattern;
+    if (isa<nn::BroadcastOp>(def))
+      from = *pattern.compose(RepeatPattern::broadcast(shapeOf(operand), shapeOf(value)));
+    else if (!ReadAnalysis::isView(def) && countOf(operand) == 1)
+      from = RepeatPattern::scalar(count);
+    inner.push_back(valueInside(operand, from, space, builder));
+  }
+  Value copy = copyWith(def, inner, builder)->getResult(0);
+  views[value].push_back({pattern, copy});
+  return copy;
+}
+
+/// `pattern` is over all rows x columns of the kernel.
+Value KernelBuilder::valueInside(Value value, const RepeatPattern &pattern, const OpSpace &space,
+                                 OpBuilder &builder) {
+  if (Value member = made.lookup(value))
+    return member;
+  int64_t columns = count / space.count;
+  for (const Read &read : space.reads)
+    if (read.value == value && !read.table && read.pattern.repeatedAlongColumns(columns) == pattern)
+      return input(value, pattern);
+  return copyView(value, pattern, space, builder);
+}
+
+void KernelBuilder::copyMember(Operation *op, OpBuilder &builder) {
+  const OpSpace &space = analysis.space(op);
+  int64_t columns = count / space.count;
+  SmallVector<Value> inner;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Value value = operand.get();
+    bool gather = isa<nn::GatherOp>(op);
+    if (gather && operand.getOperandNumber() == 0) {
+      inner.push_back(input(value, {}));
+      continue;
+    }
+    RepeatPattern pattern = RepeatPattern::identity(countOf(value));
+    if (gather)
+      pattern = pattern.repeatedAlongColumns(space.count / countOf(value));
+    else if (isa<nn::BroadcastOp>(op))
+      pattern = RepeatPattern::broadcast(shapeOf(value), shapeOf(op->getResult(0)));
+    else if (countOf(value) == 1)
+      pattern = RepeatPattern::scalar(space.count);
+    inner.push_back(valueInside(value, pattern.repeatedAlongColumns(columns), space, builder));
+  }
+  made[op->getResult(0)] = copyWith(op, inner, builder)->getResult(0);
+}
+
+nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
+  auto [rows, columns] = graph.rowsAndColumns(members.front());
+  count = rows * columns;
+  made.clear();
+  inputs.clear();
+  views.clear();
+  operands.clear();
+  body = new Block();
+  OpBuilder builder = OpBuilder::atBlockEnd(body);
+  SmallVector<Value> outputs;
+  SmallVector<Type> types;
+  SmallVector<Location> locations;
+  for (Operation *op : members) {
+    copyMember(op, builder);
+    locations.push_back(op->getLoc());
+    if (!graph.isOutput(op))
+      continue;
+    outputs.push_back(made.lookup(op->getResult(0)));
+    types.push_back(op->getResult(0).getType());
+  }
+  Location loc = FusedLoc::get(members.front()->getContext(), locations);
+  nn::YieldOp::create(builder, loc, outputs);
+  builder.setInsertionPoint(members.back());
+  auto kernel = nn::KernelOp::create(builder, loc, types, operands, rows, columns);
+  kernel.getBody().push_back(body);
+  return kernel;
+}

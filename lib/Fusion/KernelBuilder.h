@@ -1,0 +1,43 @@
+// Builds one nn.kernel from a group of ops.
+#pragma once
+
+#include "dialects/NN/NN.h"
+#include "lib/Fusion/FusionGraph.h"
+
+namespace trainc {
+
+/// Copies the ops of a group, and the views and free values they use, into a kernel.
+class KernelBuilder {
+public:
+  KernelBuilder(const ReadAnalysis &analysis, const FusionGraph &graph) : analysis(analysis), graph(graph) {}
+
+  /// Builds the kernel of `members` (in program order) before the last of them. Its results stand for those
+  /// members' results that others use, in order; the members are left as they are.
+  nn::KernelOp build(llvm::ArrayRef<mlir::Operation *> members);
+
+private:
+  void copyMember(mlir::Operation *op, mlir::OpBuilder &builder);
+  mlir::Value valueInside(mlir::Value value, const RepeatPattern &pattern, const OpSpace &space,
+                          mlir::OpBuilder &builder);
+  mlir::Value input(mlir::Value value, const RepeatPattern &pattern);
+  mlir::Value copyView(mlir::Value value, const RepeatPattern &pattern, const OpSpace &space,
+                       mlir::OpBuilder &builder);
+
+  /// A value as it is seen inside the kernel; one that is repeated in two ways is there twice.
+  struct Inside {
+    RepeatPattern pattern;
+    mlir::Value value;
+  };
+  using InsideMap = llvm::DenseMap<mlir::Value, llvm::SmallVector<Inside, 1>>;
+  static mlir::Value find(const InsideMap &map, mlir::Value value, const RepeatPattern &pattern);
+
+  const ReadAnalysis &analysis;
+  const FusionGraph &graph;
+  mlir::Block *body = nullptr;
+  int64_t count = 0; ///< rows x columns
+  llvm::DenseMap<mlir::Value, mlir::Value> made;
+  InsideMap inputs, views;
+  llvm::SmallVector<mlir::Value> operands;
+};
+
+} // namespace trainc

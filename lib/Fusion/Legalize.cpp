@@ -1,0 +1,131 @@
+#include "lib/Fusion/Legalize.h"
+
+#include "dialects/NN/NN.h"
+#include "lib/Fusion/ReadAnalysis.h"
+
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
+  return nn::ReshapeOp::create(b, type, x, type.getShape());
+}
+
+/// A reduction that drops `dims`, which are in rising order.
+static Value reduceOver(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
+  SmallVector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(typeOf(x).getShape()))
+    if (!llvm::is_contained(dims, int64_t(dim)))
+      shape.push_back(size);
+  auto type = RankedTensorType::get(shape, typeOf(x).getElementType());
+  return nn::ReduceOp::create(b, type, kind, x, dims);
+}
+
+/// x with the dimensions in `last` moved to the end.
+static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) {
+  RankedTensorType type = typeOf(x);
+  SmallVector<int64_t> permutation, shape;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(last, dim))
+      permutation.push_back(dim);
+  llvm::append_range(permutation, last);
+  for (int64_t dim : permutation)
+    shape.push_back(type.getDimSize(dim));
+  return nn::TransposeOp::create(b, RankedTensorType::get(shape, type.getElementType()), x,
+                                 b.getDenseI64ArrayAttr(permutation));
+}
+
+/// The reduction of x over `dims` (in rising order) in legal steps; the result has the remaining dimensions
+/// in some shape.
+static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
+  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  SmallVector<bool> flags; // of the dimensions above 1: reduced?
+  SmallVector<int64_t> trailing, rest;
+  bool inTail = true;
+  for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
+    bool reduced = llvm::is_contained(dims, dim);
+    if (shape[dim] > 1) {
+      flags.push_back(reduced);
+      inTail &= reduced;
+    }
+    if (reduced)
+      (inTail ? trailing : rest).insert((inTail ? trailing : rest).begin(), dim);
+  }
+  int64_t changes = 0;
+  for (size_t i = 1; i < flags.size(); ++i)
+    changes += flags[i] != flags[i - 1];
+  if (changes <= 1) // all, leading or trailing dimensions
+    return reduceOver(b, kind, x, dims);
+  if (!flags.front()) { // the last dimension stays
+    Value moved = moveLast(b, x, dims);
+    SmallVector<int64_t> last = llvm::to_vector(llvm::seq<int64_t>(shape.size() - dims.size(), shape.size()));
+    return reduceOver(b, kind, moved, last);
+  }
+  return reduceInSteps(b, kind, reduceOver(b, kind, x, trailing),
+                       rest); // dims before the tail keep their numbers
+}
+
+static void legalizeReduce(nn::ReduceOp reduce) {
+  ImplicitLocOpBuilder b(reduce.getLoc(), reduce);
+  RankedTensorType from = typeOf(reduce.getX()), to = typeOf(reduce.getResult());
+  SmallVector<int64_t> dims;
+  for (int64_t dim : reduce.getDims())
+    dims.push_back(dim < 0 ? dim + from.getRank() : dim);
+  llvm::sort(dims);
+  Value result = from.getNumElements() == to.getNumElements()
+                     ? reduce.getX()
+                     : reduceInSteps(b, reduce.getKind(), reduce.getX(), dims);
+  if (result.getType() != to)
+    result = reshape(b, result, to);
+  reduce.getResult().replaceAllUsesWith(result);
+  reduce.erase();
+}
+
+static bool isLegal(nn::ReduceOp reduce) {
+  ArrayRef<int64_t> shape = typeOf(reduce.getX()).getShape();
+  SmallVector<bool> reduced(shape.size(), false);
+  for (int64_t dim : reduce.getDims())
+    reduced[dim < 0 ? dim + shape.size() : dim] = true;
+  SmallVector<bool> flags;
+  for (auto [size, flag] : llvm::zip(shape, reduced))
+    if (size > 1 && (flags.empty() || flags.back() != flag))
+      flags.push_back(flag);
+  return flags.size() <= 2 && llvm::is_contained(flags, true);
+}
+
+static void legalizeBroadcast(nn::BroadcastOp broadcast) {
+  RankedTensorType to = typeOf(broadcast.getResult());
+  if (typeOf(broadcast.getX()).getNumElements() != to.getNumElements())
+    return;
+  ImplicitLocOpBuilder b(broadcast.getLoc(), broadcast);
+  broadcast.getResult().replaceAllUsesWith(reshape(b, broadcast.getX(), to));
+  broadcast.erase();
+}
+
+/// One constant for each use that is not by a primitive op.
+static void separateZero(Operation *zero) {
+  OpBuilder builder(zero->getContext());
+  for (OpOperand &use : llvm::make_early_inc_range(zero->getUses())) {
+    if (ReadAnalysis::isPrimitive(use.getOwner()) || zero->hasOneUse())
+      continue;
+    builder.setInsertionPoint(use.getOwner());
+    use.set(builder.clone(*zero)->getResult(0));
+  }
+}
+
+void trainc::legalizePrimitives(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!ReadAnalysis::isPrimitive(&op))
+      continue;
+    if (auto reduce = dyn_cast<nn::ReduceOp>(op); reduce && !isLegal(reduce))
+      legalizeReduce(reduce);
+    else if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
+      legalizeBroadcast(broadcast);
+    else if (ReadAnalysis::isZero(&op))
+      separateZero(&op);
+  }
+}

@@ -1,0 +1,136 @@
+#include "lib/Fusion/RowRegion.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+RowRegion::RowRegion(Value seed)
+    : seedType(typeOf(seed)), seed(seed), block(seed.getParentBlock()),
+      rowCount(seedType.getRank() == 0 ? 1 : seedType.getNumElements() / seedType.getShape().back()) {}
+
+bool RowRegion::hasRowShape(Value value) const {
+  ArrayRef<int64_t> rows = seedType.getShape().drop_back();
+  return typeOf(value).getShape().take_front(rows.size()) == rows;
+}
+
+bool RowRegion::isLarge(Value value) const {
+  return typeOf(value).getNumElements() == seedType.getNumElements() && hasRowShape(value);
+}
+
+bool RowRegion::grow() {
+  if (seedType.getRank() < 2 || !seed.getDefiningOp() || !addConnected(seed.getDefiningOp()))
+    return false;
+  size_t before;
+  do {
+    before = set.size();
+    if (!closeWays())
+      return false;
+  } while (set.size() != before);
+  for (Operation &op : *block)
+    if (set.contains(&op))
+      members.push_back(&op);
+  return llvm::all_of(members, [&](Operation *op) { return label(op); });
+}
+
+/// Adds makers and users of the op's large values to `work`; false if one cannot be cut.
+bool RowRegion::addNeighbours(Operation *op, SmallVectorImpl<Operation *> &work) {
+  for (Value operand : op->getOperands())
+    if (isLarge(operand)) {
+      if (!operand.getDefiningOp())
+        return false;
+      work.push_back(operand.getDefiningOp());
+    }
+  for (Value result : op->getResults())
+    if (isLarge(result))
+      llvm::append_range(work, result.getUsers());
+  return true;
+}
+
+bool RowRegion::addConnected(Operation *op) {
+  SmallVector<Operation *> work{op};
+  while (!work.empty()) {
+    Operation *next = work.pop_back_val();
+    if (set.contains(next))
+      continue;
+    if (!isa<IndexingOpInterface>(next) || !isPure(next) || next->getBlock() != block)
+      return false;
+    set.insert(next);
+    if (!addNeighbours(next, work))
+      return false;
+  }
+  return true;
+}
+
+/// Adds the ops that depend on one op of the set and lead to another.
+bool RowRegion::closeWays() {
+  DenseSet<Operation *> after, before;
+  for (Operation &op : *block)
+    if (llvm::any_of(op.getOperands(), [&](Value v) {
+          Operation *def = v.getDefiningOp();
+          return def && (set.contains(def) || after.contains(def));
+        }))
+      after.insert(&op);
+  SmallVector<Operation *> between;
+  for (Operation &op : llvm::reverse(*block)) {
+    if (!llvm::any_of(op.getUsers(),
+                      [&](Operation *user) { return set.contains(user) || before.contains(user); }))
+      continue;
+    before.insert(&op);
+    if (after.contains(&op) && !set.contains(&op))
+      between.push_back(&op);
+  }
+  return llvm::all_of(between, [&](Operation *op) { return addConnected(op); });
+}
+
+/// Finds what of an op carries the rows; false if it needs other rows than its own, or the complete sum over
+/// rows.
+bool RowRegion::label(Operation *op) {
+  IndexingRule rule = cast<IndexingOpInterface>(op).getIndexingRule();
+  SmallVector<std::pair<Value, ArrayRef<int>>> values;
+  for (auto [value, labels] : llvm::zip(op->getOperands(), rule.operands))
+    values.push_back({value, labels});
+  for (auto [value, labels] : llvm::zip(op->getResults(), rule.results))
+    values.push_back({value, labels});
+  auto known = llvm::find_if(
+      values, [&](auto &entry) { return isLarge(entry.first) || carrying.contains(entry.first); });
+  if (known == values.end())
+    return false;
+  SmallVector<int> rowLabels(known->second.take_front(rowRank()));
+  if (llvm::is_contained(rowLabels, -1))
+    return false;
+  bool summed = false;
+  for (auto [index, entry] : llvm::enumerate(values)) {
+    auto [value, labels] = entry;
+    bool isOperand = index < op->getNumOperands();
+    bool some = llvm::any_of(labels, [&](int label) { return llvm::is_contained(rowLabels, label); });
+    bool all = labels.take_front(rowRank()) == ArrayRef(rowLabels) && hasRowShape(value);
+    if (some != all || (isOperand && partial.contains(value)))
+      return false;
+    if (isOperand && set.contains(value.getDefiningOp()) && some != carrying.contains(value))
+      return false;
+    summed |= isOperand && some;
+    if (some)
+      carrying.insert(value);
+    else if (!isOperand && summed)
+      partial.insert(value);
+  }
+  return true;
+}
+
+bool RowRegion::dependsOnRegion(Value value) const {
+  SmallVector<Value> work{value};
+  DenseSet<Operation *> seen;
+  while (!work.empty()) {
+    Operation *def = work.pop_back_val().getDefiningOp();
+    if (!def || !seen.insert(def).second)
+      continue;
+    if (set.contains(def))
+      return true;
+    llvm::append_range(work, def->getOperands());
+  }
+  return false;
+}

@@ -1,0 +1,55 @@
+#include "lib/Fusion/Traffic.h"
+
+#include "dialects/NN/NN.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace trainc;
+
+int64_t trainc::bytesOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getNumElements() * ((int64_t(tensor.getElementTypeBitWidth()) + 7) / 8);
+}
+
+/// Bytes that a kernel reads of its input `argument`.
+static int64_t readOf(BlockArgument argument) {
+  int64_t bytes = bytesOf(argument.getType()), picked = 0;
+  for (OpOperand &use : argument.getUses()) {
+    auto gather = dyn_cast<nn::GatherOp>(use.getOwner());
+    if (!gather || use.getOperandNumber() != 0)
+      return bytes;
+    picked += bytesOf(gather.getType());
+  }
+  return std::min(bytes, picked);
+}
+
+int64_t trainc::trafficOf(Operation *op) {
+  if (auto chunks = dyn_cast<nn::ChunksOp>(op))
+    return chunks.getCount() * trafficOf(chunks.getBody().front());
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  bool alias = executable && executable.getKernelClass() == KernelClass::Alias;
+  if (alias || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
+    return 0;
+  int64_t bytes = 0;
+  if (auto kernel = dyn_cast<nn::KernelOp>(op)) {
+    for (BlockArgument argument : kernel.getBody().getArguments())
+      bytes += readOf(argument);
+  } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
+    bytes += bytesOf(gather.getIds().getType()) +
+             std::min(bytesOf(gather.getTable().getType()), bytesOf(gather.getType()));
+  } else {
+    for (Type type : op->getOperandTypes())
+      bytes += bytesOf(type);
+  }
+  for (Type type : op->getResultTypes())
+    bytes += bytesOf(type);
+  return bytes;
+}
+
+int64_t trainc::trafficOf(Block &block) {
+  int64_t bytes = 0;
+  for (Operation &op : block)
+    bytes += trafficOf(&op);
+  return bytes;
+}
