@@ -1,0 +1,42 @@
+// Which settings of a program's parameter groups hold for a parameter.
+#include "dialects/Train/Groups.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+bool train::matchesPattern(StringRef pattern, StringRef name) {
+  SmallVector<StringRef> pieces;
+  pattern.split(pieces, '*');
+  if (!name.consume_front(pieces.front()))
+    return false;
+  if (pieces.size() == 1)
+    return name.empty();
+  // Between the first and the last, the leftmost match of each piece leaves the most to the others.
+  for (StringRef piece : ArrayRef(pieces).drop_front().drop_back()) {
+    size_t at = name.find(piece);
+    if (at == StringRef::npos)
+      return false;
+    name = name.drop_front(at + piece.size());
+  }
+  return name.ends_with(pieces.back());
+}
+
+ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t rank) {
+  ParameterSettings settings;
+  settings.weightDecay = rank < 2 ? 0 : program.getOptimizer().getWeightDecay().getValueAsDouble();
+  if (!program.getGroups())
+    return settings;
+  for (GroupAttr group : program.getGroups()->getAsRange<GroupAttr>()) {
+    if (!matchesPattern(group.getPattern(), name))
+      continue;
+    if (group.getLrScale().getValueAsDouble() != 1)
+      settings.lrScale = group.getLrScale().getValueAsDouble();
+    if (group.getWeightDecay())
+      settings.weightDecay = group.getWeightDecay().getValueAsDouble();
+    settings.frozen |= group.getFrozen();
+  }
+  return settings;
+}

@@ -1,0 +1,33 @@
+// Which values of an entry depend on trained parameters.
+#include "lib/Autodiff/Activity.h"
+
+using namespace mlir;
+using namespace trainc;
+
+bool trainc::hasGradient(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa<FloatType>(tensor.getElementType());
+}
+
+Activity::Activity(train::EntryOp entry) {
+  SymbolTableCollection symbols;
+  for (Operation &op : entry.getBody().front())
+    visit(op, symbols);
+}
+
+void Activity::visit(Operation &op, SymbolTableCollection &symbols) {
+  if (auto get = dyn_cast<train::GetOp>(op)) {
+    auto state = symbols.lookupNearestSymbolFrom<train::StateOp>(get, get.getStateAttr());
+    if (!state || state.getRole() != train::Role::parameter || state.getFrozen() ||
+        !hasGradient(state.getType()))
+      return;
+    active.insert(get.getResult());
+    reads[get.getStateAttr().getAttr()].push_back(get);
+    return;
+  }
+  if (llvm::none_of(op.getOperands(), [&](Value operand) { return isActive(operand); }))
+    return;
+  for (Value result : op.getResults())
+    if (hasGradient(result.getType()))
+      active.insert(result);
+}

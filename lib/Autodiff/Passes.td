@@ -1,0 +1,34 @@
+#ifndef TRAINC_AUTODIFF_PASSES
+#define TRAINC_AUTODIFF_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def Autodiff : Pass<"autodiff", "::mlir::ModuleOp"> {
+  let summary = "Replaces train.minimize by the backward computation";
+  let description = [{
+    Every entry that ends in `train.minimize` gets the ops that compute the gradient of the loss, in reverse order of the forward
+    ops, and one `train.gradient` per trained parameter that it reads. Only what leads from trained parameters to the
+    loss is differentiated; frozen parameters and integers are constants. Where a value has several uses, their
+    contributions are summed in reverse order of the uses. An op on the way that has no gradient is an error, a
+    parameter that does not lead to the loss a warning.
+
+    ```mlir
+    %w = train.get @w : tensor<f32>
+    %y = nn.square %w : tensor<f32>
+    train.minimize %y : tensor<f32>
+    ```
+    becomes
+    ```mlir
+    %w = train.get @w : tensor<f32>
+    %y = nn.square %w : tensor<f32>
+    %one = nn.constant 1.0 : tensor<f32>
+    %two = nn.constant 2.0 : tensor<f32>
+    %slope = nn.mul %w, %two : tensor<f32>, tensor<f32>
+    %g = nn.mul %one, %slope : tensor<f32>, tensor<f32>
+    train.gradient @w, %g : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
+}
+
+#endif

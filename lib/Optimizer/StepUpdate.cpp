@@ -1,0 +1,81 @@
+// The update that follows from a step's gradients.
+#include "lib/Optimizer/StepUpdate.h"
+
+#include "lib/Optimizer/GradientNorm.h"
+#include "lib/Optimizer/UpdateRule.h"
+
+using namespace mlir;
+using namespace trainc;
+
+static std::string accumulatorOf(StringRef parameter) { return ("grad." + parameter).str(); }
+
+LogicalResult StepUpdate::run() {
+  auto microStep = module.lookupSymbol<train::EntryOp>("micro_step");
+  if (!microStep)
+    return program.emitOpError("the module has no entry @micro_step; run instantiate and autodiff first");
+  auto ops = llvm::to_vector(microStep.getBody().front().getOps<train::GradientOp>());
+  if (ops.empty())
+    return microStep.emitOpError("has no train.gradient; run autodiff first");
+  Gradients gradients;
+  for (train::GradientOp op : ops)
+    gradients.emplace_back(op.getParameterAttr().getValue(), op.getValue());
+  train::EntryOp entry = microStep;
+  if (program.getAccumulate() > 1) {
+    accumulate(microStep, ops);
+    entry = declareEntry(module, "update", microStep);
+    gradients = readAccumulated(entry, llvm::to_vector(llvm::make_first_range(gradients)));
+  }
+  for (train::GradientOp op : ops)
+    op.erase();
+  buildUpdate(entry, gradients);
+  return success();
+}
+
+/// The sum is read at the start and written as soon as the gradient is known: the op that makes the gradient
+/// can then accumulate in place, and the gradient's own memory is free again.
+void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp> gradients) {
+  for (train::GradientOp op : gradients) {
+    Value gradient = op.getValue();
+    std::string name = accumulatorOf(op.getParameter());
+    train::StateOp state = declareState(module, name, train::Role::gradient, nn::tensorType(gradient));
+    zeroState(declareEntry(module, "begin_step", state), state);
+    OpBuilder start = OpBuilder::atBlockBegin(&microStep.getBody().front());
+    Value old = StepBuilder(start, op.getLoc()).read(name);
+    OpBuilder builder(op);
+    if (Operation *definition = gradient.getDefiningOp())
+      builder.setInsertionPointAfter(definition);
+    StepBuilder build(builder, op.getLoc());
+    build.write(name, build.add(old, gradient));
+  }
+}
+
+StepUpdate::Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef<StringRef> parameters) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  StepBuilder build(builder, program.getLoc());
+  Gradients gradients;
+  for (StringRef parameter : parameters)
+    gradients.emplace_back(parameter, build.read(accumulatorOf(parameter)));
+  return gradients;
+}
+
+void StepUpdate::buildUpdate(train::EntryOp entry, const Gradients &gradients) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  StepBuilder build(builder, program.getLoc());
+  Value norm = buildGlobalNorm(build, llvm::to_vector(llvm::make_second_range(gradients)));
+  SmallVector<Value> watched{norm};
+  if (module.lookupSymbol<train::StateOp>("loss"))
+    watched.push_back(build.read("loss"));
+  build.finite = buildFiniteFlag(build, watched);
+  build.writeReport("grad_norm", norm);
+  build.writeReport("finite", build.finite);
+  Value clip =
+      program.getClip() ? buildClipFactor(build, norm, program.getClip()->convertToDouble()) : Value();
+  std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());
+  rule->begin(build);
+  for (auto [name, gradient] : gradients) {
+    Value value = build.read(name);
+    auto settings = train::settingsOf(program, name, nn::shapeOf(value).size());
+    Value clipped = clip ? build.scale(gradient, clip) : gradient;
+    build.replace(name, value, rule->update(build, {name, value, clipped, settings}));
+  }
+}

@@ -1,0 +1,51 @@
+// RUN: trainc-check %s --reference --gradients
+
+// Gradients of every variant; values are in pytorch-attention.mlir.
+
+func.func @bidirectional(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  return %out : tensor<2x3x4xf32>
+}
+func.func @causal(%q: tensor<2x3x4xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  return %out : tensor<2x3x4xf32>
+}
+func.func @values_of_other_width(%q: tensor<1x3x4xf32>, %k: tensor<1x3x4xf32>, %v: tensor<1x3x6xf32>) -> tensor<1x3x6xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal scale 0.7 : tensor<1x3x4xf32>, tensor<1x3x4xf32>, tensor<1x3x6xf32>
+  return %out : tensor<1x3x6xf32>
+}
+func.func @grouped(%q: tensor<2x3x8xf32>, %k: tensor<2x3x4xf32>, %v: tensor<2x3x4xf32>) -> tensor<2x3x8xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 4 kv_heads 2 causal : tensor<2x3x8xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
+  return %out : tensor<2x3x8xf32>
+}
+func.func @fewer_queries(%q: tensor<1x2x4xf32>, %k: tensor<1x4x4xf32>, %v: tensor<1x4x4xf32>) -> tensor<1x2x4xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal : tensor<1x2x4xf32>, tensor<1x4x4xf32>, tensor<1x4x4xf32>
+  return %out : tensor<1x2x4xf32>
+}
+func.func @segments(%q: tensor<2x4x4xf32>, %k: tensor<2x4x4xf32>, %v: tensor<2x4x4xf32>,
+                    %segments: tensor<2x4xi32> {check.values = dense<[[0, 0, 1, 1], [3, 3, 3, 2]]> : tensor<2x4xi32>}) -> tensor<2x4x4xf32> {
+  %out, %lse = nn.attention %q, %k, %v heads 2 causal segments %segments : tensor<2x4xi32> : tensor<2x4x4xf32>, tensor<2x4x4xf32>, tensor<2x4x4xf32>
+  return %out : tensor<2x4x4xf32>
+}
+
+// Query 0 precedes every key and sees none: zeros, and a log-sum-exp of minus infinity.
+func.func @sees_no_key(%q: tensor<1x2x1xf32> {check.values = dense<1.0> : tensor<1x2x1xf32>},
+                       %k: tensor<1x1x1xf32> {check.values = dense<3.0> : tensor<1x1x1xf32>},
+                       %v: tensor<1x1x1xf32> {check.values = dense<5.0> : tensor<1x1x1xf32>})
+    -> (tensor<1x2x1xf32> {check.expect = dense<[[[0.0], [5.0]]]> : tensor<1x2x1xf32>},
+        tensor<1x1x2xf32> {check.expect = dense<[[[0xFF800000, 3.0]]]> : tensor<1x1x2xf32>})
+    attributes {check.no_gradients = "the log-sum-exp is infinite"} {
+  %out, %lse = nn.attention %q, %k, %v heads 1 causal : tensor<1x2x1xf32>, tensor<1x1x1xf32>, tensor<1x1x1xf32>
+  return %out, %lse : tensor<1x2x1xf32>, tensor<1x1x2xf32>
+}
+
+// A cache of four keys, of which the query at position 1 sees two: scores 0 and 0.
+func.func @limit(%q: tensor<1x1x1xf32> {check.values = dense<0.0> : tensor<1x1x1xf32>},
+                 %k: tensor<1x4x1xf32> {check.values = dense<1.0> : tensor<1x4x1xf32>},
+                 %v: tensor<1x4x1xf32> {check.values = dense<[[[1.0], [3.0], [100.0], [100.0]]]> : tensor<1x4x1xf32>},
+                 %limit: tensor<i32> {check.values = dense<1> : tensor<i32>})
+    -> (tensor<1x1x1xf32> {check.expect = dense<2.0> : tensor<1x1x1xf32>})
+    attributes {check.no_gradients = "generation only"} {
+  %out, %lse = nn.attention %q, %k, %v heads 1 limit %limit : tensor<i32> : tensor<1x1x1xf32>, tensor<1x4x1xf32>, tensor<1x4x1xf32>
+  return %out : tensor<1x1x1xf32>
+}

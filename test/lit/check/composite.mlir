@@ -1,0 +1,64 @@
+// RUN: trainc-check %s --reference --gradients --decompose
+
+// Gradients and decompositions; values are in the pytorch-*.mlir files.
+
+func.func @standardize(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
+  %y, %rstd = nn.standardize %x eps 1.0e-5 : tensor<2x3x5xf32>
+  return %y : tensor<2x3x5xf32>
+}
+func.func @rms_standardize(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
+  %y, %rstd = nn.rms_standardize %x eps 1.0e-5 : tensor<2x3x5xf32>
+  return %y : tensor<2x3x5xf32>
+}
+func.func @standardize_large_eps(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %y, %rstd = nn.standardize %x eps 0.5 : tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}
+func.func @rms_standardize_large_eps(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %y, %rstd = nn.rms_standardize %x eps 0.5 : tensor<4x5xf32>
+  return %y : tensor<4x5xf32>
+}
+func.func @softmax(%x: tensor<2x3x5xf32> {check.range = [-3.0, 3.0]}) -> tensor<2x3x5xf32> {
+  %y = nn.softmax %x : tensor<2x3x5xf32>
+  return %y : tensor<2x3x5xf32>
+}
+func.func @rope(%x: tensor<2x3x12xf32>, %positions: tensor<3xi32> {check.integers = [0, 40]}) -> tensor<2x3x12xf32> {
+  %y = nn.rope %x positions %positions heads 3 theta 1.0e4 : tensor<2x3x12xf32>, tensor<3xi32>
+  return %y : tensor<2x3x12xf32>
+}
+func.func @rope_inverse(%x: tensor<2x3x8xf32>, %positions: tensor<2x3xi32> {check.integers = [0, 40]}) -> tensor<2x3x8xf32> {
+  %y = nn.rope %x positions %positions heads 2 theta 1.0e4 inverse : tensor<2x3x8xf32>, tensor<2x3xi32>
+  return %y : tensor<2x3x8xf32>
+}
+func.func @rope_and_back(%x: tensor<1x2x4xf32> {check.values = dense<[[[1.0, 2.0, 3.0, 4.0], [-1.0, 0.5, 0.25, 2.0]]]> : tensor<1x2x4xf32>},
+                         %positions: tensor<2xi32> {check.values = dense<[5, 9]> : tensor<2xi32>})
+    -> (tensor<1x2x4xf32> {check.expect = dense<[[[1.0, 2.0, 3.0, 4.0], [-1.0, 0.5, 0.25, 2.0]]]> : tensor<1x2x4xf32>}) {
+  %y = nn.rope %x positions %positions heads 1 theta 10.0 : tensor<1x2x4xf32>, tensor<2xi32>
+  %z = nn.rope %y positions %positions heads 1 theta 10.0 inverse : tensor<1x2x4xf32>, tensor<2xi32>
+  return %z : tensor<1x2x4xf32>
+}
+func.func @positions(%tokens: tensor<2x3xi32> {check.integers = [0, 9]}, %from: tensor<i32> {check.values = dense<7> : tensor<i32>})
+    -> (tensor<3xi32> {check.expect = dense<[0, 1, 2]> : tensor<3xi32>},
+        tensor<3xi32> {check.expect = dense<[7, 8, 9]> : tensor<3xi32>}) {
+  %a = nn.positions %tokens : tensor<2x3xi32>
+  %b = nn.positions %tokens from %from : tensor<i32> : tensor<2x3xi32>
+  return %a, %b : tensor<3xi32>, tensor<3xi32>
+}
+
+// Labels -1 and 5 are out of range, and cost nothing.
+func.func @cross_entropy(%logits: tensor<2x6x5xf32> {check.range = [-3.0, 3.0]}, %labels: tensor<2x6xi32> {check.integers = [-1, 6]})
+    -> tensor<2x6xf32> {
+  %nll, %lse = nn.cross_entropy %logits, %labels : tensor<2x6x5xf32>, tensor<2x6xi32>
+  return %nll : tensor<2x6xf32>
+}
+func.func @cross_entropy_out_of_range(%logits: tensor<3x2xf32>, %labels: tensor<3xi32> {check.values = dense<[-1, 2, -100]> : tensor<3xi32>})
+    -> (tensor<3xf32> {check.expect = dense<0.0> : tensor<3xf32>}) {
+  %nll, %lse = nn.cross_entropy %logits, %labels smoothing 0.1 : tensor<3x2xf32>, tensor<3xi32>
+  return %nll : tensor<3xf32>
+}
+func.func @cross_entropy_all_options(%logits: tensor<8x5xf32> {check.range = [-3.0, 3.0]}, %labels: tensor<8xi32> {check.integers = [0, 5]},
+                                     %weights: tensor<5xf32> {check.values = dense<[0.5, 1.0, 2.0, 0.0, 0.25]> : tensor<5xf32>})
+    -> tensor<8xf32> attributes {check.no_gradients = "class weights are constants"} {
+  %nll, %lse = nn.cross_entropy %logits, %labels ignore 2 smoothing 0.1 weights %weights : tensor<5xf32> : tensor<8x5xf32>, tensor<8xi32>
+  return %nll : tensor<8xf32>
+}

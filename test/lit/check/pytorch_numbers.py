@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Writes pytorch-*.mlir beside this script: functions with literal arguments, and PyTorch's float64 results as
+expectations. Run it with PyTorch 2.11 after changing a case; the tests themselves need no PyTorch."""
+import math
+import pathlib
+
+import torch
+from torch.nn import functional
+
+HERE = pathlib.Path(__file__).resolve().parent
+torch.manual_seed(3)
+
+
+def literal(tensor):
+    if tensor.dtype == torch.float64:
+        numbers, element = [f"{x:.16e}".replace("inf", "0x7FF0000000000000") for x in tensor.flatten().tolist()], "f64"
+        numbers = ["0xFFF0000000000000" if x.startswith("-0x") else x for x in numbers]
+    else:
+        numbers, element = [str(x) for x in tensor.flatten().tolist()], "i32"
+
+    def nest(shape):
+        if not shape:
+            return numbers.pop(0)
+        return "[" + ", ".join(nest(shape[1:]) for _ in range(shape[0])) + "]"
+
+    shape = "".join(f"{size}x" for size in tensor.shape)
+    return f"dense<{nest(list(tensor.shape))}> : tensor<{shape}{element}>"
+
+
+def type_of(tensor):
+    element = "f32" if tensor.dtype == torch.float64 else "i32"
+    return "tensor<" + "".join(f"{size}x" for size in tensor.shape) + element + ">"
+
+
+def function(name, op, arguments, results):
+    """`op` is the op's text with {0}, {1} ... for the arguments' types, and %a, %b ... for the arguments."""
+    types = [type_of(a) for a in arguments]
+    border = ",\n    ".join(f"%{'abcdefg'[i]}: {t} {{check.values = {literal(a)}}}" for i, (t, a) in enumerate(zip(types, arguments)))
+    outcome = ",\n        ".join(f"{type_of(r)} {{check.expect = {literal(r)}}}" for r in results)
+    names = ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
+    count = f":{len(results)}" if len(results) > 1 else ""
+    body = op.format(*types)
+    returned = ", ".join(type_of(r) for r in results)
+    return (f"func.func @{name}(\n    {border})\n    -> ({outcome}) {{\n"
+            f"  %r{count} = nn.{body}\n  return {names} : {returned}\n}}\n")  # fmt: skip
+
+
+def write(name, modes, functions):
+    text = f"// RUN: trainc-check %s {modes}\n// Written by pytorch_numbers.py with torch {torch.__version__.split('+')[0]}.\n\n"
+    (HERE / f"pytorch-{name}.mlir").write_text(text + "\n".join(functions))
+
+
+def normal(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+def integers(end, *shape):
+    return torch.randint(end, shape, dtype=torch.int32)
+
+
+# --- elementwise ------------------------------------------------------------------------------------------------
+
+
+def unary():
+    everywhere = torch.tensor([-20.0, -3.5, -0.75, -1e-3, 1e-3, 0.5, 1.25, 4.0, 20.0], dtype=torch.float64)
+    positive = torch.tensor([0.1, 0.3, 0.5, 1.0, 2.5, 40.0, 1e6], dtype=torch.float64)
+    cases = {"neg": torch.neg, "abs": torch.abs, "exp": torch.exp, "sin": torch.sin, "cos": torch.cos, "tanh": torch.tanh,
+             "erf": torch.erf, "sigmoid": torch.sigmoid, "relu": torch.relu, "silu": functional.silu, "square": torch.square,
+             "gelu": functional.gelu}  # fmt: skip
+    functions = [function(n, f"{n} %a : {{0}}", [everywhere], [f(everywhere)]) for n, f in cases.items()]
+    for n, f in {"reciprocal": torch.reciprocal, "log": torch.log, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt}.items():
+        functions.append(function(n, f"{n} %a : {{0}}", [positive], [f(positive)]))
+    tanh = functional.gelu(everywhere, approximate="tanh")
+    functions.append(function("gelu_tanh", "gelu %a approximate tanh : {0}", [everywhere], [tanh]))
+    write("unary", "--reference --gradients", functions)
+
+
+# --- composite ops ----------------------------------------------------------------------------------------------
+
+
+def norms():
+    x, eps = normal(2, 3, 5), 1e-5
+    mean, variance = x.mean(-1, keepdim=True), x.var(-1, unbiased=False, keepdim=True)
+    rstd = torch.rsqrt(variance + eps)
+    rms = torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    large = torch.tensor([[-1e3, 0.0, 1e3], [700.0, 701.0, 702.0]], dtype=torch.float64)
+    write("norms", "--reference --decompose", [
+        function("standardize", "standardize %a eps 1.0e-5 : {0}", [x], [functional.layer_norm(x, (5,)), rstd.squeeze(-1)]),
+        function("standardize_wide_eps", "standardize %a eps 0.5 : {0}", [x],
+                 [(x - mean) * torch.rsqrt(variance + 0.5), torch.rsqrt(variance + 0.5).squeeze(-1)]),
+        function("rms_standardize", "rms_standardize %a eps 1.0e-5 : {0}", [x], [x * rms, rms.squeeze(-1)]),
+        function("softmax", "softmax %a : {0}", [x], [torch.softmax(x, -1)]),
+        function("softmax_large", "softmax %a : {0}", [large], [torch.softmax(large, -1)]),
+    ])  # fmt: skip
+
+
+def rotated(x, positions, heads, theta):
+    """As transformers' apply_rotary_pos_emb, on heads side by side."""
+    b, t, width = x.shape
+    d = width // heads
+    frequencies = theta ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    angles = positions.double()[..., None] * frequencies
+    angles = torch.cat((angles, angles), -1).expand(b, t, d)[:, :, None]
+    x = x.view(b, t, heads, d)
+    x1, x2 = x.chunk(2, -1)
+    return (x * angles.cos() + torch.cat((-x2, x1), -1) * angles.sin()).view(b, t, width)
+
+
+def rope():
+    x, together, apart = normal(2, 3, 8), torch.tensor([0, 1, 7], dtype=torch.int32), integers(50, 2, 3)
+    back = rotated(x, -apart, 1, 100.0)
+    write("rope", "--reference --gradients --decompose", [
+        function("together", "rope %a positions %b heads 2 theta 1.0e4 : {0}, {1}", [x, together], [rotated(x, together, 2, 1e4)]),
+        function("apart", "rope %a positions %b heads 1 theta 100.0 : {0}, {1}", [x, apart], [rotated(x, apart, 1, 100.0)]),
+        function("inverse", "rope %a positions %b heads 1 theta 100.0 inverse : {0}, {1}", [x, apart], [back]),
+    ])  # fmt: skip
+
+
+def cross_entropy():
+    logits, labels = 3 * normal(2, 4, 5), integers(5, 2, 4)
+    labels[0, 1] = labels[1, 3] = -100
+    other = labels.clone()
+    other[other == -100] = 3
+    weights = torch.rand(5, dtype=torch.float64) + 0.5
+    lse = torch.logsumexp(logits, -1)
+
+    def loss(labels, **options):
+        flat = functional.cross_entropy(logits.flatten(0, 1), labels.flatten().long(), reduction="none", **options)
+        return [flat.view(2, 4), lse]
+
+    two, three = [logits, labels], [logits, labels, weights]
+    write("cross_entropy", "--reference --gradients --decompose", [
+        function("plain", "cross_entropy %a, %b : {0}, {1}", two, loss(labels)),
+        function("ignore", "cross_entropy %a, %b ignore 3 : {0}, {1}", [logits, other], loss(other, ignore_index=3)),
+        function("smoothing", "cross_entropy %a, %b smoothing 0.1 : {0}, {1}", two, loss(labels, label_smoothing=0.1)),
+        function("weights", "cross_entropy %a, %b weights %c : {2} : {0}, {1}", three, loss(labels, weight=weights)),
+        function("all", "cross_entropy %a, %b ignore 3 smoothing 0.2 weights %c : {2} : {0}, {1}", [logits, other, weights],
+                 loss(other, weight=weights, ignore_index=3, label_smoothing=0.2)),
+    ])  # fmt: skip
+
+
+# --- attention --------------------------------------------------------------------------------------------------
+
+
+def attend(q, k, v, heads, kv_heads, causal=False, segments=None, scale=None):
+    """PyTorch's scaled_dot_product_attention, and the log-sum-exp it does not return."""
+    split = lambda x, n: x.unflatten(-1, (n, -1)).transpose(1, 2)
+    repeat = lambda x: x.repeat_interleave(heads // kv_heads, dim=1)
+    q, k, v = split(q, heads), repeat(split(k, kv_heads)), repeat(split(v, kv_heads))
+    t, s = q.shape[2], k.shape[2]
+    mask = torch.ones(t, s, dtype=torch.bool).tril(s - t) if causal else torch.ones(t, s, dtype=torch.bool)
+    if segments is not None:
+        mask = mask & (segments[:, None, :, None] == segments[:, None, None, :])
+    out = functional.scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
+    scores = (q @ k.transpose(-1, -2) * (scale or 1 / math.sqrt(q.shape[-1]))).masked_fill(~mask, -math.inf)
+    return [out.transpose(1, 2).flatten(2), torch.logsumexp(scores, -1)]
+
+
+def attention():
+    q, k, v = normal(2, 4, 6), normal(2, 4, 6), normal(2, 4, 4)
+    small_k, small_v = normal(2, 4, 3), normal(2, 4, 2)
+    few = normal(2, 2, 6)
+    segments = torch.tensor([[0, 0, 1, 1], [2, 2, 2, 5]], dtype=torch.int32)
+    write("attention", "--reference", [
+        function("bidirectional", "attention %a, %b, %c heads 2 : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2)),
+        function("causal", "attention %a, %b, %c heads 2 causal : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2, True)),
+        function("grouped", "attention %a, %b, %c heads 2 kv_heads 1 causal : {0}, {1}, {2}", [q, small_k, small_v],
+                 attend(q, small_k, small_v, 2, 1, True)),
+        function("scaled", "attention %a, %b, %c heads 1 scale 0.3 : {0}, {1}, {2}", [q, k, v],
+                 attend(q, k, v, 1, 1, scale=0.3)),
+        function("later_queries", "attention %a, %b, %c heads 2 causal : {0}, {1}, {2}", [few, k, v],
+                 attend(few, k, v, 2, 2, True)),
+        function("segments", "attention %a, %b, %c heads 2 causal segments %d : {3} : {0}, {1}, {2}", [q, k, v, segments],
+                 attend(q, k, v, 2, 2, True, segments)),
+    ])  # fmt: skip
+
+
+def gradient(q, k, v, dout, *options, **named):
+    leaves = [x.clone().requires_grad_() for x in (q, k, v)]
+    out, lse = attend(*leaves, *options, **named)
+    return list(torch.autograd.grad(out, leaves, dout)), out.detach(), lse.detach()
+
+
+def attention_grad():
+    q, k, v, dout = normal(2, 4, 6), normal(2, 4, 6), normal(2, 4, 4), normal(2, 4, 4)
+    small_k, small_v = normal(2, 4, 3), normal(2, 4, 2)
+    segments = torch.tensor([[0, 0, 1, 1], [2, 2, 2, 5]], dtype=torch.int32)
+
+    def case(name, text, arguments, result):
+        gradients, out, lse = result
+        q, k, v, dout, *rest = arguments
+        given = [q, k, v, out, lse, dout, *rest]
+        op = f"attention_grad %a, %b, %c, %d, %e, %f {text} : {{0}}, {{1}}, {{2}}, {{3}}, {{4}}, {{5}}"
+        return function(name, op, given, gradients)
+
+    plain = [q, k, v, dout]
+    write("attention_grad", "--reference", [
+        case("bidirectional", "heads 2 kv_heads 2 scale 0.5", plain, gradient(*plain, 2, 2, scale=0.5)),
+        case("causal", "heads 2 kv_heads 2 causal scale 0.5", plain, gradient(*plain, 2, 2, True, scale=0.5)),
+        case("grouped", "heads 2 kv_heads 1 causal scale 1.0", [q, small_k, small_v, dout],
+             gradient(q, small_k, small_v, dout, 2, 1, True, scale=1.0)),
+        case("segments", "heads 2 kv_heads 2 scale 0.5 segments %g : {6}", [*plain, segments],
+             gradient(*plain, 2, 2, segments=segments, scale=0.5)),
+    ])  # fmt: skip
+
+
+for write_file in (unary, norms, rope, cross_entropy, attention, attention_grad):
+    write_file()

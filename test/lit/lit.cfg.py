@@ -1,0 +1,15 @@
+"""Tests of passes, syntax and diagnostics: RUN lines in .mlir files."""
+import os
+
+import lit.formats
+
+config.name = "trainc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = config.trainc_obj_root
+config.environment["PATH"] = os.pathsep.join(
+    [config.trainc_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
+)
+config.substitutions.append(("%trainc_src", config.trainc_src_root))
