@@ -1,25 +1,67 @@
 #include "runtime/device/cpu/blas.h"
 
 #include <algorithm>
-#include <cblas.h>
+#include <cstdlib>
+#include <dlfcn.h>
 
 namespace trainc {
 
-void gemmTile(const GemmCall &call, int64_t batch, int64_t row, int64_t column) {
+namespace {
+
+// Values of the CBLAS interface.
+constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
+
+void *openLibrary() {
+  if (__builtin_cpu_is("amd"))
+    setenv("OPENBLAS_CORETYPE", "Haswell", /*overwrite=*/0);
+  for (const char *name : {TRAINC_OPENBLAS, "libopenblas.so.0"})
+    if (void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL))
+      return library;
+  return nullptr;
+}
+
+std::string describe(void *library) {
+  using Text = const char *(*)();
+  const auto config = reinterpret_cast<Text>(dlsym(library, "openblas_get_config"));
+  const auto core = reinterpret_cast<Text>(dlsym(library, "openblas_get_corename"));
+  if (!config || !core)
+    return "unknown BLAS";
+  const std::string text = config(); // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH ..."
+  return text.substr(0, text.find(' ', text.find(' ') + 1)) + " " + core();
+}
+
+} // namespace
+
+Result<Blas> Blas::open() {
+  void *library = openLibrary();
+  if (!library)
+    return failed("cannot load OpenBLAS: {}; install libopenblas0-serial", dlerror());
+  Blas blas;
+  blas.sgemm_ = reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm"));
+  if (!blas.sgemm_)
+    return failed("OpenBLAS has no cblas_sgemm; install libopenblas0-serial");
+  // A threaded build, found by name where the serial one is missing, must leave threads to us.
+  if (auto *setThreads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
+    setThreads(1);
+  blas.description_ = describe(library);
+  return blas;
+}
+
+Result<const Blas *> Blas::load() {
+  static const Result<Blas> blas = open();
+  if (!blas.ok())
+    return blas.status();
+  return &*blas;
+}
+
+void Blas::gemmTile(const GemmCall &call, int64_t batch, int64_t row, int64_t column) const {
   const int64_t m = std::min(call.tileM, call.m - row), n = std::min(call.tileN, call.n - column);
   const float *a = call.a + batch * call.strideA + (call.transposeA ? row : row * call.lda);
   const float *b = call.b + batch * call.strideB + (call.transposeB ? column * call.ldb : column);
   float *c = call.c + batch * call.strideC + row * call.ldc + column;
-  const auto transpose = [](bool yes) { return yes ? CblasTrans : CblasNoTrans; };
-  cblas_sgemm(CblasRowMajor, transpose(call.transposeA), transpose(call.transposeB), static_cast<blasint>(m),
-              static_cast<blasint>(n), static_cast<blasint>(call.k), 1.0f, a, static_cast<blasint>(call.lda),
-              b, static_cast<blasint>(call.ldb), call.beta, c, static_cast<blasint>(call.ldc));
-}
-
-std::string blasDescription() {
-  const std::string config = openblas_get_config(); // "OpenBLAS 0.3.21 NO_AFFINITY USE_LOCKING SkylakeX ..."
-  const size_t name = config.find(' ');
-  return config.substr(0, config.find(' ', name + 1)) + " " + openblas_get_corename();
+  const auto i32 = [](int64_t value) { return static_cast<int>(value); };
+  sgemm_(kRowMajor, call.transposeA ? kTranspose : kNoTranspose, call.transposeB ? kTranspose : kNoTranspose,
+         i32(m), i32(n), i32(call.k), 1.0f, a, i32(call.lda), b, i32(call.ldb), call.beta, c, i32(call.ldc));
 }
 
 } // namespace trainc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/device/arena.h"
+#include "runtime/device/cpu/blas.h"
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/cpu/thread_pool.h"
 #include "runtime/device/device.h"
@@ -14,11 +15,12 @@ namespace trainc {
 /// threads: tiles are fixed by the plan, and each is computed by one thread.
 class CpuDevice final : public Device {
 public:
-  /// `threads` 0: as many as the process may run on.
+  /// `threads` 0: as many as the process may run on. Create it before other threads start.
   explicit CpuDevice(unsigned threads = 0);
 
   unsigned threads() const { return pool_.threads(); }
-  /// The instruction-set level of the kernels in use; empty before loadKernels() and for a plan without kernels.
+  /// The instruction-set level of the kernels in use; empty before loadKernels() and for a plan without
+  /// kernels.
   const std::string &level() const { return kernels_.level(); }
 
   std::string description() const override;
@@ -33,6 +35,7 @@ public:
   void synchronise() override {}
 
 private:
+  Result<const Blas *> blas_; ///< before the threads, see Blas::load(); loadKernels() reports its error
   ThreadPool pool_;
   KernelLibrary kernels_;
   std::vector<ArenaMapping> arenas_;
