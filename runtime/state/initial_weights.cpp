@@ -47,10 +47,15 @@ bool isIgnored(const SafetensorsTensor &tensor, const std::set<const Safetensors
 Status loadInitialWeights(const std::filesystem::path &path, std::span<const StateTensor> parameters,
                           unsigned threads) {
   TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, SafetensorsView::open(path));
+  return loadInitialWeights(file, parameters, threads);
+}
+
+Status loadInitialWeights(const SafetensorsView &file, std::span<const StateTensor> parameters,
+                          unsigned threads) {
   const auto lookup = [&](const std::string &name) { return findWithPrefixes(file, name); };
   const TensorMatch match = matchTensors(file, parameters, lookup, isIgnored);
   TRAINC_RETURN_IF_ERROR(
-      match.status(fmt::format("--init={}: the weights do not fit this plan", path.string())));
+      match.status(fmt::format("--init={}: the weights do not fit this plan", file.path())));
   transferTensors(match.transfers, threads);
   return {};
 }

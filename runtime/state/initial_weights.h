@@ -1,9 +1,8 @@
 // Initial weights from a safetensors file (--init), found by name.
 #pragma once
 
+#include "runtime/state/safetensors_view.h"
 #include "runtime/state/state_tensor.h"
-
-#include "runtime/base/status.h"
 
 #include <filesystem>
 
@@ -15,6 +14,9 @@ namespace trainc {
 /// and an "lm_head.weight" whose bytes are those of a tensor that is used (a tied embedding). Errors
 /// (kInvalidInput) list all names that are missing, left over, or of another shape.
 Status loadInitialWeights(const std::filesystem::path &path, std::span<const StateTensor> parameters,
+                          unsigned threads);
+/// The same from an open file.
+Status loadInitialWeights(const SafetensorsView &file, std::span<const StateTensor> parameters,
                           unsigned threads);
 
 } // namespace trainc

@@ -41,15 +41,26 @@ std::string describeEntry(const fb::Entry &entry) {
   return text;
 }
 
+const char *scheduleName(fb::ScheduleKind kind) {
+  switch (kind) {
+  case fb::ScheduleKind::Constant:
+    return "constant";
+  case fb::ScheduleKind::Linear:
+    return "linear";
+  case fb::ScheduleKind::Cosine:
+    return "cosine";
+  }
+  return "unknown";
+}
+
 std::string describeTraining(const fb::Training &training) {
   const fb::Schedule &schedule = *training.schedule();
   std::string text = fmt::format("training: {} micro-batches of {} samples a step", training.accumulate(),
                                  training.micro_batch());
   if (training.seq_len() > 0)
     text += fmt::format(" of {} tokens", training.seq_len());
-  text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n",
-                      fb::EnumNameScheduleKind(schedule.kind()), schedule.peak(), schedule.minimum(),
-                      schedule.warmup());
+  text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n", scheduleName(schedule.kind()),
+                      schedule.peak(), schedule.minimum(), schedule.warmup());
   return text;
 }
 

@@ -22,7 +22,8 @@ std::map<std::string, std::string> Machine::environment() const {
   const auto *cpu = dynamic_cast<const CpuDevice *>(device_.get());
   if (!cpu)
     return {};
-  return {{"kernels", cpu->level()}, {"blas", blasDescription()}};
+  const Result<const Blas *> blas = Blas::load();
+  return {{"kernels", cpu->level()}, {"blas", blas.ok() ? (*blas)->description() : "none"}};
 }
 
 } // namespace trainc

@@ -26,19 +26,35 @@ constexpr const char *kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
 
+/// Adds options under a heading of --help.
+class Group {
+public:
+  Group(CLI::App &app, std::string name) : app_(app), name_(std::move(name)) {}
+
+  template <typename T> CLI::Option *add(const char *name, T &value, const char *description) {
+    return app_.add_option(name, value, description)->group(name_);
+  }
+  template <typename T> CLI::Option *addFlag(const char *name, T &value, const char *description) {
+    return app_.add_flag(name, value, description)->group(name_);
+  }
+
+private:
+  CLI::App &app_;
+  std::string name_;
+};
+
 void addData(CLI::App &app, Options &o) {
-  CLI::App &group = *app.add_option_group("Data");
+  Group group(app, "Data");
   group
-      .add_option("--data", o.data,
-                  "Training data: token files or safetensors with the plan's columns; globs allowed")
-      ->type_name("FILE...");
-  group.add_option("--eval-data", o.evalData, "Evaluation data, in the same formats")->type_name("FILE...");
-  group
-      .add_option("--data-dtype", o.dataDType,
-                  "Width of raw token files, where no FILE.json beside them says it")
+      .add("--data", o.data,
+           "Training data: token files or safetensors with the plan's columns; globs allowed")
+      ->type_name("FILE");
+  group.add("--eval-data", o.evalData, "Evaluation data, in the same formats")->type_name("FILE");
+  group.add("--data-dtype", o.dataDType, "Width of raw token files, where no FILE.json beside them says it")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"uint8", "uint16", "uint32"}));
   group
-      .add_option(
+      .add(
           "--tokenizer", o.tokenizer,
           "For --generate: 'bytes', a tokenizer.json, or a folder with vocab.json and merges.txt; by default "
           "what FILE.json beside --data names, or what the checkpoint was trained with")
@@ -46,46 +62,43 @@ void addData(CLI::App &app, Options &o) {
 }
 
 void addTraining(CLI::App &app, Options &o) {
-  CLI::App &group = *app.add_option_group("Training");
+  Group group(app, "Training");
+  group.add("--steps", o.steps, "Steps to reach in all, those before --resume included; default: the plan's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
   group
-      .add_option("--steps", o.steps,
-                  "Steps to reach in all, those before --resume included; default: the plan's")
-      ->type_name("N");
-  group
-      .add_option("--seed", o.seed,
-                  "Seed of the initial weights, the order of the samples, dropout and --generate; "
-                  "default 0, or the checkpoint's")
-      ->type_name("N");
-  group
-      .add_option("--init", o.init, "Initial weights by name from a safetensors file (Hugging Face's names)")
+      .add("--seed", o.seed,
+           "Seed of the initial weights, the order of the samples, dropout and --generate; "
+           "default 0, or the checkpoint's")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  group.add("--init", o.init, "Initial weights by name from a safetensors file (Hugging Face's names)")
       ->type_name("FILE");
-  group.add_option("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
+  group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   group
-      .add_option(
-          "--on-nonfinite", o.onNonFinite,
-          "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
-          "that made it, 'skip' goes on")
+      .add("--on-nonfinite", o.onNonFinite,
+           "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
+           "that made it, 'skip' goes on")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"stop", "skip"}))
       ->capture_default_str();
 }
 
 void addCheckpoints(CLI::App &app, Options &o) {
-  CLI::App &group = *app.add_option_group("Checkpoints");
-  group
-      .add_option("--checkpoint-dir", o.checkpointDir,
-                  "Folder of checkpoints; the last step always writes one")
+  Group group(app, "Checkpoints");
+  group.add("--checkpoint-dir", o.checkpointDir, "Folder of checkpoints; the last step always writes one")
       ->type_name("DIR");
-  group.add_option("--checkpoint-every", o.checkpointEvery, "Also write one every N steps")
+  group.add("--checkpoint-every", o.checkpointEvery, "Also write one every N steps")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   group
-      .add_option("--keep-last", o.keepLast,
-                  "Remove older checkpoints when there are more than N; default: keep all")
+      .add("--keep-last", o.keepLast,
+           "Remove older checkpoints when there are more than N; default: keep all")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
-  group.add_flag(
+  group.addFlag(
       "--resume{latest}", o.resume,
       "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; --resume=auto: "
       "the same, or from the beginning when there is none; --resume=DIR: that checkpoint, or the latest in "
@@ -93,61 +106,64 @@ void addCheckpoints(CLI::App &app, Options &o) {
 }
 
 void addGeneration(CLI::App &app, Options &o) {
-  CLI::App &group = *app.add_option_group("Generation");
+  Group group(app, "Generation");
   group
-      .add_option(
-          "--generate", o.generate,
-          "Continue this text on standard output, with the weights of --init, --resume, or of the training "
-          "in the same run (then give --steps)")
+      .add("--generate", o.generate,
+           "Continue this text on standard output, with the weights of --init, --resume, or of the training "
+           "in the same run (then give --steps)")
       ->type_name("PROMPT");
-  group.add_option("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")->type_name("N");
-  group.add_option("--temperature", o.temperature, "0: always the most likely token; default 1")
+  group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  group.add("--temperature", o.temperature, "0: always the most likely token; default 1")
       ->type_name("T")
       ->check(CLI::Range(0.0, 1e6));
-  group.add_option("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
+  group.add("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
 }
 
 void addMachine(CLI::App &app, Options &o) {
-  CLI::App &group = *app.add_option_group("Machine");
-  group
-      .add_option("--device", o.device,
-                  "Where to run; null is a dry run that only verifies and shows the plan")
+  Group group(app, "Machine");
+  group.add("--device", o.device, "Where to run; null is a dry run that only verifies and shows the plan")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "cpu", "null"}))
       ->capture_default_str();
   group
-      .add_option("--threads", o.threads,
-                  "CPU threads; default: all the process may use. Results do not depend on it")
+      .add("--threads", o.threads,
+           "CPU threads; default: all the process may use. Results do not depend on it")
       ->type_name("N")
       ->check(CLI::Range(1U, 4096U));
-  group
-      .add_option("--nproc-per-node", o.processes,
-                  "Ranks on this machine; must be what the plan was compiled for")
+  group.add("--nproc-per-node", o.processes, "Ranks on this machine; must be what the plan was compiled for")
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  group.add_option("--comm", o.comm, "How ranks communicate")
+  group.add("--comm", o.comm, "How ranks communicate")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"local"}))
       ->capture_default_str();
 }
 
 void addOutput(CLI::App &app, Options &o) {
-  CLI::App &group = *app.add_option_group("Output");
+  Group group(app, "Output");
   group
-      .add_option("--metrics", o.metrics,
-                  "Write one JSON object a step to this file; with --resume it is continued")
+      .add("--metrics", o.metrics, "Write one JSON object a step to this file; with --resume it is continued")
       ->type_name("FILE.jsonl");
-  group
-      .add_option("--peak-flops", o.peakFlops,
-                  "Peak FLOP/s of the machine, for the MFU in progress and metrics")
+  group.add("--peak-flops", o.peakFlops, "Peak FLOP/s of the machine, for the MFU in progress and metrics")
       ->type_name("X")
       ->check(CLI::PositiveNumber);
-  group.add_flag("--profile", o.profile,
-                 "Time every instruction and print where the time went (slows small models)");
-  group.add_option("--log-level", o.logLevel, "What goes to standard error")
+  group.addFlag("--profile", o.profile,
+                "Time every instruction and print where the time went (slows small models)");
+  group.add("--log-level", o.logLevel, "What goes to standard error")
+      ->type_name("NAME")
       ->check(CLI::IsMember({"error", "warning", "info", "debug"}))
       ->capture_default_str();
+}
+
+/// --resume has an optional value, which a blank cannot introduce.
+const char *hint(const CLI::ParseError &error, const Options &options) {
+  const bool surplus = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  return surplus && !options.resume.empty() ? "; --resume takes its value after '=', as in --resume=DIR" : "";
 }
 
 } // namespace
@@ -167,7 +183,7 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
       app.exit(error);
       return std::optional<Options>();
     }
-    return invalidInput("{}\nRun trainrun --help for the options", error.what());
+    return invalidInput("{}{}\nRun trainrun --help for the options", error.what(), hint(error, options));
   }
   TRAINC_RETURN_IF_ERROR(checkContradictions(options));
   return std::optional(std::move(options));

@@ -1,0 +1,358 @@
+"""Tests of the trainrun program with a plan made by hand (test/unit/runtime/exec/toy_plan.cpp): a bigram model over 16
+tokens, 8 samples of 8 tokens a step. Usage: trainrun_test.py TRAINRUN MAKE_TOY_PLAN [unittest options]"""
+
+import filecmp
+import json
+import math
+import os
+import pty
+import resource
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+TRAINRUN, MAKE_TOY_PLAN = (os.path.abspath(path) for path in sys.argv[1:3])
+
+
+def write_tokens(path, samples, first=1):
+    """A stream in which token t is followed by 3t + 1 modulo 16."""
+    tokens, token = [], first
+    for _ in range(8 * samples + 1):
+        tokens.append(token)
+        token = (3 * token + 1) % 16
+    Path(path).write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
+
+
+def write_safetensors(path, tensors):
+    """tensors: name -> (shape, floats)."""
+    header, body = {}, b""
+    for name, (shape, values) in tensors.items():
+        data = struct.pack(f"<{len(values)}f", *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
+        body += data
+    text = json.dumps(header).encode()
+    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + body)
+
+
+class TrainrunTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        os.chdir(self.folder.name)
+        subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
+        write_tokens("tokens.bin", 100)
+
+    def start(self, *args, **kwargs):
+        return subprocess.Popen([TRAINRUN, "toy.plan", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
+
+    def run_ok(self, *args, code=0, **kwargs):
+        """Runs trainrun; returns standard output and error."""
+        done = subprocess.run([TRAINRUN, "toy.plan", *args], capture_output=True, timeout=60, **kwargs)
+        out, err = done.stdout.decode(errors="replace"), done.stderr.decode()
+        self.assertEqual(done.returncode, code, f"{args}\n{out}\n{err}")
+        return out, err
+
+    def run_fails(self, code, expected, *args, **kwargs):
+        _, err = self.run_ok(*args, code=code, **kwargs)
+        for text in [expected] if isinstance(expected, str) else expected:
+            self.assertIn(text, err)
+
+    def train(self, steps, *args, code=0, **kwargs):
+        return self.run_ok("--data", "tokens.bin", "--steps", str(steps), *args, code=code, **kwargs)
+
+    def wait_for(self, pattern):
+        """Until a file of that name has content."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if any(path.stat().st_size for path in Path(".").glob(pattern)):
+                return
+            time.sleep(0.001)
+        self.fail(f"no file {pattern}")
+
+    def metrics(self, path="m.jsonl"):
+        return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+    def checkpoints(self, folder):
+        return sorted(path.name for path in Path(folder).iterdir())
+
+    def assert_same_folder(self, a, b):
+        names = sorted(os.listdir(a))
+        self.assertEqual(names, sorted(os.listdir(b)))
+        self.assertEqual(filecmp.cmpfiles(a, b, names, shallow=False), (names, [], []))
+
+
+class Training(TrainrunTest):
+    def test_loss_falls_and_metrics_are_complete(self):
+        _, err = self.train(60, "--metrics", "m.jsonl", "--eval-data", "tokens.bin", "--eval-every", "25")
+        lines = self.metrics()
+        steps = [line for line in lines if "loss" in line]
+        self.assertEqual([line["step"] for line in steps], list(range(1, 61)))
+        self.assertGreater(steps[0]["loss"], 2)
+        self.assertLess(steps[-1]["loss"], 1)
+        keys = {"step", "loss", "lr", "grad_norm", "tokens", "step_seconds", "tokens_per_second", "peak_bytes", "mfu"}
+        self.assertEqual(set(steps[1]), keys)
+        self.assertEqual(set(steps[0]), keys | {"start_seconds"})
+        self.assertLess(steps[0]["start_seconds"], 5)
+        self.assertIsNone(steps[0]["mfu"])
+        evaluations = [line for line in lines if "eval_loss" in line]
+        self.assertEqual([line["step"] for line in evaluations], [25, 50, 60])
+        self.assertAlmostEqual(evaluations[-1]["perplexity"], math.exp(evaluations[-1]["eval_loss"]))
+        for text in ["256 parameters", "threads", "OpenBLAS", "step 1/60", "tok/s", "ETA", "step 60/60"]:
+            self.assertIn(text, err)
+
+    def test_planned_bytes_are_those_of_the_dry_run(self):
+        self.train(1, "--metrics", "m.jsonl")
+        out, _ = self.run_ok("--device=null", "--data", "tokens.bin")
+        self.assertIn(f"planned: {self.metrics()[0]['peak_bytes']} bytes", out)
+        for text in ["entry micro_step", "input labels i32 [8, 8] of the whole step, below 16", "100 samples"]:
+            self.assertIn(text, out)
+
+    def test_progress_line_on_a_terminal(self):
+        reader, writer = pty.openpty()
+        process = subprocess.Popen([TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps", "30000"], stderr=writer)
+        os.close(writer)
+        text = b""
+        try:
+            while chunk := os.read(reader, 4096):
+                text += chunk
+        except OSError:  # Linux reports the end of a pseudo-terminal as an error
+            pass
+        self.assertEqual(process.wait(), 0)
+        self.assertIn(b"\r\x1b[Kstep ", text)
+        self.assertIn(b"ETA", text)
+        self.assertIn(b"step 30000/30000", text)
+
+    def test_log_level(self):
+        self.assertEqual(self.train(2, "--log-level", "warning"), ("", ""))
+
+    def test_not_finite(self):
+        write_safetensors("nan.safetensors", {"wte.weight": ([16, 16], [math.nan] * 256)})
+        _, err = self.train(5, "--init", "nan.safetensors", "--metrics", "m.jsonl", code=1)
+        for text in ["step 1: the loss is nan", "update was not applied", "nn.cross_entropy", "micro_step"]:
+            self.assertIn(text, err)
+        self.assertEqual(len(self.metrics()), 1)
+        self.assertIsNone(self.metrics()[0]["loss"])
+        _, err = self.train(5, "--init", "nan.safetensors", "--on-nonfinite=skip")
+        self.assertIn("warning: step 5: the loss is nan", err)
+
+    def test_data_errors(self):
+        self.run_fails(2, "no such file", "--data", "none.bin", "--steps", "1")
+        Path("empty.bin").write_bytes(b"")
+        self.run_fails(2, "empty.bin", "--data", "empty.bin", "--steps", "1")
+        data = bytearray(Path("tokens.bin").read_bytes())
+        data[400] = 16
+        Path("tokens.bin").write_bytes(data)
+        _, err = self.train(40, code=2)
+        for text in ["tokens.bin", "400", "16"]:
+            self.assertIn(text, err)
+
+
+class Checkpoints(TrainrunTest):
+    def test_resume_after_kill_gives_the_same_bytes(self):
+        steps = 40000
+        arguments = ["--checkpoint-every", "2000", "--keep-last", "3", "--seed", "7"]
+        self.train(steps, "--checkpoint-dir", "whole", "--metrics", "whole.jsonl", *arguments)
+        process = self.start("--data", "tokens.bin", "--steps", str(steps), "--checkpoint-dir", "killed", "--metrics",
+                             "killed.jsonl", *arguments)
+        self.wait_for("killed/step-*/trainer_state.json")
+        process.kill()
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL, "finished before it was killed")
+        resumed = int(max(Path("killed").glob("step-*")).name[5:])
+        self.assertGreater(steps, resumed)
+        _, err = self.train(steps, "--checkpoint-dir", "killed", "--metrics", "killed.jsonl", "--resume", "--threads",
+                            "1", "--checkpoint-every", "2000", "--keep-last", "3")
+        self.assertIn(f"step {resumed + 1}/", err)
+        self.assertEqual(self.checkpoints("killed"), ["step-00036000", "step-00038000", "step-00040000"])
+        self.assert_same_folder(f"whole/step-{steps:08}", f"killed/step-{steps:08}")
+        whole, killed = self.metrics("whole.jsonl"), self.metrics("killed.jsonl")
+        self.assertEqual([line["step"] for line in killed], list(range(1, steps + 1)))
+        self.assertEqual([line["loss"] for line in whole], [line["loss"] for line in killed])
+
+    def test_signal_ends_with_a_checkpoint(self):
+        process = self.start("--data", "tokens.bin", "--steps", "100000000", "--checkpoint-dir", "ck", "--metrics", "m.jsonl")
+        self.wait_for("m.jsonl")
+        process.send_signal(signal.SIGTERM)
+        err = process.communicate(timeout=30)[1].decode()
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("stopped by SIGTERM after step", err)
+        step = self.metrics()[-1]["step"]
+        self.assertEqual(self.checkpoints("ck"), [f"step-{step:08}"])
+        self.train(step + 5, "--checkpoint-dir", "ck", "--resume")
+
+    def test_a_run_does_not_overwrite_another(self):
+        self.train(3, "--checkpoint-dir", "ck")
+        _, err = self.train(3, "--checkpoint-dir", "ck", code=2)
+        self.assertIn("holds checkpoints of another run already (up to step-00000003)", err)
+        process = self.start("--data", "tokens.bin", "--steps", "100000000", "--checkpoint-dir", "ck", "--resume",
+                             "--metrics", "m.jsonl")
+        self.wait_for("m.jsonl")
+        _, err = self.train(9, "--checkpoint-dir", "ck", "--resume", code=2)
+        self.assertIn("another trainrun writes checkpoints there", err)
+        process.kill()
+        process.communicate()
+
+    def test_exports_and_position(self):
+        self.train(10, "--checkpoint-dir", "ck", "--seed", "3")
+        state = json.loads(Path("ck/step-00000010/trainer_state.json").read_text())
+        self.assertEqual((state["step"], state["seed"], state["samples"], state["tokens"]), (10, 3, 80, 640))
+        self.assertIn("OpenBLAS", state["environment"]["blas"])
+        self.assertEqual(json.loads(Path("ck/step-00000010/config.json").read_text()), {"model_type": "toy"})
+
+    def test_damage_is_named(self):
+        self.train(10, "--checkpoint-dir", "ck")
+        path = Path("ck/step-00000010/model.safetensors")
+        good = path.read_bytes()
+        path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+        resume = ["--data", "tokens.bin", "--steps", "20", "--resume", "--checkpoint-dir", "ck"]
+        self.run_fails(2, ["model.safetensors", "tensor 'wte.weight' does not have the checksum"], *resume)
+        path.write_bytes(good[:-10])
+        self.run_fails(2, f"expected {len(good)} bytes, found {len(good) - 10}", *resume)
+        path.write_bytes(good)
+        state = Path("ck/step-00000010/trainer_state.json")
+        state.write_text(state.read_text().replace('"step": 10', '"step": 11'))
+        self.run_fails(2, ["trainer_state.json", "checksum mismatch"], *resume)
+
+    def test_folder_that_cannot_be_written(self):
+        Path("file").write_text("")
+        _, err = self.train(3, "--checkpoint-dir", "file/ck", code=2)
+        self.assertIn("--checkpoint-dir=file/ck: cannot create the folder", err)
+
+    def test_full_disk(self):
+        self.train(10, "--checkpoint-dir", "ck")
+
+        process = self.start("--data", "tokens.bin", "--steps", "100000000", "--checkpoint-dir", "ck", "--resume",
+                             "--metrics", "m.jsonl")
+        self.wait_for("m.jsonl")
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=30)[1].decode()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertRegex(err, r"the checkpoint of step \d+ was not written \(earlier ones are intact\)")
+        self.assertIn("model.safetensors: cannot write", err)
+        self.assertEqual(self.checkpoints("ck"), ["step-00000010"])
+        self.train(20, "--checkpoint-dir", "ck", "--resume")
+
+    def test_resume_forms(self):
+        self.train(4, "--checkpoint-dir", "ck", "--checkpoint-every", "2")
+        for form, step in [("--resume=ck/step-00000002", 3), ("--resume=ck", 5), ("--resume=ck/step-00000004", 5)]:
+            _, err = self.train(6, form)
+            self.assertIn(f"step {step}/6", err)
+        _, err = self.train(6, "--resume=auto", "--checkpoint-dir", "new")
+        self.assertIn("step 1/6", err)
+        _, err = self.train(8, "--resume=auto", "--checkpoint-dir", "new")
+        self.assertIn("step 7/8", err)
+        _, err = self.train(8, "--resume", "--checkpoint-dir", "new")
+        self.assertIn("nothing to train: step 8 of 8 is done", err)
+        self.assertIn("no checkpoint", self.train(8, "--resume", "--checkpoint-dir", "none", code=2)[1])
+        self.assertIn("--seed=9 contradicts --resume", self.train(8, "--resume=ck", "--seed", "9", code=2)[1])
+
+
+class Weights(TrainrunTest):
+    def test_init_by_name(self):
+        ideal = [50.0 if column == (3 * row + 1) % 16 else 0.0 for row in range(16) for column in range(16)]
+        tied = {"transformer.wte.weight": ([16, 16], ideal), "lm_head.weight": ([16, 16], ideal),
+                "transformer.h.0.attn.bias": ([1], [1.0])}
+        write_safetensors("w.safetensors", tied)
+        _, err = self.run_ok("--init", "w.safetensors", "--eval-data", "tokens.bin", "--metrics", "m.jsonl")
+        self.assertIn("evaluation loss 0.0000", err)
+        self.assertLess(self.metrics()[0]["eval_loss"], 1e-6)
+
+    def test_init_mismatch(self):
+        write_safetensors("w.safetensors", {"wte.weight": ([16, 2], [0.0] * 32), "wpe.weight": ([1], [0.0])})
+        self.run_fails(2, ["wte.weight: F32 [16, 2] in the file, F32 [16, 16] in the plan", "only in the file (1)",
+                           "wpe.weight"], "--data", "tokens.bin", "--steps", "1", "--init", "w.safetensors")
+
+
+class Generation(TrainrunTest):
+    def setUp(self):
+        super().setUp()
+        ideal = [9.0 if column == (3 * row + 1) % 16 else 0.0 for row in range(16) for column in range(16)]
+        write_safetensors("w.safetensors", {"wte.weight": ([16, 16], ideal)})
+        self.weights = ["--init", "w.safetensors", "--tokenizer=bytes"]
+
+    def test_greedy_beyond_the_context(self):
+        out, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature", "0", "--max-tokens", "24")
+        expected = [1]
+        for _ in range(24):
+            expected.append((3 * expected[-1] + 1) % 16)
+        self.assertEqual(out.encode(), bytes(expected) + b"\n")
+
+    def test_seed_decides(self):
+        def sample(seed):
+            return self.run_ok(*self.weights, "--generate=\x01", "--temperature", "5", "--seed", seed)[0]
+
+        self.assertEqual(sample("1"), sample("1"))
+        self.assertNotEqual(sample("1"), sample("2"))
+
+    def test_after_training_and_from_a_checkpoint(self):
+        sidecar = {"tokenizer": "bytes", "vocabulary": 256, "dtype": "uint16", "tokens": 801, "tokenizer_xxh3": "0"}
+        Path("tokens.bin.json").write_text(json.dumps(sidecar))
+        out, _ = self.train(60, "--generate=\x01", "--temperature", "0", "--max-tokens", "3", "--checkpoint-dir", "ck")
+        self.assertEqual(out, "\x01\x04\x0d\x08\n")
+        again, _ = self.run_ok("--resume=ck", "--generate=\x01", "--temperature", "0", "--max-tokens", "3")
+        self.assertEqual(again, out)
+
+    def test_errors(self):
+        self.run_fails(2, "the prompt has 9 tokens, the plan's context holds 8", *self.weights, "--generate=" + "\x01" * 9)
+        self.run_fails(2, "token 0 of the prompt is 97, beyond the model's vocabulary of 16", *self.weights, "--generate=a")
+        self.run_fails(2, "--generate: 1 required PROMPT missing", *self.weights, "--generate=")
+        self.run_fails(2, "--generate needs a tokenizer", "--init", "w.safetensors", "--generate=a")
+
+
+class CommandLine(TrainrunTest):
+    def test_help_and_version(self):
+        out, err = self.run_ok("--help")
+        self.assertEqual(err, "")
+        for text in ["Examples:", "--checkpoint-dir", "Exit codes: 0 done, 1 the run failed, 2 bad usage or input"]:
+            self.assertIn(text, out)
+        self.assertRegex(self.run_ok("--version")[0], r"^trainrun \d+\.\d+\.\d+\n$")
+
+    def test_bad_usage(self):
+        data = ["--data", "tokens.bin"]
+        for expected, arguments in [
+            ("nothing to do", []),
+            ("how long to train? Give --steps", data),
+            ("--steps needs --data", ["--steps", "3"]),
+            ("--init and --resume contradict each other", [*data, "--steps", "3", "--init", "a", "--resume=b"]),
+            ("--eval-every needs --eval-data", [*data, "--steps", "3", "--eval-every", "2"]),
+            ("--checkpoint-every needs --checkpoint-dir", [*data, "--steps", "3", "--checkpoint-every", "2"]),
+            ("--keep-last needs --checkpoint-dir", [*data, "--steps", "3", "--keep-last", "2"]),
+            ("--top-k needs --generate", [*data, "--steps", "3", "--top-k", "2"]),
+            ("--generate needs trained weights", ["--generate=a", "--tokenizer=bytes"]),
+            ("--eval-data without --data needs trained weights", ["--eval-data", "tokens.bin"]),
+            ("--device=null and --generate contradict each other", ["--device=null", "--generate=a"]),
+            ("--nproc-per-node=2: the plan toy.plan is for 1 rank", [*data, "--steps", "3", "--nproc-per-node", "2"]),
+            ("--resume=latest needs --checkpoint-dir", [*data, "--steps", "3", "--resume"]),
+            ("--resume takes its value after '='", [*data, "--steps", "3", "--seed", "1", "--resume", "ck"]),
+            ("--steps", [*data, "--steps", "-3"]),
+            ("--threads", [*data, "--steps", "3", "--threads", "0"]),
+            ("--comm", [*data, "--steps", "3", "--comm", "nccl"]),
+            ("--metrics=none/m: cannot open", [*data, "--steps", "3", "--metrics", "none/m"]),
+            ("not expected: 3 --stepz", [*data, "--stepz", "3"]),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.run_fails(2, expected, *arguments)
+
+    def test_plans(self):
+        good = Path("toy.plan").read_bytes()
+        for content, expected in [(None, "toy.plan: cannot open"), (b"", "toy.plan"), (good[:-100], "toy.plan"),
+                                  (good[:200] + bytes([good[200] ^ 1]) + good[201:], "toy.plan")]:
+            with self.subTest(expected=expected):
+                Path("toy.plan").unlink(missing_ok=True)
+                if content is not None:
+                    Path("toy.plan").write_bytes(content)
+                self.run_fails(2, expected, "--data", "tokens.bin", "--steps", "3")
+
+    def test_profile(self):
+        _, err = self.train(3, "--profile")
+        self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy\)")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
