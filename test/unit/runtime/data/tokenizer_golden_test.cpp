@@ -52,13 +52,15 @@ TEST_P(TokenizerGolden, EqualsHuggingFace) {
 }
 
 TEST_P(TokenizerGolden, DecodesToTheText) {
-  if (GetParam() == "prefix_space")
-    GTEST_SKIP() << "adds a space";
   for (const Json &json : goldens()["texts"]) {
     const auto text = json.get<std::string>();
-    if (text.find("<mask>") == std::string::npos &&
-        text.find("[PAD]") == std::string::npos) // these strip spaces
-      EXPECT_EQ(tokenizer_->decode(tokenizer_->encode(text)), text);
+    const bool stripsSpaces =
+        text.find("<mask>") != std::string::npos || text.find("[PAD]") != std::string::npos;
+    const bool addsSpace =
+        GetParam() == "prefix_space" && (!text.starts_with(' ') || text.find('<') != std::string::npos);
+    if (stripsSpaces || addsSpace)
+      continue;
+    EXPECT_EQ(tokenizer_->decode(tokenizer_->encode(text)), text);
   }
 }
 
