@@ -1,0 +1,116 @@
+#include "lib/Instantiate/Binding.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+RankedTensorType Binding::bind(RankedTensorType column, int64_t batch, int64_t length) {
+  SmallVector<int64_t> shape(column.getShape());
+  bool isBatch = true;
+  for (int64_t &size : shape)
+    if (ShapedType::isDynamic(size))
+      size = std::exchange(isBatch, false) ? batch : length;
+  return RankedTensorType::get(shape, column.getElementType());
+}
+
+static FailureOr<train::ProgramOp> findProgram(ModuleOp module) {
+  auto programs = llvm::to_vector(module.getOps<train::ProgramOp>());
+  if (programs.empty())
+    return module.emitError("no train.program in this file; expected e.g. `train.program @main { model @mlp  "
+                            "optimizer adamw(lr 1e-3)  batch 8 }`");
+  if (programs.size() == 1)
+    return programs.front();
+  InFlightDiagnostic error = programs[1].emitError("a second train.program; expected one in a file");
+  error.attachNote(programs[0].getLoc()) << "the first is here";
+  return error;
+}
+
+static FailureOr<nn::ModelOp> findModel(ModuleOp module, train::ProgramOp program) {
+  if (auto model = module.lookupSymbol<nn::ModelOp>(program.getModelAttr()))
+    return model;
+  InFlightDiagnostic error = program.emitError("no nn.model named ") << program.getModelAttr();
+  for (auto model : module.getOps<nn::ModelOp>())
+    error.attachNote(model.getLoc()) << "there is nn.model @" << model.getSymName();
+  return error;
+}
+
+namespace {
+/// A size, with the words for its errors.
+struct Size {
+  const char *option, *inProgram;
+  std::optional<int64_t> fromOption;
+  std::optional<uint64_t> fromProgram;
+
+  std::optional<int64_t> value() const {
+    return fromOption ? fromOption : fromProgram ? std::optional(int64_t(*fromProgram)) : std::nullopt;
+  }
+};
+} // namespace
+
+/// The size's value, at least 1; `fallback` if nobody gave one.
+static FailureOr<int64_t> require(train::ProgramOp program, const Size &size,
+                                  std::optional<int64_t> fallback) {
+  std::optional<int64_t> value = size.value() ? size.value() : fallback;
+  if (!value)
+    return program.emitError() << "the size is missing: give " << size.option << ", or write `"
+                               << size.inProgram << "` in train.program";
+  if (*value < 1)
+    return program.emitError() << size.option << " must be at least 1, found " << *value;
+  return *value;
+}
+
+/// The sequence length, 0 for models without one.
+static FailureOr<int64_t> sequenceLength(Binding &binding, const Size &size) {
+  auto hasLength = [](RankedTensorType type) { return type.getNumDynamicDims() > 1; };
+  if (llvm::any_of(binding.model.getArgumentTypes().getAsValueRange<TypeAttr>(),
+                   [&](Type type) { return hasLength(cast<RankedTensorType>(type)); }))
+    return require(binding.program, size, std::nullopt);
+  if (!size.value())
+    return 0;
+  InFlightDiagnostic error = binding.program.emitError()
+                             << "a sequence length of " << *size.value()
+                             << " is given, but no column of the model has a second `?` dimension";
+  error.attachNote(binding.model.getLoc()) << "the model is here";
+  return error;
+}
+
+static void writeBack(Binding &binding) {
+  OpBuilder builder(binding.program);
+  auto attribute = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+  binding.program.setMicroBatchAttr(attribute(binding.microBatch));
+  if (binding.seqLen > 0)
+    binding.program.setSeqLenAttr(attribute(binding.seqLen));
+  binding.program.setAccumulateAttr(attribute(binding.accumulate));
+  binding.program.setEvalBatchAttr(attribute(binding.evalBatch));
+}
+
+FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
+  Binding binding;
+  binding.module = module;
+  FailureOr<train::ProgramOp> program = findProgram(module);
+  if (failed(program))
+    return failure();
+  FailureOr<nn::ModelOp> model = findModel(module, *program);
+  if (failed(model))
+    return failure();
+  binding.program = *program;
+  binding.model = *model;
+  auto micro =
+      require(*program, {"--micro-batch", "batch B", options.microBatch, program->getMicroBatch()}, {});
+  if (failed(micro))
+    return failure();
+  auto length = sequenceLength(binding, {"--seq-len", "batch B x T", options.seqLen, program->getSeqLen()});
+  auto accumulate =
+      require(*program, {"--accumulate", "accumulate A", options.accumulate, program->getAccumulate()}, {});
+  auto eval =
+      require(*program, {"--eval-batch", "eval_batch B", options.evalBatch, program->getEvalBatch()}, *micro);
+  if (failed(length) || failed(accumulate) || failed(eval))
+    return failure();
+  binding.microBatch = *micro;
+  binding.seqLen = *length;
+  binding.accumulate = *accumulate;
+  binding.evalBatch = *eval;
+  writeBack(binding);
+  return binding;
+}

@@ -1,0 +1,48 @@
+// eval: loss and targets of a batch, without dropout.
+#include "dialects/NN/Builders.h"
+#include "lib/Instantiate/Entries.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// The targets of a batch: summed weights, or the number of elements.
+static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
+  if (std::optional<Value> sum = buildTargetSum(builder, term))
+    return *sum;
+  auto f32 = RankedTensorType::get({}, builder.getF32Type());
+  return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
+}
+
+LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
+  Binding &binding = shared.binding;
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  auto inputs = createInputs(builder, binding.model, train::Extent::micro, binding.evalBatch, binding.seqLen);
+  FailureOr<Forward> forward;
+  {
+    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+    forward = buildForward(binding.model, builder, scope, inputs);
+  }
+  if (failed(forward))
+    return failure();
+  // The host divides summed losses by summed targets, those of the first loss; so further losses' means count
+  // as often as the first has targets.
+  Value total, targets;
+  for (const LossTerm &term : forward->losses) {
+    nn::TensorBuilder b(builder, term.loc);
+    Value own = buildTargets(builder, term), sum = buildLossSum(builder, term);
+    targets = targets ? targets : own;
+    if (total)
+      sum = b.mul(buildMean(builder, term.loc, sum, own), targets);
+    sum = term.scale == 1 ? sum : b.mul(sum, term.scale);
+    total = total ? b.add(total, sum) : sum;
+  }
+  Location loc = forward->losses.front().loc;
+  auto set = [&](StringRef name, Value value) {
+    setState(builder, loc, shared.states.scalar(name, builder.getF32Type(), train::Direction::from_device),
+             value);
+  };
+  set("eval_loss", total);
+  set("eval_targets", targets);
+  eraseDeadOps(entry);
+  return success();
+}

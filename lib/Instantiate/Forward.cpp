@@ -1,0 +1,197 @@
+#include "lib/Instantiate/Forward.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace trainc;
+
+namespace {
+/// Walks the model's text and builds its ops on concrete values.
+class Expander {
+public:
+  Expander(OpBuilder &builder, EntryScope &scope) : builder(builder), scope(scope) {}
+
+  FailureOr<Forward> expandModel(nn::ModelOp model, ValueRange columns, AfterOp afterOp);
+
+private:
+  LogicalResult expandOp(Operation *op, IRMapping &values);
+  LogicalResult expandLayer(LayerOpInterface layer, IRMapping &values);
+  LogicalResult expandTensorOp(Operation *op, IRMapping &values);
+  LogicalResult expandUse(Operation *op, FlatSymbolRefAttr block, ArrayRef<std::string> scopes,
+                          IRMapping &values);
+  FailureOr<SmallVector<Value>> expandBlock(Operation *use, nn::BlockOp block, StringRef component,
+                                            ValueRange arguments);
+  LogicalResult addOutput(nn::OutputOp op, Value value);
+  LogicalResult addLoss(nn::LossOp op, Value value);
+
+  /// A block being expanded.
+  struct Application {
+    Operation *use;
+    nn::BlockOp block;
+    std::string path;
+  };
+
+  OpBuilder &builder;
+  EntryScope &scope;
+  Forward forward;
+  SmallVector<Application> applications;
+};
+} // namespace
+
+// --- Blocks ---
+
+/// Checks a value against the type at a block's border; `?` fits any size.
+static LogicalResult checkBorder(Operation *use, nn::BlockOp block, size_t index, Type found) {
+  auto declared = cast<RankedTensorType>(cast<TypeAttr>(block.getArgumentTypes()[index]).getValue());
+  auto actual = cast<RankedTensorType>(found);
+  bool fits = declared.getRank() == actual.getRank() && declared.getElementType() == actual.getElementType();
+  std::optional<size_t> dimension;
+  for (size_t i = 0; fits && i < declared.getShape().size(); ++i)
+    if (!declared.isDynamicDim(i) && declared.getDimSize(i) != actual.getDimSize(i))
+      dimension = i;
+  if (fits && !dimension)
+    return success();
+  InFlightDiagnostic error = use->emitOpError("argument ")
+                             << index << " of block @" << block.getSymName() << " is declared " << declared
+                             << ", found " << actual;
+  if (dimension)
+    error << ": dimension " << *dimension << " must be " << declared.getDimSize(*dimension) << ", found "
+          << actual.getDimSize(*dimension);
+  error.attachNote(block.getLoc()) << "the block is here";
+  return error;
+}
+
+FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp block, StringRef component,
+                                                    ValueRange arguments) {
+  for (Application &outer : applications)
+    if (outer.block == block)
+      return use->emitOpError("block @") << block.getSymName() << " contains itself";
+  IRMapping values;
+  for (auto [index, argument] : llvm::enumerate(arguments)) {
+    if (failed(checkBorder(use, block, index, argument.getType())))
+      return failure();
+    values.map(block.getBody().getArgument(index), argument);
+  }
+  EntryScope::Enter enter(scope, component);
+  applications.push_back({use, block, scope.fullName("")});
+  for (Operation &op : block.getBody().front().without_terminator())
+    if (failed(expandOp(&op, values)))
+      return failure();
+  applications.pop_back();
+  SmallVector<Value> results;
+  for (Value value : block.getBody().front().back().getOperands())
+    results.push_back(values.lookup(value));
+  return results;
+}
+
+/// Applies a block in each scope in turn; its results are the next one's first arguments.
+LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRef<std::string> scopes,
+                                  IRMapping &values) {
+  auto block = SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name);
+  SmallVector<Value> arguments;
+  for (Value operand : op->getOperands())
+    arguments.push_back(values.lookup(operand));
+  for (const std::string &component : scopes) {
+    FailureOr<SmallVector<Value>> results = expandBlock(op, block, component, arguments);
+    if (failed(results))
+      return failure();
+    llvm::copy(*results, arguments.begin());
+  }
+  for (auto [result, value] : llvm::zip(op->getResults(), arguments))
+    values.map(result, value);
+  return success();
+}
+
+// --- Layers and tensor ops ---
+
+LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
+  SmallVector<Value> operands;
+  for (Value operand : layer->getOperands())
+    operands.push_back(values.lookup(operand));
+  FailureOr<SmallVector<Value>> results = layer.expand(builder, operands, scope);
+  if (failed(results))
+    return failure();
+  for (auto [result, value] : llvm::zip(layer->getResults(), *results))
+    values.map(result, value);
+  return success();
+}
+
+LogicalResult Expander::expandTensorOp(Operation *op, IRMapping &values) {
+  auto typed = dyn_cast<InferTypeOpInterface>(op);
+  if (!typed)
+    return op->emitOpError("cannot stand in a model; expected tensor ops, layers, nn.apply or nn.repeat");
+  Operation *concrete = builder.clone(*op, values);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(concrete);
+  if (isa<ElementwiseOpInterface>(op) && failed(broadcastOperands(builder, concrete)))
+    return failure();
+  SmallVector<Type> types;
+  if (failed(typed.inferReturnTypes(op->getContext(), concrete->getLoc(), concrete->getOperands(),
+                                    concrete->getAttrDictionary(), concrete->getPropertiesStorage(),
+                                    concrete->getRegions(), types)))
+    return failure();
+  for (auto [result, type] : llvm::zip(concrete->getResults(), types))
+    result.setType(type);
+  return success();
+}
+
+LogicalResult Expander::addOutput(nn::OutputOp op, Value value) {
+  if (forward.outputs.try_emplace(scope.fullName(op.getName()), value).second)
+    return success();
+  return op.emitOpError("a second output named '") << scope.fullName(op.getName()) << "'";
+}
+
+LogicalResult Expander::addLoss(nn::LossOp op, Value value) {
+  std::string name = scope.fullName(op.getName());
+  if (!isa<FloatType>(cast<RankedTensorType>(value.getType()).getElementType()))
+    return op.emitOpError("needs a float tensor, found ") << value.getType();
+  if (llvm::any_of(forward.losses, [&](LossTerm &term) { return term.name == name; }))
+    return op.emitOpError("a second loss named '") << name << "'";
+  forward.losses.push_back({op.getLoc(), name, value, op.getScale().convertToDouble()});
+  return success();
+}
+
+LogicalResult Expander::expandOp(Operation *op, IRMapping &values) {
+  scope.startOp(op);
+  if (auto apply = dyn_cast<nn::ApplyOp>(op))
+    return expandUse(op, apply.getBlockAttr(), {apply.getScope().str()}, values);
+  if (auto repeat = dyn_cast<nn::RepeatOp>(op)) {
+    SmallVector<std::string> scopes;
+    for (int64_t i = 0; i < int64_t(repeat.getTimes()); ++i)
+      scopes.push_back((repeat.getScope() + (repeat.getScope().empty() ? "" : ".") + Twine(i)).str());
+    return expandUse(op, repeat.getBlockAttr(), scopes, values);
+  }
+  if (auto output = dyn_cast<nn::OutputOp>(op))
+    return addOutput(output, values.lookup(output.getValue()));
+  if (auto loss = dyn_cast<nn::LossOp>(op))
+    return addLoss(loss, values.lookup(loss.getValue()));
+  if (auto layer = dyn_cast<LayerOpInterface>(op))
+    return expandLayer(layer, values);
+  return expandTensorOp(op, values);
+}
+
+FailureOr<Forward> Expander::expandModel(nn::ModelOp model, ValueRange columns, AfterOp afterOp) {
+  // An error inside a block says for which of the block's uses it holds.
+  ScopedDiagnosticHandler notes(model.getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      for (Application &application : llvm::reverse(applications))
+        diagnostic.attachNote(application.use->getLoc())
+            << "in scope '" << application.path << "', applied here";
+    return failure();
+  });
+  IRMapping values;
+  for (auto [argument, column] : llvm::zip(model.getBody().getArguments(), columns))
+    values.map(argument, column);
+  for (Operation &op : model.getBody().front()) {
+    if (failed(expandOp(&op, values)))
+      return failure();
+    if (afterOp)
+      afterOp(&op, values);
+  }
+  return std::move(forward);
+}
+
+FailureOr<Forward> trainc::buildForward(nn::ModelOp model, OpBuilder &builder, EntryScope &scope,
+                                        ValueRange columns, AfterOp afterOp) {
+  return Expander(builder, scope).expandModel(model, columns, afterOp);
+}

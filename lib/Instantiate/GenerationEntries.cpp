@@ -1,0 +1,124 @@
+// prefill and decode: the logits of the next token, from a whole prompt or from one more token.
+#include "dialects/NN/Builders.h"
+#include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/KeyValueCache.h"
+#include "lib/Instantiate/PositionSelect.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// The inputs that a value depends on.
+static SmallVector<train::InputOp> inputsOf(Value value) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(value.getDefiningOp());
+  SmallVector<train::InputOp> inputs;
+  for (size_t i = 0; i < ops.size(); ++i) { // grows meanwhile
+    if (auto input = dyn_cast<train::InputOp>(ops[i]))
+      inputs.push_back(input);
+    for (Value operand : ops[i]->getOperands())
+      ops.insert(operand.getDefiningOp());
+  }
+  return inputs;
+}
+
+/// Whether the model continues token sequences: tokens [batch, t], and perhaps other integers, lead to logits
+/// [batch, t, vocabulary].
+static bool canGenerate(const Forward &micro) {
+  Value logits = micro.outputs.lookup("logits");
+  if (!logits || nn::tensorType(logits).getRank() != 3)
+    return false;
+  bool hasTokens = false;
+  for (train::InputOp input : inputsOf(logits)) {
+    RankedTensorType type = nn::tensorType(input.getResult());
+    if (!type.getElementType().isInteger())
+      return false;
+    hasTokens |= input.getColumn() == "tokens" && type.getShape() == nn::shapeOf(logits).drop_back();
+  }
+  return hasTokens;
+}
+
+/// Other columns than the tokens are made up: one segment holds the whole sequence.
+static void fillOtherColumns(train::EntryOp entry) {
+  for (auto input : llvm::make_early_inc_range(entry.getBody().getOps<train::InputOp>())) {
+    if (input.getColumn() == "tokens")
+      continue;
+    OpBuilder builder(input);
+    input.getResult().replaceAllUsesWith(
+        nn::TensorBuilder(builder, input.getLoc()).zero(nn::tensorType(input.getResult())));
+    input.erase();
+  }
+}
+
+/// Replaces ops that mix positions by their forms for generation.
+static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches) {
+  for (auto op : llvm::to_vector(entry.getBody().getOps<IncrementalOpInterface>())) {
+    OpBuilder builder(op);
+    SmallVector<Value> results = op.buildIncremental(builder, caches);
+    if (results.empty())
+      return failure();
+    for (auto [old, replacement] : llvm::zip(op->getResults(), results))
+      if (replacement)
+        old.replaceAllUsesWith(replacement);
+    op->erase();
+  }
+  return success();
+}
+
+/// The position of the last token that the entry is given.
+static Value readPosition(Instantiation &shared, OpBuilder &builder) {
+  train::StateOp state = shared.states.scalar("position", builder.getI32Type(), train::Direction::to_device);
+  return getState(builder, shared.binding.model.getLoc(), state);
+}
+
+/// The forward of `length` tokens, up to the logits [1, 1, vocabulary] at `position`; of the rest nothing is
+/// left.
+static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, int64_t length,
+                                    Value position) {
+  nn::ModelOp model = shared.binding.model;
+  auto inputs = createInputs(builder, model, train::Extent::micro, /*batch=*/1, length);
+  Operation *last = findLastMixingOp(model);
+  EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+  FailureOr<Forward> forward =
+      buildForward(model, builder, scope, inputs, [&](Operation *op, IRMapping &values) {
+        if (op == last)
+          selectAfter(last, values, builder, length, position);
+      });
+  if (failed(forward))
+    return failure();
+  Value logits = forward->outputs.lookup("logits");
+  return nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
+}
+
+static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t length) {
+  train::EntryOp entry = shared.states.createEntry(name);
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  Value position = readPosition(shared, builder);
+  FailureOr<Value> logits = buildLogits(shared, builder, length, position);
+  if (failed(logits))
+    return failure();
+  Location loc = logits->getLoc();
+  auto type = nn::typeLike(*logits, {nn::shapeOf(*logits).back()});
+  train::StateOp state = shared.states.lookup("logits");
+  if (!state)
+    state = shared.states.declare(loc, "logits", train::Role::output, type);
+  setState(builder, loc, state, nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
+  eraseDeadOps(entry);
+  fillOtherColumns(entry);
+  // A prompt starts at 0, wherever it ends; a further token stands where it is.
+  builder.setInsertionPointAfterValue(position);
+  Value first = length == 1 ? position : nn::TensorBuilder(builder, loc).zero(nn::tensorType(position));
+  KeyValueCache caches(shared.states, first, shared.binding.seqLen);
+  if (failed(makeIncremental(entry, caches)))
+    return failure();
+  eraseDeadOps(entry);
+  return success();
+}
+
+LogicalResult trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
+  if (!canGenerate(micro))
+    return success();
+  return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen)) ||
+                 failed(buildEntry(shared, "decode", 1)));
+}

@@ -1,0 +1,18 @@
+// The pass from the phase `model` to the phase `step`.
+#pragma once
+
+#include "dialects/Train/Train.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace trainc {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "lib/Instantiate/Passes.h.inc"
+
+/// Makes the pass known by name to command lines.
+inline void registerInstantiatePasses() { registerTraincInstantiatePasses(); }
+
+} // namespace trainc

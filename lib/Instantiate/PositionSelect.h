@@ -1,0 +1,20 @@
+// Generation needs the logits of one position only.
+#pragma once
+
+#include "lib/Instantiate/Forward.h"
+
+namespace trainc {
+
+/// The last op of the model's body that lets positions of a sequence see each other (or a use of a block that
+/// holds such an op); all ops after it treat positions independently. Null if there is none.
+mlir::Operation *findLastMixingOp(nn::ModelOp model);
+
+/// From x [1, length, ...] the row at `position` (tensor<i32>), [1, 1, ...].
+mlir::Value selectPosition(mlir::OpBuilder &builder, mlir::Value x, mlir::Value position);
+
+/// Replaces every value that ops after `last` use, where it is [1, length, ...] and no parameter, by its row
+/// at `position`.
+void selectAfter(mlir::Operation *last, mlir::IRMapping &values, mlir::OpBuilder &builder, int64_t length,
+                 mlir::Value position);
+
+} // namespace trainc

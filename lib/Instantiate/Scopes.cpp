@@ -1,0 +1,97 @@
+#include "lib/Instantiate/Scopes.h"
+
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace trainc;
+
+int64_t trainc::randomStreamOf(StringRef name) { return int64_t(llvm::xxh3_64bits(name)); }
+
+EntryScope::EntryScope(OpBuilder &builder, StateTable &states, ParameterTable &parameters, bool training)
+    : builder(builder), states(states), parameters(parameters), isTraining(training) {
+  builder.setListener(this);
+}
+
+EntryScope::~EntryScope() { builder.setListener(nullptr); }
+
+static std::string joinPath(StringRef path, StringRef name) {
+  if (path.empty() || name.empty())
+    return (path + name).str();
+  return (path + "." + name).str();
+}
+
+std::string EntryScope::fullName(StringRef name) const { return joinPath(path, name); }
+
+EntryScope::Enter::Enter(EntryScope &scope, StringRef component)
+    : scope(scope), outerLength(scope.path.size()) {
+  scope.path = joinPath(scope.path, component);
+}
+
+void EntryScope::startOp(Operation *op) { current = op; }
+
+void EntryScope::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+  std::string name = path;
+  if (auto layer = dyn_cast_or_null<LayerOpInterface>(current))
+    name = fullName(layer.getName());
+  if (!name.empty())
+    op->setLoc(NameLoc::get(builder.getStringAttr(name), op->getLoc()));
+}
+
+// --- Parameters ---
+
+Parameter *EntryScope::declare(StringAttr name, RankedTensorType type, Initializer init) {
+  auto known = parameters.find(name);
+  if (known != parameters.end())
+    return &known->second;
+  train::StateOp state = states.declare(current->getLoc(), name, train::Role::parameter, type);
+  return state ? &parameters.insert({name, {state, init}}).first->second : nullptr;
+}
+
+Value EntryScope::declareParameter(StringRef name, RankedTensorType type, Initializer init) {
+  auto full = builder.getStringAttr(fullName(name));
+  auto [where, isNew] = declared.try_emplace(full, current->getLoc());
+  if (!isNew) {
+    InFlightDiagnostic error = current->emitError("parameter ") << full << " is declared twice";
+    error.attachNote(where->second)
+        << "the first declaration is here; give one of the two another name or scope";
+    return {};
+  }
+  Parameter *parameter = declare(full, type, init);
+  return parameter ? read(parameter->state) : Value();
+}
+
+Value EntryScope::useParameter(StringRef fullName) {
+  auto name = builder.getStringAttr(fullName);
+  if (declared.contains(name))
+    return read(parameters.find(name)->second.state);
+  reportUnknown(fullName);
+  return {};
+}
+
+void EntryScope::reportUnknown(StringRef name) {
+  InFlightDiagnostic error = current->emitError("no parameter '")
+                             << name
+                             << "' is declared before this; expected a full name from the model's root";
+  StringRef nearest;
+  unsigned best = name.size() / 2 + 1;
+  for (auto &[known, where] : declared)
+    if (unsigned distance = name.edit_distance(known.getValue()); distance < best) {
+      best = distance;
+      nearest = known;
+    }
+  if (!nearest.empty())
+    error << "; did you mean '" << nearest << "'?";
+}
+
+// --- Reading states ---
+
+Value EntryScope::read(train::StateOp state) {
+  Value &value = values[state];
+  if (!value)
+    value = getState(builder, current->getLoc(), state);
+  return value;
+}
+
+Value EntryScope::counter(StringRef name) {
+  return read(states.scalar(name, builder.getI64Type(), train::Direction::to_device));
+}

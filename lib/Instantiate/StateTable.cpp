@@ -1,0 +1,66 @@
+#include "lib/Instantiate/StateTable.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// What the passes after this one, and the runtime, name their states and entries.
+static constexpr StringRef kReserved[] = {"init",      "begin_step",   "micro_step", "update",    "eval",
+                                          "prefill",   "decode",       "lr",         "seed",      "step",
+                                          "micro",     "position",     "loss",       "grad_norm", "finite",
+                                          "eval_loss", "eval_targets", "targets",    "logits"};
+
+StateTable::StateTable(ModuleOp module) : module(module) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    byName[program.getSymName()] = lastState = program;
+}
+
+train::StateOp StateTable::declare(Location loc, StringRef name, train::Role role, RankedTensorType type,
+                                   std::optional<train::Direction> direction) {
+  if (role == train::Role::parameter && llvm::is_contained(kReserved, name)) {
+    emitError(loc) << "a parameter cannot be named '" << name
+                   << "', which names a part of the step; rename it";
+    return {};
+  }
+  Operation *&taken = byName[name];
+  if (taken) {
+    InFlightDiagnostic error = emitError(loc)
+                               << "the name '" << name << "' is taken by a " << taken->getName();
+    error.attachNote(taken->getLoc()) << "it is here";
+    return {};
+  }
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(lastState);
+  auto directionAttr =
+      direction ? train::DirectionAttr::get(module.getContext(), *direction) : train::DirectionAttr();
+  auto state = train::StateOp::create(builder, loc, builder.getStringAttr(name),
+                                      train::RoleAttr::get(module.getContext(), role), TypeAttr::get(type),
+                                      /*frozen=*/UnitAttr(), directionAttr);
+  taken = lastState = state;
+  return state;
+}
+
+train::StateOp StateTable::scalar(StringRef name, Type element, train::Direction direction) {
+  if (train::StateOp state = lookup(name))
+    return state;
+  return declare(module.getLoc(), name, train::Role::scalar, RankedTensorType::get({}, element), direction);
+}
+
+train::StateOp StateTable::lookup(StringRef name) const {
+  return dyn_cast_or_null<train::StateOp>(byName.lookup(name));
+}
+
+train::EntryOp StateTable::createEntry(StringRef name) {
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto entry = train::EntryOp::create(builder, module.getLoc(), name);
+  entry.getBody().emplaceBlock();
+  byName[name] = entry;
+  return entry;
+}
+
+Value trainc::getState(OpBuilder &builder, Location loc, train::StateOp state) {
+  return train::GetOp::create(builder, loc, state.getType(), state.getSymName());
+}
+
+void trainc::setState(OpBuilder &builder, Location loc, train::StateOp state, Value value) {
+  train::SetOp::create(builder, loc, state.getSymName(), value);
+}
