@@ -18,9 +18,9 @@ uint32_t high(uint64_t word) { return uint32_t(word >> 32); }
 /// The upper 24 bits as a number in [0, 1).
 double unit(uint32_t word) { return double(word >> 8) * 0x1p-24; }
 
-/// Box-Muller, the cosine branch; 1 - u keeps the logarithm's argument in (0, 1].
+/// Box-Muller, the cosine branch; 2^-24 keeps the logarithm's argument in (0, 1].
 double normal(uint32_t first, uint32_t second) {
-  return std::sqrt(-2 * std::log(1 - unit(first))) * std::cos(2 * std::numbers::pi * unit(second));
+  return std::sqrt(-2 * std::log(unit(first) + 0x1p-24)) * std::cos(2 * std::numbers::pi * unit(second));
 }
 
 Tensor drawRandom(nn::RandomOp op, Frame &frame) {

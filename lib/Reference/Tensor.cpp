@@ -27,8 +27,13 @@ Tensor::Tensor(RankedTensorType type, DenseElementsAttr literal) : Tensor(type) 
     return;
   }
   bool isBool = literal.getElementType().isInteger(1);
-  for (auto [position, number] : llvm::enumerate(literal.getValues<APInt>()))
-    setNumber(position, double(isBool ? int64_t(number.getZExtValue()) : number.getSExtValue()));
+  for (auto [position, bits] : llvm::enumerate(literal.getValues<APInt>())) {
+    int64_t number = isBool ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
+    if (isFloat())
+      reals[position] = double(number);
+    else
+      setInteger(position, number);
+  }
 }
 
 void Tensor::setInteger(int64_t position, int64_t number) {

@@ -15,7 +15,16 @@ static double difference(double actual, double expected) {
   return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
 }
 
-double check::relativeError(const Tensor &actual, const Tensor &expected, double floor) {
+double check::elementError(const Tensor &actual, const Tensor &expected, double floor) {
+  double error = 0;
+  for (int64_t i = 0; i < expected.elements(); ++i) {
+    double scale = std::isfinite(expected.real(i)) ? std::abs(expected.real(i)) : floor;
+    error = std::max(error, difference(actual.real(i), expected.real(i)) / std::max(scale, floor));
+  }
+  return error;
+}
+
+double check::tensorError(const Tensor &actual, const Tensor &expected, double floor) {
   double apart = 0, scale = floor;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     apart = std::max(apart, difference(actual.real(i), expected.real(i)));
@@ -25,9 +34,9 @@ double check::relativeError(const Tensor &actual, const Tensor &expected, double
   return apart / scale;
 }
 
-double check::largestError(const Tensors &actual, const Tensors &expected, double floor) {
+double check::tensorError(const Tensors &actual, const Tensors &expected, double floor) {
   double error = 0;
   for (size_t i = 0; i < expected.size(); ++i)
-    error = std::max(error, relativeError(actual[i], expected[i], floor));
+    error = std::max(error, tensorError(actual[i], expected[i], floor));
   return error;
 }

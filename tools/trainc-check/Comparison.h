@@ -5,11 +5,16 @@
 
 namespace trainc::check {
 
-/// max |actual - expected| / max(max |expected|, floor). Equal infinities and two NaNs differ by 0, a NaN and
-/// a number by infinity; infinities do not count for the scale.
-double relativeError(const reference::Tensor &actual, const reference::Tensor &expected, double floor);
+// Equal infinities and two NaNs differ by 0, a NaN and a number by infinity.
 
-/// The largest relative error of corresponding tensors.
-double largestError(const reference::Tensors &actual, const reference::Tensors &expected, double floor);
+/// The largest |actual - expected| / max(|expected|, floor) of any element.
+double elementError(const reference::Tensor &actual, const reference::Tensor &expected, double floor);
+
+/// max |actual - expected| / max(max |expected|, floor), the maxima over all elements; infinities do not
+/// count for the scale.
+double tensorError(const reference::Tensor &actual, const reference::Tensor &expected, double floor);
+
+/// The largest tensorError of corresponding tensors.
+double tensorError(const reference::Tensors &actual, const reference::Tensors &expected, double floor);
 
 } // namespace trainc::check

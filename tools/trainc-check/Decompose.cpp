@@ -43,5 +43,5 @@ check::Check check::checkDecompositions(func::FuncOp function) {
   FailureOr<Tensors> actual = reference::runBlock(decomposed->getBody().front(), *arguments);
   if (failed(expected) || failed(actual))
     return failure();
-  return std::optional(Outcome{largestError(*actual, *expected, 1e-6), 1e-12});
+  return std::optional(Outcome{tensorError(*actual, *expected, 1e-6), 1e-12});
 }

@@ -34,7 +34,7 @@ check::Check check::checkExpected(func::FuncOp function) {
     if (!literal || literal.getType().getShape() != result.shape())
       return function.emitError("check.expect of result ")
              << index << " must be a dense literal of shape " << result.shape();
-    outcome.error = std::max(outcome.error, relativeError(result, Tensor(result.type(), literal), 1e-6));
+    outcome.error = std::max(outcome.error, elementError(result, Tensor(result.type(), literal), 1e-2));
   }
   return std::optional(outcome);
 }

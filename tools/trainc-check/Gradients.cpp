@@ -64,24 +64,30 @@ Tensors drawWeights(func::FuncOp function) {
 
 } // namespace
 
+/// The arguments whose gradients are compared.
+static SmallVector<unsigned> comparedArguments(func::FuncOp function) {
+  SmallVector<unsigned> compared;
+  for (BlockArgument argument : function.getArguments())
+    if (check::isReal(argument) && !function.getArgAttr(argument.getArgNumber(), "check.constant"))
+      compared.push_back(argument.getArgNumber());
+  return compared;
+}
+
 check::Check check::checkGradients(func::FuncOp function) {
   Tensors weights = drawWeights(function);
-  if (function->hasAttr("check.no_gradients") || weights.empty() ||
-      llvm::none_of(function.getArguments(), isReal))
+  SmallVector<unsigned> compared = comparedArguments(function);
+  if (function->hasAttr("check.no_gradients") || weights.empty() || compared.empty())
     return std::optional<Outcome>();
   FailureOr<Tensors> arguments = drawArguments(function);
-  OwningOpRef<func::FuncOp> vjp = buildVjp(function);
+  OwningOpRef<func::FuncOp> vjp = buildVjp(function, compared);
   if (failed(arguments) || failed(verify(*vjp)))
     return failure();
-  Tensors inputs = *arguments;
+  Tensors inputs = *arguments, expected;
   llvm::append_range(inputs, weights);
   FailureOr<Tensors> actual = reference::runBlock(vjp->getBody().front(), std::move(inputs));
   if (failed(actual))
     return failure();
-  Tensors expected;
-  for (size_t argument = 0; argument < arguments->size(); ++argument) {
-    if (!(*arguments)[argument].isFloat())
-      continue;
+  for (unsigned argument : compared) {
     FailureOr<Tensor> gradient = differences(function, *arguments, argument, weights);
     if (failed(gradient))
       return failure();
@@ -89,5 +95,5 @@ check::Check check::checkGradients(func::FuncOp function) {
   }
   // Differences carry an absolute error of about 1e-10, hence the floor of the scale.
   return std::optional(
-      Outcome{largestError(*actual, expected, 1e-3), numberOf(function, "check.gradient_tolerance", 1e-6)});
+      Outcome{tensorError(*actual, expected, 1e-3), numberOf(function, "check.gradient_tolerance", 1e-6)});
 }

@@ -53,14 +53,13 @@ private:
 
 } // namespace
 
-OwningOpRef<func::FuncOp> check::buildVjp(func::FuncOp function) {
+OwningOpRef<func::FuncOp> check::buildVjp(func::FuncOp function, ArrayRef<unsigned> wanted) {
   OwningOpRef<func::FuncOp> vjp = function.clone();
   Block &block = vjp->getBody().front();
   Operation *terminator = block.getTerminator();
   SmallVector<Operation *> forward;
   for (Operation &op : block.without_terminator())
     forward.push_back(&op);
-  SmallVector<Value> arguments(llvm::make_filter_range(block.getArguments(), isReal)), gradients;
 
   Sweep sweep(terminator);
   for (Value result : terminator->getOperands())
@@ -68,8 +67,9 @@ OwningOpRef<func::FuncOp> check::buildVjp(func::FuncOp function) {
       sweep.add(result, block.addArgument(result.getType(), result.getLoc()));
   for (Operation *op : llvm::reverse(forward))
     sweep.visit(*op);
-  for (Value argument : arguments)
-    gradients.push_back(sweep.cotangentOf(argument));
+  SmallVector<Value> gradients;
+  for (unsigned argument : wanted)
+    gradients.push_back(sweep.cotangentOf(block.getArgument(argument)));
   terminator->setOperands(gradients);
   vjp->setAllResultAttrs(ArrayRef<DictionaryAttr>());
   vjp->setAllArgAttrs(ArrayRef<DictionaryAttr>());

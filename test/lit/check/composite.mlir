@@ -57,8 +57,8 @@ func.func @cross_entropy_out_of_range(%logits: tensor<3x2xf32>, %labels: tensor<
   return %nll : tensor<3xf32>
 }
 func.func @cross_entropy_all_options(%logits: tensor<8x5xf32> {check.range = [-3.0, 3.0]}, %labels: tensor<8xi32> {check.integers = [0, 5]},
-                                     %weights: tensor<5xf32> {check.values = dense<[0.5, 1.0, 2.0, 0.0, 0.25]> : tensor<5xf32>})
-    -> tensor<8xf32> attributes {check.no_gradients = "class weights are constants"} {
+                                     %weights: tensor<5xf32> {check.constant, check.values = dense<[0.5, 1.0, 2.0, 0.0, 0.25]> : tensor<5xf32>})
+    -> tensor<8xf32> {
   %nll, %lse = nn.cross_entropy %logits, %labels ignore 2 smoothing 0.1 weights %weights : tensor<5xf32> : tensor<8x5xf32>, tensor<8xi32>
   return %nll : tensor<8xf32>
 }

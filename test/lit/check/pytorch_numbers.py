@@ -32,10 +32,11 @@ def type_of(tensor):
     return "tensor<" + "".join(f"{size}x" for size in tensor.shape) + element + ">"
 
 
-def function(name, op, arguments, results):
-    """`op` is the op's text with {0}, {1} ... for the arguments' types, and %a, %b ... for the arguments."""
+def function(name, op, arguments, results, constants=""):
+    """`op` is the op's text with {0}, {1} ... for the arguments' types, and %a, %b ... for the arguments.
+    `constants` names arguments that the op gives no gradient."""
     types = [type_of(a) for a in arguments]
-    border = ",\n    ".join(f"%{'abcdefg'[i]}: {t} {{check.values = {literal(a)}}}" for i, (t, a) in enumerate(zip(types, arguments)))
+    border = ",\n    ".join(f"%{'abcdefg'[i]}: {t} {{{'check.constant, ' * ('abcdefg'[i] in constants)}check.values = {literal(a)}}}" for i, (t, a) in enumerate(zip(types, arguments)))
     outcome = ",\n        ".join(f"{type_of(r)} {{check.expect = {literal(r)}}}" for r in results)
     names = ", ".join(f"%r#{i}" for i in range(len(results))) if len(results) > 1 else "%r"
     count = f":{len(results)}" if len(results) > 1 else ""
@@ -133,9 +134,9 @@ def cross_entropy():
         function("plain", "cross_entropy %a, %b : {0}, {1}", two, loss(labels)),
         function("ignore", "cross_entropy %a, %b ignore 3 : {0}, {1}", [logits, other], loss(other, ignore_index=3)),
         function("smoothing", "cross_entropy %a, %b smoothing 0.1 : {0}, {1}", two, loss(labels, label_smoothing=0.1)),
-        function("weights", "cross_entropy %a, %b weights %c : {2} : {0}, {1}", three, loss(labels, weight=weights)),
+        function("weights", "cross_entropy %a, %b weights %c : {2} : {0}, {1}", three, loss(labels, weight=weights), "c"),
         function("all", "cross_entropy %a, %b ignore 3 smoothing 0.2 weights %c : {2} : {0}, {1}", [logits, other, weights],
-                 loss(other, weight=weights, ignore_index=3, label_smoothing=0.2)),
+                 loss(other, weight=weights, ignore_index=3, label_smoothing=0.2), "c"),
     ])  # fmt: skip
 
 

@@ -1,0 +1,27 @@
+// The interpreter's generator against the known answers of Random123's kat_vectors (philox4x32 10).
+#include "lib/Reference/Philox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainc::reference {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Philox, Zeros) {
+  EXPECT_THAT(philox4x32({0, 0, 0, 0}, {0, 0}), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
+}
+
+TEST(Philox, Ones) {
+  constexpr uint32_t f = 0xffffffff;
+  EXPECT_THAT(philox4x32({f, f, f, f}, {f, f}), ElementsAre(0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd));
+}
+
+TEST(Philox, DigitsOfPi) {
+  EXPECT_THAT(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+              ElementsAre(0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1));
+}
+
+} // namespace
+} // namespace trainc::reference
