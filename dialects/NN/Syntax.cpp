@@ -3,6 +3,11 @@
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
 
 using namespace mlir;
 
@@ -45,6 +50,10 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
   if (!parser.parseOptionalInteger(integer).has_value())
     return parser.parseFloat(value);
   StringRef text = numberPrefix(start.getPointer());
+  if (text == "0" && *text.end() == 'x') { // the bits: infinities and NaN
+    value = llvm::bit_cast<double>(integer.zextOrTrunc(64).getZExtValue());
+    return success();
+  }
   if (parser.getCurrentLocation().getPointer() < text.end() && failed(consumeExponent(parser)))
     return failure();
   if (text.getAsDouble(value))
@@ -68,8 +77,14 @@ ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
   return success();
 }
 
-void trainc::printNumber(AsmPrinter &printer, double value) { printer.printFloat(APFloat(value)); }
+void trainc::printNumber(AsmPrinter &printer, double value) {
+  std::array<char, 32> text;
+  if (std::isfinite(value))
+    printer << StringRef(text.data(), std::to_chars(text.begin(), text.end(), value).ptr - text.data());
+  else
+    printer << "0x" << llvm::utohexstr(llvm::bit_cast<uint64_t>(value));
+}
 
 void trainc::printNumber(OpAsmPrinter &printer, Operation *, FloatAttr value) {
-  printer.printFloat(value.getValue());
+  printNumber(printer, value.getValueAsDouble());
 }

@@ -74,7 +74,7 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
   }
   EntryScope::Enter enter(scope, component);
   applications.push_back({use, block, scope.fullName("")});
-  for (Operation &op : block.getBody().front().without_terminator())
+  for (Operation &op : llvm::drop_end(block.getBody().front()))
     if (failed(expandOp(&op, values)))
       return failure();
   applications.pop_back();

@@ -107,8 +107,9 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
   eraseDeadOps(entry);
   fillOtherColumns(entry);
   // A prompt starts at 0, wherever it ends; a further token stands where it is.
-  builder.setInsertionPointAfterValue(position);
-  Value first = length == 1 ? position : nn::TensorBuilder(builder, loc).zero(nn::tensorType(position));
+  builder.setInsertionPointToStart(&entry.getBody().front());
+  auto i32 = RankedTensorType::get({}, builder.getI32Type());
+  Value first = length == 1 ? readPosition(shared, builder) : nn::TensorBuilder(builder, loc).zero(i32);
   KeyValueCache caches(shared.states, first, shared.binding.seqLen);
   if (failed(makeIncremental(entry, caches)))
     return failure();
