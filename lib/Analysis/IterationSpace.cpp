@@ -49,12 +49,15 @@ static SmallVector<Size> candidates(ArrayRef<Operation *> ops) {
 
 std::optional<IterationSpace> IterationSpace::infer(ArrayRef<Operation *> ops, std::string *why) {
   std::string reason = "an op is not elementwise, reduce, broadcast, reshape or gather";
+  bool placed = false;
   if (llvm::all_of(ops, isPrimitive))
     for (auto [rows, columns] : candidates(ops)) {
       SpaceSolver solver(ops, rows, columns);
       if (std::optional<IterationSpace> space = solver.solve())
         return space;
-      reason = solver.reason();
+      if (!placed || solver.placedAll()) // the space that fits best says best what is wrong
+        reason = solver.reason();
+      placed |= solver.placedAll();
     }
   if (why)
     *why = reason;

@@ -26,7 +26,8 @@ std::optional<IterationSpace> SpaceSolver::solve() {
     if (!propagateAll())
       return std::nullopt;
   while (guess());
-  if (!failureReason.empty() || !check())
+  placed = failureReason.empty();
+  if (!placed || !check())
     return std::nullopt;
   measureDepths();
   return std::move(space);

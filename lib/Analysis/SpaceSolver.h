@@ -15,6 +15,8 @@ public:
   /// The solution, or none; then reason() says why.
   std::optional<IterationSpace> solve();
   const std::string &reason() const { return failureReason; }
+  /// True where all values have a placement, and what fails is how they are used.
+  bool placedAll() const { return placed; }
 
 private:
   Placement make(RowMap rows, bool columns) const;
@@ -45,7 +47,7 @@ private:
   llvm::ArrayRef<mlir::Operation *> ops;
   llvm::DenseSet<mlir::Operation *> members;
   IterationSpace space;
-  bool changed = false;
+  bool changed = false, placed = false;
   std::string failureReason;
 };
 

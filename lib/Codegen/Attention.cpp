@@ -1,0 +1,175 @@
+// Attention, forward: softmax(scale q k^T) v without the matrix of scores (Milakov and Gimelshein 2018; Dao
+// et al. 2022).
+#include "lib/Codegen/AttentionTiles.h"
+#include "lib/Codegen/Generators.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static int64_t dimOf(Value value, unsigned dim) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
+namespace {
+
+/// One tile: a block of queries of one head of one sequence.
+class ForwardEmitter {
+public:
+  ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
+      : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
+        batch(dimOf(op.getQ(), 0)), queries(dimOf(op.getQ(), 1)), keys(dimOf(op.getK(), 1)),
+        heads(op.getHeads()), keyHeads(op.keyHeads()), depth(dimOf(op.getQ(), 2) / heads),
+        valueWidth(dimOf(op.getV(), 2) / keyHeads),
+        tiles(function, element, queries, std::max(depth, valueWidth)) {}
+
+  void run() {
+    q = function.param(operandParam(op, 0));
+    k = function.param(operandParam(op, 1));
+    v = function.param(operandParam(op, 2));
+    declareMasks();
+    out = function.param(resultParam(op, 0));
+    lse = function.param(resultParam(op, 1));
+    packedQ = tiles.buffer(depth);
+    sums = tiles.buffer(valueWidth);
+    scores = tiles.buffer(AttentionTiles::kBlock);
+    largest = tiles.buffer(1);
+    total = tiles.buffer(1);
+    decay = tiles.buffer(1);
+    const int64_t blocks = llvm::divideCeil(queries, tiles.width());
+    function.tiles(batch * heads * blocks, [&](Value index) {
+      Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles.width());
+      tile(emit.divide(head, heads), emit.remainder(head, heads), first);
+    });
+  }
+
+private:
+  void declareMasks() {
+    visibility.causal = op.getCausal();
+    visibility.shift = keys - queries;
+    if (Value segments = op.getSegments()) {
+      visibility.segments = function.param(operandParam(op, op.getSegmentsMutable()[0].getOperandNumber()));
+      visibility.segmentType = getElementTypeOrSelf(segments);
+    }
+    if (Value limit = op.getLimit()) {
+      Type type = getElementTypeOrSelf(limit);
+      Value pointer = function.param(operandParam(op, op.getLimitMutable()[0].getOperandNumber()));
+      Value loaded = emit.load({pointer, type, emit.i64(0)});
+      if (!type.isInteger(64))
+        loaded = arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), loaded);
+      visibility.limit = loaded;
+    }
+  }
+
+  HeadRows rows(Value base, Value b, Value head, int64_t positions, int64_t allHeads, int64_t width) {
+    Value offset = emit.add(emit.mul(b, positions * allHeads * width), emit.mul(head, width));
+    return {base, offset, allHeads * width, width};
+  }
+
+  void tile(Value b, Value head, Value first) {
+    Value valid = emit.min(emit.i64(tiles.width()), emit.sub(emit.i64(queries), first));
+    Value keyHead = emit.divide(head, heads / keyHeads);
+    HeadRows keyRows = rows(k, b, keyHead, keys, keyHeads, depth);
+    HeadRows valueRows = rows(v, b, keyHead, keys, keyHeads, valueWidth);
+    visibility.segmentBase = emit.mul(b, queries);
+    tiles.pack(packedQ, rows(q, b, head, queries, heads, depth).from(emit, first), valid, op.scoreScale());
+    tiles.zero(sums, valueWidth);
+    tiles.zero(total, 1);
+    Type vector = Emitter::laneType(element, tiles.lanes());
+    Value none = emit.constant(vector, -std::numeric_limits<double>::infinity());
+    tiles.eachVector([&](Value lane) { emit.store(none, {largest, element, lane}); });
+    tiles.blocks(emit.i64(0), lastKey(first, valid), keys, [&](Value key, int64_t count) {
+      tiles.scores(scores, keyRows.from(emit, key), count, packedQ);
+      tiles.eachVector([&](Value lane) { softmax(first, valid, key, count, lane); });
+      tiles.accumulate(sums, valueRows.from(emit, key), count, scores, decay);
+    });
+    finish(b, head, first, valid);
+  }
+
+  /// One past the last key that any of the tile's queries sees.
+  Value lastKey(Value first, Value valid) {
+    Value end = emit.i64(keys), past = emit.add(first, valid);
+    if (visibility.causal)
+      end = emit.min(end, emit.add(past, visibility.shift));
+    if (visibility.limit)
+      end = emit.min(end, emit.add(past, visibility.limit));
+    return end;
+  }
+
+  /// Scores of a block -> e^(score - largest so far), with the sum, the largest, and what earlier sums shrink
+  /// by.
+  void softmax(Value first, Value valid, Value key, int64_t count, Value lane) {
+    const int64_t lanes = tiles.lanes();
+    Type vector = Emitter::laneType(element, lanes);
+    Value none = emit.constant(vector, -std::numeric_limits<double>::infinity());
+    Value before = emit.load({largest, element, lane}, lanes);
+    Value after = emit.loop(emit.i64(0), emit.i64(count), 1, before, [&](Value row, ValueRange carried) {
+      Address at = tiles.at(scores, row, lane);
+      Value score = emit.load(at, lanes);
+      if (visibility.any()) {
+        Value seen = tiles.visible(visibility, true, first, lane, valid, emit.add(key, row));
+        score = arith::SelectOp::create(emit.builder, emit.loc, seen, score, none);
+        emit.store(score, at);
+      }
+      Value more =
+          arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OGT, score, carried[0]);
+      return SmallVector<Value>{arith::SelectOp::create(emit.builder, emit.loc, more, score, carried[0])};
+    })[0];
+    emit.store(after, {largest, element, lane});
+    // Where no key was seen yet the largest score is -infinity: 0 keeps the differences from being NaN.
+    Value unseen = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, after, none);
+    Value shift = arith::SelectOp::create(emit.builder, emit.loc, unseen, emit.constant(vector, 0), after);
+    Value shrink = math::ExpOp::create(emit.builder, emit.loc, emit.sub(before, shift));
+    emit.store(shrink, {decay, element, lane});
+    Value sum = emit.mul(emit.load({total, element, lane}, lanes), shrink);
+    sum = emit.loop(emit.i64(0), emit.i64(count), 1, sum, [&](Value row, ValueRange carried) {
+      Address at = tiles.at(scores, row, lane);
+      Value p = math::ExpOp::create(emit.builder, emit.loc, emit.sub(emit.load(at, lanes), shift));
+      emit.store(p, at);
+      return SmallVector<Value>{emit.add(carried[0], p)};
+    })[0];
+    emit.store(sum, {total, element, lane});
+  }
+
+  void finish(Value b, Value head, Value first, Value valid) {
+    tiles.unpack(
+        sums, rows(out, b, head, queries, heads, valueWidth).from(emit, first), valid, [&](Value lane) {
+          Value sum = emit.load({total, element, lane}, AttentionTiles::kSquare);
+          Value zero = emit.constant(sum.getType(), 0), one = emit.constant(sum.getType(), 1);
+          Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, sum, zero);
+          Value inverse = arith::DivFOp::create(emit.builder, emit.loc, one, sum);
+          return arith::SelectOp::create(emit.builder, emit.loc, empty, zero, inverse).getResult();
+        });
+    Value base = emit.add(emit.mul(emit.add(emit.mul(b, heads), head), queries), first);
+    tiles.eachVector([&](Value lane) {
+      Value sum = emit.load({total, element, lane}, tiles.lanes());
+      Value value = emit.add(emit.load({largest, element, lane}, tiles.lanes()),
+                             math::LogOp::create(emit.builder, emit.loc, sum));
+      Mask mask = emit.lanesBelow(emit.sub(valid, lane), tiles.lanes());
+      emit.store(value, {lse, element, emit.add(base, lane)}, mask);
+    });
+  }
+
+  nn::AttentionOp op;
+  KernelFunction &function;
+  Emitter &emit;
+  Type element;
+  int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
+  AttentionTiles tiles;
+  Visibility visibility;
+  Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay;
+};
+
+} // namespace
+
+GeneratedKernels trainc::codegen::generateAttention(nn::AttentionOp op, ModuleOp kernels) {
+  KernelFunction function(kernels, "attention");
+  ForwardEmitter(op, function).run();
+  GeneratedKernels generated;
+  generated.launches.push_back(function.finish(op.getFlops()));
+  return generated;
+}

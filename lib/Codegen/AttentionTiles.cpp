@@ -1,0 +1,213 @@
+// Packing, products and masks of attention.
+#include "lib/Codegen/AttentionTiles.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace trainc::codegen;
+
+/// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache
+/// and on the stack).
+static constexpr int64_t kWidth = 64, kPackedElements = 8192, kLanes = 16;
+
+HeadRows HeadRows::from(Emitter &emit, Value first) const {
+  return {base, emit.add(offset, emit.mul(first, stride)), stride, width};
+}
+
+AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t positions, int64_t depth)
+    : emit(function.emit()), element(element), function(function) {
+  int64_t fits = llvm::bit_floor<uint64_t>(std::max<int64_t>(kPackedElements / depth, 1));
+  int64_t useful = llvm::bit_ceil<uint64_t>(positions);
+  tileWidth = std::max(kSquare, std::min({kWidth, fits, useful}));
+  vectorLanes = std::min(kLanes, tileWidth);
+}
+
+//===-- Buffers
+//--------------------------------------------------------------------------------------------===//
+
+Value AttentionTiles::buffer(int64_t rows) {
+  return function.stackArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
+}
+
+Address AttentionTiles::at(Value buffer, Value row, Value lane) {
+  return {buffer, element, emit.add(emit.mul(row, tileWidth), lane)};
+}
+
+void AttentionTiles::eachVector(llvm::function_ref<void(Value)> body) {
+  emit.loop(emit.i64(0), emit.i64(tileWidth), vectorLanes, body);
+}
+
+void AttentionTiles::zero(Value buffer, int64_t rows) {
+  Value none = emit.constant(Emitter::laneType(element, vectorLanes), 0);
+  emit.loop(emit.i64(0), emit.i64(rows * tileWidth), vectorLanes,
+            [&](Value index) { emit.store(none, {buffer, element, index}); });
+}
+
+Value AttentionTiles::loadValid(Value base, Type type, Value first, Value lane, Value valid) {
+  Mask mask = emit.lanesBelow(emit.sub(valid, lane), vectorLanes);
+  return emit.load({base, type, emit.add(first, lane)}, vectorLanes, mask);
+}
+
+void AttentionTiles::blocks(Value begin, Value end, int64_t rows,
+                            llvm::function_ref<void(Value, int64_t)> body) {
+  const int64_t whole = rows / kBlock * kBlock;
+  emit.loop(begin, emit.min(end, emit.i64(whole)), kBlock, [&](Value first) { body(first, kBlock); });
+  if (rows == whole)
+    return;
+  Value rest = emit.i64(whole);
+  emit.when(emit.less(rest, end), [&] { body(rest, rows - whole); });
+}
+
+//===-- Transposition
+//--------------------------------------------------------------------------------------===//
+
+/// In log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
+SmallVector<Value> AttentionTiles::transposed(SmallVector<Value> rows) {
+  const int64_t n = rows.size();
+  for (int64_t half = n / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> upper(n), lower(n);
+    for (int64_t lane = 0; lane < n; ++lane) {
+      bool left = (lane & half) == 0;
+      upper[lane] = left ? lane : n + lane - half;
+      lower[lane] = left ? lane + half : n + lane;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (i & half)
+        continue;
+      Value a = rows[i], b = rows[i + half];
+      rows[i] = vector::ShuffleOp::create(emit.builder, emit.loc, a, b, upper);
+      rows[i + half] = vector::ShuffleOp::create(emit.builder, emit.loc, a, b, lower);
+    }
+  }
+  return rows;
+}
+
+void AttentionTiles::squares(int64_t columns, llvm::function_ref<void(Value, Mask)> body) {
+  const int64_t whole = columns / kSquare * kSquare;
+  emit.loop(emit.i64(0), emit.i64(whole), kSquare, [&](Value column) { body(column, Mask()); });
+  if (columns != whole)
+    body(emit.i64(whole), emit.lanesBelow(emit.i64(columns - whole), kSquare));
+}
+
+void AttentionTiles::pack(Value buffer, const HeadRows &rows, Value valid, double scale) {
+  Value factor = emit.constant(Emitter::laneType(element, kSquare), scale),
+        last = emit.sub(valid, emit.i64(1));
+  emit.loop(emit.i64(0), emit.i64(tileWidth), kSquare, [&](Value lane) {
+    squares(rows.width, [&](Value column, Mask mask) {
+      SmallVector<Value> square;
+      for (int64_t i = 0; i < kSquare; ++i) {
+        HeadRows row = rows.from(emit, emit.min(emit.add(lane, i), last));
+        square.push_back(emit.load({row.base, element, emit.add(row.offset, column)}, kSquare, mask));
+      }
+      for (auto [i, packed] : llvm::enumerate(transposed(square)))
+        emit.store(scale == 1 ? packed : emit.mul(packed, factor),
+                   at(buffer, emit.add(column, int64_t(i)), lane));
+    });
+  });
+}
+
+void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
+                            llvm::function_ref<Value(Value)> factor) {
+  emit.loop(emit.i64(0), emit.i64(tileWidth), kSquare, [&](Value lane) {
+    Value scale = factor(lane);
+    squares(rows.width, [&](Value column, Mask mask) {
+      SmallVector<Value> square;
+      for (int64_t i = 0; i < kSquare; ++i)
+        square.push_back(emit.mul(emit.load(at(buffer, emit.add(column, i), lane), kSquare), scale));
+      for (auto [i, unpacked] : llvm::enumerate(transposed(square))) {
+        Value position = emit.add(lane, int64_t(i));
+        emit.when(emit.less(position, valid), [&, value = unpacked] {
+          HeadRows row = rows.from(emit, position);
+          emit.store(value, {row.base, element, emit.add(row.offset, column)}, mask);
+        });
+      }
+    });
+  });
+}
+
+//===-- Products
+//-------------------------------------------------------------------------------------------===//
+
+void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Value packed) {
+  product({out, rows.base, rows.offset, packed, count, rows.width, rows.stride, 1, false, Value()});
+}
+
+void AttentionTiles::accumulate(Value out, const HeadRows &rows, int64_t count, Value weights, Value factor) {
+  product({out, rows.base, rows.offset, weights, rows.width, count, 1, rows.stride, true, factor});
+}
+
+void AttentionTiles::product(const Product &p) {
+  const int64_t whole = p.count / kRegisterRows * kRegisterRows;
+  emit.loop(emit.i64(0), emit.i64(whole), kRegisterRows, [&](Value first) {
+    eachVector([&](Value lane) { registerTile(p, first, kRegisterRows, lane); });
+  });
+  if (whole != p.count)
+    eachVector([&](Value lane) { registerTile(p, emit.i64(whole), p.count - whole, lane); });
+}
+
+/// The sums of a few rows stay in registers; each element is one chain of fused multiply-adds over b.
+void AttentionTiles::registerTile(const Product &p, Value first, int64_t rows, Value lane) {
+  const int64_t unroll = p.depth % 4 == 0 ? 4 : 1;
+  Type vector = Emitter::laneType(element, vectorLanes);
+  SmallVector<Value> sums, pointers;
+  for (int64_t a = 0; a < rows; ++a) {
+    Value row = emit.add(first, a), sum = emit.constant(vector, 0);
+    if (p.adds)
+      sum = emit.load(at(p.out, row, lane), vectorLanes);
+    if (p.factor)
+      sum = emit.mul(sum, emit.load({p.factor, element, lane}, vectorLanes));
+    sums.push_back(sum);
+    pointers.push_back(emit.pointer(p.base, element, emit.add(p.offset, emit.mul(row, p.strideA))));
+  }
+  sums = emit.loop(emit.i64(0), emit.i64(p.depth), unroll, sums, [&](Value begin, ValueRange carried) {
+    SmallVector<Value> next(carried);
+    for (int64_t u = 0; u < unroll; ++u) {
+      Value b = emit.add(begin, u), packed = emit.load(at(p.packed, b, lane), vectorLanes);
+      for (int64_t a = 0; a < rows; ++a) {
+        Value scalar = emit.load({pointers[a], element, emit.mul(b, p.strideB)});
+        next[a] =
+            math::FmaOp::create(emit.builder, emit.loc, emit.splat(scalar, vectorLanes), packed, next[a]);
+      }
+    }
+    return next;
+  });
+  for (int64_t a = 0; a < rows; ++a)
+    emit.store(sums[a], at(p.out, emit.add(first, a), lane));
+}
+
+//===-- Masks
+//----------------------------------------------------------------------------------------------===//
+
+Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries, Value first, Value lane,
+                              Value valid, Value row) {
+  Value seen;
+  auto both = [&](Value condition) {
+    seen = seen ? Value(arith::AndIOp::create(emit.builder, emit.loc, seen, condition)) : condition;
+  };
+  if (visibility.causal || visibility.limit) {
+    // Lane l stands for position first + lane + l; key <= query + bound, compared relative to `first + lane`.
+    Value bound = visibility.limit ? visibility.limit : emit.i64(visibility.shift);
+    if (visibility.limit && visibility.causal)
+      bound = emit.min(bound, emit.i64(visibility.shift));
+    Value base = emit.add(first, lane);
+    Value relative =
+        lanesAreQueries ? emit.sub(row, emit.add(base, bound)) : emit.sub(emit.add(row, bound), base);
+    relative = emit.max(emit.min(relative, emit.i64(1 << 30)), emit.i64(-(1 << 30)));
+    Value narrow = arith::TruncIOp::create(emit.builder, emit.loc, emit.builder.getI32Type(), relative);
+    Type lanesType = Emitter::laneType(emit.builder.getI32Type(), vectorLanes);
+    Value index = arith::TruncIOp::create(emit.builder, emit.loc, lanesType, emit.lanesIota(vectorLanes));
+    auto predicate = lanesAreQueries ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+    both(arith::CmpIOp::create(emit.builder, emit.loc, predicate, index, emit.splat(narrow, vectorLanes)));
+  }
+  if (visibility.segments) {
+    Value start = emit.add(visibility.segmentBase, first);
+    Value own = loadValid(visibility.segments, visibility.segmentType, start, lane, valid);
+    Value other =
+        emit.load({visibility.segments, visibility.segmentType, emit.add(visibility.segmentBase, row)});
+    both(arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, own,
+                               emit.splat(other, vectorLanes)));
+  }
+  return seen;
+}

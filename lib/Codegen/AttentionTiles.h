@@ -1,0 +1,102 @@
+// The pieces that attention and its gradient are made of.
+//
+// A tile owns `width` positions (queries or keys), which are the lanes of all its vectors: matrices that
+// belong to them are packed transposed on the stack, [depth, width]. The other side's rows stay where they
+// are; their elements are broadcast. So nothing but a tile's own rows is ever transposed, and sums over the
+// other side run in the order of its rows.
+#pragma once
+
+#include "lib/Codegen/KernelFunction.h"
+
+namespace trainc::codegen {
+
+/// Rows of a tensor [batch, positions, heads * width], as one head sees them.
+struct HeadRows {
+  mlir::Value base;   ///< pointer
+  mlir::Value offset; ///< i64, elements before the first row
+  int64_t stride;     ///< elements from row to row
+  int64_t width;      ///< elements of a row
+
+  /// The rows from `first` on.
+  HeadRows from(Emitter &emit, mlir::Value first) const;
+};
+
+/// Which pairs of query and key see each other.
+struct Visibility {
+  bool causal = false;
+  int64_t shift = 0;    ///< keys - queries: query i sees keys up to i + shift
+  mlir::Value limit;    ///< i64 or null: query i sees keys up to i + limit
+  mlir::Value segments; ///< pointer or null
+  mlir::Type segmentType;
+  mlir::Value segmentBase; ///< i64, elements before this batch element's segments
+
+  bool any() const { return causal || limit || segments; }
+};
+
+class AttentionTiles {
+public:
+  /// Rows of the other side in one block, and rows of a register tile.
+  static constexpr int64_t kBlock = 48, kRegisterRows = 6, kSquare = 8;
+
+  AttentionTiles(KernelFunction &function, mlir::Type element, int64_t positions, int64_t depth);
+
+  /// Positions of a tile: shorter where there are few positions or heads are wide.
+  int64_t width() const { return tileWidth; }
+  /// Lanes of one vector.
+  int64_t lanes() const { return vectorLanes; }
+
+  /// A matrix [rows, width] on the stack.
+  mlir::Value buffer(int64_t rows);
+  Address at(mlir::Value buffer, mlir::Value row, mlir::Value lane);
+
+  /// buffer[c, i] = scale * rows[i, c] for the `valid` rows; further lanes repeat the last row.
+  void pack(mlir::Value buffer, const HeadRows &rows, mlir::Value valid, double scale);
+  /// rows[i, c] = buffer[c, i] * factor(lane of i), for the `valid` rows. `factor` gives kSquare lanes, from
+  /// lane i on.
+  void unpack(mlir::Value buffer, const HeadRows &rows, mlir::Value valid,
+              llvm::function_ref<mlir::Value(mlir::Value lane)> factor);
+
+  /// out[r, :] = sum over c of rows[r, c] * packed[c, :], for `count` rows.
+  void scores(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value packed);
+  /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :]; no factor means 1.
+  void accumulate(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value weights,
+                  mlir::Value factor);
+
+  /// body(lane) for every vector of the tile.
+  void eachVector(llvm::function_ref<void(mlir::Value lane)> body);
+  void zero(mlir::Value buffer, int64_t rows);
+  /// Loads `lanes()` numbers of an array of which only `valid` belong to the tile.
+  mlir::Value loadValid(mlir::Value base, mlir::Type type, mlir::Value first, mlir::Value lane,
+                        mlir::Value valid);
+
+  /// Which lanes (positions first + lane, ...) see `row`. `lanesAreQueries`: the lanes are queries, the row
+  /// is a key. Only if visibility.any().
+  mlir::Value visible(const Visibility &visibility, bool lanesAreQueries, mlir::Value first, mlir::Value lane,
+                      mlir::Value valid, mlir::Value row);
+
+  /// body(first row, count) for blocks of kBlock rows of [begin, min(end, rows)) and for the shorter last
+  /// one; begin is a multiple of kBlock.
+  void blocks(mlir::Value begin, mlir::Value end, int64_t rows,
+              llvm::function_ref<void(mlir::Value, int64_t)> body);
+
+  Emitter &emit;
+  mlir::Type element;
+
+private:
+  /// out[a, :] for a < count: sum over b < depth of from[a * strideA + b * strideB] * packed[b, :].
+  struct Product {
+    mlir::Value out, base, offset, packed;
+    int64_t count, depth, strideA, strideB;
+    bool adds;
+    mlir::Value factor; ///< of what is added to, or null
+  };
+  void product(const Product &product);
+  void registerTile(const Product &product, mlir::Value first, int64_t rows, mlir::Value lane);
+  llvm::SmallVector<mlir::Value> transposed(llvm::SmallVector<mlir::Value> rows);
+  void squares(int64_t columns, llvm::function_ref<void(mlir::Value column, Mask mask)> body);
+
+  KernelFunction &function;
+  int64_t tileWidth, vectorLanes;
+};
+
+} // namespace trainc::codegen

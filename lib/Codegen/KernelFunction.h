@@ -1,0 +1,51 @@
+// The frame of every kernel: arguments, clamping, the loop over tiles, and its name.
+#pragma once
+
+#include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Emitter.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace trainc::codegen {
+
+/// A kernel under construction. Parameters are declared in the order of the launch's arguments, then tiles()
+/// builds the body, and finish() names it by its content.
+class KernelFunction {
+public:
+  KernelFunction(mlir::ModuleOp kernels, llvm::StringRef kind);
+
+  /// Declares the next argument and returns its pointer.
+  mlir::Value param(const KernelParam &param);
+
+  Emitter &emit() { return emitter; }
+  mlir::OpBuilder &builder() { return opBuilder; }
+
+  /// `count` elements on the stack, 64-byte aligned.
+  mlir::Value stackArray(mlir::Type element, int64_t count);
+
+  /// Builds the loop over the tiles [begin, min(end, grid)).
+  void tiles(int64_t grid, llvm::function_ref<void(mlir::Value tile)> body);
+
+  /// Names the function by its content and returns the launch. Where the module already has that kernel, this
+  /// one is dropped.
+  KernelLaunch finish(int64_t flops = 0);
+
+private:
+  mlir::ModuleOp kernels;
+  std::string kind;
+  mlir::OpBuilder opBuilder;
+  Emitter emitter;
+  mlir::func::FuncOp function;
+  llvm::SmallVector<KernelParam> params;
+  int64_t grid = 0;
+};
+
+/// Elements of a static tensor.
+int64_t elementCount(mlir::Value tensor);
+
+/// A parameter that is all of a tensor.
+KernelParam operandParam(mlir::Operation *op, unsigned index);
+KernelParam resultParam(mlir::Operation *op, unsigned index, Access access = Access::Write);
+KernelParam scratchParam(GeneratedKernels &kernels, unsigned index, Access access, mlir::Type element);
+
+} // namespace trainc::codegen

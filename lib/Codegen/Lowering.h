@@ -1,0 +1,14 @@
+// The way of the kernel module from vector, arith, math and scf to the LLVM dialect.
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace trainc::codegen {
+
+/// Replaces exp, log, tanh, erf, sin, cos and rsqrt by polynomials (see MathLowering.h for the error bounds).
+llvm::LogicalResult expandMath(mlir::Operation *root);
+
+/// Lowers all functions to the LLVM dialect; errors name the op that has no lowering.
+llvm::LogicalResult lowerToLLVMDialect(mlir::ModuleOp kernels);
+
+} // namespace trainc::codegen

@@ -1,0 +1,81 @@
+// Builds the code of a row kernel from its plan.
+#pragma once
+
+#include "lib/Codegen/KernelFunction.h"
+#include "lib/Codegen/RowsPlan.h"
+
+namespace trainc::codegen {
+
+/// The code of one row: what is known per row, and the lanes of the current column step.
+struct RowState {
+  mlir::Value row;                                     ///< i64
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;    ///< of values that do not vary along columns
+  llvm::DenseMap<mlir::Value, mlir::Value> mappedRows; ///< which row of a value this is
+  llvm::DenseMap<mlir::Value, mlir::Value> found;      ///< of gathers: the id is in range
+  llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< in the current column step
+};
+
+class RowsEmitter {
+public:
+  RowsEmitter(const RowsPlan &plan, mlir::ModuleOp kernels, GeneratedKernels &generated);
+  void run();
+
+private:
+  /// Lanes of a column step: columns [column, column + lanes), of which `mask` are real.
+  struct Step {
+    int64_t pass;
+    mlir::Value column;
+    Mask mask;
+  };
+
+  // RowsLoops.cpp
+  void declareParams();
+  void tile(mlir::Value tile);
+  void rowBlock(mlir::Value first, int64_t count);
+  void pass(int64_t pass, llvm::MutableArrayRef<RowState> rows);
+  llvm::SmallVector<mlir::Value> step(const Step &step, llvm::MutableArrayRef<RowState> rows,
+                                      mlir::ValueRange sums);
+  void storeStep(const Step &step, RowState &row, mlir::Value value);
+  void addToPartials(const Step &step, llvm::MutableArrayRef<RowState> rows);
+  void clearPartials();
+  void finishRow(RowState &row);
+  void storeScalars(mlir::Value tile);
+
+  // RowsValues.cpp
+  mlir::Value lanes(mlir::Value value, RowState &row, const Step &step);
+  mlir::Value computeLanes(mlir::Value value, RowState &row, const Step &step);
+  mlir::Value loadLanes(mlir::Value argument, RowState &row, const Step &step);
+  mlir::Value scalar(mlir::Value value, RowState &row);
+  void rowScalars(int64_t depth, RowState &row);
+  void tileScalars();
+  void computeScalar(mlir::Value value, RowState &row);
+  mlir::Value mappedRow(mlir::Value value, RowState &row);
+  mlir::Value gatherRow(nn::GatherOp gather, RowState &row);
+  mlir::Value body(mlir::Operation *op, mlir::ValueRange operands, int64_t laneCount, mlir::Value linearBase,
+                   mlir::Value column);
+
+  Address partial(const TileReduction &reduction, mlir::Value column);
+  mlir::Value columnCount(); ///< of the current row, i64
+  bool isTileScalar(mlir::Value value) const;
+
+  const RowsPlan &plan;
+  GeneratedKernels &generated;
+  KernelFunction function;
+  Emitter &emit;
+  llvm::SmallVector<mlir::Value> inputs, outputs, scratch, stack;
+  RowState shared; ///< values that do not vary at all
+  mlir::Value currentTile;
+};
+
+/// Reductions.
+mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
+mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
+/// Combines the lanes by halves: lane i with lane i + n/2, and so on.
+mlir::Value combineLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value vector);
+/// A sum into a mean, where that is the kind.
+mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
+
+/// The launch (or two) that combine the tiles' partial results.
+void emitFinish(const RowsPlan &plan, mlir::ModuleOp kernels, GeneratedKernels &generated);
+
+} // namespace trainc::codegen

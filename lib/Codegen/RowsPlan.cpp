@@ -1,0 +1,227 @@
+// Decides tiles, lanes, passes and what later passes read back.
+#include "lib/Codegen/RowsPlan.h"
+
+#include "lib/Codegen/Emitter.h"
+#include "lib/Codegen/KernelFunction.h"
+
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+/// Row buffers on the stack of the threads that run kernels.
+static constexpr int64_t kStackBytes = 256 << 10;
+/// Elements of a tile of rows, and the number of tiles when every tile makes partial sums of all columns.
+static constexpr int64_t kTileElements = 32768, kPartialTiles = 64;
+/// Instructions from which reading back is cheaper than computing again.
+static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
+
+RowsPlan::RowsPlan(nn::KernelOp kernel, IterationSpace found) : kernel(kernel), space(std::move(found)) {
+  auto usedHere = [&](nn::ReduceOp reduce) {
+    return strip(reduce) == reduce.getResult() &&
+           llvm::any_of(reduce->getUsers(), [](Operation *user) { return !isa<nn::YieldOp>(user); });
+  };
+  bool needsWholeRow = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), usedHere);
+  flat = space.rows() == 1 && space.columns() > kPiece && !needsWholeRow;
+  rows = flat ? llvm::divideCeil(space.columns(), kPiece) : space.rows();
+  columns = flat ? kPiece : space.columns();
+  chooseTiles();
+  collectTileReductions();
+  chooseLanes();
+  chooseStashes();
+}
+
+//===-- The ops
+//--------------------------------------------------------------------------------------------===//
+
+Value RowsPlan::strip(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    bool same = isa<nn::ReshapeOp, nn::BroadcastOp>(op) ||
+                (isa<nn::ReduceOp>(op) && space.placement(op->getOperand(0)) == space.placement(value));
+    if (!same)
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+nn::YieldOp RowsPlan::yield() const { return cast<nn::YieldOp>(kernel.getBody().front().getTerminator()); }
+
+bool RowsPlan::isTileReduction(Value value) const {
+  auto reduce = value.getDefiningOp<nn::ReduceOp>();
+  return reduce && strip(value) == value && (flat || space.isReducedOverTiles(value));
+}
+
+SmallVector<nn::ReduceOp> RowsPlan::rowReductions(int64_t pass) const {
+  SmallVector<nn::ReduceOp> found;
+  for (auto reduce : kernel.getBody().getOps<nn::ReduceOp>())
+    if (strip(reduce) == reduce.getResult() && alongColumns(reduce.getX()) && !alongColumns(reduce) &&
+        space.depth(reduce.getX()) == pass)
+      found.push_back(reduce);
+  return found;
+}
+
+SmallVector<Value> RowsPlan::stored(int64_t pass) const {
+  llvm::SetVector<Value> values;
+  for (Value value : yield().getValues())
+    if (alongColumns(value) && !isTileReduction(value) && space.depth(value) == pass)
+      values.insert(strip(value));
+  for (auto &[value, stash] : stashes)
+    if (space.depth(value) == pass)
+      values.insert(value);
+  return values.takeVector();
+}
+
+SmallVector<Value> RowsPlan::roots(int64_t pass) const {
+  SmallVector<Value> values = stored(pass);
+  for (nn::ReduceOp reduce : rowReductions(pass))
+    values.push_back(reduce.getX());
+  for (const TileReduction &reduction : tileReductions)
+    if (alongColumns(reduction.op) && space.depth(reduction.op.getX()) == pass)
+      values.push_back(reduction.op.getX());
+  return values;
+}
+
+void RowsPlan::visit(Value value, int64_t pass, llvm::function_ref<bool(Value)> enter) const {
+  value = strip(value);
+  if (!alongColumns(value) || !enter(value))
+    return;
+  if (Operation *op = value.getDefiningOp(); op && !isa<nn::GatherOp>(op))
+    for (Value operand : op->getOperands())
+      visit(operand, pass, enter);
+}
+
+//===-- Choices
+//--------------------------------------------------------------------------------------------===//
+
+void RowsPlan::chooseTiles() {
+  bool partialColumns = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
+    return isTileReduction(reduce) && alongColumns(reduce);
+  });
+  rowsPerTile = flat ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
+  if (partialColumns)
+    rowsPerTile = std::max(rowsPerTile, int64_t(llvm::divideCeil(rows, kPartialTiles)));
+  grid = llvm::divideCeil(rows, rowsPerTile);
+  bool alongRows = false;
+  for (int64_t pass = 0; pass < space.passes(); ++pass)
+    alongRows |= !rowReductions(pass).empty();
+  if (partialColumns && !alongRows && rowsPerTile >= 4)
+    rowBlock = 4;
+}
+
+void RowsPlan::collectTileReductions() {
+  unsigned scratch = 0;
+  for (auto [index, value] : llvm::enumerate(yield().getValues())) {
+    if (!isTileReduction(value))
+      continue;
+    auto op = value.getDefiningOp<nn::ReduceOp>();
+    bool direct = grid == 1 && op.getKind() != nn::ReduceKind::mean;
+    tileReductions.push_back(
+        {op, unsigned(index), alongColumns(value) ? columns : 1, direct, direct ? 0 : scratch});
+    scratch += !direct;
+  }
+}
+
+void RowsPlan::chooseLanes() {
+  bool wide = false, reduces = false;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!alongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
+      continue;
+    wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 || bodyCost(&op).positions;
+    reduces |= isa<nn::ReduceOp>(op) && !alongColumns(op.getResult(0));
+  }
+  lanes = (reduces ? 64 : 32) / (wide ? 2 : 1);
+  lanes = std::min<int64_t>(lanes, llvm::bit_ceil<uint64_t>(columns));
+}
+
+int64_t RowsPlan::weight(Value value) {
+  value = strip(value);
+  Operation *op = value.getDefiningOp();
+  if (!alongColumns(value) || !op)
+    return op ? 0 : 1;
+  auto [entry, added] = weights.try_emplace(value, 0);
+  if (!added)
+    return entry->second;
+  int64_t sum = bodyCost(op).weight;
+  for (Value operand : op->getOperands())
+    sum += isa<nn::GatherOp>(op) ? 1 : weight(operand);
+  return weights[value] = sum;
+}
+
+/// From the last pass to the first, since a stashed value may itself need others of earlier passes.
+void RowsPlan::chooseStashes() {
+  llvm::DenseMap<Value, unsigned> results;
+  for (auto [index, value] : llvm::enumerate(yield().getValues()))
+    if (space.extent(value) == Extent::Full && space.extent(strip(value)) == Extent::Full)
+      results.try_emplace(strip(value), index);
+  int64_t stackBytes = 0;
+  auto choose = [&](Value value) {
+    int64_t bytes = llvm::alignTo(columns * elementBytes(getElementTypeOrSelf(value)), 64);
+    if (auto result = results.find(value); result != results.end() && weight(value) >= kResultStashWeight)
+      stashes[value] = {true, result->second};
+    else if (weight(value) >= kStashWeight && stackBytes + bytes <= kStackBytes) {
+      stashes[value] = {false, unsigned(stackBuffers++)};
+      stackBytes += bytes;
+    } else
+      return false;
+    return true;
+  };
+  for (int64_t pass = space.passes() - 1; pass > 0; --pass)
+    for (Value root : roots(pass))
+      visit(root, pass, [&](Value value) {
+        bool earlier = value.getDefiningOp() && space.depth(value) < pass;
+        return !(earlier && (stashes.contains(value) || choose(value)));
+      });
+}
+
+const RowsPlan::Stash *RowsPlan::stashFor(Value value, int64_t pass) const {
+  auto found = stashes.find(value);
+  return found == stashes.end() || space.depth(value) >= pass ? nullptr : &found->second;
+}
+
+//===-- In-place results
+//-----------------------------------------------------------------------------------===//
+
+int64_t RowsPlan::lastRead(unsigned index) const {
+  Value argument = kernel.getBody().getArgument(index);
+  int64_t last = -1;
+  for (int64_t pass = 0; pass < space.passes(); ++pass)
+    for (Value root : roots(pass))
+      visit(root, pass, [&](Value value) {
+        if (value == argument)
+          last = pass;
+        return !stashFor(value, pass);
+      });
+  return last;
+}
+
+bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
+  Value value = yield().getValues()[result];
+  if (isTileReduction(value))
+    return false;
+  Extent extent = space.extent(value);
+  if (extent != space.extent(kernel.getBody().getArgument(input)))
+    return false;
+  if (extent == Extent::Full && alongColumns(value))
+    return lastRead(input) <= space.depth(value);
+  // Values per row are read before and written after the row; scalars before and after the tile.
+  return (extent == Extent::Full || extent == Extent::PerRow || extent == Extent::Scalar) &&
+         (grid == 1 || (!flat && extent != Extent::Scalar));
+}
+
+SmallVector<std::pair<unsigned, unsigned>> RowsPlan::mayAlias() const {
+  SmallVector<std::pair<unsigned, unsigned>> pairs;
+  OperandRange inputs = kernel.getInputs();
+  for (unsigned result = 0; result < kernel.getNumResults(); ++result)
+    for (unsigned input = 0; input < inputs.size(); ++input) {
+      auto sameBuffer = [&](unsigned other) {
+        return inputs[other] != inputs[input] || safeInPlace(other, result);
+      };
+      bool sameSize = elementCount(inputs[input]) == elementCount(kernel.getResult(result)) &&
+                      getElementTypeOrSelf(inputs[input]) == getElementTypeOrSelf(kernel.getResult(result));
+      if (sameSize && llvm::all_of(llvm::seq<unsigned>(0, inputs.size()), sameBuffer))
+        pairs.emplace_back(input, result);
+    }
+  return pairs;
+}

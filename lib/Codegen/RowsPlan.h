@@ -1,0 +1,87 @@
+// What a generated row kernel does in which pass, decided before any code is built.
+#pragma once
+
+#include "dialects/NN/NN.h"
+#include "lib/Analysis/IterationSpace.h"
+#include "lib/Codegen/Codegen.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace trainc::codegen {
+
+/// A reduction whose result is complete only after all tiles: every tile makes a partial result, a second
+/// launch combines them in order.
+struct TileReduction {
+  mutable nn::ReduceOp op;
+  unsigned result;  ///< of the kernel
+  int64_t width;    ///< elements: the columns, or 1
+  bool direct;      ///< there is one tile, which writes the result itself
+  unsigned scratch; ///< index into scratchBytes, unless direct
+};
+
+/// The plan of one nn.kernel.
+///
+/// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of kPiece
+/// elements, each a tile and a row of `columns` = kPiece of which the last may be shorter.
+class RowsPlan {
+public:
+  static constexpr int64_t kPiece = 16384;
+
+  RowsPlan(nn::KernelOp kernel, IterationSpace space);
+
+  mutable nn::KernelOp kernel; ///< (handles of ops are not const)
+  IterationSpace space;
+  bool flat = false;
+  int64_t rows, columns; ///< of the loops
+  int64_t rowsPerTile, grid;
+  int64_t rowBlock = 1; ///< rows that one column loop walks at once
+  int64_t lanes;
+  llvm::SmallVector<TileReduction> tileReductions;
+
+  /// A value seen through reshapes, broadcasts and reductions of single elements.
+  mlir::Value strip(mlir::Value value) const;
+  bool alongColumns(mlir::Value value) const { return space.placement(value).columns; }
+  nn::YieldOp yield() const;
+  bool isTileReduction(mlir::Value value) const;
+
+  /// Reductions along columns whose operand is known in `pass`.
+  llvm::SmallVector<nn::ReduceOp> rowReductions(int64_t pass) const;
+  /// Values along columns that must be computed in `pass`, apart from the operands of reductions: results and
+  /// stashed values.
+  llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
+
+  /// Values that later passes read back: from a row buffer on the stack, or from the result `index`.
+  struct Stash {
+    bool isResult;
+    unsigned index;
+  };
+  llvm::MapVector<mlir::Value, Stash> stashes;
+  int64_t stackBuffers = 0;
+  /// The stash to read in `pass`; none where the value is computed.
+  const Stash *stashFor(mlir::Value value, int64_t pass) const;
+
+  llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias() const;
+
+private:
+  void chooseTiles();
+  void chooseLanes();
+  void chooseStashes();
+  void collectTileReductions();
+  llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
+  void visit(mlir::Value value, int64_t pass, llvm::function_ref<bool(mlir::Value)> enter) const;
+  int64_t weight(mlir::Value value);
+  /// Last pass in which block argument `index` is read along columns, -1 if it is not.
+  int64_t lastRead(unsigned index) const;
+  bool safeInPlace(unsigned input, unsigned result) const;
+
+  llvm::DenseMap<mlir::Value, int64_t> weights;
+};
+
+/// Rough number of instructions of an elementwise op's body, and whether it asks for 64-bit positions.
+struct BodyCost {
+  int64_t weight = 0;
+  bool positions = false;
+};
+BodyCost bodyCost(mlir::Operation *op);
+
+} // namespace trainc::codegen

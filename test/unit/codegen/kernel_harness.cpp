@@ -1,0 +1,265 @@
+// Compiles one op, runs it, and compares it with the reference.
+#include "test/unit/codegen/kernel_harness.h"
+
+#include "dialects/NN/NN.h"
+#include "lib/Analysis/IterationSpace.h"
+#include "lib/Reference/Interpreter.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <dlfcn.h>
+#include <random>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace mlir;
+using trainc::reference::Tensor;
+using trainc::reference::Tensors;
+
+namespace trainc::codegen::testing {
+
+//===-- Library
+//--------------------------------------------------------------------------------------------===//
+
+Library::Library(const Object &object) {
+  int file = memfd_create("kernels", 0);
+  std::string path = "/proc/self/fd/" + std::to_string(file);
+  bool written = write(file, object.image.data(), object.image.size()) == ssize_t(object.image.size());
+  handle = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  EXPECT_NE(handle, nullptr) << dlerror();
+  close(file);
+}
+
+Library::~Library() {
+  if (handle)
+    dlclose(handle);
+}
+
+Library::Kernel Library::find(const std::string &symbol) const {
+  return handle ? reinterpret_cast<Kernel>(dlsym(handle, symbol.c_str())) : nullptr;
+}
+
+//===-- Buffer
+//---------------------------------------------------------------------------------------------===//
+
+Buffer::Buffer(int64_t size)
+    : bytes(std::aligned_alloc(64, llvm::alignTo(std::max<int64_t>(size, 1), 64))), count(size) {
+  memset(bytes.get(), 0xFF, llvm::alignTo(size, 64));
+}
+
+/// Calls `visit(Element{})` with a value of the element's C++ type.
+template <typename Visit> static void withElement(Type element, Visit visit) {
+  if (element.isF32())
+    visit(float());
+  else if (element.isF64())
+    visit(double());
+  else if (element.isInteger(64))
+    visit(int64_t());
+  else if (element.isInteger(32))
+    visit(int32_t());
+  else
+    visit(uint8_t());
+}
+
+Buffer::Buffer(const Tensor &tensor)
+    : Buffer(tensor.elements() * elementBytes(tensor.type().getElementType())) {
+  withElement(tensor.type().getElementType(), [&](auto example) {
+    auto *to = static_cast<decltype(example) *>(data());
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      to[i] = tensor.isFloat() ? decltype(example)(tensor.reals[i]) : decltype(example)(tensor.integers[i]);
+  });
+}
+
+Tensor Buffer::read(RankedTensorType type) const {
+  Tensor tensor(type);
+  withElement(type.getElementType(), [&](auto example) {
+    const auto *from = static_cast<const decltype(example) *>(data());
+    for (int64_t i = 0; i < tensor.elements(); ++i)
+      if (tensor.isFloat())
+        tensor.reals[i] = double(from[i]);
+      else
+        tensor.integers[i] = int64_t(from[i]);
+  });
+  return tensor;
+}
+
+//===-- CompiledOp
+//-----------------------------------------------------------------------------------------===//
+
+CompiledOp::CompiledOp(const std::string &text) { compile(text); }
+
+void CompiledOp::compile(const std::string &text) {
+  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  kernelModule = createKernelModule(context);
+  module = parseSourceString<ModuleOp>(text, &context);
+  if (!module) {
+    ADD_FAILURE() << "does not parse: " << text;
+    return;
+  }
+  function = *module->getOps<func::FuncOp>().begin();
+  if (IterationSpace::isPrimitive(&function.front().front()))
+    wrapInKernel(function);
+  operation = &function.front().front();
+  FailureOr<GeneratedKernels> made = generate(operation, *kernelModule);
+  ASSERT_TRUE(succeeded(made)) << text;
+  generated = std::move(*made);
+  auto objects = compileObjects(*kernelModule);
+  ASSERT_TRUE(succeeded(objects)) << text;
+  for (const Object &object : *objects)
+    libraries[object.level] = std::make_unique<Library>(object);
+}
+
+void CompiledOp::wrapInKernel(func::FuncOp f) {
+  Block &body = f.front();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    ops.push_back(&op);
+  std::string why;
+  std::optional<IterationSpace> space = IterationSpace::infer(ops, &why);
+  ASSERT_TRUE(space) << why;
+  Operation *terminator = body.getTerminator();
+  OpBuilder builder(terminator);
+  SmallVector<Value> results(terminator->getOperands());
+  auto kernel = nn::KernelOp::create(builder, f.getLoc(), TypeRange(ValueRange(results)), body.getArguments(),
+                                     space->rows(), space->columns());
+  Block *inside = builder.createBlock(&kernel.getBody());
+  IRMapping map;
+  for (BlockArgument argument : body.getArguments())
+    map.map(argument, inside->addArgument(argument.getType(), argument.getLoc()));
+  for (Operation *op : ops)
+    builder.clone(*op, map);
+  SmallVector<Value> yielded;
+  for (Value result : results)
+    yielded.push_back(map.lookup(result));
+  nn::YieldOp::create(builder, f.getLoc(), yielded);
+  terminator->setOperands(kernel.getResults());
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+}
+
+ArrayRef<Type> CompiledOp::inputTypes() const {
+  return const_cast<func::FuncOp &>(function).getArgumentTypes();
+}
+
+Tensors CompiledOp::reference(const Tensors &inputs) const {
+  auto results = reference::runBlock(const_cast<func::FuncOp &>(function).front(), inputs);
+  EXPECT_TRUE(succeeded(results));
+  return succeeded(results) ? std::move(*results) : Tensors();
+}
+
+Tensors CompiledOp::randomInputs(int64_t integerLimit, unsigned seed) const {
+  std::mt19937 random(seed);
+  Tensors inputs;
+  for (Type type : inputTypes()) {
+    Tensor &tensor = inputs.emplace_back(cast<RankedTensorType>(type));
+    for (double &real : tensor.reals)
+      real = float(std::uniform_real_distribution<double>(-2, 2)(random));
+    bool isBool = tensor.type().getElementType().isInteger(1);
+    for (int64_t &integer : tensor.integers)
+      integer = std::uniform_int_distribution<int64_t>(0, isBool ? 1 : integerLimit - 1)(random);
+  }
+  return inputs;
+}
+
+Tensors CompiledOp::run(const Tensors &inputs, const std::string &level, Order order,
+                        ArrayRef<std::pair<unsigned, unsigned>> shared) const {
+  std::vector<Buffer> operands, results, scratch;
+  for (Value operand : operation->getOperands())
+    operands.emplace_back(inputs[cast<BlockArgument>(operand).getArgNumber()]);
+  for (Value result : operation->getResults())
+    results.emplace_back(Tensor(result).elements() * elementBytes(getElementTypeOrSelf(result)));
+  for (int64_t bytes : generated.scratchBytes)
+    scratch.emplace_back(bytes);
+  SmallVector<void *> resultData;
+  for (auto [index, buffer] : llvm::enumerate(results)) {
+    resultData.push_back(buffer.data());
+    int inPlace = cast<ExecutableOpInterface>(operation).getInPlaceOperand(index);
+    if (inPlace >= 0)
+      resultData[index] = operands[inPlace].data();
+    for (auto [operand, result] : shared)
+      if (result == index)
+        resultData[index] = operands[operand].data();
+  }
+  for (const KernelLaunch &launch : generated.launches) {
+    SmallVector<void *> args;
+    for (const KernelParam &param : launch.params)
+      args.push_back(param.source == KernelParam::Source::Operand  ? operands[param.index].data()
+                     : param.source == KernelParam::Source::Result ? resultData[param.index]
+                                                                   : scratch[param.index].data());
+    Library::Kernel kernel = libraries.at(level)->find(launch.symbol);
+    if (!kernel) {
+      ADD_FAILURE() << "no symbol " << launch.symbol;
+      return {};
+    }
+    if (order == Order::AtOnce)
+      kernel(args.data(), 0, launch.grid + 7); // the kernel clamps to its grid
+    else
+      for (int64_t tile = launch.grid; tile-- > 0;)
+        kernel(args.data(), tile, tile + 1);
+  }
+  Tensors read;
+  for (auto [index, value] : llvm::enumerate(operation->getResults())) {
+    auto type = cast<RankedTensorType>(value.getType());
+    Buffer whole(Tensor(type).elements() * elementBytes(type.getElementType()));
+    memcpy(whole.data(), resultData[index], whole.size());
+    read.push_back(whole.read(type));
+  }
+  return read;
+}
+
+bool CompiledOp::levelRunsHere(const std::string &level) {
+  return level == "x86-64-v3" ? __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+                              : __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+}
+
+//===-- Comparison
+//-----------------------------------------------------------------------------------------===//
+
+static void expectClose(const Tensor &actual, const Tensor &expected, double tolerance,
+                        const std::string &what) {
+  ASSERT_EQ(actual.elements(), expected.elements());
+  int failures = 0;
+  for (int64_t i = 0; i < actual.elements() && failures < 5; ++i) {
+    double a = actual.real(i), e = expected.real(i);
+    bool close =
+        std::isnan(e) ? std::isnan(a) : a == e || std::abs(a - e) <= tolerance * std::max(1.0, std::abs(e));
+    if (!close) {
+      ADD_FAILURE() << what << " element " << i << ": " << a << " instead of " << e;
+      ++failures;
+    }
+  }
+}
+
+static void expectSameBits(const Tensors &a, const Tensors &b, const std::string &what) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a[i].integers, b[i].integers) << what;
+    bool same = a[i].reals.size() == b[i].reals.size() &&
+                memcmp(a[i].reals.data(), b[i].reals.data(), a[i].reals.size() * sizeof(double)) == 0;
+    EXPECT_TRUE(same) << what << ": result " << i << " has other bits";
+  }
+}
+
+void expectMatchesReference(const CompiledOp &op, const Tensors &inputs, double tolerance) {
+  ASSERT_TRUE(op);
+  Tensors expected = op.reference(inputs), first = op.run(inputs);
+  ASSERT_EQ(first.size(), expected.size());
+  for (size_t i = 0; i < first.size(); ++i)
+    expectClose(first[i], expected[i], tolerance, "result " + std::to_string(i));
+  expectSameBits(op.run(inputs, "x86-64-v3", Order::Reversed), first, "tiles in reverse");
+  if (CompiledOp::levelRunsHere("x86-64-v4"))
+    expectSameBits(op.run(inputs, "x86-64-v4"), first, "x86-64-v4");
+  for (auto pair : op.kernels().mayAlias)
+    expectSameBits(op.run(inputs, "x86-64-v3", Order::AtOnce, pair), first, "in place");
+}
+
+void expectMatchesReference(const std::string &text, double tolerance, int64_t integerLimit) {
+  CompiledOp op(text);
+  ASSERT_TRUE(op);
+  expectMatchesReference(op, op.randomInputs(integerLimit), tolerance);
+}
+
+} // namespace trainc::codegen::testing

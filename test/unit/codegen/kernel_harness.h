@@ -1,0 +1,93 @@
+// Compiles one op as the compiler would, runs the machine code on given numbers, and runs the reference on
+// the same.
+#pragma once
+
+#include "lib/Codegen/Codegen.h"
+#include "lib/Reference/Tensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+#include <memory>
+#include <string>
+
+namespace trainc::codegen::testing {
+
+/// A loaded shared object.
+class Library {
+public:
+  explicit Library(const Object &object);
+  ~Library();
+  Library(const Library &) = delete;
+  Library &operator=(const Library &) = delete;
+
+  using Kernel = void (*)(void *const *, int64_t, int64_t);
+  Kernel find(const std::string &symbol) const;
+
+private:
+  void *handle = nullptr;
+};
+
+/// A 64-byte aligned buffer of a tensor's bytes.
+class Buffer {
+public:
+  /// Bytes 0xFF: NaN to whoever reads what nobody wrote.
+  explicit Buffer(int64_t bytes);
+  explicit Buffer(const reference::Tensor &tensor);
+  reference::Tensor read(mlir::RankedTensorType type) const;
+  void *data() const { return bytes.get(); }
+  int64_t size() const { return count; }
+
+private:
+  struct Free {
+    void operator()(void *pointer) const { std::free(pointer); }
+  };
+  std::unique_ptr<void, Free> bytes;
+  int64_t count;
+};
+
+/// How the tiles of each launch run: all at once, or one by one from the last to the first.
+enum class Order { AtOnce, Reversed };
+
+/// A function `@f` whose body is one scheduled op, or primitive ops that become one nn.kernel.
+class CompiledOp {
+public:
+  /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
+  explicit CompiledOp(const std::string &text);
+
+  explicit operator bool() const { return !libraries.empty(); }
+  const GeneratedKernels &kernels() const { return generated; }
+  mlir::Operation *op() const { return operation; }
+
+  reference::Tensors reference(const reference::Tensors &inputs) const;
+
+  /// Runs the kernels on copies of `inputs` (of the function's arguments). `level`: "x86-64-v3" or
+  /// "x86-64-v4"; `shared` pairs (operand, result) get one buffer.
+  reference::Tensors run(const reference::Tensors &inputs, const std::string &level = "x86-64-v3",
+                         Order order = Order::AtOnce,
+                         llvm::ArrayRef<std::pair<unsigned, unsigned>> shared = {}) const;
+
+  /// Argument types of @f.
+  llvm::ArrayRef<mlir::Type> inputTypes() const;
+  /// Random inputs: floats from [-2, 2], integers from [0, integerLimit).
+  reference::Tensors randomInputs(int64_t integerLimit = 4, unsigned seed = 1) const;
+
+  static bool levelRunsHere(const std::string &level);
+
+private:
+  void compile(const std::string &text);
+  void wrapInKernel(mlir::func::FuncOp function);
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module, kernelModule;
+  mlir::func::FuncOp function;
+  mlir::Operation *operation = nullptr;
+  GeneratedKernels generated;
+  std::map<std::string, std::unique_ptr<Library>> libraries;
+};
+
+/// Expects both levels, in both orders of tiles, to give the same bits, within `tolerance` of the reference:
+/// |difference| <= tolerance * max(1, |expected|).
+void expectMatchesReference(const std::string &text, double tolerance, int64_t integerLimit = 4);
+void expectMatchesReference(const CompiledOp &op, const reference::Tensors &inputs, double tolerance);
+
+} // namespace trainc::codegen::testing

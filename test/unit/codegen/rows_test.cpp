@@ -1,0 +1,258 @@
+// Kernels of class Rows against the reference: every kind of value, pass and tail.
+#include "test/unit/codegen/kernel_harness.h"
+
+#include <gtest/gtest.h>
+
+using namespace trainc::codegen;
+using namespace trainc::codegen::testing;
+
+TEST(Rows, ElementwiseFlat) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<3x41000xf32>, %y: tensor<3x41000xf32>) -> tensor<3x41000xf32> {
+    %0 = nn.mul %x, %y : tensor<3x41000xf32>, tensor<3x41000xf32>
+    %1 = nn.add %0, %x : tensor<3x41000xf32>, tensor<3x41000xf32>
+    return %1 : tensor<3x41000xf32> })",
+      1e-6);
+}
+
+TEST(Rows, ElementwiseSmallWithTail) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<7x11xf32>) -> tensor<7x11xf32> {
+    %0 = nn.gelu %x approximate tanh : tensor<7x11xf32>
+    return %0 : tensor<7x11xf32> })",
+                         1e-6);
+}
+
+TEST(Rows, OneElement) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
+    %0 = nn.square %x : tensor<f32>
+    return %0 : tensor<f32> })",
+                         1e-6);
+}
+
+TEST(Rows, BiasPerColumnAndScalePerRow) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<5x9x70xf32>, %b: tensor<70xf32>, %s: tensor<5x9xf32>) -> tensor<5x9x70xf32> {
+    %0 = nn.broadcast %b to [5, 9, 70] : tensor<70xf32>
+    %1 = nn.add %x, %0 : tensor<5x9x70xf32>, tensor<5x9x70xf32>
+    %2 = nn.reshape %s to [5, 9, 1] : tensor<5x9xf32>
+    %3 = nn.broadcast %2 to [5, 9, 70] : tensor<5x9x1xf32>
+    %4 = nn.mul %1, %3 : tensor<5x9x70xf32>, tensor<5x9x70xf32>
+    return %4 : tensor<5x9x70xf32> })",
+      1e-6);
+}
+
+TEST(Rows, LayerNormWithResidual) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<6x200xf32>, %y: tensor<6x200xf32>, %g: tensor<200xf32>) -> (tensor<6x200xf32>, tensor<6x200xf32>, tensor<6xf32>) {
+    %r = nn.add %x, %y : tensor<6x200xf32>, tensor<6x200xf32>
+    %m = nn.reduce mean %r over [1] keep : tensor<6x200xf32>
+    %mb = nn.broadcast %m to [6, 200] : tensor<6x1xf32>
+    %c = nn.sub %r, %mb : tensor<6x200xf32>, tensor<6x200xf32>
+    %q = nn.square %c : tensor<6x200xf32>
+    %v = nn.reduce mean %q over [1] : tensor<6x200xf32>
+    %s = nn.rsqrt %v : tensor<6xf32>
+    %s1 = nn.reshape %s to [6, 1] : tensor<6xf32>
+    %sb = nn.broadcast %s1 to [6, 200] : tensor<6x1xf32>
+    %n = nn.mul %c, %sb : tensor<6x200xf32>, tensor<6x200xf32>
+    %gb = nn.broadcast %g to [6, 200] : tensor<200xf32>
+    %o = nn.mul %n, %gb : tensor<6x200xf32>, tensor<6x200xf32>
+    return %r, %o, %s : tensor<6x200xf32>, tensor<6x200xf32>, tensor<6xf32> })",
+      1e-5);
+}
+
+TEST(Rows, SoftmaxOfLongRowsWithStash) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<3x1000xf32>) -> tensor<3x1000xf32> {
+    %m = nn.reduce max %x over [1] keep : tensor<3x1000xf32>
+    %mb = nn.broadcast %m to [3, 1000] : tensor<3x1xf32>
+    %c = nn.sub %x, %mb : tensor<3x1000xf32>, tensor<3x1000xf32>
+    %e = nn.exp %c : tensor<3x1000xf32>
+    %s = nn.reduce sum %e over [1] keep : tensor<3x1000xf32>
+    %sb = nn.broadcast %s to [3, 1000] : tensor<3x1xf32>
+    %o = nn.div %e, %sb : tensor<3x1000xf32>, tensor<3x1000xf32>
+    return %o : tensor<3x1000xf32> })",
+                         1e-6);
+}
+
+TEST(Rows, CrossEntropyPicksByIota) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<9x77xf32>, %l: tensor<9xi32>) -> tensor<9xf32> {
+    %i = nn.iota 1 : tensor<9x77xi32>
+    %l1 = nn.reshape %l to [9, 1] : tensor<9xi32>
+    %lb = nn.broadcast %l1 to [9, 77] : tensor<9x1xi32>
+    %h = nn.compare eq %i, %lb : tensor<9x77xi32>, tensor<9x77xi32>
+    %z = nn.constant 0.0 : tensor<9x77xf32>
+    %p = nn.select %h, %x, %z : tensor<9x77xi1>, tensor<9x77xf32>, tensor<9x77xf32>
+    %o = nn.reduce sum %p over [1] : tensor<9x77xf32>
+    return %o : tensor<9xf32> })",
+                         1e-6, 77);
+}
+
+TEST(Rows, ColumnSumsOfManyTiles) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<2x700x130xf32>, %y: tensor<2x700x130xf32>) -> (tensor<130xf32>, tensor<130xf32>, tensor<2x700x130xf32>) {
+    %p = nn.mul %x, %y : tensor<2x700x130xf32>, tensor<2x700x130xf32>
+    %a = nn.reduce sum %p over [0, 1] : tensor<2x700x130xf32>
+    %b = nn.reduce max %x over [0, 1] : tensor<2x700x130xf32>
+    return %a, %b, %p : tensor<130xf32>, tensor<130xf32>, tensor<2x700x130xf32> })",
+      5e-5);
+}
+
+TEST(Rows, ColumnMeanOfOneTile) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
+    %a = nn.reduce mean %x over [0] : tensor<4x40xf32>
+    %b = nn.reduce min %x over [0] : tensor<4x40xf32>
+    return %a, %b : tensor<40xf32>, tensor<40xf32> })",
+                         1e-6);
+}
+
+TEST(Rows, LossIsSumOfRowValues) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<1000x64xf32>, %w: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<f32>) {
+    %a = nn.reduce sum %x over [1] : tensor<1000x64xf32>
+    %b = nn.mul %a, %w : tensor<1000xf32>, tensor<1000xf32>
+    %c = nn.reduce sum %b over [0] : tensor<1000xf32>
+    return %b, %c : tensor<1000xf32>, tensor<f32> })",
+      1e-5);
+}
+
+TEST(Rows, SumOfSquaresOfLongRow) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<301x333xf32>) -> tensor<f32> {
+    %a = nn.square %x : tensor<301x333xf32>
+    %c = nn.reduce sum %a over [0, 1] : tensor<301x333xf32>
+    return %c : tensor<f32> })",
+                         1e-5);
+}
+
+TEST(Rows, AdamLikeUpdateWithScalars) {
+  expectMatchesReference(
+      R"(func.func @f(%p: tensor<300x200xf32>, %m: tensor<300x200xf32>, %g: tensor<300x200xf32>, %lr: tensor<f32>, %ok: tensor<i1>) -> (tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32>) {
+    %l2 = nn.mul %lr, %lr : tensor<f32>, tensor<f32>
+    %lb = nn.broadcast %l2 to [300, 200] : tensor<f32>
+    %okb = nn.broadcast %ok to [300, 200] : tensor<i1>
+    %s = nn.mul %g, %lb : tensor<300x200xf32>, tensor<300x200xf32>
+    %m1 = nn.add %m, %s : tensor<300x200xf32>, tensor<300x200xf32>
+    %p1 = nn.sub %p, %m1 : tensor<300x200xf32>, tensor<300x200xf32>
+    %p2 = nn.select %okb, %p1, %p : tensor<300x200xi1>, tensor<300x200xf32>, tensor<300x200xf32>
+    return %p2, %m1, %l2 : tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32> })",
+      1e-6);
+}
+
+TEST(Rows, EmbeddingPlusPositions) {
+  expectMatchesReference(
+      R"(func.func @f(%t: tensor<50x96xf32>, %p: tensor<7x96xf32>, %i: tensor<3x7xi32>) -> tensor<3x7x96xf32> {
+    %e = nn.gather %t at %i : tensor<50x96xf32>, tensor<3x7xi32>
+    %q = nn.broadcast %p to [3, 7, 96] : tensor<7x96xf32>
+    %o = nn.add %e, %q : tensor<3x7x96xf32>, tensor<3x7x96xf32>
+    return %o : tensor<3x7x96xf32> })",
+      1e-6, 55); // ids from 50 on are out of range: zeros
+}
+
+TEST(Rows, ClassWeightsByLabel) {
+  expectMatchesReference(
+      R"(func.func @f(%w: tensor<10x1xf32>, %i: tensor<33xi64>, %x: tensor<33x1xf32>) -> tensor<33x1xf32> {
+    %e = nn.gather %w at %i : tensor<10x1xf32>, tensor<33xi64>
+    %o = nn.mul %e, %x : tensor<33x1xf32>, tensor<33x1xf32>
+    return %o : tensor<33x1xf32> })",
+      1e-6, 12);
+}
+
+TEST(Rows, WeightOfEachRow) {
+  expectMatchesReference(
+      R"(func.func @f(%w: tensor<10x1xf32>, %i: tensor<33xi64>, %x: tensor<33x80xf32>) -> tensor<33x80xf32> {
+    %e = nn.gather %w at %i : tensor<10x1xf32>, tensor<33xi64>
+    %b = nn.broadcast %e to [33, 80] : tensor<33x1xf32>
+    %o = nn.mul %b, %x : tensor<33x80xf32>, tensor<33x80xf32>
+    return %o : tensor<33x80xf32> })",
+      1e-6, 12);
+}
+
+TEST(Rows, RotationSharedByHeads) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<2x5x3x16xf32>, %p: tensor<5xi32>) -> tensor<2x5x3x16xf32> {
+    %f = nn.convert %p to f32 : tensor<5xi32>
+    %f1 = nn.reshape %f to [1, 5, 1, 1] : tensor<5xf32>
+    %fb = nn.broadcast %f1 to [1, 5, 1, 16] : tensor<1x5x1x1xf32>
+    %i = nn.iota 3 : tensor<1x5x1x16xi32>
+    %if = nn.convert %i to f32 : tensor<1x5x1x16xi32>
+    %a = nn.mul %fb, %if : tensor<1x5x1x16xf32>, tensor<1x5x1x16xf32>
+    %c = nn.cos %a : tensor<1x5x1x16xf32>
+    %cb = nn.broadcast %c to [2, 5, 3, 16] : tensor<1x5x1x16xf32>
+    %o = nn.mul %x, %cb : tensor<2x5x3x16xf32>, tensor<2x5x3x16xf32>
+    return %o : tensor<2x5x3x16xf32> })",
+      1e-6, 100);
+}
+
+TEST(Rows, PositionsOfEveryDimension) {
+  expectMatchesReference(R"(func.func @f(%b: tensor<24xi64>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
+    %i = nn.iota 0 : tensor<6x5x24xi64>
+    %j = nn.iota 1 : tensor<6x5x24xi64>
+    %bb = nn.broadcast %b to [6, 5, 24] : tensor<24xi64>
+    %s = nn.add %i, %bb : tensor<6x5x24xi64>, tensor<6x5x24xi64>
+    return %s, %j : tensor<6x5x24xi64>, tensor<6x5x24xi64> })",
+                         0);
+}
+
+TEST(Rows, FlatPositionsOfInnerDimension) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<50x20x40xi32>) -> tensor<50x20x40xi32> {
+    %j = nn.iota 1 : tensor<50x20x40xi32>
+    %s = nn.add %j, %x : tensor<50x20x40xi32>, tensor<50x20x40xi32>
+    return %s : tensor<50x20x40xi32> })",
+                         0);
+}
+
+TEST(Rows, RandomNumbers) {
+  expectMatchesReference(
+      R"(func.func @f(%s: tensor<i64>, %t: tensor<i64>, %o: tensor<i64>) -> tensor<3x37xf32> {
+    %0 = nn.random normal stream 5 seed %s step %t offset %o : tensor<3x37xf32> : tensor<i64>, tensor<i64>, tensor<i64>
+    return %0 : tensor<3x37xf32> })",
+      1e-5);
+}
+
+TEST(Rows, Float64) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<5x75xf64>) -> (tensor<5x75xf64>, tensor<5xf64>) {
+    %0 = nn.tanh %x : tensor<5x75xf64>
+    %1 = nn.reduce sum %0 over [1] : tensor<5x75xf64>
+    return %0, %1 : tensor<5x75xf64>, tensor<5xf64> })",
+                         1e-13);
+}
+
+TEST(Rows, NarrowColumns) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<100x3xf32>, %b: tensor<3xf32>) -> (tensor<100x3xf32>, tensor<100xf32>, tensor<3xf32>) {
+    %bb = nn.broadcast %b to [100, 3] : tensor<3xf32>
+    %o = nn.add %x, %bb : tensor<100x3xf32>, tensor<100x3xf32>
+    %r = nn.reduce sum %o over [1] : tensor<100x3xf32>
+    %c = nn.reduce sum %o over [0] : tensor<100x3xf32>
+    return %o, %r, %c : tensor<100x3xf32>, tensor<100xf32>, tensor<3xf32> })",
+      1e-5);
+}
+
+TEST(Rows, CompareLeavesKernelAsBytes) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<10x13xf32>, %m: tensor<10x13xi1>) -> (tensor<10x13xi1>, tensor<10x13xf32>) {
+    %z = nn.constant 0.0 : tensor<10x13xf32>
+    %o = nn.compare gt %x, %z : tensor<10x13xf32>, tensor<10x13xf32>
+    %s = nn.select %m, %x, %z : tensor<10x13xi1>, tensor<10x13xf32>, tensor<10x13xf32>
+    return %o, %s : tensor<10x13xi1>, tensor<10x13xf32> })",
+      0);
+}
+
+TEST(Rows, EqualKernelsExistOnce) {
+  const char *text = R"(func.func @f(%x: tensor<16xf32>) -> tensor<16xf32> {
+    %0 = nn.exp %x : tensor<16xf32>
+    return %0 : tensor<16xf32> })";
+  CompiledOp a(text), b(text);
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a.kernels().launches[0].symbol, b.kernels().launches[0].symbol);
+}
+
+TEST(Rows, ReadsInLaterPassesForbidInPlace) {
+  CompiledOp op(R"(func.func @f(%x: tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+    %e = nn.neg %x : tensor<4x64xf32>
+    %s = nn.reduce sum %x over [1] keep : tensor<4x64xf32>
+    %sb = nn.broadcast %s to [4, 64] : tensor<4x1xf32>
+    %o = nn.mul %x, %sb : tensor<4x64xf32>, tensor<4x64xf32>
+    return %e, %o : tensor<4x64xf32>, tensor<4x64xf32> })");
+  ASSERT_TRUE(op);
+  ASSERT_EQ(op.kernels().mayAlias.size(), 1u);
+  EXPECT_EQ(op.kernels().mayAlias[0], std::make_pair(0u, 1u));
+}
