@@ -16,7 +16,7 @@ def NN_StandardizeOp : NN_CompositeOp<"standardize"> {
   let description = [{ The core of layer norm (Ba et al. 2016); the gradient needs only the results. }];
   let arguments = (ins NN_Tensor:$x, F64Attr:$eps);
   let results = (outs NN_Tensor:$result, NN_Tensor:$rstd);
-  let assemblyFormat = "$x `eps` custom<Number>($eps) attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `eps` custom<Number>($eps) attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
 }
 
@@ -25,7 +25,7 @@ def NN_RmsStandardizeOp : NN_CompositeOp<"rms_standardize"> {
   let description = [{ The core of RMSNorm (Zhang and Sennrich 2019); the gradient needs only the results. }];
   let arguments = (ins NN_Tensor:$x, F64Attr:$eps);
   let results = (outs NN_Tensor:$result, NN_Tensor:$rstd);
-  let assemblyFormat = "$x `eps` custom<Number>($eps) attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `eps` custom<Number>($eps) attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
 }
 
@@ -33,7 +33,7 @@ def NN_SoftmaxOp : NN_CompositeOp<"softmax"> {
   let summary = "e^(x - max) / sum along the last dimension";
   let arguments = (ins NN_Tensor:$x);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x attr-dict `` custom<Types>(type($x))";
 }
 
 def NN_RopeOp : NN_CompositeOp<"rope"> {
@@ -47,7 +47,7 @@ def NN_RopeOp : NN_CompositeOp<"rope"> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
     $x `positions` $positions `heads` $heads `theta` custom<Number>($theta) (`inverse` $inverse^)? attr-dict
-    custom<Types>(type($x), type($positions))
+    `` custom<Types>(type($x), type($positions))
   }];
 }
 
@@ -58,7 +58,7 @@ def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<Decompo
   let description = [{ With `from` (scalar i32; generation) counting starts there. }];
   let arguments = (ins NN_Tensor:$tokens, Optional<NN_Tensor>:$from);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$tokens (`from` $from^ custom<Types>(type($from)))? attr-dict custom<Types>(type($tokens))";
+  let assemblyFormat = "$tokens (`from` $from^ `` custom<Types>(type($from)))? attr-dict `` custom<Types>(type($tokens))";
 }
 
 def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMethods<LossTermOpInterface>,
@@ -73,8 +73,8 @@ def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMetho
                        DefaultValuedAttr<I64Attr, "-100">:$ignore, DefaultValuedAttr<F64Attr, "0.0">:$smoothing);
   let results = (outs NN_Tensor:$nll, NN_Tensor:$lse);
   let assemblyFormat = [{
-    $logits `,` $labels (`ignore` $ignore^)? (`smoothing` custom<Number>($smoothing)^)? (`weights` $weights^ custom<Types>(type($weights)))?
-    attr-dict custom<Types>(type($logits), type($labels))
+    $logits `,` $labels (`ignore` $ignore^)? (`smoothing` custom<Number>($smoothing)^)? (`weights` $weights^ `` custom<Types>(type($weights)))?
+    attr-dict `` custom<Types>(type($logits), type($labels))
   }];
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
 }

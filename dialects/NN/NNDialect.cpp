@@ -161,7 +161,7 @@ static ParseResult parseConstantType(OpAsmParser &parser, TypeAttr &type, Type &
 
 static void printConstantType(OpAsmPrinter &printer, Operation *, TypeAttr type, Type result) {
   if (!isa<DeferredType>(result))
-    printer << ": " << type.getValue();
+    printer << " : " << type.getValue();
 }
 
 #define GET_OP_CLASSES

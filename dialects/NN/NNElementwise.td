@@ -20,7 +20,7 @@ class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpIn
   let summary = what;
   let arguments = (ins NN_Tensor:$x);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x attr-dict `` custom<Types>(type($x))";
   let extraClassDefinition = inferDefinition # indexingDefinition # [{
     ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
         Adaptor adaptor, ::trainc::nn::InferError error) {
@@ -36,7 +36,7 @@ class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpI
   let summary = what;
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict custom<Types>(type($lhs), type($rhs))";
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
   let extraClassDefinition = inferDefinition # indexingDefinition # [{
     ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
         Adaptor adaptor, ::trainc::nn::InferError error) {
@@ -67,7 +67,7 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit"> {
     x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
   }];
   let arguments = (ins NN_Tensor:$x, UnitAttr:$approximate);
-  let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
 def NN_AddOp : NN_BinaryOp<"add", "x + y"> {
@@ -88,7 +88,7 @@ def NN_Predicate : I32EnumAttr<"Predicate", "comparison", [
 
 def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", []> {
   let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
-  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict custom<Types>(type($lhs), type($rhs))";
+  let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
   let extraClassDefinition = inferDefinition # indexingDefinition;
 }
 
@@ -97,7 +97,7 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [DeclareOpInterfaceMethods<Differen
   let arguments = (ins NN_Tensor:$condition, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $condition `,` $lhs `,` $rhs attr-dict custom<Types>(type($condition), type($lhs), type($rhs))
+    $condition `,` $lhs `,` $rhs attr-dict `` custom<Types>(type($condition), type($lhs), type($rhs))
   }];
   let hasFolder = 1;
 }
@@ -106,7 +106,7 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<Differ
   let summary = "x as another element type (floats round to nearest even, integers truncate toward zero)";
   let arguments = (ins NN_Tensor:$x, TypeAttr:$to);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `to` $to attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `to` $to attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
 }
 
@@ -117,7 +117,7 @@ def NN_ConstantOp : NN_ElementwiseOp<"constant", [ConstantLike]> {
   }];
   let arguments = (ins F64Attr:$value, TypeAttrOf<AnyRankedTensor>:$type);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "custom<Number>($value) attr-dict custom<ConstantType>($type, type($result))";
+  let assemblyFormat = "custom<Number>($value) attr-dict `` custom<ConstantType>($type, type($result))";
   let hasFolder = 1;
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
     /// The result is deferred in a model, although the type is known.
@@ -147,7 +147,7 @@ def NN_RandomOp : NN_ElementwiseOp<"random"> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
     (`normal` $normal^)? `stream` $stream `seed` $seed `step` $step `offset` $offset attr-dict `:` $type
-    custom<Types>(type($seed), type($step), type($offset))
+    `` custom<Types>(type($seed), type($step), type($offset))
   }];
 }
 

@@ -22,7 +22,8 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
     $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?
-    (`accumulate` $accumulate^ custom<Types>(type($accumulate)))? attr-dict custom<Types>(type($lhs), type($rhs))
+    (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? attr-dict
+    `` custom<Types>(type($lhs), type($rhs))
   }];
   let hasCanonicalizeMethod = 1;
 }
@@ -33,7 +34,7 @@ def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<Differentiabl
   let summary = "rows of a table: result[..., :] = table[ids[...], :]; a row of zeros where the id is out of range";
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$table `at` $ids attr-dict custom<Types>(type($table), type($ids))";
+  let assemblyFormat = "$table `at` $ids attr-dict `` custom<Types>(type($table), type($ids))";
 }
 
 def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<IndexingOpInterface>,
@@ -41,7 +42,7 @@ def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<Inde
   let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids; ids out of range are skipped";
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$updates `into` $table `at` $ids attr-dict custom<Types>(type($updates), type($table), type($ids))";
+  let assemblyFormat = "$updates `into` $table `at` $ids attr-dict `` custom<Types>(type($updates), type($table), type($ids))";
 }
 
 def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
@@ -62,8 +63,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
   let results = (outs NN_Tensor:$out, NN_Tensor:$lse);
   let assemblyFormat = [{
     $q `,` $k `,` $v `heads` $heads (`kv_heads` $kv_heads^)? (`causal` $causal^)? (`scale` custom<Number>($scale)^)?
-    (`segments` $segments^ custom<Types>(type($segments)))? (`limit` $limit^ custom<Types>(type($limit)))?
-    attr-dict custom<Types>(type($q), type($k), type($v))
+    (`segments` $segments^ `` custom<Types>(type($segments)))? (`limit` $limit^ `` custom<Types>(type($limit)))?
+    attr-dict `` custom<Types>(type($q), type($k), type($v))
   }];
   let extraClassDeclaration = inferDeclaration # [{
     static size_t resultCount(Adaptor) { return 2; }
@@ -83,8 +84,8 @@ def NN_AttentionGradOp : NN_TensorOp<"attention_grad", [DeclareOpInterfaceMethod
   let results = (outs NN_Tensor:$dq, NN_Tensor:$dk, NN_Tensor:$dv);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $out `,` $lse `,` $dout `heads` $heads `kv_heads` $kv_heads (`causal` $causal^)? `scale` custom<Number>($scale)
-    (`segments` $segments^ custom<Types>(type($segments)))? attr-dict
-    custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
+    (`segments` $segments^ `` custom<Types>(type($segments)))? attr-dict
+    `` custom<Types>(type($q), type($k), type($v), type($out), type($lse), type($dout))
   }];
   let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 3; } }];
 }

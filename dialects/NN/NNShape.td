@@ -20,7 +20,7 @@ def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let description = [{ `mean` is a sum times 1/n once canonicalised. Negative dimensions count from the end. }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -29,7 +29,7 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast"> {
   let summary = "repeats x to a larger shape: right-aligned, dimensions of size 1 are repeated, missing ones added in front";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `to` $shape attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `to` $shape attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -38,7 +38,7 @@ def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOp
   let summary = "the same elements, row-major, in another shape; one dimension may be -1, 0 keeps x's dimension";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `to` $shape attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `to` $shape attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -47,7 +47,7 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [DeclareOpInterfaceMethods<Executab
   let summary = "permutes dimensions: result dimension i is x's dimension permutation[i]";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `by` $permutation attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `by` $permutation attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }
@@ -56,7 +56,7 @@ def NN_SliceOp : NN_ShapeOp<"slice", [DeclareOpInterfaceMethods<ExecutableOpInte
   let summary = "`size` elements of dimension `dim`, from `offset`";
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$offset, I64Attr:$size);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `dim` $dim `from` $offset `size` $size attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `dim` $dim `from` $offset `size` $size attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
 }
 
@@ -64,7 +64,7 @@ def NN_PadOp : NN_ShapeOp<"pad", [DeclareOpInterfaceMethods<ExecutableOpInterfac
   let summary = "x with `low` zeros before and `high` after it along dimension `dim`";
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$low, I64Attr:$high);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$x `dim` $dim `low` $low `high` $high attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `dim` $dim `low` $low `high` $high attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
 }
 
@@ -81,7 +81,7 @@ def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableO
   let summary = "cuts dimension `dim` (the last unless given) into equal parts";
   let arguments = (ins NN_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$dim);
   let results = (outs Variadic<NN_Tensor>:$parts);
-  let assemblyFormat = "$x `into` $count (`dim` $dim^)? attr-dict custom<Types>(type($x))";
+  let assemblyFormat = "$x `into` $count (`dim` $dim^)? attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{
     static size_t resultCount(Adaptor adaptor) { return adaptor.getCount(); }
   }];

@@ -5,11 +5,11 @@
 
 // CHECK-LABEL: nn.block @all(%{{.*}}: tensor<?x?x8xf32>, %{{.*}}: tensor<?x?xi32>)
 nn.block @all(%x: tensor<?x?x8xf32>, %ids: tensor<?x?xi32>) {
-  // CHECK-NEXT: %[[A:.*]] = nn.relu %{{[a-z0-9]+$}}
+  // CHECK-NEXT: %[[A:.*]] = nn.relu %{{[a-z0-9]+}}{{$}}
   %a = nn.relu %x
   // CHECK-NEXT: nn.gelu %[[A]] approximate tanh{{$}}
   %b = nn.gelu %a approximate tanh
-  // CHECK-NEXT: %[[HALF:.*]] = nn.constant {{.*[0-9]$}}
+  // CHECK-NEXT: %[[HALF:.*]] = nn.constant 0.5{{$}}
   %half = nn.constant 0.5
   // CHECK-NEXT: nn.mul %{{.*}}, %[[HALF]]{{$}}
   %c = nn.mul %b, %half
@@ -35,10 +35,10 @@ nn.block @all(%x: tensor<?x?x8xf32>, %ids: tensor<?x?xi32>) {
   %m = nn.concat dim 0 %l, %l
   // CHECK-NEXT: nn.matmul %{{.*}}, %{{.*}} transposed{{$}}
   %n = nn.matmul %m, %m transposed
-  // CHECK-NEXT: nn.gather %{{.*}} at %{{[a-z0-9]+$}}
+  // CHECK-NEXT: nn.gather %{{.*}} at %{{[a-z0-9]+}}{{$}}
   %o = nn.gather %n at %ids
-  // CHECK-NEXT: %{{.*}}, %{{.*}} = nn.attention %{{.*}}, %{{.*}}, %{{.*}} heads 4 kv_heads 2 causal segments %{{[a-z0-9]+$}}
+  // CHECK-NEXT: %{{.*}}, %{{.*}} = nn.attention %{{.*}}, %{{.*}}, %{{.*}} heads 4 kv_heads 2 causal segments %{{[a-z0-9]+}}{{$}}
   %p, %lse = nn.attention %o, %o, %o heads 4 kv_heads 2 causal segments %ids
-  // CHECK-NEXT: nn.return %{{[a-z0-9]+$}}
+  // CHECK-NEXT: nn.return %{{[a-z0-9]+}}{{$}}
   nn.return %p
 }

@@ -73,7 +73,7 @@ func.func @binary(%x: tensor<4xf32>, %y: tensor<4xf32>, %i: tensor<4xi32>) -> te
 func.func @nullary(%seed: tensor<i64>, %step: tensor<i64>, %offset: tensor<i64>) {
   // CHECK: nn.constant 0.5 : tensor<2x3xf32>
   %0 = nn.constant 0.5 : tensor<2x3xf32>
-  // CHECK: nn.constant -1.0{{.*}} : tensor<i64>
+  // CHECK: nn.constant -1 : tensor<i64>
   %1 = nn.constant -1 : tensor<i64>
   // CHECK: nn.iota 1 : tensor<2x3xi32>
   %2 = nn.iota 1 : tensor<2x3xi32>
