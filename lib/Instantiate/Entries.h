@@ -20,6 +20,8 @@ llvm::SmallVector<mlir::Value> createInputs(mlir::OpBuilder &builder, nn::ModelO
 /// Forward of a micro-batch; adds its share to the step's loss and asks for its gradient. Returns what the
 /// model gives out.
 mlir::FailureOr<Forward> buildMicroStep(Instantiation &shared, train::EntryOp entry);
+/// Marks the parameters that a group freezes. A group that matches no parameter is an error.
+mlir::LogicalResult applyGroups(const Binding &binding);
 /// Draws or fills all parameters.
 void buildInit(Instantiation &shared, train::EntryOp entry);
 /// Counts the targets of all micro-batches, and zeroes the loss. `micro` is a micro-batch's forward.

@@ -36,7 +36,7 @@ LogicalResult trainc::instantiate(ModuleOp module, const InstantiateOptions &opt
   train::EntryOp eval = shared.states.createEntry("eval");
   // The first expansion declares the parameters, and reports what is wrong with the model.
   FailureOr<Forward> micro = buildMicroStep(shared, microStep);
-  if (failed(micro))
+  if (failed(micro) || failed(applyGroups(shared.binding)))
     return failure();
   buildInit(shared, init);
   if (failed(buildBeginStep(shared, beginStep, *micro)) || failed(buildEval(shared, eval)) ||

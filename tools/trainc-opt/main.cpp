@@ -4,6 +4,8 @@
 #include "dialects/Train/Train.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Fusion/Passes.h"
+#include "lib/Instantiate/Passes.h"
+#include "lib/Instantiate/Passes.h"
 #include "lib/Optimizer/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,7 +20,9 @@ int main(int argc, char **argv) {
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                   trainc::nn::NNDialect, trainc::train::TrainDialect>();
   mlir::registerTransformsPasses();
+  trainc::registerInstantiatePasses();
   trainc::registerAutodiffPasses();
+  trainc::registerInstantiatePasses();
   trainc::registerOptimizerPasses();
   trainc::registerTraincFusionPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "trainc optimizer driver\n", registry));
