@@ -92,7 +92,8 @@ void trainc::sortBlock(Block &block, ArrayRef<OpPair> fixed) {
     if (waiting[i] == 0 && !ops[i]->hasTrait<OpTrait::IsTerminator>())
       ready.push(i);
   Operation *end = block.mightHaveTerminator() ? block.getTerminator() : nullptr;
-  while (!ready.empty()) {
+  [[maybe_unused]] size_t placed = 0;
+  for (; !ready.empty(); ++placed) {
     unsigned next = ready.top();
     ready.pop();
     end ? ops[next]->moveBefore(end) : ops[next]->moveBefore(&block, block.end());
@@ -100,4 +101,5 @@ void trainc::sortBlock(Block &block, ArrayRef<OpPair> fixed) {
       if (--waiting[to] == 0 && !ops[to]->hasTrait<OpTrait::IsTerminator>())
         ready.push(to);
   }
+  assert(placed + (end ? 1 : 0) == ops.size() && "the present order is cyclic");
 }

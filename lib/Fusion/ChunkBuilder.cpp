@@ -143,7 +143,8 @@ nn::ChunksOp ChunkBuilder::build() {
   Operation *mark = last->getNextNode();
   auto owned = std::make_unique<Block>();
   body = owned.get();
-  inside = OpBuilder::atBlockEnd(body);
+  inside = OpBuilder(last->getContext());
+  inside.setInsertionPointToEnd(body);
   for (Operation *op : region.ops())
     if (!copyOp(op)) {
       while (last->getNextNode() != mark) // reshaped inputs

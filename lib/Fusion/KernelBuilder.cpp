@@ -98,7 +98,8 @@ nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
   views.clear();
   operands.clear();
   body = new Block();
-  OpBuilder builder = OpBuilder::atBlockEnd(body);
+  OpBuilder builder(members.front()->getContext());
+  builder.setInsertionPointToEnd(body);
   SmallVector<Value> outputs;
   SmallVector<Type> types;
   SmallVector<Location> locations;

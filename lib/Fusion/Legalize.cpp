@@ -106,11 +106,11 @@ static void legalizeBroadcast(nn::BroadcastOp broadcast) {
   broadcast.erase();
 }
 
-/// One constant for each use that is not by a primitive op.
+/// One constant for each use that is not by a primitive op, right before it.
 static void separateZero(Operation *zero) {
   OpBuilder builder(zero->getContext());
   for (OpOperand &use : llvm::make_early_inc_range(zero->getUses())) {
-    if (ReadAnalysis::isPrimitive(use.getOwner()) || zero->hasOneUse())
+    if (ReadAnalysis::isPrimitive(use.getOwner()))
       continue;
     builder.setInsertionPoint(use.getOwner());
     use.set(builder.clone(*zero)->getResult(0));

@@ -11,9 +11,9 @@ func.func @training(%x: tensor<4x16x8xf32>, %w: tensor<100x8xf32>, %labels: tens
   // CHECK-SAME: = %[[L]] : tensor<4x16xi32> split 0
   // CHECK-SAME: %[[ACC:[a-z0-9]+]] = %[[G]] : tensor<100x8xf32> carried
   // CHECK-SAME: -> (tensor<4x16xf32> split 0, tensor<4x16x8xf32> split 0, tensor<100x8xf32> carried) {
-  // CHECK: nn.matmul {{.*}} transposed : tensor<1x16x8xf32>, tensor<100x8xf32>
-  // CHECK: nn.cross_entropy {{.*}} : tensor<1x16x100xf32>, tensor<1x16xi32>
-  // CHECK: nn.iota 2 : tensor<1x16x100xi32>
+  // CHECK: nn.matmul {{.*}} transposed{{.*}}: tensor<1x16x8xf32>, tensor<100x8xf32>
+  // CHECK: nn.cross_entropy {{.*}}: tensor<1x16x100xf32>, tensor<1x16xi32>
+  // CHECK: nn.iota 2{{.*}}: tensor<1x16x100xi32>
   // CHECK: nn.matmul {{.*}} reduce_batch accumulate %[[ACC]]
   // CHECK: nn.yield
   // CHECK: }
@@ -47,7 +47,7 @@ func.func @evaluation(%x: tensor<1x66x8xf32>, %w: tensor<100x8xf32>, %labels: te
   // CHECK: nn.reshape %arg0 to [3, 22, 8]
   // CHECK: nn.reshape %arg2 to [3, 22]
   // CHECK: %[[C:.*]] = nn.chunks 3
-  // CHECK: nn.matmul {{.*}} : tensor<1x22x8xf32>, tensor<100x8xf32>
+  // CHECK: nn.matmul {{.*}}: tensor<1x22x8xf32>, tensor<100x8xf32>
   // CHECK: nn.reshape %[[C]] to [1, 66]
   %scores = nn.matmul %x, %w transposed : tensor<1x66x8xf32>, tensor<100x8xf32>
   %nll, %lse = nn.cross_entropy %scores, %labels : tensor<1x66x100xf32>, tensor<1x66xi32>
@@ -57,9 +57,9 @@ func.func @evaluation(%x: tensor<1x66x8xf32>, %w: tensor<100x8xf32>, %labels: te
 // One dimension of rows; a gradient that is not added to anything starts from zero.
 // CHECK-LABEL: func.func @oneDimension
 func.func @oneDimension(%x: tensor<64x8xf32>, %w: tensor<100x8xf32>, %labels: tensor<64xi32>) -> (tensor<64xf32>, tensor<8x100xf32>) {
-  // CHECK: %[[Z:.*]] = nn.constant 0.0{{.*}} : tensor<8x100xf32>
+  // CHECK: %[[Z:.*]] = nn.constant 0{{.*}}: tensor<8x100xf32>
   // CHECK: nn.chunks 4 ({{.*}} = %arg0 : tensor<64x8xf32> split 0, {{.*}}, {{.*}} = %[[Z]] : tensor<8x100xf32> carried)
-  // CHECK: nn.matmul {{.*}} : tensor<16x8xf32>, tensor<100x8xf32>
+  // CHECK: nn.matmul {{.*}}: tensor<16x8xf32>, tensor<100x8xf32>
   // CHECK: nn.matmul {{.*}} transposed, {{.*}} accumulate
   %scores = nn.matmul %x, %w transposed : tensor<64x8xf32>, tensor<100x8xf32>
   %nll, %lse = nn.cross_entropy %scores, %labels : tensor<64x100xf32>, tensor<64xi32>

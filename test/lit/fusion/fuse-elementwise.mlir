@@ -23,7 +23,7 @@ func.func @scalars(%x: tensor<8x16xf32>, %y: tensor<4xf32>, %s: tensor<f32>) -> 
   // CHECK-NEXT: nn.sqrt
   // CHECK: nn.kernel 1 x 128 (%{{.*}} = %arg0 : tensor<8x16xf32>, %[[T:.*]] = %[[S]] : tensor<f32>)
   // CHECK: nn.broadcast %[[T]] to [8, 16]
-  // CHECK: nn.constant 2.0
+  // CHECK: nn.constant 2
   // CHECK: nn.kernel 1 x 4 (%{{.*}} = %arg1 : tensor<4xf32>, %[[U:.*]] = %[[S]] : tensor<f32>)
   // CHECK: nn.broadcast %[[U]] to [4]
   %r = nn.sqrt %s : tensor<f32>
@@ -89,11 +89,11 @@ func.func @reshapes(%x: tensor<2x8x16xf32>, %w: tensor<16x16xf32>) -> tensor<16x
 // CHECK-LABEL: func.func @libraryOperands
 func.func @libraryOperands(%x: tensor<16x16xf32>, %ids: tensor<16xi32>) -> (tensor<16x16xf32>, tensor<16x16xf32>) {
   // CHECK: %[[ONES:.*]] = nn.kernel 1 x 256 () -> (tensor<16x16xf32>) {
-  // CHECK-NEXT: nn.constant 1.0
+  // CHECK-NEXT: nn.constant 1
   // CHECK: %[[P:.*]] = nn.matmul %arg0, %[[ONES]]
-  // CHECK: %[[Z:.*]] = nn.constant 0.0
+  // CHECK: %[[Z:.*]] = nn.constant 0
   // CHECK-NEXT: nn.scatter_add %arg0 into %[[Z]]
-  // CHECK: %[[Y:.*]] = nn.constant 0.0
+  // CHECK: %[[Y:.*]] = nn.constant 0
   // CHECK-NEXT: nn.scatter_add %[[P]] into %[[Y]]
   %one = nn.constant 1.0 : tensor<16x16xf32>
   %zero = nn.constant 0.0 : tensor<16x16xf32>

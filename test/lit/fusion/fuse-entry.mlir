@@ -29,10 +29,10 @@ train.entry @update {
 // Zero fills stay; other constants become kernels.
 // CHECK-LABEL: train.entry @init
 train.entry @init {
-  // CHECK: %[[Z:.*]] = nn.constant 0.0
+  // CHECK: %[[Z:.*]] = nn.constant 0
   // CHECK-NEXT: train.set @m, %[[Z]]
   // CHECK: %[[K:.*]] = nn.kernel 1 x 4096 ()
-  // CHECK: nn.constant 1.0
+  // CHECK: nn.constant 1
   // CHECK: train.set @w, %[[K]]
   %z = nn.constant 0.0 : tensor<64x64xf32>
   train.set @m, %z : tensor<64x64xf32>
