@@ -78,6 +78,8 @@ void Assignment::assignOp(Operation &op) {
     return assignYield(&op);
   if (isAlias(&op))
     return bind(op.getResult(0), views_.lookup(op.getOperand(0)));
+  if (op.getNumResults() == 1 && isZero(op.getResult(0)))
+    return; // filled where it is used
   assignExecutable(cast<ExecutableOpInterface>(op));
 }
 
@@ -106,8 +108,6 @@ void Assignment::assignSet(train::SetOp set) {
 }
 
 void Assignment::assignExecutable(ExecutableOpInterface op) {
-  if (op->getNumResults() == 1 && isZero(op->getResult(0)))
-    return; // filled at each use
   llvm::SmallBitVector overwritten(op->getNumOperands());
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     bool inPlace = llvm::any_of(op->getResults(), [&](OpResult r) { return op.getInPlaceOperand(r.getResultNumber()) == int(index); });

@@ -53,9 +53,8 @@ LogicalResult EntryEmitter::emitOp(Operation &op) {
       return failure();
   } else if (auto gemm = dyn_cast<GemmOpInterface>(op)) {
     emitGemm(gemm);
-  } else if (auto executable = dyn_cast<ExecutableOpInterface>(op)) {
-    bool silent = isAlias(&op) || executable.getKernelClass() == KernelClass::Zero;
-    if (!silent && failed(emitLaunches(op)))
+  } else if (isa<ExecutableOpInterface>(op)) {
+    if (!isAlias(&op) && failed(emitLaunches(op)))
       return failure();
   }
   emitMoves(assignment_.movesAfter(&op), op);
@@ -106,14 +105,19 @@ LogicalResult EntryEmitter::emitLoop(Operation &op) {
   return emitBlock(chunks.getBody().front());
 }
 
-/// Tiles of C: 256 rows where there are many, else strips of columns, so that there is work for several threads and each
-/// BLAS call stays large. Depends on sizes only (docs/adr/0001-cpu-blas.md).
+/// Tiles of C by sizes alone: wide, never thin in the dimension that is long (measured in docs/adr/0001-cpu-blas.md).
 static std::pair<int64_t, int64_t> gemmTile(const GemmShape &gemm) {
-  if (gemm.m >= 512)
-    return {256, gemm.n};
+  constexpr int64_t kVocabulary = 4096, kWidest = 3072;
+  if (gemm.m > kVocabulary)
+    return {2048, std::min(gemm.n, kWidest)};
+  if (gemm.n > kVocabulary)
+    return {std::min<int64_t>(gemm.m, 512), 1024};
+  if (gemm.m >= 1024)
+    return {512, std::min(gemm.n, kWidest)};
   if (gemm.n >= 512)
-    return {gemm.m, llvm::alignTo(llvm::divideCeil(gemm.n, 8), 64)};
-  return {gemm.m >= 128 ? llvm::divideCeil(gemm.m, 2) : gemm.m, gemm.n};
+    return {gemm.m, llvm::alignTo(llvm::divideCeil(gemm.n, 2), 16)};
+  int64_t half = llvm::alignTo(llvm::divideCeil(gemm.m, 2), 16);
+  return {std::min(gemm.m, std::max<int64_t>(half, 64)), gemm.n};
 }
 
 void EntryEmitter::emitGemm(GemmOpInterface op) {

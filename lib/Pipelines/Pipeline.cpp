@@ -1,0 +1,121 @@
+#include "lib/Pipelines/Pipeline.h"
+
+#include "dialects/Plan/Plan.h"
+#include "dialects/Train/Train.h"
+#include "lib/Autodiff/Passes.h"
+#include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Passes.h"
+#include "lib/Fusion/Passes.h"
+#include "lib/Instantiate/Passes.h"
+#include "lib/Memory/Passes.h"
+#include "lib/Optimizer/Passes.h"
+#include "lib/Pipelines/Report.h"
+#include "lib/Pipelines/Snapshots.h"
+#include "lib/Target/PlanFile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace trainc {
+
+void registerDialects(DialectRegistry &registry) {
+  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, nn::NNDialect, train::TrainDialect, plan::PlanDialect>();
+}
+
+void registerPasses() {
+  registerTransformsPasses();
+  registerTraincInstantiatePasses();
+  registerTraincAutodiffPasses();
+  registerTraincOptimizerPasses();
+  registerTraincFusionPasses();
+  registerTraincCodegenPasses();
+  registerTraincMemoryPasses();
+}
+
+//===-- Phases --------------------------------------------------------------------------------------------===//
+
+/// model -> step: whole tensors, forward, backward and update, in primitive ops.
+static void addStepPasses(PassManager &manager, const CompileOptions &options) {
+  InstantiatePassOptions instantiate;
+  instantiate.microBatch = options.microBatch.value_or(-1);
+  instantiate.accumulate = options.accumulate.value_or(-1);
+  instantiate.seqLen = options.seqLen.value_or(-1);
+  manager.addPass(createInstantiatePass(instantiate));
+  manager.addPass(createAutodiff());
+  manager.addPass(createOptimizer());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.
+  manager.addPass(createChunkLossPass());
+  manager.addPass(createDecomposePass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+}
+
+/// step -> scheduled: fused kernels and library calls, in final order.
+static void addScheduledPasses(PassManager &manager) {
+  manager.addPass(createFusePass());
+  manager.addPass(createVerifyScheduledPass());
+}
+
+/// scheduled -> plan: kernels, then addresses.
+static void addPlanPasses(PassManager &manager) {
+  manager.addPass(createGenerateKernelsPass());
+  manager.addPass(createPlanMemoryPass());
+}
+
+LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
+  PassManager manager(module.getContext());
+  if (!options.dumpDir.empty())
+    manager.addInstrumentation(createSnapshots(options.dumpDir));
+  Phase last = options.compileTo.value_or(Phase::Plan);
+  if (last >= Phase::Step)
+    addStepPasses(manager, options);
+  if (last >= Phase::Scheduled)
+    addScheduledPasses(manager);
+  if (last >= Phase::Plan)
+    addPlanPasses(manager);
+  return manager.run(module);
+}
+
+//===-- The plan file -------------------------------------------------------------------------------------===//
+
+/// A plan that does not fit is an error that says what takes the bytes and what would help.
+static LogicalResult checkMemory(ModuleOp module, const CompileOptions &options) {
+  MemoryReport memory = memoryReport(module);
+  if (options.memoryLimit == 0 || memory.peak <= options.memoryLimit)
+    return success();
+  return module.emitError() << "the plan needs " << memory.peak << " bytes, --memory-limit allows " << options.memoryLimit
+                            << " (parameters " << memory.parameters << ", gradients " << memory.gradients << ", optimizer "
+                            << memory.optimizer << ", activations " << memory.activations << ", workspace " << memory.workspace
+                            << "); a smaller --micro-batch with a larger --accumulate needs fewer bytes for activations";
+}
+
+static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> objects) {
+  std::vector<KernelObject> result;
+  for (codegen::Object &object : objects)
+    result.push_back({std::move(object.level), std::move(object.features), {object.image.begin(), object.image.end()}});
+  return result;
+}
+
+FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, const CompileOptions &options, double secondsSoFar,
+                                           std::string &report) {
+  auto start = std::chrono::steady_clock::now();
+  if (failed(checkMemory(module, options)))
+    return failure();
+  auto objects = codegen::compileObjects(module.lookupSymbol<ModuleOp>("kernels"));
+  if (failed(objects))
+    return failure();
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report = reportJson(module, secondsSoFar + seconds);
+  return serializePlan(module, module.getName().value_or("model"), toKernelObjects(std::move(*objects)), report);
+}
+
+} // namespace trainc
