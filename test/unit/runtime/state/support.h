@@ -37,7 +37,8 @@ struct OwnedTensor {
   template <typename T>
   OwnedTensor(std::string name, fb::DType dtype, std::vector<uint64_t> shape, const std::vector<T> &values)
       : bytes(values.size() * sizeof(T)), tensor{std::move(name), dtype, std::move(shape), bytes} {
-    std::memcpy(bytes.data(), values.data(), bytes.size());
+    if (!values.empty())
+      std::memcpy(bytes.data(), values.data(), bytes.size());
   }
   OwnedTensor(const OwnedTensor &other) : bytes(other.bytes), tensor(other.tensor) { tensor.bytes = bytes; }
 
