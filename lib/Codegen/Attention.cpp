@@ -11,10 +11,6 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static int64_t dimOf(Value value, unsigned dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
-
 namespace {
 
 /// One tile: a block of queries of one head of one sequence.
@@ -22,10 +18,8 @@ class ForwardEmitter {
 public:
   ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
       : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
-        batch(dimOf(op.getQ(), 0)), queries(dimOf(op.getQ(), 1)), keys(dimOf(op.getK(), 1)),
-        heads(op.getHeads()), keyHeads(op.keyHeads()), depth(dimOf(op.getQ(), 2) / heads),
-        valueWidth(dimOf(op.getV(), 2) / keyHeads),
-        tiles(function, element, queries, std::max(depth, valueWidth)) {}
+        shape(op.getQ(), op.getK(), op.getV(), op.getHeads(), op.keyHeads()),
+        tiles(function, element, shape.queries, shape.widest()) {}
 
   void run() {
     q = function.param(operandParam(op, 0));
@@ -34,23 +28,23 @@ public:
     declareMasks();
     out = function.param(resultParam(op, 0));
     lse = function.param(resultParam(op, 1));
-    packedQ = tiles.buffer(depth);
-    sums = tiles.buffer(valueWidth);
+    packedQ = tiles.buffer(shape.depth);
+    sums = tiles.buffer(shape.valueWidth);
     scores = tiles.buffer(AttentionTiles::kBlock);
     largest = tiles.buffer(1);
     total = tiles.buffer(1);
     decay = tiles.buffer(1);
-    const int64_t blocks = llvm::divideCeil(queries, tiles.width());
-    function.tiles(batch * heads * blocks, [&](Value index) {
+    const int64_t blocks = llvm::divideCeil(shape.queries, tiles.width());
+    function.tiles(shape.batch * shape.heads * blocks, [&](Value index) {
       Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles.width());
-      tile(emit.divide(head, heads), emit.remainder(head, heads), first);
+      tile(emit.divide(head, shape.heads), emit.remainder(head, shape.heads), first);
     });
   }
 
 private:
   void declareMasks() {
     visibility.causal = op.getCausal();
-    visibility.shift = keys - queries;
+    visibility.shift = shape.keys - shape.queries;
     if (Value segments = op.getSegments()) {
       visibility.segments = function.param(operandParam(op, op.getSegmentsMutable()[0].getOperandNumber()));
       visibility.segmentType = getElementTypeOrSelf(segments);
@@ -65,39 +59,25 @@ private:
     }
   }
 
-  HeadRows rows(Value base, Value b, Value head, int64_t positions, int64_t allHeads, int64_t width) {
-    Value offset = emit.add(emit.mul(b, positions * allHeads * width), emit.mul(head, width));
-    return {base, offset, allHeads * width, width};
-  }
-
   void tile(Value b, Value head, Value first) {
-    Value valid = emit.min(emit.i64(tiles.width()), emit.sub(emit.i64(queries), first));
-    Value keyHead = emit.divide(head, heads / keyHeads);
-    HeadRows keyRows = rows(k, b, keyHead, keys, keyHeads, depth);
-    HeadRows valueRows = rows(v, b, keyHead, keys, keyHeads, valueWidth);
-    visibility.segmentBase = emit.mul(b, queries);
-    tiles.pack(packedQ, rows(q, b, head, queries, heads, depth).from(emit, first), valid, op.scoreScale());
-    tiles.zero(sums, valueWidth);
+    Value valid = emit.min(emit.i64(tiles.width()), emit.sub(emit.i64(shape.queries), first));
+    Value keyHead = emit.divide(head, shape.group());
+    HeadRows keyRows = shape.keyRows(emit, k, b, keyHead);
+    HeadRows valueRows = shape.valueRows(emit, v, b, keyHead);
+    visibility.segmentBase = emit.mul(b, shape.queries);
+    tiles.pack(packedQ, shape.queryRows(emit, q, b, head).from(emit, first), valid, op.scoreScale());
+    tiles.zero(sums, shape.valueWidth);
     tiles.zero(total, 1);
     Type vector = Emitter::laneType(element, tiles.lanes());
     Value none = emit.constant(vector, -std::numeric_limits<double>::infinity());
     tiles.eachVector([&](Value lane) { emit.store(none, {largest, element, lane}); });
-    tiles.blocks(emit.i64(0), lastKey(first, valid), keys, [&](Value key, int64_t count) {
-      tiles.scores(scores, keyRows.from(emit, key), count, packedQ);
-      tiles.eachVector([&](Value lane) { softmax(first, valid, key, count, lane); });
-      tiles.accumulate(sums, valueRows.from(emit, key), count, scores, decay);
-    });
+    tiles.blocks(emit.i64(0), tiles.lastKey(visibility, shape.keys, first, valid), shape.keys,
+                 [&](Value key, int64_t count) {
+                   tiles.scores(scores, keyRows.from(emit, key), count, packedQ);
+                   tiles.eachVector([&](Value lane) { softmax(first, valid, key, count, lane); });
+                   tiles.accumulate(sums, valueRows.from(emit, key), count, scores, decay);
+                 });
     finish(b, head, first, valid);
-  }
-
-  /// One past the last key that any of the tile's queries sees.
-  Value lastKey(Value first, Value valid) {
-    Value end = emit.i64(keys), past = emit.add(first, valid);
-    if (visibility.causal)
-      end = emit.min(end, emit.add(past, visibility.shift));
-    if (visibility.limit)
-      end = emit.min(end, emit.add(past, visibility.limit));
-    return end;
   }
 
   /// Scores of a block -> e^(score - largest so far), with the sum, the largest, and what earlier sums shrink
@@ -136,15 +116,14 @@ private:
   }
 
   void finish(Value b, Value head, Value first, Value valid) {
-    tiles.unpack(
-        sums, rows(out, b, head, queries, heads, valueWidth).from(emit, first), valid, [&](Value lane) {
-          Value sum = emit.load({total, element, lane}, AttentionTiles::kSquare);
-          Value zero = emit.constant(sum.getType(), 0), one = emit.constant(sum.getType(), 1);
-          Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, sum, zero);
-          Value inverse = arith::DivFOp::create(emit.builder, emit.loc, one, sum);
-          return arith::SelectOp::create(emit.builder, emit.loc, empty, zero, inverse).getResult();
-        });
-    Value base = emit.add(emit.mul(emit.add(emit.mul(b, heads), head), queries), first);
+    tiles.unpack(sums, shape.outRows(emit, out, b, head).from(emit, first), valid, [&](Value lane) {
+      Value sum = emit.load({total, element, lane}, AttentionTiles::kSquare);
+      Value zero = emit.constant(sum.getType(), 0), one = emit.constant(sum.getType(), 1);
+      Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, sum, zero);
+      Value inverse = arith::DivFOp::create(emit.builder, emit.loc, one, sum);
+      return arith::SelectOp::create(emit.builder, emit.loc, empty, zero, inverse).getResult();
+    });
+    Value base = emit.add(emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries), first);
     tiles.eachVector([&](Value lane) {
       Value sum = emit.load({total, element, lane}, tiles.lanes());
       Value value = emit.add(emit.load({largest, element, lane}, tiles.lanes()),
@@ -158,7 +137,7 @@ private:
   KernelFunction &function;
   Emitter &emit;
   Type element;
-  int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
+  AttentionShape shape;
   AttentionTiles tiles;
   Visibility visibility;
   Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay;

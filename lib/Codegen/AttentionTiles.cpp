@@ -16,6 +16,33 @@ HeadRows HeadRows::from(Emitter &emit, Value first) const {
   return {base, emit.add(offset, emit.mul(first, stride)), stride, width};
 }
 
+static int64_t dimOf(Value value, unsigned dim) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
+AttentionShape::AttentionShape(Value q, Value k, Value v, int64_t heads, int64_t keyHeads)
+    : batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)), heads(heads), keyHeads(keyHeads),
+      depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
+
+static HeadRows headRows(Emitter &emit, Value base, Value batch, Value head, int64_t positions, int64_t heads,
+                         int64_t width) {
+  Value offset = emit.add(emit.mul(batch, positions * heads * width), emit.mul(head, width));
+  return {base, offset, heads * width, width};
+}
+
+HeadRows AttentionShape::queryRows(Emitter &emit, Value base, Value b, Value head) const {
+  return headRows(emit, base, b, head, queries, heads, depth);
+}
+HeadRows AttentionShape::keyRows(Emitter &emit, Value base, Value b, Value keyHead) const {
+  return headRows(emit, base, b, keyHead, keys, keyHeads, depth);
+}
+HeadRows AttentionShape::valueRows(Emitter &emit, Value base, Value b, Value keyHead) const {
+  return headRows(emit, base, b, keyHead, keys, keyHeads, valueWidth);
+}
+HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head) const {
+  return headRows(emit, base, b, head, queries, heads, valueWidth);
+}
+
 AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t positions, int64_t depth)
     : emit(function.emit()), element(element), function(function) {
   int64_t fits = llvm::bit_floor<uint64_t>(std::max<int64_t>(kPackedElements / depth, 1));
@@ -37,6 +64,15 @@ Address AttentionTiles::at(Value buffer, Value row, Value lane) {
 
 void AttentionTiles::eachVector(llvm::function_ref<void(Value)> body) {
   emit.loop(emit.i64(0), emit.i64(tileWidth), vectorLanes, body);
+}
+
+Value AttentionTiles::lastKey(const Visibility &visibility, int64_t keys, Value first, Value valid) {
+  Value end = emit.i64(keys), past = emit.add(first, valid);
+  if (visibility.causal)
+    end = emit.min(end, emit.add(past, visibility.shift));
+  if (visibility.limit)
+    end = emit.min(end, emit.add(past, visibility.limit));
+  return end;
 }
 
 void AttentionTiles::zero(Value buffer, int64_t rows) {

@@ -21,6 +21,23 @@ struct HeadRows {
   HeadRows from(Emitter &emit, mlir::Value first) const;
 };
 
+/// The sizes of an attention or its gradient, and where the rows of its heads lie.
+struct AttentionShape {
+  AttentionShape(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads);
+
+  int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
+
+  /// Query heads that share a key head.
+  int64_t group() const { return heads / keyHeads; }
+  int64_t widest() const { return std::max(depth, valueWidth); }
+
+  /// Rows of q (or dq), k, v and out of a sequence of the batch and a head of that tensor.
+  HeadRows queryRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
+  HeadRows keyRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
+  HeadRows valueRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
+  HeadRows outRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
+};
+
 /// Which pairs of query and key see each other.
 struct Visibility {
   bool causal = false;
@@ -73,6 +90,9 @@ public:
   /// is a key. Only if visibility.any().
   mlir::Value visible(const Visibility &visibility, bool lanesAreQueries, mlir::Value first, mlir::Value lane,
                       mlir::Value valid, mlir::Value row);
+
+  /// One past the last key that any of the queries [first, first + valid) sees.
+  mlir::Value lastKey(const Visibility &visibility, int64_t keys, mlir::Value first, mlir::Value valid);
 
   /// body(first row, count) for blocks of kBlock rows of [begin, min(end, rows)) and for the shorter last
   /// one; begin is a multiple of kBlock.

@@ -33,6 +33,8 @@ FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp ke
     return generateScatter(scatter, kernels);
   if (auto attention = dyn_cast<nn::AttentionOp>(op))
     return generateAttention(attention, kernels);
+  if (auto grad = dyn_cast<nn::AttentionGradOp>(op))
+    return generateAttentionGrad(grad, kernels);
   auto executable = dyn_cast<ExecutableOpInterface>(op);
   if (executable && executable.getKernelClass() == KernelClass::StridedCopy)
     return generateCopy(op, kernels);

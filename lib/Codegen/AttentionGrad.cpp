@@ -1,0 +1,234 @@
+// The gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P
+// dP): dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is computed again
+// from the log-sum-exp.
+#include "lib/Codegen/AttentionTiles.h"
+#include "lib/Codegen/Generators.h"
+#include "lib/Codegen/RowsEmitter.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/bit.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+namespace {
+
+/// What the launches share: sizes and arguments.
+class GradEmitter {
+public:
+  GradEmitter(nn::AttentionGradOp op, KernelFunction &function)
+      : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
+        shape(op.getQ(), op.getK(), op.getV(), op.getHeads(), op.getKvHeads()),
+        scale(op.getScale().convertToDouble()) {}
+
+  /// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].
+  void rowSums(GeneratedKernels &generated);
+  void queryGradient(GeneratedKernels &generated);
+  void keyGradients(GeneratedKernels &generated);
+
+private:
+  void declareInputs(GeneratedKernels &generated);
+  void queryTile(Value b, Value head, Value first);
+  void keyTile(Value b, Value keyHead, Value first);
+  /// S -> P and dP -> dS, in their buffers, for the `count` rows from position `row` on. `statistics` is
+  /// where the lse and D of this head's queries start.
+  void scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
+                      int64_t count);
+  Value statisticsBase(Value b, Value head) {
+    return emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries);
+  }
+
+  nn::AttentionGradOp op;
+  KernelFunction &function;
+  Emitter &emit;
+  Type element;
+  AttentionShape shape;
+  double scale;
+  std::optional<AttentionTiles> tiles;
+  Visibility visibility;
+  Value q, k, v, dout, lse, sums;                   // arguments
+  Value dq, dk, dv;                                 // results
+  Value packedA, packedB, gradA, gradB, scores, dP; // on the stack
+};
+
+} // namespace
+
+void GradEmitter::rowSums(GeneratedKernels &generated) {
+  Value out = function.param(operandParam(op, op.getOutMutable().getOperandNumber()));
+  Value grad = function.param(operandParam(op, op.getDoutMutable().getOperandNumber()));
+  Value result = function.param(scratchParam(generated, 0, Access::Write, element));
+  const int64_t width = shape.valueWidth, rows = shape.batch * shape.queries * shape.heads;
+  const int64_t rowsPerTile = std::clamp<int64_t>(32768 / width, 1, rows);
+  const int64_t lanes = std::min<int64_t>(32, llvm::bit_ceil<uint64_t>(width)), whole = width / lanes * lanes;
+  auto products = [&](Value sum, Value index, Mask mask) {
+    Value a = emit.load({out, element, index}, lanes, mask),
+          b = emit.load({grad, element, index}, lanes, mask);
+    return math::FmaOp::create(emit.builder, emit.loc, a, b, sum).getResult();
+  };
+  function.tiles(llvm::divideCeil(rows, rowsPerTile), [&](Value tile) {
+    Value begin = emit.mul(tile, rowsPerTile);
+    emit.loop(begin, emit.min(emit.add(begin, rowsPerTile), emit.i64(rows)), 1, [&](Value row) {
+      Value start = emit.mul(row, width), sum = emit.constant(Emitter::laneType(element, lanes), 0);
+      sum = emit.loop(emit.i64(0), emit.i64(whole), lanes, sum, [&](Value column, ValueRange carried) {
+        return SmallVector<Value>{products(carried[0], emit.add(start, column), Mask())};
+      })[0];
+      if (whole != width)
+        sum = products(sum, emit.add(start, whole), emit.lanesBelow(emit.i64(width - whole), lanes));
+      Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
+      Value to = emit.add(statisticsBase(emit.divide(position, shape.queries), head),
+                          emit.remainder(position, shape.queries));
+      emit.store(combineLanes(emit, nn::ReduceKind::sum, sum), {result, element, to});
+    });
+  });
+}
+
+void GradEmitter::declareInputs(GeneratedKernels &generated) {
+  q = function.param(operandParam(op, op.getQMutable().getOperandNumber()));
+  k = function.param(operandParam(op, op.getKMutable().getOperandNumber()));
+  v = function.param(operandParam(op, op.getVMutable().getOperandNumber()));
+  dout = function.param(operandParam(op, op.getDoutMutable().getOperandNumber()));
+  lse = function.param(operandParam(op, op.getLseMutable().getOperandNumber()));
+  sums = function.param(scratchParam(generated, 0, Access::Read, element));
+  visibility.causal = op.getCausal();
+  visibility.shift = shape.keys - shape.queries;
+  if (Value segments = op.getSegments()) {
+    visibility.segments = function.param(operandParam(op, op.getSegmentsMutable()[0].getOperandNumber()));
+    visibility.segmentType = getElementTypeOrSelf(segments);
+  }
+}
+
+void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
+                                 int64_t count) {
+  const int64_t lanes = tiles->lanes();
+  auto ofQuery = [&](Value base, Value lane, Value i) {
+    if (lanesAreQueries)
+      return tiles->loadValid(base, element, emit.add(statistics, first), lane, valid);
+    return emit.splat(emit.load({base, element, emit.add(statistics, emit.add(row, i))}), lanes);
+  };
+  tiles->eachVector([&](Value lane) {
+    Value ownLse = lanesAreQueries ? ofQuery(lse, lane, {}) : Value();
+    Value ownSum = lanesAreQueries ? ofQuery(sums, lane, {}) : Value();
+    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Address score = tiles->at(scores, i, lane), gradient = tiles->at(dP, i, lane);
+      Value difference = emit.sub(emit.load(score, lanes), lanesAreQueries ? ownLse : ofQuery(lse, lane, i));
+      Value p = math::ExpOp::create(emit.builder, emit.loc, difference);
+      if (visibility.any()) {
+        Value seen = tiles->visible(visibility, lanesAreQueries, first, lane, valid, emit.add(row, i));
+        p = arith::SelectOp::create(emit.builder, emit.loc, seen, p, emit.constant(p.getType(), 0));
+      }
+      Value centred = emit.sub(emit.load(gradient, lanes), lanesAreQueries ? ownSum : ofQuery(sums, lane, i));
+      emit.store(p, score);
+      emit.store(emit.mul(p, centred), gradient);
+    });
+  });
+}
+
+//===-- dq
+//-------------------------------------------------------------------------------------------------===//
+
+void GradEmitter::queryGradient(GeneratedKernels &generated) {
+  declareInputs(generated);
+  dq = function.param(resultParam(op, 0));
+  tiles.emplace(function, element, shape.queries, shape.widest());
+  packedA = tiles->buffer(shape.depth);
+  packedB = tiles->buffer(shape.valueWidth);
+  gradA = tiles->buffer(shape.depth);
+  scores = tiles->buffer(AttentionTiles::kBlock);
+  dP = tiles->buffer(AttentionTiles::kBlock);
+  const int64_t blocks = llvm::divideCeil(shape.queries, tiles->width());
+  function.tiles(shape.batch * shape.heads * blocks, [&](Value index) {
+    Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
+    queryTile(emit.divide(head, shape.heads), emit.remainder(head, shape.heads), first);
+  });
+}
+
+void GradEmitter::queryTile(Value b, Value head, Value first) {
+  Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.queries), first));
+  Value keyHead = emit.divide(head, shape.group()), statistics = statisticsBase(b, head);
+  HeadRows keys = shape.keyRows(emit, k, b, keyHead), values = shape.valueRows(emit, v, b, keyHead);
+  visibility.segmentBase = emit.mul(b, shape.queries);
+  tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
+  tiles->pack(packedB, shape.outRows(emit, dout, b, head).from(emit, first), valid, 1);
+  tiles->zero(gradA, shape.depth);
+  Value end = tiles->lastKey(visibility, shape.keys, first, valid);
+  tiles->blocks(emit.i64(0), end, shape.keys, [&](Value key, int64_t count) {
+    tiles->scores(scores, keys.from(emit, key), count, packedA);
+    tiles->scores(dP, values.from(emit, key), count, packedB);
+    scoreGradients(true, statistics, first, valid, key, count);
+    tiles->accumulate(gradA, keys.from(emit, key), count, dP, Value());
+  });
+  Value factor = emit.constant(Emitter::laneType(element, AttentionTiles::kSquare), scale);
+  tiles->unpack(gradA, shape.queryRows(emit, dq, b, head).from(emit, first), valid,
+                [&](Value) { return factor; });
+}
+
+//===-- dk, dv
+//---------------------------------------------------------------------------------------------===//
+
+void GradEmitter::keyGradients(GeneratedKernels &generated) {
+  declareInputs(generated);
+  dk = function.param(resultParam(op, 1));
+  dv = function.param(resultParam(op, 2));
+  tiles.emplace(function, element, shape.keys, shape.widest());
+  packedA = tiles->buffer(shape.depth);
+  packedB = tiles->buffer(shape.valueWidth);
+  gradA = tiles->buffer(shape.depth);
+  gradB = tiles->buffer(shape.valueWidth);
+  scores = tiles->buffer(AttentionTiles::kBlock);
+  dP = tiles->buffer(AttentionTiles::kBlock);
+  const int64_t blocks = llvm::divideCeil(shape.keys, tiles->width());
+  function.tiles(shape.batch * shape.keyHeads * blocks, [&](Value index) {
+    Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
+    keyTile(emit.divide(head, shape.keyHeads), emit.remainder(head, shape.keyHeads), first);
+  });
+}
+
+/// The query heads that share the key head add up in order.
+void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
+  Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.keys), first));
+  visibility.segmentBase = emit.mul(b, shape.queries);
+  tiles->pack(packedA, shape.keyRows(emit, k, b, keyHead).from(emit, first), valid, scale);
+  tiles->pack(packedB, shape.valueRows(emit, v, b, keyHead).from(emit, first), valid, 1);
+  tiles->zero(gradA, shape.depth);
+  tiles->zero(gradB, shape.valueWidth);
+  Value begin = emit.i64(0);
+  if (visibility.causal) { // queries before first - shift see none of these keys
+    Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
+    begin = emit.mul(emit.divide(earliest, AttentionTiles::kBlock), AttentionTiles::kBlock);
+  }
+  emit.loop(emit.i64(0), emit.i64(shape.group()), 1, [&](Value member) {
+    Value head = emit.add(emit.mul(keyHead, shape.group()), member), statistics = statisticsBase(b, head);
+    HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
+    tiles->blocks(begin, emit.i64(shape.queries), shape.queries, [&](Value query, int64_t count) {
+      tiles->scores(scores, queries.from(emit, query), count, packedA);
+      tiles->scores(dP, grads.from(emit, query), count, packedB);
+      scoreGradients(false, statistics, first, valid, query, count);
+      tiles->accumulate(gradB, grads.from(emit, query), count, scores, Value());
+      tiles->accumulate(gradA, queries.from(emit, query), count, dP, Value());
+    });
+  });
+  Type vector = Emitter::laneType(element, AttentionTiles::kSquare);
+  Value factor = emit.constant(vector, scale), one = emit.constant(vector, 1);
+  tiles->unpack(gradA, shape.keyRows(emit, dk, b, keyHead).from(emit, first), valid,
+                [&](Value) { return factor; });
+  tiles->unpack(gradB, shape.valueRows(emit, dv, b, keyHead).from(emit, first), valid,
+                [&](Value) { return one; });
+}
+
+GeneratedKernels trainc::codegen::generateAttentionGrad(nn::AttentionGradOp op, ModuleOp kernels) {
+  GeneratedKernels generated;
+  generated.scratchBytes.push_back(elementCount(op.getLse()) *
+                                   elementBytes(getElementTypeOrSelf(op.getLse())));
+  auto launch = [&](StringRef kind, void (GradEmitter::*emit)(GeneratedKernels &), int64_t flops) {
+    KernelFunction function(kernels, kind);
+    (GradEmitter(op, function).*emit)(generated);
+    generated.launches.push_back(function.finish(flops));
+  };
+  // Three of the seven products are in the first launch, four in the second; the op counts five.
+  int64_t flops = op.getFlops();
+  launch("attention_row_sums", &GradEmitter::rowSums, 0);
+  launch("attention_grad_q", &GradEmitter::queryGradient, flops / 5 * 2);
+  launch("attention_grad_kv", &GradEmitter::keyGradients, flops - flops / 5 * 2);
+  return generated;
+}

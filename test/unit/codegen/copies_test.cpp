@@ -1,0 +1,65 @@
+// Kernels that move or add rows, against the reference.
+#include "test/unit/codegen/kernel_harness.h"
+
+#include <gtest/gtest.h>
+
+using namespace trainc::codegen;
+using namespace trainc::codegen::testing;
+
+TEST(Copies, SliceOfColumns) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<3x5x50xf32>) -> tensor<3x5x20xf32> {
+    %0 = nn.slice %x dim 2 from 7 size 20 : tensor<3x5x50xf32>
+    return %0 : tensor<3x5x20xf32> })",
+                         0);
+}
+
+TEST(Copies, SliceOfOneLongRow) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<4x40003xi32>) -> tensor<2x40003xi32> {
+    %0 = nn.slice %x dim 0 from 1 size 2 : tensor<4x40003xi32>
+    return %0 : tensor<2x40003xi32> })",
+                         0);
+}
+
+TEST(Copies, PadBothSides) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<6x4x33xf32>) -> tensor<6x11x33xf32> {
+    %0 = nn.pad %x dim 1 low 5 high 2 : tensor<6x4x33xf32>
+    return %0 : tensor<6x11x33xf32> })",
+                         0);
+}
+
+TEST(Copies, Concat) {
+  expectMatchesReference(
+      R"(func.func @f(%x: tensor<3x7xf32>, %y: tensor<3x40xf32>, %z: tensor<3x1xf32>) -> tensor<3x48xf32> {
+    %0 = nn.concat dim 1 %x, %y, %z : tensor<3x7xf32>, tensor<3x40xf32>, tensor<3x1xf32>
+    return %0 : tensor<3x48xf32> })",
+      0);
+}
+
+TEST(Copies, TransposeOfMatrix) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<70x130xf32>) -> tensor<130x70xf32> {
+    %0 = nn.transpose %x by [1, 0] : tensor<70x130xf32>
+    return %0 : tensor<130x70xf32> })",
+                         0);
+}
+
+TEST(Copies, TransposeKeepsRowsTogether) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<2x9x4x16xf32>) -> tensor<2x4x9x16xf32> {
+    %0 = nn.transpose %x by [0, 2, 1, 3] : tensor<2x9x4x16xf32>
+    return %0 : tensor<2x4x9x16xf32> })",
+                         0);
+}
+
+TEST(Copies, TransposeInGeneral) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<3x5x7x11xi64>) -> tensor<11x5x3x7xi64> {
+    %0 = nn.transpose %x by [3, 1, 0, 2] : tensor<3x5x7x11xi64>
+    return %0 : tensor<11x5x3x7xi64> })",
+                         0, 1000);
+}
+
+TEST(Scatter, AddsRowsInOrderOfIds) {
+  expectMatchesReference(
+      R"(func.func @f(%t: tensor<12x150xf32>, %i: tensor<4x9xi32>, %u: tensor<4x9x150xf32>) -> tensor<12x150xf32> {
+    %0 = nn.scatter_add %u into %t at %i : tensor<4x9x150xf32>, tensor<12x150xf32>, tensor<4x9xi32>
+    return %0 : tensor<12x150xf32> })",
+      1e-6, 15); // ids from 12 on are skipped
+}
