@@ -11,7 +11,7 @@ namespace trainc::verify {
 namespace {
 
 constexpr auto F32 = fb::DType::F32;
-constexpr auto U64 = fb::DType::U64;
+constexpr auto I64 = fb::DType::I64;
 constexpr auto I32 = fb::DType::I32;
 constexpr auto ToDevice = fb::Direction::ToDevice;
 constexpr auto FromDevice = fb::Direction::FromDevice;
@@ -24,9 +24,9 @@ struct KnownScalar {
 };
 constexpr KnownScalar kScalars[] = {
     {"lr", F32, ToDevice, true},
-    {"seed", U64, ToDevice, false},
-    {"step", U64, ToDevice, false},
-    {"micro", U64, ToDevice, false},
+    {"seed", I64, ToDevice, false},
+    {"step", I64, ToDevice, false},
+    {"micro", I64, ToDevice, false},
     {"position", I32, ToDevice, false},
     {"loss", F32, FromDevice, true},
     {"grad_norm", F32, FromDevice, false},

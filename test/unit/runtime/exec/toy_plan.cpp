@@ -44,7 +44,7 @@ Buffers addBuffers(PlanBuilder &b) {
           .context = b.buffer("context", scratch, DType::I32, kToyLength, Input),
           .token = b.buffer("token", scratch, DType::I32, 1, Input),
           .lr = b.scalar("lr", DType::F32, to),
-          .seed = b.scalar("seed", DType::U64, to),
+          .seed = b.scalar("seed", DType::I64, to),
           .position = b.scalar("position", DType::I32, to),
           .loss = b.scalar("loss", DType::F32, from),
           .norm = b.scalar("grad_norm", DType::F32, from),
@@ -64,7 +64,7 @@ void addColumn(PlanBuilder &b, fb::EntryT &entry, const std::string &column, uin
 
 void addTraining(PlanBuilder &b, const Buffers &x) {
   const ParamSpec readLabels{Access::Read, DType::I32, kToyAccumulate * kMicroTokens * 4};
-  const ParamSpec readSeed{Access::Read, DType::U64, 8}, writeCounter{Access::ReadWrite, DType::I64, 8};
+  const ParamSpec readSeed{Access::Read, DType::I64, 8}, writeCounter{Access::ReadWrite, DType::I64, 8};
   const uint32_t init = b.kernel("toy_init", 1, {kWriteWeights, readSeed});
   const uint32_t begin = b.kernel("toy_begin", 1, {readLabels, kWriteScalar, kWriteScalar, kWriteWeights});
   const uint32_t micro = b.kernel(
