@@ -1,5 +1,6 @@
 // Cross-entropy of logits and labels, with ignored targets, class weights and label smoothing.
 #include "dialects/NN/Rows.h"
+#include "dialects/NN/Syntax.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -27,7 +28,7 @@ FailureOr<SmallVector<Type>> CrossEntropyOp::inferTypes(Adaptor adaptor, InferEr
     return error() << "weights must be one number per class, " << perClass << ", found " << weights.getType();
   double smoothing = adaptor.getSmoothing().convertToDouble();
   if (!(smoothing >= 0 && smoothing <= 1))
-    return error() << "smoothing must lie between 0 and 1, found " << smoothing;
+    return error() << "smoothing must lie between 0 and 1, found " << formatNumber(smoothing);
   Type perTarget = RankedTensorType::get(labels.getShape(), logits.getElementType());
   return SmallVector<Type>{perTarget, perTarget};
 }

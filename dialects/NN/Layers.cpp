@@ -1,5 +1,6 @@
 // Layers that are a parameter, or none: nn.parameter, nn.use and nn.dropout.
 #include "dialects/NN/LayerParameters.h"
+#include "dialects/NN/Syntax.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -25,7 +26,7 @@ FailureOr<SmallVector<Value>> UseOp::expand(OpBuilder &, ValueRange, LayerScope 
 LogicalResult DropoutOp::verify() {
   double p = getP().convertToDouble();
   if (!(p >= 0 && p < 1))
-    return emitOpError("p must be at least 0 and below 1, found ") << p;
+    return emitOpError("p must be at least 0 and below 1, found ") << formatNumber(p);
   return success();
 }
 

@@ -77,13 +77,14 @@ ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
   return success();
 }
 
-void trainc::printNumber(AsmPrinter &printer, double value) {
+std::string trainc::formatNumber(double value) {
+  if (!std::isfinite(value))
+    return "0x" + llvm::utohexstr(llvm::bit_cast<uint64_t>(value));
   std::array<char, 32> text;
-  if (std::isfinite(value))
-    printer << StringRef(text.data(), std::to_chars(text.begin(), text.end(), value).ptr - text.data());
-  else
-    printer << "0x" << llvm::utohexstr(llvm::bit_cast<uint64_t>(value));
+  return {text.begin(), std::to_chars(text.begin(), text.end(), value).ptr};
 }
+
+void trainc::printNumber(AsmPrinter &printer, double value) { printer << formatNumber(value); }
 
 void trainc::printNumber(OpAsmPrinter &printer, Operation *, FloatAttr value) {
   printNumber(printer, value.getValueAsDouble());

@@ -3,6 +3,8 @@
 
 #include "mlir/IR/OpImplementation.h"
 
+#include <string>
+
 namespace trainc {
 
 /// Parses a number as people write it: `1`, `0.1`, `6e-4`, `-2.5E3`. (MLIR itself insists on `1.0` and
@@ -13,7 +15,8 @@ mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
 mlir::ParseResult parseNumber(mlir::OpAsmParser &parser, mlir::FloatAttr &value);
 void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAttr value);
 
-/// Prints the shortest text that parses to the same value.
+/// The shortest text that parses to the same value; for messages, too.
+std::string formatNumber(double value);
 void printNumber(mlir::AsmPrinter &printer, double value);
 
 } // namespace trainc

@@ -67,7 +67,7 @@ LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
   auto positive = [](double x) { return std::isfinite(x) && x > 0; };
   auto bad = [&](const char *word, FloatAttr found, const char *expected) {
     return emitError() << "optimizer: " << word << " must be " << expected << ", found "
-                       << found.getValueAsDouble();
+                       << formatNumber(found.getValueAsDouble());
   };
   if (!notNegative(lr.getValueAsDouble()))
     return bad("lr", lr, "0 or more");
@@ -89,7 +89,8 @@ LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
 /// Parses a schedule's whole numbers, which are given as numbers.
 static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double number, int64_t &steps) {
   if (!(number >= 0 && number < 9e15 && number == std::floor(number)))
-    return parser.emitError(loc) << "'" << word << "' must be a whole number of steps, found " << number;
+    return parser.emitError(loc) << "'" << word << "' must be a whole number of steps, found "
+                                 << formatNumber(number);
   steps = int64_t(number);
   return success();
 }
@@ -138,7 +139,8 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
   if (total > 0 && warmup > total)
     return emitError() << "schedule: warmup of " << warmup << " steps does not fit into a total of " << total;
   if (!(minimum.getValueAsDouble() >= 0))
-    return emitError() << "schedule: minimum must be 0 or more, found " << minimum.getValueAsDouble();
+    return emitError() << "schedule: minimum must be 0 or more, found "
+                       << formatNumber(minimum.getValueAsDouble());
   return success();
 }
 

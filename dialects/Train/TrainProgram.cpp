@@ -193,10 +193,11 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("has a sequence length without a batch; expected `batch B x T`");
   if (FloatAttr clip = getClipAttr(); clip && !(clip.getValueAsDouble() > 0))
     return emitOpError("clip must be above 0, found ")
-           << clip.getValueAsDouble() << "; leave it out not to clip";
+           << formatNumber(clip.getValueAsDouble()) << "; leave it out not to clip";
   double peak = getOptimizer().getLr().getValueAsDouble(),
          minimum = getSchedule().getMinimum().getValueAsDouble();
   if (minimum > peak)
-    return emitOpError("the schedule's minimum ") << minimum << " exceeds the optimizer's lr " << peak;
+    return emitOpError("the schedule's minimum ")
+           << formatNumber(minimum) << " exceeds the optimizer's lr " << formatNumber(peak);
   return success();
 }

@@ -1,0 +1,14 @@
+// RUN: trainc-opt %s --instantiate | FileCheck %s
+
+// A group freezes the parameters that its pattern names.
+
+// CHECK-DAG: train.state parameter frozen @a.weight
+// CHECK-DAG: train.state parameter frozen @a.bias
+// CHECK-DAG: train.state parameter @b.weight
+nn.model @m(%x: tensor<?x4xf32>) {
+  %h = nn.linear "a" %x to 4
+  %y = nn.linear "b" %h to 2
+  %s = nn.square %y
+  nn.loss "loss" %s
+}
+train.program @p { model @m optimizer sgd(lr 0.1) schedule constant batch 2 group "a.*" frozen }

@@ -1,0 +1,49 @@
+// RUN: trainc-opt %s | FileCheck %s
+// RUN: trainc-opt %s | trainc-opt | FileCheck %s
+// RUN: trainc-opt %s --mlir-print-op-generic | trainc-opt | FileCheck %s
+
+// The syntax of blocks, layers and composite ops, where types are deferred.
+
+// CHECK-LABEL: nn.block @b(%{{.*}}: tensor<?x?x8xf32>, %{{.*}}: tensor<?xi32>) {
+nn.block @b(%x: tensor<?x?x8xf32>, %positions: tensor<?xi32>) {
+  // CHECK: nn.layer_norm "ln" %{{.*}} eps 1e-06 no_bias
+  %n = nn.layer_norm "ln" %x eps 1e-6 no_bias
+  // CHECK: nn.rms_norm "rms" %{{[0-9]+$}}
+  %r = nn.rms_norm "rms" %n
+  // CHECK: %{{.*}}:2 = nn.split %{{.*}} into 2 dim 0
+  %a, %c = nn.split %r into 2 dim 0
+  // CHECK: nn.rope %{{.*}} positions %{{.*}} heads 2 theta 10000
+  %rope = nn.rope %a positions %positions heads 2 theta 1e4
+  // CHECK: nn.dropout "drop" %{{.*}} p 0.1
+  %d = nn.dropout "drop" %rope p 0.1
+  // CHECK: nn.return %{{.*}}
+  nn.return %d
+}
+
+// CHECK-LABEL: nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) export "a.json" {n = 1 : i64} {
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) export "a.json" {n = 1} {
+  // CHECK: %[[POSITIONS:.*]] = nn.positions %tokens
+  %positions = nn.positions %tokens
+  // CHECK: nn.embedding "wte" %tokens of 100 by 8 init normal(0.01)
+  %x = nn.embedding "wte" %tokens of 100 by 8 init normal(1e-2)
+  // CHECK: nn.parameter "gain" tensor<8xf32> init uniform(-1, 1)
+  %gain = nn.parameter "gain" tensor<8xf32> init uniform(-1, 1)
+  // CHECK: nn.use "gain"
+  %again = nn.use "gain"
+  // CHECK: nn.apply @b "once" (%{{.*}}, %[[POSITIONS]])
+  %y = nn.apply @b "once" (%x, %positions)
+  // CHECK: nn.repeat @b "h" times 3 (%{{.*}}, %[[POSITIONS]])
+  %z = nn.repeat @b "h" times 3 (%y, %positions)
+  // CHECK: nn.linear "up" %{{.*}} to 16 layout in_out init zeros
+  %up = nn.linear "up" %z to 16 layout in_out init zeros
+  // CHECK: nn.linear "head" %{{.*}} tied "wte.weight" no_bias
+  %logits = nn.linear "head" %z tied "wte.weight" no_bias
+  // CHECK: nn.output "logits" %{{.*}}
+  nn.output "logits" %logits
+  // CHECK: %[[NLL:.*]], %{{.*}} = nn.cross_entropy %{{.*}}, %labels ignore -1 smoothing 0.1
+  %nll, %lse = nn.cross_entropy %logits, %labels ignore -1 smoothing 0.1
+  // CHECK: nn.loss "main" %[[NLL]] scale 0.5
+  nn.loss "main" %nll scale 0.5
+  // CHECK: nn.loss "z" %{{.*}}
+  nn.loss "z" %lse
+}

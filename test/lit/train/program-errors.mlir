@@ -1,0 +1,104 @@
+// RUN: trainc-opt %s -verify-diagnostics -split-input-file
+
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, accumulate, eval_batch, steps, group and export}}
+train.program @p { model @m optimiser adamw }
+
+// -----
+
+// expected-error @below {{train.program lacks 'model'; expected e.g. 'model @gpt2'}}
+train.program @p { optimizer adamw }
+
+// -----
+
+// expected-error @below {{train.program lacks 'optimizer'; expected e.g. 'optimizer adamw(lr 6e-4)'}}
+train.program @p { model @m }
+
+// -----
+
+// expected-error @below {{'model' is given twice}}
+train.program @p { model @m optimizer sgd model @n }
+
+// -----
+
+// expected-error @below {{unknown optimizer 'lion'; expected adamw, adam or sgd}}
+train.program @p { model @m optimizer lion }
+
+// -----
+
+// expected-error @below {{'adamw' has no setting 'momentum'; it has lr, beta1, beta2, eps and weight_decay}}
+train.program @p { model @m optimizer adamw(momentum 0.9) }
+
+// -----
+
+// expected-error @below {{'lr' of 'sgd' is given twice}}
+train.program @p { model @m optimizer sgd(lr 0.1, lr 0.2) }
+
+// -----
+
+// expected-error @below {{optimizer: beta2 must be at least 0 and below 1, found 1}}
+train.program @p { model @m optimizer adamw(beta2 1.0) }
+
+// -----
+
+// expected-error @below {{optimizer: lr must be 0 or more, found -0.1}}
+train.program @p { model @m optimizer adamw(lr -0.1) }
+
+// -----
+
+// expected-error @below {{unknown schedule 'step'; expected constant, linear or cosine}}
+train.program @p { model @m optimizer sgd schedule step }
+
+// -----
+
+// expected-error @below {{'constant' has no setting 'minimum'; it has warmup}}
+train.program @p { model @m optimizer sgd schedule constant(minimum 0.1) }
+
+// -----
+
+// expected-error @below {{schedule: warmup of 20 steps does not fit into a total of 10}}
+train.program @p { model @m optimizer sgd schedule linear(warmup 20, total 10) }
+
+// -----
+
+// expected-error @below {{'warmup' must be a whole number of steps, found 0.5}}
+train.program @p { model @m optimizer sgd schedule linear(warmup 0.5) }
+
+// -----
+
+// expected-error @below {{the schedule's minimum 0.5 exceeds the optimizer's lr 0.1}}
+train.program @p { model @m optimizer sgd(lr 0.1) schedule linear(minimum 0.5) }
+
+// -----
+
+// expected-error @below {{group "*.bias" sets nothing; expected lr_scale, weight_decay or frozen}}
+train.program @p { model @m optimizer sgd group "*.bias" }
+
+// -----
+
+// expected-error @below {{group "a" is frozen, so lr_scale and weight_decay have no effect}}
+train.program @p { model @m optimizer sgd group "a" frozen lr_scale 0.1 }
+
+// -----
+
+// expected-error @below {{group "a": 'lr_scale' is given twice}}
+train.program @p { model @m optimizer sgd group "a" lr_scale 0.1 lr_scale 0.2 }
+
+// -----
+
+// expected-error @below {{clip must be above 0, found 0}}
+train.program @p { model @m optimizer sgd clip 0 }
+
+// -----
+
+// expected-error @below {{batch must be at least 1, found 0}}
+train.program @p { model @m optimizer sgd batch 0 }
+
+// -----
+
+// expected-error @below {{accumulate must be at least 1, found -2}}
+train.program @p { model @m optimizer sgd batch 1 accumulate -2 }
+
+// -----
+
+// expected-error @below {{'export "a.json"' is given twice}}
+train.program @p { model @m optimizer sgd export "a.json" {} export "a.json" {} }

@@ -1,0 +1,49 @@
+// RUN: trainc-opt %s | FileCheck %s
+// RUN: trainc-opt %s | trainc-opt | FileCheck %s
+// RUN: trainc-opt %s --mlir-print-op-generic | trainc-opt | FileCheck %s
+
+// CHECK-LABEL: train.program @full {
+// CHECK-NEXT:    model @gpt2
+// CHECK-NEXT:    optimizer adamw(lr 6e-04, beta2 0.95, weight_decay 0.1)
+// CHECK-NEXT:    schedule cosine(warmup 700, total 20000, minimum 6e-05)
+// CHECK-NEXT:    clip 1
+// CHECK-NEXT:    batch 4 x 1024
+// CHECK-NEXT:    accumulate 8
+// CHECK-NEXT:    eval_batch 16
+// CHECK-NEXT:    steps 20000
+// CHECK-NEXT:    group "*.bias" weight_decay 0
+// CHECK-NEXT:    group "h.0.*" lr_scale 0.1 weight_decay 0.2
+// CHECK-NEXT:    group "wte.*" frozen
+// CHECK-NEXT:    export "config.json" {model_type = "gpt2"}
+// CHECK-NEXT:  }
+train.program @full {
+  group "*.bias" weight_decay 0.0
+  model @gpt2
+  optimizer adamw(lr 6e-4, beta2 0.95, weight_decay 0.1)
+  schedule cosine(warmup 700, total 2e4, minimum 6e-5)
+  clip 1.0
+  batch 4 x 1024
+  accumulate 8
+  eval_batch 16
+  steps 20000
+  group "h.0.*" weight_decay 0.2 lr_scale 0.1
+  group "wte.*" frozen
+  export "config.json" {model_type = "gpt2"}
+}
+
+// CHECK-LABEL: train.program @least {
+// CHECK-NEXT:    model @m
+// CHECK-NEXT:    optimizer sgd(lr 0.001)
+// CHECK-NEXT:    schedule constant
+// CHECK-NEXT:  }
+train.program @least { model @m optimizer sgd }
+
+// CHECK-LABEL: train.program @one_line {
+// CHECK:         optimizer sgd(lr 0.1, momentum 0.9)
+// CHECK-NEXT:    schedule linear(warmup 10)
+// CHECK-NEXT:    batch 8
+train.program @one_line { model @m optimizer sgd(lr 1e-1, momentum 0.9) schedule linear(warmup 10) batch 8 }
+
+// The attributes alone.
+// CHECK: test.attributes = [#train.optimizer<adam(lr 0.5)>, #train.schedule<constant(warmup 3)>, #train.group<"a" frozen>]
+module attributes {test.attributes = [#train.optimizer<adam(lr 0.5)>, #train.schedule<constant(warmup 3)>, #train.group<"a" frozen>]} {}
