@@ -1,6 +1,6 @@
 #include "lib/Fusion/FusionGraph.h"
 
-#include "lib/Analysis/IterationSpace.h"
+#include "dialects/Interfaces/Interfaces.h"
 #include "lib/Fusion/BlockOrder.h"
 #include "lib/Fusion/Traffic.h"
 
@@ -21,14 +21,25 @@ FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, FusionLimits l
 //===-- Construction
 //---------------------------------------------------------------------------------------===//
 
+/// Ops that take long and need much memory, between which it matters what is kept.
+static bool isLibraryCall(Operation *op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable)
+    return false;
+  KernelClass kind = executable.getKernelClass();
+  return kind != KernelClass::Alias && kind != KernelClass::Zero && kind != KernelClass::StridedCopy;
+}
+
 void FusionGraph::addNodes(Block &block, const ReadAnalysis &reads) {
+  unsigned calls = 0;
   for (Operation &op : block) {
     bool computed = reads.isComputed(&op);
     if (!computed && ReadAnalysis::isPrimitive(&op))
       continue; // a view or free value
     unsigned id = nodes.size();
     index[&op] = id;
-    nodes.push_back({&op, computed ? &reads.space(&op) : nullptr, {}, id});
+    nodes.push_back({&op, computed ? &reads.space(&op) : nullptr, {}, {}, id});
+    libraryCalls.push_back(calls += isLibraryCall(&op));
     Group group;
     group.members = {id};
     group.place = id;
@@ -65,7 +76,7 @@ void FusionGraph::addEdges(Block &block) {
   for (auto [before, after] : stateOrder(block)) {
     auto from = index.find(before), to = index.find(after);
     if (from != index.end() && to != index.end())
-      nodes[from->second].users.push_back(to->second);
+      nodes[from->second].later.push_back(to->second);
   }
 }
 
@@ -94,73 +105,13 @@ bool FusionGraph::leavesGroup(unsigned id) const {
   return llvm::any_of(nodes[id].users, [&](unsigned user) { return nodes[user].group != nodes[id].group; });
 }
 
-//===-- Which groups fit together
-//--------------------------------------------------------------------------===//
-
-/// The space of two groups together: equal counts, or one works on the rows (one element each) of the other.
-std::optional<FusionGraph::Space> FusionGraph::joinSpaces(const Group &producer,
-                                                          const Group &consumer) const {
-  if (producer.count == consumer.count) {
-    Space space{producer.count, producer.columns, producer.exact};
-    if (!joinColumns(space.columns, space.exact, consumer.columns, consumer.exact))
-      return std::nullopt;
-    return space;
-  }
-  const Group &full = producer.count > consumer.count ? producer : consumer;
-  const Group &perRow = producer.count > consumer.count ? consumer : producer;
-  if (perRow.exact || full.count % perRow.count != 0)
-    return std::nullopt;
-  // Scalars join only a group that is one short row anyhow, made by a reduction of it.
-  if (perRow.count == 1 && !(full.exact && full.columns == full.count) &&
-      !(&full == &producer && full.columns == 0 && full.count <= IterationSpace::kLongRow))
-    return std::nullopt;
-  Space space{full.count, full.columns, full.exact};
-  if ((perRow.count != 1 && full.columns == 0) ||
-      !joinColumns(space.columns, space.exact, full.count / perRow.count, true))
-    return std::nullopt;
-  return space;
-}
-
-/// Within the joined space, `consumer` may use what `producer` makes in the same iteration.
-bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
-                           const Space &space) const {
-  bool oneShortRow = space.exact && space.columns == space.count && space.count <= IterationSpace::kLongRow;
-  if (read.table || producer.space->completion == Completion::AllRows)
-    return false;
-  if (producer.space->completion == Completion::Total && !oneShortRow)
-    return false;
-  if (read.pattern.isIdentity())
-    return true;
-  return consumer.space->count == space.count && space.exact &&
-         read.pattern.isPerRow(space.rows(), space.columns);
-}
-
-bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, const Space &space) const {
-  unsigned from = nodes[producer.members.front()].group;
-  for (unsigned member : consumer.members)
-    for (const Read &read : nodes[member].space->reads)
-      if (std::optional<unsigned> made = read.value ? this->producer(read.value) : std::nullopt;
-          made && nodes[*made].group == from && !readFits(nodes[member], read, nodes[*made], space))
-        return false;
-  return true;
-}
-
-bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
-  if (int64_t(a.members.size() + b.members.size()) > limits.ops)
-    return false;
-  unsigned groupA = nodes[a.members.front()].group, groupB = nodes[b.members.front()].group;
-  auto inside = [&](unsigned id) { return nodes[id].group == groupA || nodes[id].group == groupB; };
-  llvm::SmallDenseSet<Value, 32> inputs;
-  int64_t outputs = 0;
-  for (const Group *group : {&a, &b})
-    for (unsigned member : group->members) {
-      for (const Read &read : nodes[member].space->reads)
-        if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt;
-            read.value && !(made && inside(*made)))
-          inputs.insert(read.value);
-      outputs += !llvm::all_of(nodes[member].users, inside);
-    }
-  return int64_t(inputs.size()) + outputs <= limits.buffers;
+Operation *FusionGraph::place(ArrayRef<Operation *> members) const {
+  unsigned first = node(members.back()), group = nodes[first].group;
+  for (Operation *op : members)
+    for (unsigned user : nodes[node(op)].users)
+      if (nodes[user].group != group)
+        first = std::min(first, user);
+  return nodes[first].op;
 }
 
 /// Looks for a way from one group to a later one through third groups; `reached` receives the places of those
@@ -172,7 +123,7 @@ bool FusionGraph::reachesThroughOthers(unsigned from, unsigned to, llvm::BitVect
   while (!stack.empty()) {
     unsigned current = stack.pop_back_val();
     for (unsigned member : groups[current].members)
-      for (unsigned user : nodes[member].users) {
+      for (unsigned user : llvm::concat<const unsigned>(nodes[member].users, nodes[member].later)) {
         unsigned next = nodes[user].group;
         if (next == to && current != from)
           return true;
@@ -189,8 +140,12 @@ bool FusionGraph::reachesThroughOthers(unsigned from, unsigned to, llvm::BitVect
 //===-- Merging
 //--------------------------------------------------------------------------------------------===//
 
-bool FusionGraph::tryMerge(unsigned a, unsigned b) {
-  if (a == b || !nodes[groups[a].members.front()].space || !nodes[groups[b].members.front()].space)
+/// Merges the groups of two nodes if all rules allow it.
+bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {
+  if (!nodes[producerOrSibling].space || !nodes[consumer].space)
+    return false;
+  unsigned a = nodes[producerOrSibling].group, b = nodes[consumer].group;
+  if (a == b)
     return false;
   auto [first, second] = groups[a].place < groups[b].place ? std::pair(a, b) : std::pair(b, a);
   std::optional<Space> space = joinSpaces(groups[first], groups[second]);
@@ -236,7 +191,7 @@ void FusionGraph::merge(unsigned first, unsigned second, const Space &space,
 
 bool FusionGraph::mergeProducers() {
   bool changed = false;
-  for (Node &consumer : nodes) {
+  for (auto [id, consumer] : llvm::enumerate(nodes)) {
     if (!consumer.space)
       continue;
     SmallVector<std::pair<int64_t, unsigned>> producers;
@@ -245,7 +200,7 @@ bool FusionGraph::mergeProducers() {
         producers.push_back({-bytesOf(read.value.getType()), *made});
     llvm::sort(producers); // the most bytes first
     for (auto [bytes, made] : producers)
-      changed |= tryMerge(nodes[made].group, consumer.group);
+      changed |= tryMerge(made, id);
   }
   return changed;
 }
@@ -262,7 +217,7 @@ bool FusionGraph::mergeSiblings() {
   for (auto &[value, ids] : readers)
     for (size_t i = 1; i < ids.size(); ++i)
       for (size_t j = 0; j < i; ++j)
-        changed |= tryMerge(nodes[ids[j]].group, nodes[ids[i]].group);
+        changed |= tryMerge(ids[j], ids[i]);
   return changed;
 }
 

@@ -29,12 +29,16 @@ public:
   std::pair<int64_t, int64_t> rowsAndColumns(mlir::Operation *op) const;
   /// True if an op outside its group uses the result of `op`.
   bool isOutput(mlir::Operation *op) const { return leavesGroup(node(op)); }
+  /// Where a kernel of `members` belongs: the last of them, or the first user of a result if that comes
+  /// before.
+  mlir::Operation *place(llvm::ArrayRef<mlir::Operation *> members) const;
 
 private:
   struct Node {
     mlir::Operation *op;
-    const OpSpace *space; ///< null for ops that are not computed
-    llvm::SmallVector<unsigned, 4> users;
+    const OpSpace *space;                 ///< null for ops that are not computed
+    llvm::SmallVector<unsigned, 4> users; ///< of the result
+    llvm::SmallVector<unsigned, 2> later; ///< must come after this one for the sake of states
     unsigned group;
   };
   struct Group {
@@ -56,11 +60,14 @@ private:
 
   bool mergeProducers();
   bool mergeSiblings();
-  bool tryMerge(unsigned a, unsigned b);
+  bool tryMerge(unsigned producerOrSibling, unsigned consumer);
   std::optional<Space> joinSpaces(const Group &producer, const Group &consumer) const;
   bool edgesFit(const Group &producer, const Group &consumer, const Space &space) const;
   bool readFits(const Node &consumer, const Read &read, const Node &producer, const Space &space) const;
   bool withinLimits(const Group &a, const Group &b) const;
+  bool keepsLifetimes(unsigned early, unsigned late) const;
+  int64_t inputBytes(const Group &group) const;
+  int64_t outputBytes(const Group &group) const;
   bool reachesThroughOthers(unsigned from, unsigned to, llvm::BitVector &reached) const;
   void merge(unsigned first, unsigned second, const Space &space, const llvm::BitVector &afterFirst);
   bool leavesGroup(unsigned node) const;
@@ -68,7 +75,8 @@ private:
   FusionLimits limits;
   llvm::SmallVector<Node> nodes;
   llvm::SmallVector<Group> groups;
-  llvm::SmallVector<unsigned> line; ///< groups in an order that respects all edges
+  llvm::SmallVector<unsigned> line;         ///< groups in an order that respects all edges
+  llvm::SmallVector<unsigned> libraryCalls; ///< before each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;
 };
 

@@ -113,7 +113,7 @@ nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
   }
   Location loc = FusedLoc::get(members.front()->getContext(), locations);
   nn::YieldOp::create(builder, loc, outputs);
-  builder.setInsertionPoint(members.back());
+  builder.setInsertionPoint(graph.place(members));
   auto kernel = nn::KernelOp::create(builder, loc, types, operands, rows, columns);
   kernel.getBody().push_back(body);
   return kernel;

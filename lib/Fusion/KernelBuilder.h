@@ -11,7 +11,7 @@ class KernelBuilder {
 public:
   KernelBuilder(const ReadAnalysis &analysis, const FusionGraph &graph) : analysis(analysis), graph(graph) {}
 
-  /// Builds the kernel of `members` (in program order) before the last of them. Its results stand for those
+  /// Builds the kernel of `members` (in program order) where the graph places it. Its results stand for those
   /// members' results that others use, in order; the members are left as they are.
   nn::KernelOp build(llvm::ArrayRef<mlir::Operation *> members);
 

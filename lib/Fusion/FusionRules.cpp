@@ -1,0 +1,120 @@
+// Which groups may be merged, as far as the two of them decide it.
+#include "lib/Analysis/IterationSpace.h"
+#include "lib/Fusion/FusionGraph.h"
+#include "lib/Fusion/Traffic.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// Values that live longer than they must do no harm below this size.
+static constexpr int64_t kSmallBytes = 65536;
+
+/// The space of two groups together: equal counts, or one works on the rows (one element each) of the other.
+std::optional<FusionGraph::Space> FusionGraph::joinSpaces(const Group &producer,
+                                                          const Group &consumer) const {
+  if (producer.count == consumer.count) {
+    Space space{producer.count, producer.columns, producer.exact};
+    if (!joinColumns(space.columns, space.exact, consumer.columns, consumer.exact))
+      return std::nullopt;
+    return space;
+  }
+  const Group &full = producer.count > consumer.count ? producer : consumer;
+  const Group &perRow = producer.count > consumer.count ? consumer : producer;
+  if (perRow.exact || full.count % perRow.count != 0)
+    return std::nullopt;
+  // Scalars join only a group that is one short row anyhow, made by a reduction of it.
+  if (perRow.count == 1 && !(full.exact && full.columns == full.count) &&
+      !(&full == &producer && full.columns == 0 && full.count <= IterationSpace::kLongRow))
+    return std::nullopt;
+  Space space{full.count, full.columns, full.exact};
+  if ((perRow.count != 1 && full.columns == 0) ||
+      !joinColumns(space.columns, space.exact, full.count / perRow.count, true))
+    return std::nullopt;
+  return space;
+}
+
+/// Within the joined space, `consumer` may use what `producer` makes in the same iteration.
+bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
+                           const Space &space) const {
+  bool oneShortRow = space.exact && space.columns == space.count && space.count <= IterationSpace::kLongRow;
+  if (read.table || producer.space->completion == Completion::AllRows)
+    return false;
+  if (producer.space->completion == Completion::Total && !oneShortRow)
+    return false;
+  if (read.pattern.isIdentity())
+    return true;
+  return consumer.space->count == space.count && space.exact &&
+         read.pattern.isPerRow(space.rows(), space.columns);
+}
+
+bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, const Space &space) const {
+  unsigned from = nodes[producer.members.front()].group;
+  for (unsigned member : consumer.members)
+    for (const Read &read : nodes[member].space->reads)
+      if (std::optional<unsigned> made = read.value ? this->producer(read.value) : std::nullopt;
+          made && nodes[*made].group == from && !readFits(nodes[member], read, nodes[*made], space))
+        return false;
+  return true;
+}
+
+bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
+  if (int64_t(a.members.size() + b.members.size()) > limits.ops)
+    return false;
+  unsigned groupA = nodes[a.members.front()].group, groupB = nodes[b.members.front()].group;
+  auto inside = [&](unsigned id) { return nodes[id].group == groupA || nodes[id].group == groupB; };
+  llvm::SmallDenseSet<Value, 32> inputs;
+  int64_t outputs = 0;
+  for (const Group *group : {&a, &b})
+    for (unsigned member : group->members) {
+      for (const Read &read : nodes[member].space->reads)
+        if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt;
+            read.value && !(made && inside(*made)))
+          inputs.insert(read.value);
+      outputs += !llvm::all_of(nodes[member].users, inside);
+    }
+  return int64_t(inputs.size()) + outputs <= limits.buffers;
+}
+
+int64_t FusionGraph::inputBytes(const Group &group) const {
+  llvm::SmallDenseSet<Value, 16> inputs;
+  int64_t bytes = 0;
+  for (unsigned member : group.members)
+    for (const Read &read : nodes[member].space->reads)
+      if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt;
+          read.value && !(made && nodes[*made].group == nodes[member].group) &&
+          inputs.insert(read.value).second)
+        bytes += bytesOf(read.value.getType());
+  return bytes;
+}
+
+int64_t FusionGraph::outputBytes(const Group &group) const {
+  int64_t bytes = 0;
+  for (unsigned member : group.members)
+    if (leavesGroup(member))
+      bytes += bytesOf(nodes[member].op->getResult(0).getType());
+  return bytes;
+}
+
+/// Merging ops between which library calls run makes some values live longer: what the later group makes, if
+/// it runs early (such as parts of a gradient that depend on the forward only), or what the earlier group
+/// reads, if it runs late. That must not outweigh what passes between them.
+bool FusionGraph::keepsLifetimes(unsigned early, unsigned late) const {
+  if (libraryCalls[early] == libraryCalls[late])
+    return true;
+  const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
+  int64_t made = outputBytes(second), passed = 0;
+  for (unsigned member : second.members)
+    for (const Read &read : nodes[member].space->reads)
+      if (read.value)
+        passed = std::max(passed, bytesOf(read.value.getType()));
+  if (made <= std::max(passed / 4, kSmallBytes))
+    return true;
+  bool onlyUser = llvm::all_of(first.members, [&](unsigned member) {
+    return llvm::all_of(nodes[member].users, [&](unsigned user) {
+      return nodes[user].group == nodes[early].group || nodes[user].group == nodes[late].group;
+    });
+  });
+  return onlyUser && inputBytes(first) <= std::max(outputBytes(first), kSmallBytes);
+}
