@@ -1,0 +1,97 @@
+// RUN: trainc-opt %s --canonicalize | FileCheck %s
+
+// Simplifications of elementwise and shape ops.
+
+// CHECK-LABEL: func.func @identities(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]], %[[X]], %[[X]]
+func.func @identities(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %zero = nn.constant 0 : tensor<4xf32>
+  %one = nn.constant 1 : tensor<4xf32>
+  %a = nn.add %zero, %x : tensor<4xf32>, tensor<4xf32>
+  %b = nn.sub %x, %zero : tensor<4xf32>, tensor<4xf32>
+  %c = nn.mul %x, %one : tensor<4xf32>, tensor<4xf32>
+  %d = nn.div %x, %one : tensor<4xf32>, tensor<4xf32>
+  %e = nn.neg %x : tensor<4xf32>
+  %f = nn.neg %e : tensor<4xf32>
+  %g = nn.convert %x to f32 : tensor<4xf32>
+  return %a, %b, %c, %d, %f, %g : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// NaN and infinity must survive a product with zero.
+// CHECK-LABEL: func.func @times_zero
+// CHECK: nn.mul
+func.func @times_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = nn.constant 0 : tensor<4xf32>
+  %a = nn.mul %x, %zero : tensor<4xf32>, tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @constants
+// CHECK-NEXT: %[[A:.*]] = nn.constant -7.5 : tensor<2x2xf32>
+// CHECK-NEXT: return %[[A]]
+func.func @constants() -> tensor<2x2xf32> {
+  %two = nn.constant 2 : tensor<2xf32>
+  %half = nn.constant 0.5 : tensor<2xf32>
+  %a = nn.div %two, %half : tensor<2xf32>, tensor<2xf32>
+  %b = nn.mul %a, %two : tensor<2xf32>, tensor<2xf32>
+  %c = nn.sub %half, %b : tensor<2xf32>, tensor<2xf32>
+  %d = nn.broadcast %c to [2, 2] : tensor<2xf32>
+  return %d : tensor<2x2xf32>
+}
+
+// CHECK-LABEL: func.func @converted
+// CHECK-NEXT: nn.constant 3 : tensor<2xf64>
+func.func @converted() -> tensor<2xf64> {
+  %three = nn.constant 3 : tensor<2xi32>
+  %a = nn.convert %three to f64 : tensor<2xi32>
+  return %a : tensor<2xf64>
+}
+
+// CHECK-LABEL: func.func @choices(
+// CHECK-SAME: %{{.*}}: tensor<4xi1>, %[[X:.*]]: tensor<4xf32>)
+// CHECK-NEXT: return %[[X]]
+func.func @choices(%c: tensor<4xi1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = nn.select %c, %x, %x : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @mean
+// CHECK: %[[N:.*]] = nn.constant 0.25 : tensor<3xf32>
+// CHECK: %[[S:.*]] = nn.reduce sum %{{.*}} over [1] : tensor<3x4xf32>
+// CHECK: %[[M:.*]] = nn.mul %[[S]], %[[N]]
+// CHECK: nn.reshape %[[M]] to [3, 1]
+func.func @mean(%x: tensor<3x4xf32>) -> tensor<3x1xf32> {
+  %a = nn.reduce mean %x over [-1] keep : tensor<3x4xf32>
+  return %a : tensor<3x1xf32>
+}
+
+// CHECK-LABEL: func.func @nothing(
+// CHECK-SAME: %[[X:.*]]: tensor<3x4xf32>)
+// CHECK-NEXT: return %[[X]], %[[X]], %[[X]], %[[X]], %[[X]], %[[X]], %[[X]]
+func.func @nothing(%x: tensor<3x4xf32>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %a = nn.reshape %x to [3, -1] : tensor<3x4xf32>
+  %b = nn.broadcast %x to [3, 4] : tensor<3x4xf32>
+  %c = nn.transpose %x by [0, 1] : tensor<3x4xf32>
+  %d = nn.slice %x dim 1 from 0 size 4 : tensor<3x4xf32>
+  %e = nn.pad %x dim 0 low 0 high 0 : tensor<3x4xf32>
+  %f = nn.concat dim 0 %x : tensor<3x4xf32>
+  %g = nn.reduce sum %x over [] : tensor<3x4xf32>
+  return %a, %b, %c, %d, %e, %f, %g : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
+
+// CHECK-LABEL: func.func @twice(
+// CHECK-SAME: %[[X:.*]]: tensor<2x3x4xf32>, %[[S:.*]]: tensor<f32>)
+// CHECK-DAG: %[[R:.*]] = nn.reshape %[[X]] to [4, 6]
+// CHECK-DAG: %[[T:.*]] = nn.transpose %[[X]] by [2, 0, 1]
+// CHECK-DAG: %[[B:.*]] = nn.broadcast %[[S]] to [2, 3]
+// CHECK: return %[[R]], %[[T]], %[[B]]
+func.func @twice(%x: tensor<2x3x4xf32>, %s: tensor<f32>) -> (tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<2x3xf32>) {
+  %a = nn.reshape %x to [24] : tensor<2x3x4xf32>
+  %b = nn.reshape %a to [4, -1] : tensor<24xf32>
+  %c = nn.transpose %x by [1, 2, 0] : tensor<2x3x4xf32>
+  %d = nn.transpose %c by [1, 2, 0] : tensor<3x4x2xf32>
+  %e = nn.broadcast %s to [3] : tensor<f32>
+  %f = nn.broadcast %e to [2, 3] : tensor<3xf32>
+  return %b, %d, %f : tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<2x3xf32>
+}
