@@ -151,7 +151,9 @@ bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {
   std::optional<Space> space = joinSpaces(groups[first], groups[second]);
   llvm::BitVector reached;
   if (!space || !edgesFit(groups[first], groups[second], *space) ||
-      !withinLimits(groups[first], groups[second]) || reachesThroughOthers(first, second, reached))
+      !withinLimits(groups[first], groups[second]) ||
+      !isWorthwhile(std::min(producerOrSibling, consumer), std::max(producerOrSibling, consumer)) ||
+      reachesThroughOthers(first, second, reached))
     return false;
   merge(first, second, *space, reached);
   return true;

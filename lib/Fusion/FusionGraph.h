@@ -65,7 +65,8 @@ private:
   bool edgesFit(const Group &producer, const Group &consumer, const Space &space) const;
   bool readFits(const Node &consumer, const Read &read, const Node &producer, const Space &space) const;
   bool withinLimits(const Group &a, const Group &b) const;
-  bool keepsLifetimes(unsigned early, unsigned late) const;
+  bool feedsOnly(const Group &first, const Group &second) const;
+  bool isWorthwhile(unsigned early, unsigned late) const;
   int64_t inputBytes(const Group &group) const;
   int64_t outputBytes(const Group &group) const;
   bool reachesThroughOthers(unsigned from, unsigned to, llvm::BitVector &reached) const;

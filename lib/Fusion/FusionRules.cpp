@@ -97,13 +97,25 @@ int64_t FusionGraph::outputBytes(const Group &group) const {
   return bytes;
 }
 
+/// True if all that `first` makes is used by itself and `second`.
+bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
+  unsigned a = nodes[first.members.front()].group, b = nodes[second.members.front()].group;
+  return llvm::all_of(first.members, [&](unsigned member) {
+    return llvm::all_of(nodes[member].users,
+                        [&](unsigned user) { return nodes[user].group == a || nodes[user].group == b; });
+  });
+}
+
 /// Merging ops between which library calls run makes some values live longer: what the later group makes, if
 /// it runs early (such as parts of a gradient that depend on the forward only), or what the earlier group
-/// reads, if it runs late. That must not outweigh what passes between them.
-bool FusionGraph::keepsLifetimes(unsigned early, unsigned late) const {
+/// reads, if it runs late. That must not outweigh what passes between them. And a scalar that others wait for
+/// should not wait for more than it needs.
+bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
+  const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
+  if (first.count == 1)
+    return feedsOnly(first, second);
   if (libraryCalls[early] == libraryCalls[late])
     return true;
-  const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
   int64_t made = outputBytes(second), passed = 0;
   for (unsigned member : second.members)
     for (const Read &read : nodes[member].space->reads)
@@ -111,10 +123,5 @@ bool FusionGraph::keepsLifetimes(unsigned early, unsigned late) const {
         passed = std::max(passed, bytesOf(read.value.getType()));
   if (made <= std::max(passed / 4, kSmallBytes))
     return true;
-  bool onlyUser = llvm::all_of(first.members, [&](unsigned member) {
-    return llvm::all_of(nodes[member].users, [&](unsigned user) {
-      return nodes[user].group == nodes[early].group || nodes[user].group == nodes[late].group;
-    });
-  });
-  return onlyUser && inputBytes(first) <= std::max(outputBytes(first), kSmallBytes);
+  return feedsOnly(first, second) && inputBytes(first) <= std::max(outputBytes(first), kSmallBytes);
 }

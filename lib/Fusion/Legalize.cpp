@@ -118,6 +118,7 @@ static void separateZero(Operation *zero) {
 }
 
 void trainc::legalizePrimitives(Block &block) {
+  SmallVector<Operation *> zeros; // separated later: their clones must not be visited
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!ReadAnalysis::isPrimitive(&op))
       continue;
@@ -126,6 +127,7 @@ void trainc::legalizePrimitives(Block &block) {
     else if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
       legalizeBroadcast(broadcast);
     else if (ReadAnalysis::isZero(&op))
-      separateZero(&op);
+      zeros.push_back(&op);
   }
+  llvm::for_each(zeros, separateZero);
 }
