@@ -90,7 +90,7 @@ def VerifyScheduledPass : Pass<"verify-scheduled"> {
   let summary = "checks that only executable ops are left";
   let description = [{
     The post-condition of the phase `scheduled`: a train.entry holds states' reads and writes, inputs and ops that implement
-    ExecutableOpInterface; a zero fill is the only constant.
+    ExecutableOpInterface; a zero fill is the only constant. Every kernel's ops fit its rows and columns.
   }];
 }
 

@@ -2,6 +2,7 @@
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/IterationSpace.h"
 #include "lib/Fusion/ReadAnalysis.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -37,6 +38,8 @@ private:
                        "writes of states (run --decompose and --fuse before)");
         result = failure();
       }
+      if (auto kernel = dyn_cast<nn::KernelOp>(op); kernel && failed(IterationSpace::of(kernel)))
+        result = failure();
       if (auto chunks = dyn_cast<nn::ChunksOp>(op); chunks && failed(verifyBlock(chunks.getBody().front())))
         result = failure();
     }

@@ -29,3 +29,17 @@ train.entry @init {
   }
   train.set @w, %r : tensor<4xf32>
 }
+
+// -----
+
+train.state parameter @w : tensor<4x6xf32>
+train.entry @init {
+  %w = train.get @w : tensor<4x6xf32>
+  // expected-error @below {{does not fit 4 rows x 6 columns}}
+  %r = nn.kernel 4 x 6 (%a = %w : tensor<4x6xf32>) -> (tensor<4x6xf32>) {
+    %s = nn.reduce sum %a over [0] keep : tensor<4x6xf32>
+    %b = nn.broadcast %s to [4, 6] : tensor<1x6xf32>
+    nn.yield %b : tensor<4x6xf32>
+  }
+  train.set @w, %r : tensor<4x6xf32>
+}
