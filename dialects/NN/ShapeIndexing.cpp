@@ -39,12 +39,21 @@ IndexingRule BroadcastOp::getIndexingRule() {
 }
 
 /// Dimensions form groups of equal products, from the front. The first dimensions of a group correspond:
-/// equal slices of one are equal slices of the other, where the number of slices divides both.
+/// equal slices of one are equal slices of the other, where the number of slices divides both. Dimensions of
+/// size 1 belong to no group.
 IndexingRule ReshapeOp::getIndexingRule() {
   ArrayRef<int64_t> from = shapeOf(getX()), to = shapeOf(getResult());
   Labels operand(from.size(), -1), result(to.size(), -1);
   size_t i = 0, j = 0;
-  for (int label = 0; i < from.size() && j < to.size(); ++label) {
+  auto skipOnes = [](ArrayRef<int64_t> shape, size_t &dim) {
+    while (dim < shape.size() && shape[dim] == 1)
+      ++dim;
+  };
+  for (int label = 0;; ++label) {
+    skipOnes(from, i);
+    skipOnes(to, j);
+    if (i == from.size() || j == to.size())
+      break;
     operand[i] = result[j] = label;
     int64_t left = from[i++], right = to[j++];
     while (left != right) {
