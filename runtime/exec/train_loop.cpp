@@ -47,7 +47,10 @@ Status TrainLoop::runSteps() {
     return {};
   }
   const fb::Training &training = *parts_.executor.plan().training();
-  Loader loader(parts_.dataset, SampleOrder::shuffled(parts_.dataset.samples(), position_.seed),
+  const uint64_t samples = parts_.dataset.samples();
+  Loader loader(parts_.dataset,
+                position_.shuffle ? SampleOrder::shuffled(samples, position_.seed)
+                                  : SampleOrder::sequential(samples),
                 {.microBatch = training.micro_batch(),
                  .accumulate = training.accumulate(),
                  .ranks = parts_.executor.plan().ranks(),

@@ -36,8 +36,8 @@ struct TrainParts {
 /// Trains from a position to the last step. The plan's states must hold the weights of that position.
 class TrainLoop {
 public:
-  /// `start`: step, seed, samples and tokens say where to begin; the other fields go into checkpoints as they
-  /// are.
+  /// `start`: step, seed, shuffle, samples and tokens say where to begin; the other fields go into
+  /// checkpoints as they are.
   TrainLoop(TrainParts parts, TrainOptions options, TrainerState start);
 
   /// Runs the steps that are left, or until a stop is requested; then writes a checkpoint. Fails (kFailed)

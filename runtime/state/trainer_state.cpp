@@ -48,6 +48,7 @@ TrainerState stateFromJson(const Json &json) {
   state.plan = json.at("plan").get<std::string>();
   state.step = json.at("step").get<uint64_t>();
   state.seed = json.at("seed").get<uint64_t>();
+  state.shuffle = json.at("shuffle").get<bool>();
   state.samples = json.at("samples").get<uint64_t>();
   state.tokens = json.at("tokens").get<uint64_t>();
   state.dataSamples = json.at("data_samples").get<uint64_t>();
@@ -65,6 +66,7 @@ std::string TrainerState::toJson() const {
                {"plan", plan},
                {"step", step},
                {"seed", seed},
+               {"shuffle", shuffle},
                {"samples", samples},
                {"tokens", tokens},
                {"data_samples", dataSamples},

@@ -11,6 +11,7 @@ struct TrainerState {
   std::string plan;  ///< Plan.name
   uint64_t step = 0; ///< steps done
   uint64_t seed = 0;
+  bool shuffle = true;                            ///< whether samples come in an order that the seed decides
   uint64_t samples = 0;                           ///< samples taken from the data so far: the data position
   uint64_t tokens = 0;                            ///< tokens trained on so far
   uint64_t dataSamples = 0;                       ///< samples the training data held

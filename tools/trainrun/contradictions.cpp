@@ -18,6 +18,7 @@ Status checkNeeds(const Options &o) {
   const Needs needs[] = {
       {o.steps.has_value(), "--steps", hasData, "--data"},
       {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), "training (--data)"},
+      {o.noShuffle, "--no-shuffle", o.trains(), "training (--data)"},
       {o.evalEvery.has_value(), "--eval-every", !o.evalData.empty(), "--eval-data"},
       {o.evalEvery.has_value(), "--eval-every", o.trains(), "training (--data)"},
       {!o.dataDType.empty(), "--data-dtype", hasData || !o.evalData.empty(), "--data or --eval-data"},

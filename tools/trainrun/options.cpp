@@ -72,6 +72,8 @@ void addTraining(CLI::App &app, Options &o) {
            "default 0, or the checkpoint's")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
+  group.addFlag("--no-shuffle", o.noShuffle,
+                "Take samples in file order instead of one that the seed decides; also after --resume");
   group.add("--init", o.init, "Initial weights by name from a safetensors file (Hugging Face's names)")
       ->type_name("FILE");
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")

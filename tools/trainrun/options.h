@@ -19,6 +19,7 @@ struct Options {
 
   std::optional<uint64_t> steps, seed;
   std::string init, onNonFinite = "stop";
+  bool noShuffle = false;
   std::optional<uint64_t> evalEvery;
 
   std::string checkpointDir, resume;

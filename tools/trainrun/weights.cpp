@@ -18,7 +18,11 @@ Result<std::filesystem::path> findCheckpoint(const Options &options) {
   return resolveCheckpoint(options.resume == "auto" ? "latest" : options.resume, options.checkpointDir);
 }
 
-Status checkSeed(const Options &options, const Checkpoint &checkpoint) {
+/// A resumed run goes on in the order in which it began.
+Status checkOrder(const Options &options, const Checkpoint &checkpoint) {
+  if (options.noShuffle && checkpoint.state().shuffle)
+    return invalidInput("--no-shuffle contradicts --resume: {} was trained on shuffled samples; leave it out",
+                        checkpoint.path().string());
   if (!options.seed || !options.trains() || *options.seed == checkpoint.state().seed)
     return {};
   return invalidInput(
@@ -40,7 +44,7 @@ void warnOfOtherEnvironment(const TrainerState &state, const Machine &machine, L
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, const Machine &machine,
                              const Options &options, Log &log) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
-  TRAINC_RETURN_IF_ERROR(checkSeed(options, checkpoint));
+  TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
   TRAINC_RETURN_IF_ERROR(
       checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), machine.threads()));
   if (options.trains()) {
@@ -72,6 +76,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine,
     log.info("initial weights from {}", options.init);
   }
   StartingPoint start;
+  start.position.shuffle = !options.noShuffle;
   start.position.seed = options.seed.value_or(0);
   return start;
 }

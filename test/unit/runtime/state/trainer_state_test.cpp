@@ -12,6 +12,7 @@ TrainerState example() {
       .plan = "gpt2",
       .step = 20,
       .seed = 18446744073709551615ULL,
+      .shuffle = false,
       .samples = 160,
       .tokens = 20480,
       .dataSamples = 999,
