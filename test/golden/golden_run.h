@@ -1,0 +1,69 @@
+// A golden model in the reference interpreter.
+#pragma once
+
+#include "lib/Instantiate/Binding.h"
+#include "lib/Reference/Entry.h"
+#include "runtime/state/safetensors_view.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace trainc::golden {
+
+/// How far a model is compiled before it is run.
+enum class Stage {
+  Gradients, ///< instantiated and differentiated: gradients are what train.gradient gives
+  Step,      ///< with the optimizer: the phase `step`
+  Chunked, ///< the loss in chunks of few rows (which the pipeline leaves to large vocabularies), decomposed,
+           ///< fused
+  Scheduled, ///< the pipeline's phase `scheduled`
+};
+
+/// One of the models beside this file, its data, goldens and state. Programming errors and failing passes
+/// abort.
+class GoldenRun {
+public:
+  GoldenRun(const std::string &model, Stage stage, const InstantiateOptions &options = {});
+
+  /// Runs @init, then sets the parameters to inputs.safetensors.
+  void loadWeights();
+  /// Runs one training step on the next micro_batch * accumulate samples.
+  void step();
+  /// Puts samples [first, first + count) of the data into the columns of that extent.
+  void setColumns(train::Extent extent, int64_t first, int64_t count);
+  void run(llvm::StringRef entry);
+  /// Whether an op of that name is in the module.
+  bool hasOp(llvm::StringRef name);
+  bool hasEntry(llvm::StringRef entry);
+  /// Sets a scalar state where the module has it.
+  void setScalar(llvm::StringRef name, double value);
+  double scalar(llvm::StringRef name) { return machine->states.find(name)->second.real(0); }
+
+  /// A tensor of golden.safetensors, f64.
+  std::vector<double> golden(const std::string &name) const;
+  /// Names of golden tensors that start with `prefix`, without it.
+  std::vector<std::string> goldenNames(llvm::StringRef prefix) const;
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  std::optional<reference::Machine> machine;
+
+private:
+  void compile(Stage stage, const InstantiateOptions &options);
+  reference::Tensor rows(const SafetensorsTensor &column, int64_t first, int64_t count);
+
+  SafetensorsView inputs_, data_, golden_;
+  int64_t microBatch_ = 0, accumulate_ = 0, steps_ = 0;
+};
+
+/// max |actual - expected| / max |expected|.
+double relativeError(llvm::ArrayRef<double> actual, llvm::ArrayRef<double> expected);
+
+/// GPT-2's key bias shifts all scores of a query alike: its true gradient is zero, and what is computed there
+/// is rounding.
+bool hasKeyBias(llvm::StringRef parameter);
+/// The key third of such a bias, and the other two thirds.
+std::vector<double> keyBias(llvm::ArrayRef<double> bias);
+std::vector<double> withoutKeyBias(llvm::StringRef parameter, llvm::ArrayRef<double> tensor);
+
+} // namespace trainc::golden
