@@ -59,7 +59,7 @@ std::string gradText(const Case &c) {
     text += ", %s: " + segments;
   text += ") -> (" + q + ", " + k + ", " + v + ") { %g:3 = nn.attention_grad %q, %k, %v, %o, %e, %d heads " +
           std::to_string(c.heads) + " kv_heads " + std::to_string(c.keyHeads) + (c.causal ? " causal" : "") +
-          " scale 0.25";
+          " scale 0.0625";
   if (c.segments)
     text += " segments %s : " + segments;
   return text + " : " + q + ", " + k + ", " + v + ", " + out + ", " + lse + ", " + out +
@@ -84,7 +84,7 @@ TEST_P(AttentionTest, Gradient) {
                         : c.segments ? " segments"
                                      : " : tensor") +
                   (c.causal ? 7 : 0),
-              " scale 0.25");
+              " scale 0.0625");
   CompiledOp forward(text), op(gradText(c));
   ASSERT_TRUE(forward && op);
   Tensors inputs = op.randomInputs(3), primal(inputs.begin(), inputs.begin() + 3);

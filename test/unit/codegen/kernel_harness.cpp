@@ -25,17 +25,17 @@ namespace trainc::codegen::testing {
 //--------------------------------------------------------------------------------------------===//
 
 Library::Library(const Object &object) {
-  int file = memfd_create("kernels", 0);
+  file = memfd_create("kernels", MFD_CLOEXEC);
   std::string path = "/proc/self/fd/" + std::to_string(file);
   bool written = write(file, object.image.data(), object.image.size()) == ssize_t(object.image.size());
   handle = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
   EXPECT_NE(handle, nullptr) << dlerror();
-  close(file);
 }
 
 Library::~Library() {
   if (handle)
     dlclose(handle);
+  close(file);
 }
 
 Library::Kernel Library::find(const std::string &symbol) const {
@@ -164,50 +164,62 @@ Tensors CompiledOp::randomInputs(int64_t integerLimit, unsigned seed) const {
   return inputs;
 }
 
-Tensors CompiledOp::run(const Tensors &inputs, const std::string &level, Order order,
-                        ArrayRef<std::pair<unsigned, unsigned>> shared) const {
-  std::vector<Buffer> operands, results, scratch;
+CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::string &level,
+                                          Pairs shared) const {
+  Execution execution;
   for (Value operand : operation->getOperands())
-    operands.emplace_back(inputs[cast<BlockArgument>(operand).getArgNumber()]);
-  for (Value result : operation->getResults())
-    results.emplace_back(Tensor(result).elements() * elementBytes(getElementTypeOrSelf(result)));
-  for (int64_t bytes : generated.scratchBytes)
-    scratch.emplace_back(bytes);
-  SmallVector<void *> resultData;
-  for (auto [index, buffer] : llvm::enumerate(results)) {
-    resultData.push_back(buffer.data());
+    execution.operands.emplace_back(inputs[cast<BlockArgument>(operand).getArgNumber()]);
+  llvm::SmallDenseSet<unsigned> taken;
+  for (auto [index, result] : llvm::enumerate(operation->getResults())) {
+    auto type = cast<RankedTensorType>(result.getType());
+    execution.types.push_back(type);
+    execution.results.emplace_back(type.getNumElements() * elementBytes(type.getElementType()));
+    execution.resultData.push_back(execution.results.back().data());
     int inPlace = cast<ExecutableOpInterface>(operation).getInPlaceOperand(index);
+    for (auto [operand, shares] : shared)
+      if (shares == index && inPlace < 0 && taken.insert(operand).second)
+        inPlace = operand;
     if (inPlace >= 0)
-      resultData[index] = operands[inPlace].data();
-    for (auto [operand, result] : shared)
-      if (result == index)
-        resultData[index] = operands[operand].data();
+      execution.resultData[index] = execution.operands[inPlace].data();
   }
+  for (int64_t bytes : generated.scratchBytes)
+    execution.scratch.emplace_back(bytes);
   for (const KernelLaunch &launch : generated.launches) {
-    SmallVector<void *> args;
+    std::vector<void *> args;
     for (const KernelParam &param : launch.params)
-      args.push_back(param.source == KernelParam::Source::Operand  ? operands[param.index].data()
-                     : param.source == KernelParam::Source::Result ? resultData[param.index]
-                                                                   : scratch[param.index].data());
+      args.push_back(param.source == KernelParam::Source::Operand  ? execution.operands[param.index].data()
+                     : param.source == KernelParam::Source::Result ? execution.resultData[param.index]
+                                                                   : execution.scratch[param.index].data());
     Library::Kernel kernel = libraries.at(level)->find(launch.symbol);
-    if (!kernel) {
-      ADD_FAILURE() << "no symbol " << launch.symbol;
-      return {};
-    }
+    EXPECT_NE(kernel, nullptr) << "no symbol " << launch.symbol;
+    execution.launches.push_back({kernel, launch.grid, std::move(args)});
+  }
+  return execution;
+}
+
+void CompiledOp::Execution::run(Order order) const {
+  for (const Bound &launch : launches) {
     if (order == Order::AtOnce)
-      kernel(args.data(), 0, launch.grid + 7); // the kernel clamps to its grid
+      launch.kernel(launch.args.data(), 0, launch.grid + 7); // the kernel clamps to its grid
     else
       for (int64_t tile = launch.grid; tile-- > 0;)
-        kernel(args.data(), tile, tile + 1);
+        launch.kernel(launch.args.data(), tile, tile + 1);
   }
-  Tensors read;
-  for (auto [index, value] : llvm::enumerate(operation->getResults())) {
-    auto type = cast<RankedTensorType>(value.getType());
-    Buffer whole(Tensor(type).elements() * elementBytes(type.getElementType()));
-    memcpy(whole.data(), resultData[index], whole.size());
-    read.push_back(whole.read(type));
-  }
-  return read;
+}
+
+Tensor CompiledOp::Execution::result(unsigned index) const {
+  Buffer whole(types[index].getNumElements() * elementBytes(types[index].getElementType()));
+  memcpy(whole.data(), resultData[index], whole.size());
+  return whole.read(types[index]);
+}
+
+Tensors CompiledOp::run(const Tensors &inputs, const std::string &level, Order order, Pairs shared) const {
+  Execution execution = prepare(inputs, level, shared);
+  execution.run(order);
+  Tensors results;
+  for (unsigned i = 0; i < operation->getNumResults(); ++i)
+    results.push_back(execution.result(i));
+  return results;
 }
 
 bool CompiledOp::levelRunsHere(const std::string &level) {

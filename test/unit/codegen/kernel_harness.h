@@ -26,6 +26,7 @@ public:
 
 private:
   void *handle = nullptr;
+  int file = -1; ///< open as long as the library: dlopen knows libraries by path
 };
 
 /// A 64-byte aligned buffer of a tensor's bytes.
@@ -61,11 +62,36 @@ public:
 
   reference::Tensors reference(const reference::Tensors &inputs) const;
 
-  /// Runs the kernels on copies of `inputs` (of the function's arguments). `level`: "x86-64-v3" or
-  /// "x86-64-v4"; `shared` pairs (operand, result) get one buffer.
+  using Pairs = llvm::ArrayRef<std::pair<unsigned, unsigned>>;
+
+  /// Buffers for one set of inputs, and the launches bound to them.
+  class Execution {
+  public:
+    /// Runs all launches, in order.
+    void run(Order order = Order::AtOnce) const;
+    /// The result `index` of the op.
+    reference::Tensor result(unsigned index) const;
+
+  private:
+    friend class CompiledOp;
+    struct Bound {
+      Library::Kernel kernel;
+      int64_t grid;
+      std::vector<void *> args;
+    };
+    std::vector<Buffer> operands, results, scratch;
+    std::vector<mlir::RankedTensorType> types;
+    std::vector<void *> resultData;
+    std::vector<Bound> launches;
+  };
+
+  /// Copies `inputs` (of the function's arguments) into buffers. `level`: "x86-64-v3" or "x86-64-v4";
+  /// `shared` pairs (operand, result) get one buffer, the first pair of a result or operand counts.
+  Execution prepare(const reference::Tensors &inputs, const std::string &level, Pairs shared = {}) const;
+
+  /// Prepares, runs, and reads the results.
   reference::Tensors run(const reference::Tensors &inputs, const std::string &level = "x86-64-v3",
-                         Order order = Order::AtOnce,
-                         llvm::ArrayRef<std::pair<unsigned, unsigned>> shared = {}) const;
+                         Order order = Order::AtOnce, Pairs shared = {}) const;
 
   /// Argument types of @f.
   llvm::ArrayRef<mlir::Type> inputTypes() const;
