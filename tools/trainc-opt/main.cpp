@@ -5,7 +5,6 @@
 #include "lib/Autodiff/Passes.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Passes.h"
-#include "lib/Instantiate/Passes.h"
 #include "lib/Optimizer/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +19,6 @@ int main(int argc, char **argv) {
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
                   trainc::nn::NNDialect, trainc::train::TrainDialect>();
   mlir::registerTransformsPasses();
-  trainc::registerInstantiatePasses();
   trainc::registerAutodiffPasses();
   trainc::registerInstantiatePasses();
   trainc::registerOptimizerPasses();
