@@ -108,20 +108,46 @@ std::string details(const Executor &executor) {
   return text;
 }
 
+/// A line per kind of instruction: the step's roofline at a glance.
+static std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
+  constexpr std::pair<ProfileKind, const char *> kKinds[] = {{ProfileKind::Gemm, "matrix products"},
+                                                             {ProfileKind::Kernel, "kernels"},
+                                                             {ProfileKind::Move, "copies and zeroings"}};
+  std::string text;
+  for (const auto &[kind, name] : kKinds) {
+    ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}};
+    for (const ProfileRow &row : rows) {
+      if (row.kind != kind || row.entry == "init")
+        continue;
+      sum.seconds += row.seconds;
+      sum.flops += row.flops;
+      sum.bytes += row.bytes;
+    }
+    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8.1f} {:>8.1f}  all {} but init's\n", sum.seconds,
+                        total > 0 ? sum.seconds / total * 100 : 0, "", sum.gigaflopsPerSecond(),
+                        sum.gigabytesPerSecond(), name);
+  }
+  return text;
+}
+
 std::string profileTable(const Executor &executor) {
   const std::vector<ProfileRow> rows = executor.profile();
   double total = 0;
   for (const ProfileRow &row : rows)
     total += row.seconds;
   std::string text =
-      fmt::format("{:>9} {:>6} {:>8} {:>8}  {}\n", "seconds", "share", "calls", "GFLOP/s", "what");
-  for (size_t i = 0; i < std::min(rows.size(), kProfileRows); ++i)
-    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8}  {}: {} ({})\n", rows[i].seconds,
-                        total > 0 ? rows[i].seconds / total * 100 : 0, rows[i].calls,
-                        rows[i].flops > 0 ? fmt::format("{:.1f}", rows[i].gigaflopsPerSecond()) : "",
-                        rows[i].entry, rows[i].what, rows[i].source);
+      fmt::format("{:>9} {:>6} {:>8} {:>8} {:>8}  {}\n", "seconds", "share", "calls", "GFLOP/s", "GB/s", "what");
+  for (size_t i = 0; i < std::min(rows.size(), kProfileRows); ++i) {
+    const ProfileRow &row = rows[i];
+    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8.1f}  {}: {} ({}{})\n", row.seconds,
+                        total > 0 ? row.seconds / total * 100 : 0, row.calls,
+                        row.flops > 0 ? fmt::format("{:.1f}", row.gigaflopsPerSecond()) : "",
+                        row.gigabytesPerSecond(), row.entry, row.what, row.source,
+                        row.sources > 1 ? fmt::format(" and {} more", row.sources - 1) : "");
+  }
   if (rows.size() > kProfileRows)
     text += fmt::format("... and {} more rows\n", rows.size() - kProfileRows);
+  text += profileKinds(rows, total);
   return text + fmt::format("{:>9.4f} in all\n", total);
 }
 

@@ -25,21 +25,25 @@ Status checkRanks(const fb::Plan &plan, const Options &options) {
   return {};
 }
 
-Status dryRun(const Executor &executor, const Options &options) {
-  fmt::print("{}", details(executor));
-  for (const auto &[files, entries] :
-       {std::pair(&options.data, kTrainEntries), {&options.evalData, kEvalEntries}}) {
-    if (files->empty())
-      continue;
-    TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, *files, entries, options));
-    fmt::print("data {}: {} samples in {} file{}\n", files->front(), dataset.samples(),
-               dataset.files().size(), dataset.files().size() == 1 ? "" : "s");
-  }
+Status describeData(const Executor &executor, const std::vector<std::string> &files, DataUse use,
+                    const Options &options) {
+  if (files.empty())
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, files, use, options));
+  fmt::print("{} data: {} samples in {} file{}\n", use == DataUse::kTraining ? "training" : "evaluation",
+             dataset.samples(), dataset.files().size(), dataset.files().size() == 1 ? "" : "s");
   return {};
 }
 
+Status dryRun(const Executor &executor, const Options &options) {
+  fmt::print("{}", details(executor));
+  TRAINC_RETURN_IF_ERROR(describeData(executor, options.data, DataUse::kTraining, options));
+  return describeData(executor, options.evalData, DataUse::kEvaluation, options);
+}
+
 Status evaluateOnly(Executor &executor, const Options &options, const StartingPoint &start, Log &log) {
-  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, options.evalData, kEvalEntries, options));
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
+                          openData(executor, options.evalData, DataUse::kEvaluation, options));
   TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
   const double begin = secondsSinceProcessStart();
   TRAINC_ASSIGN_OR_RETURN(const EvalResult result, evaluator.run());

@@ -62,7 +62,7 @@ struct Evaluation {
   Status open(Executor &executor, const Options &options) {
     if (options.evalData.empty())
       return {};
-    TRAINC_ASSIGN_OR_RETURN(dataset, openData(executor, options.evalData, kEvalEntries, options));
+    TRAINC_ASSIGN_OR_RETURN(dataset, openData(executor, options.evalData, DataUse::kEvaluation, options));
     TRAINC_ASSIGN_OR_RETURN(Evaluator created, Evaluator::create(executor, *dataset));
     evaluator.emplace(std::move(created));
     return {};
@@ -103,19 +103,23 @@ Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const S
   return std::optional<MetricsWriter>(std::move(writer));
 }
 
-Result<Dataset> openData(const Executor &executor, const std::vector<std::string> &files,
-                         std::initializer_list<std::string_view> entries, const Options &options) {
+Result<Dataset> openData(const Executor &executor, const std::vector<std::string> &files, DataUse use,
+                         const Options &options) {
   std::optional<SafetensorsDType> dtype;
   if (!options.dataDType.empty()) {
     TRAINC_ASSIGN_OR_RETURN(dtype, parseTokenDType(options.dataDType));
   }
-  return Dataset::open(files, entryColumns(executor, entries), dtype);
+  std::vector<ColumnSpec> columns = use == DataUse::kTraining
+                                        ? entryColumns(executor, {"begin_step", "micro_step", "update"})
+                                        : entryColumns(executor, {"eval"});
+  return Dataset::open(files, std::move(columns), dtype);
 }
 
 Status trainModel(Executor &executor, const Machine &machine, const Options &options, StartingPoint &start,
                   Log &log) {
   TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(executor.plan(), options));
-  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, options.data, kTrainEntries, options));
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
+                          openData(executor, options.data, DataUse::kTraining, options));
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(executor, options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<CheckpointWriter> checkpoints,

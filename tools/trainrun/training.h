@@ -7,17 +7,14 @@
 #include "runtime/log/metrics.h"
 #include "tools/trainrun/weights.h"
 
-#include <initializer_list>
-
 namespace trainc {
 
-inline constexpr std::initializer_list<std::string_view> kTrainEntries = {"begin_step", "micro_step",
-                                                                          "update"};
-inline constexpr std::initializer_list<std::string_view> kEvalEntries = {"eval"};
+/// Whose columns the data must have: those of the entries of a training step, or those of `eval`.
+enum class DataUse { kTraining, kEvaluation };
 
-/// Opens data files for the columns of the given entries. Errors (kInvalidInput) name the file.
-Result<Dataset> openData(const Executor &executor, const std::vector<std::string> &files,
-                         std::initializer_list<std::string_view> entries, const Options &options);
+/// Opens data files for that use. Errors (kInvalidInput) name the file.
+Result<Dataset> openData(const Executor &executor, const std::vector<std::string> &files, DataUse use,
+                         const Options &options);
 
 /// Opens --metrics; empty when it was not given.
 Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const StartingPoint &start);
