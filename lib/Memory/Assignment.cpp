@@ -101,6 +101,8 @@ void Assignment::assignGet(train::GetOp get) {
 void Assignment::assignSet(train::SetOp set) {
   View state{storages_.stateStorage(set.getState())};
   View value = views_.lookup(set.getValue());
+  if (isZero(set.getValue()) && entryName_ == "init" && sets_[set.getState()].size() == 1)
+    return; // arenas are zero when allocated, and init runs first
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});
   else if (value.storage != state.storage)

@@ -37,7 +37,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
   plan::TrainingOp::create(builder, program.getLoc(), microBatch, program.getAccumulate(), program.getSeqLen().value_or(0),
-                           program.getSteps().value_or(0), microBatch, scheduleKind(schedule.getKind()),
+                           program.getSteps().value_or(0), program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
                            program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
                            schedule.getTotal());
 }

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
-#include <tuple>
+#include <utility>
 
 namespace trainc {
 
@@ -14,6 +14,18 @@ std::string describeGemm(const GemmCall &call) {
   const std::string batch = call.batch > 1 ? fmt::format("{} x ", call.batch) : "";
   return fmt::format("gemm {}{}x{}x{} {}{}", batch, call.m, call.n, call.k, call.transposeA ? 't' : 'n',
                      call.transposeB ? 't' : 'n');
+}
+
+double launchBytes(const fb::Kernel &kernel) {
+  double bytes = 0;
+  for (const fb::Param *param : *kernel.params())
+    bytes += static_cast<double>(param->bytes()) * (param->access() == fb::Access::ReadWrite ? 2 : 1);
+  return bytes;
+}
+
+double gemmBytes(const GemmCall &call) {
+  const auto m = static_cast<double>(call.m), n = static_cast<double>(call.n), k = static_cast<double>(call.k);
+  return 4 * static_cast<double>(call.batch) * (m * k + k * n + m * n * (call.beta != 0 ? 2 : 1));
 }
 
 } // namespace
@@ -38,31 +50,45 @@ ProfileRow Profiler::describe(const Sample &sample) const {
   const auto calls = static_cast<double>(sample.calls);
   if (const auto *launch = std::get_if<LaunchStep>(&sample.step->operation)) {
     const fb::Kernel &kernel = *plan_.kernels()->Get(launch->kernel);
+    row.kind = ProfileKind::Kernel;
     row.what = kernel.symbol()->str();
     row.flops = calls * static_cast<double>(kernel.flops());
+    row.bytes = calls * launchBytes(kernel);
   } else if (const auto *gemm = std::get_if<GemmStep>(&sample.step->operation)) {
     const GemmCall &call = gemm->call;
+    row.kind = ProfileKind::Gemm;
     row.what = describeGemm(call);
     row.flops = calls * 2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) *
                 static_cast<double>(call.k) * static_cast<double>(call.batch);
+    row.bytes = calls * gemmBytes(call);
+  } else if (const auto *copy = std::get_if<CopyStep>(&sample.step->operation)) {
+    row.kind = ProfileKind::Move;
+    row.what = "copy";
+    row.bytes = calls * 2.0 * static_cast<double>(copy->bytes);
   } else {
-    row.what = std::holds_alternative<CopyStep>(sample.step->operation) ? "copy" : "zero";
+    row.kind = ProfileKind::Move;
+    row.what = "zero";
+    row.bytes = calls * static_cast<double>(std::get<ZeroStep>(sample.step->operation).bytes);
   }
   return row;
 }
 
 std::vector<ProfileRow> Profiler::rows() const {
-  std::map<std::tuple<std::string_view, std::string_view, std::string>, ProfileRow> merged;
+  std::map<std::pair<std::string_view, std::string>, ProfileRow> merged;
   for (const auto &[step, sample] : samples_) {
     if (sample.calls == 0)
       continue;
-    const ProfileRow row = describe(sample);
-    ProfileRow &sum =
-        merged.try_emplace({row.entry, row.source, row.what}, ProfileRow{row.entry, row.source, row.what})
-            .first->second;
+    ProfileRow row = describe(sample);
+    auto [known, isNew] = merged.try_emplace({row.entry, row.what}, row);
+    ProfileRow &sum = known->second;
+    ++sum.sources;
+    if (isNew)
+      continue;
+    sum.source = std::min(sum.source, row.source); // the same whatever the order of samples
     sum.calls += row.calls;
     sum.seconds += row.seconds;
     sum.flops += row.flops;
+    sum.bytes += row.bytes;
   }
   std::vector<ProfileRow> rows;
   for (auto &[key, row] : merged)

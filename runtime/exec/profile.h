@@ -11,16 +11,22 @@
 
 namespace trainc {
 
+enum class ProfileKind { Gemm, Kernel, Move };
+
 /// What all instructions of one name took: a kernel by its symbol, a matrix product by its sizes, copies and
 /// zeroings.
 struct ProfileRow {
   std::string_view entry;
-  std::string_view source; ///< the op it came from
+  ProfileKind kind;
   std::string what;        ///< "gelu_5f3a", "gemm 1024x2304x768 nn", "copy", "zero"
+  std::string_view source; ///< the first op it came from
+  uint64_t sources = 0;    ///< how many instructions share the row
   uint64_t calls = 0;
   double seconds = 0;
   double flops = 0; ///< of all calls; 0 where unknown
+  double bytes = 0; ///< read and written by all calls, each argument counted once a use
 
+  double gigabytesPerSecond() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
   double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }
 };
 
@@ -33,7 +39,7 @@ public:
   void reserve(const Program &program);
   void add(const Step &step, double seconds);
 
-  /// One row per entry, source op and `what`, the slowest first.
+  /// One row per entry and `what` (equal layers share rows), the slowest first.
   std::vector<ProfileRow> rows() const;
 
 private:
