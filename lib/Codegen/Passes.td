@@ -23,7 +23,9 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     module @kernels { func.func @k_0123456789abcdef(...) {...} }
     ```
   }];
-  let dependentDialects = ["::trainc::plan::PlanDialect"];
+  let dependentDialects = [
+    "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 #endif

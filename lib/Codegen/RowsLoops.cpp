@@ -151,9 +151,14 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
     if (plan.strip(yielded) == value && !plan.isTileReduction(yielded) && plan.alongColumns(yielded))
       emit.store(computed, {outputs[result], elementOf(yielded), index}, at.mask);
-  auto stash = plan.stashes.find(value);
-  if (stash != plan.stashes.end() && !stash->second.isResult)
-    emit.store(computed, {stack[stash->second.index], elementOf(value), at.column}, at.mask);
+  auto found = plan.stashes.find(value);
+  if (found == plan.stashes.end())
+    return;
+  RowsPlan::Stash stash = found->second;
+  if (!stash.isResult)
+    emit.store(computed, {stack[stash.index], elementOf(value), at.column}, at.mask);
+  else if (plan.strip(plan.yield().getValues()[stash.index]) != value)
+    emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
 }
 
 //===-- Partial results of tiles

@@ -16,6 +16,8 @@ static constexpr int64_t kStackBytes = 256 << 10;
 static constexpr int64_t kTileElements = 32768, kPartialTiles = 64;
 /// Instructions from which reading back is cheaper than computing again.
 static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
+/// Instructions from which a body that asks for 64-bit positions is taken to compute with them.
+static constexpr int64_t kWideBody = 8;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, IterationSpace found) : kernel(kernel), space(std::move(found)) {
   auto usedHere = [&](nn::ReduceOp reduce) {
@@ -128,7 +130,9 @@ void RowsPlan::chooseLanes() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!alongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
       continue;
-    wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 || bodyCost(&op).positions;
+    BodyCost cost = bodyCost(&op);
+    wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 ||
+            (cost.positions && cost.weight > kWideBody);
     reduces |= isa<nn::ReduceOp>(op) && !alongColumns(op.getResult(0));
   }
   lanes = (reduces ? 64 : 32) / (wide ? 2 : 1);
@@ -156,10 +160,12 @@ void RowsPlan::chooseStashes() {
     if (space.extent(value) == Extent::Full && space.extent(strip(value)) == Extent::Full)
       results.try_emplace(strip(value), index);
   int64_t stackBytes = 0;
-  auto choose = [&](Value value) {
+  auto choose = [&](Value value, int64_t pass) {
     int64_t bytes = llvm::alignTo(columns * elementBytes(getElementTypeOrSelf(value)), 64);
     if (auto result = results.find(value); result != results.end() && weight(value) >= kResultStashWeight)
       stashes[value] = {true, result->second};
+    else if (int64_t borrowed = borrowedResult(value, pass); weight(value) >= kStashWeight && borrowed >= 0)
+      stashes[value] = {true, unsigned(borrowed)};
     else if (weight(value) >= kStashWeight && stackBytes + bytes <= kStackBytes) {
       stashes[value] = {false, unsigned(stackBuffers++)};
       stackBytes += bytes;
@@ -171,8 +177,31 @@ void RowsPlan::chooseStashes() {
     for (Value root : roots(pass))
       visit(root, pass, [&](Value value) {
         bool earlier = value.getDefiningOp() && space.depth(value) < pass;
-        return !(earlier && (stashes.contains(value) || choose(value)));
+        return !(earlier && (stashes.contains(value) || choose(value, pass)));
       });
+}
+
+/// Passes are visited from the last, so `pass` is the last one to read the value.
+int64_t RowsPlan::borrowedResult(Value value, int64_t pass) const {
+  for (auto [index, yielded] : llvm::enumerate(yield().getValues())) {
+    bool holds = space.extent(yielded) == Extent::Full && alongColumns(yielded) &&
+                 !isTileReduction(yielded) && getElementTypeOrSelf(yielded) == getElementTypeOrSelf(value) &&
+                 space.depth(yielded) >= pass;
+    auto taken = [&, result = index](const auto &stash) {
+      return stash.second.isResult && stash.second.index == result && strip(yielded) != stash.first;
+    };
+    if (holds && llvm::none_of(stashes, taken))
+      return index;
+  }
+  return -1;
+}
+
+int64_t RowsPlan::firstWrite(unsigned result) const {
+  int64_t first = space.depth(yield().getValues()[result]);
+  for (const auto &[value, stash] : stashes)
+    if (stash.isResult && stash.index == result)
+      first = std::min(first, space.depth(value));
+  return first;
 }
 
 const RowsPlan::Stash *RowsPlan::stashFor(Value value, int64_t pass) const {
@@ -204,7 +233,7 @@ bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
   if (extent != space.extent(kernel.getBody().getArgument(input)))
     return false;
   if (extent == Extent::Full && alongColumns(value))
-    return lastRead(input) <= space.depth(value);
+    return lastRead(input) <= firstWrite(result);
   // Values per row are read before and written after the row; scalars before and after the tile.
   return (extent == Extent::Full || extent == Extent::PerRow || extent == Extent::Scalar) &&
          (grid == 1 || (!flat && extent != Extent::Scalar));

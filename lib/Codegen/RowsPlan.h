@@ -50,7 +50,8 @@ public:
   /// stashed values.
   llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
 
-  /// Values that later passes read back: from a row buffer on the stack, or from the result `index`.
+  /// Values that later passes read back: from the buffer of result `index` (which is the value itself, or
+  /// will be written over it), or from row buffer `index` on the stack.
   struct Stash {
     bool isResult;
     unsigned index;
@@ -73,6 +74,11 @@ private:
   /// Last pass in which block argument `index` is read along columns, -1 if it is not.
   int64_t lastRead(unsigned index) const;
   bool safeInPlace(unsigned input, unsigned result) const;
+
+  /// A result whose buffer can hold `value` until `pass`, -1 if there is none.
+  int64_t borrowedResult(mlir::Value value, int64_t pass) const;
+  /// The pass that first writes into the buffer of a result along columns.
+  int64_t firstWrite(unsigned result) const;
 
   llvm::DenseMap<mlir::Value, int64_t> weights;
 };

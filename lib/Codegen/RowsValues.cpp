@@ -170,13 +170,26 @@ Value RowsEmitter::body(Operation *op, ValueRange operands, int64_t laneCount, V
   auto withLanes = [&](Value first) {
     return laneCount == 0 ? first : emit.add(emit.splat(first, laneCount), emit.lanesIota(laneCount));
   };
+  // Positions within a row fit 32 bits: widened last, so that a body that narrows them again computes in 32
+  // bits.
+  auto columnLanes = [&]() -> Value {
+    if (laneCount == 0 || plan.columns > std::numeric_limits<int32_t>::max())
+      return withLanes(column);
+    Type narrow = emit.builder.getI32Type();
+    Value first = arith::TruncIOp::create(emit.builder, emit.loc, narrow, column);
+    Value iota = arith::TruncIOp::create(emit.builder, emit.loc, Emitter::laneType(narrow, laneCount),
+                                         emit.lanesIota(laneCount));
+    Value sum = emit.add(emit.splat(first, laneCount), iota);
+    return arith::ExtUIOp::create(emit.builder, emit.loc,
+                                  Emitter::laneType(emit.builder.getI64Type(), laneCount), sum);
+  };
   auto linear = [&]() -> Value { return withLanes(column ? emit.add(linearBase, column) : linearBase); };
   auto index = [&](unsigned dim) -> Value {
     int64_t stride = ShapedType::getNumElements(shape.drop_front(dim + 1)), size = shape[dim];
     if (column && !plan.flat && stride % plan.columns == 0) // the same in all columns
       return emit.splat(emit.remainder(emit.divide(linearBase, stride), size), laneCount);
     if (column && !plan.flat && plan.columns % (stride * size) == 0) { // the same in all rows
-      Value quotient = emit.divide(withLanes(column), stride);
+      Value quotient = emit.divide(columnLanes(), stride);
       return stride * size == plan.columns ? quotient : emit.remainder(quotient, size);
     }
     return emit.remainder(emit.divide(linear(), stride), size);

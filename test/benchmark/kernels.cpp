@@ -4,6 +4,7 @@
 #include "test/unit/codegen/kernel_harness.h"
 
 #include <benchmark/benchmark.h>
+#include <cstring>
 
 using namespace trainc::codegen;
 using namespace trainc::codegen::testing;
@@ -37,6 +38,17 @@ void run(benchmark::State &state, const char *text, const char *level, bool inPl
     state.counters["FLOP"] = benchmark::Counter(double(flops), benchmark::Counter::kIsIterationInvariantRate);
   else
     state.SetBytesProcessed(bytesMoved(op) * state.iterations());
+}
+
+/// What the machine does at best: one core copies 64 MiB.
+void copy(benchmark::State &state) {
+  const int64_t bytes = 64 << 20;
+  Buffer from(bytes), to(bytes);
+  for ([[maybe_unused]] auto _ : state) {
+    memcpy(to.data(), from.data(), bytes);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(2 * bytes * state.iterations());
 }
 
 void add(const char *name, const char *text, bool inPlace = false) {
@@ -149,6 +161,7 @@ const char *kAttentionGrad =
 } // namespace
 
 int main(int argc, char **argv) {
+  benchmark::RegisterBenchmark("memcpy_64MiB", copy)->Unit(benchmark::kMillisecond);
   add("adamw_16M_in_place", kAdamW, /*inPlace=*/true);
   add("layer_norm_4096x768", kLayerNorm);
   add("bias_gelu_4096x3072", kBiasGelu);

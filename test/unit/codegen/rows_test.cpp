@@ -256,3 +256,16 @@ TEST(Rows, ReadsInLaterPassesForbidInPlace) {
   ASSERT_EQ(op.kernels().mayAlias.size(), 1u);
   EXPECT_EQ(op.kernels().mayAlias[0], std::make_pair(0u, 1u));
 }
+
+TEST(Rows, IntermediateValueWaitsInResultsBuffer) {
+  CompiledOp op(R"(func.func @f(%x: tensor<4x70xf32>) -> tensor<4x70xf32> {
+    %e = nn.exp %x : tensor<4x70xf32>
+    %s = nn.reduce sum %e over [1] keep : tensor<4x70xf32>
+    %sb = nn.broadcast %s to [4, 70] : tensor<4x1xf32>
+    %o = nn.div %e, %sb : tensor<4x70xf32>, tensor<4x70xf32>
+    %w = nn.mul %o, %x : tensor<4x70xf32>, tensor<4x70xf32>
+    return %w : tensor<4x70xf32> })");
+  ASSERT_TRUE(op);
+  EXPECT_TRUE(op.kernels().mayAlias.empty()); // x is read after e was written there
+  expectMatchesReference(op, op.randomInputs(), 1e-6);
+}
