@@ -43,11 +43,8 @@ void FusionGraph::addNodes(Block &block, const ReadAnalysis &reads) {
     Group group;
     group.members = {id};
     group.place = id;
-    if (computed) {
-      group.count = nodes.back().space->count;
-      group.columns = nodes.back().space->columns;
-      group.exact = nodes.back().space->exact;
-    }
+    if (computed)
+      group.space = *nodes.back().space;
     groups.push_back(std::move(group));
     line.push_back(id);
   }
@@ -62,7 +59,7 @@ std::optional<unsigned> FusionGraph::producer(Value value) const {
 
 void FusionGraph::addEdges(Block &block) {
   auto addEdge = [&](Value value, unsigned to) {
-    if (std::optional<unsigned> from = value ? producer(value) : std::nullopt)
+    if (std::optional<unsigned> from = producer(value))
       nodes[*from].users.push_back(to);
   };
   for (auto [id, node] : llvm::enumerate(nodes)) {
@@ -97,8 +94,8 @@ SmallVector<SmallVector<Operation *>> FusionGraph::kernels() const {
 
 std::pair<int64_t, int64_t> FusionGraph::rowsAndColumns(Operation *op) const {
   const Group &group = groups[nodes[node(op)].group];
-  int64_t columns = group.columns ? group.columns : group.count;
-  return {group.count / columns, columns};
+  int64_t columns = group.space.columns.empty() ? group.space.count : group.space.columns.back();
+  return {group.space.count / columns, columns};
 }
 
 bool FusionGraph::leavesGroup(unsigned id) const {
@@ -171,9 +168,7 @@ void FusionGraph::merge(unsigned first, unsigned second, const Space &space,
     nodes[member].group = second;
   from.members.clear();
   into.members.assign(members.begin(), members.end());
-  into.count = space.count;
-  into.columns = space.columns;
-  into.exact = space.exact;
+  into.space = space;
 
   SmallVector<unsigned> before, after;
   for (unsigned place = begin; place < end; ++place)
@@ -198,7 +193,7 @@ bool FusionGraph::mergeProducers() {
       continue;
     SmallVector<std::pair<int64_t, unsigned>> producers;
     for (const Read &read : consumer.space->reads)
-      if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt)
+      if (std::optional<unsigned> made = producer(read.value))
         producers.push_back({-bytesOf(read.value.getType()), *made});
     llvm::sort(producers); // the most bytes first
     for (auto [bytes, made] : producers)

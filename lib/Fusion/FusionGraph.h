@@ -6,6 +6,9 @@
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/BitVector.h"
 
+#include <optional>
+#include <vector>
+
 namespace trainc {
 
 /// Limits of one kernel.
@@ -43,16 +46,9 @@ private:
   };
   struct Group {
     llvm::SmallVector<unsigned, 4> members; ///< nodes in program order; empty once merged into another
-    int64_t count = 0, columns = 0;         ///< as in OpSpace
-    bool exact = false;
-    unsigned place = 0; ///< in `line`
+    Space space;                            ///< of all members together
+    unsigned place = 0;                     ///< in `line`
   };
-  struct Space {
-    int64_t count, columns;
-    bool exact;
-    int64_t rows() const { return exact ? count / columns : 0; }
-  };
-
   unsigned node(mlir::Operation *op) const { return index.lookup(op); }
   std::optional<unsigned> producer(mlir::Value value) const;
   void addNodes(mlir::Block &block, const ReadAnalysis &reads);
@@ -62,7 +58,7 @@ private:
   bool mergeSiblings();
   bool tryMerge(unsigned producerOrSibling, unsigned consumer);
   std::optional<Space> joinSpaces(const Group &producer, const Group &consumer) const;
-  bool edgesFit(const Group &producer, const Group &consumer, const Space &space) const;
+  bool edgesFit(const Group &producer, const Group &consumer, Space &space) const;
   bool readFits(const Node &consumer, const Read &read, const Node &producer, const Space &space) const;
   bool withinLimits(const Group &a, const Group &b) const;
   bool feedsOnly(const Group &first, const Group &second) const;
@@ -74,8 +70,8 @@ private:
   bool leavesGroup(unsigned node) const;
 
   FusionLimits limits;
-  llvm::SmallVector<Node> nodes;
-  llvm::SmallVector<Group> groups;
+  std::vector<Node> nodes;
+  std::vector<Group> groups;
   llvm::SmallVector<unsigned> line;         ///< groups in an order that respects all edges
   llvm::SmallVector<unsigned> libraryCalls; ///< before each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;

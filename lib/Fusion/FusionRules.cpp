@@ -12,25 +12,21 @@ using namespace trainc;
 static constexpr int64_t kSmallBytes = 65536;
 
 /// The space of two groups together: equal counts, or one works on the rows (one element each) of the other.
-std::optional<FusionGraph::Space> FusionGraph::joinSpaces(const Group &producer,
-                                                          const Group &consumer) const {
-  if (producer.count == consumer.count) {
-    Space space{producer.count, producer.columns, producer.exact};
-    if (!joinColumns(space.columns, space.exact, consumer.columns, consumer.exact))
-      return std::nullopt;
-    return space;
+std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group &consumer) const {
+  bool producerIsFull = producer.space.count >= consumer.space.count;
+  Space space = producerIsFull ? producer.space : consumer.space;
+  const Space &other = producerIsFull ? consumer.space : producer.space;
+  if (space.count == other.count) {
+    space.alongColumns |= other.alongColumns;
+    return restrictColumns(space.columns, other.columns) ? std::optional(space) : std::nullopt;
   }
-  const Group &full = producer.count > consumer.count ? producer : consumer;
-  const Group &perRow = producer.count > consumer.count ? consumer : producer;
-  if (perRow.exact || full.count % perRow.count != 0)
+  if (other.alongColumns || space.count % other.count != 0)
     return std::nullopt;
-  // Scalars join only a group that is one short row anyhow, made by a reduction of it.
-  if (perRow.count == 1 && !(full.exact && full.columns == full.count) &&
-      !(&full == &producer && full.columns == 0 && full.count <= IterationSpace::kLongRow))
+  // Scalars join only a group that is one short row anyhow, or becomes one because it is summed up.
+  bool oneRow = space.columns == ColumnChoices{space.count};
+  if (other.count == 1 && !oneRow && !(producerIsFull && space.count <= IterationSpace::kLongRow))
     return std::nullopt;
-  Space space{full.count, full.columns, full.exact};
-  if ((perRow.count != 1 && full.columns == 0) ||
-      !joinColumns(space.columns, space.exact, full.count / perRow.count, true))
+  if (!restrictColumns(space.columns, {space.count / other.count}))
     return std::nullopt;
   return space;
 }
@@ -38,24 +34,30 @@ std::optional<FusionGraph::Space> FusionGraph::joinSpaces(const Group &producer,
 /// Within the joined space, `consumer` may use what `producer` makes in the same iteration.
 bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
                            const Space &space) const {
-  bool oneShortRow = space.exact && space.columns == space.count && space.count <= IterationSpace::kLongRow;
+  bool oneShortRow = space.columns == ColumnChoices{space.count} && space.count <= IterationSpace::kLongRow;
   if (read.table || producer.space->completion == Completion::AllRows)
     return false;
   if (producer.space->completion == Completion::Total && !oneShortRow)
     return false;
   if (read.pattern.isIdentity())
     return true;
-  return consumer.space->count == space.count && space.exact &&
-         read.pattern.isPerRow(space.rows(), space.columns);
+  return consumer.space->count == space.count && space.columns.size() == 1 &&
+         read.pattern.isPerRow(space.count / space.columns.front(), space.columns.front());
 }
 
-bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, const Space &space) const {
+/// Whether all that passes between the groups may do so within one kernel; `space` receives what that
+/// demands.
+bool FusionGraph::edgesFit(const Group &producer, const Group &consumer, Space &space) const {
   unsigned from = nodes[producer.members.front()].group;
   for (unsigned member : consumer.members)
-    for (const Read &read : nodes[member].space->reads)
-      if (std::optional<unsigned> made = read.value ? this->producer(read.value) : std::nullopt;
-          made && nodes[*made].group == from && !readFits(nodes[member], read, nodes[*made], space))
+    for (const Read &read : nodes[member].space->reads) {
+      std::optional<unsigned> made = this->producer(read.value);
+      if (!made || nodes[*made].group != from)
+        continue;
+      if (!readFits(nodes[member], read, nodes[*made], space))
         return false;
+      space.alongColumns |= nodes[*made].space->completion == Completion::Total;
+    }
   return true;
 }
 
@@ -69,8 +71,7 @@ bool FusionGraph::withinLimits(const Group &a, const Group &b) const {
   for (const Group *group : {&a, &b})
     for (unsigned member : group->members) {
       for (const Read &read : nodes[member].space->reads)
-        if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt;
-            read.value && !(made && inside(*made)))
+        if (std::optional<unsigned> made = producer(read.value); !(made && inside(*made)))
           inputs.insert(read.value);
       outputs += !llvm::all_of(nodes[member].users, inside);
     }
@@ -82,9 +83,8 @@ int64_t FusionGraph::inputBytes(const Group &group) const {
   int64_t bytes = 0;
   for (unsigned member : group.members)
     for (const Read &read : nodes[member].space->reads)
-      if (std::optional<unsigned> made = read.value ? producer(read.value) : std::nullopt;
-          read.value && !(made && nodes[*made].group == nodes[member].group) &&
-          inputs.insert(read.value).second)
+      if (std::optional<unsigned> made = producer(read.value);
+          !(made && nodes[*made].group == nodes[member].group) && inputs.insert(read.value).second)
         bytes += bytesOf(read.value.getType());
   return bytes;
 }
@@ -112,15 +112,14 @@ bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
 /// should not wait for more than it needs.
 bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
   const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
-  if (first.count == 1)
+  if (first.space.count == 1)
     return feedsOnly(first, second);
   if (libraryCalls[early] == libraryCalls[late])
     return true;
   int64_t made = outputBytes(second), passed = 0;
   for (unsigned member : second.members)
     for (const Read &read : nodes[member].space->reads)
-      if (read.value)
-        passed = std::max(passed, bytesOf(read.value.getType()));
+      passed = std::max(passed, bytesOf(read.value.getType()));
   if (made <= std::max(passed / 4, kSmallBytes))
     return true;
   return feedsOnly(first, second) && inputBytes(first) <= std::max(outputBytes(first), kSmallBytes);

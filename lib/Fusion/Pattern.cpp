@@ -61,6 +61,13 @@ RepeatPattern RepeatPattern::repeatedAlongColumns(int64_t times) const {
   return result;
 }
 
+int64_t RepeatPattern::count() const {
+  int64_t count = 1;
+  for (Run run : runs)
+    count *= run.size;
+  return count;
+}
+
 bool RepeatPattern::isIdentity() const { return runs.empty() || (runs.size() == 1 && runs[0].kept); }
 
 bool RepeatPattern::isPerRow(int64_t rows, int64_t columns) const {

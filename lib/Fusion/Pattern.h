@@ -34,6 +34,8 @@ public:
   /// This pattern, the large tensor itself being repeated `times` along a new fastest run.
   RepeatPattern repeatedAlongColumns(int64_t times) const;
 
+  /// Number of positions.
+  int64_t count() const;
   bool isIdentity() const;
   /// Number of trailing positions along which the small tensor varies everywhere or nowhere; 0 if that holds
   /// for all.

@@ -29,22 +29,28 @@ Value ReadAnalysis::stripReshapes(Value value) {
   return value;
 }
 
-bool trainc::joinColumns(int64_t &columns, bool &exact, int64_t otherColumns, bool otherExact) {
-  if (otherColumns == 0)
+bool trainc::restrictColumns(ColumnChoices &choices, ArrayRef<int64_t> others) {
+  if (others.empty())
     return true;
-  if (columns == 0) {
-    columns = otherColumns;
-    exact = otherExact;
-    return true;
-  }
-  if (exact && otherExact)
-    return columns == otherColumns;
-  int64_t least = std::min(columns, otherColumns), most = std::max(columns, otherColumns);
-  if ((exact && columns != least) || (otherExact && otherColumns != least) || most % least != 0)
+  ColumnChoices kept;
+  for (int64_t columns : choices.empty() ? others : ArrayRef<int64_t>(choices))
+    if (llvm::is_contained(others, columns))
+      kept.push_back(columns);
+  if (kept.empty())
     return false;
-  columns = least;
-  exact |= otherExact;
+  choices = std::move(kept);
   return true;
+}
+
+/// The rows that a tensor's dimensions suggest: products of trailing ones, that of all included. Rows of one
+/// element are left out.
+static ColumnChoices trailingProducts(ArrayRef<int64_t> shape) {
+  ColumnChoices products;
+  int64_t product = 1;
+  for (int64_t size : llvm::reverse(shape))
+    if (size > 1)
+      products.push_back(product *= size);
+  return products;
 }
 
 ReadAnalysis::ReadAnalysis(Block &block) : block(block) {
@@ -95,69 +101,75 @@ bool ReadAnalysis::isRepeatable(Operation *op, const RepeatPattern &pattern) con
   return isFree(op) && (source || pattern.isIdentity());
 }
 
-void ReadAnalysis::collect(Value value, const RepeatPattern &pattern, SmallVectorImpl<Read> &reads) {
+/// Adds what `value`, repeated by `pattern` over the op's positions, is made from; false if its dimensions do
+/// not fit the space.
+bool ReadAnalysis::collect(Value value, const RepeatPattern &pattern, OpSpace &space) {
   Operation *def = value.getDefiningOp();
   if (def && def->getBlock() == &block && isView(def)) {
     Value source = def->getOperand(0);
-    bool repeats = isa<nn::BroadcastOp>(def);
-    auto composed =
-        repeats ? pattern.compose(RepeatPattern::broadcast(shapeOf(source), shapeOf(value))) : pattern;
-    if (composed)
-      return collect(source, *composed, reads);
+    if (isa<nn::ReshapeOp>(def))
+      return collect(source, pattern, space);
+    if (auto composed = pattern.compose(RepeatPattern::broadcast(shapeOf(source), shapeOf(value))))
+      return collectRepeated(source, value, pattern, *composed, space);
     promoted.insert(def);
   } else if (def && def->getBlock() == &block && isFree(def)) {
-    if (isRepeatable(def, pattern)) {
-      reads.push_back({{}, pattern});
-      for (Value operand : def->getOperands()) {
+    if (isRepeatable(def, pattern))
+      return llvm::all_of(def->getOperands(), [&](Value operand) {
         bool key = countOf(operand) == 1;
-        int64_t positions = 1;
-        for (RepeatPattern::Run run : pattern.getRuns())
-          positions *= run.size;
-        collect(operand, key ? RepeatPattern::scalar(positions) : pattern, reads);
-      }
-      return;
-    }
+        return collect(operand, key ? RepeatPattern::scalar(pattern.count()) : pattern, space);
+      });
     promoted.insert(def);
   }
-  reads.push_back({value, pattern});
+  space.reads.push_back({value, pattern});
+  return true;
+}
+
+/// `repeated`, an nn.broadcast of `source`, is itself repeated by `outer`. Columns must not reach beyond the
+/// fastest run, and, if `repeated` varies along them, must be dimensions of it.
+bool ReadAnalysis::collectRepeated(Value source, Value repeated, const RepeatPattern &outer,
+                                   const RepeatPattern &pattern, OpSpace &space) {
+  bool varies = !outer.getRuns().empty() && outer.getRuns().back().kept;
+  if (varies && pattern.uniformColumns() != 0) {
+    ColumnChoices choices;
+    for (int64_t columns : trailingProducts(shapeOf(repeated)))
+      if (pattern.uniformColumns() % columns == 0)
+        choices.push_back(columns);
+    if (choices.empty() || !restrictColumns(space.columns, choices))
+      return false;
+  }
+  return collect(source, pattern, space);
 }
 
 /// Adds what `operand` reads, or, where that fits no iteration space together with the other operands, the
 /// operand itself, computed beforehand.
 void ReadAnalysis::addOperand(OpSpace &space, Value operand, const RepeatPattern &pattern) {
-  SmallVector<Read> reads;
-  collect(operand, pattern, reads);
-  int64_t columns = space.columns;
-  bool exact = space.exact, fits = true;
-  for (const Read &read : reads)
-    fits &= joinColumns(columns, exact, read.pattern.uniformColumns(), false);
-  if (!fits) {
-    promote(operand);
-    space.reads.push_back({stripReshapes(operand), pattern});
+  OpSpace extended = space;
+  if (collect(operand, pattern, extended)) {
+    space = std::move(extended);
     return;
   }
-  space.columns = columns;
-  space.exact = exact;
-  space.reads.append(reads.begin(), reads.end());
+  promote(operand);
+  space.reads.push_back({stripReshapes(operand), pattern});
 }
 
 /// The reduced dimensions of size above 1 are the trailing, the leading or all ones (see Legalize.h).
 static void describeReduce(nn::ReduceOp reduce, OpSpace &space) {
   int64_t reduced = countOf(reduce.getX()) / countOf(reduce.getResult());
   space.count = countOf(reduce.getX());
+  ArrayRef<int64_t> shape = shapeOf(reduce.getX());
   if (reduced == space.count) {
     space.completion = Completion::Total;
+    space.columns = trailingProducts(shape);
     return;
   }
-  ArrayRef<int64_t> shape = shapeOf(reduce.getX());
   int64_t last = shape.size();
   while (shape[last - 1] == 1)
     --last;
   bool trailing = llvm::any_of(reduce.getDims(), [&](int64_t dim) {
     return (dim < 0 ? dim + int64_t(shape.size()) : dim) == last - 1;
   });
-  space.columns = trailing ? reduced : countOf(reduce.getResult());
-  space.exact = true;
+  space.columns = {trailing ? reduced : countOf(reduce.getResult())};
+  space.alongColumns = true;
   space.completion = trailing ? Completion::Immediate : Completion::AllRows;
 }
 
@@ -169,14 +181,16 @@ void ReadAnalysis::analyzeComputed(Operation *op) {
     addOperand(space, reduce.getX(), RepeatPattern::identity(space.count));
   } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     int64_t ids = countOf(gather.getIds());
-    space.columns = space.count / ids;
-    space.exact = true;
+    int64_t width = space.count / ids;
+    space.columns = {width};
+    space.alongColumns = true;
     promote(gather.getTable());
     space.reads.push_back({gather.getTable(), {}, true});
-    addOperand(space, gather.getIds(), RepeatPattern::identity(ids).repeatedAlongColumns(space.columns));
+    addOperand(space, gather.getIds(), RepeatPattern::identity(ids).repeatedAlongColumns(width));
   } else if (isa<nn::BroadcastOp>(op)) {
-    addOperand(space, op->getOperand(0),
-               RepeatPattern::broadcast(shapeOf(op->getOperand(0)), shapeOf(op->getResult(0))));
+    Value source = op->getOperand(0);
+    collectRepeated(source, op->getResult(0), RepeatPattern::identity(space.count),
+                    RepeatPattern::broadcast(shapeOf(source), shapeOf(op->getResult(0))), space);
   } else {
     for (Value operand : op->getOperands())
       addOperand(space, operand,

@@ -11,9 +11,14 @@
 
 namespace trainc {
 
+/// Numbers of columns that an iteration space may have, in rising order; none listed: any.
+using ColumnChoices = llvm::SmallVector<int64_t, 4>;
+
+/// Keeps those of `choices` that `others` allow as well; false, and no change, if there are none.
+bool restrictColumns(ColumnChoices &choices, llvm::ArrayRef<int64_t> others);
+
 /// One value that an op's result depends on.
 struct Read {
-  /// Null where the operand is made from scalars alone; the pattern still restricts the iteration space.
   mlir::Value value;
   /// How it is repeated over the op's positions.
   RepeatPattern pattern;
@@ -27,13 +32,18 @@ enum class Completion {
   Total,     ///< a reduction over everything: as AllRows unless there is one short row
 };
 
-/// An op's loop nest.
-struct OpSpace {
-  /// Positions that the op visits.
+/// The loop nests that an op, or ops together, may have.
+struct Space {
+  /// Positions that are visited.
   int64_t count = 1;
-  /// Trailing positions that make up a row: exactly so many, or any divisor of it; 0: no restriction.
-  int64_t columns = 0;
-  bool exact = false;
+  /// Trailing positions that make up a row.
+  ColumnChoices columns;
+  /// True if an op goes along columns: it cannot work on values of one element per row.
+  bool alongColumns = false;
+};
+
+/// An op's loop nests and what it reads.
+struct OpSpace : Space {
   Completion completion = Completion::Immediate;
   llvm::SmallVector<Read, 3> reads;
 };
@@ -66,7 +76,9 @@ private:
   void findFree(mlir::Operation *op);
   void analyzeComputed(mlir::Operation *op);
   void analyzeOther(mlir::Operation *op);
-  void collect(mlir::Value value, const RepeatPattern &pattern, llvm::SmallVectorImpl<Read> &reads);
+  bool collect(mlir::Value value, const RepeatPattern &pattern, OpSpace &space);
+  bool collectRepeated(mlir::Value source, mlir::Value repeated, const RepeatPattern &outer,
+                       const RepeatPattern &pattern, OpSpace &space);
   void addOperand(OpSpace &space, mlir::Value operand, const RepeatPattern &pattern);
   void promote(mlir::Value value);
   bool isRepeatable(mlir::Operation *op, const RepeatPattern &pattern) const;
@@ -76,8 +88,5 @@ private:
   llvm::DenseSet<mlir::Operation *> promoted;
   llvm::DenseMap<mlir::Operation *, OpSpace> spaces;
 };
-
-/// Joins two restrictions on the columns of one space (see OpSpace); false if they exclude each other.
-bool joinColumns(int64_t &columns, bool &exact, int64_t otherColumns, bool otherExact);
 
 } // namespace trainc

@@ -1,0 +1,41 @@
+// RUN: trainc-opt %s --fuse | FileCheck %s
+
+// What a backward needs of the forward's values is computed in the backward, though it could be computed at once: it would
+// lie in memory during all that is between. Small sums are taken early.
+// CHECK-LABEL: func.func @activation
+func.func @activation(%h: tensor<64x512xf32>, %w: tensor<512x512xf32>) -> (tensor<64x512xf32>, tensor<64x512xf32>, tensor<512xf32>) {
+  // CHECK: nn.kernel
+  // CHECK-NEXT: nn.exp
+  // CHECK-NEXT: nn.tanh
+  // CHECK-NOT: nn.sigmoid
+  // CHECK: nn.reduce
+  // CHECK: nn.matmul
+  // CHECK: nn.kernel
+  // CHECK-NEXT: nn.sigmoid
+  // CHECK-NEXT: nn.mul
+  %x = nn.exp %h : tensor<64x512xf32>
+  %y = nn.tanh %x : tensor<64x512xf32>
+  %o = nn.matmul %y, %w : tensor<64x512xf32>, tensor<512x512xf32>
+  %t = nn.sigmoid %x : tensor<64x512xf32>
+  %d = nn.mul %o, %t : tensor<64x512xf32>, tensor<64x512xf32>
+  %s = nn.reduce sum %x over [0] : tensor<64x512xf32>
+  return %o, %d, %s : tensor<64x512xf32>, tensor<64x512xf32>, tensor<512xf32>
+}
+
+// The scalar that scales the gradient does not wait for the loss: loss and gradient are one kernel.
+// CHECK-LABEL: func.func @loss
+func.func @loss(%x: tensor<512x512xf32>, %n: tensor<f32>) -> (tensor<f32>, tensor<512x512xf32>) {
+  // CHECK: %[[R:.*]] = nn.kernel 1 x 1
+  // CHECK-NEXT: nn.reciprocal
+  // CHECK: nn.kernel {{.*}} = %[[R]] : tensor<f32>
+  // CHECK: nn.reduce sum
+  // CHECK: nn.kernel 1 x 1
+  // CHECK-NEXT: nn.mul
+  // CHECK-NOT: nn.kernel
+  %r = nn.reciprocal %n : tensor<f32>
+  %sum = nn.reduce sum %x over [0, 1] : tensor<512x512xf32>
+  %loss = nn.mul %sum, %r : tensor<f32>, tensor<f32>
+  %b = nn.broadcast %r to [512, 512] : tensor<f32>
+  %d = nn.mul %x, %b : tensor<512x512xf32>, tensor<512x512xf32>
+  return %loss, %d : tensor<f32>, tensor<512x512xf32>
+}
