@@ -134,7 +134,7 @@ void registerShape(const Shape &shape, unsigned threads) {
 
 bool loadLibrary(std::string name) {
   if (name == "openblas")
-    name = "/usr/lib/x86_64-linux-gnu/openblas-serial/libopenblas.so";
+    name = "/usr/lib/x86_64-linux-gnu/openblas-pthread/libopenblas.so.0";
   else if (name == "blis")
     name = "/usr/lib/x86_64-linux-gnu/blis-serial/libblis.so";
   else if (name == "dnnl")

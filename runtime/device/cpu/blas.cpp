@@ -11,13 +11,25 @@ namespace {
 // Values of the CBLAS interface.
 constexpr int kRowMajor = 101, kNoTranspose = 111, kTranspose = 112;
 
+/// What openblas_get_parallel() says of a build on POSIX threads.
+constexpr int kPthreads = 1;
+constexpr const char *kAdvice = "install libopenblas0-pthread";
+
 void *openLibrary() {
   if (__builtin_cpu_is("amd"))
     setenv("OPENBLAS_CORETYPE", "Haswell", /*overwrite=*/0);
+  setenv("OPENBLAS_NUM_THREADS", "1", /*overwrite=*/1); // it would start threads of its own as it is loaded
   for (const char *name : {TRAINC_OPENBLAS, "libopenblas.so.0"})
     if (void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL))
       return library;
   return nullptr;
+}
+
+/// Whether several threads may call the library at once. Builds without threads and on OpenMP hand out work
+/// buffers without a lock, so that two callers may get the same one.
+bool isThreadSafe(void *library) {
+  const auto parallel = reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_parallel"));
+  return parallel && parallel() == kPthreads;
 }
 
 std::string describe(void *library) {
@@ -35,14 +47,15 @@ std::string describe(void *library) {
 Result<Blas> Blas::open() {
   void *library = openLibrary();
   if (!library)
-    return failed("cannot load OpenBLAS: {}; install libopenblas0-serial", dlerror());
+    return failed("cannot load OpenBLAS: {}; {}", dlerror(), kAdvice);
+  if (!isThreadSafe(library))
+    return failed("this OpenBLAS is not the build on POSIX threads, others cannot be called by several "
+                  "threads at once; {}",
+                  kAdvice);
   Blas blas;
   blas.sgemm_ = reinterpret_cast<Sgemm>(dlsym(library, "cblas_sgemm"));
   if (!blas.sgemm_)
-    return failed("OpenBLAS has no cblas_sgemm; install libopenblas0-serial");
-  // A threaded build, found by name where the serial one is missing, must leave threads to us.
-  if (auto *setThreads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads")))
-    setThreads(1);
+    return failed("OpenBLAS has no cblas_sgemm; {}", kAdvice);
   blas.description_ = describe(library);
   return blas;
 }

@@ -8,13 +8,14 @@
 
 namespace trainc {
 
-/// A serial BLAS, loaded once per process at run time, so that its kernels can be chosen before it looks at
-/// the CPU.
+/// A BLAS that computes each product in the calling thread, loaded once per process at run time, so that its
+/// kernels can be chosen before it looks at the CPU.
 class Blas {
 public:
   /// The library found at build time, or the system's by its name. On AMD CPUs its AVX2 kernels are chosen,
   /// which are the faster ones there, unless OPENBLAS_CORETYPE is set. Call it before the first thread
-  /// starts: it may set that variable. Fails (kFailed) when there is no library.
+  /// starts: it sets environment variables. Fails (kFailed) when there is no library, or one that several
+  /// threads cannot call at once.
   static Result<const Blas *> load();
 
   /// Computes the tile of `call` that begins at (row, column) of matrix `batch` of C, in the calling thread.

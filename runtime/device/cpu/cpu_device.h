@@ -1,4 +1,4 @@
-// The CPU as a device: own threads, generated kernels, a serial BLAS called tile by tile.
+// The CPU as a device: own threads, generated kernels, a BLAS called tile by tile.
 #pragma once
 
 #include "runtime/device/arena.h"
