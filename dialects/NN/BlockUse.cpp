@@ -75,8 +75,8 @@ LogicalResult ApplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult RepeatOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (failed(findBlock(*this, getBlockAttr(), symbols)))
     return failure();
-  if (getTimes() < 1)
-    return emitOpError("times must be at least 1, found ") << getTimes();
+  if (int64_t(getTimes()) < 1 || getTimes() > 100000)
+    return emitOpError("times must lie between 1 and 100000, found ") << int64_t(getTimes());
   if (getNumResults() > getNumOperands())
     return emitOpError("the block's ")
            << getNumResults() << " results must feed its first arguments, but it has " << getNumOperands();

@@ -83,7 +83,9 @@ def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableO
   let results = (outs Variadic<NN_Tensor>:$parts);
   let assemblyFormat = "$x `into` $count (`dim` $dim^)? attr-dict `` custom<Types>(type($x))";
   let extraClassDeclaration = inferDeclaration # [{
-    static size_t resultCount(Adaptor adaptor) { return adaptor.getCount(); }
+    /// At most maxParts, so that a slip of the pen does not exhaust memory.
+    static size_t resultCount(Adaptor adaptor) { return adaptor.getCount() <= maxParts ? adaptor.getCount() : 0; }
+    static constexpr uint64_t maxParts = 4096;
   }];
 }
 

@@ -48,7 +48,7 @@ FailureOr<SmallVector<Type>> RopeOp::inferTypes(Adaptor adaptor, InferError erro
   int64_t heads = adaptor.getHeads();
   if (x.getRank() != 3 || !isa<FloatType>(x.getElementType()))
     return error() << "x must be a float tensor [batch, t, heads*d], found " << x;
-  if (heads < 1 || x.getDimSize(2) % (2 * heads) != 0)
+  if (heads < 1 || heads > x.getDimSize(2) || x.getDimSize(2) % (2 * heads) != 0)
     return error() << "the last dimension of x, " << x << ", must be " << heads << " heads of an even width";
   bool fits =
       positions.getShape() == x.getShape().drop_back() || positions.getShape() == x.getShape().slice(1, 1);

@@ -181,8 +181,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
 
 LogicalResult ProgramOp::verify() {
   auto check = [&](StringRef word, std::optional<uint64_t> count) -> LogicalResult {
-    if (count && int64_t(*count) < 1)
-      return emitOpError() << word << " must be at least 1, found " << int64_t(*count);
+    if (count && (int64_t(*count) < 1 || *count > INT32_MAX))
+      return emitOpError() << word << " must lie between 1 and " << INT32_MAX << ", found "
+                           << int64_t(*count);
     return success();
   };
   if (failed(check("batch", getMicroBatch())) || failed(check("sequence length", getSeqLen())) ||

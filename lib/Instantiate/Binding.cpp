@@ -55,8 +55,9 @@ static FailureOr<int64_t> require(train::ProgramOp program, const Size &size,
   if (!value)
     return program.emitError() << "the size is missing: give " << size.option << ", or write `"
                                << size.inProgram << "` in train.program";
-  if (*value < 1)
-    return program.emitError() << size.option << " must be at least 1, found " << *value;
+  if (*value < 1 || *value > INT32_MAX)
+    return program.emitError() << size.option << " must lie between 1 and " << INT32_MAX << ", found "
+                               << *value;
   return *value;
 }
 

@@ -35,7 +35,11 @@ private:
   EntryScope &scope;
   Forward forward;
   SmallVector<Application> applications;
+  size_t expanded = 0;
 };
+
+/// Far beyond any model; nested repeats reach it by mistake only.
+constexpr size_t kMaxOps = 1000000;
 } // namespace
 
 // --- Blocks ---
@@ -152,6 +156,9 @@ LogicalResult Expander::addLoss(nn::LossOp op, Value value) {
 }
 
 LogicalResult Expander::expandOp(Operation *op, IRMapping &values) {
+  if (++expanded > kMaxOps)
+    return op->emitOpError("the model has more than ")
+           << kMaxOps << " ops once its blocks are expanded; repeat fewer times";
   scope.startOp(op);
   if (auto apply = dyn_cast<nn::ApplyOp>(op))
     return expandUse(op, apply.getBlockAttr(), {apply.getScope().str()}, values);

@@ -19,9 +19,8 @@ LogicalResult trainc::applyGroups(const Binding &binding) {
     return success();
   for (auto group : program.getGroups()->getAsRange<train::GroupAttr>())
     if (!isUsed(group, module))
-      return program.emitError() << "group \"" << group.getPattern()
-                                 << "\" matches no parameter of model @" << program.getModel()
-                                 << "; `*` stands for any text";
+      return program.emitError() << "group \"" << group.getPattern() << "\" matches no parameter of model @"
+                                 << program.getModel() << "; `*` stands for any text";
   for (auto state : module.getOps<train::StateOp>())
     if (state.getRole() == train::Role::parameter) {
       int64_t rank = cast<RankedTensorType>(state.getType()).getRank();

@@ -217,3 +217,22 @@ nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   nn.loss "loss" %nll
 }
 train.program @p { model @m optimizer sgd batch 2 x 4 }
+
+// -----
+
+nn.block @inner(%x: tensor<?x4xf32>) {
+  // expected-error @below {{the model has more than 1000000 ops once its blocks are expanded; repeat fewer times}}
+  %y = nn.relu %x
+  nn.return %y
+}
+nn.block @outer(%x: tensor<?x4xf32>) {
+  // expected-note @below {{in scope 'h.9.h.99989', applied here}}
+  %y = nn.repeat @inner "h" times 100000 (%x)
+  nn.return %y
+}
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-note @below {{applied here}}
+  %y = nn.repeat @outer "h" times 100 (%x)
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }

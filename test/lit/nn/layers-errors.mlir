@@ -33,7 +33,7 @@ nn.block @b(%x: tensor<?xf32>) {
   nn.return %x
 }
 nn.model @m(%x: tensor<?xf32>) {
-  // expected-error @below {{times must be at least 1, found 0}}
+  // expected-error @below {{times must lie between 1 and 100000, found 0}}
   %y = nn.repeat @b "a" times 0 (%x)
 }
 

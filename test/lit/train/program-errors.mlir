@@ -90,12 +90,12 @@ train.program @p { model @m optimizer sgd clip 0 }
 
 // -----
 
-// expected-error @below {{batch must be at least 1, found 0}}
+// expected-error @below {{batch must lie between 1 and 2147483647, found 0}}
 train.program @p { model @m optimizer sgd batch 0 }
 
 // -----
 
-// expected-error @below {{accumulate must be at least 1, found -2}}
+// expected-error @below {{accumulate must lie between 1 and 2147483647, found -2}}
 train.program @p { model @m optimizer sgd batch 1 accumulate -2 }
 
 // -----
