@@ -1,0 +1,36 @@
+// Model text: whatever is in a file, the parser and `instantiate` either refuse it with a diagnostic or make entries that verify.
+#include "dialects/NN/NN.h"
+#include "dialects/Train/Train.h"
+#include "lib/Instantiate/Passes.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cstdlib>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  mlir::DialectRegistry registry;
+  registry.insert<trainc::nn::NNDialect, trainc::train::TrainDialect>();
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  bool complained = false;
+  mlir::ScopedDiagnosticHandler silence(&context, [&](mlir::Diagnostic &diagnostic) {
+    complained |= diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    return mlir::success();
+  });
+  mlir::ParserConfig config(&context);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(reinterpret_cast<const char *>(data), size), config);
+  bool accepted = bool(module);
+  if (accepted) {
+    mlir::PassManager manager(&context, mlir::ModuleOp::getOperationName());
+    manager.addPass(trainc::createInstantiatePass());
+    accepted = mlir::succeeded(manager.run(*module));
+  }
+  // A refusal without a reason, or entries that do not verify, are bugs.
+  if (!accepted && !complained)
+    std::abort();
+  if (accepted && mlir::failed(mlir::verify(*module)))
+    std::abort();
+  return 0;
+}
