@@ -2,7 +2,6 @@
 #include "lib/Codegen/AttentionTiles.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -99,27 +98,6 @@ void AttentionTiles::blocks(Value begin, Value end, int64_t rows,
 //===-- Transposition
 //--------------------------------------------------------------------------------------===//
 
-/// In log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
-SmallVector<Value> AttentionTiles::transposed(SmallVector<Value> rows) {
-  const int64_t n = rows.size();
-  for (int64_t half = n / 2; half > 0; half /= 2) {
-    SmallVector<int64_t> upper(n), lower(n);
-    for (int64_t lane = 0; lane < n; ++lane) {
-      bool left = (lane & half) == 0;
-      upper[lane] = left ? lane : n + lane - half;
-      lower[lane] = left ? lane + half : n + lane;
-    }
-    for (int64_t i = 0; i < n; ++i) {
-      if (i & half)
-        continue;
-      Value a = rows[i], b = rows[i + half];
-      rows[i] = vector::ShuffleOp::create(emit.builder, emit.loc, a, b, upper);
-      rows[i + half] = vector::ShuffleOp::create(emit.builder, emit.loc, a, b, lower);
-    }
-  }
-  return rows;
-}
-
 void AttentionTiles::squares(int64_t columns, llvm::function_ref<void(Value, Mask)> body) {
   const int64_t whole = columns / kSquare * kSquare;
   emit.loop(emit.i64(0), emit.i64(whole), kSquare, [&](Value column) { body(column, Mask()); });
@@ -137,7 +115,7 @@ void AttentionTiles::pack(Value buffer, const HeadRows &rows, Value valid, doubl
         HeadRows row = rows.from(emit, emit.min(emit.add(lane, i), last));
         square.push_back(emit.load({row.base, element, emit.add(row.offset, column)}, kSquare, mask));
       }
-      for (auto [i, packed] : llvm::enumerate(transposed(square)))
+      for (auto [i, packed] : llvm::enumerate(emit.transposed(square)))
         emit.store(scale == 1 ? packed : emit.mul(packed, factor),
                    at(buffer, emit.add(column, int64_t(i)), lane));
     });
@@ -152,7 +130,7 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
       SmallVector<Value> square;
       for (int64_t i = 0; i < kSquare; ++i)
         square.push_back(emit.mul(emit.load(at(buffer, emit.add(column, i), lane), kSquare), scale));
-      for (auto [i, unpacked] : llvm::enumerate(transposed(square))) {
+      for (auto [i, unpacked] : llvm::enumerate(emit.transposed(square))) {
         Value position = emit.add(lane, int64_t(i));
         emit.when(emit.less(position, valid), [&, value = unpacked] {
           HeadRows row = rows.from(emit, position);

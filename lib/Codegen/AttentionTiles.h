@@ -112,7 +112,6 @@ private:
   };
   void product(const Product &product);
   void registerTile(const Product &product, mlir::Value first, int64_t rows, mlir::Value lane);
-  llvm::SmallVector<mlir::Value> transposed(llvm::SmallVector<mlir::Value> rows);
   void squares(int64_t columns, llvm::function_ref<void(mlir::Value column, Mask mask)> body);
 
   KernelFunction &function;

@@ -215,22 +215,54 @@ public:
       Value box = emit.divide(tile, down * across), square = emit.remainder(tile, down * across);
       Value from = offsetOf(emit, box, shape, sourceStrides, 0),
             to = offsetOf(emit, box, shape, resultStrides, 0);
-      range(emit.divide(square, across), outer.size, [&](Value i) {
-        Value rowFrom = emit.add(from, i), rowTo = emit.add(to, emit.mul(i, outer.resultStride));
-        range(emit.remainder(square, across), inner.size, [&](Value j) {
-          Value loaded = emit.load({source, element, emit.add(rowFrom, emit.mul(j, inner.sourceStride))});
-          emit.store(loaded, {result, element, emit.add(rowTo, j)});
-        });
+      Range down8 = range(emit.divide(square, across), outer.size),
+            across8 = range(emit.remainder(square, across), inner.size);
+      Squares at{from, to};
+      emit.loop(down8.begin, down8.whole, kRegisters, [&](Value i) {
+        emit.loop(across8.begin, across8.whole, kRegisters, [&](Value j) { registers(at, i, j); });
+        emit.loop(i, emit.add(i, kRegisters), 1,
+                  [&](Value k) { elements(at, k, across8.whole, across8.end); });
       });
+      emit.loop(down8.whole, down8.end, 1, [&](Value i) { elements(at, i, across8.begin, across8.end); });
     });
   }
 
 private:
-  static constexpr int64_t kSide = 64;
+  /// Side of the square of a tile, and of one that is transposed in registers.
+  static constexpr int64_t kSide = 64, kRegisters = 8;
 
-  void range(Value index, int64_t size, llvm::function_ref<void(Value)> body) {
-    Value begin = emit.mul(index, kSide);
-    emit.loop(begin, emit.min(emit.add(begin, kSide), emit.i64(size)), 1, body);
+  /// Offsets of a tile's box in source and result.
+  struct Squares {
+    Value from, to;
+  };
+  /// Positions along one side; up to `whole` they come in groups of kRegisters.
+  struct Range {
+    Value begin, whole, end;
+  };
+
+  Range range(Value index, int64_t size) {
+    Value begin = emit.mul(index, kSide), end = emit.min(emit.add(begin, kSide), emit.i64(size));
+    Value groups = emit.divide(emit.sub(end, begin), kRegisters);
+    return {begin, emit.add(begin, emit.mul(groups, kRegisters)), end};
+  }
+
+  Address sourceAt(const Squares &at, Value i, Value j) {
+    return {source, element, emit.add(emit.add(at.from, i), emit.mul(j, inner.sourceStride))};
+  }
+  Address resultAt(const Squares &at, Value i, Value j) {
+    return {result, element, emit.add(emit.add(at.to, emit.mul(i, outer.resultStride)), j)};
+  }
+
+  void registers(const Squares &at, Value i, Value j) {
+    SmallVector<Value> rows;
+    for (int64_t k = 0; k < kRegisters; ++k)
+      rows.push_back(emit.load(sourceAt(at, i, emit.add(j, k)), kRegisters));
+    for (auto [k, row] : llvm::enumerate(emit.transposed(rows)))
+      emit.store(row, resultAt(at, emit.add(i, int64_t(k)), j));
+  }
+
+  void elements(const Squares &at, Value i, Value begin, Value end) {
+    emit.loop(begin, end, 1, [&](Value j) { emit.store(emit.load(sourceAt(at, i, j)), resultAt(at, i, j)); });
   }
 
   KernelFunction &function;

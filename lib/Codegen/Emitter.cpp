@@ -124,6 +124,27 @@ Mask Emitter::lanesBelow(Value count, int64_t lanes) {
   return less(iota, splat(bound, lanes));
 }
 
+/// In log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
+SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
+  const int64_t n = rows.size();
+  for (int64_t half = n / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> upper(n), lower(n);
+    for (int64_t lane = 0; lane < n; ++lane) {
+      bool left = (lane & half) == 0;
+      upper[lane] = left ? lane : n + lane - half;
+      lower[lane] = left ? lane + half : n + lane;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (i & half)
+        continue;
+      Value a = rows[i], b = rows[i + half];
+      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, upper);
+      rows[i + half] = vector::ShuffleOp::create(builder, loc, a, b, lower);
+    }
+  }
+  return rows;
+}
+
 //===-- Memory
 //---------------------------------------------------------------------------------------------===//
 

@@ -45,6 +45,8 @@ public:
   mlir::Value less(mlir::Value a, mlir::Value b);
 
   mlir::Value splat(mlir::Value scalar, int64_t lanes);
+  /// The transpose of a square of n vectors of n lanes, n a power of two.
+  llvm::SmallVector<mlir::Value> transposed(llvm::SmallVector<mlir::Value> rows);
   /// i64 vector 0, 1, 2, ...
   mlir::Value lanesIota(int64_t lanes);
   /// Lanes below `count` (i64).
