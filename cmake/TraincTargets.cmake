@@ -23,14 +23,23 @@ function(trainc_runtime_library name)
   target_link_libraries(${name} PUBLIC trainc_flags ${ARG_LINK} Threads::Threads)
 endfunction()
 
-# trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS fast]): a GoogleTest program, one ctest test per case.
+add_custom_target(runtime_tests COMMENT "All unit tests of the runtime")
+
+# trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS label]): a GoogleTest program, one ctest test per case, labelled
+# `runtime` where the name begins so, else `fast`.
 function(trainc_unit_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
+    if(name MATCHES "^runtime_")
+      set(ARG_LABELS runtime)
+    endif()
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE trainc_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  if(name MATCHES "^runtime_")
+    add_dependencies(runtime_tests ${name})
+  endif()
   gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()
 

@@ -1,24 +1,30 @@
 #!/usr/bin/env bash
-# Sets up a fresh machine, builds and runs every test. `test/run.sh fast` builds and runs only the tests labelled fast.
+# Sets up a fresh machine, builds and runs every test. `test/run.sh fast` builds and runs only what takes seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+stage() { printf '\n== %s (after %d min %02d s)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+stage "build"
 ./scripts/build.sh
 if [ "${1:-}" = fast ]; then
-  exec ctest --test-dir build -L fast --output-on-failure -j2
+  exec ctest --test-dir build -L 'fast|runtime' --output-on-failure -j2
 fi
-ctest --test-dir build --output-on-failure -j2
 
-# The runtime alone, with the system's compiler and without LLVM.
+stage "runtime alone, with the system's compiler and without LLVM"
 cmake --preset runtime-only >/dev/null
 cmake --build --preset runtime-only --target trainrun
 
-# Memory and undefined-behaviour errors in the runtime, and the fuzzers for half a minute each.
+stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for half a minute each"
 cmake --preset asan >/dev/null
-cmake --build --preset asan
-ctest --test-dir build/asan --output-on-failure -j2
+cmake --build --preset asan --target runtime_tests fuzzers
+ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2
 
-# Races in the runtime.
+stage "ThreadSanitizer: the runtime's threads"
 cmake --preset tsan >/dev/null
-cmake --build --preset tsan
-ctest --test-dir build/tsan --output-on-failure -j2
+cmake --build --preset tsan --target runtime_device_test runtime_executor_test runtime_data_test
+ctest --test-dir build/tsan -L runtime --output-on-failure -j2
+
+stage "all tests of the release build"
+ctest --test-dir build --output-on-failure -j2
+stage "done"
