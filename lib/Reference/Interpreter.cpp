@@ -23,12 +23,15 @@ const Registry &trainc::reference::registry() {
   return all;
 }
 
+FailureOr<Tensors> trainc::reference::runOp(Operation &op, Frame &frame) {
+  if (const Registry::Function *function = registry().find(&op))
+    return (*function)(&op, frame);
+  return op.emitOpError("has no function in the reference interpreter (lib/Reference)");
+}
+
 /// Runs one op and defines its results.
-static LogicalResult runOp(Operation &op, Frame &frame) {
-  const Registry::Function *function = registry().find(&op);
-  if (!function)
-    return op.emitOpError("has no function in the reference interpreter (lib/Reference)");
-  FailureOr<Tensors> results = (*function)(&op, frame);
+static LogicalResult runAndDefine(Operation &op, Frame &frame) {
+  FailureOr<Tensors> results = runOp(op, frame);
   if (failed(results))
     return failure();
   assert(results->size() == op.getNumResults() && "one tensor per result");
@@ -46,7 +49,7 @@ FailureOr<Tensors> trainc::reference::runBlock(Block &block, Tensors arguments, 
     frame.define(argument, std::move(tensor));
   for (Operation &op : block) {
     if (!op.hasTrait<OpTrait::IsTerminator>()) {
-      if (failed(runOp(op, frame)))
+      if (failed(runAndDefine(op, frame)))
         return failure();
       continue;
     }

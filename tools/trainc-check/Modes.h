@@ -23,6 +23,11 @@ Check checkGradients(mlir::func::FuncOp function);
 /// Composite ops against their decompositions, both interpreted.
 Check checkDecompositions(mlir::func::FuncOp function);
 
+/// Machine code for every kernel that the function becomes against the reference, on arguments rounded to
+/// their types; the levels of instructions that this CPU has must agree in every bit. `bound` is for
+/// functions without check.kernel_tolerance; the error of numbers below 1 is absolute.
+Check checkKernels(mlir::func::FuncOp function, double bound);
+
 /// The float attribute `name` of a function, or `otherwise`.
 double numberOf(mlir::func::FuncOp function, llvm::StringRef name, double otherwise);
 

@@ -12,6 +12,8 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/SourceMgr.h"
 
+#include <functional>
+
 using namespace mlir;
 using namespace trainc;
 
@@ -23,14 +25,19 @@ llvm::cl::opt<bool> withExpected("reference",
 llvm::cl::opt<bool> withGradients("gradients", llvm::cl::desc("compare gradients with finite differences"));
 llvm::cl::opt<bool> withDecompose("decompose",
                                   llvm::cl::desc("compare composite ops with their decompositions"));
+llvm::cl::opt<bool> withKernels("kernels", llvm::cl::desc("compare machine code with the reference"));
+llvm::cl::opt<double> kernelBound("bound", llvm::cl::init(1e-6),
+                                  llvm::cl::desc("largest relative error of kernels"));
 
 enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2 };
 
 struct Mode {
   StringRef name;
-  check::Check (*run)(func::FuncOp);
+  std::function<check::Check(func::FuncOp)> run;
 };
 
+/// The modes asked for. The linker that kernels go through resets LLVM's options, so they are read once,
+/// here.
 SmallVector<Mode> chosenModes() {
   SmallVector<Mode> modes;
   if (withExpected)
@@ -39,11 +46,15 @@ SmallVector<Mode> chosenModes() {
     modes.push_back({"gradients", check::checkGradients});
   if (withDecompose)
     modes.push_back({"decompose", check::checkDecompositions});
+  if (withKernels)
+    modes.push_back({"kernels", [bound = double(kernelBound)](func::FuncOp function) {
+                       return check::checkKernels(function, bound);
+                     }});
   return modes;
 }
 
 /// Runs one mode on all functions; a function that cannot be checked has been reported.
-ExitCode runMode(ModuleOp module, const Mode &mode) {
+ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
   unsigned applied = 0;
   ExitCode code = kDone;
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -61,7 +72,7 @@ ExitCode runMode(ModuleOp module, const Mode &mode) {
       code = kFailed;
   }
   if (applied == 0 && code == kDone) {
-    llvm::errs() << "trainc-check: --" << mode.name << " applies to no function of " << inputFile << "\n";
+    llvm::errs() << "trainc-check: --" << mode.name << " applies to no function of " << file << "\n";
     return kBadInput;
   }
   return code;
@@ -72,8 +83,9 @@ ExitCode runMode(ModuleOp module, const Mode &mode) {
 int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "checks ops against independent knowledge\n");
   SmallVector<Mode> modes = chosenModes();
+  std::string file = inputFile;
   if (modes.empty()) {
-    llvm::errs() << "trainc-check: name at least one of --reference, --gradients, --decompose\n";
+    llvm::errs() << "trainc-check: name at least one of --reference, --gradients, --decompose, --kernels\n";
     return kBadInput;
   }
   DialectRegistry registry;
@@ -81,11 +93,11 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(inputFile, sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, sources, &context);
   if (!module)
     return kBadInput;
   ExitCode code = kDone;
   for (const Mode &mode : modes)
-    code = std::max(code, runMode(*module, mode));
+    code = std::max(code, runMode(*module, mode, file));
   return code;
 }

@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference --gradients
+// RUN: trainc-check %s --reference --gradients --kernels --bound=5e-7
 
 // Gradients of every variant; values are in pytorch-attention.mlir.
 

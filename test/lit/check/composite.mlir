@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference --gradients --decompose
+// RUN: trainc-check %s --reference --gradients --decompose --kernels --bound=5e-7
 
 // Gradients and decompositions; values are in the pytorch-*.mlir files.
 

@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference --gradients
+// RUN: trainc-check %s --reference --gradients --kernels --bound=2e-7
 
 // Gradients of one-operand functions at ordinary numbers; values are in pytorch-unary.mlir.
 

@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference
+// RUN: trainc-check %s --reference --kernels --bound=1e-7
 
 // The regions of kernels and chunks, as the interpreter runs them.
 

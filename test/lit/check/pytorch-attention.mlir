@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference
+// RUN: trainc-check %s --reference --kernels --bound=1e-6
 // Written by pytorch_numbers.py with torch 2.11.0.
 
 func.func @bidirectional(

@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference --gradients --decompose
+// RUN: trainc-check %s --reference --gradients --decompose --kernels --bound=2e-6
 // Written by pytorch_numbers.py with torch 2.11.0.
 
 func.func @together(

@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference --gradients
+// RUN: trainc-check %s --reference --gradients --kernels --bound=2e-7
 // Written by pytorch_numbers.py with torch 2.11.0.
 
 func.func @neg(

@@ -73,7 +73,7 @@ def unary():
         functions.append(function(n, f"{n} %a : {{0}}", [positive], [f(positive)]))
     tanh = functional.gelu(everywhere, approximate="tanh")
     functions.append(function("gelu_tanh", "gelu %a approximate tanh : {0}", [everywhere], [tanh]))
-    write("unary", "--reference --gradients", functions)
+    write("unary", "--reference --gradients --kernels --bound=2e-7", functions)
 
 
 # --- composite ops ----------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ def norms():
     rstd = torch.rsqrt(variance + eps)
     rms = torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
     large = torch.tensor([[-1e3, 0.0, 1e3], [700.0, 701.0, 702.0]], dtype=torch.float64)
-    write("norms", "--reference --decompose", [
+    write("norms", "--reference --decompose --kernels --bound=5e-7", [
         function("standardize", "standardize %a eps 1.0e-5 : {0}", [x], [functional.layer_norm(x, (5,)), rstd.squeeze(-1)]),
         function("standardize_wide_eps", "standardize %a eps 0.5 : {0}", [x],
                  [(x - mean) * torch.rsqrt(variance + 0.5), torch.rsqrt(variance + 0.5).squeeze(-1)]),
@@ -110,7 +110,7 @@ def rotated(x, positions, heads, theta):
 def rope():
     x, together, apart = normal(2, 3, 8), torch.tensor([0, 1, 7], dtype=torch.int32), integers(50, 2, 3)
     back = rotated(x, -apart, 1, 100.0)
-    write("rope", "--reference --gradients --decompose", [
+    write("rope", "--reference --gradients --decompose --kernels --bound=2e-6", [
         function("together", "rope %a positions %b heads 2 theta 1.0e4 : {0}, {1}", [x, together], [rotated(x, together, 2, 1e4)]),
         function("apart", "rope %a positions %b heads 1 theta 100.0 : {0}, {1}", [x, apart], [rotated(x, apart, 1, 100.0)]),
         function("inverse", "rope %a positions %b heads 1 theta 100.0 inverse : {0}, {1}", [x, apart], [back]),
@@ -130,7 +130,7 @@ def cross_entropy():
         return [flat.view(2, 4), lse]
 
     two, three = [logits, labels], [logits, labels, weights]
-    write("cross_entropy", "--reference --gradients --decompose", [
+    write("cross_entropy", "--reference --gradients --decompose --kernels --bound=5e-7", [
         function("plain", "cross_entropy %a, %b : {0}, {1}", two, loss(labels)),
         function("ignore", "cross_entropy %a, %b ignore 3 : {0}, {1}", [logits, other], loss(other, ignore_index=3)),
         function("smoothing", "cross_entropy %a, %b smoothing 0.1 : {0}, {1}", two, loss(labels, label_smoothing=0.1)),
@@ -162,7 +162,7 @@ def attention():
     small_k, small_v = normal(2, 4, 3), normal(2, 4, 2)
     few = normal(2, 2, 6)
     segments = torch.tensor([[0, 0, 1, 1], [2, 2, 2, 5]], dtype=torch.int32)
-    write("attention", "--reference", [
+    write("attention", "--reference --kernels --bound=1e-6", [
         function("bidirectional", "attention %a, %b, %c heads 2 : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2)),
         function("causal", "attention %a, %b, %c heads 2 causal : {0}, {1}, {2}", [q, k, v], attend(q, k, v, 2, 2, True)),
         function("grouped", "attention %a, %b, %c heads 2 kv_heads 1 causal : {0}, {1}, {2}", [q, small_k, small_v],
@@ -195,7 +195,7 @@ def attention_grad():
         return function(name, op, given, gradients)
 
     plain = [q, k, v, dout]
-    write("attention_grad", "--reference", [
+    write("attention_grad", "--reference --kernels --bound=5e-6", [
         case("bidirectional", "heads 2 kv_heads 2 scale 0.5", plain, gradient(*plain, 2, 2, scale=0.5)),
         case("causal", "heads 2 kv_heads 2 causal scale 0.5", plain, gradient(*plain, 2, 2, True, scale=0.5)),
         case("grouped", "heads 2 kv_heads 1 causal scale 1.0", [q, small_k, small_v, dout],

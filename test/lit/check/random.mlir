@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference
+// RUN: trainc-check %s --reference --kernels --bound=5e-7
 
 // Numbers from an independent implementation in Python of the text of nn.random. Seed, stream and step use all 64 bits.
 

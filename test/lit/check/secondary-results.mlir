@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --gradients --decompose
+// RUN: trainc-check %s --gradients --decompose --kernels --bound=5e-7
 
 // Gradients through the results that usually serve the backward only, and through some of several results.
 

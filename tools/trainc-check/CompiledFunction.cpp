@@ -1,0 +1,123 @@
+#include "CompiledFunction.h"
+
+#include "dialects/Interfaces/Interfaces.h"
+#include "lib/Fusion/Passes.h"
+#include "lib/Reference/Registry.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::check;
+using reference::Frame;
+using reference::Tensor;
+using reference::Tensors;
+
+/// Whether generated code executes the op.
+static bool isGenerated(Operation &op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable)
+    return false;
+  KernelClass kind = executable.getKernelClass();
+  return kind != KernelClass::Alias && kind != KernelClass::Zero && kind != KernelClass::Gemm &&
+         kind != KernelClass::Loop;
+}
+
+static LogicalResult fuse(ModuleOp module) {
+  PassManager passes(module.getContext());
+  passes.addPass(createDecomposePass());
+  passes.addPass(createFusePass());
+  return passes.run(module);
+}
+
+FailureOr<CompiledFunction> CompiledFunction::compile(func::FuncOp function) {
+  CompiledFunction compiled;
+  compiled.module_ = ModuleOp::create(function.getLoc());
+  func::FuncOp copy = function.clone();
+  compiled.module_->push_back(copy);
+  if (failed(fuse(*compiled.module_)))
+    return failure();
+  OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(*function.getContext());
+  for (Operation &op : copy.getBody().front()) {
+    if (!isGenerated(op))
+      continue;
+    FailureOr<codegen::GeneratedKernels> generated = codegen::generate(&op, *kernels);
+    if (failed(generated))
+      return failure();
+    compiled.kernels_[&op] = std::move(*generated);
+  }
+  if (compiled.kernels_.empty())
+    return compiled;
+  auto objects = codegen::compileObjects(*kernels);
+  if (failed(objects))
+    return failure();
+  for (const codegen::Object &object : *objects)
+    if (auto code = MachineCode::load(object))
+      compiled.code_[object.level] = std::move(code);
+  return compiled;
+}
+
+std::vector<std::string> CompiledFunction::levels() const {
+  std::vector<std::string> names;
+  for (const auto &[name, code] : code_)
+    names.push_back(name);
+  return names;
+}
+
+size_t CompiledFunction::launches() const {
+  size_t count = 0;
+  for (const auto &[op, generated] : kernels_)
+    count += generated.launches.size();
+  return count;
+}
+
+/// Runs the launches of one op on copies of its operands, tiles in falling order: they must not depend on it.
+static Tensors runKernels(Operation &op, const codegen::GeneratedKernels &generated, const MachineCode &code,
+                          Frame &frame) {
+  using Source = codegen::KernelParam::Source;
+  std::vector<Buffer> operands, results, scratch;
+  for (Value operand : op.getOperands())
+    operands.emplace_back(frame[operand]);
+  for (Value result : op.getResults())
+    results.emplace_back(Tensor(result));
+  for (int64_t bytes : generated.scratchBytes)
+    scratch.emplace_back(bytes);
+  auto resultBuffer = [&](unsigned index) -> Buffer & {
+    int operand = cast<ExecutableOpInterface>(op).getInPlaceOperand(index);
+    return operand >= 0 ? operands[operand] : results[index];
+  };
+  for (const codegen::KernelLaunch &launch : generated.launches) {
+    std::vector<void *> arguments;
+    for (const codegen::KernelParam &param : launch.params)
+      arguments.push_back(param.source == Source::Operand  ? operands[param.index].data()
+                          : param.source == Source::Result ? resultBuffer(param.index).data()
+                                                           : scratch[param.index].data());
+    for (int64_t tile = launch.grid; tile-- > 0;)
+      code.find(launch.symbol)(arguments.data(), tile, tile + 1);
+  }
+  Tensors values;
+  for (auto [index, result] : llvm::enumerate(op.getResults()))
+    values.push_back(resultBuffer(index).read(cast<RankedTensorType>(result.getType())));
+  return values;
+}
+
+FailureOr<Tensors> CompiledFunction::run(const Tensors &arguments, const std::string &level) const {
+  Frame frame(nullptr);
+  Block &block = (*module_.get().getOps<func::FuncOp>().begin()).getBody().front();
+  for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
+    frame.define(argument, tensor);
+  for (Operation &op : block.without_terminator()) {
+    auto generated = kernels_.find(&op);
+    FailureOr<Tensors> values = generated != kernels_.end()
+                                    ? runKernels(op, generated->second, *code_.at(level), frame)
+                                    : reference::runOp(op, frame);
+    if (failed(values))
+      return failure();
+    for (auto [result, tensor] : llvm::zip(op.getResults(), *values))
+      frame.define(result, rounded(tensor));
+  }
+  Tensors results;
+  for (Value value : block.getTerminator()->getOperands())
+    results.push_back(frame[value]);
+  return results;
+}

@@ -1,0 +1,37 @@
+// A function compiled as the compiler would, op by op.
+#pragma once
+
+#include "MachineCode.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Support/LLVM.h"
+
+#include <map>
+#include <string>
+
+namespace trainc::check {
+
+/// Decomposed, fused and with machine code for its kernels. Matrix products and moved bytes are left to the
+/// reference, rounded to the element type: they are a library's.
+class CompiledFunction {
+public:
+  /// Compiles a copy of `function`; errors are reported at its ops.
+  static mlir::FailureOr<CompiledFunction> compile(mlir::func::FuncOp function);
+
+  /// Levels ("x86-64-v3", ...) that run on this CPU.
+  std::vector<std::string> levels() const;
+  /// Number of launches of generated kernels.
+  size_t launches() const;
+  /// Runs on float arguments that are rounded to their types.
+  mlir::FailureOr<reference::Tensors> run(const reference::Tensors &arguments,
+                                          const std::string &level) const;
+
+private:
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+  llvm::DenseMap<mlir::Operation *, codegen::GeneratedKernels> kernels_;
+  std::map<std::string, std::unique_ptr<MachineCode>> code_;
+};
+
+} // namespace trainc::check

@@ -1,0 +1,47 @@
+// --kernels: machine code against the reference, and both instruction-set levels against each other.
+#include "Arguments.h"
+#include "Comparison.h"
+#include "CompiledFunction.h"
+#include "Modes.h"
+
+#include "lib/Reference/Interpreter.h"
+
+using namespace mlir;
+using namespace trainc;
+using reference::Tensor;
+using reference::Tensors;
+
+/// Whether two results agree in every number; NaNs are equal.
+static bool areSame(const Tensors &a, const Tensors &b) { return check::tensorError(a, b, 1) == 0; }
+
+check::Check check::checkKernels(func::FuncOp function, double bound) {
+  if (function->hasAttr("check.no_kernels"))
+    return std::optional<Outcome>();
+  FailureOr<CompiledFunction> compiled = CompiledFunction::compile(function);
+  if (failed(compiled))
+    return failure();
+  if (compiled->launches() == 0)
+    return std::optional<Outcome>();
+  if (compiled->levels().empty())
+    return function.emitError("this CPU runs none of the levels that kernels are compiled for");
+  FailureOr<Tensors> drawn = drawArguments(function);
+  if (failed(drawn))
+    return failure();
+  Tensors arguments;
+  llvm::append_range(arguments, llvm::map_range(*drawn, rounded));
+  FailureOr<Tensors> expected = reference::runBlock(function.getBody().front(), arguments);
+  std::optional<Tensors> first;
+  for (const std::string &level : compiled->levels()) {
+    FailureOr<Tensors> actual = compiled->run(arguments, level);
+    if (failed(actual) || failed(expected))
+      return failure();
+    if (first && !areSame(*actual, *first))
+      return function.emitError("kernels for ")
+             << level << " give other bits than those for " << compiled->levels()[0];
+    first = std::move(*actual);
+  }
+  Outcome outcome{0, numberOf(function, "check.kernel_tolerance", bound)};
+  for (auto [actual, wanted] : llvm::zip(*first, *expected))
+    outcome.error = std::max(outcome.error, elementError(actual, wanted, 1));
+  return std::optional(outcome);
+}
