@@ -21,12 +21,6 @@ target_precompile_headers(trainc_mlir_pch PRIVATE
 # trainc_compiler_library(name SOURCES a.cpp ... LINK libs ...): one folder of dialects/ or lib/.
 function(trainc_compiler_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
-  list(FILTER ARG_SOURCES INCLUDE REGEX "cpp$")
-  foreach(source ${ARG_SOURCES})  # BRINGUP
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source} AND NOT IS_ABSOLUTE ${source})
-      list(REMOVE_ITEM ARG_SOURCES ${source})
-    endif()
-  endforeach()
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC trainc_mlir ${ARG_LINK})
   target_precompile_headers(${name} REUSE_FROM trainc_mlir_pch)
