@@ -1,0 +1,67 @@
+"""Memory is known at compile time: the report's peak, what the dry run shows, what is allocated, what the process uses."""
+
+import json
+import os
+import re
+import subprocess
+import unittest
+from pathlib import Path
+
+import harness
+import small_gpt
+from harness import ROOT, TRAINRUN
+
+# What no plan places: the program and its libraries, work buffers of the BLAS, stacks.
+OTHER_BYTES = 96 << 20
+
+
+class MemoryTest(harness.EndToEndTest):
+    def peak_of(self, text, *options):
+        """The bytes that the report promises; checked against the dry run's arenas."""
+        self.compile(text, "--report=report.json", *options)
+        memory = json.loads(Path("report.json").read_text())["memory"]
+        self.assertEqual(sum(bytes for name, bytes in memory.items() if name != "peak"), memory["peak"])
+        out, _ = self.trainrun("model.plan", "--device=null")
+        arenas = [int(bytes) for bytes in re.findall(r"^arena \w+: (\d+) bytes", out, re.MULTILINE)]
+        self.assertTrue(arenas)
+        self.assertEqual(sum(arenas), memory["peak"])
+        return memory["peak"]
+
+    def check_allocated(self, text, data, *options):
+        peak = self.peak_of(text, *options)
+        self.trainrun("model.plan", "--data", data, "--steps", "2", "--metrics", "run.jsonl")
+        self.assertEqual([line["peak_bytes"] for line in harness.metrics("run.jsonl")], [peak, peak])
+
+    def test_gpt(self):
+        self.check_allocated(small_gpt.text(), small_gpt.write_tokens("tokens.bin", 20))
+
+    def test_accumulated_llama(self):
+        self.check_allocated(harness.program("llama"), small_gpt.write_tokens("tokens.bin", 20), "--accumulate=3")
+
+    def test_mlp(self):
+        self.check_allocated(harness.program("mlp"), harness.GOLDEN / "mlp" / "data.safetensors")
+
+    @unittest.skipIf(os.environ.get("TRAINC_SANITIZE"), "sanitizers need memory of their own")
+    def test_resident_set_of_the_small_gpt(self):
+        peak = self.peak_of((ROOT / "examples" / "gpt" / "small.mlir").read_text())
+        data = small_gpt.write_tokens("tokens.bin", 100)
+        process = subprocess.Popen([TRAINRUN, "model.plan", "--data", data, "--steps", "3", "--eval-data", data,
+                                    "--checkpoint-dir", "run", "--log-level", "error"])
+        # Python's own size at the fork counts as well, but is the smaller one.
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        resident = usage.ru_maxrss << 10
+        self.assertGreater(resident, peak // 2, "the arenas are not what was used")
+        self.assertLess(resident, peak + OTHER_BYTES)
+
+    def test_limit(self):
+        peak = self.peak_of(harness.program("gpt"))
+        self.compile(harness.program("gpt"), f"--memory-limit={peak}")
+        self.fails([harness.TRAINC, "compile", "model.mlir", "-o", "none.plan", f"--memory-limit={peak - 1}"], 2,
+                   f"needs {peak} bytes", f"allows {peak - 1}", "--micro-batch")
+        self.assertFalse(Path("none.plan").exists())
+
+
+if __name__ == "__main__":
+    harness.main()

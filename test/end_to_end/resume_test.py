@@ -1,0 +1,77 @@
+"""Forty steps in one run equal twenty steps, `kill -9`, and a resumption, in every byte of the final checkpoint."""
+
+import random
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import harness
+import small_gpt
+from harness import TRAINRUN
+
+FINAL = "step-00000040"
+
+
+class ResumeTest(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.plan = self.compile(small_gpt.text(("schedule constant", "schedule cosine(warmup 5, minimum 1e-4)"),
+                                                ("steps 10", "accumulate 2\n  steps 40")))
+        # 40 steps take 640 samples: more than six epochs.
+        small_gpt.write_tokens("tokens.bin", 101)
+        small_gpt.write_tokens("eval.bin", 20, seed=2)
+
+    def arguments(self, folder, *more):
+        return [TRAINRUN, self.plan, "--data", "tokens.bin", "--eval-data", "eval.bin", "--eval-every", "7",
+                "--checkpoint-dir", folder, "--metrics", f"{folder}.jsonl", *more]
+
+    def kill_when(self, condition, *arguments):
+        """Starts a run and kills it as soon as the condition holds; false when it ended before."""
+        process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 50
+        while process.poll() is None and not condition():
+            self.assertLess(time.monotonic(), deadline, "the condition never held")
+            time.sleep(0.0005)
+        process.kill()
+        err = process.communicate()[1]
+        self.assertIn(process.returncode, (-signal.SIGKILL, 0), err)
+        return process.returncode != 0
+
+    def losses(self, folder):
+        """Step -> what was measured, without times; a resumed run repeats no step."""
+        lines = harness.metrics(f"{folder}.jsonl")
+        keys = [(line["step"], "eval_loss" in line) for line in lines]
+        self.assertEqual(len(keys), len(set(keys)))
+        return [{key: line[key] for key in ("step", "loss", "lr", "grad_norm", "eval_loss") if key in line}
+                for line in lines]
+
+    def test_kill_after_step_20(self):
+        self.run_program(*self.arguments("whole", "--seed", "7"))
+        killed = self.kill_when(Path("half/step-00000020").exists,
+                                *self.arguments("half", "--seed", "7", "--checkpoint-every", "20"))
+        self.assertTrue(killed, "the run ended before it was killed")
+        self.assertFalse(Path("half", FINAL).exists())
+        _, err = self.run_program(*self.arguments("half", "--resume", "--threads", "1"))
+        self.assertIn("step 21/40", err)
+        self.assert_same_folder(f"whole/{FINAL}", f"half/{FINAL}")
+        self.assertEqual(self.losses("whole"), self.losses("half"))
+
+    def test_kills_at_any_moment(self):
+        self.run_program(*self.arguments("whole", "--no-shuffle"))
+        numbers = random.Random(3)
+        arguments = self.arguments("often", "--checkpoint-every", "1", "--keep-last", "2", "--resume=auto")
+        kills = 0
+        for attempt in range(6):
+            # From before the first checkpoint to late in the run, and in the middle of writing one.
+            end = time.monotonic() + numbers.uniform(0.05, 0.4)
+            order = [] if any(Path(".").glob("often/step-*")) else ["--no-shuffle"]
+            kills += self.kill_when(lambda: time.monotonic() >= end, *arguments, *order)
+        self.assertGreater(kills, 1)
+        self.run_program(*arguments)
+        self.assert_same_folder(f"whole/{FINAL}", f"often/{FINAL}")
+        self.assertEqual(len(list(Path("often").iterdir())), 2, "left-overs of unfinished checkpoints")
+
+
+if __name__ == "__main__":
+    harness.main()
