@@ -12,6 +12,11 @@ namespace {
 const std::map<std::string, Phase> kPhases = {
     {"model", Phase::Model}, {"step", Phase::Step}, {"scheduled", Phase::Scheduled}, {"plan", Phase::Plan}};
 
+/// CLI::PositiveNumber, whose message prints the largest double in full.
+const CLI::Validator kPositive(
+    [](std::string &text) { return CLI::PositiveNumber(text).empty() ? "" : fmt::format("expected a number above 0, found '{}'", text); },
+    "POSITIVE");
+
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
   int64_t ranks = 1, hybridShard = 1, zeroStage = 0;
@@ -40,15 +45,15 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
   compile->add_option("-o,--output", command.output, "Plan file to write")->type_name("PLAN");
   compile->add_option("--target", options.target, "What the plan runs on")->check(CLI::IsMember({"cpu"}))->capture_default_str();
-  compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")->check(CLI::PositiveNumber);
-  compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")->check(CLI::PositiveNumber);
-  compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(CLI::PositiveNumber);
+  compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")->check(kPositive);
+  compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")->check(kPositive);
+  compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive);
   compile->add_option("--memory-limit", options.memoryLimit, "Bytes the plan may allocate per rank, e.g. 16GiB")
       ->transform(CLI::AsSizeValue(false))->type_name("SIZE");
-  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for")->check(CLI::PositiveNumber)->capture_default_str();
+  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for")->check(kPositive)->capture_default_str();
   compile->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
       ->check(CLI::Range(0, 3))->capture_default_str();
-  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of K ranks")->check(CLI::PositiveNumber);
+  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of K ranks")->check(kPositive);
   compile->add_option("--precision", fixed.precision, "Precision of the step")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))->capture_default_str();
   compile->add_option("--activation-checkpointing", fixed.checkpointing, "Which activations are recomputed")

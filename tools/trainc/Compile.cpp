@@ -29,6 +29,7 @@ int runCompile(const CompileCommand &command) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false); // users wrote text, not the generic form, which may be thousands of lines
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);

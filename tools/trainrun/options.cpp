@@ -26,6 +26,19 @@ constexpr const char *kExamples = R"(Examples:
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
 
+/// CLI11's validators of these names print the largest double in full.
+const CLI::Validator kPositive(
+    [](std::string &text) {
+      return CLI::PositiveNumber(text).empty() ? ""
+                                               : fmt::format("expected a number above 0, found '{}'", text);
+    },
+    "POSITIVE");
+const CLI::Validator kNonNegative(
+    [](std::string &text) {
+      return CLI::NonNegativeNumber(text).empty() ? "" : fmt::format("expected 0 or more, found '{}'", text);
+    },
+    "NONNEGATIVE");
+
 /// Adds options under a heading of --help.
 class Group {
 public:
@@ -65,20 +78,20 @@ void addTraining(CLI::App &app, Options &o) {
   Group group(app, "Training");
   group.add("--steps", o.steps, "Steps to reach in all, those before --resume included; default: the plan's")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNonNegative);
   group
       .add("--seed", o.seed,
            "Seed of the initial weights, the order of the samples, dropout and --generate; "
            "default 0, or the checkpoint's")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNonNegative);
   group.addFlag("--no-shuffle", o.noShuffle,
                 "Take samples in file order instead of one that the seed decides; also after --resume");
   group.add("--init", o.init, "Initial weights by name from a safetensors file (Hugging Face's names)")
       ->type_name("FILE");
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   group
       .add("--on-nonfinite", o.onNonFinite,
            "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
@@ -94,12 +107,12 @@ void addCheckpoints(CLI::App &app, Options &o) {
       ->type_name("DIR");
   group.add("--checkpoint-every", o.checkpointEvery, "Also write one every N steps")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   group
       .add("--keep-last", o.keepLast,
            "Remove older checkpoints when there are more than N; default: keep all")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   group.addFlag(
       "--resume{latest}", o.resume,
       "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; --resume=auto: "
@@ -116,13 +129,13 @@ void addGeneration(CLI::App &app, Options &o) {
       ->type_name("PROMPT");
   group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->check(kNonNegative);
   group.add("--temperature", o.temperature, "0: always the most likely token; default 1")
       ->type_name("T")
       ->check(CLI::Range(0.0, 1e6));
   group.add("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
 }
 
 void addMachine(CLI::App &app, Options &o) {
@@ -138,7 +151,7 @@ void addMachine(CLI::App &app, Options &o) {
       ->check(CLI::Range(1U, 4096U));
   group.add("--nproc-per-node", o.processes, "Ranks on this machine; must be what the plan was compiled for")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(kPositive)
       ->capture_default_str();
   group.add("--comm", o.comm, "How ranks communicate")
       ->type_name("NAME")
@@ -153,7 +166,7 @@ void addOutput(CLI::App &app, Options &o) {
       ->type_name("FILE.jsonl");
   group.add("--peak-flops", o.peakFlops, "Peak FLOP/s of the machine, for the MFU in progress and metrics")
       ->type_name("X")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   group.addFlag("--profile", o.profile,
                 "Time every instruction and print where the time went (slows small models)");
   group.add("--log-level", o.logLevel, "What goes to standard error")
