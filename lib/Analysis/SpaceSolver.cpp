@@ -33,8 +33,7 @@ std::optional<IterationSpace> SpaceSolver::solve() {
   return std::move(space);
 }
 
-//===-- Placements
-//-----------------------------------------------------------------------------------------===//
+//===-- Placements ----------------------------------------------------------------------------===//
 
 Placement SpaceSolver::make(RowMap rows, bool columns) const {
   bool along = columns && space.columnCount > 1;
@@ -82,8 +81,7 @@ void SpaceSolver::fail(Operation *op, StringRef what) {
     failureReason = (op->getName().getStringRef() + ": " + what).str();
 }
 
-//===-- Propagation
-//----------------------------------------------------------------------------------------===//
+//===-- Propagation ---------------------------------------------------------------------------===//
 
 void SpaceSolver::seed() {
   auto seedValue = [&](Value value) {
@@ -252,8 +250,7 @@ bool SpaceSolver::guess() {
   return false;
 }
 
-//===-- Checks
-//---------------------------------------------------------------------------------------------===//
+//===-- Checks --------------------------------------------------------------------------------===//
 
 bool SpaceSolver::check() {
   for (Operation *op : ops)

@@ -124,8 +124,7 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value f
   });
 }
 
-//===-- dq
-//-------------------------------------------------------------------------------------------------===//
+//===-- dq ------------------------------------------------------------------------------------===//
 
 void GradEmitter::queryGradient(GeneratedKernels &generated) {
   declareInputs(generated);
@@ -163,8 +162,7 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
                 [&](Value) { return factor; });
 }
 
-//===-- dk, dv
-//---------------------------------------------------------------------------------------------===//
+//===-- dk, dv --------------------------------------------------------------------------------===//
 
 void GradEmitter::keyGradients(GeneratedKernels &generated) {
   declareInputs(generated);

@@ -50,8 +50,7 @@ AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t p
   vectorLanes = std::min(kLanes, tileWidth);
 }
 
-//===-- Buffers
-//--------------------------------------------------------------------------------------------===//
+//===-- Buffers -------------------------------------------------------------------------------===//
 
 Value AttentionTiles::buffer(int64_t rows) {
   return function.stackArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
@@ -95,8 +94,7 @@ void AttentionTiles::blocks(Value begin, Value end, int64_t rows,
   emit.when(emit.less(rest, end), [&] { body(rest, rows - whole); });
 }
 
-//===-- Transposition
-//--------------------------------------------------------------------------------------===//
+//===-- Transposition -------------------------------------------------------------------------===//
 
 void AttentionTiles::squares(int64_t columns, llvm::function_ref<void(Value, Mask)> body) {
   const int64_t whole = columns / kSquare * kSquare;
@@ -141,8 +139,7 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
   });
 }
 
-//===-- Products
-//-------------------------------------------------------------------------------------------===//
+//===-- Products ------------------------------------------------------------------------------===//
 
 void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Value packed) {
   product({out, rows.base, rows.offset, packed, count, rows.width, rows.stride, 1, false, Value()});
@@ -191,8 +188,7 @@ void AttentionTiles::registerTile(const Product &p, Value first, int64_t rows, V
     emit.store(sums[a], at(p.out, emit.add(first, a), lane));
 }
 
-//===-- Masks
-//----------------------------------------------------------------------------------------------===//
+//===-- Masks ---------------------------------------------------------------------------------===//
 
 Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries, Value first, Value lane,
                               Value valid, Value row) {

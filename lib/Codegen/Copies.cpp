@@ -111,8 +111,7 @@ static KernelLaunch copyRows(Operation *op, unsigned operand, const CopyRows &co
   return function.finish();
 }
 
-//===-- Slice, pad, concat
-//---------------------------------------------------------------------------------===//
+//===-- Slice, pad, concat --------------------------------------------------------------------===//
 
 namespace {
 /// A tensor seen as outer x size x inner around a dimension.
@@ -157,8 +156,7 @@ static SmallVector<KernelLaunch> copyConcat(nn::ConcatOp op, ModuleOp kernels) {
   return launches;
 }
 
-//===-- Transpose
-//------------------------------------------------------------------------------------------===//
+//===-- Transpose -----------------------------------------------------------------------------===//
 
 namespace {
 

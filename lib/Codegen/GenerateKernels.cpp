@@ -44,7 +44,6 @@ bool needsKernel(Operation *op) {
   case KernelClass::AttentionGrad:
     return true;
   case KernelClass::Alias:
-  case KernelClass::Zero:
   case KernelClass::Gemm:
   case KernelClass::Loop:
     return false;

@@ -20,6 +20,44 @@ KernelFunction::KernelFunction(ModuleOp kernels, StringRef kind)
   opBuilder.setInsertionPointToStart(entry);
 }
 
+/// Constants beyond any size or position are hashes that name a stream of random numbers.
+static std::optional<int64_t> hashOf(arith::ConstantOp constant) {
+  constexpr int64_t kLargestSize = int64_t(1) << 48;
+  TypedAttr value = constant.getValue();
+  if (auto splat = dyn_cast<DenseElementsAttr>(value); splat && splat.isSplat())
+    value = dyn_cast<TypedAttr>(splat.getSplatValue<Attribute>());
+  auto integer = dyn_cast_or_null<IntegerAttr>(value);
+  if (!integer || !integer.getType().isInteger(64))
+    return std::nullopt;
+  int64_t number = integer.getInt();
+  return number > kLargestSize || number < -kLargestSize ? std::optional(number) : std::nullopt;
+}
+
+/// Makes arguments of the hashes in `function` and returns their values, in order.
+static SmallVector<int64_t> hashesToArguments(func::FuncOp function) {
+  llvm::MapVector<int64_t, SmallVector<arith::ConstantOp>> found;
+  function.walk([&](arith::ConstantOp constant) {
+    if (std::optional<int64_t> hash = hashOf(constant))
+      found[*hash].push_back(constant);
+  });
+  SmallVector<int64_t> hashes;
+  for (auto &[hash, constants] : found) {
+    hashes.push_back(hash);
+    unsigned index = function.getNumArguments();
+    Type i64 = IntegerType::get(function.getContext(), 64);
+    if (failed(function.insertArgument(index, i64, {}, function.getLoc())))
+      llvm_unreachable("kernels take further arguments");
+    for (arith::ConstantOp constant : constants) {
+      OpBuilder builder(constant);
+      auto vector = dyn_cast<VectorType>(constant.getType());
+      Value argument = function.getArgument(index);
+      constant.replaceAllUsesWith(Emitter(builder).splat(argument, vector ? vector.getNumElements() : 0));
+      constant.erase();
+    }
+  }
+  return hashes;
+}
+
 Value KernelFunction::param(const KernelParam &param) {
   Value slot = LLVM::GEPOp::create(opBuilder, emitter.loc, emitter.pointerType(), emitter.pointerType(),
                                    function.getArgument(0),
@@ -40,17 +78,37 @@ void KernelFunction::tiles(int64_t count, llvm::function_ref<void(Value)> body) 
   emitter.loop(function.getArgument(1), end, 1, body);
 }
 
-KernelLaunch KernelFunction::finish(int64_t flops) {
+std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  function.print(stream, OpPrintingFlags().useLocalScope());
+  made.print(stream, OpPrintingFlags().useLocalScope());
   std::string symbol =
-      kind + "_" + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16);
+      (prefix + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16)).str();
   if (kernels.lookupSymbol(symbol))
-    function.erase();
+    made.erase();
   else
-    function.setSymName(symbol);
-  return {symbol, grid, params, flops};
+    made.setSymName(symbol);
+  return symbol;
+}
+
+KernelLaunch KernelFunction::finish(int64_t flops) {
+  SmallVector<int64_t> hashes = hashesToArguments(function);
+  if (hashes.empty())
+    return {nameByContent(function, kind + "_"), grid, params, flops};
+  function.setPrivate();
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(kernels.getContext(), LLVM::Linkage::Internal));
+  FunctionType type = function.getFunctionType();
+  std::string shared = nameByContent(function, kind + "_shared_");
+  opBuilder.setInsertionPointToEnd(kernels.getBody());
+  auto outer = func::FuncOp::create(opBuilder, emitter.loc, "kernel",
+                                    opBuilder.getFunctionType(type.getInputs().drop_back(hashes.size()), {}));
+  opBuilder.setInsertionPointToStart(outer.addEntryBlock());
+  SmallVector<Value> args(outer.getArguments());
+  for (int64_t hash : hashes)
+    args.push_back(emitter.i64(hash));
+  func::CallOp::create(opBuilder, emitter.loc, shared, TypeRange(), args);
+  func::ReturnOp::create(opBuilder, emitter.loc);
+  return {nameByContent(outer, kind + "_"), grid, params, flops};
 }
 
 int64_t trainc::codegen::elementBytes(Type element) {

@@ -31,6 +31,9 @@ public:
   KernelLaunch finish(int64_t flops = 0);
 
 private:
+  /// Renames `made` by its content, or drops it for the equal one that exists.
+  std::string nameByContent(mlir::func::FuncOp made, llvm::StringRef prefix);
+
   mlir::ModuleOp kernels;
   std::string kind;
   mlir::OpBuilder opBuilder;

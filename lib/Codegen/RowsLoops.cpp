@@ -41,8 +41,7 @@ void RowsEmitter::declareParams() {
       stack[stash.index] = function.stackArray(elementOf(value), plan.columns);
 }
 
-//===-- Tiles and rows
-//-------------------------------------------------------------------------------------===//
+//===-- Tiles and rows ------------------------------------------------------------------------===//
 
 void RowsEmitter::tile(Value index) {
   currentTile = index;
@@ -87,8 +86,7 @@ Value RowsEmitter::columnCount() {
   return emit.min(emit.sub(emit.i64(plan.space.columns()), done), emit.i64(plan.columns));
 }
 
-//===-- Passes over columns
-//--------------------------------------------------------------------------------===//
+//===-- Passes over columns -------------------------------------------------------------------===//
 
 void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   SmallVector<nn::ReduceOp> reductions = plan.rowReductions(index);
@@ -161,8 +159,7 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
     emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
 }
 
-//===-- Partial results of tiles
-//---------------------------------------------------------------------------===//
+//===-- Partial results of tiles --------------------------------------------------------------===//
 
 Address RowsEmitter::partial(const TileReduction &reduction, Value column) {
   Type element = elementOf(reduction.op);
@@ -202,8 +199,7 @@ void RowsEmitter::clearPartials() {
   }
 }
 
-//===-- Results that do not vary along columns
-//-------------------------------------------------------------===//
+//===-- Results that do not vary along columns ------------------------------------------------===//
 
 void RowsEmitter::finishRow(RowState &row) {
   for (const TileReduction &reduction : plan.tileReductions) {

@@ -18,6 +18,8 @@ static constexpr int64_t kTileElements = 32768, kPartialTiles = 64;
 static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
 /// Instructions from which a body that asks for 64-bit positions is taken to compute with them.
 static constexpr int64_t kWideBody = 8;
+/// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
+static constexpr int64_t kHeavyBody = 64;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, IterationSpace found) : kernel(kernel), space(std::move(found)) {
   auto usedHere = [&](nn::ReduceOp reduce) {
@@ -34,8 +36,7 @@ RowsPlan::RowsPlan(nn::KernelOp kernel, IterationSpace found) : kernel(kernel), 
   chooseStashes();
 }
 
-//===-- The ops
-//--------------------------------------------------------------------------------------------===//
+//===-- The ops -------------------------------------------------------------------------------===//
 
 Value RowsPlan::strip(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
@@ -94,8 +95,7 @@ void RowsPlan::visit(Value value, int64_t pass, llvm::function_ref<bool(Value)> 
       visit(operand, pass, enter);
 }
 
-//===-- Choices
-//--------------------------------------------------------------------------------------------===//
+//===-- Choices -------------------------------------------------------------------------------===//
 
 void RowsPlan::chooseTiles() {
   bool partialColumns = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
@@ -126,16 +126,17 @@ void RowsPlan::collectTileReductions() {
 }
 
 void RowsPlan::chooseLanes() {
-  bool wide = false, reduces = false;
+  bool wide = false, reduces = false, heavy = false;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!alongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
       continue;
     BodyCost cost = bodyCost(&op);
     wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 ||
             (cost.positions && cost.weight > kWideBody);
+    heavy |= cost.weight > kHeavyBody;
     reduces |= isa<nn::ReduceOp>(op) && !alongColumns(op.getResult(0));
   }
-  lanes = (reduces ? 64 : 32) / (wide ? 2 : 1);
+  lanes = heavy ? 8 : (reduces ? 64 : 32) / (wide ? 2 : 1);
   lanes = std::min<int64_t>(lanes, llvm::bit_ceil<uint64_t>(columns));
 }
 
@@ -209,8 +210,7 @@ const RowsPlan::Stash *RowsPlan::stashFor(Value value, int64_t pass) const {
   return found == stashes.end() || space.depth(value) >= pass ? nullptr : &found->second;
 }
 
-//===-- In-place results
-//-----------------------------------------------------------------------------------===//
+//===-- In-place results ----------------------------------------------------------------------===//
 
 int64_t RowsPlan::lastRead(unsigned index) const {
   Value argument = kernel.getBody().getArgument(index);

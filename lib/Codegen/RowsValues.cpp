@@ -12,8 +12,7 @@ bool RowsEmitter::isTileScalar(Value value) const {
   return !plan.alongColumns(value) && (plan.flat || plan.space.extent(value) == Extent::Scalar);
 }
 
-//===-- Rows
-//-----------------------------------------------------------------------------------------------===//
+//===-- Rows ----------------------------------------------------------------------------------===//
 
 Value RowsEmitter::mappedRow(Value value, RowState &row) {
   const Placement &placement = plan.space.placement(value);
@@ -50,8 +49,7 @@ Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
   return row.mappedRows[result] = arith::SelectOp::create(emit.builder, emit.loc, inRange, id, emit.i64(0));
 }
 
-//===-- Values that do not vary along columns
-//--------------------------------------------------------------===//
+//===-- Values that do not vary along columns -------------------------------------------------===//
 
 Value RowsEmitter::scalar(Value value, RowState &row) {
   value = plan.strip(value);
@@ -119,8 +117,7 @@ void RowsEmitter::tileScalars() {
       compute(op.getResult(0));
 }
 
-//===-- Values along columns
-//-------------------------------------------------------------------------------===//
+//===-- Values along columns ------------------------------------------------------------------===//
 
 Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
   value = plan.strip(value);

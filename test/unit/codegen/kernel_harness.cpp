@@ -21,8 +21,7 @@ using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
 
-//===-- Library
-//--------------------------------------------------------------------------------------------===//
+//===-- Library -------------------------------------------------------------------------------===//
 
 Library::Library(const Object &object) {
   file = memfd_create("kernels", MFD_CLOEXEC);
@@ -42,8 +41,7 @@ Library::Kernel Library::find(const std::string &symbol) const {
   return handle ? reinterpret_cast<Kernel>(dlsym(handle, symbol.c_str())) : nullptr;
 }
 
-//===-- Buffer
-//---------------------------------------------------------------------------------------------===//
+//===-- Buffer --------------------------------------------------------------------------------===//
 
 Buffer::Buffer(int64_t size)
     : bytes(std::aligned_alloc(64, llvm::alignTo(std::max<int64_t>(size, 1), 64))), count(size) {
@@ -86,8 +84,7 @@ Tensor Buffer::read(RankedTensorType type) const {
   return tensor;
 }
 
-//===-- CompiledOp
-//-----------------------------------------------------------------------------------------===//
+//===-- CompiledOp ----------------------------------------------------------------------------===//
 
 CompiledOp::CompiledOp(const std::string &text) { compile(text); }
 
@@ -227,8 +224,7 @@ bool CompiledOp::levelRunsHere(const std::string &level) {
                               : __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 
-//===-- Comparison
-//-----------------------------------------------------------------------------------------===//
+//===-- Comparison ----------------------------------------------------------------------------===//
 
 static void expectClose(const Tensor &actual, const Tensor &expected, double tolerance,
                         const std::string &what) {

@@ -269,3 +269,18 @@ TEST(Rows, IntermediateValueWaitsInResultsBuffer) {
   EXPECT_TRUE(op.kernels().mayAlias.empty()); // x is read after e was written there
   expectMatchesReference(op, op.randomInputs(), 1e-6);
 }
+
+TEST(Rows, RandomStreamsShareCode) {
+  auto text = [](const char *stream) {
+    return std::string(
+               "func.func @f(%s: tensor<i64>, %t: tensor<i64>) -> tensor<64xf32> { %0 = nn.random stream ") +
+           stream +
+           " seed %s step %t offset %t : tensor<64xf32> : tensor<i64>, tensor<i64>, tensor<i64> return %0 : "
+           "tensor<64xf32> }";
+  };
+  CompiledOp first(text("1234567890123456789")), second(text("-987654321098765432"));
+  ASSERT_TRUE(first && second);
+  expectMatchesReference(first, first.randomInputs(), 1e-6);
+  expectMatchesReference(second, second.randomInputs(), 1e-6);
+  EXPECT_NE(first.kernels().launches[0].symbol, second.kernels().launches[0].symbol);
+}
