@@ -3,6 +3,7 @@
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
 #include "lib/Autodiff/Passes.h"
+#include "lib/Codegen/Passes.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Optimizer/Passes.h"
@@ -17,11 +18,12 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
-                  trainc::nn::NNDialect, trainc::train::TrainDialect>();
+                  trainc::nn::NNDialect, trainc::plan::PlanDialect, trainc::train::TrainDialect>();
   mlir::registerTransformsPasses();
   trainc::registerAutodiffPasses();
   trainc::registerInstantiatePasses();
   trainc::registerOptimizerPasses();
   trainc::registerTraincFusionPasses();
+  trainc::registerTraincCodegenPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "trainc optimizer driver\n", registry));
 }
