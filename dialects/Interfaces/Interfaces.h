@@ -73,7 +73,6 @@ struct IndexLimit {
 /// What executes an op of the phase `scheduled`.
 enum class KernelClass {
   Alias,         ///< nothing: the result is the operand's bytes (reshape)
-  Zero,          ///< zero fill (nn.constant 0 outside kernels)
   Rows,          ///< loop over rows: elementwise, row and column reductions (nn.kernel)
   StridedCopy,   ///< moves elements: slice, pad, concat, transpose
   Scatter,       ///< adds rows at indices

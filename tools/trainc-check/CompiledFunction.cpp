@@ -19,7 +19,7 @@ static bool isGenerated(Operation &op) {
   if (!executable)
     return false;
   KernelClass kind = executable.getKernelClass();
-  return kind != KernelClass::Alias && kind != KernelClass::Zero && kind != KernelClass::Gemm &&
+  return kind != KernelClass::Alias && kind != KernelClass::Gemm &&
          kind != KernelClass::Loop;
 }
 
