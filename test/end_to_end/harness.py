@@ -127,7 +127,7 @@ class EndToEndTest(unittest.TestCase):
         self.assertEqual(names, sorted(path.name for path in Path(b).iterdir()))
         self.assertTrue(names)
         for name in names:
-            self.assertEqual(Path(a, name).read_bytes(), Path(b, name).read_bytes(), f"{name} of {a} and {b}")
+            self.assertTrue(Path(a, name).read_bytes() == Path(b, name).read_bytes(), f"{name} differs in {a} and {b}")
 
     def assert_close(self, actual, expected, bound, what):
         error = relative_error(actual, expected)

@@ -1,69 +1,47 @@
-"""Tests of the trainrun program with a plan made by hand (test/unit/runtime/exec/toy_plan.cpp): a bigram model over 16
-tokens, 8 samples of 8 tokens a step. Usage: trainrun_test.py TRAINRUN MAKE_TOY_PLAN [unittest options]"""
+"""Every option and error of trainrun, with a plan made by hand (test/unit/runtime/exec/toy_plan.cpp): a bigram model over
+16 tokens, 8 samples of 8 tokens a step."""
 
-import filecmp
+import array
 import json
 import math
 import os
 import pty
+import random
 import resource
 import signal
-import struct
 import subprocess
-import sys
-import tempfile
 import time
-import unittest
 from pathlib import Path
 
-TRAINRUN, MAKE_TOY_PLAN = (os.path.abspath(path) for path in sys.argv[1:3])
+import harness
+from harness import MAKE_TOY_PLAN, TRAINRUN, Tensor, write_safetensors
 
 
 def write_tokens(path, samples, first=1):
     """A stream in which token t is followed by 3t + 1 modulo 16."""
-    tokens, token = [], first
-    for _ in range(8 * samples + 1):
-        tokens.append(token)
-        token = (3 * token + 1) % 16
-    Path(path).write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
+    tokens = array.array("H", [first])
+    for _ in range(8 * samples):
+        tokens.append((3 * tokens[-1] + 1) % 16)
+    Path(path).write_bytes(tokens.tobytes())
 
 
-def write_safetensors(path, tensors):
-    """tensors: name -> (shape, floats)."""
-    header, body = {}, b""
-    for name, (shape, values) in tensors.items():
-        data = struct.pack(f"<{len(values)}f", *values)
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(body), len(body) + len(data)]}
-        body += data
-    text = json.dumps(header).encode()
-    Path(path).write_bytes(struct.pack("<Q", len(text)) + text + body)
-
-
-class TrainrunTest(unittest.TestCase):
+class TrainrunTest(harness.EndToEndTest):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        os.chdir(self.folder.name)
+        super().setUp()
         subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
         write_tokens("tokens.bin", 100)
 
     def start(self, *args, **kwargs):
         return subprocess.Popen([TRAINRUN, "toy.plan", *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
 
-    def run_ok(self, *args, code=0, **kwargs):
-        """Runs trainrun; returns standard output and error."""
-        done = subprocess.run([TRAINRUN, "toy.plan", *args], capture_output=True, timeout=60, **kwargs)
-        out, err = done.stdout.decode(errors="replace"), done.stderr.decode()
-        self.assertEqual(done.returncode, code, f"{args}\n{out}\n{err}")
-        return out, err
+    def run_ok(self, *args, **kwargs):
+        return self.trainrun("toy.plan", *args, **kwargs)
 
-    def run_fails(self, code, expected, *args, **kwargs):
-        _, err = self.run_ok(*args, code=code, **kwargs)
-        for text in [expected] if isinstance(expected, str) else expected:
-            self.assertIn(text, err)
+    def run_fails(self, code, expected, *args):
+        self.fails([TRAINRUN, "toy.plan", *args], code, *([expected] if isinstance(expected, str) else expected))
 
-    def train(self, steps, *args, code=0, **kwargs):
-        return self.run_ok("--data", "tokens.bin", "--steps", str(steps), *args, code=code, **kwargs)
+    def train(self, steps, *args, **kwargs):
+        return self.run_ok("--data", "tokens.bin", "--steps", steps, *args, **kwargs)
 
     def wait_for(self, pattern):
         """Until a file of that name has content."""
@@ -75,15 +53,10 @@ class TrainrunTest(unittest.TestCase):
         self.fail(f"no file {pattern}")
 
     def metrics(self, path="m.jsonl"):
-        return [json.loads(line) for line in Path(path).read_text().splitlines()]
+        return harness.metrics(path)
 
     def checkpoints(self, folder):
         return sorted(path.name for path in Path(folder).iterdir())
-
-    def assert_same_folder(self, a, b):
-        names = sorted(os.listdir(a))
-        self.assertEqual(names, sorted(os.listdir(b)))
-        self.assertEqual(filecmp.cmpfiles(a, b, names, shallow=False), (names, [], []))
 
 
 class Training(TrainrunTest):
@@ -131,7 +104,7 @@ class Training(TrainrunTest):
         self.assertEqual(self.train(2, "--log-level", "warning"), ("", ""))
 
     def test_not_finite(self):
-        write_safetensors("nan.safetensors", {"wte.weight": ([16, 16], [math.nan] * 256)})
+        write_safetensors("nan.safetensors", {"wte.weight": Tensor("F32", [16, 16], [math.nan] * 256)})
         _, err = self.train(5, "--init", "nan.safetensors", "--metrics", "m.jsonl", code=1)
         for text in ["step 1: the loss is nan", "update was not applied", "nn.cross_entropy", "micro_step"]:
             self.assertIn(text, err)
@@ -238,6 +211,18 @@ class Checkpoints(TrainrunTest):
         self.assertEqual(self.checkpoints("ck"), ["step-00000010"])
         self.train(20, "--checkpoint-dir", "ck", "--resume")
 
+    def test_file_order_is_kept_over_a_resumption(self):
+        Path("tokens.bin").write_bytes(array.array("H", random.Random(4).choices(range(16), k=801)).tobytes())
+        self.train(20, "--checkpoint-dir", "whole", "--no-shuffle")
+        self.train(10, "--checkpoint-dir", "half", "--no-shuffle")
+        self.train(20, "--checkpoint-dir", "half", "--resume")
+        self.assert_same_folder("whole/step-00000020", "half/step-00000020")
+        self.train(20, "--checkpoint-dir", "shuffled")
+        whole, shuffled = (harness.read_safetensors(f"{run}/step-00000020/model.safetensors") for run in ["whole", "shuffled"])
+        self.assertNotEqual(whole["wte.weight"].values[:4], shuffled["wte.weight"].values[:4])
+        _, err = self.train(30, "--checkpoint-dir", "shuffled", "--resume", "--no-shuffle", code=2)
+        self.assertIn("--no-shuffle contradicts --resume", err)
+
     def test_resume_forms(self):
         self.train(4, "--checkpoint-dir", "ck", "--checkpoint-every", "2")
         for form, step in [("--resume=ck/step-00000002", 3), ("--resume=ck", 5), ("--resume=ck/step-00000004", 5)]:
@@ -256,15 +241,15 @@ class Checkpoints(TrainrunTest):
 class Weights(TrainrunTest):
     def test_init_by_name(self):
         ideal = [50.0 if column == (3 * row + 1) % 16 else 0.0 for row in range(16) for column in range(16)]
-        tied = {"transformer.wte.weight": ([16, 16], ideal), "lm_head.weight": ([16, 16], ideal),
-                "transformer.h.0.attn.bias": ([1], [1.0])}
+        tied = {"transformer.wte.weight": Tensor("F32", [16, 16], ideal), "lm_head.weight": Tensor("F32", [16, 16], ideal),
+                "transformer.h.0.attn.bias": Tensor("F32", [1], [1.0])}
         write_safetensors("w.safetensors", tied)
         _, err = self.run_ok("--init", "w.safetensors", "--eval-data", "tokens.bin", "--metrics", "m.jsonl")
         self.assertIn("evaluation loss 0.0000", err)
         self.assertLess(self.metrics()[0]["eval_loss"], 1e-6)
 
     def test_init_mismatch(self):
-        write_safetensors("w.safetensors", {"wte.weight": ([16, 2], [0.0] * 32), "wpe.weight": ([1], [0.0])})
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 2], [0.0] * 32), "wpe.weight": Tensor("F32", [1], [0.0])})
         self.run_fails(2, ["wte.weight: F32 [16, 2] in the file, F32 [16, 16] in the plan", "only in the file (1)",
                            "wpe.weight"], "--data", "tokens.bin", "--steps", "1", "--init", "w.safetensors")
 
@@ -273,7 +258,7 @@ class Generation(TrainrunTest):
     def setUp(self):
         super().setUp()
         ideal = [9.0 if column == (3 * row + 1) % 16 else 0.0 for row in range(16) for column in range(16)]
-        write_safetensors("w.safetensors", {"wte.weight": ([16, 16], ideal)})
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], ideal)})
         self.weights = ["--init", "w.safetensors", "--tokenizer=bytes"]
 
     def test_greedy_beyond_the_context(self):
@@ -323,6 +308,7 @@ class CommandLine(TrainrunTest):
             ("--eval-every needs --eval-data", [*data, "--steps", "3", "--eval-every", "2"]),
             ("--checkpoint-every needs --checkpoint-dir", [*data, "--steps", "3", "--checkpoint-every", "2"]),
             ("--keep-last needs --checkpoint-dir", [*data, "--steps", "3", "--keep-last", "2"]),
+            ("--no-shuffle needs training", ["--init", "a", "--eval-data", "b", "--no-shuffle"]),
             ("--top-k needs --generate", [*data, "--steps", "3", "--top-k", "2"]),
             ("--generate needs trained weights", ["--generate=a", "--tokenizer=bytes"]),
             ("--eval-data without --data needs trained weights", ["--eval-data", "tokens.bin"]),
@@ -355,4 +341,4 @@ class CommandLine(TrainrunTest):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    harness.main()

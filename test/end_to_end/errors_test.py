@@ -1,0 +1,222 @@
+"""Bad input, one by one: who is told what. Exit code 2 for bad usage and input, 1 for a run that failed."""
+
+import array
+import math
+import os
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+import harness
+from harness import GOLDEN, TRAINC, TRAINRUN, edited, program, read_safetensors, write_safetensors
+
+# An edit of the golden GPT, and what its diagnostic must say, the position in the file first.
+BAD_MODELS = {
+    "unknown op": (("nn.gelu %h", "nn.gleu %h"), "gpt.mlir:11:8: error: ", "nn.gleu", "unknown"),
+    "unknown block": (("nn.repeat @layer", "nn.repeat @lyaer"), "gpt.mlir:22:8: error: ", "no nn.block named @lyaer"),
+    "unknown value": (("nn.add %x, %a", "nn.add %x, %b"), "gpt.mlir:8:19: error: "),
+    "shape mismatch": (("nn.add %y, %m", "nn.add %y, %h"), "gpt.mlir:13:8: error: ", "tensor<3x16x32xf32>",
+                       "tensor<3x16x128xf32>", "dimension 2 is 32 in one and 128 in another", "in scope 'h.0'"),
+    "heads": (("heads 4", "heads 5"), "gpt.mlir:6:18: error: nn.attention", "tensor<3x16x32xf32>", "5 heads"),
+    "undefined parameter": (('tied "wte.weight"', 'tied "wtf.weight"'), "gpt.mlir:24:13: error: ",
+                            "no parameter 'wtf.weight'", "did you mean 'wte.weight'?"),
+    "duplicate parameter": (('"ln_2"', '"ln_1"'), 'gpt.mlir:9:9: error: parameter "h.0.ln_1.weight" is declared twice',
+                            "gpt.mlir:3:9: note: the first declaration is here", "another name or scope"),
+    "missing loss": (('  nn.loss "loss" %nll\n', ""), "gpt.mlir:17:1: error: the model has no nn.loss", 'expected e.g. `nn.loss "loss"'),
+    "missing batch": (("  batch 3 x 16\n", ""), "gpt.mlir:30:1: error: ", "give --micro-batch, or write `batch B`"),
+    "unknown model": (("model @gpt\n", "model @gtp\n"), "gpt.mlir:30:1: error: no nn.model named @gtp", "there is nn.model @gpt"),
+    "bad number": (("clip 1.0", "clip 0.0"), "gpt.mlir:30:1: error: ", "clip must be above 0, found 0"),
+    "given twice": (("clip 1.0", "clip 1.0\n  clip 2.0"), "gpt.mlir:35:3: error: ", "'clip' is given twice"),
+    "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "'constant' has no setting 'minimum'; it has warmup"),
+}
+
+
+class CompileErrors(harness.EndToEndTest):
+    def test_models(self):
+        for name, (edit, *expected) in BAD_MODELS.items():
+            with self.subTest(name):
+                Path("gpt.mlir").write_text(edited(program("gpt"), edit))
+                err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, *expected)
+                self.assertLess(err.count("\n"), 16, "too long to be read")
+                self.assertFalse(Path("x.plan").exists())
+
+    def test_options(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        compile = [TRAINC, "compile", "gpt.mlir"]
+        for arguments, *expected in [
+            ([], "-o PLAN", "--compile-to=PHASE"),
+            (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
+            (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
+            (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "above 0", "'0'"),
+            (["-o", "x.plan", "--ranks=2"], "--ranks", "found 2"),
+            (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
+            (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
+            (["-o", "x.plan", "--memory-limit=100kib"], "--memory-limit allows 102400", "--micro-batch"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fails([*compile, *arguments], 2, *expected)
+        self.fails([*compile, "-o", "none/x.plan"], 1, "none/x.plan: cannot write")
+        self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
+
+
+class RunErrors(harness.EndToEndTest):
+    """With the golden GPT, which takes 3 x 16 tokens a step below 96."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.plans = Path(folder.name)
+        for name in ["gpt", "mlp"]:
+            subprocess.run([TRAINC, "compile", GOLDEN / name / f"{name}.mlir", "-o", cls.plans / f"{name}.plan"], check=True)
+
+    def setUp(self):
+        super().setUp()
+        for name in ["gpt", "mlp"]:
+            shutil.copy(self.plans / f"{name}.plan", ".")
+        self.tokens("tokens.bin", [i % 96 for i in range(1000)])
+
+    def tokens(self, path, values, code="H"):
+        Path(path).write_bytes(array.array(code, values).tobytes())
+
+    def train(self, *arguments, plan="gpt.plan", data="tokens.bin"):
+        return [TRAINRUN, plan, "--data", data, *arguments]
+
+    def test_plans(self):
+        good = Path("gpt.plan").read_bytes()
+        versions = [8, 12]  # offsets of the major and the minor one
+        corrupted = good[:5000] + bytes([good[5000] ^ 1]) + good[5001:]
+        for content, expected in [
+            (good[:-1], ["truncated plan", f"{len(good) - 64} bytes", f"{len(good) - 65}"]),
+            (good[:40], ["truncated plan", "64 bytes", "found 40"]),
+            (b"", ["not a plan file", "trainc compile"]),
+            (b"nn.model @m {}\n" * 10, ["not a plan file", "trainc compile"]),
+            (corrupted, ["corrupted plan", "checksum", "compile or copy it again"]),
+            (good + b"\0", ["plan: expected", f"found {len(good) - 63}"]),
+            *[(good[:at] + struct.pack("<I", 9) + good[at + 4:], ["plan format", "9", "is newer than this program's 1.0", "trainrun"]) for at in versions],
+        ]:
+            with self.subTest(expected=expected):
+                Path("bad.plan").write_bytes(content)
+                self.fails(self.train("--steps", "1", plan="bad.plan"), 2, "bad.plan: ", *expected)
+                self.fails([TRAINRUN, "bad.plan", "--device=null"], 2, "bad.plan: ", *expected)
+                self.fails([TRAINC, "dump", "bad.plan"], 2, "bad.plan: ", *expected)
+        self.fails(self.train(plan="none.plan"), 2, "none.plan: cannot open")
+
+    def test_token_files(self):
+        self.tokens("short.bin", range(16))
+        Path("empty.bin").write_bytes(b"")
+        Path("odd.bin").write_bytes(bytes(101))
+        for data, *expected in [("empty.bin", "at least 17 tokens", "found 0"), ("short.bin", "at least 17 tokens", "found 16"),
+                                ("odd.bin", "byte 100", "uint16", "--data-dtype"), ("none.bin", "no such file"),
+                                ("*.tok", "no such file"), (GOLDEN / "mlp" / "data.safetensors", "[80]", "[samples, 16]")]:
+            with self.subTest(data=data):
+                self.fails(self.train("--steps", "1", data=data), 2, str(data), *expected)
+
+    def test_token_beyond_the_vocabulary(self):
+        for code, width in [("H", 2), ("I", 4)]:
+            values = [1] * 1000
+            values[777] = 96
+            self.tokens("bad.bin", values, code)
+            options = [] if width == 2 else ["--data-dtype=uint32"]
+            self.fails(self.train("--steps", "40", "--no-shuffle", *options, data="bad.bin"), 2, f"bad.bin: byte {777 * width}: ",
+                       "96 is not below the model's limit 96")
+
+    def test_contradictory_options(self):
+        self.fails(self.train("--init", "a", "--resume=b"), 2, "--init and --resume contradict each other")
+        self.fails([TRAINRUN, "gpt.plan", "--steps", "3"], 2, "--steps needs --data")
+
+    def mlp_data(self, value):
+        """The golden data, 8 samples a step, with one number of the third step replaced."""
+        tensors = read_safetensors(GOLDEN / "mlp" / "data.safetensors")
+        tensors["features"].values[(2 * 8 + 5) * 20 + 7] = value
+        write_safetensors("bad.safetensors", tensors)
+        return self.train("--no-shuffle", "--checkpoint-dir", "run", "--checkpoint-every", "1", "--metrics", "run.jsonl", plan="mlp.plan",
+                          data="bad.safetensors")
+
+    def test_nan_loss_stops(self):
+        self.fails(self.mlp_data(math.nan), 1, "step 3: the loss is nan", "the update was not applied", "fc1: nn.matmul",
+                   "mlp.mlir:3", "wrote nan to element", "entry micro_step, instruction", "--on-nonfinite=skip")
+        self.assertEqual(sorted(os.listdir("run")), ["step-00000001", "step-00000002"])
+        self.assertIsNone(harness.metrics("run.jsonl")[2]["loss"])
+
+    def test_infinite_loss_stops(self):
+        self.fails(self.mlp_data(math.inf), 1, "step 3: the loss is", "fc1: nn.matmul", re.compile(r"wrote -?(inf|nan) to element"))
+
+    def test_nan_step_changes_nothing(self):
+        _, err = self.run_program(*self.mlp_data(math.nan), "--on-nonfinite=skip")
+        self.assertIn("warning: step 3: the loss is nan", err)
+        for name in ["model.safetensors", "optimizer.safetensors"]:
+            before, after, later = (Path(f"run/step-0000000{step}", name).read_bytes() for step in [2, 3, 4])
+            self.assertTrue(before == after, name)
+            self.assertFalse(after == later, name)
+        self.assertTrue(all(math.isfinite(line["loss"]) for line in harness.metrics("run.jsonl") if line["step"] != 3))
+
+    def test_nan_weight_is_traced_to_its_op(self):
+        weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
+        weights["h.1.mlp.c_proj.bias"].values[3] = math.nan
+        write_safetensors("nan.safetensors", weights)
+        self.fails(self.train("--init", "nan.safetensors", "--steps", "3"), 1, "step 1: the loss is nan", "h.1.mlp.c_proj",
+                   "gpt.mlir:12", "wrote nan to element")
+
+    def test_unwritable_checkpoint_folder(self):
+        Path("file").write_text("")
+        self.fails(self.train("--steps", "1", "--checkpoint-dir", "file/run"), 2, "--checkpoint-dir=file/run: cannot create the folder")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_read_only_checkpoint_folder(self):
+        os.mkdir("run", 0o555)
+        self.fails(self.train("--steps", "1", "--checkpoint-dir", "run"), 2, "run: ", "Permission denied")
+
+    def test_full_disk(self):
+        """A file system with room for one checkpoint and a half; trainrun_test.py has the same without one."""
+        os.mkdir("disk")
+        room = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-e", "-c"]
+        if subprocess.run([*room, "mount -t tmpfs -o size=4k none disk"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("this machine lets nobody mount a file system")
+        checkpoint = 118528 + 237424  # bytes, of its two large files
+        run = f"{TRAINRUN} gpt.plan --data tokens.bin"
+        script = f"""mount -t tmpfs -o size={checkpoint * 3 // 2} none disk
+            {run} --checkpoint-dir disk/run --steps 2
+            {run} --checkpoint-dir disk/run --steps 4 --resume && exit 1 || echo "exit code $?"
+            ls -A disk/run
+            {run} --checkpoint-dir run --steps 4 --resume=disk/run"""
+        out, err = self.run_program(*room, script)
+        self.assertEqual(out.split("\n"), ["exit code 1", "step-00000002", ""])
+        self.assertIn("the checkpoint of step 4 was not written (earlier ones are intact)", err)
+        self.assertIn("No space left on device", err)
+        self.assertTrue(Path("run/step-00000004").is_dir())
+
+    def test_damaged_checkpoints(self):
+        self.run_program(*self.train("--steps", "2", "--checkpoint-dir", "run"))
+        folder = Path("run/step-00000002")
+        resume = self.train("--steps", "3", "--resume=run")
+        for name in ["model.safetensors", "optimizer.safetensors", "trainer_state.json"]:
+            path = folder / name
+            good = path.read_bytes()
+            for at in [9, len(good) // 2, len(good) - 3]:
+                with self.subTest(name=name, at=at):
+                    path.write_bytes(good[:at] + bytes([good[at] ^ 4]) + good[at + 1:])
+                    self.fails(resume, 2, str(path), re.compile("checksum|not a JSON object"), "older one")
+            path.write_bytes(good[:-5])
+            self.fails(resume, 2, str(path), re.compile(f"expected {len(good)} bytes, found {len(good) - 5}|not a JSON object"))
+            path.unlink()
+            self.fails(resume, 2, str(path), "cannot open")
+            path.write_bytes(good)
+        self.run_program(*resume)
+
+    def test_checkpoint_of_another_model(self):
+        self.run_program(*self.train("--steps", "2", "--checkpoint-dir", "run"))
+        data = GOLDEN / "mlp" / "data.safetensors"
+        self.fails(self.train("--steps", "3", "--resume=run", plan="mlp.plan", data=data), 2, "made by another model?",
+                   "only in the plan (6)", "fc1.weight: F32 [32, 20]", "only in the file (28)", "wte.weight: F32 [96, 32]")
+        self.compile(edited(program("gpt"), ("of 16 by 32", "of 24 by 32")), to="longer.plan")
+        self.fails(self.train("--steps", "3", "--resume=run", plan="longer.plan"), 2,
+                   "wpe.weight: F32 [16, 32] in the file, F32 [24, 32] in the plan")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,92 @@
+"""`trainc tokenize` and `trainc dump`; plans with damaged bytes."""
+
+import array
+import json
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import harness
+from harness import GOLDEN, TRAINC, TRAINRUN
+
+TEXT = "In the beginning God created the heaven and the earth.\nÅb 中文 🙂\n"
+
+
+class Tokenize(harness.EndToEndTest):
+    def test_bytes(self):
+        Path("a.txt").write_text(TEXT)
+        Path("b.txt").write_bytes(bytes(range(256)))
+        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "b.txt", "-o", "tokens.bin")
+        tokens = array.array("H", Path("tokens.bin").read_bytes())
+        self.assertEqual(bytes(tokens.tolist()), TEXT.encode() + bytes(range(256)))
+        sidecar = json.loads(Path("tokens.bin.json").read_text())
+        self.assertEqual((sidecar["tokenizer"], sidecar["vocabulary"], sidecar["dtype"]), ("bytes", 256, "uint16"))
+
+    def test_byte_pairs(self):
+        Path("a.txt").write_text(TEXT)
+        folder = GOLDEN / "tokenizer"
+        for name, tokenizer in [("file", folder / "tokenizer.json"), ("folder", folder)]:
+            self.trainc("tokenize", f"--tokenizer={tokenizer}", "a.txt", "-o", f"{name}.bin")
+        tokens = Path("file.bin").read_bytes()
+        self.assertEqual(tokens, Path("folder.bin").read_bytes())
+        self.assertLess(len(tokens) // 2, len(TEXT.encode()))
+
+    def test_errors(self):
+        Path("a.txt").write_text(TEXT)
+        Path("bad.json").write_text("{")
+        tokenize = [TRAINC, "tokenize", "-o", "out.bin"]
+        for arguments, expected in [(["none.txt"], "none.txt"), (["a.txt", "--tokenizer=none.json"], "none.json"),
+                                    (["a.txt", "--tokenizer=bad.json"], "bad.json"), ([], "texts")]:
+            with self.subTest(arguments=arguments):
+                self.fails([*tokenize, *arguments], 2, expected)
+                self.assertFalse(Path("out.bin").exists())
+
+    def test_tokens_train(self):
+        """From text to generated text, by nothing but the programs."""
+        Path("a.txt").write_bytes(bytes(1 + i % 90 for i in range(2000)))
+        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "-o", "tokens.bin")
+        plan = self.compile(harness.program("gpt"))
+        out, _ = self.trainrun(plan, "--data", "tokens.bin", "--steps", "60", "--generate=ABC", "--temperature", "0",
+                               "--max-tokens", "4")
+        self.assertEqual(out, "ABCDEFG\n")
+
+
+class Plans(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.compile(harness.program("gpt"))
+        self.good = Path("model.plan").read_bytes()
+
+    def test_compiling_again_gives_the_same_bytes(self):
+        self.compile(harness.program("gpt"))
+        self.assertTrue(Path("model.plan").read_bytes() == self.good)
+
+    def test_dump(self):
+        self.compile(harness.program("gpt"), "--accumulate=2")
+        out, _ = self.trainc("dump", "model.plan")
+        entries = re.findall(r"^entry (\w+) flops=\d+ {$", out, re.MULTILINE)
+        self.assertEqual(entries, ["init", "begin_step", "micro_step", "update", "eval", "prefill", "decode"])
+        self.assertEqual(re.findall(r"^object (\S+) bytes=\d+$", out, re.MULTILINE), ["x86-64-v3", "x86-64-v4"])
+        lines = out.split("\n")
+        self.assertIn("state wte.weight f32 [96, 32] parameter", lines)
+        products = [line for line in lines if line.startswith("  gemm ") and "h.1.mlp.c_proj.weight" in line]
+        self.assertEqual(len(products), 6, "forward, gradients of input and weight, eval, prefill, decode")
+        self.assertTrue(all("h.1.mlp.c_proj" in line and "(model.mlir:12)" in line for line in products))
+
+    def test_damaged_bytes_are_refused(self):
+        numbers = random.Random(7)
+        for _ in range(150):
+            damaged = bytearray(self.good)
+            for _ in range(numbers.choice([1, 1, 3, 100])):
+                damaged[numbers.randrange(len(damaged))] ^= numbers.randrange(1, 256)
+            if numbers.random() < 0.2:
+                del damaged[numbers.randrange(len(damaged)):]
+            Path("bad.plan").write_bytes(damaged)
+            done = subprocess.run([TRAINRUN, "bad.plan", "--device=null"], capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr.decode(), re.compile("^error: bad.plan: .*", re.DOTALL))
+
+
+if __name__ == "__main__":
+    harness.main()
