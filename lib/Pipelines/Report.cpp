@@ -74,7 +74,7 @@ static std::pair<int64_t, double> stepCost(ModuleOp module) {
   return {flops, seconds};
 }
 
-std::string reportJson(ModuleOp module, double compileSeconds) {
+std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
   MemoryReport memory = memoryReport(module);
   auto [flops, stepSeconds] = stepCost(module);
   llvm::json::Object json{
@@ -89,8 +89,9 @@ std::string reportJson(ModuleOp module, double compileSeconds) {
                           {"peak", memory.peak}}},
       {"collectives", llvm::json::Object{}},
       {"predicted_step_seconds", stepSeconds},
-      {"compile_seconds", compileSeconds},
   };
+  if (compileSeconds)
+    json["compile_seconds"] = *compileSeconds;
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
 }
 
