@@ -17,6 +17,8 @@ struct CompileOptions {
   std::optional<int64_t> microBatch;
   /// Micro-batches per step.
   std::optional<int64_t> accumulate;
+  /// Samples per evaluation batch.
+  std::optional<int64_t> evalBatch;
   /// Tokens per sample.
   std::optional<int64_t> seqLen;
   /// Bytes that arenas may take; 0 for no limit.

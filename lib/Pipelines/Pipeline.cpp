@@ -46,6 +46,7 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   InstantiatePassOptions instantiate;
   instantiate.microBatch = options.microBatch.value_or(-1);
   instantiate.accumulate = options.accumulate.value_or(-1);
+  instantiate.evalBatch = options.evalBatch.value_or(-1);
   instantiate.seqLen = options.seqLen.value_or(-1);
   manager.addPass(createInstantiatePass(instantiate));
   manager.addPass(createAutodiff());

@@ -47,6 +47,8 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile->add_option("--target", options.target, "What the plan runs on")->check(CLI::IsMember({"cpu"}))->capture_default_str();
   compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")->check(kPositive);
   compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")->check(kPositive);
+  compile->add_option("--eval-batch", options.evalBatch, "Samples per evaluation batch; default: the micro-batch")
+      ->check(CLI::PositiveNumber);
   compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive);
   compile->add_option("--memory-limit", options.memoryLimit, "Bytes the plan may allocate per rank, e.g. 16GiB")
       ->transform(CLI::AsSizeValue(false))->type_name("SIZE");
