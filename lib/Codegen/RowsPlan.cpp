@@ -18,6 +18,8 @@ static constexpr int64_t kTileElements = 32768, kPartialTiles = 64;
 static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
 /// Instructions from which a body that asks for 64-bit positions is taken to compute with them.
 static constexpr int64_t kWideBody = 8;
+/// Instructions of a body with a polynomial: its temporaries would not fit AVX2's registers in 64 lanes.
+static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
 
@@ -126,7 +128,7 @@ void RowsPlan::collectTileReductions() {
 }
 
 void RowsPlan::chooseLanes() {
-  bool wide = false, reduces = false, heavy = false;
+  bool wide = false, reduces = false, heavy = false, function = false;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!alongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
       continue;
@@ -134,9 +136,10 @@ void RowsPlan::chooseLanes() {
     wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 ||
             (cost.positions && cost.weight > kWideBody);
     heavy |= cost.weight > kHeavyBody;
+    function |= cost.weight >= kFunctionBody;
     reduces |= isa<nn::ReduceOp>(op) && !alongColumns(op.getResult(0));
   }
-  lanes = heavy ? 8 : (reduces ? 64 : 32) / (wide ? 2 : 1);
+  lanes = heavy ? 8 : (reduces && !function ? 64 : 32) / (wide ? 2 : 1);
   lanes = std::min<int64_t>(lanes, llvm::bit_ceil<uint64_t>(columns));
 }
 
