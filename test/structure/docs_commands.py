@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Checks the pages against the programs.
+
+  docs_commands.py --trainc=PROGRAM --trainrun=PROGRAM
+
+ * Every relative link in a *.md file of the repository leads to a file.
+ * Every option that README.md, CONTRIBUTING.md and the pages of docs/ and examples/ mention exists: on a command line of
+   trainc or trainrun, in that (sub)command's --help.
+ * Every option of both programs is explained in a page of docs/.
+ * Every model that docs/language.md shows goes through the compiler, and docs/tutorial.md shows docs/tutorial.mlir as it is.
+
+Prints every offence and exits 1 if there is one.
+"""
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUBCOMMANDS = ["compile", "tokenize", "dump"]
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|dump)|trainrun)(?= )(.*)")
+# Options of other programs that the pages tell to run.
+OTHERS = {"--build", "--check", "--preset", "--test-dir"}
+GENERATED = "docs/reference/"
+FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
+
+
+def pages():
+    """Path and text of every page outside build folders."""
+    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*.md"))
+    return {path.as_posix(): (ROOT / path).read_text() for path in sorted(paths) if path.parts[0] != "build"}
+
+
+def options_of(command):
+    text = subprocess.run(command + ["--help"], check=True, capture_output=True, text=True).stdout
+    return set(OPTION.findall(text.split("\nExamples:")[0]))
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def broken_links(path, text):
+    for link in LINK.finditer(FENCE.sub(lambda block: "\n" * block[0].count("\n"), text)):
+        target = link[1].split("#")[0]
+        if target and "://" not in target and not ((ROOT / path).parent / target).exists():
+            yield f"{path}:{line_of(text, link.start())}: the link to {link[1]} leads nowhere"
+
+
+def unknown_options(path, text, known):
+    """Options that do not exist; `known` are those of each command."""
+    everywhere = set().union(OTHERS, *known.values())
+    joined = text.replace("\\\n", "  ")  # the same length, so that positions stay
+    for option in OPTION.finditer(text):
+        if option[0] not in everywhere:
+            yield f"{path}:{line_of(text, option.start())}: no program has the option {option[0]}"
+    for command in COMMAND.finditer(joined):
+        for option in OPTION.findall(command[2].split("#")[0].split("`")[0]):
+            if option not in known[command[1]]:
+                yield f"{path}:{line_of(text, command.start(1))}: {command[1]} has no option {option}"
+
+
+def unexplained_options(texts, known):
+    explained = set()
+    for path, text in texts.items():
+        if path.startswith("docs/") and not path.startswith(GENERATED):
+            explained.update(OPTION.findall(text))
+    for command, options in known.items():
+        for option in sorted(options - explained - {"--help", "--version"}):
+            yield f"{command} {option} is explained in no page of docs/"
+
+
+def failing_models(trainc, text):
+    """The models of docs/language.md; one with a program goes as far as its step."""
+    for block in FENCE.finditer(text):
+        if block[2] != "mlir":
+            continue
+        phase = "step" if "train.program" in block[3] else "model"
+        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as file:
+            file.write(block[3])
+            file.flush()
+            run = subprocess.run([trainc, "compile", file.name, f"--compile-to={phase}"], capture_output=True, text=True)
+        if run.returncode != 0:
+            yield f"docs/language.md:{line_of(text, block.start())}: this model does not compile:\n{run.stderr}"
+
+
+def shown_otherwise(text):
+    model = (ROOT / "docs/tutorial.mlir").read_text()
+    if not any(block[3] == model for block in FENCE.finditer(text)):
+        yield "docs/tutorial.md: does not show docs/tutorial.mlir as it is"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trainc", required=True)
+    parser.add_argument("--trainrun", required=True)
+    programs = parser.parse_args()
+    known = {f"trainc {name}": options_of([programs.trainc, name]) for name in SUBCOMMANDS}
+    known["trainrun"] = options_of([programs.trainrun])
+    texts = pages()
+    found = [line for path, text in texts.items() for line in broken_links(path, text)]
+    for path, text in texts.items():
+        if path.startswith(FOR_USERS) and not path.startswith(GENERATED):
+            found.extend(unknown_options(path, text, known))
+    found.extend(unexplained_options(texts, known))
+    found.extend(failing_models(programs.trainc, texts["docs/language.md"]))
+    found.extend(shown_otherwise(texts["docs/tutorial.md"]))
+    print("\n".join(found) or f"links, options and models hold in {len(texts)} pages")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
