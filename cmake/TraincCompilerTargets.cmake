@@ -2,7 +2,6 @@
 add_library(trainc_mlir INTERFACE)
 target_link_libraries(trainc_mlir INTERFACE trainc_flags MLIR LLVM)
 target_include_directories(trainc_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-target_include_directories(trainc_mlir INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(trainc_mlir INTERFACE -fno-rtti)
 endif()

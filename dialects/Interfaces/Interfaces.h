@@ -36,16 +36,20 @@ struct Initializer {
 class LayerScope {
 public:
   virtual ~LayerScope() = default;
-  /// Declares parameter `<scope path>.<name>` and returns its value. A second declaration of one name is an error,
-  /// reported at the layer; null is returned then.
-  virtual mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type, Initializer init) = 0;
-  /// The value of a parameter declared elsewhere, by full name from the model's root; null and an error if unknown.
+  /// Declares parameter `<scope path>.<name>` and returns its value. A second declaration of one name is an
+  /// error, reported at the layer; null is returned then.
+  virtual mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type,
+                                       Initializer init) = 0;
+  /// The value of a parameter declared elsewhere, by full name from the model's root; null and an error if
+  /// unknown.
   virtual mlir::Value useParameter(llvm::StringRef fullName) = 0;
-  /// Identifies a site of randomness: a hash of the scope path and `name`, independent of position in the program.
+  /// Identifies a site of randomness: a hash of the scope path and `name`, independent of position in the
+  /// program.
   virtual int64_t randomStream(llvm::StringRef name) = 0;
   /// False while evaluating or generating: dropout passes its input through.
   virtual bool training() const = 0;
-  /// Scalars (tensor<i64>) that key random numbers: the run's seed, the global step, the micro-batch within the step.
+  /// Scalars (tensor<i64>) that key random numbers: the run's seed, the global step, the micro-batch within
+  /// the step.
   virtual mlir::Value seed() = 0;
   virtual mlir::Value step() = 0;
   virtual mlir::Value micro() = 0;
@@ -59,8 +63,8 @@ public:
   virtual mlir::Value position() = 0;
   /// Number of positions the caches hold.
   virtual int64_t capacity() const = 0;
-  /// Writes `rows` [1, T, width] at the current position of the next cache (named in order of calls) and returns the whole
-  /// cache [1, capacity, width].
+  /// Writes `rows` [1, T, width] at the current position of the next cache (named in order of calls) and
+  /// returns the whole cache [1, capacity, width].
   virtual mlir::Value append(mlir::OpBuilder &builder, mlir::Value rows) = 0;
 };
 
@@ -82,8 +86,8 @@ enum class KernelClass {
   Loop,          ///< counted loop (nn.chunks)
 };
 
-/// C = op(A) op(B) (+ C), row-major, for each of `batch` matrices: op(A) is m x k, op(B) is k x n. Row strides (ld*) and
-/// distances between matrices (stride*) count elements of the matrices as stored.
+/// C = op(A) op(B) (+ C), row-major, for each of `batch` matrices: op(A) is m x k, op(B) is k x n. Row
+/// strides (ld*) and distances between matrices (stride*) count elements of the matrices as stored.
 struct GemmShape {
   int64_t m, n, k, batch;
   bool transposeA, transposeB, accumulate;

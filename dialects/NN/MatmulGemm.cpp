@@ -1,4 +1,5 @@
-// The library call of nn.matmul: leading dimensions are folded into m (or k) where the layout allows, else they are a batch.
+// The library call of nn.matmul: leading dimensions are folded into m (or k) where the layout allows, else
+// they are a batch.
 #include "dialects/NN/NN.h"
 
 using namespace mlir;

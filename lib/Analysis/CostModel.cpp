@@ -12,7 +12,9 @@ Machine Machine::thisOne() {
   double cores = std::max(1u, std::thread::hardware_concurrency());
   bool avx512 = llvm::sys::getHostCPUFeatures().lookup("avx512f");
   // Per core: single-precision matrix products of a serial BLAS, and kernels that stream through memory.
-  return {.flopsPerSecond = cores * (avx512 ? 105e9 : 67e9), .bytesPerSecond = cores * 20e9, .launchSeconds = 3e-6};
+  return {.flopsPerSecond = cores * (avx512 ? 105e9 : 67e9),
+          .bytesPerSecond = cores * 20e9,
+          .launchSeconds = 3e-6};
 }
 
 static double seconds(double flops, double bytes, const Machine &machine) {

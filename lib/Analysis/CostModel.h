@@ -14,11 +14,13 @@ struct Machine {
   /// Cost of starting an instruction on all threads.
   double launchSeconds;
 
-  /// The machine that compiles: its cores and vector width, with rates per core as measured in docs/measurements.
+  /// The machine that compiles: its cores and vector width, with rates per core as measured in
+  /// docs/measurements.
   static Machine thisOne();
 };
 
-/// Seconds that the entry's instructions take one after the other. Kernels are looked up in the entry's module.
+/// Seconds that the entry's instructions take one after the other. Kernels are looked up in the entry's
+/// module.
 double predictSeconds(plan::EntryOp entry, const Machine &machine);
 
 } // namespace trainc

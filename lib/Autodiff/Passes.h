@@ -11,7 +11,4 @@ namespace trainc {
 #define GEN_PASS_REGISTRATION
 #include "lib/Autodiff/Passes.h.inc"
 
-/// Makes the passes known by name to command lines.
-inline void registerAutodiffPasses() { registerTraincAutodiffPasses(); }
-
 } // namespace trainc

@@ -71,6 +71,7 @@ void ReverseMode::emitGradients() {
     if (gradient)
       train::GradientOp::create(builder, first.getLoc(), FlatSymbolRefAttr::get(parameter), gradient);
     else
-      first.emitWarning("parameter @") << parameter.getValue() << " does not lead to the loss and is not trained";
+      first.emitWarning("parameter @")
+          << parameter.getValue() << " does not lead to the loss and is not trained";
   }
 }

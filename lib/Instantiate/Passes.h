@@ -12,7 +12,4 @@ namespace trainc {
 #define GEN_PASS_REGISTRATION
 #include "lib/Instantiate/Passes.h.inc"
 
-/// Makes the pass known by name to command lines.
-inline void registerInstantiatePasses() { registerTraincInstantiatePasses(); }
-
 } // namespace trainc

@@ -23,7 +23,9 @@ static int64_t lowestGap(llvm::ArrayRef<std::pair<int64_t, int64_t>> taken, int6
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
   llvm::SmallVector<unsigned> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
-  llvm::sort(order, [&](unsigned a, unsigned b) { return std::pair(-lifetimes[a].bytes, a) < std::pair(-lifetimes[b].bytes, b); });
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::pair(-lifetimes[a].bytes, a) < std::pair(-lifetimes[b].bytes, b);
+  });
 
   ArenaLayout layout;
   layout.offsets.resize(lifetimes.size());

@@ -26,8 +26,9 @@ inline constexpr int64_t kBufferAlignment = 64;
 /// Rounds up to the buffer alignment.
 int64_t alignBuffer(int64_t bytes);
 
-/// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in the lowest gap
-/// that fits ("greedy by size", Pisarchyk and Lee 2020). The result depends on the arguments only.
+/// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in
+/// the lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). The result depends on the arguments
+/// only.
 ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes);
 
 } // namespace trainc

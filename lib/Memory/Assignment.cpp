@@ -55,10 +55,12 @@ View Assignment::newScratch(Value value) {
   std::string name = entryName_ + "." + std::to_string(int(storages_.size()) - firstScratch_);
   if (StringRef scope = scopeName(value.getLoc()); !scope.empty())
     name += "." + scope.str();
-  return {storages_.add({name, tensorBytes(type), storedElement(type.getElementType()), plan::Role::activation})};
+  return {
+      storages_.add({name, tensorBytes(type), storedElement(type.getElementType()), plan::Role::activation})};
 }
 
-//===-- Walking the entry ---------------------------------------------------------------------------------===//
+//===-- Walking the entry
+//---------------------------------------------------------------------------------===//
 
 void Assignment::assignBlock(Block &block) {
   for (Operation &op : block)
@@ -83,7 +85,8 @@ void Assignment::assignOp(Operation &op) {
   assignExecutable(cast<ExecutableOpInterface>(op));
 }
 
-/// A value read from a state stays in the state's buffer, unless the state is overwritten while the value is still needed.
+/// A value read from a state stays in the state's buffer, unless the state is overwritten while the value is
+/// still needed.
 void Assignment::assignGet(train::GetOp get) {
   View state{storages_.stateStorage(get.getState())};
   int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
@@ -112,7 +115,9 @@ void Assignment::assignSet(train::SetOp set) {
 void Assignment::assignExecutable(ExecutableOpInterface op) {
   llvm::SmallBitVector overwritten(op->getNumOperands());
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    bool inPlace = llvm::any_of(op->getResults(), [&](OpResult r) { return op.getInPlaceOperand(r.getResultNumber()) == int(index); });
+    bool inPlace = llvm::any_of(op->getResults(), [&](OpResult r) {
+      return op.getInPlaceOperand(r.getResultNumber()) == int(index);
+    });
     if (!isZero(operand) || inPlace || views_.count(operand))
       continue;
     View zeros = newScratch(operand); // one buffer of zeros for all readers
@@ -123,7 +128,8 @@ void Assignment::assignExecutable(ExecutableOpInterface op) {
     assignResult(op, result, overwritten);
   if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr))
     for (int64_t size : bytes.asArrayRef()) {
-      std::string name = entryName_ + "." + std::to_string(int(storages_.size()) - firstScratch_) + ".scratch";
+      std::string name =
+          entryName_ + "." + std::to_string(int(storages_.size()) - firstScratch_) + ".scratch";
       scratch_[op].push_back(
           storages_.add({name, size, Float32Type::get(op->getContext()), plan::Role::workspace}));
     }
@@ -148,7 +154,8 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::S
   for (auto [operandIndex, resultIndex] : mayAliasPairs(op)) {
     Value operand = op->getOperand(operandIndex);
     if (resultIndex != result.getResultNumber() || overwritten[operandIndex] || isZero(operand) ||
-        bytesOf(operand) != bytesOf(result) || !mayOverwrite(op, operand) || storages_[views_.lookup(operand).storage].persistent)
+        bytesOf(operand) != bytesOf(result) || !mayOverwrite(op, operand) ||
+        storages_[views_.lookup(operand).storage].persistent)
       continue;
     overwritten.set(operandIndex);
     return bind(result, views_.lookup(operand));
@@ -156,7 +163,8 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::S
   bind(result, newScratch(result));
 }
 
-//===-- Making values where they are wanted ----------------------------------------------------------------===//
+//===-- Making values where they are wanted
+//----------------------------------------------------------------===//
 
 View Assignment::wantedView(OpResult value) {
   if (View inLoopResult = yieldViews_.lookup(value); !inLoopResult.isNull())
@@ -167,8 +175,9 @@ View Assignment::wantedView(OpResult value) {
   return {};
 }
 
-/// A value may be made in the state's buffer if the state's earlier values are not needed from its definition on (the defining op
-/// itself may read one that it can compute in place), and nothing else is stored there in between.
+/// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
+/// on (the defining op itself may read one that it can compute in place), and nothing else is stored there in
+/// between.
 bool Assignment::canMakeInState(OpResult value, train::SetOp set) {
   Operation *definition = value.getOwner();
   int64_t made = timeline_.begin(definition), stored = timeline_.begin(set);
@@ -182,7 +191,8 @@ bool Assignment::canMakeInState(OpResult value, train::SetOp set) {
   SmallVector<std::pair<int64_t, int64_t>> inPlace = mayAliasPairs(definition);
   int required = cast<ExecutableOpInterface>(definition).getInPlaceOperand(value.getResultNumber());
   for (train::GetOp get : gets_[set.getState()]) {
-    if (timeline_.begin(get) > stored || views_.lookup(get.getResult()).storage != storages_.stateStorage(set.getState()))
+    if (timeline_.begin(get) > stored ||
+        views_.lookup(get.getResult()).storage != storages_.stateStorage(set.getState()))
       continue;
     int64_t last = timeline_.lastUse(get.getResult());
     if (last < made)
@@ -208,8 +218,11 @@ bool Assignment::mayOverwrite(Operation *op, Value operand) {
     return false;
   if (auto get = operand.getDefiningOp<train::GetOp>();
       get && views_.lookup(operand).storage == storages_.stateStorage(get.getState())) {
-    bool replacedLater = llvm::any_of(sets_[get.getState()], [&](train::SetOp set) { return timeline_.begin(set) > now; });
-    bool unread = llvm::all_of(gets_[get.getState()], [&](train::GetOp other) { return timeline_.lastUse(other.getResult()) <= now; });
+    bool replacedLater =
+        llvm::any_of(sets_[get.getState()], [&](train::SetOp set) { return timeline_.begin(set) > now; });
+    bool unread = llvm::all_of(gets_[get.getState()], [&](train::GetOp other) {
+      return timeline_.lastUse(other.getResult()) <= now;
+    });
     return replacedLater && unread;
   }
   View view = views_.lookup(operand);
@@ -219,7 +232,8 @@ bool Assignment::mayOverwrite(Operation *op, Value operand) {
   return ownLoop && view.step == 0 && lastUse_.lookup(view.storage) <= now;
 }
 
-//===-- Loops ---------------------------------------------------------------------------------------------===//
+//===-- Loops
+//---------------------------------------------------------------------------------------------===//
 
 void Assignment::assignLoop(Operation *op) {
   auto loop = cast<nn::ChunksOp>(op);
@@ -266,9 +280,11 @@ void Assignment::assignLoop(Operation *op) {
     if (dim == -2)
       for (Value yielded : yield->getOperands())
         if (Operation *definition = yielded.getDefiningOp();
-            definition && yieldViews_.lookup(yielded).storage == views_.lookup(body.getArgument(index)).storage &&
+            definition &&
+            yieldViews_.lookup(yielded).storage == views_.lookup(body.getArgument(index)).storage &&
             timeline_.lastUse(body.getArgument(index)) >= timeline_.begin(definition) &&
-            cast<ExecutableOpInterface>(definition).getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
+            cast<ExecutableOpInterface>(definition)
+                    .getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
           yieldViews_.erase(yielded);
   assignBlock(body);
 }
@@ -294,7 +310,8 @@ void Assignment::assignYield(Operation *yield) {
   }
 }
 
-//===-- Lifetimes -----------------------------------------------------------------------------------------===//
+//===-- Lifetimes
+//-----------------------------------------------------------------------------------------===//
 
 void Assignment::touch(View view, int64_t first, int64_t last) {
   if (view.isNull() || storages_[view.storage].persistent)

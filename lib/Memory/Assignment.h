@@ -12,8 +12,8 @@ struct Move {
   int64_t bytes;
 };
 
-/// The views of an entry's values. Values are made where they are wanted (in a state's buffer, in a loop's result, over a dead
-/// operand) wherever no other value there is still needed; copies do the rest.
+/// The views of an entry's values. Values are made where they are wanted (in a state's buffer, in a loop's
+/// result, over a dead operand) wherever no other value there is still needed; copies do the rest.
 class Assignment {
 public:
   Assignment(train::EntryOp entry, StorageTable &storages);

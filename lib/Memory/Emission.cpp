@@ -66,7 +66,8 @@ void EntryEmitter::emitMoves(ArrayRef<Move> moves, Operation &op) {
     if (move.from.isNull())
       plan::ZeroOp::create(builder_, op.getLoc(), operand(move.to), move.bytes, sourceName(&op));
     else
-      plan::CopyOp::create(builder_, op.getLoc(), operand(move.from), operand(move.to), move.bytes, sourceName(&op));
+      plan::CopyOp::create(builder_, op.getLoc(), operand(move.from), operand(move.to), move.bytes,
+                           sourceName(&op));
   }
 }
 
@@ -92,7 +93,8 @@ LogicalResult EntryEmitter::emitLaunches(Operation &op) {
     SmallVector<Attribute> args;
     for (int64_t index : launch.getArgs())
       args.push_back(operand(values[index]));
-    plan::LaunchOp::create(builder_, op.getLoc(), launch.getKernel().getValue(), builder_.getArrayAttr(args), sourceName(&op));
+    plan::LaunchOp::create(builder_, op.getLoc(), launch.getKernel().getValue(), builder_.getArrayAttr(args),
+                           sourceName(&op));
   }
   return success();
 }
@@ -105,7 +107,8 @@ LogicalResult EntryEmitter::emitLoop(Operation &op) {
   return emitBlock(chunks.getBody().front());
 }
 
-/// Tiles of C by sizes alone: wide, never thin in the dimension that is long (measured in docs/adr/0001-cpu-blas.md).
+/// Tiles of C by sizes alone: wide, never thin in the dimension that is long (measured in
+/// docs/adr/0001-cpu-blas.md).
 static std::pair<int64_t, int64_t> gemmTile(const GemmShape &gemm) {
   constexpr int64_t kVocabulary = 4096, kWidest = 3072;
   if (gemm.m > kVocabulary)
@@ -123,9 +126,10 @@ static std::pair<int64_t, int64_t> gemmTile(const GemmShape &gemm) {
 void EntryEmitter::emitGemm(GemmOpInterface op) {
   GemmShape gemm = op.getGemmShape();
   auto [tileM, tileN] = gemmTile(gemm);
-  plan::GemmOp::create(builder_, op.getLoc(), operand(op->getOperand(0)), operand(op->getOperand(1)), operand(op->getResult(0)),
-                       gemm.m, gemm.n, gemm.k, gemm.batch, gemm.transposeA, gemm.transposeB, gemm.lda, gemm.ldb, gemm.ldc,
-                       gemm.strideA, gemm.strideB, gemm.strideC, gemm.accumulate, tileM, tileN, sourceName(op));
+  plan::GemmOp::create(builder_, op.getLoc(), operand(op->getOperand(0)), operand(op->getOperand(1)),
+                       operand(op->getResult(0)), gemm.m, gemm.n, gemm.k, gemm.batch, gemm.transposeA,
+                       gemm.transposeB, gemm.lda, gemm.ldb, gemm.ldc, gemm.strideA, gemm.strideB,
+                       gemm.strideC, gemm.accumulate, tileM, tileN, sourceName(op));
 }
 
 /// Floating-point operations of a block's products and attention, loop iterations counted.

@@ -5,8 +5,8 @@
 
 namespace trainc {
 
-/// Builds the plan.entry for `entry` at the builder's position. `buffers` names the plan.buffer of each storage. Fails, with an
-/// error at the op, if a kernel is missing.
+/// Builds the plan.entry for `entry` at the builder's position. `buffers` names the plan.buffer of each
+/// storage. Fails, with an error at the op, if a kernel is missing.
 mlir::LogicalResult emitEntry(mlir::OpBuilder &builder, train::EntryOp entry, const Assignment &assignment,
                               llvm::ArrayRef<mlir::FlatSymbolRefAttr> buffers);
 

@@ -7,7 +7,8 @@ using namespace mlir;
 
 namespace trainc {
 
-static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &storages, ArrayRef<FlatSymbolRefAttr> buffers) {
+static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
+                       ArrayRef<FlatSymbolRefAttr> buffers) {
   for (auto state : module.getOps<train::StateOp>()) {
     StringRef buffer = buffers[storages.stateStorage(state.getSymName())].getValue();
     auto type = cast<RankedTensorType>(state.getType());
@@ -17,7 +18,8 @@ static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &
       plan::StateOp::create(builder, state.getLoc(), state.getSymName(), buffer, type, plan::Role::optimizer);
     if (auto direction = state.getDirection())
       plan::ScalarOp::create(builder, state.getLoc(), state.getSymName(), buffer, type.getElementType(),
-                             *direction == train::Direction::to_device ? plan::Direction::to_device : plan::Direction::from_device);
+                             *direction == train::Direction::to_device ? plan::Direction::to_device
+                                                                       : plan::Direction::from_device);
   }
 }
 
@@ -36,20 +38,23 @@ static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
-  plan::TrainingOp::create(builder, program.getLoc(), microBatch, program.getAccumulate(), program.getSeqLen().value_or(0),
-                           program.getSteps().value_or(0), program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
-                           program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
-                           schedule.getTotal());
+  plan::TrainingOp::create(builder, program.getLoc(), microBatch, program.getAccumulate(),
+                           program.getSeqLen().value_or(0), program.getSteps().value_or(0),
+                           program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
+                           program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(),
+                           schedule.getWarmup(), schedule.getTotal());
 }
 
-static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTable &storages, ArrayRef<FlatSymbolRefAttr> buffers) {
+static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
+                           ArrayRef<FlatSymbolRefAttr> buffers) {
   auto logits = module.lookupSymbol<train::StateOp>("logits");
   auto prefill = module.lookupSymbol<train::EntryOp>("prefill");
   if (!logits || !prefill)
     return;
   int64_t vocabulary = cast<RankedTensorType>(logits.getType()).getNumElements();
   for (auto input : prefill.getOps<train::InputOp>())
-    plan::GenerationOp::create(builder, logits.getLoc(), cast<RankedTensorType>(input.getResult().getType()).getShape().back(),
+    plan::GenerationOp::create(builder, logits.getLoc(),
+                               cast<RankedTensorType>(input.getResult().getType()).getShape().back(),
                                vocabulary, buffers[storages.stateStorage("logits")].getValue());
 }
 
@@ -89,7 +94,8 @@ static void emitExports(OpBuilder &builder, train::ProgramOp program) {
   }
 }
 
-LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTable &storages, ArrayRef<FlatSymbolRefAttr> buffers) {
+LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
+                           ArrayRef<FlatSymbolRefAttr> buffers) {
   emitStates(builder, module, storages, buffers);
   for (auto program : module.getOps<train::ProgramOp>()) {
     emitTraining(builder, program);

@@ -5,9 +5,11 @@
 
 namespace trainc {
 
-/// Builds plan.state and plan.scalar for every train.state, plan.training from the train.program, plan.generation where
-/// there is a `logits` state, and plan.export for its exports. `buffers` names the buffer of each storage.
-mlir::LogicalResult emitMetadata(mlir::OpBuilder &builder, mlir::ModuleOp module, const StorageTable &storages,
+/// Builds plan.state and plan.scalar for every train.state, plan.training from the train.program,
+/// plan.generation where there is a `logits` state, and plan.export for its exports. `buffers` names the
+/// buffer of each storage.
+mlir::LogicalResult emitMetadata(mlir::OpBuilder &builder, mlir::ModuleOp module,
+                                 const StorageTable &storages,
                                  llvm::ArrayRef<mlir::FlatSymbolRefAttr> buffers);
 
 } // namespace trainc

@@ -1,9 +1,9 @@
 // The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
+#include "lib/Memory/ArenaLayout.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Memory/Emission.h"
 #include "lib/Memory/Metadata.h"
 #include "lib/Memory/Passes.h"
-#include "lib/Memory/ArenaLayout.h"
 
 using namespace mlir;
 
@@ -38,7 +38,8 @@ void PlanMemoryPass::placePersistent(StorageTable &storages, SmallVectorImpl<int
 }
 
 /// Each entry has the scratch arena to itself.
-void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets) {
+void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assignment,
+                                  SmallVectorImpl<int64_t> &offsets) {
   auto [first, last] = assignment.scratchRange();
   SmallVector<Lifetime> lifetimes;
   SmallVector<int> indices;
@@ -74,8 +75,9 @@ void PlanMemoryPass::runOnOperation() {
   SmallVector<FlatSymbolRefAttr> buffers;
   for (size_t index = 0; index < storages.size(); ++index) {
     const Storage &storage = storages[index];
-    auto buffer = plan::BufferOp::create(builder, loc, storage.name, storage.persistent ? "persistent" : "scratch",
-                                         offsets[index], storage.bytes, storage.element, storage.role);
+    auto buffer =
+        plan::BufferOp::create(builder, loc, storage.name, storage.persistent ? "persistent" : "scratch",
+                               offsets[index], storage.bytes, storage.element, storage.role);
     buffers.push_back(FlatSymbolRefAttr::get(buffer.getSymNameAttr()));
   }
   if (failed(emitMetadata(builder, module, storages, buffers)))

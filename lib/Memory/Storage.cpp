@@ -34,8 +34,9 @@ static plan::Role bufferRole(train::Role role) {
 StorageTable::StorageTable(ModuleOp module) {
   for (auto state : module.getOps<train::StateOp>()) {
     auto type = cast<RankedTensorType>(state.getType());
-    states_[state.getSymName()] = add({state.getSymName().str(), tensorBytes(type), storedElement(type.getElementType()),
-                                       bufferRole(state.getRole()), /*persistent=*/true});
+    states_[state.getSymName()] =
+        add({state.getSymName().str(), tensorBytes(type), storedElement(type.getElementType()),
+             bufferRole(state.getRole()), /*persistent=*/true});
   }
 }
 
@@ -47,10 +48,12 @@ int StorageTable::add(Storage storage) {
 int StorageTable::inputStorage(train::InputOp input) {
   auto type = cast<RankedTensorType>(input.getResult().getType());
   std::string key;
-  llvm::raw_string_ostream(key) << "input." << input.getColumn() << "." << train::stringifyExtent(input.getExtent()) << "." << type;
+  llvm::raw_string_ostream(key) << "input." << input.getColumn() << "."
+                                << train::stringifyExtent(input.getExtent()) << "." << type;
   auto [known, isNew] = inputs_.try_emplace(key, int(storages_.size()));
   if (isNew)
-    add({key, tensorBytes(type), storedElement(type.getElementType()), plan::Role::input, /*persistent=*/true});
+    add({key, tensorBytes(type), storedElement(type.getElementType()), plan::Role::input,
+         /*persistent=*/true});
   return known->second;
 }
 

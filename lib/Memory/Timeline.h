@@ -17,8 +17,8 @@ public:
   /// Position of an op; of a loop: after its body.
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
-  /// Last position at which `value`, or a value that aliases it, is read. A value from outside a loop that the loop
-  /// reads is in use until the loop ends. The definition's position if it is never read.
+  /// Last position at which `value`, or a value that aliases it, is read. A value from outside a loop that
+  /// the loop reads is in use until the loop ends. The definition's position if it is never read.
   int64_t lastUse(mlir::Value value) const;
 
 private:

@@ -11,7 +11,4 @@ namespace trainc {
 #define GEN_PASS_REGISTRATION
 #include "lib/Optimizer/Passes.h.inc"
 
-/// Makes the passes known by name to command lines.
-inline void registerOptimizerPasses() { registerTraincOptimizerPasses(); }
-
 } // namespace trainc

@@ -26,7 +26,8 @@ using namespace mlir;
 namespace trainc {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, nn::NNDialect, train::TrainDialect, plan::PlanDialect>();
+  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, nn::NNDialect,
+                  train::TrainDialect, plan::PlanDialect>();
 }
 
 void registerPasses() {
@@ -39,7 +40,8 @@ void registerPasses() {
   registerTraincMemoryPasses();
 }
 
-//===-- Phases --------------------------------------------------------------------------------------------===//
+//===-- Phases
+//--------------------------------------------------------------------------------------------===//
 
 /// model -> step: whole tensors, forward, backward and update, in primitive ops.
 static void addStepPasses(PassManager &manager, const CompileOptions &options) {
@@ -86,28 +88,31 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   return manager.run(module);
 }
 
-//===-- The plan file -------------------------------------------------------------------------------------===//
+//===-- The plan file
+//-------------------------------------------------------------------------------------===//
 
 /// A plan that does not fit is an error that says what takes the bytes and what would help.
 static LogicalResult checkMemory(ModuleOp module, const CompileOptions &options) {
   MemoryReport memory = memoryReport(module);
   if (options.memoryLimit == 0 || memory.peak <= options.memoryLimit)
     return success();
-  return module.emitError() << "the plan needs " << memory.peak << " bytes, --memory-limit allows " << options.memoryLimit
-                            << " (parameters " << memory.parameters << ", gradients " << memory.gradients << ", optimizer "
-                            << memory.optimizer << ", activations " << memory.activations << ", workspace " << memory.workspace
-                            << "); a smaller --micro-batch with a larger --accumulate needs fewer bytes for activations";
+  return module.emitError()
+         << "the plan needs " << memory.peak << " bytes, --memory-limit allows " << options.memoryLimit
+         << " (parameters " << memory.parameters << ", gradients " << memory.gradients << ", optimizer "
+         << memory.optimizer << ", activations " << memory.activations << ", workspace " << memory.workspace
+         << "); a smaller --micro-batch with a larger --accumulate needs fewer bytes for activations";
 }
 
 static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> objects) {
   std::vector<KernelObject> result;
   for (codegen::Object &object : objects)
-    result.push_back({std::move(object.level), std::move(object.features), {object.image.begin(), object.image.end()}});
+    result.push_back(
+        {std::move(object.level), std::move(object.features), {object.image.begin(), object.image.end()}});
   return result;
 }
 
-FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, const CompileOptions &options, double secondsSoFar,
-                                           std::string &report) {
+FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, const CompileOptions &options,
+                                           double secondsSoFar, std::string &report) {
   auto start = std::chrono::steady_clock::now();
   if (failed(checkMemory(module, options)))
     return failure();

@@ -16,13 +16,13 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// Registers every pass of every phase, for trainc-opt.
 void registerPasses();
 
-/// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted as
-/// diagnostics.
+/// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted
+/// as diagnostics.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options);
 
-/// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and adds the report.
-/// `secondsSoFar` is the time the compilation has taken up to now, for the report.
-llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, const CompileOptions &options, double secondsSoFar,
-                                                 std::string &report);
+/// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and
+/// adds the report. `secondsSoFar` is the time the compilation has taken up to now, for the report.
+llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, const CompileOptions &options,
+                                                 double secondsSoFar, std::string &report);
 
 } // namespace trainc

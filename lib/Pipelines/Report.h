@@ -20,8 +20,8 @@ struct MemoryReport {
 /// Sums the arenas of a module of phase `plan`.
 MemoryReport memoryReport(mlir::ModuleOp module);
 
-/// The report as JSON (docs/report.md): parameters, flops_per_step, memory, collectives, predicted_step_seconds and, where given,
-/// compile_seconds.
+/// The report as JSON (docs/report.md): parameters, flops_per_step, memory, collectives,
+/// predicted_step_seconds and, where given, compile_seconds.
 std::string reportJson(mlir::ModuleOp module, std::optional<double> compileSeconds);
 
 } // namespace trainc

@@ -40,6 +40,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<PassInstrumentation> createSnapshots(const std::string &dir) { return std::make_unique<Snapshots>(dir); }
+std::unique_ptr<PassInstrumentation> createSnapshots(const std::string &dir) {
+  return std::make_unique<Snapshots>(dir);
+}
 
 } // namespace trainc

@@ -8,8 +8,8 @@
 
 namespace trainc {
 
-/// An instrumentation that writes DIR/NN-<pass>.mlir after every pass. Creates the folder; an unwritable one is an error
-/// at the first snapshot.
+/// An instrumentation that writes DIR/NN-<pass>.mlir after every pass. Creates the folder; an unwritable one
+/// is an error at the first snapshot.
 std::unique_ptr<mlir::PassInstrumentation> createSnapshots(const std::string &dir);
 
 } // namespace trainc

@@ -7,7 +7,8 @@
 
 namespace trainc {
 
-/// The scope path and kind of an op, e.g. "h.3.attn.c_attn: nn.matmul", or the kind alone where no scope is known.
+/// The scope path and kind of an op, e.g. "h.3.attn.c_attn: nn.matmul", or the kind alone where no scope is
+/// known.
 std::string sourceName(mlir::Operation *op);
 
 /// The first name of a location ("h.3.attn.c_attn"), or "".

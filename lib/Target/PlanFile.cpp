@@ -27,7 +27,8 @@ uint32_t PlanTables::source(Operation *op, StringRef name) {
     source->line = file.getLine();
     source->column = file.getColumn();
   }
-  std::string key = source->file + ":" + std::to_string(source->line) + ":" + std::to_string(source->column) + ":" + source->op;
+  std::string key = source->file + ":" + std::to_string(source->line) + ":" + std::to_string(source->column) +
+                    ":" + source->op;
   auto [known, isNew] = sourceIndex_.try_emplace(key, uint32_t(sources_.size()));
   if (isNew)
     sources_.push_back(std::move(source));
@@ -144,7 +145,8 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
   }
 }
 
-std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, std::vector<KernelObject> objects, StringRef report) {
+std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, std::vector<KernelObject> objects,
+                                   StringRef report) {
   fb::PlanT plan;
   plan.name = name.str();
   plan.producer = std::string("trainc ") + TRAINC_VERSION;

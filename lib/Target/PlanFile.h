@@ -18,7 +18,7 @@ struct KernelObject {
 };
 
 /// Serialises a module of phase `plan`. `name` is the plan's name, `report` the compile report as JSON.
-std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name, std::vector<KernelObject> objects,
-                                   llvm::StringRef report);
+std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name,
+                                   std::vector<KernelObject> objects, llvm::StringRef report);
 
 } // namespace trainc

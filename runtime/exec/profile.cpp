@@ -24,7 +24,8 @@ double launchBytes(const fb::Kernel &kernel) {
 }
 
 double gemmBytes(const GemmCall &call) {
-  const auto m = static_cast<double>(call.m), n = static_cast<double>(call.n), k = static_cast<double>(call.k);
+  const auto m = static_cast<double>(call.m), n = static_cast<double>(call.n),
+             k = static_cast<double>(call.k);
   return 4 * static_cast<double>(call.batch) * (m * k + k * n + m * n * (call.beta != 0 ? 2 : 1));
 }
 

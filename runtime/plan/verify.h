@@ -29,7 +29,8 @@ Status name(std::string_view name, std::string_view what);
 Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint64_t elements,
                     std::string_view what);
 
-/// Whether a vector of 8-byte elements lies on an 8-byte border; FlatBuffers' verifier checks only its length field.
+/// Whether a vector of 8-byte elements lies on an 8-byte border; FlatBuffers' verifier checks only its length
+/// field.
 bool isAligned(const void *data);
 
 /// Product of the dimensions; 0 when one is zero, the product exceeds 2^48, or the vector is misaligned.

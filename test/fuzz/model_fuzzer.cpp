@@ -1,4 +1,5 @@
-// Model text: whatever is in a file, the parser and `instantiate` either refuse it with a diagnostic or make entries that verify.
+// Model text: whatever is in a file, the parser and `instantiate` either refuse it with a diagnostic or make
+// entries that verify.
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Passes.h"
@@ -20,7 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return mlir::success();
   });
   mlir::ParserConfig config(&context);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(reinterpret_cast<const char *>(data), size), config);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(
+      llvm::StringRef(reinterpret_cast<const char *>(data), size), config);
   bool accepted = bool(module);
   if (accepted) {
     mlir::PassManager manager(&context, mlir::ModuleOp::getOperationName());

@@ -1,4 +1,5 @@
-// trainc-lsp: a language server for model files and the compiler's IR: errors as you type, hover, definitions.
+// trainc-lsp: a language server for model files and the compiler's IR: errors as you type, hover,
+// definitions.
 #include "lib/Pipelines/Pipeline.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

@@ -14,7 +14,10 @@ const std::map<std::string, Phase> kPhases = {
 
 /// CLI::PositiveNumber, whose message prints the largest double in full.
 const CLI::Validator kPositive(
-    [](std::string &text) { return CLI::PositiveNumber(text).empty() ? "" : fmt::format("expected a number above 0, found '{}'", text); },
+    [](std::string &text) {
+      return CLI::PositiveNumber(text).empty() ? ""
+                                               : fmt::format("expected a number above 0, found '{}'", text);
+    },
     "POSITIVE");
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
@@ -25,17 +28,24 @@ struct FixedOptions {
 
 void requireSupported(const FixedOptions &fixed) {
   if (fixed.ranks != 1)
-    throw CLI::ValidationError("--ranks", fmt::format("this version compiles for 1 rank, found {}", fixed.ranks));
+    throw CLI::ValidationError("--ranks",
+                               fmt::format("this version compiles for 1 rank, found {}", fixed.ranks));
   if (fixed.hybridShard != 1)
-    throw CLI::ValidationError("--hybrid-shard", fmt::format("groups of {} ranks need --ranks, which must be 1 in this version", fixed.hybridShard));
+    throw CLI::ValidationError(
+        "--hybrid-shard",
+        fmt::format("groups of {} ranks need --ranks, which must be 1 in this version", fixed.hybridShard));
   if (fixed.precision != "fp32")
-    throw CLI::ValidationError("--precision", fmt::format("this version computes in fp32, found {}", fixed.precision));
+    throw CLI::ValidationError("--precision",
+                               fmt::format("this version computes in fp32, found {}", fixed.precision));
   if (fixed.checkpointing != "none")
-    throw CLI::ValidationError("--activation-checkpointing", fmt::format("this version keeps all activations (none), found {}", fixed.checkpointing));
+    throw CLI::ValidationError(
+        "--activation-checkpointing",
+        fmt::format("this version keeps all activations (none), found {}", fixed.checkpointing));
 }
 
 void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
-  CLI::App *compile = app.add_subcommand("compile", "Compile a model and its training program to a plan file");
+  CLI::App *compile =
+      app.add_subcommand("compile", "Compile a model and its training program to a plan file");
   compile->footer("Examples:\n"
                   "  trainc compile examples/gpt/small.mlir -o small.plan\n"
                   "  trainc compile gpt.mlir -o gpt.plan --micro-batch=4 --seq-len=256 --report=gpt.json\n"
@@ -44,26 +54,45 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   CompileOptions &options = command.options;
   compile->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
   compile->add_option("-o,--output", command.output, "Plan file to write")->type_name("PLAN");
-  compile->add_option("--target", options.target, "What the plan runs on")->check(CLI::IsMember({"cpu"}))->capture_default_str();
-  compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")->check(kPositive);
+  compile->add_option("--target", options.target, "What the plan runs on")
+      ->check(CLI::IsMember({"cpu"}))
+      ->capture_default_str();
+  compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")
+      ->check(kPositive);
   compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")->check(kPositive);
-  compile->add_option("--eval-batch", options.evalBatch, "Samples per evaluation batch; default: the micro-batch")
+  compile
+      ->add_option("--eval-batch", options.evalBatch,
+                   "Samples per evaluation batch; default: the micro-batch")
       ->check(CLI::PositiveNumber);
   compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive);
-  compile->add_option("--memory-limit", options.memoryLimit, "Bytes the plan may allocate per rank, e.g. 16GiB")
-      ->transform(CLI::AsSizeValue(false))->type_name("SIZE");
-  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for")->check(kPositive)->capture_default_str();
-  compile->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
-      ->check(CLI::Range(0, 3))->capture_default_str();
-  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of K ranks")->check(kPositive);
+  compile
+      ->add_option("--memory-limit", options.memoryLimit, "Bytes the plan may allocate per rank, e.g. 16GiB")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("SIZE");
+  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for")
+      ->check(kPositive)
+      ->capture_default_str();
+  compile
+      ->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
+      ->check(CLI::Range(0, 3))
+      ->capture_default_str();
+  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of K ranks")
+      ->check(kPositive);
   compile->add_option("--precision", fixed.precision, "Precision of the step")
-      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))->capture_default_str();
+      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+      ->capture_default_str();
   compile->add_option("--activation-checkpointing", fixed.checkpointing, "Which activations are recomputed")
-      ->check(CLI::IsMember({"none", "full", "selective", "budget"}))->capture_default_str();
-  compile->add_option("--compile-to", options.compileTo, "Stop after this phase and print the IR: model, step, scheduled, plan")
-      ->transform(CLI::CheckedTransformer(kPhases, CLI::ignore_case))->type_name("PHASE");
-  compile->add_option("--dump-ir", options.dumpDir, "Write numbered snapshots of the IR after every pass")->type_name("DIR");
-  compile->add_option("--report", command.report, "Write sizes, work and memory as JSON")->type_name("FILE.json");
+      ->check(CLI::IsMember({"none", "full", "selective", "budget"}))
+      ->capture_default_str();
+  compile
+      ->add_option("--compile-to", options.compileTo,
+                   "Stop after this phase and print the IR: model, step, scheduled, plan")
+      ->transform(CLI::CheckedTransformer(kPhases, CLI::ignore_case))
+      ->type_name("PHASE");
+  compile->add_option("--dump-ir", options.dumpDir, "Write numbered snapshots of the IR after every pass")
+      ->type_name("DIR");
+  compile->add_option("--report", command.report, "Write sizes, work and memory as JSON")
+      ->type_name("FILE.json");
 }
 
 void addTokenize(CLI::App &app, TokenizeCommand &command) {
@@ -71,18 +100,25 @@ void addTokenize(CLI::App &app, TokenizeCommand &command) {
   tokenize->footer("Examples:\n"
                    "  trainc tokenize --tokenizer=bytes book.txt -o tokens.bin\n"
                    "  trainc tokenize --tokenizer=gpt2/tokenizer.json 'texts/*.txt' -o tokens.bin");
-  tokenize->add_option("--tokenizer", command.tokenizer, "bytes, a tokenizer.json, or a folder with one or with vocab.json and merges.txt")
-      ->capture_default_str()->type_name("bytes|FILE");
-  tokenize->add_option("--end-token", command.endToken, "Special token to write after each text, e.g. '<|endoftext|>'");
+  tokenize
+      ->add_option("--tokenizer", command.tokenizer,
+                   "bytes, a tokenizer.json, or a folder with one or with vocab.json and merges.txt")
+      ->capture_default_str()
+      ->type_name("bytes|FILE");
+  tokenize->add_option("--end-token", command.endToken,
+                       "Special token to write after each text, e.g. '<|endoftext|>'");
   tokenize->add_option("texts", command.texts, "Text files or patterns")->required()->type_name("TEXT...");
   tokenize->add_option("-o,--output", command.output, "Token file to write")->required()->type_name("FILE");
 }
 
 void requireOutput(const CompileCommand &command) {
   if (command.output.empty() && !command.options.compileTo)
-    throw CLI::ValidationError("compile", "name the plan to write with -o PLAN, or a phase to print with --compile-to=PHASE");
+    throw CLI::ValidationError(
+        "compile", "name the plan to write with -o PLAN, or a phase to print with --compile-to=PHASE");
   if (!command.output.empty() && command.options.compileTo)
-    throw CLI::ValidationError("compile", "-o PLAN and --compile-to=PHASE contradict each other: the IR is printed, no plan is made");
+    throw CLI::ValidationError(
+        "compile",
+        "-o PLAN and --compile-to=PHASE contradict each other: the IR is printed, no plan is made");
 }
 
 } // namespace
@@ -97,7 +133,10 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   DumpCommand dump;
   addCompile(app, compile, fixed);
   addTokenize(app, tokenize);
-  app.add_subcommand("dump", "Print a plan file as text")->add_option("plan", dump.plan, "Plan file")->required()->type_name("PLAN");
+  app.add_subcommand("dump", "Print a plan file as text")
+      ->add_option("plan", dump.plan, "Plan file")
+      ->required()
+      ->type_name("PLAN");
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {

@@ -17,7 +17,9 @@ namespace trainc {
 
 using Clock = std::chrono::steady_clock;
 
-static double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+static double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 int runCompile(const CompileCommand &command) {
   Clock::time_point start = Clock::now();
@@ -29,7 +31,8 @@ int runCompile(const CompileCommand &command) {
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry);
-  context.printOpOnDiagnostic(false); // users wrote text, not the generic form, which may be thousands of lines
+  context.printOpOnDiagnostic(
+      false); // users wrote text, not the generic form, which may be thousands of lines
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);

@@ -39,7 +39,9 @@ private:
   int indent_ = 0;
 };
 
-std::string shapeText(const flatbuffers::Vector<uint64_t> &shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string shapeText(const flatbuffers::Vector<uint64_t> &shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
 
 std::string PlanPrinter::source(uint32_t index) const {
   const fb::Source &source = *plan_.sources()->Get(index);
@@ -70,9 +72,10 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
 }
 
 std::string PlanPrinter::gemm(const fb::Gemm &gemm) const {
-  return fmt::format("gemm {} {}= {}{} x {}{}  m={} n={} k={} batch={} tile={}x{}", operand(*gemm.c()), gemm.beta() != 0 ? "+" : "",
-                     operand(*gemm.a()), gemm.transpose_a() ? "^T" : "", operand(*gemm.b()), gemm.transpose_b() ? "^T" : "",
-                     gemm.m(), gemm.n(), gemm.k(), gemm.batch(), gemm.tile_m(), gemm.tile_n());
+  return fmt::format("gemm {} {}= {}{} x {}{}  m={} n={} k={} batch={} tile={}x{}", operand(*gemm.c()),
+                     gemm.beta() != 0 ? "+" : "", operand(*gemm.a()), gemm.transpose_a() ? "^T" : "",
+                     operand(*gemm.b()), gemm.transpose_b() ? "^T" : "", gemm.m(), gemm.n(), gemm.k(),
+                     gemm.batch(), gemm.tile_m(), gemm.tile_n());
 }
 
 void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
@@ -82,7 +85,8 @@ void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
   if (const fb::Gemm *op = instruction.operation_as_Gemm())
     return line("{}  // {}", gemm(*op), from);
   if (const fb::Copy *op = instruction.operation_as_Copy())
-    return line("copy {} -> {} bytes={}  // {}", operand(*op->source()), operand(*op->destination()), op->bytes(), from);
+    return line("copy {} -> {} bytes={}  // {}", operand(*op->source()), operand(*op->destination()),
+                op->bytes(), from);
   if (const fb::Zero *op = instruction.operation_as_Zero())
     return line("zero {} bytes={}  // {}", operand(*op->destination()), op->bytes(), from);
   const fb::Loop &loop = *instruction.operation_as_Loop();
@@ -91,7 +95,8 @@ void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
   line("}}");
 }
 
-void PlanPrinter::printInstructions(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
+void PlanPrinter::printInstructions(
+    const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
   ++indent_;
   for (const fb::Instruction *instruction : instructions)
     printInstruction(*instruction);
@@ -102,8 +107,9 @@ void PlanPrinter::printMemory() {
   for (const fb::Arena *arena : *plan_.arenas())
     line("arena {} bytes={}", arena->name()->str(), arena->bytes());
   for (const fb::Buffer *buffer : *plan_.buffers())
-    line("buffer {} in {} at {} bytes={} {} {}", buffer->name() ? buffer->name()->str() : "", plan_.arenas()->Get(buffer->arena())->name()->str(),
-         buffer->offset(), buffer->bytes(), dtypeName(buffer->dtype()), roleName(buffer->role()));
+    line("buffer {} in {} at {} bytes={} {} {}", buffer->name() ? buffer->name()->str() : "",
+         plan_.arenas()->Get(buffer->arena())->name()->str(), buffer->offset(), buffer->bytes(),
+         dtypeName(buffer->dtype()), roleName(buffer->role()));
 }
 
 void PlanPrinter::printCode() {
@@ -115,7 +121,8 @@ void PlanPrinter::printCode() {
 
 void PlanPrinter::printStates() {
   for (const fb::State *state : *plan_.states())
-    line("state {} {} {} {}", state->name()->str(), dtypeName(state->dtype()), shapeText(*state->shape()), roleName(state->role()));
+    line("state {} {} {} {}", state->name()->str(), dtypeName(state->dtype()), shapeText(*state->shape()),
+         roleName(state->role()));
   for (const fb::Scalar *scalar : *plan_.scalars())
     line("scalar {} {} {}", scalar->name()->str(), dtypeName(scalar->dtype()),
          scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device");
@@ -123,8 +130,8 @@ void PlanPrinter::printStates() {
 
 void PlanPrinter::printTraining() {
   if (const fb::Training *training = plan_.training())
-    line("training micro_batch={} accumulate={} seq_len={} steps={}", training->micro_batch(), training->accumulate(),
-         training->seq_len(), training->steps());
+    line("training micro_batch={} accumulate={} seq_len={} steps={}", training->micro_batch(),
+         training->accumulate(), training->seq_len(), training->steps());
   if (const fb::Generation *generation = plan_.generation())
     line("generation context={} vocabulary={}", generation->context(), generation->vocabulary());
   if (plan_.exports())

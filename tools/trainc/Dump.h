@@ -7,7 +7,8 @@
 
 namespace trainc {
 
-/// The plan as text: memory, states, inputs and every instruction with its operands and source. The plan must be verified.
+/// The plan as text: memory, states, inputs and every instruction with its operands and source. The plan must
+/// be verified.
 std::string dumpPlan(const fb::Plan &plan);
 
 } // namespace trainc

@@ -21,5 +21,6 @@ int main(int argc, char **argv) {
   auto parsed = trainc::parseCommandLine(argc, argv);
   if (int *exitCode = std::get_if<int>(&parsed))
     return *exitCode;
-  return std::visit([](const auto &command) { return trainc::run(command); }, std::get<trainc::Command>(parsed));
+  return std::visit([](const auto &command) { return trainc::run(command); },
+                    std::get<trainc::Command>(parsed));
 }

@@ -135,8 +135,8 @@ std::string profileTable(const Executor &executor) {
   double total = 0;
   for (const ProfileRow &row : rows)
     total += row.seconds;
-  std::string text =
-      fmt::format("{:>9} {:>6} {:>8} {:>8} {:>8}  {}\n", "seconds", "share", "calls", "GFLOP/s", "GB/s", "what");
+  std::string text = fmt::format("{:>9} {:>6} {:>8} {:>8} {:>8}  {}\n", "seconds", "share", "calls",
+                                 "GFLOP/s", "GB/s", "what");
   for (size_t i = 0; i < std::min(rows.size(), kProfileRows); ++i) {
     const ProfileRow &row = rows[i];
     text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8.1f}  {}: {} ({}{})\n", row.seconds,

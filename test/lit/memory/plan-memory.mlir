@@ -1,0 +1,74 @@
+// RUN: trainc-opt %s --plan-memory --split-input-file | FileCheck %s
+
+// A gradient is added to in place; a reshape is the operand's bytes; an input is a buffer of its own.
+// CHECK-DAG: plan.arena @persistent bytes 960
+// CHECK-DAG: plan.buffer @g in @persistent at 0 bytes 128 of f32 gradient
+// CHECK-DAG: plan.buffer @[[X:.*input.x.*]] in @persistent at {{[0-9]+}} bytes 256 of f32 input
+// CHECK: plan.scalar "lr" to_device @lr : f32
+train.state gradient @g : tensor<4x8xf32>
+train.state scalar to_device @lr : tensor<f32>
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<2x8x4xf32>
+  %flat = nn.reshape %x to [16, 4] : tensor<2x8x4xf32>
+  %dy = train.input "dy" micro : tensor<16x8xf32>
+  %g = train.get @g : tensor<4x8xf32>
+  // CHECK: plan.entry @micro_step flops 1024
+  // CHECK: plan.gemm <@g + 0> = <@[[X]] + 0> transposed, <@{{.*}}dy{{.*}} + 0> accumulate m 4 n 8 k 16
+  // CHECK-NOT: plan.copy
+  %n = nn.matmul %flat transposed, %dy accumulate %g : tensor<4x8xf32> : tensor<16x4xf32>, tensor<16x8xf32>
+  train.set @g, %n : tensor<4x8xf32>
+}
+
+// -----
+
+// A value that is still needed when its state is overwritten is copied first.
+// CHECK-LABEL: plan.entry @update
+// CHECK-NEXT: plan.copy <@s + 0> to <@[[OLD:.*]] + 0> bytes 64
+// CHECK-NEXT: plan.zero <@s + 0> bytes 64
+// CHECK-NEXT: plan.gemm <@out + 0> = <@[[OLD]] + 0>, <@[[OLD]] + 0>
+train.state optimizer @s : tensor<4x4xf32>
+train.state output @out : tensor<4x4xf32>
+train.entry @update {
+  %old = train.get @s : tensor<4x4xf32>
+  %zero = nn.constant 0 : tensor<4x4xf32>
+  train.set @s, %zero : tensor<4x4xf32>
+  %p = nn.matmul %old, %old : tensor<4x4xf32>, tensor<4x4xf32>
+  train.set @out, %p : tensor<4x4xf32>
+}
+
+// -----
+
+// Zeros of init are the arena's own; elsewhere they are filled in.
+// CHECK-LABEL: plan.entry @init
+// CHECK-NEXT: }
+// CHECK-LABEL: plan.entry @begin_step
+// CHECK-NEXT: plan.zero <@s + 0> bytes 16
+train.state optimizer @s : tensor<4xf32>
+train.entry @init {
+  %zero = nn.constant 0 : tensor<4xf32>
+  train.set @s, %zero : tensor<4xf32>
+}
+train.entry @begin_step {
+  %zero = nn.constant 0 : tensor<4xf32>
+  train.set @s, %zero : tensor<4xf32>
+}
+
+// -----
+
+// A chunk loop: slices advance, the carried sum is added to in place.
+// CHECK-LABEL: plan.entry @micro_step
+// CHECK: plan.zero <@[[SUM:.*]] + 0> bytes 64
+// CHECK: plan.loop count 2
+// CHECK: plan.gemm <@[[SUM]] + 0> = <@{{.*}}x{{.*}} + 0 step 128> transposed, <@{{.*}}x{{.*}} + 0 step 128> accumulate
+// CHECK-NEXT: }
+// CHECK-NEXT: plan.copy <@[[SUM]] + 0> to <@out + 0> bytes 64
+train.state output @out : tensor<4x4xf32>
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<16x4xf32>
+  %zero = nn.constant 0 : tensor<4x4xf32>
+  %sum = nn.chunks 2 (%slice = %x : tensor<16x4xf32> split 0, %acc = %zero : tensor<4x4xf32> carried) -> (tensor<4x4xf32> carried) {
+    %n = nn.matmul %slice transposed, %slice accumulate %acc : tensor<4x4xf32> : tensor<8x4xf32>, tensor<8x4xf32>
+    nn.yield %n : tensor<4x4xf32>
+  }
+  train.set @out, %sum : tensor<4x4xf32>
+}
