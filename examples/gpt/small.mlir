@@ -22,7 +22,7 @@ nn.model @gpt_small(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>)
       architectures = ["GPT2LMHeadModel"], model_type = "gpt2", activation_function = "gelu_new",
       vocab_size = 256, n_positions = 128, n_embd = 128, n_layer = 4, n_head = 4,
       layer_norm_epsilon = 1.0e-5, resid_pdrop = 0.0, embd_pdrop = 0.0, attn_pdrop = 0.0,
-      tie_word_embeddings = true, torch_dtype = "float32"
+      bos_token_id, eos_token_id, tie_word_embeddings = true, torch_dtype = "float32"
     } {
   %positions = nn.positions %tokens
   %wte = nn.embedding "wte" %tokens of 256 by 128

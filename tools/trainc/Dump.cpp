@@ -129,9 +129,13 @@ void PlanPrinter::printStates() {
 }
 
 void PlanPrinter::printTraining() {
-  if (const fb::Training *training = plan_.training())
-    line("training micro_batch={} accumulate={} seq_len={} steps={}", training->micro_batch(),
-         training->accumulate(), training->seq_len(), training->steps());
+  if (const fb::Training *training = plan_.training()) {
+    line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}", training->micro_batch(),
+         training->accumulate(), training->seq_len(), training->steps(), training->eval_batch());
+    if (const fb::Schedule *schedule = training->schedule())
+      line("schedule {} peak={} minimum={} warmup={} total={}", fb::EnumNameScheduleKind(schedule->kind()),
+           schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total());
+  }
   if (const fb::Generation *generation = plan_.generation())
     line("generation context={} vocabulary={}", generation->context(), generation->vocabulary());
   if (plan_.exports())

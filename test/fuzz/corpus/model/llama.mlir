@@ -28,7 +28,7 @@ nn.model @llama_small(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>)
       vocab_size = 256, max_position_embeddings = 128, hidden_size = 128, intermediate_size = 352,
       num_hidden_layers = 4, num_attention_heads = 4, num_key_value_heads = 2, rms_norm_eps = 1.0e-5,
       rope_theta = 10000.0, attention_bias = false, mlp_bias = false, tie_word_embeddings = false,
-      torch_dtype = "float32"
+      bos_token_id, eos_token_id, torch_dtype = "float32"
     } {
   %positions = nn.positions %tokens
   %x = nn.embedding "model.embed_tokens" %tokens of 256 by 128
