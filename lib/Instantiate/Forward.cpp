@@ -108,6 +108,14 @@ LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRe
 
 // --- Layers and tensor ops ---
 
+/// Ops build on each other without asking for other element types than these.
+static LogicalResult checkElement(Operation *op, Type type) {
+  Type element = cast<RankedTensorType>(type).getElementType();
+  if (element.isF32() || element.isInteger(1) || element.isInteger(32) || element.isInteger(64))
+    return success();
+  return op->emitOpError("has a tensor of type ") << type << "; models compute with f32, i32, i64 and i1";
+}
+
 LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
   SmallVector<Value> operands;
   for (Value operand : layer->getOperands())
@@ -115,8 +123,11 @@ LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
   FailureOr<SmallVector<Value>> results = layer.expand(builder, operands, scope);
   if (failed(results))
     return failure();
-  for (auto [result, value] : llvm::zip(layer->getResults(), *results))
+  for (auto [result, value] : llvm::zip(layer->getResults(), *results)) {
+    if (failed(checkElement(layer, value.getType())))
+      return failure();
     values.map(result, value);
+  }
   return success();
 }
 
@@ -134,8 +145,11 @@ LogicalResult Expander::expandTensorOp(Operation *op, IRMapping &values) {
                                     concrete->getAttrDictionary(), concrete->getPropertiesStorage(),
                                     concrete->getRegions(), types)))
     return failure();
-  for (auto [result, type] : llvm::zip(concrete->getResults(), types))
+  for (auto [result, type] : llvm::zip(concrete->getResults(), types)) {
+    if (failed(checkElement(op, type)))
+      return failure();
     result.setType(type);
+  }
   return success();
 }
 
@@ -187,8 +201,11 @@ FailureOr<Forward> Expander::expandModel(nn::ModelOp model, ValueRange columns, 
     return failure();
   });
   IRMapping values;
-  for (auto [argument, column] : llvm::zip(model.getBody().getArguments(), columns))
+  for (auto [argument, column] : llvm::zip(model.getBody().getArguments(), columns)) {
+    if (failed(checkElement(model, column.getType())))
+      return failure();
     values.map(argument, column);
+  }
   for (Operation &op : model.getBody().front()) {
     if (failed(expandOp(&op, values)))
       return failure();

@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassManager.h"
 
 #include <cstdlib>
+#include <string>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mlir::DialectRegistry registry;
@@ -20,9 +21,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     complained |= diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
     return mlir::success();
   });
+  std::string text(reinterpret_cast<const char *>(data), size); // the lexer reads up to a terminating zero
   mlir::ParserConfig config(&context);
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(
-      llvm::StringRef(reinterpret_cast<const char *>(data), size), config);
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, config);
   bool accepted = bool(module);
   if (accepted) {
     mlir::PassManager manager(&context, mlir::ModuleOp::getOperationName());
