@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # From nothing to a trained GPT: installs, builds, compiles examples/gpt/small.mlir and trains it on the King James Bible,
-# then lets it speak. STEPS=1000 trains longer, from where the last run stopped; further arguments go to trainrun.
+# then lets it speak. STEPS=2000 trains longer, from where the last run stopped; further arguments go to trainrun.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 ./scripts/build.sh --target trainc trainrun
@@ -17,8 +17,8 @@ if [ ! -s "$out/eval.bin" ]; then
   build/bin/trainc tokenize --tokenizer=bytes "$out/eval.txt" -o "$out/eval.bin"
 fi
 build/bin/trainc compile examples/gpt/small.mlir -o "$out/small.plan" --report="$out/report.json"
-build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --eval-data "$out/eval.bin" --eval-every=100 \
-  --steps="${STEPS:-500}" --metrics="$out/metrics.jsonl" --checkpoint-dir="$out/checkpoints" --resume=auto "$@"
+build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --eval-data "$out/eval.bin" --eval-every=250 \
+  --steps="${STEPS:-1000}" --metrics="$out/metrics.jsonl" --checkpoint-dir="$out/checkpoints" --resume=auto "$@"
 echo
 build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --checkpoint-dir="$out/checkpoints" --resume=latest \
   --generate="And God said" --max-tokens=110 --temperature=0.8
