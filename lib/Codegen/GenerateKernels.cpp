@@ -2,6 +2,7 @@
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Codegen/Codegen.h"
 #include "lib/Codegen/Passes.h"
+#include "lib/Support/StoredElement.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -61,10 +62,6 @@ plan::Access planAccess(codegen::Access access) {
     return plan::Access::read_write;
   }
   llvm_unreachable("unknown access");
-}
-
-Type storedElement(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
 }
 
 /// Position of an argument in the numbering of plan.launch_spec: operands, then results, then scratch.

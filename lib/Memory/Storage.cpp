@@ -6,10 +6,6 @@ using namespace mlir;
 
 namespace trainc {
 
-Type storedElement(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
-}
-
 int64_t tensorBytes(RankedTensorType type) {
   return type.getNumElements() * int64_t(storedElement(type.getElementType()).getIntOrFloatBitWidth() / 8);
 }

@@ -3,6 +3,7 @@
 
 #include "dialects/Plan/Plan.h"
 #include "dialects/Train/Train.h"
+#include "lib/Support/StoredElement.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -32,8 +33,6 @@ struct View {
 
 /// Bytes of a tensor in memory; i1 takes a byte an element.
 int64_t tensorBytes(mlir::RankedTensorType type);
-/// The element type as stored: i1 becomes i8.
-mlir::Type storedElement(mlir::Type element);
 
 /// All storages of a module: one per state, one per distinct batch input, and each entry's scratch.
 class StorageTable {
