@@ -70,6 +70,7 @@ private:
       return status_;                                                                                        \
   } while (false)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `lhs` may be a declaration, `result` is a name.
 #define TRAINC_CONCAT_INNER(a, b) a##b
 #define TRAINC_CONCAT(a, b) TRAINC_CONCAT_INNER(a, b)
 #define TRAINC_ASSIGN_OR_RETURN_INNER(result, lhs, expression)                                               \
@@ -77,6 +78,7 @@ private:
   if (!result.ok())                                                                                          \
     return result.status();                                                                                  \
   lhs = std::move(*result)
+// NOLINTEND(bugprone-macro-parentheses)
 
 /// Assigns the value of a Result to `lhs`, or returns its status from the current function.
 #define TRAINC_ASSIGN_OR_RETURN(lhs, expression)                                                             \

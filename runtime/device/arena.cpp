@@ -31,13 +31,14 @@ Result<ArenaMapping> ArenaMapping::create(std::string_view name, uint64_t bytes,
     return refuse();
   arena.base_ = base;
   arena.reserved_ = reserved;
-  void *data = reinterpret_cast<void *>(roundUp(reinterpret_cast<uint64_t>(base) + 1, kHugePage));
+  const auto address = reinterpret_cast<uint64_t>(base);
+  std::byte *data = static_cast<std::byte *>(base) + (roundUp(address + 1, kHugePage) - address);
   const int mode = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | (reserveOnly ? MAP_NORESERVE : 0);
   if (usable > 0 && mmap(data, usable, PROT_READ | PROT_WRITE, mode, -1, 0) == MAP_FAILED)
     return refuse();
   if (usable > 0)
     madvise(data, usable, MADV_HUGEPAGE); // a hint: without it the arena only faults more often
-  arena.data_ = static_cast<std::byte *>(data);
+  arena.data_ = data;
   return arena;
 }
 

@@ -92,6 +92,7 @@ std::vector<ProfileRow> Profiler::rows() const {
     sum.bytes += row.bytes;
   }
   std::vector<ProfileRow> rows;
+  rows.reserve(merged.size());
   for (auto &[key, row] : merged)
     rows.push_back(std::move(row));
   std::ranges::sort(rows, std::greater{}, &ProfileRow::seconds);

@@ -1,6 +1,7 @@
 #include "runtime/log/units.h"
 
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace trainc {
@@ -38,7 +39,7 @@ std::string formatDuration(double seconds) {
     return fmt::format("{:.2f}s", seconds);
   if (seconds < 59.5)
     return fmt::format("{:.0f}s", seconds);
-  const auto total = static_cast<uint64_t>(seconds + 0.5);
+  const auto total = static_cast<uint64_t>(std::llround(seconds));
   const uint64_t minutes = total / 60 % 60;
   const uint64_t hours = total / 3600 % 24;
   if (total < 3600)

@@ -46,7 +46,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
   if (launch.args()->size() != kernel.params()->size())
     return invalidInput("kernel {}: expected {} arguments, found {}", view(kernel.symbol()),
                         kernel.params()->size(), launch.args()->size());
-  if (!isAligned(launch.args()->data()))
+  if (!isAligned(launch.args()->Data()))
     return invalidInput("kernel {}: expected arguments on an 8-byte border of the file",
                         view(kernel.symbol()));
   for (uint32_t i = 0; i < launch.args()->size(); ++i) {

@@ -25,7 +25,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|dump)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
-OTHERS = {"--build", "--check", "--loss", "--preset", "--test-dir", "--python", "--json", "--rounds", "--only"}
+OTHERS = {"--build", "--changed", "--check", "--json", "--loss", "--only", "--preset", "--python", "--rounds", "--test-dir"}
 GENERATED = "docs/reference/"
 FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
 

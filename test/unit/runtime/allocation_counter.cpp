@@ -31,10 +31,12 @@ const int installed = __sanitizer_install_malloc_and_free_hooks(
 } // namespace
 #else
 extern "C" {
+// NOLINTBEGIN(bugprone-reserved-identifier): glibc's own, declared in no header.
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
+// NOLINTEND(bugprone-reserved-identifier)
 
 void *malloc(size_t size) {
   count();

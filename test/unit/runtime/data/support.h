@@ -84,7 +84,7 @@ inline std::string safetensors(const std::vector<Column> &columns) {
   return safetensors("{" + header + "}", data);
 }
 
-inline const Status &statusOf(const Status &status) { return status; }
+inline Status statusOf(Status status) { return status; }
 template <typename T> const Status &statusOf(const Result<T> &result) { return result.status(); }
 
 } // namespace trainc::test
