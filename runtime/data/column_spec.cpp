@@ -1,5 +1,7 @@
 #include "runtime/data/column_spec.h"
 
+#include "runtime/plan/dtype.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -10,26 +12,7 @@ uint64_t ColumnSpec::elements() const {
   return std::accumulate(shape.begin(), shape.end(), uint64_t{1}, std::multiplies<>());
 }
 
-uint64_t ColumnSpec::bytes() const { return elements() * dtypeBytes(dtype); }
-
-size_t dtypeBytes(fb::DType dtype) {
-  switch (dtype) {
-  case fb::DType::F64:
-  case fb::DType::I64:
-  case fb::DType::U64:
-    return 8;
-  case fb::DType::F32:
-  case fb::DType::I32:
-  case fb::DType::U32:
-    return 4;
-  case fb::DType::BF16:
-  case fb::DType::F16:
-    return 2;
-  case fb::DType::U8:
-    return 1;
-  }
-  return 0;
-}
+uint64_t ColumnSpec::bytes() const { return elements() * elementBytes(dtype); }
 
 ColumnSpec columnSpec(const fb::Input &input) {
   ColumnSpec spec;

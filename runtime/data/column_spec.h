@@ -24,9 +24,6 @@ struct ColumnSpec {
   uint64_t bytes() const;    ///< of one sample
 };
 
-/// Bytes of an element of a plan's dtype.
-size_t dtypeBytes(fb::DType dtype);
-
 /// The column that `input` of a (verified) plan asks for.
 ColumnSpec columnSpec(const fb::Input &input);
 

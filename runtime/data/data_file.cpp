@@ -1,5 +1,7 @@
 #include "runtime/data/data_file.h"
 
+#include "runtime/plan/dtype.h"
+
 #include <algorithm>
 #include <fmt/ranges.h>
 
@@ -52,10 +54,10 @@ Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenS
     return invalidInput(
         "{}: expected at least {} tokens ({} bytes) for one sample of length {} and its last label, "
         "found {} tokens",
-        path_, length + 1, (length + 1) * dtypeBytes(stream.dtype), length, stream.count());
+        path_, length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count());
   samples_ = (stream.count() - 1) / length;
   for (const ColumnSpec &spec : columns) {
-    const uint64_t shift = spec.name == "labels" ? dtypeBytes(stream.dtype) : 0;
+    const uint64_t shift = spec.name == "labels" ? elementBytes(stream.dtype) : 0;
     TRAINC_RETURN_IF_ERROR(
         addRows({spec, stream.dtype, stream.bytes.data() + shift, stream.fileOffset + shift, length, length,
                  integerBounds(spec), nullptr}));
@@ -94,7 +96,7 @@ Status DataFile::bindTensor(const ColumnSpec &spec) {
         tensor->name, samples, columns_.front().spec.name, samples_);
   samples_ = samples;
   const uint64_t length = spec.elements();
-  const uint64_t shift = shifted && length > 0 ? dtypeBytes(tensor->dtype) : 0;
+  const uint64_t shift = shifted && length > 0 ? elementBytes(tensor->dtype) : 0;
   return addRows({spec, tensor->dtype, tensor->bytes.data() + shift, tensor->fileOffset + shift, length,
                   shift ? length - 1 : length, integerBounds(spec), nullptr});
 }
@@ -110,18 +112,18 @@ Status DataFile::addRows(Rows rows) {
 
 Status DataFile::readRow(size_t column, uint64_t row, std::byte *destination) const {
   const Rows &rows = columns_[column];
-  const std::byte *source = rows.first + row * rows.stride * dtypeBytes(rows.dtype);
+  const std::byte *source = rows.first + row * rows.stride * elementBytes(rows.dtype);
   const size_t converted = rows.convert(source, rows.count, destination, rows.bounds);
   if (converted != rows.count)
     return badValue(rows, row, converted);
   if (const uint64_t rest = rows.spec.elements() - rows.count; rest > 0)
     fillIntegers(rows.spec.ignore, rest, rows.spec.dtype,
-                 destination + rows.count * dtypeBytes(rows.spec.dtype));
+                 destination + rows.count * elementBytes(rows.spec.dtype));
   return {};
 }
 
 Status DataFile::badValue(const Rows &rows, uint64_t row, uint64_t element) const {
-  const uint64_t offset = (row * rows.stride + element) * dtypeBytes(rows.dtype);
+  const uint64_t offset = (row * rows.stride + element) * elementBytes(rows.dtype);
   const int64_t value = readInteger(rows.dtype, rows.first + offset);
   const std::string where = fmt::format("{}: byte {}: sample {}, column '{}', element {}: {}", path_,
                                         rows.fileOffset + offset, row, rows.spec.name, element, value);

@@ -1,6 +1,7 @@
 #include "runtime/data/dataset.h"
 
 #include "runtime/data/file_patterns.h"
+#include "runtime/plan/dtype.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,7 +46,7 @@ Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
   }
   const size_t rest = destination.size() - samples.size() * rowBytes;
   if (spec.name == "labels" && isInteger(spec.dtype))
-    fillIntegers(spec.ignore, rest / dtypeBytes(spec.dtype), spec.dtype, row);
+    fillIntegers(spec.ignore, rest / elementBytes(spec.dtype), spec.dtype, row);
   else
     std::memset(row, 0, rest);
   return {};

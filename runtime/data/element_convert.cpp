@@ -1,5 +1,7 @@
 #include "runtime/data/element_convert.h"
 
+#include "runtime/plan/dtype.h"
+
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -186,7 +188,7 @@ ConvertElements findConversion(SafetensorsDType from, fb::DType to) {
 }
 
 void fillIntegers(int64_t value, size_t count, fb::DType to, std::byte *destination) {
-  switch (dtypeBytes(to)) {
+  switch (elementBytes(to)) {
   case 1:
     return fillWith<int8_t>(value, count, destination);
   case 4:

@@ -42,12 +42,12 @@ Result<TokenStream> readWithHeader(const std::string &file, std::span<const std:
     return invalidInput("{}: byte 4: the header says {}, --data-dtype says {}; leave --data-dtype out", file,
                         tokenDTypeName(dtype), tokenDTypeName(*options.dtype));
   const int32_t count = headerField(bytes, 2);
-  const uint64_t expected = static_cast<uint64_t>(std::max(count, 0)) * dtypeBytes(dtype);
+  const uint64_t expected = static_cast<uint64_t>(std::max(count, 0)) * elementBytes(dtype);
   if (count < 0 || expected != bytes.size() - kHeaderBytes)
     return invalidInput(
         "{}: byte 8: the header says {} tokens of {} bytes after the first {} bytes, found {} bytes; "
         "the file is truncated or damaged",
-        file, count, dtypeBytes(dtype), kHeaderBytes, bytes.size() - kHeaderBytes);
+        file, count, elementBytes(dtype), kHeaderBytes, bytes.size() - kHeaderBytes);
   return TokenStream{dtype, kHeaderBytes, bytes.subspan(kHeaderBytes)};
 }
 
@@ -82,7 +82,7 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
   if (bytes.size() >= sizeof(int32_t) && headerField(bytes, 0) == kMagic)
     return readWithHeader(file, bytes, options);
   TRAINC_ASSIGN_OR_RETURN(const SafetensorsDType dtype, rawDType(path, options));
-  const size_t width = dtypeBytes(dtype);
+  const size_t width = elementBytes(dtype);
   if (bytes.size() % width != 0)
     return invalidInput(
         "{}: byte {}: a file of {} bytes is no whole number of {} tokens ({} bytes each); set "

@@ -20,7 +20,7 @@ struct TokenStream {
   uint64_t fileOffset;    ///< of the first token, in bytes
   std::span<const std::byte> bytes;
 
-  uint64_t count() const { return bytes.size() / dtypeBytes(dtype); }
+  uint64_t count() const { return bytes.size() / elementBytes(dtype); }
 };
 
 /// Reads "uint8", "uint16" or "uint32".

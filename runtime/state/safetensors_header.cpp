@@ -194,7 +194,7 @@ Status verifyCoverage(const std::string &file, const std::vector<SafetensorsTens
 
 } // namespace
 
-size_t dtypeBytes(SafetensorsDType dtype) { return infoOf(dtype).bytes; }
+size_t elementBytes(SafetensorsDType dtype) { return infoOf(dtype).bytes; }
 
 std::string_view dtypeName(SafetensorsDType dtype) { return infoOf(dtype).name; }
 

@@ -35,7 +35,7 @@ enum class SafetensorsDType {
 };
 
 /// Bytes of one element.
-size_t dtypeBytes(SafetensorsDType dtype);
+size_t elementBytes(SafetensorsDType dtype);
 /// The name that the file format uses: "F32", "I64", ...
 std::string_view dtypeName(SafetensorsDType dtype);
 
@@ -48,7 +48,7 @@ struct SafetensorsTensor {
   std::span<const std::byte> bytes;
 
   /// Number of elements; 1 for a scalar.
-  uint64_t elements() const { return bytes.size() / dtypeBytes(dtype); }
+  uint64_t elements() const { return bytes.size() / elementBytes(dtype); }
 };
 
 /// "F32 [2, 3]", for messages.

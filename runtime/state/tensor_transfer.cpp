@@ -62,7 +62,7 @@ void convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
 /// Copies one tensor; false when its checksum differs.
 bool transfer(const TensorTransfer &job) {
   const SafetensorsTensor &source = *job.source;
-  const size_t sourceElement = dtypeBytes(source.dtype);
+  const size_t sourceElement = elementBytes(source.dtype);
   const size_t destinationElement =
       source.elements() == 0 ? 1 : job.destination->bytes.size() / source.elements();
   StreamHash hash;

@@ -50,9 +50,9 @@ TEST(SafetensorsView, KnowsEmptyTensorsAndFiles) {
 }
 
 TEST(SafetensorsView, SizesOfAllDTypes) {
-  EXPECT_EQ(dtypeBytes(SafetensorsDType::kF64), 8U);
-  EXPECT_EQ(dtypeBytes(SafetensorsDType::kBF16), 2U);
-  EXPECT_EQ(dtypeBytes(SafetensorsDType::kBool), 1U);
+  EXPECT_EQ(elementBytes(SafetensorsDType::kF64), 8U);
+  EXPECT_EQ(elementBytes(SafetensorsDType::kBF16), 2U);
+  EXPECT_EQ(elementBytes(SafetensorsDType::kBool), 1U);
   EXPECT_EQ(dtypeName(SafetensorsDType::kF8E4M3), "F8_E4M3");
 }
 
