@@ -41,7 +41,21 @@ Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) 
   if (evaluator.samples() == 0)
     return invalidInput("--eval-data: expected at least {} samples (the plan's evaluation batch), found {}",
                         training->eval_batch(), dataset.samples());
+  TRAINC_RETURN_IF_ERROR(evaluator.checkValues());
   return evaluator;
+}
+
+/// Sooner than in the first evaluation, before which there may be hours of training.
+Status Evaluator::checkValues() {
+  for (const InputView &input : executor_.inputs(kEval)) {
+    if (!isInteger(input.info->dtype()))
+      continue;
+    const size_t column = *dataset_.findColumn(columnSpec(*input.info));
+    const std::span<std::byte> row = std::span(staging_).first(input.bytes.size() / batch_);
+    for (uint64_t sample = 0; sample < samples_; ++sample)
+      TRAINC_RETURN_IF_ERROR(dataset_.fill(column, std::span(&sample, 1), row));
+  }
+  return {};
 }
 
 Status Evaluator::feed(uint64_t first, uint64_t count) {
@@ -57,10 +71,12 @@ Status Evaluator::feed(uint64_t first, uint64_t count) {
   return {};
 }
 
-Result<EvalResult> Evaluator::run() {
+Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &stopRequested) {
   double sum = 0;
   EvalResult result;
   for (uint64_t first = 0; first < samples_; first += batch_) {
+    if (stopRequested && stopRequested())
+      return std::optional<EvalResult>();
     TRAINC_RETURN_IF_ERROR(feed(first, std::min(batch_, samples_ - first)));
     executor_.run(kEval);
     sum += executor_.scalar<float>("eval_loss").value_or(0);
@@ -72,7 +88,7 @@ Result<EvalResult> Evaluator::run() {
   result.samples = samples_;
   result.loss = sum / result.targets;
   result.perplexity = std::exp(result.loss);
-  return result;
+  return std::optional(result);
 }
 
 } // namespace trainc

@@ -4,6 +4,9 @@
 #include "runtime/data/dataset.h"
 #include "runtime/exec/executor.h"
 
+#include <functional>
+#include <optional>
+
 namespace trainc {
 
 struct EvalResult {
@@ -17,17 +20,20 @@ struct EvalResult {
 class Evaluator {
 public:
   /// `dataset` must have been opened with the entry's columns and outlive the evaluator. Fails
-  /// (kInvalidInput) when the plan does not evaluate or when the data is too short.
+  /// (kInvalidInput) when the plan does not evaluate, when the data is too short, or on a value that a column
+  /// does not allow: every value is read.
   static Result<Evaluator> create(Executor &executor, const Dataset &dataset);
 
   /// Samples that run() covers: all, where rows beyond the last one can be marked as ignored (integer
   /// labels), else those of the whole batches.
   uint64_t samples() const { return samples_; }
-  /// Fails (kInvalidInput) on a value that a column does not allow, (kFailed) when there is no target at all.
-  Result<EvalResult> run();
+  /// Asks `stopRequested`, where given, before each batch; empty once it says yes. Fails (kFailed) when there
+  /// is no target at all.
+  Result<std::optional<EvalResult>> run(const std::function<bool()> &stopRequested = {});
 
 private:
   Evaluator(Executor &executor, const Dataset &dataset);
+  Status checkValues();
   Status feed(uint64_t first, uint64_t count);
 
   Executor &executor_;

@@ -27,12 +27,13 @@ TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
                 parts_.executor.plan().training()->seq_len() ? "tok" : "samples"),
       samplesPerStep_(samplesPerStep(parts_.executor.plan())),
       tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())),
-      startedAt_(secondsNow()) {}
+      startedAt_(secondsNow()), checkpointStep_(position_.step) {}
 
 Status TrainLoop::run() {
   if (parts_.checkpoints)
     parts_.executor.onStateWrite([this] { parts_.checkpoints->waitUntilRead(); });
   const Status status = runSteps();
+  saveProgress();
   const Status checkpointStatus = finishCheckpoint();
   parts_.executor.onStateWrite({});
   parts_.log.endProgress();
@@ -58,15 +59,15 @@ Status TrainLoop::runSteps() {
                  .firstPosition = position_.samples});
   if (parts_.secondsSinceStart)
     startSeconds_ = parts_.secondsSinceStart();
-  bool last = false;
-  while (!last) {
+  while (!stopped_ && position_.step < options_.steps) {
     TRAINC_RETURN_IF_ERROR(runStep(loader));
-    last = position_.step == options_.steps || stopRequested();
+    const bool last = position_.step == options_.steps;
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
-    if (parts_.evaluator && (due(options_.evalEvery) || position_.step == options_.steps))
+    // Before the evaluation, which takes its time and may fail.
+    if (stopRequested() || last || due(options_.checkpointEvery))
+      saveProgress();
+    if (parts_.evaluator && (last || due(options_.evalEvery)))
       TRAINC_RETURN_IF_ERROR(evaluate());
-    if (parts_.checkpoints && (due(options_.checkpointEvery) || last))
-      startCheckpoint();
   }
   return {};
 }
@@ -78,11 +79,12 @@ Status TrainLoop::runStep(Loader &loader) {
                             static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
   TRAINC_ASSIGN_OR_RETURN(const StepBatch batch, loader.next(position_.step));
   const StepResult result = runner_.run(scalars, batch);
+  report(scalars, result, secondsNow() - begin);
+  TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, batch));
   position_.step += 1;
   position_.samples += samplesPerStep_;
   position_.tokens += samplesPerStep_ * tokensPerSample_;
-  report(scalars, result, secondsNow() - begin);
-  return checkFinite(scalars, result, batch);
+  return {};
 }
 
 Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
@@ -90,11 +92,13 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
     return {};
   const std::string what =
       fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
-                  position_.step, result.loss, result.gradNorm);
+                  scalars.step + 1, result.loss, result.gradNorm);
   if (options_.skipNonFinite) {
     parts_.log.warning("{}", what);
     return {};
   }
+  // The replay may write to the states.
+  saveProgress();
   if (parts_.checkpoints)
     parts_.checkpoints->waitUntilRead();
   const std::optional<NonFinite> culprit = runner_.replay(scalars, batch);
@@ -108,7 +112,7 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
 
 void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {
   StepMetrics metrics;
-  metrics.step = position_.step;
+  metrics.step = scalars.step + 1;
   metrics.loss = result.loss;
   metrics.lr = scalars.lr;
   metrics.gradNorm = result.gradNorm;
@@ -135,15 +139,25 @@ template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics)
 
 Status TrainLoop::evaluate() {
   const double begin = secondsNow();
-  TRAINC_ASSIGN_OR_RETURN(const EvalResult result, parts_.evaluator->run());
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> result,
+                          parts_.evaluator->run([this] { return stopRequested(); }));
+  if (!result)
+    return {};
   const double seconds = secondsNow() - begin;
   parts_.log.info("step {}: evaluation loss {:.4f}, perplexity {:.4g} ({} samples, {})", position_.step,
-                  result.loss, result.perplexity, result.samples, formatDuration(seconds));
-  writeMetrics(EvalMetrics{position_.step, result.loss, result.perplexity, result.samples, seconds});
+                  result->loss, result->perplexity, result->samples, formatDuration(seconds));
+  writeMetrics(EvalMetrics{position_.step, result->loss, result->perplexity, result->samples, seconds});
   return {};
 }
 
-void TrainLoop::startCheckpoint() {
+bool TrainLoop::stopRequested() {
+  stopped_ = stopped_ || (parts_.stopRequested && parts_.stopRequested());
+  return stopped_;
+}
+
+void TrainLoop::saveProgress() {
+  if (!parts_.checkpoints || checkpointStep_ == position_.step)
+    return;
   // A failure that is not the last one does not end the run: the disk may be emptied before the next
   // checkpoint.
   if (const Status status = finishCheckpoint(); !status.ok())

@@ -29,7 +29,8 @@ struct TrainParts {
   MetricsWriter *metrics = nullptr;
   CheckpointWriter *checkpoints = nullptr;
   Evaluator *evaluator = nullptr;
-  std::function<bool()> stopRequested;         ///< asked after each step; empty: never
+  /// Asked after each step and before each batch of an evaluation; empty: never.
+  std::function<bool()> stopRequested;
   std::function<double()> secondsSinceStart{}; ///< since the start of the process; empty: not reported
 };
 
@@ -40,9 +41,10 @@ public:
   /// checkpoints as they are.
   TrainLoop(TrainParts parts, TrainOptions options, TrainerState start);
 
-  /// Runs the steps that are left, or until a stop is requested; then writes a checkpoint. Fails (kFailed)
-  /// when a step gives a loss or gradient that is not finite (it changed nothing, and the message names the
-  /// op) or when the last checkpoint cannot be written; (kInvalidInput) on damaged data.
+  /// Runs the steps that are left, or until a stop is requested or an error; then writes a checkpoint of the
+  /// last good step. Fails (kFailed) when a step gives a loss or gradient that is not finite (it changed
+  /// nothing, and the message names the op) or when the last checkpoint cannot be written; (kInvalidInput) on
+  /// damaged data.
   Status run();
 
   /// Where the run stands.
@@ -54,11 +56,12 @@ private:
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
   Status evaluate();
-  void startCheckpoint();
+  /// Begins to write a checkpoint, unless this run has begun or loaded that of its position already.
+  void saveProgress();
   /// Waits for the checkpoint being written, if any.
   Status finishCheckpoint();
   template <typename Metrics> void writeMetrics(const Metrics &metrics);
-  bool stopRequested() const { return parts_.stopRequested && parts_.stopRequested(); }
+  bool stopRequested();
   double flopsPerStep() const;
 
   TrainParts parts_;
@@ -70,7 +73,8 @@ private:
   uint64_t tokensPerSample_; ///< 1 for models without a sequence
   double startedAt_;         ///< seconds of the steady clock
   std::optional<double> startSeconds_;
-  uint64_t checkpointStep_ = 0; ///< of the latest checkpoint
+  uint64_t checkpointStep_; ///< of the latest checkpoint, or where the run began
+  bool stopped_ = false;    ///< a stop was requested
 };
 
 } // namespace trainc

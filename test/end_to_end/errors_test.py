@@ -16,7 +16,7 @@ from harness import GOLDEN, TRAINC, TRAINRUN, edited, program, read_safetensors,
 
 # An edit of the golden GPT, and what its diagnostic must say, the position in the file first.
 BAD_MODELS = {
-    "unknown op": (("nn.gelu %h", "nn.gleu %h"), "gpt.mlir:11:8: error: ", "nn.gleu", "unknown"),
+    "unknown op": (("nn.gelu %h", "nn.gleu %h"), "gpt.mlir:11:8: error: ", "'nn.gleu' is unknown; did you mean 'nn.gelu'?"),
     "unknown block": (("nn.repeat @layer", "nn.repeat @lyaer"), "gpt.mlir:22:8: error: ", "no nn.block named @lyaer"),
     "unknown value": (("nn.add %x, %a", "nn.add %x, %b"), "gpt.mlir:8:19: error: "),
     "shape mismatch": (("nn.add %y, %m", "nn.add %y, %h"), "gpt.mlir:13:8: error: ", "tensor<3x16x32xf32>",
@@ -26,6 +26,11 @@ BAD_MODELS = {
                             "no parameter 'wtf.weight'", "did you mean 'wte.weight'?"),
     "duplicate parameter": (('"ln_2"', '"ln_1"'), 'gpt.mlir:9:9: error: parameter "h.0.ln_1.weight" is declared twice',
                             "gpt.mlir:3:9: note: the first declaration is here", "another name or scope"),
+    "trained class weights": (("%nll, %lse = nn.cross_entropy %logits, %labels",
+                               '%w = nn.parameter "class_weight" tensor<96xf32> init ones\n'
+                               "  %nll, %lse = nn.cross_entropy %logits, %labels weights %w"),
+                              "gpt.mlir:27:16: error: ", "operand #2 has no gradient", "parameter \"class_weight\"",
+                              "freeze the parameter"),
     "missing loss": (('  nn.loss "loss" %nll\n', ""), "gpt.mlir:17:1: error: the model has no nn.loss", 'expected e.g. `nn.loss "loss"'),
     "missing batch": (("  batch 3 x 16\n", ""), "gpt.mlir:30:1: error: ", "give --micro-batch, or write `batch B`"),
     "unknown model": (("model @gpt\n", "model @gtp\n"), "gpt.mlir:30:1: error: no nn.model named @gtp", "there is nn.model @gpt"),
@@ -55,7 +60,12 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--ranks=2"], "--ranks", "found 2"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
-            (["-o", "x.plan", "--memory-limit=100kib"], "--memory-limit allows 102400", "--micro-batch"),
+            (["-o", "x.plan", "--memory-limit=400kib"], "gpt.mlir:30:1: error: the plan needs", "--memory-limit allows 400.00 KiB (409600)",
+             re.compile(r"\): activations [0-9.]+ KiB \(\d+%\), optimizer states 230.*, parameters 115"),
+             "--micro-batch=1 --accumulate=3"),
+            (["-o", "x.plan", "--memory-limit=400kib", "--micro-batch=1"], "a shorter --seq-len keeps fewer"),
+            (["-o", "x.plan", "--memory-limit=100kib"], "take 345", "whatever the batch; freeze parameters"),
+            (["-o", "x.plan", "--frobnicate"], "error: ", "--frobnicate", "\nRun trainc compile --help for the options\n"),
         ]:
             with self.subTest(arguments=arguments):
                 self.fails([*compile, *arguments], 2, *expected)
@@ -134,20 +144,19 @@ class RunErrors(harness.EndToEndTest):
         tensors = read_safetensors(GOLDEN / "mlp" / "data.safetensors")
         tensors["features"].values[(2 * 8 + 5) * 20 + 7] = value
         write_safetensors("bad.safetensors", tensors)
-        return self.train("--no-shuffle", "--checkpoint-dir", "run", "--checkpoint-every", "1", "--metrics", "run.jsonl", plan="mlp.plan",
-                          data="bad.safetensors")
+        return self.train("--no-shuffle", "--checkpoint-dir", "run", "--metrics", "run.jsonl", plan="mlp.plan", data="bad.safetensors")
 
     def test_nan_loss_stops(self):
         self.fails(self.mlp_data(math.nan), 1, "step 3: the loss is nan", "the update was not applied", "fc1: nn.matmul",
                    "mlp.mlir:3", "wrote nan to element", "entry micro_step, instruction", "--on-nonfinite=skip")
-        self.assertEqual(sorted(os.listdir("run")), ["step-00000001", "step-00000002"])
+        self.assertEqual(os.listdir("run"), ["step-00000002"], "the last good step")
         self.assertIsNone(harness.metrics("run.jsonl")[2]["loss"])
 
     def test_infinite_loss_stops(self):
         self.fails(self.mlp_data(math.inf), 1, "step 3: the loss is", "fc1: nn.matmul", re.compile(r"wrote -?(inf|nan) to element"))
 
     def test_nan_step_changes_nothing(self):
-        _, err = self.run_program(*self.mlp_data(math.nan), "--on-nonfinite=skip")
+        _, err = self.run_program(*self.mlp_data(math.nan), "--on-nonfinite=skip", "--checkpoint-every", "1")
         self.assertIn("warning: step 3: the loss is nan", err)
         for name in ["model.safetensors", "optimizer.safetensors"]:
             before, after, later = (Path(f"run/step-0000000{step}", name).read_bytes() for step in [2, 3, 4])

@@ -248,6 +248,16 @@ class Weights(TrainrunTest):
         self.assertIn("evaluation loss 0.0000", err)
         self.assertLess(self.metrics()[0]["eval_loss"], 1e-6)
 
+    def test_a_signal_ends_an_evaluation(self):
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], [0.0] * 256)})
+        write_tokens("many.bin", 500000)
+        process = self.start("--init", "w.safetensors", "--eval-data", *["many.bin"] * 50)
+        process.stderr.readline()  # signals are caught by now
+        process.send_signal(signal.SIGTERM)
+        err = process.communicate(timeout=30)[1].decode()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("error: stopped by SIGTERM before the evaluation was done", err)
+
     def test_init_mismatch(self):
         write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 2], [0.0] * 32), "wpe.weight": Tensor("F32", [1], [0.0])})
         self.run_fails(2, ["wte.weight: F32 [16, 2] in the file, F32 [16, 16] in the plan", "only in the file (1)",
@@ -274,6 +284,14 @@ class Generation(TrainrunTest):
 
         self.assertEqual(sample("1"), sample("1"))
         self.assertNotEqual(sample("1"), sample("2"))
+
+    def test_a_signal_ends_the_text(self):
+        process = self.start(*self.weights, "--generate=\x01", "--max-tokens", "1000000000")
+        self.assertTrue(process.stdout.read(100))
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=30)[1].decode()
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("error: stopped by SIGINT before the text was done", err)
 
     def test_after_training_and_from_a_checkpoint(self):
         sidecar = {"tokenizer": "bytes", "vocabulary": 256, "dtype": "uint16", "tokens": 801, "tokenizer_xxh3": "0"}

@@ -46,7 +46,11 @@ Status evaluateOnly(Executor &executor, const Options &options, const StartingPo
                           openData(executor, options.evalData, DataUse::kEvaluation, options));
   TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
   const double begin = secondsSinceProcessStart();
-  TRAINC_ASSIGN_OR_RETURN(const EvalResult result, evaluator.run());
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> found,
+                          evaluator.run([] { return stopSignal() != nullptr; }));
+  if (!found)
+    return failed("stopped by {} before the evaluation was done", stopSignal());
+  const EvalResult &result = *found;
   const double seconds = secondsSinceProcessStart() - begin;
   log.info("evaluation loss {:.6f}, perplexity {:.6g} ({} samples, {})", result.loss, result.perplexity,
            result.samples, formatDuration(seconds));

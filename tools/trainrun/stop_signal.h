@@ -1,4 +1,4 @@
-// Ending a run by signal, after the step in progress.
+// Ending a run by signal, after the step, evaluation batch or token in progress.
 #pragma once
 
 namespace trainc {

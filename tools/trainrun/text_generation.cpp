@@ -3,6 +3,7 @@
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/token_sidecar.h"
 #include "runtime/data/tokenizer/tokenizer.h"
+#include "tools/trainrun/stop_signal.h"
 
 #include <algorithm>
 #include <array>
@@ -52,7 +53,7 @@ Result<std::string> tokenizerOfData(const Options &options) {
     return std::string();
   TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> files, expandPatterns(options.data));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(files.front()));
-  return sidecar ? sidecar->tokenizer : std::string();
+  return sidecar ? sidecar->tokenizer.name : std::string();
 }
 
 Status generateText(Executor &executor, const Options &options, uint64_t seed, const std::string &recorded) {
@@ -69,10 +70,12 @@ Status generateText(Executor &executor, const Options &options, uint64_t seed, c
         if (std::ranges::find(ends, token) != ends.end())
           return false;
         write(tokenizer->bytesOf(token));
-        return true;
+        return stopSignal() == nullptr;
       });
   if (started)
     write("\n");
+  if (status.ok() && stopSignal())
+    return failed("stopped by {} before the text was done", stopSignal());
   return status;
 }
 

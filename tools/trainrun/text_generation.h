@@ -11,7 +11,7 @@ namespace trainc {
 Result<std::string> tokenizerOfData(const Options &options);
 
 /// Continues --generate's prompt on standard output with the weights that `executor` holds. `recorded` is the
-/// tokenizer that the checkpoint was trained with, or empty.
+/// tokenizer that the checkpoint was trained with, or empty. Fails (kFailed) when a signal ends it.
 Status generateText(Executor &executor, const Options &options, uint64_t seed, const std::string &recorded);
 
 } // namespace trainc

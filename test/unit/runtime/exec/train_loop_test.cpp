@@ -67,7 +67,7 @@ protected:
 
   std::string logged() {
     std::fflush(stream_);
-    std::rewind(stream_);
+    std::fseek(stream_, 0, SEEK_SET);
     std::string text(1 << 16, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), stream_));
     return text;
@@ -141,6 +141,51 @@ TEST_F(TrainLoopTest, StopsAfterTheStepWithACheckpoint) {
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(7));
 }
 
+TEST_F(TrainLoopTest, AStopEndsAnEvaluation) {
+  ToyRun run;
+  const auto dataset =
+      Dataset::open({(folder_ / "tokens.bin").string()}, entryColumns(run.executor(), {"eval"}));
+  auto evaluator = Evaluator::create(run.executor(), *dataset);
+  ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+  // After the step, then before each of the 25 batches.
+  stopRequested_ = [asked = 0]() mutable { return ++asked == 4; };
+  CheckpointWriter writer = checkpoints(run);
+  ASSERT_TRUE(train(run, {.steps = 20, .evalEvery = 1}, &writer, &*evaluator).ok());
+  EXPECT_EQ(position_.step, 1U);
+  EXPECT_EQ(metrics().size(), 1U) << "the step's alone";
+  EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(1));
+}
+
+TEST_F(TrainLoopTest, AFailedEvaluationLosesNoTraining) {
+  ToyRun run;
+  const auto column = [](const char *name, int32_t value) {
+    return OwnedTensor(name, fb::DType::I32, {4, kToyLength}, std::vector<int32_t>(4 * kToyLength, value));
+  };
+  ASSERT_TRUE(
+      saveTensors(folder_ / "ignored.safetensors", {column("tokens", 1), column("labels", -100)}).ok());
+  const auto dataset =
+      Dataset::open({(folder_ / "ignored.safetensors").string()}, entryColumns(run.executor(), {"eval"}));
+  ASSERT_TRUE(dataset.ok()) << dataset.status().message();
+  auto evaluator = Evaluator::create(run.executor(), *dataset);
+  ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+  CheckpointWriter writer = checkpoints(run);
+  const Status status = train(run, {.steps = 20, .evalEvery = 4}, &writer, &*evaluator);
+  EXPECT_THAT(status.message(), HasSubstr("all targets of the 4 samples are ignored"));
+  EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(4));
+}
+
+TEST_F(TrainLoopTest, EvaluationDataIsCheckedBeforeTraining) {
+  std::string text = readFile(folder_ / "tokens.bin");
+  text[1200] = 16; // of the last batches
+  writeFile(folder_ / "eval.bin", text);
+  ToyRun run;
+  const auto dataset =
+      Dataset::open({(folder_ / "eval.bin").string()}, entryColumns(run.executor(), {"eval"}));
+  const Status status = Evaluator::create(run.executor(), *dataset).status();
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), HasSubstr("eval.bin: byte 1200: "));
+}
+
 TEST_F(TrainLoopTest, EvaluatesEveryFewStepsAndAtTheEnd) {
   ToyRun run;
   writeToyTokens(folder_ / "eval.bin", 10);
@@ -167,8 +212,9 @@ TEST_F(TrainLoopTest, IncompleteEvaluationBatchesCountOnlyTheirSamples) {
       Dataset::open({(folder_ / "eval.bin").string()}, entryColumns(run.executor(), {"eval"}));
   ASSERT_TRUE(dataset.ok());
   auto evaluator = Evaluator::create(run.executor(), *dataset);
-  const auto result = evaluator->run();
-  ASSERT_TRUE(result.ok());
+  const auto evaluated = evaluator->run();
+  ASSERT_TRUE(evaluated.ok());
+  const std::optional<EvalResult> &result = *evaluated;
   EXPECT_EQ(result->targets, 48);
   double expected = 0; // of the 48 pairs of neighbours, from the weights
   for (int i = 0, token = 1; i < 48; ++i, token = (3 * token + 1) % 16) {
@@ -193,6 +239,36 @@ TEST_F(TrainLoopTest, NonFiniteStepChangesNothingAndIsNamed) {
   EXPECT_EQ(0, std::memcmp(before.data(), run.weights().data(), run.weights().size_bytes()));
   EXPECT_EQ(metrics().size(), 1U);
   EXPECT_TRUE(metrics()[0]["loss"].is_null());
+}
+
+TEST_F(TrainLoopTest, TheStepBeforeANonFiniteOneIsSaved) {
+  PlanBuilder builder = toyPlan();
+  builder.plan.training->schedule->peak = 1.5;
+  const auto accelerate = [](ToyRun &run) { // the weights overflow after a few steps
+    const std::span<std::byte> momentum = run.executor().findState("exp_avg.wte.weight")->bytes;
+    std::ranges::fill(std::span(reinterpret_cast<float *>(momentum.data()), run.weights().size()), 3e38F);
+  };
+  ToyRun diverging(1, 1, builder);
+  accelerate(diverging);
+  {
+    CheckpointWriter writer = checkpoints(diverging);
+    ASSERT_EQ(train(diverging, {.steps = 1000}, &writer).exitCode(), 1);
+  }
+  const uint64_t good = metrics().size() - 1;
+  ASSERT_GT(good, 1U);
+  EXPECT_EQ(position_.step, good);
+  ASSERT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(good));
+
+  ToyRun same(1, 1, builder);
+  accelerate(same);
+  position_ = {};
+  ASSERT_TRUE(train(same, {.steps = good}).ok());
+  ToyRun resumed(2);
+  const auto checkpoint = Checkpoint::open(folder_ / "checkpoints" / checkpointName(good));
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
+  EXPECT_EQ(checkpoint->state().samples, good * kToyMicroBatch * kToyAccumulate);
+  ASSERT_TRUE(checkpoint->loadParameters(stateTensors(resumed.executor(), fb::Role::Parameter), 1).ok());
+  EXPECT_TRUE(std::ranges::equal(resumed.weights(), same.weights()));
 }
 
 TEST_F(TrainLoopTest, NonFiniteStepsCanBeSkipped) {
@@ -240,9 +316,12 @@ TEST_F(TrainLoopTest, DamagedDataIsNamed) {
   text[200] = 16;
   writeFile(folder_ / "tokens.bin", text);
   ToyRun run;
-  const Status status = train(run, {.steps = 40});
+  CheckpointWriter writer = checkpoints(run);
+  const Status status = train(run, {.steps = 40}, &writer);
   EXPECT_EQ(status.exitCode(), 2);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("tokens.bin"), HasSubstr("200"), HasSubstr("16")));
+  ASSERT_GT(position_.step, 0U) << "the seed takes the damaged sample first";
+  EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(position_.step));
 }
 
 TEST_F(TrainLoopTest, StepsDoNotAllocate) {
