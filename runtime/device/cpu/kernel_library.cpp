@@ -2,12 +2,6 @@
 
 #include "runtime/device/cpu/cpu_features.h"
 
-#include <cerrno>
-#include <cstring>
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 namespace trainc {
 
 namespace {
@@ -33,35 +27,7 @@ Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
   return best;
 }
 
-bool writeImage(int fd, const flatbuffers::Vector<uint8_t> &image) {
-  for (size_t done = 0; done < image.size();) {
-    const ssize_t written = ::write(fd, image.data() + done, image.size() - done);
-    if (written < 0 && errno != EINTR)
-      return false;
-    done += written > 0 ? static_cast<size_t>(written) : 0;
-  }
-  return true;
-}
-
-/// Loads an ELF shared object from memory; null with the reason in `error`.
-void *openImage(const flatbuffers::Vector<uint8_t> &image, std::string &error) {
-  const int fd = memfd_create("trainc-kernels", MFD_CLOEXEC);
-  if (fd < 0 || !writeImage(fd, image)) {
-    error = std::strerror(errno);
-    if (fd >= 0)
-      ::close(fd);
-    return nullptr;
-  }
-  void *handle = dlopen(fmt::format("/proc/self/fd/{}", fd).c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!handle)
-    error = dlerror();
-  ::close(fd);
-  return handle;
-}
-
 } // namespace
-
-void KernelLibrary::Close::operator()(void *handle) const { dlclose(handle); }
 
 Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   KernelLibrary library;
@@ -69,17 +35,17 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
     return library;
   TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(plan));
   library.level_ = object->level()->str();
-  std::string error;
-  library.handle_.reset(openImage(*object->image(), error));
-  if (!library.handle_)
+  Result<KernelImage> image = KernelImage::load({object->image()->data(), object->image()->size()});
+  if (!image.ok())
     return invalidInput("cannot load the plan's kernels for {}: {}; compile the model again", library.level_,
-                        error);
+                        image.status().message());
+  library.image_ = std::move(*image);
   for (const fb::Kernel *kernel : *plan.kernels()) {
-    void *symbol = dlsym(library.handle_.get(), kernel->symbol()->c_str());
-    if (!symbol)
+    const KernelFunction function = library.image_.find(kernel->symbol()->str());
+    if (!function)
       return invalidInput("the plan's code for {} lacks kernel {}; compile the model again", library.level_,
                           kernel->symbol()->c_str());
-    library.functions_.push_back(reinterpret_cast<KernelFunction>(symbol));
+    library.functions_.push_back(function);
   }
   return library;
 }

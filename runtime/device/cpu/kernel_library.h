@@ -1,17 +1,12 @@
-// The machine code of one plan object, loaded into the process.
+// The kernels of one plan, loaded into the process.
 #pragma once
 
-#include "runtime/base/status.h"
+#include "runtime/device/cpu/kernel_image.h"
 #include "runtime/schema/plan_generated.h"
 
-#include <cstdint>
-#include <memory>
 #include <vector>
 
 namespace trainc {
-
-/// A generated kernel: runs tiles [begin, end) of its grid.
-using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end);
 
 /// The kernels of a plan, from the object of the highest level that this CPU can run.
 class KernelLibrary {
@@ -26,12 +21,8 @@ public:
   const std::string &level() const { return level_; }
 
 private:
-  struct Close {
-    void operator()(void *handle) const;
-  };
-
   std::string level_;
-  std::unique_ptr<void, Close> handle_;
+  KernelImage image_;
   std::vector<KernelFunction> functions_;
 };
 

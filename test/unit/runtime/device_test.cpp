@@ -164,6 +164,9 @@ TEST(CpuDevice, NamesAMissingKernel) {
 
 TEST(CpuDevice, RefusesCodeThatIsNotElf) {
   PlanBuilder builder = fullPlan();
+  PlanBytes good(builder.payload());
+  CpuDevice other(1); // whose code the loader must not take for that of the next device
+  ASSERT_TRUE(other.loadKernels(**good.read()).ok());
   builder.plan.objects[0]->image = {1, 2, 3};
   PlanBytes bytes(builder.payload());
   CpuDevice device(1);

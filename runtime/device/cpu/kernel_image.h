@@ -1,0 +1,37 @@
+// A shared object of kernels in memory, loaded into the process.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace trainc {
+
+/// A generated kernel: runs tiles [begin, end) of its grid.
+using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end);
+
+/// Machine code that can be called for as long as this lives. The CPU must have the features that it needs.
+class KernelImage {
+public:
+  /// No code.
+  KernelImage() = default;
+
+  /// Loads an ELF shared object. Fails (kFailed) with the loader's reason.
+  static Result<KernelImage> load(std::span<const uint8_t> object);
+
+  /// Null when there is no such symbol.
+  KernelFunction find(const std::string &symbol) const;
+
+private:
+  struct Loaded;
+  struct Unload {
+    void operator()(Loaded *loaded) const;
+  };
+
+  std::unique_ptr<Loaded, Unload> loaded_;
+};
+
+} // namespace trainc
