@@ -1,27 +1,22 @@
 #include "runtime/exec/executor.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/exec/memory_by_role.h"
 #include "runtime/exec/state_writes.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/view.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace trainc {
 
 namespace {
-
-std::string_view view(const flatbuffers::String *string) { return {string->data(), string->size()}; }
 
 uint64_t tensorBytes(const flatbuffers::Vector<uint64_t> &shape, fb::DType dtype) {
   uint64_t bytes = elementBytes(dtype);
   for (const uint64_t dimension : shape)
     bytes *= dimension;
   return bytes;
-}
-
-double secondsNow() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 } // namespace
@@ -83,10 +78,10 @@ void Executor::runProfiled(const Program &program) {
   for (const Block &block : program.blocks)
     for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
       for (uint32_t i = block.begin; i < block.end; ++i) {
-        const double start = secondsNow();
+        const double start = steadySeconds();
         issueStep(program, i, iteration);
         device_.synchronise();
-        profiler_->add(program.steps[i], secondsNow() - start);
+        profiler_->add(program.steps[i], steadySeconds() - start);
       }
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/exec/program.h"
 
+#include "runtime/plan/view.h"
+
 #include <algorithm>
 
 namespace trainc {
@@ -111,7 +113,7 @@ void issueStep(Device &device, const Program &, const ZeroStep &zero, uint64_t i
 
 Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, std::span<std::byte *const> buffers) {
   Program program;
-  program.name = std::string_view(entry.name()->data(), entry.name()->size());
+  program.name = view(entry.name());
   program.entry = &entry;
   Resolver(plan, buffers, program).resolve(entry);
   program.pointers.reserve(program.args.size());

@@ -1,18 +1,15 @@
 #include "runtime/exec/train_loop.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/exec/schedule.h"
 #include "runtime/log/units.h"
+#include "runtime/plan/view.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace trainc {
 
 namespace {
-
-double secondsNow() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 uint64_t samplesPerStep(const fb::Plan &plan) {
   return plan.training()->micro_batch() * plan.training()->accumulate() * plan.ranks();
@@ -27,7 +24,7 @@ TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
                 parts_.executor.plan().training()->seq_len() ? "tok" : "samples"),
       samplesPerStep_(samplesPerStep(parts_.executor.plan())),
       tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())),
-      startedAt_(secondsNow()), checkpointStep_(position_.step) {}
+      startedAt_(steadySeconds()), checkpointStep_(position_.step) {}
 
 Status TrainLoop::run() {
   if (parts_.checkpoints)
@@ -73,13 +70,13 @@ Status TrainLoop::runSteps() {
 }
 
 Status TrainLoop::runStep(Loader &loader) {
-  const double begin = secondsNow();
+  const double begin = steadySeconds();
   const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
   const StepScalars scalars{position_.seed, position_.step,
                             static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
   TRAINC_ASSIGN_OR_RETURN(const StepBatch batch, loader.next(position_.step));
   const StepResult result = runner_.run(scalars, batch);
-  report(scalars, result, secondsNow() - begin);
+  report(scalars, result, steadySeconds() - begin);
   TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, batch));
   position_.step += 1;
   position_.samples += samplesPerStep_;
@@ -123,7 +120,7 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   if (options_.peakFlops > 0)
     metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
-  progress_.update(metrics, secondsNow() - startedAt_);
+  progress_.update(metrics, steadySeconds() - startedAt_);
   writeMetrics(metrics);
 }
 
@@ -138,12 +135,12 @@ template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics)
 }
 
 Status TrainLoop::evaluate() {
-  const double begin = secondsNow();
+  const double begin = steadySeconds();
   TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> result,
                           parts_.evaluator->run([this] { return stopRequested(); }));
   if (!result)
     return {};
-  const double seconds = secondsNow() - begin;
+  const double seconds = steadySeconds() - begin;
   parts_.log.info("step {}: evaluation loss {:.4f}, perplexity {:.4g} ({} samples, {})", position_.step,
                   result->loss, result->perplexity, result->samples, formatDuration(seconds));
   writeMetrics(EvalMetrics{position_.step, result->loss, result->perplexity, result->samples, seconds});
@@ -177,7 +174,7 @@ Status TrainLoop::finishCheckpoint() {
 double TrainLoop::flopsPerStep() const {
   double flops = 0;
   for (const fb::Entry *entry : *parts_.executor.plan().entries()) {
-    const std::string_view name(entry->name()->data(), entry->name()->size());
+    const std::string_view name = view(entry->name());
     if (name == "begin_step" || name == "update")
       flops += static_cast<double>(entry->flops());
     else if (name == "micro_step")

@@ -11,14 +11,14 @@ namespace trainc {
 namespace {
 
 Status header(const fb::Plan &plan) {
-  TRAINC_RETURN_IF_ERROR(verify::name(verify::view(plan.name()), "the plan"));
-  if (verify::view(plan.target()) != "cpu")
+  TRAINC_RETURN_IF_ERROR(verify::name(view(plan.name()), "the plan"));
+  if (view(plan.target()) != "cpu")
     return invalidInput("plan target: expected 'cpu', found '{}'; compile with --target=cpu",
-                        verify::view(plan.target()));
+                        view(plan.target()));
   if (plan.ranks() != 1)
     return invalidInput("plan ranks: expected 1, found {}; compile with --ranks=1", plan.ranks());
   for (const fb::Source *source : *plan.sources())
-    TRAINC_RETURN_IF_ERROR(verify::name(verify::view(source->op()), "a source op"));
+    TRAINC_RETURN_IF_ERROR(verify::name(view(source->op()), "a source op"));
   return {};
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/plan/view.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <string_view>
@@ -35,11 +36,6 @@ bool isAligned(const void *data);
 
 /// Product of the dimensions; 0 when one is zero, the product exceeds 2^48, or the vector is misaligned.
 uint64_t elements(const flatbuffers::Vector<uint64_t> &shape);
-
-/// A view of a FlatBuffers string.
-inline std::string_view view(const flatbuffers::String *string) {
-  return string ? std::string_view(string->data(), string->size()) : std::string_view();
-}
 
 /// A sum or product of unsigned or signed 64-bit numbers that remembers overflow.
 inline bool add(int64_t a, int64_t b, int64_t &sum) { return !__builtin_add_overflow(a, b, &sum); }

@@ -1,11 +1,10 @@
 #include "runtime/state/tensor_transfer.h"
 
+#include "runtime/base/small_float.h"
 #include "runtime/state/stream_hash.h"
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
-#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -17,25 +16,11 @@ namespace {
 /// Hashed and copied while it is in the cache; a multiple of every element size.
 constexpr size_t kChunkBytes = size_t{1} << 18;
 
-/// IEEE binary16: 1 sign bit, 5 exponent bits (bias 15), 10 fraction bits.
-float floatFromHalf(uint16_t half) {
-  const int exponent = half >> 10 & 31;
-  const int fraction = half & 1023;
-  const float sign = half & 0x8000 ? -1.0F : 1.0F;
-  if (exponent == 0)
-    return sign * std::ldexp(static_cast<float>(fraction), -24);
-  if (exponent == 31) // infinities and NaN: the same fraction, moved to the top of the wider one
-    return std::bit_cast<float>(static_cast<uint32_t>(half & 0x8000) << 16 | 0x7F800000U |
-                                static_cast<uint32_t>(fraction) << 13);
-  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-}
-
-template <typename From, typename Convert>
-void convertTo(std::byte *destination, std::span<const std::byte> source, Convert convert) {
+template <typename From> void toFloats(std::byte *destination, std::span<const std::byte> source) {
   for (size_t i = 0; i < source.size() / sizeof(From); ++i) {
     From from;
     std::memcpy(&from, source.data() + i * sizeof(From), sizeof(From));
-    const float to = convert(from);
+    const auto to = static_cast<float>(from);
     std::memcpy(destination + i * sizeof(float), &to, sizeof(float));
   }
 }
@@ -49,14 +34,12 @@ void convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
     std::memcpy(destination, source.data(), source.size());
     return;
   }
-  if (from == SafetensorsDType::kBF16) // the upper half of an F32
-    convertTo<uint16_t>(destination, source, [](uint16_t value) {
-      return std::bit_cast<float>(static_cast<uint32_t>(value) << 16);
-    });
+  if (from == SafetensorsDType::kBF16)
+    toFloats<BFloat16>(destination, source);
   else if (from == SafetensorsDType::kF16)
-    convertTo<uint16_t>(destination, source, floatFromHalf);
+    toFloats<Float16>(destination, source);
   else
-    convertTo<double>(destination, source, [](double value) { return static_cast<float>(value); });
+    toFloats<double>(destination, source);
 }
 
 /// Copies one tensor; false when its checksum differs.

@@ -57,6 +57,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "above 0", "'0'"),
+            (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "above 0", "'0'"),
             (["-o", "x.plan", "--ranks=2"], "--ranks", "found 2"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),

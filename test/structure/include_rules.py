@@ -33,8 +33,9 @@ MAY_INCLUDE = {
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + DIALECTS,
     "lib": COMPILER_BASE + DIALECTS,
-    "tools/trainrun": ["runtime"],
-    "tools": ["lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/state"] + DIALECTS,
+    "tools/common": [],
+    "tools/trainrun": ["runtime", "tools/common"],
+    "tools": ["tools/common", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/state"] + DIALECTS,
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["lib", "runtime"] + DIALECTS,
 }

@@ -1,7 +1,6 @@
 #include "tools/trainc/Cli.h"
 
-#include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include "tools/common/validators.h"
 
 #include <map>
 
@@ -11,14 +10,6 @@ namespace {
 
 const std::map<std::string, Phase> kPhases = {
     {"model", Phase::Model}, {"step", Phase::Step}, {"scheduled", Phase::Scheduled}, {"plan", Phase::Plan}};
-
-/// CLI::PositiveNumber, whose message prints the largest double in full.
-const CLI::Validator kPositive(
-    [](std::string &text) {
-      return CLI::PositiveNumber(text).empty() ? ""
-                                               : fmt::format("expected a number above 0, found '{}'", text);
-    },
-    "POSITIVE");
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
@@ -63,7 +54,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile
       ->add_option("--eval-batch", options.evalBatch,
                    "Samples per evaluation batch; default: the micro-batch")
-      ->check(CLI::PositiveNumber);
+      ->check(kPositive);
   compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive);
   compile
       ->add_option("--memory-limit", options.memoryLimit, "Bytes the plan may allocate per rank, e.g. 16GiB")

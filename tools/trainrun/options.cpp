@@ -1,8 +1,7 @@
 #include "tools/trainrun/options.h"
 
+#include "tools/common/validators.h"
 #include "tools/trainrun/contradictions.h"
-
-#include <CLI/CLI.hpp>
 
 namespace trainc {
 
@@ -25,19 +24,6 @@ constexpr const char *kExamples = R"(Examples:
       verifies the plan and shows its memory, inputs and entries; computes nothing
 
 Exit codes: 0 done, 1 the run failed, 2 bad usage or input.)";
-
-/// CLI11's validators of these names print the largest double in full.
-const CLI::Validator kPositive(
-    [](std::string &text) {
-      return CLI::PositiveNumber(text).empty() ? ""
-                                               : fmt::format("expected a number above 0, found '{}'", text);
-    },
-    "POSITIVE");
-const CLI::Validator kNonNegative(
-    [](std::string &text) {
-      return CLI::NonNegativeNumber(text).empty() ? "" : fmt::format("expected 0 or more, found '{}'", text);
-    },
-    "NONNEGATIVE");
 
 /// Adds options under a heading of --help.
 class Group {
