@@ -51,13 +51,23 @@ Result<TokenStream> readWithHeader(const std::string &file, std::span<const std:
   return TokenStream{dtype, kHeaderBytes, bytes.subspan(kHeaderBytes)};
 }
 
-Result<SafetensorsDType> rawDType(const std::filesystem::path &path, const TokenFileOptions &options) {
+SafetensorsDType rawDType(const std::optional<TokenSidecar> &sidecar, const TokenFileOptions &options) {
   if (options.dtype)
     return *options.dtype;
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(path));
   if (sidecar)
     return sidecar->dtype;
   return options.vocabulary > kVocabularyOfUint16 ? SafetensorsDType::kU32 : SafetensorsDType::kU16;
+}
+
+/// A file that was cut, or replaced without its sidecar, is noticed by its size.
+Status checkSize(const std::filesystem::path &path, const TokenSidecar &sidecar, uint64_t bytes) {
+  const uint64_t width = elementBytes(sidecar.dtype);
+  if (bytes % width == 0 && bytes / width == sidecar.tokens)
+    return {};
+  return invalidInput(
+      "{}: expected {} tokens of {} bytes, as {} says, found {} bytes; the file is truncated or another one: "
+      "copy or tokenize it again, or delete the JSON file",
+      path.string(), sidecar.tokens, width, sidecarPath(path).string(), bytes);
 }
 
 } // namespace
@@ -81,7 +91,10 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
   const std::string file = path.string();
   if (bytes.size() >= sizeof(int32_t) && headerField(bytes, 0) == kMagic)
     return readWithHeader(file, bytes, options);
-  TRAINC_ASSIGN_OR_RETURN(const SafetensorsDType dtype, rawDType(path, options));
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(path));
+  if (sidecar)
+    TRAINC_RETURN_IF_ERROR(checkSize(path, *sidecar, bytes.size()));
+  const SafetensorsDType dtype = rawDType(sidecar, options);
   const size_t width = elementBytes(dtype);
   if (bytes.size() % width != 0)
     return invalidInput(

@@ -30,11 +30,10 @@ std::string_view tokenDTypeName(SafetensorsDType dtype);
 
 /// Interprets the content of the token file `path`:
 ///  * llm.c's format where it starts with the magic number 20240520: 256 int32 of header (magic, version 1
-///  for uint16 or
-///    7 for uint32, number of tokens), then the tokens;
+///    for uint16 or 7 for uint32, number of tokens), then the tokens;
 ///  * raw tokens otherwise. Their width is options.dtype; else what `PATH.json`, which `trainc tokenize`
-///  writes, says;
-///    else it follows from options.vocabulary.
+///    writes, says; else it follows from options.vocabulary. Where there is such a JSON file, the number of
+///    tokens must be the one it says.
 /// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> bytes,
                                     const TokenFileOptions &options);

@@ -47,6 +47,21 @@ TEST(TokenFile, OptionThenSidecarDecideTheWidth) {
   EXPECT_EQ(byOption->count(), 8U);
 }
 
+TEST(TokenFile, HasAsManyTokensAsItsSidecarSays) {
+  const Folder folder;
+  const std::string content = bytesOf<uint16_t>({1, 2, 3});
+  const std::string path = folder.write("t.bin", content);
+  folder.write("t.bin.json",
+               R"({"tokenizer":"bytes","vocabulary":256,"dtype":"uint16","tokens":4,"tokenizer_xxh3":"0"})");
+  for (const auto &dtype : {std::optional<SafetensorsDType>(), std::optional(SafetensorsDType::kU8)})
+    EXPECT_INVALID(
+        readTokenStream(path, asBytes(content), {dtype, 0}),
+        path + ": expected 4 tokens of 2 bytes, as " + path +
+            ".json says, found 6 bytes; the file is truncated or another one: copy or tokenize it again, or "
+            "delete the JSON file");
+  ASSERT_OK(readTokenStream(path, asBytes(bytesOf<uint16_t>({1, 2, 3, 4})), {}));
+}
+
 TEST(TokenFile, ReadsBothVersionsOfLlmc) {
   const std::string content = llmcFile(1, 3, bytesOf<uint16_t>({5, 6, 7}));
   const auto narrow = read(content, {std::nullopt, 100000});
