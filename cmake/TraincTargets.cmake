@@ -40,7 +40,7 @@ function(trainc_unit_test name)
   if(name MATCHES "^runtime_")
     add_dependencies(runtime_tests ${name})
   endif()
-  gtest_discover_tests(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+  gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()
 
 # trainc_fuzzer(NAME SOURCES a.cpp LINK libs): the libFuzzer program NAME_fuzzer and a test that runs it for half a minute from the
