@@ -1,8 +1,11 @@
 #include "CompiledFunction.h"
 
+#include "Buffer.h"
+
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Registry.h"
+#include "runtime/device/cpu/cpu_features.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -50,9 +53,15 @@ FailureOr<CompiledFunction> CompiledFunction::compile(func::FuncOp function) {
   auto objects = codegen::compileObjects(*kernels);
   if (failed(objects))
     return failure();
-  for (const codegen::Object &object : *objects)
-    if (auto code = MachineCode::load(object))
-      compiled.code_[object.level] = std::move(code);
+  for (const codegen::Object &object : *objects) {
+    if (!missingFeatures(object.level, {object.features.begin(), object.features.end()}).empty())
+      continue;
+    Result<KernelImage> image = KernelImage::load(std::as_bytes(std::span(object.image)));
+    if (!image.ok())
+      return function.emitError("cannot load the kernels for ")
+             << object.level << ": " << image.status().message();
+    compiled.code_[object.level] = std::move(*image);
+  }
   return compiled;
 }
 
@@ -71,7 +80,7 @@ size_t CompiledFunction::launches() const {
 }
 
 /// Runs the launches of one op on copies of its operands, tiles in falling order: they must not depend on it.
-static Tensors runKernels(Operation &op, const codegen::GeneratedKernels &generated, const MachineCode &code,
+static Tensors runKernels(Operation &op, const codegen::GeneratedKernels &generated, const KernelImage &code,
                           Frame &frame) {
   using Source = codegen::KernelParam::Source;
   std::vector<Buffer> operands, results, scratch;
@@ -108,7 +117,7 @@ FailureOr<Tensors> CompiledFunction::run(const Tensors &arguments, const std::st
   for (Operation &op : block.without_terminator()) {
     auto generated = kernels_.find(&op);
     FailureOr<Tensors> values = generated != kernels_.end()
-                                    ? runKernels(op, generated->second, *code_.at(level), frame)
+                                    ? runKernels(op, generated->second, code_.at(level), frame)
                                     : reference::runOp(op, frame);
     if (failed(values))
       return failure();

@@ -1,7 +1,9 @@
 // A function compiled as the compiler would, op by op.
 #pragma once
 
-#include "MachineCode.h"
+#include "lib/Codegen/Codegen.h"
+#include "lib/Reference/Tensor.h"
+#include "runtime/device/cpu/kernel_image.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -31,7 +33,7 @@ public:
 private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
   llvm::DenseMap<mlir::Operation *, codegen::GeneratedKernels> kernels_;
-  std::map<std::string, std::unique_ptr<MachineCode>> code_;
+  std::map<std::string, KernelImage> code_;
 };
 
 } // namespace trainc::check

@@ -1,5 +1,6 @@
 // --kernels: machine code against the reference, and both instruction-set levels against each other.
 #include "Arguments.h"
+#include "Buffer.h"
 #include "Comparison.h"
 #include "CompiledFunction.h"
 #include "Modes.h"
@@ -8,7 +9,6 @@
 
 using namespace mlir;
 using namespace trainc;
-using reference::Tensor;
 using reference::Tensors;
 
 /// Whether two results agree in every number; NaNs are equal.

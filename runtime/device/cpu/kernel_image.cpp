@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-bool writeAll(int file, std::span<const uint8_t> bytes) {
+bool writeAll(int file, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file, bytes.data(), bytes.size());
     if (written < 0 && errno != EINTR)
@@ -37,7 +37,7 @@ void KernelImage::Unload::operator()(Loaded *loaded) const {
   delete loaded;
 }
 
-Result<KernelImage> KernelImage::load(std::span<const uint8_t> object) {
+Result<KernelImage> KernelImage::load(std::span<const std::byte> object) {
   KernelImage image;
   image.loaded_.reset(new Loaded);
   Loaded &loaded = *image.loaded_;

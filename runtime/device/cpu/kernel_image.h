@@ -3,6 +3,7 @@
 
 #include "runtime/base/status.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -20,7 +21,7 @@ public:
   KernelImage() = default;
 
   /// Loads an ELF shared object. Fails (kFailed) with the loader's reason.
-  static Result<KernelImage> load(std::span<const uint8_t> object);
+  static Result<KernelImage> load(std::span<const std::byte> object);
 
   /// Null when there is no such symbol.
   KernelFunction find(const std::string &symbol) const;

@@ -35,7 +35,8 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
     return library;
   TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(plan));
   library.level_ = object->level()->str();
-  Result<KernelImage> image = KernelImage::load({object->image()->data(), object->image()->size()});
+  const std::span<const uint8_t> code(object->image()->data(), object->image()->size());
+  Result<KernelImage> image = KernelImage::load(std::as_bytes(code));
   if (!image.ok())
     return invalidInput("cannot load the plan's kernels for {}: {}; compile the model again", library.level_,
                         image.status().message());

@@ -4,85 +4,20 @@
 #include "dialects/NN/NN.h"
 #include "lib/Analysis/IterationSpace.h"
 #include "lib/Reference/Interpreter.h"
+#include "runtime/device/cpu/cpu_features.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <dlfcn.h>
 #include <random>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace mlir;
 using trainc::reference::Tensor;
 using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
-
-//===-- Library -------------------------------------------------------------------------------===//
-
-Library::Library(const Object &object) {
-  file = memfd_create("kernels", MFD_CLOEXEC);
-  std::string path = "/proc/self/fd/" + std::to_string(file);
-  bool written = write(file, object.image.data(), object.image.size()) == ssize_t(object.image.size());
-  handle = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  EXPECT_NE(handle, nullptr) << dlerror();
-}
-
-Library::~Library() {
-  if (handle)
-    dlclose(handle);
-  close(file);
-}
-
-Library::Kernel Library::find(const std::string &symbol) const {
-  return handle ? reinterpret_cast<Kernel>(dlsym(handle, symbol.c_str())) : nullptr;
-}
-
-//===-- Buffer --------------------------------------------------------------------------------===//
-
-Buffer::Buffer(int64_t size)
-    : bytes(std::aligned_alloc(64, llvm::alignTo(std::max<int64_t>(size, 1), 64))), count(size) {
-  memset(bytes.get(), 0xFF, llvm::alignTo(size, 64));
-}
-
-/// Calls `visit(Element{})` with a value of the element's C++ type.
-template <typename Visit> static void withElement(Type element, Visit visit) {
-  if (element.isF32())
-    visit(float());
-  else if (element.isF64())
-    visit(double());
-  else if (element.isInteger(64))
-    visit(int64_t());
-  else if (element.isInteger(32))
-    visit(int32_t());
-  else
-    visit(uint8_t());
-}
-
-Buffer::Buffer(const Tensor &tensor)
-    : Buffer(tensor.elements() * elementBytes(tensor.type().getElementType())) {
-  withElement(tensor.type().getElementType(), [&](auto example) {
-    auto *to = static_cast<decltype(example) *>(data());
-    for (int64_t i = 0; i < tensor.elements(); ++i)
-      to[i] = tensor.isFloat() ? decltype(example)(tensor.reals[i]) : decltype(example)(tensor.integers[i]);
-  });
-}
-
-Tensor Buffer::read(RankedTensorType type) const {
-  Tensor tensor(type);
-  withElement(type.getElementType(), [&](auto example) {
-    const auto *from = static_cast<const decltype(example) *>(data());
-    for (int64_t i = 0; i < tensor.elements(); ++i)
-      if (tensor.isFloat())
-        tensor.reals[i] = double(from[i]);
-      else
-        tensor.integers[i] = int64_t(from[i]);
-  });
-  return tensor;
-}
 
 //===-- CompiledOp ----------------------------------------------------------------------------===//
 
@@ -105,8 +40,11 @@ void CompiledOp::compile(const std::string &text) {
   generated = std::move(*made);
   auto objects = compileObjects(*kernelModule);
   ASSERT_TRUE(succeeded(objects)) << text;
-  for (const Object &object : *objects)
-    libraries[object.level] = std::make_unique<Library>(object);
+  for (const Object &object : *objects) {
+    Result<KernelImage> image = KernelImage::load(std::as_bytes(std::span(object.image)));
+    ASSERT_TRUE(image.ok()) << image.status().message();
+    images[object.level] = std::move(*image);
+  }
 }
 
 void CompiledOp::wrapInKernel(func::FuncOp f) {
@@ -187,7 +125,7 @@ CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::stri
       args.push_back(param.source == KernelParam::Source::Operand  ? execution.operands[param.index].data()
                      : param.source == KernelParam::Source::Result ? execution.resultData[param.index]
                                                                    : execution.scratch[param.index].data());
-    Library::Kernel kernel = libraries.at(level)->find(launch.symbol);
+    KernelFunction kernel = images.at(level).find(launch.symbol);
     EXPECT_NE(kernel, nullptr) << "no symbol " << launch.symbol;
     execution.launches.push_back({kernel, launch.grid, std::move(args)});
   }
@@ -219,10 +157,7 @@ Tensors CompiledOp::run(const Tensors &inputs, const std::string &level, Order o
   return results;
 }
 
-bool CompiledOp::levelRunsHere(const std::string &level) {
-  return level == "x86-64-v3" ? __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
-                              : __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-}
+bool CompiledOp::levelRunsHere(const std::string &level) { return missingFeatures(level, {}).empty(); }
 
 //===-- Comparison ----------------------------------------------------------------------------===//
 

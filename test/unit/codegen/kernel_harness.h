@@ -4,6 +4,8 @@
 
 #include "lib/Codegen/Codegen.h"
 #include "lib/Reference/Tensor.h"
+#include "runtime/device/cpu/kernel_image.h"
+#include "tools/trainc-check/Buffer.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -13,39 +15,7 @@
 
 namespace trainc::codegen::testing {
 
-/// A loaded shared object.
-class Library {
-public:
-  explicit Library(const Object &object);
-  ~Library();
-  Library(const Library &) = delete;
-  Library &operator=(const Library &) = delete;
-
-  using Kernel = void (*)(void *const *, int64_t, int64_t);
-  Kernel find(const std::string &symbol) const;
-
-private:
-  void *handle = nullptr;
-  int file = -1; ///< open as long as the library: dlopen knows libraries by path
-};
-
-/// A 64-byte aligned buffer of a tensor's bytes.
-class Buffer {
-public:
-  /// Bytes 0xFF: NaN to whoever reads what nobody wrote.
-  explicit Buffer(int64_t bytes);
-  explicit Buffer(const reference::Tensor &tensor);
-  reference::Tensor read(mlir::RankedTensorType type) const;
-  void *data() const { return bytes.get(); }
-  int64_t size() const { return count; }
-
-private:
-  struct Free {
-    void operator()(void *pointer) const { std::free(pointer); }
-  };
-  std::unique_ptr<void, Free> bytes;
-  int64_t count;
-};
+using check::Buffer;
 
 /// How the tiles of each launch run: all at once, or one by one from the last to the first.
 enum class Order { AtOnce, Reversed };
@@ -56,7 +26,7 @@ public:
   /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
   explicit CompiledOp(const std::string &text);
 
-  explicit operator bool() const { return !libraries.empty(); }
+  explicit operator bool() const { return !images.empty(); }
   const GeneratedKernels &kernels() const { return generated; }
   mlir::Operation *op() const { return operation; }
 
@@ -75,7 +45,7 @@ public:
   private:
     friend class CompiledOp;
     struct Bound {
-      Library::Kernel kernel;
+      KernelFunction kernel;
       int64_t grid;
       std::vector<void *> args;
     };
@@ -108,7 +78,7 @@ private:
   mlir::func::FuncOp function;
   mlir::Operation *operation = nullptr;
   GeneratedKernels generated;
-  std::map<std::string, std::unique_ptr<Library>> libraries;
+  std::map<std::string, KernelImage> images;
 };
 
 /// Expects both levels, in both orders of tiles, to give the same bits, within `tolerance` of the reference:

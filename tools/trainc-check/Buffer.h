@@ -1,29 +1,12 @@
-// Compiled kernels in this process, and the bytes they work on.
+// The bytes that compiled kernels work on.
 #pragma once
 
-#include "lib/Codegen/Codegen.h"
 #include "lib/Reference/Tensor.h"
 
+#include <cstdlib>
 #include <memory>
 
 namespace trainc::check {
-
-/// A shared object of kernels, loaded.
-class MachineCode {
-public:
-  /// Null where the object cannot be loaded (with a message) or the CPU lacks the level.
-  static std::unique_ptr<MachineCode> load(const codegen::Object &object);
-  ~MachineCode();
-
-  using Kernel = void (*)(void *const *arguments, int64_t begin, int64_t end);
-  /// The kernel of that symbol, which exists.
-  Kernel find(const std::string &symbol) const;
-
-private:
-  MachineCode(void *handle, int file) : handle_(handle), file_(file) {}
-  void *handle_;
-  int file_;
-};
 
 /// A tensor's bytes as kernels see them, aligned to 64: i1 as bytes 0 and 1, other elements as they are
 /// typed.
@@ -32,7 +15,9 @@ public:
   /// Filled with 0xFF: NaN to whoever reads what nobody wrote.
   explicit Buffer(int64_t bytes);
   explicit Buffer(const reference::Tensor &tensor);
-  void *data() { return storage_.get(); }
+
+  void *data() const { return storage_.get(); }
+  int64_t size() const { return size_; }
   reference::Tensor read(mlir::RankedTensorType type) const;
 
 private:
@@ -40,6 +25,7 @@ private:
     void operator()(void *pointer) const { std::free(pointer); }
   };
   std::unique_ptr<void, Free> storage_;
+  int64_t size_;
 };
 
 /// Rounds a float tensor to its element type, as storing it would.

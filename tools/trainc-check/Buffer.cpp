@@ -1,48 +1,17 @@
-#include "MachineCode.h"
+#include "Buffer.h"
+
+#include "lib/Codegen/Codegen.h"
 
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
-#include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::check;
 using reference::Tensor;
 
-static bool cpuHas(llvm::StringRef level) {
-  return level == "x86-64-v4" ? __builtin_cpu_supports("x86-64-v4") : __builtin_cpu_supports("x86-64-v3");
-}
-
-std::unique_ptr<MachineCode> MachineCode::load(const codegen::Object &object) {
-  if (!cpuHas(object.level))
-    return nullptr;
-  int file = memfd_create("kernels", MFD_CLOEXEC);
-  std::string path = "/proc/self/fd/" + std::to_string(file);
-  bool written = write(file, object.image.data(), object.image.size()) == ssize_t(object.image.size());
-  void *handle = written ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-  if (!handle) {
-    llvm::errs() << "trainc-check: cannot load the kernels for " << object.level << ": "
-                 << (written ? dlerror() : std::strerror(errno)) << "\n";
-    close(file);
-    return nullptr;
-  }
-  return std::unique_ptr<MachineCode>(new MachineCode(handle, file));
-}
-
-MachineCode::~MachineCode() {
-  dlclose(handle_);
-  close(file_); // as late as this: dlopen knows libraries by path, and the path names the descriptor
-}
-
-MachineCode::Kernel MachineCode::find(const std::string &symbol) const {
-  return reinterpret_cast<Kernel>(dlsym(handle_, symbol.c_str()));
-}
-
-Buffer::Buffer(int64_t bytes) {
+Buffer::Buffer(int64_t bytes) : size_(bytes) {
   size_t padded = llvm::alignTo(std::max<int64_t>(bytes, 1), 64);
   storage_.reset(std::aligned_alloc(64, padded));
   std::memset(data(), 0xFF, padded);
@@ -74,7 +43,7 @@ Buffer::Buffer(const Tensor &tensor)
 Tensor Buffer::read(RankedTensorType type) const {
   Tensor tensor(type);
   withElement(type.getElementType(), [&]<typename Element>(Element) {
-    const auto *from = static_cast<const Element *>(storage_.get());
+    const auto *from = static_cast<const Element *>(data());
     for (int64_t i = 0; i < tensor.elements(); ++i)
       if (tensor.isFloat())
         tensor.reals[i] = double(from[i]);
