@@ -33,7 +33,7 @@ llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::StringRef ob
   llvm::SmallString<128> folder;
   if (std::error_code error = llvm::sys::fs::createUniqueDirectory("trainc-link", folder))
     return failed("cannot make a temporary folder: " + error.message() + "; set TMPDIR to a writable one");
-  llvm::scope_exit cleanUp([&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit cleanUp([&] { (void)llvm::sys::fs::remove_directories(folder); });
   std::string input = (folder + "/kernels.o").str(), output = (folder + "/kernels.so").str(), messages;
   if (std::error_code error = writeFile(input, object))
     return failed("cannot write " + input + ": " + error.message() + "; set TMPDIR to a folder with space");

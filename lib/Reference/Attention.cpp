@@ -93,8 +93,8 @@ const Tensor *optional(Frame &frame, Value value) { return value ? &frame[value]
 
 Tensors attention(nn::AttentionOp op, Frame &frame) {
   const Tensor &q = frame[op.getQ()];
-  double scale = op.getScale() ? op.getScale()->convertToDouble()
-                               : 1 / std::sqrt(double(q.dim(2) / int64_t(op.getHeads())));
+  int64_t depth = q.dim(2) / int64_t(op.getHeads());
+  double scale = op.getScale() ? op.getScale()->convertToDouble() : 1 / std::sqrt(double(depth));
   Problem p{q,
             frame[op.getK()],
             frame[op.getV()],

@@ -48,9 +48,10 @@ Tensor reduce(nn::ReduceOp op, Frame &frame) {
   Tensor result(op.getResult());
   reduceGroups(op.getKind(), x.reals, group, result.reals);
   reduceGroups(op.getKind(), x.integers, group, result.integers);
+  int64_t summands = x.elements() / result.elements();
   if (op.getKind() == nn::ReduceKind::mean)
     for (double &number : result.reals)
-      number /= double(x.elements() / result.elements());
+      number /= double(summands);
   return result;
 }
 
