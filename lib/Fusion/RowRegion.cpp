@@ -86,6 +86,16 @@ bool RowRegion::closeWays() {
   return llvm::all_of(between, [&](Operation *op) { return addConnected(op); });
 }
 
+/// The labels of the row dimensions that cutting changes. Those of size 1 stay as they are in slices, which
+/// are long in the last one.
+SmallVector<int> RowRegion::cutLabels(ArrayRef<int> labels) const {
+  SmallVector<int> cut;
+  for (size_t dim = 0; dim < rowRank(); ++dim)
+    if (seedType.getDimSize(dim) != 1 || dim + 1 == rowRank())
+      cut.push_back(labels[dim]);
+  return cut;
+}
+
 /// Finds what of an op carries the rows; false if it needs other rows than its own, or the complete sum over
 /// rows.
 bool RowRegion::label(Operation *op) {
@@ -99,7 +109,7 @@ bool RowRegion::label(Operation *op) {
       values, [&](auto &entry) { return isLarge(entry.first) || carrying.contains(entry.first); });
   if (known == values.end())
     return false;
-  SmallVector<int> rowLabels(known->second.take_front(rowRank()));
+  SmallVector<int> rowLabels = cutLabels(known->second);
   if (llvm::is_contained(rowLabels, -1))
     return false;
   bool summed = false;
@@ -107,7 +117,7 @@ bool RowRegion::label(Operation *op) {
     auto [value, labels] = entry;
     bool isOperand = index < op->getNumOperands();
     bool some = llvm::any_of(labels, [&](int label) { return llvm::is_contained(rowLabels, label); });
-    bool all = labels.take_front(rowRank()) == ArrayRef(rowLabels) && hasRowShape(value);
+    bool all = hasRowShape(value) && cutLabels(labels) == rowLabels;
     if (some != all || (isOperand && partial.contains(value)))
       return false;
     if (isOperand && set.contains(value.getDefiningOp()) && some != carrying.contains(value))

@@ -40,6 +40,7 @@ private:
   bool addConnected(mlir::Operation *op);
   bool closeWays();
   bool label(mlir::Operation *op);
+  llvm::SmallVector<int> cutLabels(llvm::ArrayRef<int> labels) const;
 
   mlir::RankedTensorType seedType;
   mlir::Value seed;

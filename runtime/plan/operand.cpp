@@ -1,5 +1,6 @@
 #include "runtime/plan/operand.h"
 
+#include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
 
 #include <algorithm>
@@ -44,9 +45,11 @@ Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, 
         "bytes apart",
         what, buffer.bytes(), operand.buffer(), view(buffer.name()), range.bytes, operand.offset(),
         range.iterations, operand.loop_stride());
-  if (operand.offset() % alignment != 0 || operand.loop_stride() % static_cast<int64_t>(alignment) != 0)
-    return invalidInput("{}: expected offset and loop stride to be multiples of {}, found {} and {}", what,
-                        alignment, operand.offset(), operand.loop_stride());
+  const auto element = static_cast<int64_t>(elementBytes(buffer.dtype()));
+  if (operand.offset() % alignment != 0 || operand.loop_stride() % element != 0)
+    return invalidInput("{}: expected an offset in multiples of {} and a loop stride in multiples of {}, "
+                        "found {} and {}",
+                        what, alignment, element, operand.offset(), operand.loop_stride());
   return {};
 }
 

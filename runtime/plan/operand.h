@@ -15,8 +15,8 @@ struct Range {
   uint64_t iterations;
 };
 
-/// Checks the buffer, that every iteration stays within it, and that each starts on a multiple of
-/// `alignment`.
+/// Checks the buffer, that every iteration stays within it, that the first one starts on a multiple of
+/// `alignment`, and each on an element.
 Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, const char *what);
 
 /// Whether two checked ranges share bytes in one iteration. Ranges that advance differently are compared as

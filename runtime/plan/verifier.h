@@ -6,7 +6,8 @@
 
 namespace trainc {
 
-/// Launch operands start on this border in every iteration, so that kernels may use aligned vector accesses.
+/// Launch operands start on this border, in a loop those of the first iteration. Later ones start on any
+/// element: a slice of rows is as long as the model's sizes make it, so kernels must not count on more.
 inline constexpr uint64_t kLaunchAlignment = 64;
 /// Arenas are at most this much larger than their buffers need.
 inline constexpr uint64_t kArenaSlack = uint64_t{2} << 20;

@@ -97,3 +97,22 @@ func.func @small(%x: tensor<32x8xf32>, %w: tensor<100x8xf32>, %labels: tensor<32
   %nll, %lse = nn.cross_entropy %scores, %labels : tensor<32x100xf32>, tensor<32xi32>
   return %nll : tensor<32xf32>
 }
+
+// With a single sample, the dimension of size 1 is no part of what is cut, in whatever way ops treat it.
+// CHECK-LABEL: func.func @singleSample
+func.func @singleSample(%x: tensor<1x64x8xf32>, %w: tensor<100x8xf32>, %labels: tensor<1x64xi32>, %scale: tensor<1x1x1xf32>)
+    -> (tensor<1x64xf32>, tensor<1x64x8xf32>) {
+  // CHECK: nn.chunks 4
+  // CHECK: nn.reshape %{{.*}} to [1, 16, 1] : tensor<1x16xf32>
+  // CHECK: nn.broadcast %{{.*}} to [1, 16, 100] : tensor<1x1x1xf32>
+  // CHECK: nn.yield
+  %scores = nn.matmul %x, %w transposed : tensor<1x64x8xf32>, tensor<100x8xf32>
+  %nll, %lse = nn.cross_entropy %scores, %labels : tensor<1x64x100xf32>, tensor<1x64xi32>
+  %column = nn.reshape %nll to [1, 64, 1] : tensor<1x64xf32>
+  %b = nn.broadcast %column to [1, 64, 100] : tensor<1x64x1xf32>
+  %s = nn.broadcast %scale to [1, 64, 100] : tensor<1x1x1xf32>
+  %e = nn.sub %scores, %b : tensor<1x64x100xf32>, tensor<1x64x100xf32>
+  %d = nn.mul %e, %s : tensor<1x64x100xf32>, tensor<1x64x100xf32>
+  %dx = nn.matmul %d, %w : tensor<1x64x100xf32>, tensor<100x8xf32>
+  return %nll, %dx : tensor<1x64xf32>, tensor<1x64x8xf32>
+}

@@ -59,7 +59,7 @@ const Rule kRules[] = {
     {"launchDType", [](auto &b) { launchOf(b).args[1] = at(0); },
      "expected a buffer of i32, found 'w' of f32"},
     {"launchExtent", [](auto &b) { launchOf(b).args[0] = at(0, 64); }, "found 16384 bytes at 64"},
-    {"launchAlignment", [](auto &b) { launchOf(b).args[1] = at(0, 4); }, "multiples of 64"},
+    {"launchAlignment", [](auto &b) { launchOf(b).args[1] = at(0, 4); }, "an offset in multiples of 64"},
     {"launchOffsetOverflow", [](auto &b) { launchOf(b).args[0] = at(0, ~uint64_t{63}); }, "within the"},
     {"strideOutsideLoop", [](auto &b) { launchOf(b).args[0] = at(0, 0, 64); },
      "no loop stride outside a loop"},
@@ -85,6 +85,8 @@ const Rule kRules[] = {
     {"loopCount", [](auto &b) { loopOf(b).count = 0; }, "expected a count of 1 to 1048576, found 0"},
     {"loopExtent", [](auto &b) { loopOf(b).count = 17; }, "entry update, instruction 0.0"},
     {"loopNegative", [](auto &b) { innerLaunch(b).args[0] = at(0, 0, -1024); }, "within the"},
+    {"loopAlignment", [](auto &b) { innerLaunch(b).args[0] = at(0, 0, 1022); },
+     "a loop stride in multiples of 4, found 0 and 1022"},
     {"loopStuck", [](auto &b) { innerLaunch(b).args[0] = at(0); }, "expected an operand that advances"},
     {"loopNested", [](auto &b) { b.loop(loopOf(b).body, 2); }, "expected no loop within a loop"},
     {"entryName", [](auto &b) { b.plan.entries[0]->name = "start"; }, "entry 'start': expected one of"},
@@ -137,6 +139,12 @@ TEST(Verifier, NamesInstructionAndSource) {
   gemmOf(builder).n = 17;
   EXPECT_THAT(messageOf(builder), AllOf(HasSubstr("entry micro_step, instruction 1"),
                                         HasSubstr("h.1: nn.matmul"), HasSubstr("test.mlir:8")));
+}
+
+TEST(Verifier, AcceptsSlicesThatStartOnAnyElement) {
+  PlanBuilder builder = fullPlan();
+  innerLaunch(builder).args[0] = at(0, 0, 1020);
+  EXPECT_EQ(messageOf(builder), "accepted");
 }
 
 TEST(Verifier, AcceptsBatchesSideBySide) {
