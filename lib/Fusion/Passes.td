@@ -55,6 +55,14 @@ def ChunkLossPass : Pass<"chunk-loss"> {
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
+def VerifyStepPass : Pass<"verify-step"> {
+  let summary = "checks that only primitive ops on tensors of known sizes are left";
+  let description = [{
+    The post-condition of the phase `step`: models, layers, composite ops, train.minimize and train.gradient are gone, and the
+    sizes of every value are known.
+  }];
+}
+
 def FusePass : Pass<"fuse"> {
   let summary = "groups primitive ops into kernels";
   let description = [{

@@ -60,6 +60,7 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createVerifyStepPass());
 }
 
 /// step -> scheduled: fused kernels and library calls, in final order.

@@ -73,6 +73,16 @@ Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t>
   return writeFileAtomically(path, parts);
 }
 
+Result<const fb::Plan *> readPayload(std::span<const std::byte> payload) {
+  const auto *bytes = reinterpret_cast<const uint8_t *>(payload.data());
+  flatbuffers::Verifier verifier(bytes, payload.size());
+  if (payload.size() < 16 || !fb::VerifyPlanBuffer(verifier))
+    return invalidInput("corrupted plan: its tables do not form a plan; compile the model again");
+  const fb::Plan *plan = fb::GetPlan(bytes);
+  TRAINC_RETURN_IF_ERROR(verifyPlan(*plan));
+  return plan;
+}
+
 Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_view name) {
   TRAINC_ASSIGN_OR_RETURN(const PlanFileHeader header, checkHeader(file, name));
   const auto payload = file.subspan(sizeof(header));
@@ -80,16 +90,12 @@ Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_v
     return invalidInput(
         "{}: corrupted plan: expected checksum {:016x}, found {:016x}; compile or copy it again", name,
         header.payloadChecksum, found);
-  const auto *bytes = reinterpret_cast<const uint8_t *>(payload.data());
-  flatbuffers::Verifier verifier(bytes, payload.size());
-  if (payload.size() < 16 || !fb::VerifyPlanBuffer(verifier))
-    return invalidInput("{}: corrupted plan: its tables do not form a plan; compile the model again", name);
-  const fb::Plan *plan = fb::GetPlan(bytes);
-  if (codeChecksum(*plan) != header.codeChecksum)
+  const Result<const fb::Plan *> plan = readPayload(payload);
+  if (!plan.ok())
+    return Status(plan.status().code(), fmt::format("{}: {}", name, plan.status().message()));
+  if (codeChecksum(**plan) != header.codeChecksum)
     return invalidInput(
         "{}: corrupted plan: kernel code does not match its checksum; compile or copy it again", name);
-  if (const Status status = verifyPlan(*plan); !status.ok())
-    return Status(status.code(), fmt::format("{}: {}", name, status.message()));
   return plan;
 }
 

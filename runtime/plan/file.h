@@ -32,8 +32,12 @@ inline constexpr uint32_t kPlanMinorVersion = 0;
 /// The header that fits `payload`, which must pass the FlatBuffers verifier.
 PlanFileHeader makePlanFileHeader(std::span<const uint8_t> payload);
 
+/// Verifies a FlatBuffer (on an 8-byte border at least) by itself: structure, then meaning. The plan points
+/// into `payload`.
+Result<const fb::Plan *> readPayload(std::span<const std::byte> payload);
+
 /// Writes a finished FlatBuffer (with the file identifier) as a plan file: aside, then renamed. Does not
-/// verify its meaning; PlanFile::open does.
+/// verify its meaning; readPayload does.
 Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t> payload);
 
 /// Checks the bytes of a plan file (on an 8-byte border at least): header, checksums, structure, meaning.

@@ -62,6 +62,11 @@ class Plans(harness.EndToEndTest):
         self.compile(harness.program("gpt"))
         self.assertTrue(Path("model.plan").read_bytes() == self.good)
 
+    def test_a_plan_that_trainrun_would_refuse_is_not_written(self):
+        self.fails([TRAINC, "compile", "model.mlir", "-o", "other.plan", "--accumulate=100000"], 2,
+                   "other.plan: not written, as trainrun would refuse it: training, accumulate: expected 1 to 65536, found 100000")
+        self.assertFalse(Path("other.plan").exists())
+
     def test_dump(self):
         self.compile(harness.program("gpt"), "--accumulate=2")
         out, _ = self.trainc("dump", "model.plan")

@@ -48,6 +48,9 @@ int runCompile(const CompileCommand &command) {
   auto plan = finishPlan(*module, command.options, secondsSince(start), report);
   if (failed(plan))
     return 2;
+  if (const auto read = readPayload(std::as_bytes(std::span(*plan))); !read.ok())
+    return finish(invalidInput("{}: not written, as trainrun would refuse it: {}", command.output,
+                               read.status().message()));
   if (Status status = writePlanFile(command.output, *plan); !status.ok())
     return finish(status);
   if (!command.report.empty())
