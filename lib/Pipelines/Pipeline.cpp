@@ -14,8 +14,12 @@
 #include "lib/Target/PlanFile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -26,8 +30,10 @@ using namespace mlir;
 namespace trainc {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect, nn::NNDialect,
-                  train::TrainDialect, plan::PlanDialect>();
+  registry.insert<nn::NNDialect, train::TrainDialect, plan::PlanDialect>();
+  // What kernels are made of, in the phase `plan`.
+  registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                  math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
 void registerPasses() {
@@ -77,8 +83,13 @@ static void addPlanPasses(PassManager &manager) {
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   PassManager manager(module.getContext());
-  if (!options.dumpDir.empty())
-    manager.addInstrumentation(createSnapshots(options.dumpDir));
+  Snapshots snapshots(options.dumpDir);
+  if (!options.dumpDir.empty()) {
+    snapshots.write("model", module);
+    manager.addInstrumentation(snapshots.instrumentation());
+  }
+  if (snapshots.failed())
+    return failure();
   Phase last = options.compileTo.value_or(Phase::Plan);
   if (last >= Phase::Step)
     addStepPasses(manager, options);
@@ -86,7 +97,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
     addScheduledPasses(manager);
   if (last >= Phase::Plan)
     addPlanPasses(manager);
-  return manager.run(module);
+  return failure(failed(manager.run(module)) || snapshots.failed());
 }
 
 //===-- The plan file
