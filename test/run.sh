@@ -22,7 +22,7 @@ ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2
 
 stage "ThreadSanitizer: the runtime's threads"
 cmake --preset tsan >/dev/null
-cmake --build --preset tsan --target runtime_device_test runtime_executor_test runtime_data_test
+cmake --build --preset tsan --target runtime_{device,executor,exec,data,state}_test
 ctest --test-dir build/tsan -L runtime --output-on-failure -j2
 
 stage "all tests of the release build"
