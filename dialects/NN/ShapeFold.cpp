@@ -5,8 +5,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-/// `x` where the op changes nothing, the same number in the result's shape where x is constant.
-static OpFoldResult foldMove(Value x, Attribute constant, Value result) {
+/// The same number in the result's shape where the operand is one.
+static OpFoldResult foldMove(Attribute constant, Value result) {
   if (isa<DeferredType>(result.getType()))
     return {};
   if (auto splat = dyn_cast_or_null<SplatElementsAttr>(constant))
@@ -14,11 +14,11 @@ static OpFoldResult foldMove(Value x, Attribute constant, Value result) {
   return {};
 }
 
-/// The same where equal types mean that the op changes nothing.
+/// The same, and `x` where equal types mean that the op changes nothing.
 static OpFoldResult foldSameType(Value x, Attribute constant, Value result) {
   if (!isa<DeferredType>(x.getType()) && x.getType() == result.getType())
     return x;
-  return foldMove(x, constant, result);
+  return foldMove(constant, result);
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
@@ -33,7 +33,7 @@ OpFoldResult PadOp::fold(FoldAdaptor) { return foldSameType(getX(), {}, getResul
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (llvm::equal(getPermutation(), llvm::seq<int64_t>(0, getPermutation().size())))
     return getX();
-  return foldMove(getX(), adaptor.getX(), getResult());
+  return foldMove(adaptor.getX(), getResult());
 }
 
 OpFoldResult ConcatOp::fold(FoldAdaptor) {

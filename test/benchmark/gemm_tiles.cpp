@@ -155,7 +155,7 @@ bool loadLibrary(std::string name) {
 } // namespace
 
 int main(int argc, char **argv) {
-  const int threads = argc < 3 ? 0 : std::atoi(argv[2]);
+  const auto threads = argc < 3 ? 0 : static_cast<int>(std::strtol(argv[2], nullptr, 10));
   if (threads < 1 || !loadLibrary(argv[1])) {
     fmt::print(stderr, "usage: gemm_tiles openblas|blis|dnnl|PATH THREADS [--benchmark_...]\n");
     return 2;

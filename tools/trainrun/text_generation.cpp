@@ -63,7 +63,7 @@ Status generateText(Executor &executor, const Options &options, uint64_t seed, c
   const std::vector<uint32_t> ends = endTokens(*tokenizer);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
   bool started = false;
-  const Status status =
+  Status status =
       generator.run(prompt, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
         if (!std::exchange(started, true))
           write(*options.generate);

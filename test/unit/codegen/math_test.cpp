@@ -55,7 +55,7 @@ template <typename Real> double ulps(double actual, long double expected) {
   if (std::isnan(expected) || std::isinf(rounded))
     return (std::isnan(expected) ? std::isnan(actual) : actual == rounded) ? 0 : INFINITY;
   Real next = std::nextafter(std::abs(rounded), Real(INFINITY));
-  long double unit = (long double)(next)-std::abs((long double)(rounded));
+  long double unit = static_cast<long double>(next) - std::abs(static_cast<long double>(rounded));
   return double(std::abs(actual - expected) / unit);
 }
 
