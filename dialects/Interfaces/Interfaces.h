@@ -44,8 +44,8 @@ public:
   /// unknown.
   virtual mlir::Value useParameter(llvm::StringRef fullName) = 0;
   /// Identifies a site of randomness: a hash of the scope path and `name`, independent of position in the
-  /// program.
-  virtual int64_t randomStream(llvm::StringRef name) = 0;
+  /// program. A second site of one name is an error, reported at the layer.
+  virtual llvm::FailureOr<int64_t> randomStream(llvm::StringRef name) = 0;
   /// False while evaluating or generating: dropout passes its input through.
   virtual bool training() const = 0;
   /// Scalars (tensor<i64>) that key random numbers: the run's seed, the global step, the micro-batch within
@@ -82,8 +82,16 @@ enum class KernelClass {
   Scatter,       ///< adds rows at indices
   Attention,     ///< blocked attention forward
   AttentionGrad, ///< blocked attention backward
-  Gemm,          ///< library matrix product
+  Gemm,          ///< matrix product
   Loop,          ///< counted loop (nn.chunks)
+};
+
+/// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every index
+/// within `shape`. They are an operand's elements, found likewise, or zeros.
+struct StridedBox {
+  std::optional<unsigned> operand;
+  llvm::SmallVector<int64_t> shape, sourceStrides, resultStrides;
+  int64_t sourceOffset = 0, resultOffset = 0;
 };
 
 /// C = op(A) op(B) (+ C), row-major, for each of `batch` matrices: op(A) is m x k, op(B) is k x n. Row
@@ -92,6 +100,9 @@ struct GemmShape {
   int64_t m, n, k, batch;
   bool transposeA, transposeB, accumulate;
   int64_t lda, ldb, ldc, strideA, strideB, strideC;
+
+  /// Whether the products of all matrices add up in one C.
+  bool sumsBatch() const { return batch > 1 && strideC == 0; }
 };
 
 /// Labels of operand and result dimensions; see IndexingOpInterface.

@@ -31,6 +31,8 @@ FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp ke
     return generateRows(kernel, kernels);
   if (auto scatter = dyn_cast<nn::ScatterAddOp>(op))
     return generateScatter(scatter, kernels);
+  if (auto gemm = dyn_cast<GemmOpInterface>(op))
+    return generateGemm(gemm, kernels);
   if (auto attention = dyn_cast<nn::AttentionOp>(op))
     return generateAttention(attention, kernels);
   if (auto grad = dyn_cast<nn::AttentionGradOp>(op))

@@ -48,7 +48,7 @@ struct GeneratedKernels {
 };
 
 /// Generates the kernels of `op`, an op with ExecutableOpInterface of class Rows, StridedCopy, Scatter,
-/// Attention or AttentionGrad, into the module `kernels`, where equal kernels exist once. Emits an error at
+/// Gemm, Attention or AttentionGrad, into the module `kernels`, where equal kernels exist once. Emits an error at
 /// the op where it cannot be executed.
 llvm::FailureOr<GeneratedKernels> generate(mlir::Operation *op, mlir::ModuleOp kernels);
 

@@ -176,6 +176,10 @@ void Emitter::store(Value value, const Address &to, Mask mask) {
     LLVM::StoreOp::create(builder, loc, value, address, alignmentOf(memory));
 }
 
+void Emitter::prefetch(Value pointer, bool forWrite) {
+  LLVM::Prefetch::create(builder, loc, pointer, /*rw=*/forWrite, /*hint=*/3, /*cache=*/1);
+}
+
 Value Emitter::stackArray(Type element, int64_t count) {
   return LLVM::AllocaOp::create(builder, loc, pointerType(), memoryType(element), i64(count),
                                 /*alignment=*/64);

@@ -57,6 +57,9 @@ public:
   mlir::Value load(const Address &from, int64_t lanes = 0, Mask mask = {});
   void store(mlir::Value value, const Address &to, Mask mask = {});
 
+  /// Asks for the cache line at `pointer`, which may be past the end of a buffer.
+  void prefetch(mlir::Value pointer, bool forWrite = false);
+
   /// `count` elements on the stack, 64-byte aligned; call with the insertion point in the function's entry
   /// block.
   mlir::Value stackArray(mlir::Type element, int64_t count);

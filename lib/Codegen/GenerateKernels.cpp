@@ -43,9 +43,9 @@ bool needsKernel(Operation *op) {
   case KernelClass::Scatter:
   case KernelClass::Attention:
   case KernelClass::AttentionGrad:
+  case KernelClass::Gemm:
     return true;
   case KernelClass::Alias:
-  case KernelClass::Gemm:
   case KernelClass::Loop:
     return false;
   }

@@ -13,6 +13,9 @@ llvm::FailureOr<GeneratedKernels> generateCopy(mlir::Operation *op, mlir::Module
 /// add up in order.
 GeneratedKernels generateScatter(nn::ScatterAddOp op, mlir::ModuleOp kernels);
 
+/// A matrix product: each tile is a block of C.
+GeneratedKernels generateGemm(GemmOpInterface op, mlir::ModuleOp kernels);
+
 /// nn.attention: each tile is a block of queries of one head.
 GeneratedKernels generateAttention(nn::AttentionOp op, mlir::ModuleOp kernels);
 

@@ -95,8 +95,7 @@ KernelLaunch KernelFunction::finish(int64_t flops) {
   SmallVector<int64_t> hashes = hashesToArguments(function);
   if (hashes.empty())
     return {nameByContent(function, kind + "_"), grid, params, flops};
-  function.setPrivate();
-  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(kernels.getContext(), LLVM::Linkage::Internal));
+  makeInternal(function);
   FunctionType type = function.getFunctionType();
   std::string shared = nameByContent(function, kind + "_shared_");
   opBuilder.setInsertionPointToEnd(kernels.getBody());
@@ -109,6 +108,11 @@ KernelLaunch KernelFunction::finish(int64_t flops) {
   func::CallOp::create(opBuilder, emitter.loc, shared, TypeRange(), args);
   func::ReturnOp::create(opBuilder, emitter.loc);
   return {nameByContent(outer, kind + "_"), grid, params, flops};
+}
+
+void trainc::codegen::makeInternal(func::FuncOp function) {
+  function.setPrivate();
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
 int64_t trainc::codegen::elementBytes(Type element) {

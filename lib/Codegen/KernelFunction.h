@@ -43,6 +43,9 @@ private:
   int64_t grid = 0;
 };
 
+/// Hides a function that kernels call from the outside of their object.
+void makeInternal(mlir::func::FuncOp function);
+
 /// Elements of a static tensor.
 int64_t elementCount(mlir::Value tensor);
 

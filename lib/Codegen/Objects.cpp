@@ -1,5 +1,6 @@
 // LLVM dialect -> machine code for both instruction-set levels.
 #include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Levels.h"
 #include "lib/Codegen/Link.h"
 #include "lib/Codegen/Lowering.h"
 
@@ -24,21 +25,6 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// An instruction-set level: its name for LLVM, and the features beyond SSE4.2 as /proc/cpuinfo names them.
-struct Level {
-  const char *name;
-  std::vector<std::string> features;
-};
-
-const std::vector<Level> &levels() {
-  static const std::vector<Level> all = {
-      {"x86-64-v3", {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"}},
-      {"x86-64-v4",
-       {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm", "avx512f", "avx512bw", "avx512cd",
-        "avx512dq", "avx512vl"}}};
-  return all;
-}
-
 void initialiseTarget() {
   static const bool done = [] {
     LLVMInitializeX86TargetInfo();
@@ -62,6 +48,26 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Level &
       triple, level.name, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// Of every function with variants keeps that of `level`, under the name by which it is called.
+void chooseVariants(llvm::Module &module, const Level &level) {
+  llvm::SmallVector<llvm::Function *> declarations;
+  for (llvm::Function &function : module)
+    if (function.isDeclaration())
+      declarations.push_back(&function);
+  for (llvm::Function *declared : declarations) {
+    llvm::Function *chosen = module.getFunction(variantName(declared->getName(), level));
+    if (!chosen)
+      continue;
+    for (const Level &other : levels())
+      if (llvm::Function *variant = module.getFunction(variantName(declared->getName(), other));
+          variant != chosen)
+        variant->eraseFromParent();
+    declared->replaceAllUsesWith(chosen);
+    declared->eraseFromParent();
+    chosen->setLinkage(llvm::GlobalValue::InternalLinkage);
+  }
+}
+
 /// The relocatable object of a module given as bitcode; a context of its own lets levels compile in parallel.
 llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level) {
   llvm::LLVMContext context;
@@ -73,6 +79,7 @@ llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &l
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());
   (*module)->setDataLayout((*machine)->createDataLayout());
+  chooseVariants(**module, level);
   for (llvm::Function &function : **module) {
     function.addFnAttr("target-cpu", level.name);
     function.addFnAttr("prefer-vector-width", "512"); // LLVM would halve the registers of AVX-512 code

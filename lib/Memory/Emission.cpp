@@ -2,8 +2,6 @@
 
 #include "lib/Support/SourceName.h"
 
-#include "llvm/Support/MathExtras.h"
-
 using namespace mlir;
 
 namespace trainc {
@@ -22,7 +20,6 @@ private:
   LogicalResult emitLaunches(Operation &op);
   LogicalResult emitLoop(Operation &op);
   void emitInput(train::InputOp input);
-  void emitGemm(GemmOpInterface op);
   void emitMoves(ArrayRef<Move> moves, Operation &op);
 
   plan::OperandAttr operand(View view) {
@@ -51,8 +48,6 @@ LogicalResult EntryEmitter::emitOp(Operation &op) {
   } else if (isLoop(&op)) {
     if (failed(emitLoop(op)))
       return failure();
-  } else if (auto gemm = dyn_cast<GemmOpInterface>(op)) {
-    emitGemm(gemm);
   } else if (isa<ExecutableOpInterface>(op)) {
     if (!isAlias(&op) && failed(emitLaunches(op)))
       return failure();
@@ -105,31 +100,6 @@ LogicalResult EntryEmitter::emitLoop(Operation &op) {
   OpBuilder::InsertionGuard guard(builder_);
   builder_.createBlock(&loop.getBody());
   return emitBlock(chunks.getBody().front());
-}
-
-/// Tiles of C by sizes alone: wide, never thin in the dimension that is long (measured in
-/// docs/adr/0001-cpu-blas.md).
-static std::pair<int64_t, int64_t> gemmTile(const GemmShape &gemm) {
-  constexpr int64_t kVocabulary = 4096, kWidest = 3072;
-  if (gemm.m > kVocabulary)
-    return {2048, std::min(gemm.n, kWidest)};
-  if (gemm.n > kVocabulary)
-    return {std::min<int64_t>(gemm.m, 512), 1024};
-  if (gemm.m >= 1024)
-    return {512, std::min(gemm.n, kWidest)};
-  if (gemm.n >= 512)
-    return {gemm.m, llvm::alignTo(llvm::divideCeil(gemm.n, 2), 16)};
-  int64_t half = llvm::alignTo(llvm::divideCeil(gemm.m, 2), 16);
-  return {std::min(gemm.m, std::max<int64_t>(half, 64)), gemm.n};
-}
-
-void EntryEmitter::emitGemm(GemmOpInterface op) {
-  GemmShape gemm = op.getGemmShape();
-  auto [tileM, tileN] = gemmTile(gemm);
-  plan::GemmOp::create(builder_, op.getLoc(), operand(op->getOperand(0)), operand(op->getOperand(1)),
-                       operand(op->getResult(0)), gemm.m, gemm.n, gemm.k, gemm.batch, gemm.transposeA,
-                       gemm.transposeB, gemm.lda, gemm.ldb, gemm.ldc, gemm.strideA, gemm.strideB,
-                       gemm.strideC, gemm.accumulate, tileM, tileN, sourceName(op));
 }
 
 /// Floating-point operations of a block's products and attention, loop iterations counted.

@@ -75,7 +75,7 @@ class Plans(harness.EndToEndTest):
         self.assertEqual(re.findall(r"^object (\S+) bytes=\d+$", out, re.MULTILINE), ["x86-64-v3", "x86-64-v4"])
         lines = out.split("\n")
         self.assertIn("state wte.weight f32 [96, 32] parameter", lines)
-        products = [line for line in lines if line.startswith("  gemm ") and "h.1.mlp.c_proj.weight" in line]
+        products = [line for line in lines if line.startswith("  launch gemm_") and "h.1.mlp.c_proj.weight" in line]
         self.assertEqual(len(products), 6, "forward, gradients of input and weight, eval, prefill, decode")
         self.assertTrue(all("h.1.mlp.c_proj" in line and "(model.mlir:12)" in line for line in products))
 

@@ -1,0 +1,128 @@
+// Matrix products: C = op(A) op(B), or C += op(A) op(B), for every matrix of a batch.
+#include "lib/Codegen/Gemm.h"
+#include "lib/Codegen/Generators.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+namespace {
+
+/// A tile of C, which one thread computes, and how many cover C. Wide enough that packing costs little
+/// (B's part stays in the second-level cache), and some of them where there are few.
+struct TileGrid {
+  explicit TileGrid(const GemmShape &gemm) {
+    constexpr int64_t kRows = 256, kColumns = 384, kFewest = 4;
+    int64_t down = llvm::divideCeil(gemm.m, kRows), across = llvm::divideCeil(gemm.n, kColumns);
+    divide(gemm, down, across);
+    while (gemm.batch * down * across < kFewest && std::max(rows, columns) > 2 * kPanelColumns) {
+      (rows >= columns ? down : across) *= 2;
+      divide(gemm, down, across);
+    }
+    tilesDown = llvm::divideCeil(gemm.m, rows);
+    tilesAcross = llvm::divideCeil(gemm.n, columns);
+  }
+
+  int64_t rows, columns, tilesDown, tilesAcross;
+
+private:
+  void divide(const GemmShape &gemm, int64_t down, int64_t across) {
+    rows = llvm::alignTo(llvm::divideCeil(gemm.m, down), kPanelRows);
+    columns = llvm::alignTo(llvm::divideCeil(gemm.n, across), kPanelColumns);
+  }
+};
+
+class GemmEmitter {
+public:
+  GemmEmitter(GemmOpInterface op, const GemmShape &gemm, ModuleOp kernels, KernelFunction &function)
+      : op(op), gemm(gemm), grid(gemm), function(function), emit(function.emit()),
+        element(getElementTypeOrSelf(op->getResult(0))), micro(microKernel(kernels, element)),
+        packA(packPanel(kernels, element, kPanelRows, order(!gemm.transposeA))),
+        packB(packPanel(kernels, element, kPanelColumns, order(gemm.transposeB))) {}
+
+  void run() {
+    a = function.param(operandParam(op, 0));
+    b = function.param(operandParam(op, 1));
+    c = function.param(resultParam(op, 0, gemm.accumulate ? Access::ReadWrite : Access::Write));
+    panelA = function.stackArray(element, kPanelRows * kDepthBlock);
+    panelsB = function.stackArray(element, grid.columns * kDepthBlock);
+    const int64_t matrices = gemm.sumsBatch() ? 1 : gemm.batch, tiles = grid.tilesDown * grid.tilesAcross;
+    function.tiles(matrices * tiles, [&](Value index) {
+      Value matrix = emit.divide(index, tiles), place = emit.remainder(index, tiles);
+      Value row = emit.mul(emit.remainder(place, grid.tilesDown), grid.rows);
+      Value column = emit.mul(emit.divide(place, grid.tilesDown), grid.columns);
+      if (!gemm.sumsBatch())
+        return tile(matrix, row, column, emit.i64(gemm.accumulate));
+      emit.loop(emit.i64(0), emit.i64(gemm.batch), 1, [&](Value summed) {
+        Value earlier = gemm.accumulate ? emit.i64(1) : emit.min(summed, emit.i64(1));
+        tile(summed, row, column, earlier);
+      });
+    });
+  }
+
+private:
+  /// `adds`: 1 if the first block of terms adds to C already.
+  void tile(Value matrix, Value row, Value column, Value adds) {
+    Value rows = emit.min(emit.i64(grid.rows), emit.sub(emit.i64(gemm.m), row));
+    Value columns = emit.min(emit.i64(grid.columns), emit.sub(emit.i64(gemm.n), column));
+    Value baseA = emit.mul(matrix, gemm.strideA), baseB = emit.mul(matrix, gemm.strideB);
+    Value baseC = emit.add(emit.mul(matrix, gemm.strideC), emit.add(emit.mul(row, gemm.ldc), column));
+    emit.loop(emit.i64(0), emit.i64(gemm.k), kDepthBlock, [&](Value first) {
+      Value depth = emit.min(emit.i64(kDepthBlock), emit.sub(emit.i64(gemm.k), first));
+      emit.loop(emit.i64(0), columns, kPanelColumns, [&](Value j) {
+        Value from = pointerTo(b, baseB, emit.add(column, j), first, gemm.ldb, gemm.transposeB);
+        call(packB, {panelB(j), from, emit.i64(gemm.ldb), emit.sub(columns, j), depth});
+      });
+      Value addsHere = emit.max(adds, emit.min(first, emit.i64(1)));
+      emit.loop(emit.i64(0), rows, kPanelRows, [&](Value i) {
+        Value from = pointerTo(a, baseA, emit.add(row, i), first, gemm.lda, !gemm.transposeA);
+        Value left = emit.sub(rows, i);
+        call(packA, {panelA, from, emit.i64(gemm.lda), left, depth});
+        emit.loop(emit.i64(0), columns, kPanelColumns, [&](Value j) {
+          Value to = emit.pointer(c, element, emit.add(baseC, emit.add(emit.mul(i, gemm.ldc), j)));
+          call(micro,
+               {panelA, panelB(j), to, depth, emit.i64(gemm.ldc), left, emit.sub(columns, j), addsHere});
+        });
+      });
+    });
+  }
+
+  static LaneOrder order(bool strided) { return strided ? LaneOrder::Strided : LaneOrder::Adjacent; }
+
+  /// Pointer to the element of lane `lane` and term `term`; `lanesAreRows`: of the matrix as it lies in
+  /// memory.
+  Value pointerTo(Value base, Value offset, Value lane, Value term, int64_t stride, bool lanesAreRows) {
+    Value row = lanesAreRows ? lane : term, column = lanesAreRows ? term : lane;
+    return emit.pointer(base, element, emit.add(offset, emit.add(emit.mul(row, stride), column)));
+  }
+
+  void call(func::FuncOp callee, ArrayRef<Value> args) {
+    func::CallOp::create(emit.builder, emit.loc, callee, args);
+  }
+
+  Value panelB(Value column) { return emit.pointer(panelsB, element, emit.mul(column, kDepthBlock)); }
+
+  GemmOpInterface op;
+  const GemmShape &gemm;
+  TileGrid grid;
+  KernelFunction &function;
+  Emitter &emit;
+  Type element;
+  func::FuncOp micro, packA, packB;
+  Value a, b, c, panelA, panelsB;
+};
+
+} // namespace
+
+GeneratedKernels trainc::codegen::generateGemm(GemmOpInterface op, ModuleOp kernels) {
+  const GemmShape gemm = op.getGemmShape();
+  std::string kind = llvm::formatv("gemm_{0}x{1}x{2}_{3}{4}", gemm.m, gemm.n, gemm.k,
+                                   gemm.transposeA ? 't' : 'n', gemm.transposeB ? 't' : 'n');
+  KernelFunction function(kernels, kind);
+  GemmEmitter(op, gemm, kernels, function).run();
+  GeneratedKernels generated;
+  generated.launches.push_back(function.finish(2 * gemm.batch * gemm.m * gemm.n * gemm.k));
+  return generated;
+}

@@ -1,0 +1,32 @@
+// The pieces that matrix products are made of (Goto and van de Geijn 2008; Van Zee and van de Geijn 2015).
+//
+// A panel holds `width` rows of op(A), or columns of op(B), with the summed dimension outside: [depth,
+// width]. The micro-kernel multiplies a panel of A with one of B; its sums stay in registers. It is the one
+// function whose code differs between instruction-set levels, since it must use all registers and no more.
+#pragma once
+
+#include "lib/Codegen/KernelFunction.h"
+
+namespace trainc::codegen {
+
+/// Rows and columns that one call of the micro-kernel computes.
+inline constexpr int64_t kPanelRows = 8, kPanelColumns = 32;
+/// Terms that are summed before they are added to C. Every element's sum runs in the order of its terms
+/// within a block and over the blocks, so its bits depend on the depth alone: on no tile, thread or level.
+inline constexpr int64_t kDepthBlock = 256;
+
+/// How the lanes of a panel (rows of op(A), columns of op(B)) lie in memory: side by side, with a stride from
+/// term to term, or a stride apart, with the terms side by side.
+enum class LaneOrder { Adjacent, Strided };
+
+/// The function that packs panels of `width` lanes, made at its first use: a private function (to, from:
+/// pointers; stride, valid lanes, depth: i64) that sets to[p, l] for p < depth and l < valid. What further
+/// lanes hold does not matter: their products are not stored.
+mlir::func::FuncOp packPanel(mlir::ModuleOp kernels, mlir::Type element, int64_t width, LaneOrder order);
+
+/// The micro-kernel of `kernels`, made at its first use: a private function (a, b: packed panels, c: pointer,
+/// depth, row stride of c, valid rows, valid columns, adds: all i64) that stores or, if adds is not 0, adds
+/// the product of the panels to the valid part of c.
+mlir::func::FuncOp microKernel(mlir::ModuleOp kernels, mlir::Type element);
+
+} // namespace trainc::codegen
