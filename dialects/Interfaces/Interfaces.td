@@ -10,7 +10,8 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   let description = [{
     The vector-Jacobian product of an op on tensors. Ops without this interface are constants to autodiff.
   }];
-  let methods = [InterfaceMethod<[{
+  let methods = [
+    InterfaceMethod<[{
       Builds the cotangents of the operands from those of the results.
       `resultCotangents` has one entry per result, null where it is zero. `operandCotangents` has one entry per
       operand, null on entry; set those whose `needed` flag is true, leave null what is zero. A cotangent has the type
@@ -18,7 +19,12 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
     }],
     "void", "buildVjp",
     (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$resultCotangents,
-         "::llvm::ArrayRef<bool>":$needed, "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>];
+         "::llvm::ArrayRef<bool>":$needed, "::llvm::MutableArrayRef<::mlir::Value>":$operandCotangents)>,
+    InterfaceMethod<[{
+      Whether no cotangent can be built for operand `operand`: a value that depends on a trained parameter is an error
+      there.
+    }],
+    "bool", "isConstantOperand", (ins "unsigned":$operand), [{}], [{ return false; }]>];
 }
 
 def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {

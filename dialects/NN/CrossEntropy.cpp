@@ -140,6 +140,11 @@ SmallVector<Value> CrossEntropyOp::decompose(OpBuilder &builder) {
   return {parts.loss(lse), lse};
 }
 
+/// The weights stand in the loss's denominator as well, which no cotangent passes through.
+bool CrossEntropyOp::isConstantOperand(unsigned operand) {
+  return operand > getLabelsMutable().getOperandNumber();
+}
+
 /// From logits, labels and lse; the weights are constants.
 void CrossEntropyOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangents, ArrayRef<bool> needed,
                               MutableArrayRef<Value> operandCotangents) {

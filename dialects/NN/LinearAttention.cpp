@@ -109,8 +109,7 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
 /// The cache holds the keys and values of all positions so far; `limit` hides those that are yet to come.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {
-    emitOpError(
-        "is not causal, so the model cannot generate; add `causal`, or give no output the name \"logits\"");
+    emitOpError("is not causal, which generation needs");
     return {};
   }
   Value keys = caches.append(builder, getK()), values = caches.append(builder, getV());

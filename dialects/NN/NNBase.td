@@ -25,6 +25,10 @@ def NN_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Refuses an op that the dialect does not have, with the nearest name.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
+  }];
 }
 
 class NN_Type<string cppName, string typeMnemonic> : TypeDef<NN_Dialect, cppName> {

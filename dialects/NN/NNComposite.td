@@ -67,7 +67,8 @@ def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMetho
   let description = [{
     logits [..., classes], labels integers [...]. A target whose label is `ignore` (default -100) or out of range yields 0.
     `smoothing` s: (1-s) nll + s/classes sum over classes, as in PyTorch. `weights` [classes]: each target's loss is scaled by its
-    label's weight (with smoothing, each class's share by that class's weight, as in PyTorch).
+    label's weight (with smoothing, each class's share by that class's weight, as in PyTorch). The weights are constants: they
+    have no gradient, and must not depend on a trained parameter.
   }];
   let arguments = (ins NN_Tensor:$logits, NN_Tensor:$labels, Optional<NN_Tensor>:$weights,
                        DefaultValuedAttr<I64Attr, "-100">:$ignore, DefaultValuedAttr<F64Attr, "0.0">:$smoothing);
@@ -76,7 +77,10 @@ def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMetho
     $logits `,` $labels (`ignore` $ignore^)? (`smoothing` custom<Number>($smoothing)^)? (`weights` $weights^ `` custom<Types>(type($weights)))?
     attr-dict `` custom<Types>(type($logits), type($labels))
   }];
-  let extraClassDeclaration = inferDeclaration # [{ static size_t resultCount(Adaptor) { return 2; } }];
+  let extraClassDeclaration = inferDeclaration # [{
+    static size_t resultCount(Adaptor) { return 2; }
+    bool isConstantOperand(unsigned operand);
+  }];
 }
 
 #endif

@@ -34,6 +34,10 @@ void NNDialect::initialize() {
       >();
 }
 
+std::optional<Dialect::ParseOpHook> NNDialect::getParseOperationHook(StringRef) const {
+  return ParseOpHook(refuseUnknownOp);
+}
+
 // --- Initialisers: `normal(0.02)` ---
 
 /// Number of arguments of an initialiser kind, or -1 for an unknown kind.

@@ -77,6 +77,7 @@ def NN_ConcatOp : NN_ShapeOp<"concat", [DeclareOpInterfaceMethods<ExecutableOpIn
 }
 
 def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                      DeclareOpInterfaceMethods<IndexingOpInterface>,
                                       DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
   let summary = "cuts dimension `dim` (the last unless given) into equal parts";
   let arguments = (ins NN_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$dim);

@@ -81,6 +81,11 @@ static Labels allBut(Value value, int64_t dim) {
 IndexingRule SliceOp::getIndexingRule() { return {{allBut(getX(), getDim())}, {allBut(getX(), getDim())}}; }
 IndexingRule PadOp::getIndexingRule() { return {{allBut(getX(), getDim())}, {allBut(getX(), getDim())}}; }
 
+IndexingRule SplitOp::getIndexingRule() {
+  Labels labels = allBut(getX(), getDim());
+  return {{labels}, SmallVector<Labels>(getNumResults(), labels)};
+}
+
 IndexingRule ConcatOp::getIndexingRule() {
   Labels labels = allBut(getResult(), getDim());
   return {SmallVector<Labels>(getInputs().size(), labels), {labels}};

@@ -19,4 +19,10 @@ void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAt
 std::string formatNumber(double value);
 void printNumber(mlir::AsmPrinter &printer, double value);
 
+/// The one of `names` that `name` is probably a slip of the pen for; empty if none is near.
+llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);
+
+/// The hook of a dialect for an op that it does not have: an error at the op, with the nearest of its ops.
+mlir::ParseResult refuseUnknownOp(mlir::OpAsmParser &parser, mlir::OperationState &state);
+
 } // namespace trainc

@@ -162,6 +162,12 @@ def Plan_GenerationOp : Plan_Op<"generation"> {
   let assemblyFormat = "`context` $context `vocabulary` $vocabulary `logits` $logits attr-dict";
 }
 
+def Plan_NoGenerationOp : Plan_Op<"no_generation"> {
+  let summary = "what in the model stands against prefill and decode";
+  let arguments = (ins StrAttr:$reason);
+  let assemblyFormat = "$reason attr-dict";
+}
+
 def Plan_ExportOp : Plan_Op<"export"> {
   let summary = "a file written beside each checkpoint's weights";
   let arguments = (ins StrAttr:$file, StrAttr:$text);

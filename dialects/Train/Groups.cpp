@@ -32,11 +32,12 @@ ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t r
   for (GroupAttr group : program.getGroups()->getAsRange<GroupAttr>()) {
     if (!matchesPattern(group.getPattern(), name))
       continue;
-    if (group.getLrScale().getValueAsDouble() != 1)
+    if (group.getLrScale())
       settings.lrScale = group.getLrScale().getValueAsDouble();
     if (group.getWeightDecay())
       settings.weightDecay = group.getWeightDecay().getValueAsDouble();
-    settings.frozen |= group.getFrozen();
+    if (group.getFrozen())
+      settings.frozen = group.getFrozen().getValue();
   }
   return settings;
 }

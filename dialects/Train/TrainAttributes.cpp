@@ -149,54 +149,60 @@ LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emit
 ParseResult trainc::train::parseGroup(AsmParser &parser, GroupAttr &group) {
   SMLoc loc = parser.getCurrentLocation();
   std::string pattern;
-  std::optional<double> scale, decay;
-  bool frozen = false;
   if (parser.parseString(&pattern))
     return failure();
+  auto error = [&] { return parser.emitError(loc) << "group \"" << pattern << "\""; };
+  FloatAttr scale, decay;
+  BoolAttr frozen;
   StringRef word;
-  while (succeeded(parser.parseOptionalKeyword(&word, {"lr_scale", "weight_decay", "frozen"}))) {
-    bool repeated =
-        word == "frozen" ? std::exchange(frozen, true) : (word == "lr_scale" ? scale : decay).has_value();
-    if (repeated)
-      return parser.emitError(loc) << "group \"" << pattern << "\": '" << word << "' is given twice";
-    if (word != "frozen" && parseNumber(parser, (word == "lr_scale" ? scale : decay).emplace()))
+  while (succeeded(parser.parseOptionalKeyword(&word, {"lr_scale", "weight_decay", "frozen", "trained"}))) {
+    bool isNumber = word == "lr_scale" || word == "weight_decay";
+    FloatAttr &number = word == "lr_scale" ? scale : decay;
+    if (!isNumber && frozen)
+      return error() << ": 'frozen' or 'trained' is given once";
+    if (isNumber && number)
+      return error() << ": '" << word << "' is given twice";
+    double value = 0;
+    if (isNumber && parseNumber(parser, value))
       return failure();
+    if (isNumber)
+      number = f64(parser, value);
+    else
+      frozen = parser.getBuilder().getBoolAttr(word == "frozen");
   }
   if (!frozen && !scale && !decay)
-    return parser.emitError(loc) << "group \"" << pattern
-                                 << "\" sets nothing; expected lr_scale, weight_decay or frozen";
-  if (frozen && (scale || decay))
-    return parser.emitError(loc) << "group \"" << pattern
-                                 << "\" is frozen, so lr_scale and weight_decay have no effect";
+    return error() << " sets nothing; expected lr_scale, weight_decay, frozen or trained";
   group = GroupAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
-                                StringRef(pattern), f64(parser, scale.value_or(1)),
-                                decay ? f64(parser, *decay) : FloatAttr(), frozen);
+                                StringRef(pattern), scale, decay, frozen);
   return success(group != nullptr);
 }
 
 void trainc::train::printGroup(AsmPrinter &printer, GroupAttr group) {
   printer.printString(group.getPattern());
-  if (group.getFrozen()) {
-    printer << " frozen";
-    return;
-  }
-  double scale = group.getLrScale().getValueAsDouble();
-  if (scale != 1 || !group.getWeightDecay()) {
-    printer << " lr_scale ";
-    printNumber(printer, scale);
-  }
-  if (FloatAttr decay = group.getWeightDecay()) {
-    printer << " weight_decay ";
-    printNumber(printer, decay.getValueAsDouble());
-  }
+  if (BoolAttr frozen = group.getFrozen())
+    printer << (frozen.getValue() ? " frozen" : " trained");
+  auto print = [&](StringRef word, FloatAttr number) {
+    if (!number)
+      return;
+    printer << " " << word << " ";
+    printNumber(printer, number.getValueAsDouble());
+  };
+  print("lr_scale", group.getLrScale());
+  print("weight_decay", group.getWeightDecay());
 }
 
 LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef pattern,
-                                FloatAttr scale, FloatAttr decay, bool) {
+                                FloatAttr scale, FloatAttr decay, BoolAttr frozen) {
+  auto isBad = [](FloatAttr number) {
+    return number && !(number.getValue().isFinite() && number.getValueAsDouble() >= 0);
+  };
   if (pattern.empty())
     return emitError() << "group: the pattern of names is empty";
-  if (!(scale.getValueAsDouble() >= 0) || (decay && !(decay.getValueAsDouble() >= 0)))
+  if (isBad(scale) || isBad(decay))
     return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be 0 or more";
+  if (frozen && frozen.getValue() && (scale || decay))
+    return emitError() << "group \"" << pattern
+                       << "\" is frozen, so lr_scale and weight_decay have no effect";
   return success();
 }
 

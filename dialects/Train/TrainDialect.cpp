@@ -1,4 +1,5 @@
 // Registration of the dialect; symbol uses.
+#include "dialects/NN/Syntax.h"
 #include "dialects/Train/Train.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -22,6 +23,10 @@ void TrainDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialects/Train/TrainAttributes.cpp.inc"
       >();
+}
+
+std::optional<Dialect::ParseOpHook> TrainDialect::getParseOperationHook(StringRef) const {
+  return ParseOpHook(trainc::refuseUnknownOp);
 }
 
 #define GET_OP_CLASSES

@@ -18,6 +18,10 @@ def Train_Dialect : Dialect {
     lives across entries) and one `train.entry` for each thing the runtime can run.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
+  let extraClassDeclaration = [{
+    /// Refuses an op that the dialect does not have, with the nearest name.
+    std::optional<ParseOpHook> getParseOperationHook(::llvm::StringRef opName) const override;
+  }];
   let useDefaultAttributePrinterParser = 1;
 }
 
@@ -53,8 +57,10 @@ def Train_Schedule : Train_Attr<"Schedule", "schedule"> {
 
 def Train_Group : Train_Attr<"Group", "group"> {
   let summary = "settings of the parameters whose names match a pattern (`*` matches any text), later groups winning";
-  let parameters = (ins StringRefParameter<"pattern">:$pattern, "::mlir::FloatAttr":$lr_scale,
-                        OptionalParameter<"::mlir::FloatAttr">:$weight_decay, "bool":$frozen);
+  let description = [{ Each setting is absent or explicit; `frozen` is true for `frozen` and false for `trained`. }];
+  let parameters = (ins StringRefParameter<"pattern">:$pattern, OptionalParameter<"::mlir::FloatAttr">:$lr_scale,
+                        OptionalParameter<"::mlir::FloatAttr">:$weight_decay,
+                        OptionalParameter<"::mlir::BoolAttr">:$frozen);
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
@@ -73,20 +79,22 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
       eval_batch 16
       steps 20000
       group "*.bias" weight_decay 0.0
-      group "wte.*" frozen
+      group "h.*" frozen
+      group "h.11.*" trained lr_scale 0.1
     }
     ```
     `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
     `accumulate` micro-batches make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
     Parameters of fewer than two dimensions are not decayed unless a group says so. The command line overrides all of it.
-    The model's exports move here when it is instantiated.
+    The model's exports move here when it is instantiated, and `no_generation` then says what in the model
+    stands against entries `prefill` and `decode`, if something does.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
                        OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
-                       OptionalAttr<DictionaryAttr>:$exports);
+                       OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

@@ -1,6 +1,8 @@
 // Which values of an entry depend on trained parameters.
 #include "lib/Autodiff/Activity.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace trainc;
 
@@ -30,4 +32,18 @@ void Activity::visit(Operation &op, SymbolTableCollection &symbols) {
   for (Value result : op.getResults())
     if (hasGradient(result.getType()))
       active.insert(result);
+}
+
+SmallVector<StringAttr> Activity::parametersOf(Value value) const {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(value.getDefiningOp());
+  for (size_t i = 0; i < ops.size(); ++i) // grows meanwhile
+    for (Value operand : ops[i]->getOperands())
+      if (isActive(operand))
+        ops.insert(operand.getDefiningOp());
+  SmallVector<StringAttr> names;
+  for (auto &[name, gets] : reads)
+    if (llvm::any_of(gets, [&](train::GetOp get) { return ops.contains(get); }))
+      names.push_back(name);
+  return names;
 }

@@ -19,6 +19,8 @@ public:
   /// Reads of trained parameters, in program order, by the parameter's name.
   using Reads = llvm::MapVector<mlir::StringAttr, llvm::SmallVector<train::GetOp>>;
   const Reads &parameterReads() const { return reads; }
+  /// The trained parameters that `value` depends on, in program order.
+  llvm::SmallVector<mlir::StringAttr> parametersOf(mlir::Value value) const;
 
 private:
   void visit(mlir::Operation &op, mlir::SymbolTableCollection &symbols);

@@ -45,6 +45,9 @@ LogicalResult ReverseMode::differentiate(Operation *op) {
   auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
   if (!differentiable)
     return op->emitOpError("has no gradient, but lies on the way from a trained parameter to the loss");
+  for (auto [index, isNeeded] : llvm::enumerate(needed))
+    if (isNeeded && differentiable.isConstantOperand(index))
+      return refuseConstant(op, index);
   // An op reports what it cannot differentiate as an error of its own.
   bool reported = false;
   ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
@@ -59,6 +62,14 @@ LogicalResult ReverseMode::differentiate(Operation *op) {
     if (isNeeded && cotangent)
       accumulate(operand, cotangent);
   return success();
+}
+
+LogicalResult ReverseMode::refuseConstant(Operation *op, unsigned operand) {
+  InFlightDiagnostic error = op->emitOpError("operand #")
+                             << operand << " has no gradient, but depends on the trained parameter ";
+  llvm::interleaveComma(activity.parametersOf(op->getOperand(operand)), error,
+                        [&](StringAttr name) { error << name; });
+  return error << "; compute it from constants and data, or freeze the parameter: group \"NAME\" frozen";
 }
 
 void ReverseMode::emitGradients() {

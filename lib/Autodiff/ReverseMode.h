@@ -20,6 +20,8 @@ private:
   /// Adds a contribution to the cotangent of `value`.
   void accumulate(mlir::Value value, mlir::Value contribution);
   mlir::LogicalResult differentiate(mlir::Operation *op);
+  /// Says that an operand which depends on a parameter is taken for a constant.
+  mlir::LogicalResult refuseConstant(mlir::Operation *op, unsigned operand);
   void emitGradients();
 
   train::MinimizeOp minimize;

@@ -4,40 +4,8 @@
 #include "lib/Instantiate/KeyValueCache.h"
 #include "lib/Instantiate/PositionSelect.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace trainc;
-
-/// The inputs that a value depends on.
-static SmallVector<train::InputOp> inputsOf(Value value) {
-  llvm::SetVector<Operation *> ops;
-  ops.insert(value.getDefiningOp());
-  SmallVector<train::InputOp> inputs;
-  for (size_t i = 0; i < ops.size(); ++i) { // grows meanwhile
-    if (auto input = dyn_cast<train::InputOp>(ops[i]))
-      inputs.push_back(input);
-    for (Value operand : ops[i]->getOperands())
-      ops.insert(operand.getDefiningOp());
-  }
-  return inputs;
-}
-
-/// Whether the model continues token sequences: tokens [batch, t], and perhaps other integers, lead to logits
-/// [batch, t, vocabulary].
-static bool canGenerate(const Forward &micro) {
-  Value logits = micro.outputs.lookup("logits");
-  if (!logits || nn::tensorType(logits).getRank() != 3)
-    return false;
-  bool hasTokens = false;
-  for (train::InputOp input : inputsOf(logits)) {
-    RankedTensorType type = nn::tensorType(input.getResult());
-    if (!type.getElementType().isInteger())
-      return false;
-    hasTokens |= input.getColumn() == "tokens" && type.getShape() == nn::shapeOf(logits).drop_back();
-  }
-  return hasTokens;
-}
 
 /// Other columns than the tokens are made up: one segment holds the whole sequence.
 static void fillOtherColumns(train::EntryOp entry) {
@@ -117,9 +85,7 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
   return success();
 }
 
-LogicalResult trainc::buildGeneration(Instantiation &shared, const Forward &micro) {
-  if (!canGenerate(micro))
-    return success();
+LogicalResult trainc::buildGenerationEntries(Instantiation &shared) {
   return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen)) ||
                  failed(buildEntry(shared, "decode", 1)));
 }

@@ -39,9 +39,9 @@ LogicalResult trainc::instantiate(ModuleOp module, const InstantiateOptions &opt
   if (failed(micro) || failed(applyGroups(shared.binding)))
     return failure();
   buildInit(shared, init);
-  if (failed(buildBeginStep(shared, beginStep, *micro)) || failed(buildEval(shared, eval)) ||
-      failed(buildGeneration(shared, *micro)))
+  if (failed(buildBeginStep(shared, beginStep, *micro)) || failed(buildEval(shared, eval)))
     return failure();
+  buildGeneration(shared, *micro);
   eraseDeadOps(microStep);
   limitInputs(module);
   eraseModels(shared.binding);

@@ -1,5 +1,7 @@
 #include "lib/Instantiate/Scopes.h"
 
+#include "dialects/NN/Syntax.h"
+
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
@@ -72,14 +74,12 @@ void EntryScope::reportUnknown(StringRef name) {
   InFlightDiagnostic error = current->emitError("no parameter '")
                              << name
                              << "' is declared before this; expected a full name from the model's root";
-  StringRef nearest;
-  unsigned best = name.size() / 2 + 1;
-  for (auto &[known, where] : declared)
-    if (unsigned distance = name.edit_distance(known.getValue()); distance < best) {
-      best = distance;
-      nearest = known;
-    }
-  if (!nearest.empty())
+  // In order of declaration, so that of equally near names always the same one is meant.
+  SmallVector<StringRef> names;
+  for (auto &[known, parameter] : parameters)
+    if (declared.contains(known))
+      names.push_back(known);
+  if (StringRef nearest = nearestName(name, names); !nearest.empty())
     error << "; did you mean '" << nearest << "'?";
 }
 

@@ -49,6 +49,13 @@ train::StateOp StateTable::lookup(StringRef name) const {
   return dyn_cast_or_null<train::StateOp>(byName.lookup(name));
 }
 
+void StateTable::revertTo(const StateTable &before) {
+  for (auto &[name, op] : byName)
+    if (!before.byName.contains(name))
+      op->erase();
+  *this = before;
+}
+
 train::EntryOp StateTable::createEntry(StringRef name) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   auto entry = train::EntryOp::create(builder, module.getLoc(), name);

@@ -23,6 +23,8 @@ public:
   train::StateOp scalar(llvm::StringRef name, mlir::Type element, train::Direction direction);
   /// The state of this name, or null.
   train::StateOp lookup(llvm::StringRef name) const;
+  /// Erases the states and entries that came after `before`, an earlier copy of this table.
+  void revertTo(const StateTable &before);
   /// A new entry at the module's end, with an empty body.
   train::EntryOp createEntry(llvm::StringRef name);
 

@@ -100,6 +100,8 @@ LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTab
   for (auto program : module.getOps<train::ProgramOp>()) {
     emitTraining(builder, program);
     emitExports(builder, program);
+    if (std::optional<StringRef> reason = program.getNoGeneration())
+      plan::NoGenerationOp::create(builder, program.getLoc(), *reason);
     module.setName(program.getModel()); // the plan's name
   }
   emitGeneration(builder, module, storages, buffers);

@@ -9,6 +9,7 @@
 #include "lib/Instantiate/Passes.h"
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
+#include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Target/PlanFile.h"
@@ -69,7 +70,7 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createVerifyStepPass());
 }
 
-/// step -> scheduled: fused kernels and library calls, in final order.
+/// step -> scheduled: fused ops and those that stay alone, in final order.
 static void addScheduledPasses(PassManager &manager) {
   manager.addPass(createFusePass());
   manager.addPass(createVerifyScheduledPass());
@@ -103,18 +104,6 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
 //===-- The plan file
 //-------------------------------------------------------------------------------------===//
 
-/// A plan that does not fit is an error that says what takes the bytes and what would help.
-static LogicalResult checkMemory(ModuleOp module, const CompileOptions &options) {
-  MemoryReport memory = memoryReport(module);
-  if (options.memoryLimit == 0 || memory.peak <= options.memoryLimit)
-    return success();
-  return module.emitError()
-         << "the plan needs " << memory.peak << " bytes, --memory-limit allows " << options.memoryLimit
-         << " (parameters " << memory.parameters << ", gradients " << memory.gradients << ", optimizer "
-         << memory.optimizer << ", activations " << memory.activations << ", workspace " << memory.workspace
-         << "); a smaller --micro-batch with a larger --accumulate needs fewer bytes for activations";
-}
-
 static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> objects) {
   std::vector<KernelObject> result;
   for (codegen::Object &object : objects)
@@ -126,7 +115,7 @@ static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> ob
 FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, const CompileOptions &options,
                                            double secondsSoFar, std::string &report) {
   auto start = std::chrono::steady_clock::now();
-  if (failed(checkMemory(module, options)))
+  if (failed(checkMemoryLimit(module, options.memoryLimit)))
     return failure();
   auto objects = codegen::compileObjects(module.lookupSymbol<ModuleOp>("kernels"));
   if (failed(objects))

@@ -89,6 +89,11 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
       {"collectives", llvm::json::Object{}},
       {"predicted_step_seconds", stepSeconds},
   };
+  for (auto generation : module.getOps<plan::GenerationOp>())
+    json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},
+                                            {"vocabulary", int64_t(generation.getVocabulary())}};
+  for (auto refusal : module.getOps<plan::NoGenerationOp>())
+    json["no_generation"] = refusal.getReason();
   if (compileSeconds)
     json["compile_seconds"] = *compileSeconds;
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));

@@ -22,9 +22,13 @@ Generator::Generator(Executor &executor, uint64_t context, uint64_t vocabulary)
 
 Result<Generator> Generator::create(Executor &executor) {
   const fb::Generation *generation = executor.plan().generation();
+  if (const flatbuffers::String *reason = executor.plan().no_generation())
+    return invalidInput("--generate: plan '{}' cannot generate text: {}", executor.plan().name()->str(),
+                        reason->str());
   if (!generation || !executor.hasEntry(kPrefill) || !executor.hasEntry(kDecode))
     return invalidInput(
-        "--generate: plan '{}' has no entries 'prefill' and 'decode'; compile a language model",
+        "--generate: plan '{}' has no entries 'prefill' and 'decode'; a model with a column tokens and an "
+        "nn.output \"logits\" [batch, length, vocabulary] gets them",
         executor.plan().name()->str());
   if (!takesTokens(executor, kPrefill, generation->context()) || !takesTokens(executor, kDecode, 1))
     return invalidInput(

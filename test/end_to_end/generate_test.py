@@ -1,6 +1,8 @@
 """Text from a checkpoint: decoding step by step agrees with reading the whole text at once, and with training's forward."""
 
+import json
 import math
+from pathlib import Path
 
 import harness
 import small_gpt
@@ -80,6 +82,47 @@ class GenerateTest(harness.EndToEndTest):
         self.assertEqual(self.generate(PROMPT, 30, "--seed", "5", "--threads", "1"), first)
         self.assertEqual(self.generate(PROMPT, 30, "--seed", "5", "--threads", "3"), first)
         self.assertNotEqual(self.generate(PROMPT, 30, "--seed", "6"), first)
+
+
+# Causal attention of one head, by a table of masks.
+BY_HAND = """nn.model @by_hand(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %positions = nn.positions %tokens
+  %row = nn.reshape %positions to [-1, 1]
+  %future = nn.compare gt %positions, %row
+  %never = nn.constant -1e9
+  %x = nn.embedding "wte" %tokens of 96 by 32
+  %scores = nn.matmul %x, %x transposed
+  %masked = nn.select %future, %never, %scores
+  %p = nn.softmax %masked
+  %y = nn.matmul %p, %x
+  %logits = nn.linear "head" %y to 96
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @train { model @by_hand optimizer adamw(lr 1e-2) batch 8 x 16 }
+"""
+
+
+class AttentionByHand(harness.EndToEndTest):
+    """Decode sees one position at a time, so it could not repeat this model's attention."""
+
+    REASON = "model.mlir:4: positions of a sequence are combined here"
+
+    def test_trains_but_does_not_generate(self):
+        Path("model.mlir").write_text(BY_HAND)
+        _, err = self.trainc("compile", "model.mlir", "-o", "model.plan", "--report", "report.json")
+        self.assertIn("model.mlir:4:13: remark: the plan gets no prefill and decode", err)
+        self.assertIn(self.REASON, json.loads(Path("report.json").read_text())["no_generation"])
+        self.assertIn("no generation: " + self.REASON, self.trainc("dump", "model.plan")[0])
+        self.assertIn("no generation: " + self.REASON, self.trainrun("model.plan", "--device=null")[0])
+        write_cycle("tokens.bin")
+        train = ["model.plan", "--data", "tokens.bin", "--data-dtype=uint8", "--steps", 40]
+        self.trainrun(*train, "--metrics", "run.jsonl")
+        losses = [line["loss"] for line in harness.metrics("run.jsonl")]
+        self.assertLess(losses[-1], losses[0] / 2)
+        self.fails([harness.TRAINRUN, *train, "--tokenizer=bytes", "--generate=a"], 2,
+                   "--generate: plan 'by_hand' cannot generate text: " + self.REASON)
 
 
 if __name__ == "__main__":

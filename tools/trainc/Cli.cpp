@@ -112,6 +112,14 @@ void requireOutput(const CompileCommand &command) {
         "-o PLAN and --compile-to=PHASE contradict each other: the IR is printed, no plan is made");
 }
 
+/// Prints a usage error; returns the exit code.
+int reportUsage(const CLI::App &app, const char *message) {
+  const auto subcommands = app.get_subcommands();
+  const std::string command = subcommands.empty() ? "trainc" : "trainc " + subcommands.front()->get_name();
+  fmt::print(stderr, "error: {}\nRun {} --help for the options\n", message, command);
+  return 2;
+}
+
 } // namespace
 
 std::variant<Command, int> parseCommandLine(int argc, char **argv) {
@@ -139,7 +147,9 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       return Command(tokenize);
     return Command(dump);
   } catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    return reportUsage(app, error.what());
   }
 }
 

@@ -138,6 +138,8 @@ void PlanPrinter::printTraining() {
   }
   if (const fb::Generation *generation = plan_.generation())
     line("generation context={} vocabulary={}", generation->context(), generation->vocabulary());
+  if (plan_.no_generation())
+    line("no generation: {}", plan_.no_generation()->str());
   if (plan_.exports())
     for (const fb::Export *file : *plan_.exports())
       line("export {} bytes={}", file->file()->str(), file->text()->size());

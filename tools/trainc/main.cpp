@@ -7,7 +7,7 @@ namespace trainc {
 
 int finish(const Status &status) {
   if (!status.ok())
-    fmt::print(stderr, "trainc: error: {}\n", status.message());
+    fmt::print(stderr, "error: {}\n", status.message());
   return status.exitCode();
 }
 

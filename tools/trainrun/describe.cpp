@@ -103,6 +103,8 @@ std::string details(const Executor &executor) {
   if (plan.generation())
     text += fmt::format("generation: context {}, vocabulary {}\n", plan.generation()->context(),
                         plan.generation()->vocabulary());
+  if (plan.no_generation())
+    text += fmt::format("no generation: {}\n", plan.no_generation()->str());
   for (const fb::Entry *entry : *plan.entries())
     text += describeEntry(*entry);
   return text;

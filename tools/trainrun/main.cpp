@@ -7,7 +7,7 @@ int main(int argc, char **argv) {
   using namespace trainc;
   const Result<std::optional<Options>> options = parseOptions(argc, argv);
   if (!options.ok()) {
-    fmt::print(stderr, "trainrun: error: {}\n", options.status().message());
+    fmt::print(stderr, "error: {}\n", options.status().message());
     return options.status().exitCode();
   }
   if (!*options)

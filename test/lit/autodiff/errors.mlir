@@ -42,6 +42,22 @@ train.entry @micro_step {
 
 // -----
 
+// Class weights stand in the loss's denominator, too.
+train.state parameter @w : tensor<3x4xf32>
+train.state parameter @gain : tensor<4xf32>
+train.entry @micro_step {
+  %x = train.get @w : tensor<3x4xf32>
+  %gain = train.get @gain : tensor<4xf32>
+  %weights = nn.exp %gain : tensor<4xf32>
+  %labels = train.input "labels" micro : tensor<3xi32>
+  // expected-error @+1 {{'nn.cross_entropy' op operand #2 has no gradient, but depends on the trained parameter "gain"; compute it from constants and data, or freeze the parameter: group "NAME" frozen}}
+  %nll, %lse = nn.cross_entropy %x, %labels weights %weights : tensor<4xf32> : tensor<3x4xf32>, tensor<3xi32>
+  %l = nn.reduce sum %nll over [0] : tensor<3xf32>
+  train.minimize %l : tensor<f32>
+}
+
+// -----
+
 train.state parameter @w : tensor<1x5x8xf32>
 train.entry @micro_step {
   %q = train.get @w : tensor<1x5x8xf32>

@@ -1,10 +1,16 @@
-// RUN: trainc-opt %s --instantiate -verify-diagnostics
+// RUN: trainc-opt %s --instantiate -split-input-file -verify-diagnostics | FileCheck %s
 
-// A model with tokens and logits generates, which attention to later tokens rules out.
+// A model with tokens and logits generates, unless positions see each other in ways that decode, which is given one
+// position at a time, cannot repeat. Then the program says why, and training is as ever.
 
+// Attention to later tokens.
+
+// CHECK:     train.program @p attributes {no_generation = "{{.*}}:[[#@LINE+6]]: 'nn.attention' op is not causal, which generation needs"}
+// CHECK-NOT: @prefill
+// CHECK-NOT: @position
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
-  // expected-error @+1 {{'nn.attention' op is not causal, so the model cannot generate; add `causal`, or give no output the name "logits"}}
+  // expected-remark @+1 {{the plan gets no prefill and decode, which take one sample of any length: 'nn.attention' op is not causal, which generation needs}}
   %a, %l = nn.attention %x, %x, %x heads 2
   %logits = nn.linear "head" %a to 10
   nn.output "logits" %logits
@@ -12,3 +18,100 @@ nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   nn.loss "loss" %nll
 }
 train.program @p { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// Attention by hand: decode would see no other position than its own.
+
+// CHECK-LABEL: train.program @by_hand attributes
+// CHECK-NOT:   @decode
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  // expected-remark @+1 {{positions of a sequence are combined here; in a model that generates text only causal nn.attention and nn.positions may do that}}
+  %s = nn.matmul %x, %x transposed
+  %p = nn.softmax %s
+  %a = nn.matmul %p, %x
+  %logits = nn.linear "head" %a to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @by_hand { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// A softmax over positions instead of features.
+
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %t = nn.transpose %x by [0, 2, 1]
+  // expected-remark @+1 {{positions of a sequence are combined here}}
+  %s = nn.softmax %t
+  %y = nn.transpose %s by [0, 2, 1]
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @transposed { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 5 }
+
+// -----
+
+// The mean of a whole sequence at each of its positions.
+
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  // expected-remark @+1 {{positions of a sequence are combined here}}
+  %mean = nn.reduce mean %x over [1] keep
+  %y = nn.add %x, %mean
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @pooled { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// A parameter of the sequence's length.
+
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %wpe = nn.parameter "wpe" tensor<4x8xf32>
+  // expected-remark @+1 {{which take one sample of any length: 'nn.add' op operands 'tensor<1x2x8xf32>', 'tensor<4x8xf32>' have no common shape: dimension 1 is 2 in one and 4 in another}}
+  %y = nn.add %x, %wpe
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @fixed_length { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// A batch of two in the text.
+
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  // expected-remark @+1 {{nn.reshape: x, 'tensor<1x4x8xf32>', has 32 elements, which do not fit the shape [2, 4, 2, 4]}}
+  %split = nn.reshape %x to [2, 4, 2, 4]
+  %y = nn.reshape %split to [0, 0, 8]
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @fixed_batch { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// What is no language model needs no remark.
+
+// CHECK-LABEL: train.program @classes {
+nn.model @m(%features: tensor<?x8xf32>, %labels: tensor<?xi32>) {
+  %logits = nn.linear "head" %features to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @classes { model @m optimizer sgd(lr 0.1) schedule constant batch 2 }

@@ -207,19 +207,6 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // -----
 
-// Attention that sees later tokens cannot generate.
-nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
-  %x = nn.embedding "e" %tokens of 8 by 8
-  // expected-error @below {{is not causal, so the model cannot generate}}
-  %y, %l = nn.attention %x, %x, %x heads 2
-  nn.output "logits" %y
-  %nll, %lse = nn.cross_entropy %y, %labels
-  nn.loss "loss" %nll
-}
-train.program @p { model @m optimizer sgd batch 2 x 4 }
-
-// -----
-
 nn.block @inner(%x: tensor<?x4xf32>) {
   // expected-error @below {{the model has more than 1000000 ops once its blocks are expanded; repeat fewer times}}
   %y = nn.relu %x

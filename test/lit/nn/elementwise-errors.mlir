@@ -123,7 +123,23 @@ func.func @f(%s: tensor<i64>) {
 // -----
 
 func.func @f(%x: tensor<2xf32>) {
-  // expected-error @+1 {{custom op 'nn.exq' is unknown}}
+  // expected-error @+1 {{custom op 'nn.exq' is unknown; did you mean 'nn.exp'?}}
   %0 = nn.exq %x : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{custom op 'nn.Linaer' is unknown; did you mean 'nn.linear'?}}
+  %0 = nn.Linaer "fc" %x to 3
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xf32>) {
+  // expected-error @+1 {{custom op 'nn.deconvolution' is unknown; docs/reference/nn.md lists those that there are}}
+  %0 = nn.deconvolution %x : tensor<2xf32>
   return
 }

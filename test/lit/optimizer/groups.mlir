@@ -1,10 +1,13 @@
 // RUN: trainc-opt %s --optimizer --canonicalize --cse | FileCheck %s
 
-// Groups by pattern: later ones win; a vector is decayed only if a group says so.
+// Groups by pattern: later ones win, also where they say what holds without a group; a vector is decayed only if a
+// group says so.
 
 train.program @p { model @m optimizer sgd(lr 0.1, weight_decay 0.5) schedule constant batch 2
   group "h.*.weight" weight_decay 0.25
+  group "h.*.weight" lr_scale 0.375
   group "*.1.*" lr_scale 0.125
+  group "h.0.*" lr_scale 1
   group "*.gain" weight_decay 0.0625
 }
 train.state parameter @h.0.weight : tensor<2x2xf32>
@@ -30,6 +33,7 @@ train.entry @micro_step {
 // CHECK: %[[W0:.*]] = train.get @h.0.weight
 // CHECK: nn.mul %[[W0]], %[[QUARTER]]
 // CHECK: %[[LR:.*]] = train.get @lr
+// CHECK-NOT: tensor<f32>, tensor<f32>
 // CHECK: train.set @h.0.weight
 // CHECK: %[[W1:.*]] = train.get @h.1.weight
 // CHECK: nn.mul %[[W1]], %[[QUARTER]]

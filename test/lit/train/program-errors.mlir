@@ -1,5 +1,10 @@
 // RUN: trainc-opt %s -verify-diagnostics -split-input-file
 
+// expected-error @below {{custom op 'train.progrm' is unknown; did you mean 'train.program'?}}
+train.progrm @p { model @m optimizer adamw }
+
+// -----
+
 // expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, accumulate, eval_batch, steps, group and export}}
 train.program @p { model @m optimiser adamw }
 
@@ -70,13 +75,18 @@ train.program @p { model @m optimizer sgd(lr 0.1) schedule linear(minimum 0.5) }
 
 // -----
 
-// expected-error @below {{group "*.bias" sets nothing; expected lr_scale, weight_decay or frozen}}
+// expected-error @below {{group "*.bias" sets nothing; expected lr_scale, weight_decay, frozen or trained}}
 train.program @p { model @m optimizer sgd group "*.bias" }
 
 // -----
 
 // expected-error @below {{group "a" is frozen, so lr_scale and weight_decay have no effect}}
 train.program @p { model @m optimizer sgd group "a" frozen lr_scale 0.1 }
+
+// -----
+
+// expected-error @below {{group "a": 'frozen' or 'trained' is given once}}
+train.program @p { model @m optimizer sgd group "a" frozen trained }
 
 // -----
 

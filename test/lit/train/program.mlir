@@ -14,6 +14,7 @@
 // CHECK-NEXT:    group "*.bias" weight_decay 0
 // CHECK-NEXT:    group "h.0.*" lr_scale 0.1 weight_decay 0.2
 // CHECK-NEXT:    group "wte.*" frozen
+// CHECK-NEXT:    group "wte.0" trained lr_scale 1
 // CHECK-NEXT:    export "config.json" {model_type = "gpt2"}
 // CHECK-NEXT:  }
 train.program @full {
@@ -28,6 +29,7 @@ train.program @full {
   steps 20000
   group "h.0.*" weight_decay 0.2 lr_scale 0.1
   group "wte.*" frozen
+  group "wte.0" lr_scale 1 trained
   export "config.json" {model_type = "gpt2"}
 }
 

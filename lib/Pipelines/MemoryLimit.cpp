@@ -1,0 +1,69 @@
+#include "lib/Pipelines/MemoryLimit.h"
+
+#include "lib/Pipelines/Report.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// "2.61 GiB"
+static std::string formatBytes(int64_t bytes) {
+  const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = double(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < std::size(units); ++unit)
+    value /= 1024;
+  return llvm::formatv(unit == 0 ? "{0:F0} {1}" : "{0:F2} {1}", value, units[unit]);
+}
+
+/// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
+static std::string bytesByKind(const MemoryReport &memory) {
+  std::pair<int64_t, const char *> kinds[] = {{memory.parameters, "parameters"},
+                                              {memory.gradients, "gradients"},
+                                              {memory.optimizer, "optimizer states"},
+                                              {memory.activations, "activations"},
+                                              {memory.workspace, "workspace"}};
+  llvm::sort(kinds, std::greater());
+  std::string text;
+  for (auto &[bytes, kind] : kinds)
+    if (bytes > 0)
+      text += llvm::formatv("{0}{1} {2} ({3:F0}%)", text.empty() ? "" : ", ", kind, formatBytes(bytes),
+                            100.0 * double(bytes) / double(memory.peak));
+  return text;
+}
+
+/// What makes the plan smaller: less of what grows with the batch, or else of what does not.
+static std::string advice(plan::TrainingOp training, const MemoryReport &memory, int64_t limit) {
+  int64_t states = memory.parameters + memory.gradients + memory.optimizer;
+  if (states > limit)
+    return llvm::formatv(
+        "parameters, gradients and optimizer states alone take {0}, whatever the batch; freeze "
+        "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
+        formatBytes(states));
+  int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
+  if (batch == 1)
+    return training.getSeqLen() > 0
+               ? "the micro-batch is one sample already; a shorter --seq-len keeps fewer activations"
+               : "the micro-batch is one sample already; make the model smaller";
+  // Gradients stay where a step has parts; else they take the place of activations.
+  if (accumulate == 1 && states + memory.parameters > limit)
+    return "a smaller --micro-batch keeps fewer activations (with --accumulate gradients would stay as well)";
+  int64_t parts = batch % 2 == 0 ? 2 : batch;
+  return llvm::formatv(
+      "the same step in smaller parts keeps fewer activations: --micro-batch={0} --accumulate={1}",
+      batch / parts, accumulate * parts);
+}
+
+LogicalResult checkMemoryLimit(ModuleOp module, int64_t limit) {
+  MemoryReport memory = memoryReport(module);
+  if (limit == 0 || memory.peak <= limit)
+    return success();
+  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
+  return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
+                               << " bytes), --memory-limit allows " << formatBytes(limit) << " (" << limit
+                               << "): " << bytesByKind(memory) << "; " << advice(training, memory, limit);
+}
+
+} // namespace trainc
