@@ -22,7 +22,7 @@ static bool isGenerated(Operation &op) {
   if (!executable)
     return false;
   KernelClass kind = executable.getKernelClass();
-  return kind != KernelClass::Alias && kind != KernelClass::Gemm && kind != KernelClass::Loop;
+  return kind != KernelClass::Alias && kind != KernelClass::Loop;
 }
 
 static LogicalResult fuse(ModuleOp module) {

@@ -15,8 +15,8 @@
 
 namespace trainc::check {
 
-/// Decomposed, fused and with machine code for its kernels. Matrix products and moved bytes are left to the
-/// reference, rounded to the element type: they are a library's.
+/// Decomposed, fused and with machine code for its kernels. Views and loops are left to the reference,
+/// rounded to the element type.
 class CompiledFunction {
 public:
   /// Compiles a copy of `function`; errors are reported at its ops.

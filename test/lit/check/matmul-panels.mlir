@@ -40,3 +40,55 @@ func.func @accumulate(%a: tensor<10x300xf32>, %b: tensor<300x34xf32>, %c: tensor
   %r = nn.matmul %a, %b accumulate %c : tensor<10x34xf32> : tensor<10x300xf32>, tensor<300x34xf32>
   return %r : tensor<10x34xf32>
 }
+
+// Several tiles with tails and more terms than one block.
+
+func.func @tiles(%a: tensor<301x299xf32>, %b: tensor<299x419xf32>) -> tensor<301x419xf32> {
+  %r = nn.matmul %a, %b : tensor<301x299xf32>, tensor<299x419xf32>
+  return %r : tensor<301x419xf32>
+}
+func.func @tiles_lhs_transposed(%a: tensor<299x301xf32>, %b: tensor<299x419xf32>) -> tensor<301x419xf32> {
+  %r = nn.matmul %a transposed, %b : tensor<299x301xf32>, tensor<299x419xf32>
+  return %r : tensor<301x419xf32>
+}
+func.func @tiles_rhs_transposed(%a: tensor<301x299xf32>, %b: tensor<419x299xf32>) -> tensor<301x419xf32> {
+  %r = nn.matmul %a, %b transposed : tensor<301x299xf32>, tensor<419x299xf32>
+  return %r : tensor<301x419xf32>
+}
+func.func @tiles_both_transposed(%a: tensor<299x301xf32>, %b: tensor<419x299xf32>) -> tensor<301x419xf32> {
+  %r = nn.matmul %a transposed, %b transposed : tensor<299x301xf32>, tensor<419x299xf32>
+  return %r : tensor<301x419xf32>
+}
+
+// Batches of every layout, one weight for all, gradients of weights, a bias.
+
+func.func @column(%a: tensor<517x300xf32>, %b: tensor<1x300xf32>) -> tensor<517x1xf32> {
+  %r = nn.matmul %a, %b transposed : tensor<517x300xf32>, tensor<1x300xf32>
+  return %r : tensor<517x1xf32>
+}
+func.func @batched_both_transposed(%a: tensor<5x20x33xf32>, %b: tensor<5x41x20xf32>) -> tensor<5x33x41xf32> {
+  %r = nn.matmul %a transposed, %b transposed : tensor<5x20x33xf32>, tensor<5x41x20xf32>
+  return %r : tensor<5x33x41xf32>
+}
+func.func @one_weight(%x: tensor<3x101x70xf32>, %w: tensor<90x70xf32>) -> tensor<3x101x90xf32> {
+  %r = nn.matmul %x, %w transposed : tensor<3x101x70xf32>, tensor<90x70xf32>
+  return %r : tensor<3x101x90xf32>
+}
+func.func @one_weight_lhs_transposed(%x: tensor<3x70x101xf32>, %w: tensor<70x90xf32>) -> tensor<3x101x90xf32> {
+  %r = nn.matmul %x transposed, %w : tensor<3x70x101xf32>, tensor<70x90xf32>
+  return %r : tensor<3x101x90xf32>
+}
+func.func @weight_gradient(%x: tensor<3x101x70xf32>, %g: tensor<3x101x90xf32>) -> tensor<70x90xf32> {
+  %r = nn.matmul %x transposed, %g reduce_batch : tensor<3x101x70xf32>, tensor<3x101x90xf32>
+  return %r : tensor<70x90xf32>
+}
+func.func @accumulated_weight_gradient(%x: tensor<3x101x70xf32>, %g: tensor<3x101x90xf32>, %c: tensor<70x90xf32>) -> tensor<70x90xf32> {
+  %r = nn.matmul %x transposed, %g reduce_batch accumulate %c : tensor<70x90xf32> : tensor<3x101x70xf32>, tensor<3x101x90xf32>
+  return %r : tensor<70x90xf32>
+}
+func.func @linear(%x: tensor<2x33x40xf32>, %w: tensor<40x50xf32>, %b: tensor<50xf32>) -> tensor<2x33x50xf32> {
+  %p = nn.matmul %x, %w : tensor<2x33x40xf32>, tensor<40x50xf32>
+  %s = nn.broadcast %b to [2, 33, 50] : tensor<50xf32>
+  %r = nn.add %p, %s : tensor<2x33x50xf32>, tensor<2x33x50xf32>
+  return %r : tensor<2x33x50xf32>
+}

@@ -1,4 +1,4 @@
-// RUN: trainc-check %s --reference --gradients
+// RUN: trainc-check %s --reference --gradients --kernels --bound=2e-7
 
 func.func @plain(%a: tensor<2x3xf32> {check.values = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>},
                  %b: tensor<3x2xf32> {check.values = dense<[[1.0, 0.0], [2.0, -1.0], [0.5, 3.0]]> : tensor<3x2xf32>})
