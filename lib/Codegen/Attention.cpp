@@ -66,11 +66,9 @@ private:
     HeadRows valueRows = shape.valueRows(emit, v, b, keyHead);
     visibility.segmentBase = emit.mul(b, shape.queries);
     tiles.pack(packedQ, shape.queryRows(emit, q, b, head).from(emit, first), valid, op.scoreScale());
-    tiles.zero(sums, shape.valueWidth);
-    tiles.zero(total, 1);
-    Type vector = Emitter::laneType(element, tiles.lanes());
-    Value none = emit.constant(vector, -std::numeric_limits<double>::infinity());
-    tiles.eachVector([&](Value lane) { emit.store(none, {largest, element, lane}); });
+    tiles.fill(sums, shape.valueWidth, 0);
+    tiles.fill(total, 1, 0);
+    tiles.fill(largest, 1, -std::numeric_limits<double>::infinity());
     tiles.blocks(emit.i64(0), tiles.lastKey(visibility, shape.keys, first, valid), shape.keys,
                  [&](Value key, int64_t count) {
                    tiles.scores(scores, keyRows.from(emit, key), count, packedQ);

@@ -47,9 +47,9 @@ private:
   double scale;
   std::optional<AttentionTiles> tiles;
   Visibility visibility;
-  Value q, k, v, dout, lse, sums;                   // arguments
-  Value dq, dk, dv;                                 // results
-  Value packedA, packedB, gradA, gradB, scores, dP; // on the stack
+  Value q, k, v, dout, lse, sums;                         // arguments
+  Value dq, dk, dv;                                       // results
+  Value packedA, packedB, gradA, gradB, scores, dP, ones; // on the stack
 };
 
 } // namespace
@@ -135,6 +135,8 @@ void GradEmitter::queryGradient(GeneratedKernels &generated) {
   gradA = tiles->buffer(shape.depth);
   scores = tiles->buffer(AttentionTiles::kBlock);
   dP = tiles->buffer(AttentionTiles::kBlock);
+  ones = tiles->buffer(1);
+  tiles->fill(ones, 1, 1);
   const int64_t blocks = llvm::divideCeil(shape.queries, tiles->width());
   function.tiles(shape.batch * shape.heads * blocks, [&](Value index) {
     Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
@@ -149,13 +151,13 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   visibility.segmentBase = emit.mul(b, shape.queries);
   tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
   tiles->pack(packedB, shape.outRows(emit, dout, b, head).from(emit, first), valid, 1);
-  tiles->zero(gradA, shape.depth);
+  tiles->fill(gradA, shape.depth, 0);
   Value end = tiles->lastKey(visibility, shape.keys, first, valid);
   tiles->blocks(emit.i64(0), end, shape.keys, [&](Value key, int64_t count) {
     tiles->scores(scores, keys.from(emit, key), count, packedA);
     tiles->scores(dP, values.from(emit, key), count, packedB);
     scoreGradients(true, statistics, first, valid, key, count);
-    tiles->accumulate(gradA, keys.from(emit, key), count, dP, Value());
+    tiles->accumulate(gradA, keys.from(emit, key), count, dP, ones);
   });
   Value factor = emit.constant(Emitter::laneType(element, AttentionTiles::kSquare), scale);
   tiles->unpack(gradA, shape.queryRows(emit, dq, b, head).from(emit, first), valid,
@@ -175,6 +177,8 @@ void GradEmitter::keyGradients(GeneratedKernels &generated) {
   gradB = tiles->buffer(shape.valueWidth);
   scores = tiles->buffer(AttentionTiles::kBlock);
   dP = tiles->buffer(AttentionTiles::kBlock);
+  ones = tiles->buffer(1);
+  tiles->fill(ones, 1, 1);
   const int64_t blocks = llvm::divideCeil(shape.keys, tiles->width());
   function.tiles(shape.batch * shape.keyHeads * blocks, [&](Value index) {
     Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
@@ -188,8 +192,8 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
   visibility.segmentBase = emit.mul(b, shape.queries);
   tiles->pack(packedA, shape.keyRows(emit, k, b, keyHead).from(emit, first), valid, scale);
   tiles->pack(packedB, shape.valueRows(emit, v, b, keyHead).from(emit, first), valid, 1);
-  tiles->zero(gradA, shape.depth);
-  tiles->zero(gradB, shape.valueWidth);
+  tiles->fill(gradA, shape.depth, 0);
+  tiles->fill(gradB, shape.valueWidth, 0);
   Value begin = emit.i64(0);
   if (visibility.causal) { // queries before first - shift see none of these keys
     Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
@@ -202,8 +206,8 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
       tiles->scores(scores, queries.from(emit, query), count, packedA);
       tiles->scores(dP, grads.from(emit, query), count, packedB);
       scoreGradients(false, statistics, first, valid, query, count);
-      tiles->accumulate(gradB, grads.from(emit, query), count, scores, Value());
-      tiles->accumulate(gradA, queries.from(emit, query), count, dP, Value());
+      tiles->accumulate(gradB, grads.from(emit, query), count, scores, ones);
+      tiles->accumulate(gradA, queries.from(emit, query), count, dP, ones);
     });
   });
   Type vector = Emitter::laneType(element, AttentionTiles::kSquare);

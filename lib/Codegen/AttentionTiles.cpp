@@ -1,7 +1,6 @@
 // Packing, products and masks of attention.
 #include "lib/Codegen/AttentionTiles.h"
 
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;
@@ -9,7 +8,7 @@ using namespace trainc::codegen;
 
 /// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache
 /// and on the stack).
-static constexpr int64_t kWidth = 64, kPackedElements = 8192, kLanes = 16;
+static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
 
 HeadRows HeadRows::from(Emitter &emit, Value first) const {
   return {base, emit.add(offset, emit.mul(first, stride)), stride, width};
@@ -48,6 +47,7 @@ AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t p
   int64_t useful = llvm::bit_ceil<uint64_t>(positions);
   tileWidth = std::max(kSquare, std::min({kWidth, fits, useful}));
   vectorLanes = std::min(kLanes, tileWidth);
+  product = tileProduct(function.module(), element, tileWidth);
 }
 
 //===-- Buffers -------------------------------------------------------------------------------===//
@@ -73,10 +73,10 @@ Value AttentionTiles::lastKey(const Visibility &visibility, int64_t keys, Value 
   return end;
 }
 
-void AttentionTiles::zero(Value buffer, int64_t rows) {
-  Value none = emit.constant(Emitter::laneType(element, vectorLanes), 0);
+void AttentionTiles::fill(Value buffer, int64_t rows, double value) {
+  Value lanes = emit.constant(Emitter::laneType(element, vectorLanes), value);
   emit.loop(emit.i64(0), emit.i64(rows * tileWidth), vectorLanes,
-            [&](Value index) { emit.store(none, {buffer, element, index}); });
+            [&](Value index) { emit.store(lanes, {buffer, element, index}); });
 }
 
 Value AttentionTiles::loadValid(Value base, Type type, Value first, Value lane, Value valid) {
@@ -142,50 +142,17 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
 //===-- Products ------------------------------------------------------------------------------===//
 
 void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Value packed) {
-  product({out, rows.base, rows.offset, packed, count, rows.width, rows.stride, 1, false, Value()});
+  Value from = emit.pointer(rows.base, element, rows.offset);
+  func::CallOp::create(emit.builder, emit.loc, product,
+                       ValueRange{out, from, packed, packed, emit.i64(count), emit.i64(rows.width),
+                                  emit.i64(rows.stride), emit.i64(1), emit.i64(0)});
 }
 
 void AttentionTiles::accumulate(Value out, const HeadRows &rows, int64_t count, Value weights, Value factor) {
-  product({out, rows.base, rows.offset, weights, rows.width, count, 1, rows.stride, true, factor});
-}
-
-void AttentionTiles::product(const Product &p) {
-  const int64_t whole = p.count / kRegisterRows * kRegisterRows;
-  emit.loop(emit.i64(0), emit.i64(whole), kRegisterRows, [&](Value first) {
-    eachVector([&](Value lane) { registerTile(p, first, kRegisterRows, lane); });
-  });
-  if (whole != p.count)
-    eachVector([&](Value lane) { registerTile(p, emit.i64(whole), p.count - whole, lane); });
-}
-
-/// The sums of a few rows stay in registers; each element is one chain of fused multiply-adds over b.
-void AttentionTiles::registerTile(const Product &p, Value first, int64_t rows, Value lane) {
-  const int64_t unroll = p.depth % 4 == 0 ? 4 : 1;
-  Type vector = Emitter::laneType(element, vectorLanes);
-  SmallVector<Value> sums, pointers;
-  for (int64_t a = 0; a < rows; ++a) {
-    Value row = emit.add(first, a), sum = emit.constant(vector, 0);
-    if (p.adds)
-      sum = emit.load(at(p.out, row, lane), vectorLanes);
-    if (p.factor)
-      sum = emit.mul(sum, emit.load({p.factor, element, lane}, vectorLanes));
-    sums.push_back(sum);
-    pointers.push_back(emit.pointer(p.base, element, emit.add(p.offset, emit.mul(row, p.strideA))));
-  }
-  sums = emit.loop(emit.i64(0), emit.i64(p.depth), unroll, sums, [&](Value begin, ValueRange carried) {
-    SmallVector<Value> next(carried);
-    for (int64_t u = 0; u < unroll; ++u) {
-      Value b = emit.add(begin, u), packed = emit.load(at(p.packed, b, lane), vectorLanes);
-      for (int64_t a = 0; a < rows; ++a) {
-        Value scalar = emit.load({pointers[a], element, emit.mul(b, p.strideB)});
-        next[a] =
-            math::FmaOp::create(emit.builder, emit.loc, emit.splat(scalar, vectorLanes), packed, next[a]);
-      }
-    }
-    return next;
-  });
-  for (int64_t a = 0; a < rows; ++a)
-    emit.store(sums[a], at(p.out, emit.add(first, a), lane));
+  Value from = emit.pointer(rows.base, element, rows.offset);
+  func::CallOp::create(emit.builder, emit.loc, product,
+                       ValueRange{out, from, weights, factor, emit.i64(rows.width), emit.i64(count),
+                                  emit.i64(1), emit.i64(rows.stride), emit.i64(1)});
 }
 
 //===-- Masks ---------------------------------------------------------------------------------===//

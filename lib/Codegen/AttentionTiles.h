@@ -50,10 +50,15 @@ struct Visibility {
   bool any() const { return causal || limit || segments; }
 };
 
+/// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
+/// from, packed, factor: pointers; rows, terms, row stride, term stride, adds: i64): out[r, :] = (adds ?
+/// out[r, :] * factor[:] : 0) + sum over t of from[r * row stride + t * term stride] packed[t, :].
+mlir::func::FuncOp tileProduct(mlir::ModuleOp kernels, mlir::Type element, int64_t width);
+
 class AttentionTiles {
 public:
-  /// Rows of the other side in one block, and rows of a register tile.
-  static constexpr int64_t kBlock = 48, kRegisterRows = 6, kSquare = 8;
+  /// Rows of the other side in one block.
+  static constexpr int64_t kBlock = 32, kSquare = 8;
 
   AttentionTiles(KernelFunction &function, mlir::Type element, int64_t positions, int64_t depth);
 
@@ -75,13 +80,13 @@ public:
 
   /// out[r, :] = sum over c of rows[r, c] * packed[c, :], for `count` rows.
   void scores(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value packed);
-  /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :]; no factor means 1.
+  /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :].
   void accumulate(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value weights,
                   mlir::Value factor);
 
   /// body(lane) for every vector of the tile.
   void eachVector(llvm::function_ref<void(mlir::Value lane)> body);
-  void zero(mlir::Value buffer, int64_t rows);
+  void fill(mlir::Value buffer, int64_t rows, double value);
   /// Loads `lanes()` numbers of an array of which only `valid` belong to the tile.
   mlir::Value loadValid(mlir::Value base, mlir::Type type, mlir::Value first, mlir::Value lane,
                         mlir::Value valid);
@@ -103,19 +108,11 @@ public:
   mlir::Type element;
 
 private:
-  /// out[a, :] for a < count: sum over b < depth of from[a * strideA + b * strideB] * packed[b, :].
-  struct Product {
-    mlir::Value out, base, offset, packed;
-    int64_t count, depth, strideA, strideB;
-    bool adds;
-    mlir::Value factor; ///< of what is added to, or null
-  };
-  void product(const Product &product);
-  void registerTile(const Product &product, mlir::Value first, int64_t rows, mlir::Value lane);
   void squares(int64_t columns, llvm::function_ref<void(mlir::Value column, Mask mask)> body);
 
   KernelFunction &function;
   int64_t tileWidth, vectorLanes;
+  mlir::func::FuncOp product;
 };
 
 } // namespace trainc::codegen

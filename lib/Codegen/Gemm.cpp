@@ -36,18 +36,18 @@ private:
 
 class GemmEmitter {
 public:
-  GemmEmitter(GemmOpInterface op, const GemmShape &gemm, ModuleOp kernels, KernelFunction &function)
+  GemmEmitter(GemmOpInterface op, const GemmShape &gemm, KernelFunction &function)
       : op(op), gemm(gemm), grid(gemm), function(function), emit(function.emit()),
-        element(getElementTypeOrSelf(op->getResult(0))), micro(microKernel(kernels, element)),
-        packA(packPanel(kernels, element, kPanelRows, order(!gemm.transposeA))),
-        packB(packPanel(kernels, element, kPanelColumns, order(gemm.transposeB))) {}
+        element(getElementTypeOrSelf(op->getResult(0))), micro(microKernel(function.module(), element)),
+        packA(packPanels(function.module(), element, kPanelRows, order(!gemm.transposeA))),
+        packB(packPanels(function.module(), element, kPanelColumns, order(gemm.transposeB))) {}
 
   void run() {
     a = function.param(operandParam(op, 0));
     b = function.param(operandParam(op, 1));
     c = function.param(resultParam(op, 0, gemm.accumulate ? Access::ReadWrite : Access::Write));
-    panelA = function.stackArray(element, kPanelRows * kDepthBlock);
-    panelsB = function.stackArray(element, grid.columns * kDepthBlock);
+    panelsA = function.stackArray(element, grid.rows / kPanelRows * panelStride(kPanelRows));
+    panelsB = function.stackArray(element, grid.columns / kPanelColumns * panelStride(kPanelColumns));
     const int64_t matrices = gemm.sumsBatch() ? 1 : gemm.batch, tiles = grid.tilesDown * grid.tilesAcross;
     function.tiles(matrices * tiles, [&](Value index) {
       Value matrix = emit.divide(index, tiles), place = emit.remainder(index, tiles);
@@ -71,20 +71,21 @@ private:
     Value baseC = emit.add(emit.mul(matrix, gemm.strideC), emit.add(emit.mul(row, gemm.ldc), column));
     emit.loop(emit.i64(0), emit.i64(gemm.k), kDepthBlock, [&](Value first) {
       Value depth = emit.min(emit.i64(kDepthBlock), emit.sub(emit.i64(gemm.k), first));
+      Value fromA = pointerTo(a, baseA, row, first, gemm.lda, !gemm.transposeA);
+      Value fromB = pointerTo(b, baseB, column, first, gemm.ldb, gemm.transposeB);
+      call(packA, {panelsA, fromA, emit.i64(gemm.lda), rows, depth});
+      call(packB, {panelsB, fromB, emit.i64(gemm.ldb), columns, depth});
+      multiplyPanels(baseC, rows, columns, depth, emit.max(adds, emit.min(first, emit.i64(1))));
+    });
+  }
+
+  /// A panel of A stays in the first-level cache while those of B pass by.
+  void multiplyPanels(Value baseC, Value rows, Value columns, Value depth, Value adds) {
+    emit.loop(emit.i64(0), rows, kPanelRows, [&](Value i) {
       emit.loop(emit.i64(0), columns, kPanelColumns, [&](Value j) {
-        Value from = pointerTo(b, baseB, emit.add(column, j), first, gemm.ldb, gemm.transposeB);
-        call(packB, {panelB(j), from, emit.i64(gemm.ldb), emit.sub(columns, j), depth});
-      });
-      Value addsHere = emit.max(adds, emit.min(first, emit.i64(1)));
-      emit.loop(emit.i64(0), rows, kPanelRows, [&](Value i) {
-        Value from = pointerTo(a, baseA, emit.add(row, i), first, gemm.lda, !gemm.transposeA);
-        Value left = emit.sub(rows, i);
-        call(packA, {panelA, from, emit.i64(gemm.lda), left, depth});
-        emit.loop(emit.i64(0), columns, kPanelColumns, [&](Value j) {
-          Value to = emit.pointer(c, element, emit.add(baseC, emit.add(emit.mul(i, gemm.ldc), j)));
-          call(micro,
-               {panelA, panelB(j), to, depth, emit.i64(gemm.ldc), left, emit.sub(columns, j), addsHere});
-        });
+        Value to = emit.pointer(c, element, emit.add(baseC, emit.add(emit.mul(i, gemm.ldc), j)));
+        call(micro, {panelAt(panelsA, i, kPanelRows), panelAt(panelsB, j, kPanelColumns), to, depth,
+                     emit.i64(gemm.ldc), emit.sub(rows, i), emit.sub(columns, j), adds});
       });
     });
   }
@@ -102,7 +103,9 @@ private:
     func::CallOp::create(emit.builder, emit.loc, callee, args);
   }
 
-  Value panelB(Value column) { return emit.pointer(panelsB, element, emit.mul(column, kDepthBlock)); }
+  Value panelAt(Value panels, Value lane, int64_t width) {
+    return emit.pointer(panels, element, emit.mul(emit.divide(lane, width), panelStride(width)));
+  }
 
   GemmOpInterface op;
   const GemmShape &gemm;
@@ -111,7 +114,7 @@ private:
   Emitter &emit;
   Type element;
   func::FuncOp micro, packA, packB;
-  Value a, b, c, panelA, panelsB;
+  Value a, b, c, panelsA, panelsB;
 };
 
 } // namespace
@@ -121,7 +124,7 @@ GeneratedKernels trainc::codegen::generateGemm(GemmOpInterface op, ModuleOp kern
   std::string kind = llvm::formatv("gemm_{0}x{1}x{2}_{3}{4}", gemm.m, gemm.n, gemm.k,
                                    gemm.transposeA ? 't' : 'n', gemm.transposeB ? 't' : 'n');
   KernelFunction function(kernels, kind);
-  GemmEmitter(op, gemm, kernels, function).run();
+  GemmEmitter(op, gemm, function).run();
   GeneratedKernels generated;
   generated.launches.push_back(function.finish(2 * gemm.batch * gemm.m * gemm.n * gemm.k));
   return generated;

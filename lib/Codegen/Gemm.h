@@ -15,14 +15,17 @@ inline constexpr int64_t kPanelRows = 8, kPanelColumns = 32;
 /// within a block and over the blocks, so its bits depend on the depth alone: on no tile, thread or level.
 inline constexpr int64_t kDepthBlock = 256;
 
-/// How the lanes of a panel (rows of op(A), columns of op(B)) lie in memory: side by side, with a stride from
+/// Elements from panel to panel: more than they hold, lest all panels meet in one set of the cache.
+inline constexpr int64_t panelStride(int64_t width) { return kDepthBlock * width + 16; }
+
+/// How the lanes of panels (rows of op(A), columns of op(B)) lie in memory: side by side, with a stride from
 /// term to term, or a stride apart, with the terms side by side.
 enum class LaneOrder { Adjacent, Strided };
 
-/// The function that packs panels of `width` lanes, made at its first use: a private function (to, from:
-/// pointers; stride, valid lanes, depth: i64) that sets to[p, l] for p < depth and l < valid. What further
-/// lanes hold does not matter: their products are not stored.
-mlir::func::FuncOp packPanel(mlir::ModuleOp kernels, mlir::Type element, int64_t width, LaneOrder order);
+/// The function that packs lanes into panels of `width`, made at its first use: a private function (to, from:
+/// pointers; stride, lanes, depth: i64). What the last panel holds in further lanes does not matter: their
+/// products are not stored.
+mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, mlir::Type element, int64_t width, LaneOrder order);
 
 /// The micro-kernel of `kernels`, made at its first use: a private function (a, b: packed panels, c: pointer,
 /// depth, row stride of c, valid rows, valid columns, adds: all i64) that stores or, if adds is not 0, adds

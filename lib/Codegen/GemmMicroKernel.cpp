@@ -104,23 +104,11 @@ private:
 } // namespace
 
 func::FuncOp trainc::codegen::microKernel(ModuleOp kernels, Type element) {
-  constexpr StringLiteral kName = "gemm_micro_kernel";
-  if (auto made = kernels.lookupSymbol<func::FuncOp>(kName))
-    return made;
   OpBuilder builder(kernels.getContext());
-  Emitter emit(builder);
-  builder.setInsertionPointToEnd(kernels.getBody());
-  SmallVector<Type> inputs(3, emit.pointerType());
+  SmallVector<Type> inputs(3, Emitter(builder).pointerType());
   inputs.append(5, builder.getI64Type());
-  auto type = builder.getFunctionType(inputs, {});
-  auto declaration = func::FuncOp::create(builder, emit.loc, kName, type);
-  declaration.setPrivate();
-  for (const Level &level : levels()) {
-    builder.setInsertionPointToEnd(kernels.getBody());
-    auto function = func::FuncOp::create(builder, emit.loc, variantName(kName, level), type);
-    builder.setInsertionPointToStart(function.addEntryBlock());
-    MicroKernel(builder, function, element, level).run();
-    func::ReturnOp::create(builder, emit.loc);
-  }
-  return declaration;
+  return functionWithVariants(kernels, "gemm_micro_kernel", inputs,
+                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+                                MicroKernel(body, function, element, level).run();
+                              });
 }

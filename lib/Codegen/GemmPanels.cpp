@@ -18,62 +18,72 @@ struct Packing {
   void transposeLanes();
 
 private:
-  void copyTerms(Mask mask);
-  void transposeSquare(Value lane, Value term, Mask mask);
+  void transposeSquare(Value panel, Value source, Value last, Value lane, Value term, Mask mask);
+  Value panelAt(Value lane) {
+    return emit.pointer(to, element, emit.mul(emit.divide(lane, width), panelStride(width)));
+  }
 
   static constexpr int64_t kSquare = 8;
 };
 
 } // namespace
 
-/// Terms lie rows of a matrix apart, where no prefetcher of the CPU looks.
-void Packing::copyTerms(Mask mask) {
-  constexpr int64_t kAhead = 16, kLine = 16;
+/// Row by row of the matrix, as it lies in memory; the rows that follow are too far away for the CPU's own
+/// prefetching.
+void Packing::copyLanes() {
+  constexpr int64_t kRowsAhead = 8, kLine = 16;
+  Value whole = emit.mul(emit.divide(valid, width), width);
   emit.loop(emit.i64(0), depth, 1, [&](Value term) {
-    Value later = emit.pointer(from, element, emit.mul(emit.add(term, kAhead), stride));
-    for (int64_t lane = 0; lane < width; lane += kLine)
-      emit.prefetch(emit.pointer(later, element, emit.i64(lane)));
-    Value lanes = emit.load({from, element, emit.mul(term, stride)}, width, mask);
-    emit.store(lanes, {to, element, emit.mul(term, width)});
+    Value row = emit.pointer(from, element, emit.mul(term, stride));
+    Value later = emit.pointer(row, element, emit.mul(stride, kRowsAhead));
+    auto copy = [&](Value lane, Mask mask) {
+      Value lanes = emit.load({row, element, lane}, width, mask);
+      emit.store(lanes, {panelAt(lane), element, emit.mul(term, width)});
+    };
+    emit.loop(emit.i64(0), whole, width, [&](Value lane) {
+      for (int64_t line = 0; line < width; line += kLine)
+        emit.prefetch(emit.pointer(later, element, emit.add(lane, line)));
+      copy(lane, Mask());
+    });
+    emit.when(emit.less(whole, valid), [&] { copy(whole, emit.lanesBelow(emit.sub(valid, whole), width)); });
   });
 }
 
-void Packing::copyLanes() {
-  emit.when(emit.less(emit.i64(width - 1), valid), [&] { copyTerms(Mask()); });
-  emit.when(emit.less(valid, emit.i64(width)), [&] { copyTerms(emit.lanesBelow(valid, width)); });
-}
-
-/// Lanes past `valid` repeat the last one; the mask is of terms.
-void Packing::transposeSquare(Value lane, Value term, Mask mask) {
-  Value last = emit.sub(valid, emit.i64(1));
+/// `lane` is counted from the panel's first, whose source is `source`; lanes past `last` repeat it. The mask
+/// is of terms.
+void Packing::transposeSquare(Value panel, Value source, Value last, Value lane, Value term, Mask mask) {
   SmallVector<Value> rows;
   for (int64_t i = 0; i < kSquare; ++i) {
     Value row = emit.mul(emit.min(emit.add(lane, i), last), stride);
-    rows.push_back(emit.load({from, element, emit.add(row, term)}, kSquare, mask));
+    rows.push_back(emit.load({source, element, emit.add(row, term)}, kSquare, mask));
   }
   for (auto [i, terms] : llvm::enumerate(emit.transposed(rows)))
-    emit.store(terms, {to, element, emit.add(emit.mul(emit.add(term, int64_t(i)), width), lane)});
+    emit.store(terms, {panel, element, emit.add(emit.mul(emit.add(term, int64_t(i)), width), lane)});
 }
 
 /// A panel has room for a whole square where the depth ends inside one.
 void Packing::transposeLanes() {
   Value whole = emit.mul(emit.divide(depth, kSquare), kSquare), rest = emit.sub(depth, whole);
-  emit.loop(emit.i64(0), emit.i64(width), kSquare, [&](Value lane) {
-    emit.loop(emit.i64(0), whole, kSquare, [&](Value term) { transposeSquare(lane, term, Mask()); });
-    emit.when(emit.less(emit.i64(0), rest),
-              [&] { transposeSquare(lane, whole, emit.lanesBelow(rest, kSquare)); });
+  emit.loop(emit.i64(0), valid, width, [&](Value first) {
+    Value panel = panelAt(first), source = emit.pointer(from, element, emit.mul(first, stride));
+    Value last = emit.sub(emit.sub(valid, first), emit.i64(1));
+    emit.loop(emit.i64(0), emit.i64(width), kSquare, [&](Value lane) {
+      emit.loop(emit.i64(0), whole, kSquare,
+                [&](Value term) { transposeSquare(panel, source, last, lane, term, Mask()); });
+      emit.when(emit.less(emit.i64(0), rest),
+                [&] { transposeSquare(panel, source, last, lane, whole, emit.lanesBelow(rest, kSquare)); });
+    });
   });
 }
 
-func::FuncOp trainc::codegen::packPanel(ModuleOp kernels, Type element, int64_t width, LaneOrder order) {
+func::FuncOp trainc::codegen::packPanels(ModuleOp kernels, Type element, int64_t width, LaneOrder order) {
   const bool adjacent = order == LaneOrder::Adjacent;
-  std::string name = (adjacent ? "gemm_copy_panel_" : "gemm_transpose_panel_") + std::to_string(width);
+  std::string name = (adjacent ? "gemm_copy_panels_" : "gemm_transpose_panels_") + std::to_string(width);
   if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
     return made;
-  OpBuilder builder(kernels.getContext());
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
   Emitter emit(builder);
   Type pointer = emit.pointerType(), i64 = builder.getI64Type();
-  builder.setInsertionPointToEnd(kernels.getBody());
   auto function = func::FuncOp::create(builder, emit.loc, name,
                                        builder.getFunctionType({pointer, pointer, i64, i64, i64}, {}));
   makeInternal(function);

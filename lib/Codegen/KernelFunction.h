@@ -17,6 +17,7 @@ public:
   /// Declares the next argument and returns its pointer.
   mlir::Value param(const KernelParam &param);
 
+  mlir::ModuleOp module() { return kernels; }
   Emitter &emit() { return emitter; }
   mlir::OpBuilder &builder() { return opBuilder; }
 

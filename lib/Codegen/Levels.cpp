@@ -1,5 +1,6 @@
 #include "lib/Codegen/Levels.h"
 
+using namespace mlir;
 using namespace trainc::codegen;
 
 const std::vector<Level> &trainc::codegen::levels() {
@@ -13,6 +14,26 @@ const std::vector<Level> &trainc::codegen::levels() {
   return all;
 }
 
-std::string trainc::codegen::variantName(llvm::StringRef name, const Level &level) {
+std::string trainc::codegen::variantName(StringRef name, const Level &level) {
   return (name + "." + level.name).str();
+}
+
+func::FuncOp trainc::codegen::functionWithVariants(
+    ModuleOp kernels, StringRef name, TypeRange inputs,
+    llvm::function_ref<void(OpBuilder &, func::FuncOp, const Level &)> body) {
+  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
+    return made;
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
+  Location loc = builder.getUnknownLoc();
+  auto type = builder.getFunctionType(inputs, {});
+  auto declaration = func::FuncOp::create(builder, loc, name, type);
+  declaration.setPrivate();
+  for (const Level &level : levels()) {
+    builder.setInsertionPointToEnd(kernels.getBody());
+    auto function = func::FuncOp::create(builder, loc, variantName(name, level), type);
+    builder.setInsertionPointToStart(function.addEntryBlock());
+    body(builder, function, level);
+    func::ReturnOp::create(builder, loc);
+  }
+  return declaration;
 }

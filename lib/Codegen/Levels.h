@@ -1,7 +1,7 @@
 // The instruction-set levels that every plan holds code for.
 #pragma once
 
-#include "llvm/ADT/StringRef.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdint>
 #include <string>
@@ -18,8 +18,12 @@ struct Level {
 
 const std::vector<Level> &levels();
 
-/// A function whose code differs between levels is declared as `name` and defined once a level, as
-/// variantName(name, level). Objects holds the way back.
+/// A function whose code differs between levels: declared as `name`, and defined once a level as
+/// variantName(name, level). Made at its first use; `body` fills a function without results.
+mlir::func::FuncOp
+functionWithVariants(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
+                     llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);
+
 std::string variantName(llvm::StringRef name, const Level &level);
 
 } // namespace trainc::codegen
