@@ -19,6 +19,7 @@ stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the f
 cmake --preset asan >/dev/null
 cmake --build --preset asan --target runtime_tests fuzzers
 ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2
+DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test.py Plans.test_any_byte_changed_is_refused_or_runs_safely
 
 stage "ThreadSanitizer: the runtime's threads"
 cmake --preset tsan >/dev/null

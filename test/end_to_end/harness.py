@@ -1,6 +1,6 @@
 """What the end-to-end tests share: running the programs, reading and writing safetensors, comparing numbers.
 
-The programs are those of build/bin unless the environment variables TRAINC, TRAINRUN and MAKE_TOY_PLAN say otherwise.
+The programs are those of build/bin unless the environment variables TRAINC, TRAINRUN, MAKE_TOY_PLAN and DAMAGE_PLAN say otherwise.
 """
 
 import array
@@ -21,6 +21,7 @@ BIN = ROOT / "build" / "bin"
 TRAINC = os.environ.get("TRAINC", str(BIN / "trainc"))
 TRAINRUN = os.environ.get("TRAINRUN", str(BIN / "trainrun"))
 MAKE_TOY_PLAN = os.environ.get("MAKE_TOY_PLAN", str(BIN / "make_toy_plan"))
+DAMAGE_PLAN = os.environ.get("DAMAGE_PLAN", str(BIN / "damage_plan"))
 
 TYPE_CODES = {"F64": "d", "F32": "f", "I32": "i", "I64": "q", "U8": "B", "U16": "H"}
 

@@ -7,8 +7,9 @@ import re
 import subprocess
 from pathlib import Path
 
+import chunked_test
 import harness
-from harness import GOLDEN, TRAINC, TRAINRUN
+from harness import DAMAGE_PLAN, GOLDEN, TRAINC, TRAINRUN
 
 TEXT = "In the beginning God created the heaven and the earth.\nÅb 中文 🙂\n"
 
@@ -91,6 +92,17 @@ class Plans(harness.EndToEndTest):
             done = subprocess.run([TRAINRUN, "bad.plan", "--device=null"], capture_output=True, timeout=60)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertRegex(done.stderr.decode(), re.compile("^error: bad.plan: .*", re.DOTALL))
+
+    def test_any_byte_changed_is_refused_or_runs_safely(self):
+        """With checksums recomputed; test/run.sh runs this under AddressSanitizer too."""
+        chunked = chunked_test.MODEL, "--micro-batch=4", "--seq-len=250"
+        for changes, text, *options in [(1000, harness.program("gpt"), "--accumulate=2"), (100, *chunked)]:
+            self.compile(text, *options)
+            out, _ = self.run_program(DAMAGE_PLAN, "model.plan", changes, timeout=300)
+            refused, run = map(int, re.search(r"(\d+) refused, (\d+) run", out).groups())
+            self.assertEqual(refused + run, changes)
+            self.assertGreater(refused, run, "the verifier refuses little")
+            self.assertGreater(run, changes / 20)
 
 
 if __name__ == "__main__":

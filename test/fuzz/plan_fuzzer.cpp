@@ -4,25 +4,10 @@
 // contract with its parameters on both sides at once, so what is accepted then runs dry.
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
-#include "runtime/exec/executor.h"
 #include "test/unit/runtime/plan_builder.h"
+#include "test/unit/runtime/run_plan.h"
 
 using namespace trainc;
-
-namespace {
-
-void runEntries(const fb::Plan &plan, Device &device) {
-  auto executor = Executor::create(plan, device);
-  if (!executor.ok())
-    return;
-  for (const fb::Entry *entry : *plan.entries()) {
-    (*executor)->run(entry->name()->c_str());
-    (void)(*executor)->replay(entry->name()->c_str());
-  }
-  (void)(*executor)->bytesByRole();
-}
-
-} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const std::vector<uint8_t> good = test::fullPlan().payload();
@@ -39,6 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   CpuDevice cpu(1);
   NullDevice null;
-  runEntries(**plan, edits <= 1 ? static_cast<Device &>(cpu) : null);
+  test::runAllEntries(**plan, edits <= 1 ? static_cast<Device &>(cpu) : null);
   return 0;
 }

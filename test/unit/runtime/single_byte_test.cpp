@@ -1,25 +1,13 @@
 // A plan with any single byte outside kernel code changed, its checksum recomputed, is refused or runs
 // safely: the arenas lie between guard pages, and the asan preset watches the rest.
 #include "runtime/device/cpu/cpu_device.h"
-#include "runtime/exec/executor.h"
 #include "test/unit/runtime/plan_builder.h"
+#include "test/unit/runtime/run_plan.h"
 
 #include <gtest/gtest.h>
 
 namespace trainc::test {
 namespace {
-
-void runAllEntries(const fb::Plan &plan) {
-  CpuDevice device(1);
-  auto executor = Executor::create(plan, device);
-  if (!executor.ok())
-    return;
-  for (const fb::Entry *entry : *plan.entries())
-    (*executor)->run(entry->name()->c_str());
-  for (const char *entry : {"micro_step", "update"})
-    if ((*executor)->hasEntry(entry))
-      (void)(*executor)->replay(entry);
-}
 
 /// Offsets [begin, end) of the machine code in the payload.
 std::pair<size_t, size_t> codeRange(const std::span<std::byte> payload, const fb::Plan &plan) {
@@ -44,7 +32,8 @@ TEST(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
       ++tried;
       if (const auto plan = bytes.read(); plan.ok()) {
         ++accepted;
-        runAllEntries(**plan);
+        CpuDevice device(1);
+        runAllEntries(**plan, device);
       }
     }
     bytes.payload()[i] = original;

@@ -1,0 +1,21 @@
+// Running a plan that may be damaged but was accepted.
+#pragma once
+
+#include "runtime/exec/executor.h"
+
+namespace trainc::test {
+
+/// Runs every entry once, then again instruction by instruction as after a loss that is not finite; nothing
+/// where the device refuses the plan.
+inline void runAllEntries(const fb::Plan &plan, Device &device) {
+  auto executor = Executor::create(plan, device);
+  if (!executor.ok())
+    return;
+  for (const fb::Entry *entry : *plan.entries()) {
+    (*executor)->run(entry->name()->c_str());
+    (void)(*executor)->replay(entry->name()->c_str());
+  }
+  (void)(*executor)->bytesByRole();
+}
+
+} // namespace trainc::test
