@@ -57,7 +57,7 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
 
   const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
   const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
-  TensorMatch match = matchTensors(file, tensors, lookup, ignoreNone);
+  TensorMatch match = matchTensors(std::span(&file, 1), tensors, lookup, ignoreNone);
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?", path,
                   state_.plan)));

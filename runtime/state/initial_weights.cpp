@@ -17,14 +17,14 @@ constexpr std::array<std::string_view, 2> kPrefixes = {"transformer.", "model."}
 constexpr std::array<std::string_view, 3> kBuffers = {".attn.bias", ".attn.masked_bias",
                                                       ".rotary_emb.inv_freq"};
 
-const SafetensorsTensor *findWithPrefixes(const SafetensorsView &file, const std::string &name) {
-  if (const SafetensorsTensor *exact = file.find(name))
+const SafetensorsTensor *findWithPrefixes(const WeightFiles &weights, const std::string &name) {
+  if (const SafetensorsTensor *exact = weights.find(name))
     return exact;
   for (const std::string_view prefix : kPrefixes) {
-    if (const SafetensorsTensor *longer = file.find(std::string(prefix) + name))
+    if (const SafetensorsTensor *longer = weights.find(std::string(prefix) + name))
       return longer;
     if (name.starts_with(prefix))
-      if (const SafetensorsTensor *shorter = file.find(name.substr(prefix.size())))
+      if (const SafetensorsTensor *shorter = weights.find(name.substr(prefix.size())))
         return shorter;
   }
   return nullptr;
@@ -44,18 +44,12 @@ bool isIgnored(const SafetensorsTensor &tensor, const std::set<const Safetensors
 
 } // namespace
 
-Status loadInitialWeights(const std::filesystem::path &path, std::span<const StateTensor> parameters,
+Status loadInitialWeights(const WeightFiles &weights, std::span<const StateTensor> parameters,
                           unsigned threads) {
-  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, SafetensorsView::open(path));
-  return loadInitialWeights(file, parameters, threads);
-}
-
-Status loadInitialWeights(const SafetensorsView &file, std::span<const StateTensor> parameters,
-                          unsigned threads) {
-  const auto lookup = [&](const std::string &name) { return findWithPrefixes(file, name); };
-  const TensorMatch match = matchTensors(file, parameters, lookup, isIgnored);
+  const auto lookup = [&](const std::string &name) { return findWithPrefixes(weights, name); };
+  const TensorMatch match = matchTensors(weights.files(), parameters, lookup, isIgnored);
   TRAINC_RETURN_IF_ERROR(
-      match.status(fmt::format("--init={}: the weights do not fit this plan", file.path())));
+      match.status(fmt::format("--init={}: the weights do not fit this plan", weights.path())));
   transferTensors(match.transfers, threads);
   return {};
 }

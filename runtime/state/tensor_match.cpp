@@ -28,7 +28,7 @@ Status TensorMatch::status(const std::string &what) const {
                       listed("only in the file", unexpected));
 }
 
-TensorMatch matchTensors(const SafetensorsView &file, std::span<const StateTensor> tensors,
+TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const StateTensor> tensors,
                          const TensorLookup &lookup, const TensorFilter &ignore) {
   TensorMatch match;
   std::set<const SafetensorsTensor *> used;
@@ -45,9 +45,10 @@ TensorMatch matchTensors(const SafetensorsView &file, std::span<const StateTenso
     else
       match.transfers.push_back({source, &tensor, std::nullopt});
   }
-  for (const SafetensorsTensor &tensor : file.tensors())
-    if (!used.contains(&tensor) && !ignore(tensor, used))
-      match.unexpected.push_back(fmt::format("{}: {}", tensor.name, describe(tensor)));
+  for (const SafetensorsView &file : files)
+    for (const SafetensorsTensor &tensor : file.tensors())
+      if (!used.contains(&tensor) && !ignore(tensor, used))
+        match.unexpected.push_back(fmt::format("{}: {}", tensor.name, describe(tensor)));
   return match;
 }
 

@@ -24,11 +24,11 @@ struct TensorMatch {
   Status status(const std::string &what) const;
 };
 
-/// Finds each of `tensors` through `lookup`. A tensor of the file that no lookup returned is unexpected
+/// Finds each of `tensors` through `lookup`. A tensor of the files that no lookup returned is unexpected
 /// unless `ignore` accepts it; `used` are the tensors that were returned.
 using TensorFilter =
     std::function<bool(const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used)>;
-TensorMatch matchTensors(const SafetensorsView &file, std::span<const StateTensor> tensors,
+TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const StateTensor> tensors,
                          const TensorLookup &lookup, const TensorFilter &ignore);
 
 } // namespace trainc

@@ -1,9 +1,11 @@
 """Compiled plans against PyTorch's float64 numbers (test/golden/README.md): gradients of the first step, ten AdamW steps."""
 
 import array
+import json
+from pathlib import Path
 
 import harness
-from harness import GOLDEN, edited, read_safetensors
+from harness import GOLDEN, edited, read_safetensors, write_safetensors
 
 KEY_BIAS = slice(32, 64)  # of GPT-2's attn.c_attn.bias: a true gradient of zero
 
@@ -51,6 +53,27 @@ class GoldenTest(harness.EndToEndTest):
             reference, _ = without_keys(key, tensor.values)
             self.assert_close(actual, reference, 1e-5, key)
             self.assertLess(max(map(abs, actual_keys), default=0), 1e-6, f"key bias of {key}")
+
+    def test_initial_weights_in_two_files(self):
+        """As Hugging Face stores large models: the same run from both forms, in every byte."""
+        weights = list(read_safetensors(GOLDEN / "gpt" / "inputs.safetensors").items())
+        Path("shards").mkdir()
+        parts = {f"model-0000{i + 1}-of-00002.safetensors": dict(weights[i::2]) for i in range(2)}
+        for name, part in parts.items():
+            write_safetensors(f"shards/{name}", {f"transformer.{tensor}": value for tensor, value in part.items()})
+        index = Path("shards/model.safetensors.index.json")
+        weight_map = {f"transformer.{tensor}": name for name, part in parts.items() for tensor in part}
+        index.write_text(json.dumps({"metadata": {"total_size": 118528}, "weight_map": weight_map}))
+        plan = self.compile(harness.program("gpt"))
+        for run, init in [("one", GOLDEN / "gpt" / "inputs.safetensors"), ("index", index), ("folder", "shards")]:
+            self.trainrun(plan, "--data", GOLDEN / "gpt" / "data.safetensors", "--init", init, "--steps", 2, "--checkpoint-dir", run)
+        self.assert_same_folder("one/step-00000002", "index/step-00000002")
+        self.assert_same_folder("one/step-00000002", "folder/step-00000002")
+        # A checkpoint is such a folder, too.
+        self.trainrun(plan, "--eval-data", GOLDEN / "gpt" / "data.safetensors", "--init", "one/step-00000002")
+        Path("shards/model-00002-of-00002.safetensors").unlink()
+        self.fails([harness.TRAINRUN, plan, "--data", GOLDEN / "gpt" / "data.safetensors", "--init", "shards", "--steps", 1], 2,
+                   "shards/model-00002-of-00002.safetensors: cannot open")
 
 
 def add_tests():

@@ -1,5 +1,5 @@
 // Any bytes as a safetensors file: they are refused, or every tensor lies inside them and can be loaded as
-// weights.
+// weights. And as the index of several such files.
 #include "runtime/state/initial_weights.h"
 #include "runtime/state/tensor_transfer.h"
 
@@ -24,14 +24,16 @@ std::vector<StateTensor> parametersLike(const SafetensorsView &file,
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  const auto file = SafetensorsView::parse("fuzz", std::as_bytes(std::span(data, size)));
+  (void)parseWeightIndex("fuzz", {reinterpret_cast<const char *>(data), size});
+  auto file = SafetensorsView::parse("fuzz", std::as_bytes(std::span(data, size)));
   if (!file.ok())
     return 0;
   std::vector<std::vector<std::byte>> storage;
   const std::vector<StateTensor> parameters = parametersLike(*file, storage);
-  (void)loadInitialWeights(*file, parameters, 1);
+  const WeightFiles weights(std::move(*file));
+  (void)loadInitialWeights(weights, parameters, 1);
   const StateTensor other{"wte.weight", fb::DType::F32, {2, 2}, {}};
-  if (!file->find("wte.weight"))
-    (void)loadInitialWeights(*file, std::span(&other, 1), 1);
+  if (!weights.find("wte.weight"))
+    (void)loadInitialWeights(weights, std::span(&other, 1), 1);
   return 0;
 }

@@ -73,8 +73,11 @@ void addTraining(CLI::App &app, Options &o) {
       ->check(kNonNegative);
   group.addFlag("--no-shuffle", o.noShuffle,
                 "Take samples in file order instead of one that the seed decides; also after --resume");
-  group.add("--init", o.init, "Initial weights by name from a safetensors file (Hugging Face's names)")
-      ->type_name("FILE");
+  group
+      .add("--init", o.init,
+           "Initial weights by name (Hugging Face's) from a safetensors file, a "
+           "model.safetensors.index.json, or a folder with either")
+      ->type_name("FILE|DIR");
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
       ->check(kPositive);

@@ -71,9 +71,10 @@ Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine,
   if (!checkpoint.empty())
     return resume(executor, checkpoint, machine, options, log);
   if (!options.init.empty()) {
+    TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
     TRAINC_RETURN_IF_ERROR(
-        loadInitialWeights(options.init, stateTensors(executor, fb::Role::Parameter), machine.threads()));
-    log.info("initial weights from {}", options.init);
+        loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), machine.threads()));
+    log.info("initial weights from {}", weights.path());
   }
   StartingPoint start;
   start.position.shuffle = !options.noShuffle;

@@ -1,6 +1,6 @@
 #include "runtime/data/tokenizer/vocab_merges.h"
 
-#include "runtime/data/tokenizer/json_text.h"
+#include "runtime/base/json_text.h"
 
 namespace trainc {
 

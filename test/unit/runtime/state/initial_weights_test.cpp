@@ -17,7 +17,8 @@ using testing::HasSubstr;
 Status loadFrom(const std::vector<OwnedTensor> &file, const std::vector<OwnedTensor> &plan) {
   TempFolder folder;
   EXPECT_TRUE(saveTensors(folder / "w.safetensors", file).ok());
-  return loadInitialWeights(folder / "w.safetensors", views(plan), 2);
+  TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(folder / "w.safetensors"));
+  return loadInitialWeights(weights, views(plan), 2);
 }
 
 TEST(InitialWeights, PrefixesMayDiffer) {

@@ -1,4 +1,4 @@
-#include "runtime/data/tokenizer/json_text.h"
+#include "runtime/base/json_text.h"
 
 namespace trainc {
 
