@@ -72,15 +72,15 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
   const Result<SafetensorsDType> parsed = parseTokenDType(*dtype);
   if (!parsed.ok())
     return invalidInput("{}: {}", path.string(), parsed.status().message());
-  return std::optional(TokenSidecar{*tokenizer, *vocabulary, *parsed, *tokens, *xxh3});
+  return std::optional(TokenSidecar{{*tokenizer, *xxh3}, *vocabulary, *parsed, *tokens});
 }
 
 Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSidecar &sidecar) {
-  const Json json = {{"tokenizer", sidecar.tokenizer},
+  const Json json = {{"tokenizer", sidecar.tokenizer.name},
                      {"vocabulary", sidecar.vocabulary},
                      {"dtype", tokenDTypeName(sidecar.dtype)},
                      {"tokens", sidecar.tokens},
-                     {"tokenizer_xxh3", fmt::format("{:016x}", sidecar.tokenizerXxh3)}};
+                     {"tokenizer_xxh3", fmt::format("{:016x}", sidecar.tokenizer.xxh3)}};
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   const std::array parts = {std::as_bytes(std::span(text))};
   return writeFileAtomically(sidecarPath(tokenFile), parts);

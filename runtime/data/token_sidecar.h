@@ -7,13 +7,20 @@
 
 namespace trainc {
 
+/// Which tokenizer made something.
+struct TokenizerRecord {
+  std::string name;  ///< "bytes", or the absolute path given to --tokenizer
+  uint64_t xxh3 = 0; ///< Tokenizer::fingerprint(), to notice a tokenizer that changed
+
+  bool operator==(const TokenizerRecord &) const = default;
+};
+
 /// The content of `tokens.bin.json`.
 struct TokenSidecar {
-  std::string tokenizer;   ///< "bytes", or the absolute path given to --tokenizer
+  TokenizerRecord tokenizer;
   uint64_t vocabulary = 0; ///< number of ids of the tokenizer
   SafetensorsDType dtype = SafetensorsDType::kU16;
-  uint64_t tokens = 0;        ///< in the token file
-  uint64_t tokenizerXxh3 = 0; ///< Tokenizer::fingerprint(), to notice a tokenizer that changed
+  uint64_t tokens = 0; ///< in the token file
 };
 
 /// `tokens.bin` -> `tokens.bin.json`.

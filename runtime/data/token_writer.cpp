@@ -19,7 +19,7 @@ TokenWriter::~TokenWriter() {
     ::unlink(aside_.c_str());
 }
 
-void TokenWriter::write(std::span<const uint32_t> ids) {
+Status TokenWriter::write(std::span<const uint32_t> ids) {
   count_ += ids.size();
   size_t written = 0;
   if (dtype_ == SafetensorsDType::kU16) {
@@ -28,19 +28,23 @@ void TokenWriter::write(std::span<const uint32_t> ids) {
   } else {
     written = std::fwrite(ids.data(), sizeof(uint32_t), ids.size(), file_.get());
   }
-  if (written != ids.size() && error_ == 0)
-    error_ = errno;
+  return written == ids.size() ? Status() : systemError();
 }
 
-Status TokenWriter::finish() {
-  if (error_ == 0 && (std::fflush(file_.get()) != 0 || ::fsync(::fileno(file_.get())) != 0))
-    error_ = errno;
-  if (error_ == 0 && std::rename(aside_.c_str(), path_.c_str()) != 0)
-    error_ = errno;
-  if (error_ != 0)
-    return failed("{}: cannot write: {}", path_.string(), std::strerror(error_));
+Status TokenWriter::sync() {
+  const bool done = std::fflush(file_.get()) == 0 && ::fsync(::fileno(file_.get())) == 0;
+  return done ? Status() : systemError();
+}
+
+Status TokenWriter::publish() {
+  if (std::rename(aside_.c_str(), path_.c_str()) != 0)
+    return systemError();
   file_.reset();
   return {};
+}
+
+Status TokenWriter::systemError() const {
+  return failed("{}: cannot write: {}", path_.string(), std::strerror(errno));
 }
 
 } // namespace trainc

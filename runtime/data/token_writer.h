@@ -15,13 +15,15 @@ public:
   static Result<TokenWriter> open(std::filesystem::path path, SafetensorsDType dtype);
   TokenWriter(TokenWriter &&) = default;
   TokenWriter &operator=(TokenWriter &&) = delete;
-  /// Removes what was written unless finish() was called.
+  /// Removes what was written unless it was published.
   ~TokenWriter();
 
-  /// Appends ids, which must fit the dtype. Errors show at finish().
-  void write(std::span<const uint32_t> ids);
-  /// Completes the file. Fails (kFailed) with the system's reason where any write failed.
-  Status finish();
+  /// Appends ids, which must fit the dtype. Fails (kFailed) with the system's reason.
+  Status write(std::span<const uint32_t> ids);
+  /// Brings what was written to the disk. Fails as write().
+  Status sync();
+  /// Gives the file its name. Fails as write().
+  Status publish();
   /// Ids written.
   uint64_t count() const { return count_; }
 
@@ -33,12 +35,13 @@ private:
               std::FILE *file)
       : path_(std::move(path)), aside_(std::move(aside)), dtype_(dtype), file_(file) {}
 
+  Status systemError() const;
+
   std::filesystem::path path_;
   std::filesystem::path aside_;
   SafetensorsDType dtype_;
   std::unique_ptr<std::FILE, Close> file_;
   uint64_t count_ = 0;
-  int error_ = 0; ///< errno of the first write that failed
 };
 
 } // namespace trainc

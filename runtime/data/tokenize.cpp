@@ -53,32 +53,39 @@ Status tokenize(const TokenizeOptions &options) {
   uint64_t done = 0;
   for (const MappedFile &text : texts) {
     const std::string_view view(reinterpret_cast<const char *>(text.bytes().data()), text.bytes().size());
+    Status status;
     tokenizer->encode(view, [&](std::span<const uint32_t> ids, size_t bytesDone) {
-      writer.write(ids);
-      if (options.progress)
+      status = writer.write(ids);
+      if (status.ok() && options.progress)
         options.progress(done + bytesDone, total);
+      return status.ok();
     });
+    TRAINC_RETURN_IF_ERROR(status);
     if (endToken)
-      writer.write(std::span(&*endToken, 1));
+      TRAINC_RETURN_IF_ERROR(writer.write(std::span(&*endToken, 1)));
     done += view.size();
   }
-  TRAINC_RETURN_IF_ERROR(writer.finish());
-  return writeTokenSidecar(options.output, {lastingName(options.tokenizer), tokenizer->vocabulary(), dtype,
-                                            writer.count(), tokenizer->fingerprint()});
+  TRAINC_RETURN_IF_ERROR(writer.sync());
+  // The sidecar first: where there is no room for it, no token file appears.
+  TRAINC_RETURN_IF_ERROR(
+      writeTokenSidecar(options.output, {{lastingName(options.tokenizer), tokenizer->fingerprint()},
+                                         tokenizer->vocabulary(),
+                                         dtype,
+                                         writer.count()}));
+  return writer.publish();
 }
 
-Result<std::unique_ptr<Tokenizer>> openTokenizerOf(const std::filesystem::path &tokenFile) {
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(tokenFile));
-  if (!sidecar)
-    return invalidInput("{}: no {} beside it says which tokenizer made it; give --tokenizer",
-                        tokenFile.string(), sidecarPath(tokenFile).filename().string());
-  TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, openTokenizer(sidecar->tokenizer));
-  if (tokenizer->fingerprint() != sidecar->tokenizerXxh3)
+Result<std::unique_ptr<Tokenizer>> openRecordedTokenizer(const TokenizerRecord &record,
+                                                         const std::string &where) {
+  Result<std::unique_ptr<Tokenizer>> tokenizer = openTokenizer(record.name);
+  if (!tokenizer.ok())
+    return invalidInput("{} names the tokenizer '{}', which cannot be opened; give --tokenizer: {}", where,
+                        record.name, tokenizer.status().message());
+  if ((*tokenizer)->fingerprint() != record.xxh3)
     return invalidInput(
-        "{}: the tokenizer '{}' has changed since it made {} (XXH3 {:016x}, then {:016x}); tokenize "
-        "again, or give --tokenizer",
-        sidecarPath(tokenFile).string(), sidecar->tokenizer, tokenFile.string(), tokenizer->fingerprint(),
-        sidecar->tokenizerXxh3);
+        "{}: the tokenizer '{}' has changed since (XXH3 {:016x}, then {:016x}); tokenize again, or "
+        "give --tokenizer",
+        where, record.name, (*tokenizer)->fingerprint(), record.xxh3);
   return tokenizer;
 }
 

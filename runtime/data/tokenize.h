@@ -19,12 +19,13 @@ struct TokenizeOptions {
 
 /// Writes the tokens of all texts to options.output, raw and little-endian, uint16 where the tokenizer's
 /// vocabulary allows, else uint32, and the sidecar (token_sidecar.h) beside it. The output appears when it is
-/// complete. Fails with kInvalidInput where an input is missing or wrong, kFailed where the output cannot be
-/// written.
+/// complete; a write that fails ends the work. Fails with kInvalidInput where an input is missing or wrong,
+/// kFailed where the output cannot be written.
 Status tokenize(const TokenizeOptions &options);
 
-/// The tokenizer that made `tokenFile`, by its sidecar. Fails (kInvalidInput) where there is no sidecar, or
-/// where the tokenizer's files have changed since.
-Result<std::unique_ptr<Tokenizer>> openTokenizerOf(const std::filesystem::path &tokenFile);
+/// The tokenizer that the file `where` (for messages) records. Fails (kInvalidInput) where its files are
+/// missing or have changed since.
+Result<std::unique_ptr<Tokenizer>> openRecordedTokenizer(const TokenizerRecord &record,
+                                                         const std::string &where);
 
 } // namespace trainc

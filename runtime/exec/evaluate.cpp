@@ -1,5 +1,7 @@
 #include "runtime/exec/evaluate.h"
 
+#include "runtime/log/units.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -86,7 +88,7 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
     return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",
                   samples_);
   result.samples = samples_;
-  result.loss = sum / result.targets;
+  result.loss = withoutNanSign(sum / result.targets);
   result.perplexity = std::exp(result.loss);
   return std::optional(result);
 }

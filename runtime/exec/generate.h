@@ -18,6 +18,9 @@ public:
   uint64_t context() const { return context_; }
   uint64_t vocabulary() const { return logits_.size(); }
 
+  /// Ok, or kInvalidInput: `prompt` has no token, more than context(), or one beyond vocabulary().
+  Status check(std::span<const uint32_t> prompt) const;
+
   /// Continues `prompt` (1 to context() tokens below vocabulary()) by at most `maxTokens` tokens and calls
   /// `onToken` with each; false from it ends the generation. When the context is full the older half of the
   /// sequence is dropped and the rest read anew.
@@ -26,7 +29,6 @@ public:
 
 private:
   Generator(Executor &executor, uint64_t context, uint64_t vocabulary);
-  Status check(std::span<const uint32_t> prompt) const;
   /// Computes the logits after `tokens`, all of them anew.
   void prefill(std::span<const uint32_t> tokens);
   /// Computes the logits after `token`, the index-th of the sequence (from 0), all before it being in the

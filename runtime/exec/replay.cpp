@@ -1,5 +1,7 @@
 #include "runtime/exec/replay.h"
 
+#include "runtime/log/units.h"
+
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
@@ -79,7 +81,7 @@ private:
       float value;
       std::memcpy(&value, written.data + i * sizeof(float), sizeof(float));
       if (!std::isfinite(value))
-        return NonFinite{nullptr, "", buffer.name() ? buffer.name()->str() : "", i, value};
+        return NonFinite{nullptr, "", buffer.name() ? buffer.name()->str() : "", i, withoutNanSign(value)};
     }
     return std::nullopt;
   }

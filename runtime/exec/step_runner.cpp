@@ -1,5 +1,7 @@
 #include "runtime/exec/step_runner.h"
 
+#include "runtime/log/units.h"
+
 #include <cmath>
 #include <limits>
 
@@ -44,8 +46,11 @@ StepResult StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
     return true;
   });
   StepResult result;
-  result.loss = executor_.scalar<float>("loss").value_or(std::numeric_limits<float>::quiet_NaN());
-  result.gradNorm = executor_.scalar<float>("grad_norm").value_or(std::numeric_limits<float>::quiet_NaN());
+  const auto scalar = [&](std::string_view name) {
+    return withoutNanSign(executor_.scalar<float>(name).value_or(std::numeric_limits<float>::quiet_NaN()));
+  };
+  result.loss = scalar("loss");
+  result.gradNorm = scalar("grad_norm");
   result.finite = executor_.scalar<float>("finite").value_or(0) != 0;
   return result;
 }

@@ -41,8 +41,9 @@ Status TrainLoop::run() {
 
 Status TrainLoop::runSteps() {
   if (position_.step >= options_.steps) {
-    parts_.log.info("nothing to train: step {} of {} is done", position_.step, options_.steps);
-    return {};
+    parts_.log.info("the training is complete: step {} of {} is done; give a larger --steps to go on",
+                    position_.step, options_.steps);
+    return parts_.evaluator ? evaluate() : Status();
   }
   const fb::Training &training = *parts_.executor.plan().training();
   const uint64_t samples = parts_.dataset.samples();

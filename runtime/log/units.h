@@ -1,7 +1,9 @@
 // Quantities for people.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace trainc {
@@ -12,5 +14,10 @@ std::string formatBytes(uint64_t bytes);
 std::string formatCount(double count);
 /// "0.42s", "12s", "3:05", "2:03:05", "4d 02:03".
 std::string formatDuration(double seconds);
+
+/// `value`, or a NaN without its sign, which means nothing but would be printed.
+template <typename Float> Float withoutNanSign(Float value) {
+  return std::isnan(value) ? std::numeric_limits<Float>::quiet_NaN() : value;
+}
 
 } // namespace trainc

@@ -7,7 +7,9 @@ import math
 import os
 import pty
 import random
+import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -112,6 +114,8 @@ class Training(TrainrunTest):
         self.assertIsNone(self.metrics()[0]["loss"])
         _, err = self.train(5, "--init", "nan.safetensors", "--on-nonfinite=skip")
         self.assertIn("warning: step 5: the loss is nan", err)
+        write_safetensors("nan.safetensors", {"wte.weight": Tensor("F32", [16, 16], [-math.nan] * 256)})
+        self.assertNotIn("-nan", self.train(5, "--init", "nan.safetensors", code=1)[1])
 
     def test_data_errors(self):
         self.run_fails(2, "no such file", "--data", "none.bin", "--steps", "1")
@@ -233,7 +237,14 @@ class Checkpoints(TrainrunTest):
         _, err = self.train(8, "--resume=auto", "--checkpoint-dir", "new")
         self.assertIn("step 7/8", err)
         _, err = self.train(8, "--resume", "--checkpoint-dir", "new")
-        self.assertIn("nothing to train: step 8 of 8 is done", err)
+        self.assertIn("the training is complete: step 8 of 8 is done; give a larger --steps to go on", err)
+        self.assertNotIn("steps 9 to 8", err)
+        for steps in [8, 5]:
+            _, err = self.train(steps, "--resume=new", "--eval-data", "tokens.bin", "--metrics", "eval.jsonl", "--tokenizer=bytes",
+                                "--generate=\x01", "--max-tokens", "1")
+            self.assertIn(f"the training is complete: step 8 of {steps} is done", err)
+            self.assertIn("step 8: evaluation loss", err)
+            self.assertEqual(self.metrics("eval.jsonl")[-1]["step"], 8)
         self.assertIn("no checkpoint", self.train(8, "--resume", "--checkpoint-dir", "none", code=2)[1])
         self.assertIn("--seed=9 contradicts --resume", self.train(8, "--resume=ck", "--seed", "9", code=2)[1])
 
@@ -300,12 +311,44 @@ class Generation(TrainrunTest):
         self.assertEqual(out, "\x01\x04\x0d\x08\n")
         again, _ = self.run_ok("--resume=ck", "--generate=\x01", "--temperature", "0", "--max-tokens", "3")
         self.assertEqual(again, out)
+        # Data without the JSON: the tokenizer is still known later.
+        Path("tokens.bin").rename("bare.bin")
+        self.run_ok("--data", "bare.bin", "--steps", "70", "--resume", "--checkpoint-dir", "ck")
+        self.run_ok("--resume=ck", "--generate=\x01", "--max-tokens", "3")
+
+    def test_a_tokenizer_that_changed_is_noticed(self):
+        def write_sidecar(path, **fields):
+            text = {"tokenizer": "bytes", "vocabulary": 256, "dtype": "uint16", "tokens": 801, "tokenizer_xxh3": "0", **fields}
+            Path(path).write_text(json.dumps(text))
+
+        generate = ["--generate=\x01", "--max-tokens", "3"]
+        write_sidecar("tokens.bin.json", tokenizer_xxh3="12")
+        changed = ["the JSON beside --data: the tokenizer 'bytes' has changed since (XXH3 0000000000000000, then 0000000000000012)"]
+        train = ["--data", "tokens.bin", "--steps", "5", "--checkpoint-dir", "ck"]
+        self.run_fails(2, changed, *train, *generate)
+        self.assertFalse(Path("ck").exists(), "trained before it looked at the tokenizer")
+        self.run_ok(*train)
+        self.run_fails(2, "the checkpoint: the tokenizer 'bytes' has changed", "--resume=ck", *generate)
+        write_sidecar("tokens.bin.json", tokenizer="none/tokenizer.json")
+        self.run_fails(2, ["names the tokenizer 'none/tokenizer.json', which cannot be opened; give --tokenizer"], "--resume=ck",
+                       "--data", "tokens.bin", *generate)
+        _, err = self.train(6, "--resume=ck")
+        self.assertIn("warning: the checkpoint was trained on tokens of the tokenizer 'bytes', this data was made with "
+                      "'none/tokenizer.json'", err)
+        shutil.copy("tokens.bin", "more.bin")
+        write_sidecar("more.bin.json", tokenizer_xxh3="34")
+        self.run_fails(2, "--data: more.bin was made with the tokenizer 'bytes', tokens.bin with 'none/tokenizer.json'",
+                       "--data", "*.bin", "--steps", "1")
 
     def test_errors(self):
         self.run_fails(2, "the prompt has 9 tokens, the plan's context holds 8", *self.weights, "--generate=" + "\x01" * 9)
         self.run_fails(2, "token 0 of the prompt is 97, beyond the model's vocabulary of 16", *self.weights, "--generate=a")
         self.run_fails(2, "--generate: 1 required PROMPT missing", *self.weights, "--generate=")
         self.run_fails(2, "--generate needs a tokenizer", "--init", "w.safetensors", "--generate=a")
+        # Before the training, not after it.
+        self.run_fails(2, "beyond the model's vocabulary", "--data", "tokens.bin", "--steps", "1", "--checkpoint-dir", "ck",
+                       "--tokenizer=bytes", "--generate=a")
+        self.assertFalse(Path("ck").exists())
 
 
 class CommandLine(TrainrunTest):
@@ -341,7 +384,7 @@ class CommandLine(TrainrunTest):
             ("not expected: 3 --stepz", [*data, "--stepz", "3"]),
         ]:
             with self.subTest(arguments=arguments):
-                self.run_fails(2, expected, *arguments)
+                self.run_fails(2, [re.compile(r"\Aerror: |\nerror: "), expected], *arguments)
 
     def test_plans(self):
         good = Path("toy.plan").read_bytes()

@@ -64,15 +64,18 @@ Status evaluateOnly(Executor &executor, const Options &options, const StartingPo
 Status work(Executor &executor, const Machine &machine, const Options &options, Log &log) {
   TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine, options, log));
   start.position.plan = executor.plan().name()->str();
+  std::optional<TextGeneration> generation;
+  if (options.generate) {
+    TRAINC_ASSIGN_OR_RETURN(TextGeneration opened, TextGeneration::open(executor, options, start.position));
+    generation.emplace(std::move(opened));
+  }
   if (options.trains())
     TRAINC_RETURN_IF_ERROR(trainModel(executor, machine, options, start, log));
   else if (!options.evalData.empty())
     TRAINC_RETURN_IF_ERROR(evaluateOnly(executor, options, start, log));
-  if (!options.generate || stopSignal())
+  if (!generation || stopSignal())
     return {};
-  const auto recorded = start.position.environment.find("tokenizer");
-  return generateText(executor, options, options.seed.value_or(start.position.seed),
-                      recorded == start.position.environment.end() ? "" : recorded->second);
+  return generation->run(options, options.seed.value_or(start.position.seed));
 }
 
 } // namespace

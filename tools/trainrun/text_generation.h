@@ -2,16 +2,30 @@
 #pragma once
 
 #include "runtime/exec/generate.h"
-#include "tools/trainrun/options.h"
+#include "tools/trainrun/tokenizer_choice.h"
 
 namespace trainc {
 
-/// The name of the tokenizer that made the first of the --data files, from the JSON beside it; empty when
-/// there is none.
-Result<std::string> tokenizerOfData(const Options &options);
+/// What --generate asks for. Opened before a training, so that what is wrong with it shows before and not
+/// after hours.
+class TextGeneration {
+public:
+  /// Fails (kInvalidInput) where the plan cannot generate, and on a tokenizer or a prompt that does not fit.
+  /// `position`: where the run stands, with what checkpoints record.
+  static Result<TextGeneration> open(Executor &executor, const Options &options,
+                                     const TrainerState &position);
 
-/// Continues --generate's prompt on standard output with the weights that `executor` holds. `recorded` is the
-/// tokenizer that the checkpoint was trained with, or empty. Fails (kFailed) when a signal ends it.
-Status generateText(Executor &executor, const Options &options, uint64_t seed, const std::string &recorded);
+  /// Continues the prompt on standard output with the weights that the executor holds. Fails (kFailed) when a
+  /// signal ends it.
+  Status run(const Options &options, uint64_t seed);
+
+private:
+  TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt)
+      : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)) {}
+
+  Generator generator_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::vector<uint32_t> prompt_;
+};
 
 } // namespace trainc

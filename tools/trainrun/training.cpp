@@ -6,7 +6,7 @@
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
 #include "tools/trainrun/stop_signal.h"
-#include "tools/trainrun/text_generation.h"
+#include "tools/trainrun/tokenizer_choice.h"
 
 namespace trainc {
 
@@ -77,8 +77,17 @@ void announce(const Dataset &dataset, uint64_t steps, StartingPoint &start, Log 
                 "on is that of the new data",
                 start.position.dataSamples, dataset.samples());
   start.position.dataSamples = dataset.samples();
-  log.info("data: {} samples in {} file{}; steps {} to {}", dataset.samples(), dataset.files().size(),
-           dataset.files().size() == 1 ? "" : "s", start.position.step + 1, steps);
+  const std::string left =
+      start.position.step < steps ? fmt::format("; steps {} to {}", start.position.step + 1, steps) : "";
+  log.info("data: {} samples in {} file{}{}", dataset.samples(), dataset.files().size(),
+           dataset.files().size() == 1 ? "" : "s", left);
+}
+
+void warnOfOtherTokenizer(const TokenizerRecord &tokenizer, const TrainerState &position, Log &log) {
+  const std::optional<TokenizerRecord> before = recordedTokenizer(position);
+  if (before && before->xxh3 != tokenizer.xxh3)
+    log.warning("the checkpoint was trained on tokens of the tokenizer '{}', this data was made with '{}'",
+                before->name, tokenizer.name);
 }
 
 Status afterSignal(const Options &options, const TrainerState &position, Log &log) {
@@ -127,10 +136,13 @@ Status trainModel(Executor &executor, const Machine &machine, const Options &opt
   TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
 
   announce(dataset, steps, start, log);
-  start.position.environment = machine.environment();
-  TRAINC_ASSIGN_OR_RETURN(const std::string tokenizer, tokenizerOfData(options));
-  if (!tokenizer.empty())
-    start.position.environment["tokenizer"] = tokenizer;
+  for (const auto &[key, here] : machine.environment())
+    start.position.environment[key] = here;
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options));
+  if (tokenizer) {
+    warnOfOtherTokenizer(*tokenizer, start.position, log);
+    recordTokenizer(*tokenizer, start.position);
+  }
 
   TrainLoop loop({.executor = executor,
                   .dataset = dataset,

@@ -18,20 +18,20 @@ std::vector<AddedToken> select(const std::vector<AddedToken> &tokens, bool norma
   return selected;
 }
 
-/// Calls onText for each stretch of `text` between added tokens and onToken for each token, in order. Both
-/// get where in `text` they are.
+/// Calls onText for each stretch of `text` between added tokens and onToken for each token, in order, until
+/// one returns false, which is then the result. Both get where in `text` they are.
 template <typename OnText, typename OnToken>
-void splitByTokens(const AddedTokens &tokens, std::string_view text, const OnText &onText,
+bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnText &onText,
                    const OnToken &onToken) {
   size_t from = 0;
   while (const auto match = tokens.find(text, from)) {
-    if (match->begin > from)
-      onText(from, text.substr(from, match->begin - from));
-    onToken(match->id, match->end);
+    if (match->begin > from && !onText(from, text.substr(from, match->begin - from)))
+      return false;
+    if (!onToken(match->id, match->end))
+      return false;
     from = match->end;
   }
-  if (from < text.size())
-    onText(from, text.substr(from));
+  return from == text.size() || onText(from, text.substr(from));
 }
 
 Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
@@ -79,31 +79,33 @@ BpeTokenizer::BpeTokenizer(BpeDefinition definition, BpeModel model, uint64_t fi
 void BpeTokenizer::encode(std::string_view text, const Emit &emit) {
   std::vector<uint32_t> ids;
   const auto flush = [&](size_t bytesDone) {
-    if (ids.size() >= kFlushIds) {
-      emit(ids, bytesDone);
-      ids.clear();
-    }
+    if (ids.size() < kFlushIds)
+      return true;
+    const bool goesOn = emit(ids, bytesDone);
+    ids.clear();
+    return goesOn;
   };
-  const auto onToken = [&](uint32_t id, size_t) { ids.push_back(id); };
-  splitByTokens(
+  const auto onToken = [&](uint32_t id, size_t) {
+    ids.push_back(id);
+    return true;
+  };
+  const bool complete = splitByTokens(
       first_, text,
       [&](size_t outer, std::string_view stretch) {
-        splitByTokens(
+        return splitByTokens(
             second_, stretch,
             [&](size_t inner, std::string_view section) {
-              encodeSection(section, ids, [&](size_t done) { flush(outer + inner + done); });
+              return encodeSection(section, ids, [&](size_t done) { return flush(outer + inner + done); });
             },
             onToken);
       },
-      [&](uint32_t id, size_t end) {
-        ids.push_back(id);
-        flush(end);
-      });
-  emit(ids, text.size());
+      [&](uint32_t id, size_t end) { return onToken(id, end) && flush(end); });
+  if (complete)
+    emit(ids, text.size());
 }
 
-void BpeTokenizer::encodeSection(std::string_view section, std::vector<uint32_t> &ids,
-                                 const std::function<void(size_t)> &flush) {
+bool BpeTokenizer::encodeSection(std::string_view section, std::vector<uint32_t> &ids,
+                                 const std::function<bool(size_t)> &flush) {
   std::string prefixed;
   if (addPrefixSpace_ && section.front() != ' ') {
     prefixed.append(" ").append(section);
@@ -114,8 +116,10 @@ void BpeTokenizer::encodeSection(std::string_view section, std::vector<uint32_t>
     const size_t end = wordEnd(split_, section, position);
     model_.encode(section.substr(position, end - position), ids);
     position = end;
-    flush(position - added);
+    if (!flush(position - added))
+      return false;
   }
+  return true;
 }
 
 std::string_view BpeTokenizer::bytesOf(uint32_t id) const {

@@ -23,8 +23,9 @@ public:
 
 private:
   BpeTokenizer(BpeDefinition definition, BpeModel model, uint64_t fingerprint);
-  void encodeSection(std::string_view section, std::vector<uint32_t> &ids,
-                     const std::function<void(size_t)> &flush);
+  /// False where `flush`, called with the bytes of the section that are done, ended it.
+  bool encodeSection(std::string_view section, std::vector<uint32_t> &ids,
+                     const std::function<bool(size_t)> &flush);
 
   BpeModel model_;
   AddedTokens first_;  ///< matched in the text as it stands

@@ -23,7 +23,8 @@ void BytesTokenizer::encode(std::string_view text, const Emit &emit) {
     for (size_t i = 0; i < count; ++i)
       ids[i] = static_cast<uint8_t>(text[done + i]);
     done += count;
-    emit(std::span(ids).first(count), done);
+    if (!emit(std::span(ids).first(count), done))
+      return;
   }
 }
 

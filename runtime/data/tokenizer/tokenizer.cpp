@@ -38,7 +38,10 @@ Result<std::unique_ptr<Tokenizer>> openVocabMerges(const fs::path &folder) {
 
 std::vector<uint32_t> Tokenizer::encode(std::string_view text) {
   std::vector<uint32_t> all;
-  encode(text, [&](std::span<const uint32_t> ids, size_t) { all.insert(all.end(), ids.begin(), ids.end()); });
+  encode(text, [&](std::span<const uint32_t> ids, size_t) {
+    all.insert(all.end(), ids.begin(), ids.end());
+    return true;
+  });
   return all;
 }
 

@@ -21,8 +21,9 @@ class Tokenizer {
 public:
   virtual ~Tokenizer() = default;
 
-  /// Takes ids as they come, and how many bytes of the text they and all before them cover.
-  using Emit = std::function<void(std::span<const uint32_t> ids, size_t bytesDone)>;
+  /// Takes ids as they come, and how many bytes of the text they and all before them cover. False from it
+  /// ends the encoding.
+  using Emit = std::function<bool(std::span<const uint32_t> ids, size_t bytesDone)>;
 
   /// Encodes `text` piece by piece, so that long texts need no memory. Added tokens (<|endoftext|>) in the
   /// text become their ids; none is put before or after it.

@@ -38,7 +38,7 @@ TEST(TokenFile, OptionThenSidecarDecideTheWidth) {
   const Folder folder;
   const std::string content = bytesOf<uint32_t>({1, 2});
   const std::string path = folder.write("t.bin", content);
-  ASSERT_OK(writeTokenSidecar(path, {"bytes", 256, SafetensorsDType::kU32, 2, 0}));
+  ASSERT_OK(writeTokenSidecar(path, {{"bytes", 0}, 256, SafetensorsDType::kU32, 2}));
   const auto bySidecar = readTokenStream(path, asBytes(content), {});
   ASSERT_OK(bySidecar);
   EXPECT_EQ(bySidecar->dtype, SafetensorsDType::kU32);
@@ -105,16 +105,16 @@ TEST(TokenFile, NamesOfDTypes) {
 
 TEST(TokenSidecar, RoundTrips) {
   const Folder folder;
-  const TokenSidecar written{"/a/tokenizer.json", 50257, SafetensorsDType::kU16, 12345, 0xfedcba9876543210};
+  const TokenSidecar written{{"/a/tokenizer.json", 0xfedcba9876543210}, 50257, SafetensorsDType::kU16, 12345};
   ASSERT_OK(writeTokenSidecar(folder / "t.bin", written));
   const auto read = readTokenSidecar(folder / "t.bin");
   ASSERT_OK(read);
   ASSERT_TRUE(read->has_value());
-  EXPECT_EQ((*read)->tokenizer, written.tokenizer);
+  EXPECT_EQ((*read)->tokenizer.name, written.tokenizer.name);
   EXPECT_EQ((*read)->vocabulary, written.vocabulary);
   EXPECT_EQ((*read)->dtype, written.dtype);
   EXPECT_EQ((*read)->tokens, written.tokens);
-  EXPECT_EQ((*read)->tokenizerXxh3, written.tokenizerXxh3);
+  EXPECT_EQ((*read)->tokenizer.xxh3, written.tokenizer.xxh3);
   const auto none = readTokenSidecar(folder / "other.bin");
   ASSERT_OK(none);
   EXPECT_FALSE(none->has_value());

@@ -30,11 +30,11 @@ TEST(Tokenize, WritesTokensAndSidecar) {
   const auto sidecar = readTokenSidecar(output);
   ASSERT_OK(sidecar);
   ASSERT_TRUE(sidecar->has_value());
-  EXPECT_EQ((*sidecar)->tokenizer, "bytes");
+  EXPECT_EQ((*sidecar)->tokenizer.name, "bytes");
   EXPECT_EQ((*sidecar)->vocabulary, 256U);
   EXPECT_EQ((*sidecar)->tokens, 5U);
   EXPECT_EQ((*sidecar)->dtype, SafetensorsDType::kU16);
-  const auto again = openTokenizerOf(output);
+  const auto again = openRecordedTokenizer((*sidecar)->tokenizer, output);
   ASSERT_OK(again);
   EXPECT_EQ((*again)->vocabulary(), 256U);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}),
@@ -56,7 +56,9 @@ TEST(Tokenize, LongTextsComeInPieces) {
   EXPECT_GT(progress.size(), 3U);
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
   EXPECT_EQ(progress.back(), text.size());
-  auto tokenizer = openTokenizerOf(output);
+  const auto sidecar = readTokenSidecar(output);
+  ASSERT_OK(sidecar);
+  auto tokenizer = openRecordedTokenizer((*sidecar)->tokenizer, output);
   ASSERT_OK(tokenizer);
   const std::string bytes = readFile(output);
   const auto narrow = valuesOf<uint16_t>(asBytes(bytes));
@@ -110,17 +112,45 @@ TEST(Tokenize, FullDiskLeavesNothing) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
 }
 
-TEST(OpenTokenizerOf, NoticesChanges) {
+TEST(Tokenize, AFullDiskEndsTheWork) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full";
+  for (const auto &tokenizer : std::vector<std::string>{"bytes", kGoldens + "/tokenizer.json"}) {
+    const Folder folder;
+    const std::string output = folder / "t.bin";
+    std::filesystem::create_symlink("/dev/full", fmt::format("{}.{}.tmp", output, ::getpid()));
+    std::string text;
+    for (int i = 0; i < 400000; ++i)
+      text += fmt::format("{}<|endoftext|>\n", i);
+    int pieces = 0;
+    const Status status = tokenize(
+        {tokenizer, {folder.write("a.txt", text)}, output, "", [&](uint64_t, uint64_t) { ++pieces; }});
+    EXPECT_EQ(status.message(), output + ": cannot write: No space left on device");
+    EXPECT_EQ(pieces, 0) << tokenizer;
+    EXPECT_FALSE(std::filesystem::exists(output));
+  }
+}
+
+TEST(Tokenize, NoRoomForTheSidecarLeavesTheOldTokens) {
+  if (!std::filesystem::exists("/dev/full"))
+    GTEST_SKIP() << "no /dev/full";
   const Folder folder;
-  const std::string output = folder.write("t.bin", "");
-  EXPECT_INVALID(openTokenizerOf(output),
-                 output + ": no t.bin.json beside it says which tokenizer made it; give --tokenizer");
-  ASSERT_OK(writeTokenSidecar(output, {"bytes", 256, SafetensorsDType::kU16, 0, 0x12}));
+  const std::string output = folder.write("t.bin", "old");
+  std::filesystem::create_symlink("/dev/full", fmt::format("{}.json.{}.tmp", output, ::getpid()));
+  const Status status = tokenize({"bytes", {folder.write("a.txt", "new")}, output, "", nullptr});
+  EXPECT_EQ(status.message(), output + ".json: cannot write: No space left on device");
+  EXPECT_EQ(readFile(output), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 2); // t.bin, a.txt
+}
+
+TEST(OpenRecordedTokenizer, NoticesChanges) {
+  EXPECT_INVALID(openRecordedTokenizer({"bytes", 0x12}, "t.bin.json"),
+                 "t.bin.json: the tokenizer 'bytes' has changed since (XXH3 0000000000000000, then "
+                 "0000000000000012); tokenize again, or give --tokenizer");
   EXPECT_INVALID(
-      openTokenizerOf(output),
-      fmt::format("{}.json: the tokenizer 'bytes' has changed since it made {} (XXH3 0000000000000000, then "
-                  "0000000000000012); tokenize again, or give --tokenizer",
-                  output, output));
+      openRecordedTokenizer({"/none/tokenizer.json", 0x12}, "t.bin.json"),
+      "t.bin.json names the tokenizer '/none/tokenizer.json', which cannot be opened; give --tokenizer: "
+      "/none/tokenizer.json: cannot open: No such file or directory");
 }
 
 } // namespace

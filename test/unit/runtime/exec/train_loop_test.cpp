@@ -308,7 +308,7 @@ TEST_F(TrainLoopTest, NothingToTrain) {
   position_.step = 5;
   ASSERT_TRUE(train(run, {.steps = 5}).ok());
   EXPECT_TRUE(metrics().empty());
-  EXPECT_THAT(logged(), HasSubstr("nothing to train: step 5 of 5 is done"));
+  EXPECT_THAT(logged(), HasSubstr("the training is complete: step 5 of 5 is done"));
 }
 
 TEST_F(TrainLoopTest, DamagedDataIsNamed) {
