@@ -19,4 +19,17 @@ inline llvm::LogicalResult checkFloatInput(mlir::Operation *op, mlir::Value x, i
   return op->emitOpError("needs a float input of at least ") << rank << " dimensions, found " << x.getType();
 }
 
+/// y plus a bias along the last dimension, `layer.bias`, which starts from zeros; y itself where the layer
+/// has `none`.
+inline llvm::FailureOr<llvm::SmallVector<mlir::Value>>
+addBias(TensorBuilder &b, mlir::Value y, llvm::StringRef layer, bool none, LayerScope &scope) {
+  if (none)
+    return llvm::SmallVector<mlir::Value>{y};
+  mlir::Value bias =
+      scope.declareParameter((layer + ".bias").str(), typeLike(y, {shapeOf(y).back()}), {"zeros"});
+  if (!bias)
+    return mlir::failure();
+  return llvm::SmallVector<mlir::Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
+}
+
 } // namespace trainc::nn

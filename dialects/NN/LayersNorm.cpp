@@ -19,13 +19,7 @@ FailureOr<SmallVector<Value>> LayerNormOp::expand(OpBuilder &builder, ValueRange
   Value y = scaleRows(b, b.create<StandardizeOp>(operands[0], getEps()).getResult(), getName(), scope);
   if (!y)
     return failure();
-  if (getNoBias())
-    return SmallVector<Value>{y};
-  Value bias =
-      scope.declareParameter((getName() + ".bias").str(), typeLike(y, {shapeOf(y).back()}), {"zeros"});
-  if (!bias)
-    return failure();
-  return SmallVector<Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
+  return addBias(b, y, getName(), getNoBias(), scope);
 }
 
 FailureOr<SmallVector<Value>> RmsNormOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {

@@ -29,6 +29,8 @@ public:
 
 private:
   void declareInputs(GeneratedKernels &generated);
+  /// tile(batch element, head, first position) for every tile of the side that has `positions` and `heads`.
+  void eachTile(int64_t positions, int64_t heads, void (GradEmitter::*tile)(Value, Value, Value));
   void queryTile(Value b, Value head, Value first);
   void keyTile(Value b, Value keyHead, Value first);
   /// S -> P and dP -> dS, in their buffers, for the `count` rows from position `row` on. `statistics` is
@@ -124,24 +126,29 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value f
   });
 }
 
+void GradEmitter::eachTile(int64_t positions, int64_t heads, void (GradEmitter::*tile)(Value, Value, Value)) {
+  tiles.emplace(function, element, positions, shape.widest());
+  packedA = tiles->buffer(shape.depth);
+  packedB = tiles->buffer(shape.valueWidth);
+  gradA = tiles->buffer(shape.depth);
+  gradB = tiles->buffer(shape.valueWidth);
+  scores = tiles->buffer(AttentionTiles::kBlock);
+  dP = tiles->buffer(AttentionTiles::kBlock);
+  ones = tiles->buffer(1);
+  tiles->fill(ones, 1, 1);
+  const int64_t blocks = llvm::divideCeil(positions, tiles->width());
+  function.tiles(shape.batch * heads * blocks, [&](Value index) {
+    Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
+    (this->*tile)(emit.divide(head, heads), emit.remainder(head, heads), first);
+  });
+}
+
 //===-- dq ------------------------------------------------------------------------------------===//
 
 void GradEmitter::queryGradient(GeneratedKernels &generated) {
   declareInputs(generated);
   dq = function.param(resultParam(op, 0));
-  tiles.emplace(function, element, shape.queries, shape.widest());
-  packedA = tiles->buffer(shape.depth);
-  packedB = tiles->buffer(shape.valueWidth);
-  gradA = tiles->buffer(shape.depth);
-  scores = tiles->buffer(AttentionTiles::kBlock);
-  dP = tiles->buffer(AttentionTiles::kBlock);
-  ones = tiles->buffer(1);
-  tiles->fill(ones, 1, 1);
-  const int64_t blocks = llvm::divideCeil(shape.queries, tiles->width());
-  function.tiles(shape.batch * shape.heads * blocks, [&](Value index) {
-    Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
-    queryTile(emit.divide(head, shape.heads), emit.remainder(head, shape.heads), first);
-  });
+  eachTile(shape.queries, shape.heads, &GradEmitter::queryTile);
 }
 
 void GradEmitter::queryTile(Value b, Value head, Value first) {
@@ -170,20 +177,7 @@ void GradEmitter::keyGradients(GeneratedKernels &generated) {
   declareInputs(generated);
   dk = function.param(resultParam(op, 1));
   dv = function.param(resultParam(op, 2));
-  tiles.emplace(function, element, shape.keys, shape.widest());
-  packedA = tiles->buffer(shape.depth);
-  packedB = tiles->buffer(shape.valueWidth);
-  gradA = tiles->buffer(shape.depth);
-  gradB = tiles->buffer(shape.valueWidth);
-  scores = tiles->buffer(AttentionTiles::kBlock);
-  dP = tiles->buffer(AttentionTiles::kBlock);
-  ones = tiles->buffer(1);
-  tiles->fill(ones, 1, 1);
-  const int64_t blocks = llvm::divideCeil(shape.keys, tiles->width());
-  function.tiles(shape.batch * shape.keyHeads * blocks, [&](Value index) {
-    Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
-    keyTile(emit.divide(head, shape.keyHeads), emit.remainder(head, shape.keyHeads), first);
-  });
+  eachTile(shape.keys, shape.keyHeads, &GradEmitter::keyTile);
 }
 
 /// The query heads that share the key head add up in order.
