@@ -14,19 +14,25 @@ std::string describe(const ColumnSpec &spec) {
                      fmt::join(spec.shape, ", "));
 }
 
-/// Elements of a sample in a token stream: all columns must agree on it.
+/// Whether a token stream has a column: tokens or labels, sequences of the same length for both.
+bool isSequence(const ColumnSpec &spec, const std::vector<ColumnSpec> &columns) {
+  return (spec.name == "tokens" || spec.name == "labels") && spec.shape.size() == 1 && spec.elements() > 0 &&
+         spec.elements() == columns.front().elements();
+}
+
+/// Elements of a sample in a token stream.
 Result<uint64_t> sequenceLength(const std::string &file, const std::vector<ColumnSpec> &columns) {
-  for (const ColumnSpec &spec : columns) {
-    if (spec.name != "tokens" && spec.name != "labels")
-      return invalidInput(
-          "{}: the plan needs the column '{}' {}; a token file has only tokens and labels (the tokens "
-          "shifted by one). Give a .safetensors file with the columns of the plan",
-          file, spec.name, describe(spec));
-    if (spec.shape.size() != 1 || spec.elements() == 0 || spec.elements() != columns.front().elements())
-      return invalidInput("{}: the plan needs the column '{}' {}; a token file gives sequences of one length",
-                          file, spec.name, describe(spec));
-  }
-  return columns.empty() ? 0 : columns.front().elements();
+  const auto other =
+      std::ranges::find_if(columns, [&](const ColumnSpec &spec) { return !isSequence(spec, columns); });
+  if (other == columns.end())
+    return columns.empty() ? 0 : columns.front().elements();
+  std::vector<std::string> needed;
+  for (const ColumnSpec &spec : columns)
+    needed.push_back(fmt::format("{} {}", spec.name, describe(spec)));
+  return invalidInput(
+      "{}: a token file gives the columns tokens [samples, length] and labels of the same shape (the "
+      "tokens shifted by one); the plan needs {}. Give a .safetensors file with these columns",
+      file, fmt::join(needed, ", "));
 }
 
 } // namespace

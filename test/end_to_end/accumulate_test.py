@@ -43,5 +43,49 @@ class AccumulateTest(harness.EndToEndTest):
         self.check(harness.program("llama"), GOLDEN / "llama" / "data.safetensors")
 
 
+# Every element of the parameter w is dropped or counted once a sample, so that its gradient counts how often it was kept.
+MASKS = """nn.model @masks(%x: tensor<?x256xf32>) {
+  %w = nn.parameter "w" tensor<256xf32>
+  %sum = nn.add %x, %w
+  %kept = nn.dropout "drop" %sum p 0.5
+  nn.loss "kept" %kept
+}
+train.program @train { model @masks optimizer sgd(lr 1) batch 8 steps 2 }
+"""
+
+
+class DropoutTest(harness.EndToEndTest):
+    """The masks of a step: as many as it has samples, all different, however it is divided."""
+
+    def counts(self, micro_batch, accumulate):
+        """How often each element was kept, in the first step and in the second."""
+        run = f"{accumulate}x{micro_batch}"
+        plan = self.compile(MASKS, f"--micro-batch={micro_batch}", f"--accumulate={accumulate}", to=f"{run}.plan")
+        samples = micro_batch * accumulate
+        harness.write_safetensors("x.safetensors", {"x": harness.Tensor("F32", [2 * samples, 256], [0.0] * (512 * samples))})
+        self.trainrun(plan, "--data", "x.safetensors", "--checkpoint-dir", run, "--checkpoint-every", 1)
+        w = [[0.0] * 256] + [list(read_safetensors(f"{run}/step-0000000{step}/model.safetensors")["w"].values) for step in [1, 2]]
+        # lr 1: an element kept in one sample moves by 2 / elements.
+        return [[(a - b) * samples * 256 / 2 for a, b in zip(w[step], w[step + 1])] for step in range(2)]
+
+    def test_every_micro_step_has_its_own_mask(self):
+        first, second = self.counts(1, 8)
+        self.assertLessEqual(set(first + second), set(range(9)))
+        # With one mask for all eight samples an element would be kept in none or in all; with eight independent ones
+        # that happens to one element in 128, and the counts have the variance 8 / 4. The bounds are five standard
+        # deviations of a sample's mean and variance of 256 elements.
+        for counts in [first, second]:
+            mean = sum(counts) / 256
+            self.assertAlmostEqual(mean, 4, delta=5 * (2 / 256) ** 0.5)
+            variance = sum((count - mean) ** 2 for count in counts) / 255
+            self.assertAlmostEqual(variance, 2, delta=5 * 2 * (2 / 255) ** 0.5)
+        self.assertNotEqual(first, second, "a step draws the masks of the one before")
+
+    def test_divisions_draw_the_same_masks(self):
+        whole = self.counts(8, 1)
+        for micro_batch, accumulate in [(4, 2), (2, 4), (1, 8)]:
+            self.assertEqual(self.counts(micro_batch, accumulate), whole)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -42,11 +42,22 @@ Result<KernelImage> KernelImage::load(std::span<const std::byte> object) {
   image.loaded_.reset(new Loaded);
   Loaded &loaded = *image.loaded_;
   loaded.file = memfd_create("trainc-kernels", MFD_CLOEXEC);
-  if (loaded.file < 0 || !writeAll(loaded.file, object))
-    return failed("{}", std::strerror(errno));
+  if (loaded.file < 0)
+    return failed(
+        "no file in memory for machine code: {}; does a seccomp filter forbid memfd_create, or are too many "
+        "files open (ulimit -n)?",
+        std::strerror(errno));
+  if (!writeAll(loaded.file, object))
+    return failed(
+        "cannot write {} bytes of machine code to a file in memory: {}; is the memory full, or limited "
+        "(ulimit -f, a container's limit)?",
+        object.size(), std::strerror(errno));
   loaded.handle = dlopen(fmt::format("/proc/self/fd/{}", loaded.file).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!loaded.handle)
-    return failed("{}", dlerror());
+    return failed(
+        "{}; compile the model again, or, where the system forbids to execute files in memory (sysctl "
+        "vm.memfd_noexec, SELinux, no /proc), allow it",
+        dlerror());
   return image;
 }
 

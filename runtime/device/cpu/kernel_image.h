@@ -20,7 +20,7 @@ public:
   /// No code.
   KernelImage() = default;
 
-  /// Loads an ELF shared object. Fails (kFailed) with the loader's reason.
+  /// Loads an ELF shared object. Fails (kFailed) with the system's reason, and what may be behind it.
   static Result<KernelImage> load(std::span<const std::byte> object);
 
   /// Null when there is no such symbol.

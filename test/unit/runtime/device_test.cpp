@@ -5,8 +5,10 @@
 #include "test/unit/runtime/plan_builder.h"
 
 #include <cmath>
+#include <csignal>
 #include <gmock/gmock.h>
 #include <random>
+#include <sys/resource.h>
 
 namespace trainc::test {
 namespace {
@@ -171,6 +173,43 @@ TEST(CpuDevice, RefusesCodeThatIsNotElf) {
   PlanBytes bytes(builder.payload());
   CpuDevice device(1);
   EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("cannot load the plan's kernels"));
+  EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("compile the model again"));
+}
+
+/// A resource limit of this process while it lives.
+class Limit {
+public:
+  Limit(decltype(RLIMIT_FSIZE) resource, rlim_t value) : resource_(resource) {
+    ::getrlimit(resource_, &before_);
+    const rlimit limit{value, before_.rlim_max};
+    ::setrlimit(resource_, &limit);
+  }
+  ~Limit() { ::setrlimit(resource_, &before_); }
+
+private:
+  decltype(RLIMIT_FSIZE) resource_;
+  rlimit before_{};
+};
+
+TEST(CpuDevice, SaysWhatMayKeepCodeFromLoading) {
+  PlanBytes bytes(fullPlan().payload());
+  const fb::Plan &plan = **bytes.read();
+  CpuDevice device(1);
+  const auto load = [&](decltype(RLIMIT_FSIZE) resource, rlim_t value) {
+    const Limit limit(resource, value);
+    return device.loadKernels(plan);
+  };
+  const Status noFile = load(RLIMIT_NOFILE, 0);
+  EXPECT_EQ(noFile.exitCode(), 1);
+  EXPECT_THAT(noFile.message(),
+              HasSubstr("Too many open files; does a seccomp filter forbid memfd_create, or are too "
+                        "many files open (ulimit -n)?"));
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const Status noRoom = load(RLIMIT_FSIZE, 1000);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(noRoom.exitCode(), 1);
+  EXPECT_THAT(noRoom.message(), HasSubstr("File too large; is the memory full, or limited (ulimit -f"));
+  EXPECT_TRUE(device.loadKernels(plan).ok());
 }
 
 TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {

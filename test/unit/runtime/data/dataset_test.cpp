@@ -169,14 +169,19 @@ TEST(Dataset, RefusesTooShortTokenFiles) {
 TEST(Dataset, RefusesColumnsThatATokenFileHasNot) {
   const Folder folder;
   const std::string path = folder.write("t.bin", bytesOf(counting(0, 40)));
-  EXPECT_INVALID(Dataset::open({path}, {tokens(4), {"segments", fb::DType::I32, {4}}}),
-                 path + ": the plan needs the column 'segments' I32 [samples, 4]; a token file has only "
-                        "tokens and labels (the "
-                        "tokens shifted by one). Give a .safetensors file with the columns of the plan");
   EXPECT_INVALID(
-      Dataset::open({path}, {tokens(4), {"labels", fb::DType::I32, {}}}),
-      path +
-          ": the plan needs the column 'labels' I32 [samples]; a token file gives sequences of one length");
+      Dataset::open({path}, {tokens(4), {"segments", fb::DType::I32, {4}}}),
+      path + ": a token file gives the columns tokens [samples, length] and labels of the same shape (the "
+             "tokens shifted by one); the plan needs tokens I32 [samples, 4], segments I32 [samples, 4]. "
+             "Give a .safetensors file with these columns");
+  // A model of features and classes, whose plan knows no sequence length.
+  const std::vector<ColumnSpec> classifier = {{"labels", fb::DType::I32, {}},
+                                              {"features", fb::DType::F32, {20}}};
+  EXPECT_INVALID(
+      Dataset::open({path}, classifier),
+      path + ": a token file gives the columns tokens [samples, length] and labels of the same shape (the "
+             "tokens shifted by one); the plan needs labels I32 [samples], features F32 [samples, 20]. "
+             "Give a .safetensors file with these columns");
   EXPECT_INVALID(Dataset::open({path}, {}), path + ": the plan takes no data");
   EXPECT_INVALID(Dataset::open({path}, {{"tokens", fb::DType::F32, {4}}}),
                  path + ": column 'tokens' is U16, the plan needs F32; convert the file");
