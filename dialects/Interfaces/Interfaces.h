@@ -86,8 +86,8 @@ enum class KernelClass {
   Loop,          ///< counted loop (nn.chunks)
 };
 
-/// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every index
-/// within `shape`. They are an operand's elements, found likewise, or zeros.
+/// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every
+/// index within `shape`. They are an operand's elements, found likewise, or zeros.
 struct StridedBox {
   std::optional<unsigned> operand;
   llvm::SmallVector<int64_t> shape, sourceStrides, resultStrides;

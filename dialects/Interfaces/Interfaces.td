@@ -139,6 +139,15 @@ def ExecutableOpInterface : OpInterface<"ExecutableOpInterface"> {
       "int", "getInPlaceOperand", (ins "unsigned":$result), [{}], [{ return -1; }]>];
 }
 
+def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op of class StridedCopy: its one result is made of boxes of its operands' elements, and of zeros.
+  }];
+  let methods = [InterfaceMethod<[{ Boxes that fill the result, each element once. }],
+    "::llvm::SmallVector<::trainc::StridedBox>", "getBoxes", (ins)>];
+}
+
 def GemmOpInterface : OpInterface<"GemmOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op that is one (batched) library matrix product. }];

@@ -10,8 +10,8 @@ static LogicalResult checkLogitsAndLabels(RankedTensorType logits, RankedTensorT
                                           InferError error) {
   if (logits.getRank() == 0 || !isa<FloatType>(logits.getElementType()))
     return error() << "logits must be a float tensor [..., classes], found " << logits;
-  if (!labels.getElementType().isInteger())
-    return error() << "labels must be integers, found " << labels;
+  if (!labels.getElementType().isInteger(32) && !labels.getElementType().isInteger(64))
+    return error() << "labels must be i32 or i64, found " << labels;
   if (labels.getShape() != logits.getShape().drop_back())
     return error() << "labels " << labels << " must have the shape of the logits " << logits
                    << " without the last dimension";

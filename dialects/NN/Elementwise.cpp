@@ -1,5 +1,8 @@
 // Result types and indexing of elementwise ops.
 #include "dialects/NN/Builders.h"
+#include "dialects/NN/Syntax.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace trainc;
@@ -37,11 +40,26 @@ Inferred nn::inferUnary(Value x, InferError error) {
   return SmallVector<Type>{x.getType()};
 }
 
+bool nn::isExactIn(Type element, double number) {
+  if (!element.isInteger())
+    return true;
+  unsigned width = element.getIntOrFloatBitWidth();
+  double least = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
+         beyond = std::ldexp(1, std::max(1, int(width) - 1));
+  return number >= least && number < beyond && number == std::floor(number);
+}
+
 Inferred nn::inferBinary(Value lhs, Value rhs, InferError error) {
   if (failed(checkSameElement("lhs", lhs, "rhs", rhs, error)) ||
       failed(checkSameShape("lhs", lhs, "rhs", rhs, error)))
     return failure();
   return SmallVector<Type>{lhs.getType()};
+}
+
+Inferred nn::inferArithmetic(Value lhs, Value rhs, InferError error) {
+  if (tensorType(lhs).getElementType().isInteger(1))
+    return error() << "computes with numbers, found " << lhs.getType() << "; use nn.select";
+  return inferBinary(lhs, rhs, error);
 }
 
 IndexingRule nn::elementwiseIndexing(Operation *op) {
@@ -54,7 +72,8 @@ IndexingRule nn::elementwiseIndexing(Operation *op) {
 }
 
 Inferred CompareOp::inferTypes(Adaptor adaptor, InferError error) {
-  Inferred operand = inferBinary(adaptor.getLhs(), adaptor.getRhs(), error);
+  bool ordered = adaptor.getPredicate() != Predicate::eq && adaptor.getPredicate() != Predicate::ne;
+  Inferred operand = (ordered ? inferArithmetic : inferBinary)(adaptor.getLhs(), adaptor.getRhs(), error);
   if (failed(operand))
     return failure();
   return SmallVector<Type>{
@@ -78,8 +97,11 @@ Inferred ConvertOp::inferTypes(Adaptor adaptor, InferError error) {
 
 Inferred ConstantOp::inferTypes(Adaptor adaptor, InferError error) {
   auto type = cast<RankedTensorType>(adaptor.getType());
+  double value = adaptor.getValue().convertToDouble();
   if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return error() << "needs a static tensor of numbers, found " << type;
+  if (!isExactIn(type.getElementType(), value))
+    return error() << formatNumber(value) << " is no number of " << type.getElementType();
   return SmallVector<Type>{type};
 }
 

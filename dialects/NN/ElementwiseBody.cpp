@@ -2,6 +2,8 @@
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/ElementwiseLanes.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
@@ -26,8 +28,29 @@ Value MulOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContex
   return buildArithmetic<arith::MulFOp, arith::MulIOp>(builder, operands, lanes);
 }
 
+/// x / y of integers, with a result for every y: processors trap where there is none, and lanes beyond a
+/// tensor's end hold zeros.
+static Value divideIntegers(OpBuilder &builder, Value x, Value y, const LaneContext &lanes) {
+  Type element = getElementTypeOrSelf(x);
+  auto equals = [&](int64_t number) -> Value {
+    return arith::CmpIOp::create(builder, lanes.loc, arith::CmpIPredicate::eq, y,
+                                 lanes.constantInt(builder, element, number));
+  };
+  auto select = [&](Value condition, Value a, Value b) -> Value {
+    return arith::SelectOp::create(builder, lanes.loc, condition, a, b);
+  };
+  Value zero = lanes.constantInt(builder, element, 0), one = lanes.constantInt(builder, element, 1);
+  Value byZero = equals(0), byMinusOne = equals(-1); // the least integer has no opposite: it is its own
+  Value divisor = select(byZero, one, select(byMinusOne, one, y));
+  Value quotient = arith::DivSIOp::create(builder, lanes.loc, x, divisor);
+  Value opposite = arith::SubIOp::create(builder, lanes.loc, zero, x);
+  return select(byZero, zero, select(byMinusOne, opposite, quotient));
+}
+
 Value DivOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
-  return buildArithmetic<arith::DivFOp, arith::DivSIOp>(builder, operands, lanes);
+  if (isa<FloatType>(getElementTypeOrSelf(operands[0])))
+    return arith::DivFOp::create(builder, lanes.loc, operands[0], operands[1]);
+  return divideIntegers(builder, operands[0], operands[1], lanes);
 }
 
 Value MaxOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
@@ -85,10 +108,31 @@ Value SelectOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCon
   return arith::SelectOp::create(builder, lanes.loc, operands[0], operands[1], operands[2]);
 }
 
+/// The nearest integer towards zero, 0 for NaN: arith has no number for what is out of range.
+static Value convertToInteger(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
+  unsigned width = to.getIntOrFloatBitWidth();
+  Type from = getElementTypeOrSelf(x);
+  auto number = [&](double value) { return lanes.constant(builder, from, value); };
+  auto select = [&](Value condition, Value a, Value b) -> Value {
+    return arith::SelectOp::create(builder, lanes.loc, condition, a, b);
+  };
+  auto compare = [&](arith::CmpFPredicate predicate, Value bound) -> Value {
+    return arith::CmpFOp::create(builder, lanes.loc, predicate, x, bound);
+  };
+  double beyond = std::ldexp(1, int(width) - 1);
+  Value tooLarge = compare(arith::CmpFPredicate::OGE, number(beyond));
+  Value tooSmall = compare(arith::CmpFPredicate::OLT, number(-beyond));
+  Value inRange = compare(arith::CmpFPredicate::OLT, number(beyond)); // false for NaN
+  Value safe = select(inRange, select(tooSmall, number(-beyond), x), number(0));
+  Value converted = arith::FPToSIOp::create(builder, lanes.loc, lanes.type(to), safe);
+  Value largest = lanes.constantInt(builder, to, APInt::getSignedMaxValue(width).getSExtValue());
+  return select(tooLarge, largest, converted);
+}
+
 static Value convertFloat(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
   Type result = lanes.type(to);
   if (!isa<FloatType>(to))
-    return arith::FPToSIOp::create(builder, lanes.loc, result, x);
+    return convertToInteger(builder, lanes, x, to);
   auto from = cast<FloatType>(getElementTypeOrSelf(x));
   if (from.getWidth() < cast<FloatType>(to).getWidth())
     return arith::ExtFOp::create(builder, lanes.loc, result, x);

@@ -5,12 +5,11 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-/// What input_dims and result_dims hold beside dimensions.
-static constexpr int64_t kWhole = -1, kCarried = -2;
-
 //   %r:2 = nn.chunks 4 (%a = %x : tensor<8x3xf32> split 0, %w = %y : tensor<3xf32>, %s = %z : tensor<f32>
 //   carried)
 //       -> (tensor<8x3xf32> split 0, tensor<f32> carried) { ... }
+
+static constexpr int64_t kWhole = ChunksOp::kWhole, kCarried = ChunksOp::kCarried;
 
 /// Parses `split d`, `carried` or nothing.
 static ParseResult parseSplit(OpAsmParser &parser, SmallVectorImpl<int64_t> &dims) {

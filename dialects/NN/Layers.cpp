@@ -10,7 +10,12 @@ FailureOr<SmallVector<Value>> ParameterOp::expand(OpBuilder &, ValueRange, Layer
   auto type = cast<RankedTensorType>(getType());
   if (!type.hasStaticShape())
     return emitOpError("a parameter's dimensions must all be known, found ") << type;
-  Value value = scope.declareParameter(getName(), type, initializer(getInitAttr(), "zeros"));
+  Initializer init = initializer(getInitAttr(), "zeros");
+  bool isRandom = init.kind == "normal" || init.kind == "uniform";
+  if (!isa<FloatType>(type.getElementType()) && (isRandom || !isExactIn(type.getElementType(), init.a)))
+    return emitOpError("a parameter of ") << type << " cannot start from " << init.kind << "("
+                                          << formatNumber(init.a) << "), which it does not hold";
+  Value value = scope.declareParameter(getName(), type, init);
   if (!value)
     return failure();
   return SmallVector<Value>{value};
@@ -37,9 +42,12 @@ FailureOr<SmallVector<Value>> DropoutOp::expand(OpBuilder &builder, ValueRange o
     return failure();
   if (p == 0 || !scope.training())
     return SmallVector<Value>{x};
+  FailureOr<int64_t> stream = scope.randomStream(getName());
+  if (failed(stream))
+    return failure();
   TensorBuilder b(builder, getLoc());
-  Value uniform = b.create<RandomOp>(scope.seed(), scope.step(), scope.micro(), /*normal=*/false,
-                                     scope.randomStream(getName()), tensorType(x));
+  Value uniform =
+      b.create<RandomOp>(scope.seed(), scope.step(), scope.micro(), /*normal=*/false, *stream, tensorType(x));
   Value kept = b.compare(Predicate::ge, uniform, b.constantLike(x, p));
   Value factor = b.select(kept, b.constantLike(x, 1 / (1 - p)), b.constantLike(x, 0));
   return SmallVector<Value>{b.mul(x, factor)};

@@ -55,13 +55,7 @@ FailureOr<SmallVector<Value>> LinearOp::expand(OpBuilder &builder, ValueRange op
     return failure();
   TensorBuilder b(builder, getLoc());
   Value y = b.matmul(x, weight, {.transposeRhs = !getInOut()});
-  if (getNoBias())
-    return SmallVector<Value>{y};
-  Value bias =
-      scope.declareParameter((getName() + ".bias").str(), typeLike(y, {shapeOf(y).back()}), {"zeros"});
-  if (!bias)
-    return failure();
-  return SmallVector<Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
+  return addBias(b, y, getName(), getNoBias(), scope);
 }
 
 // --- nn.embedding ---
@@ -76,8 +70,9 @@ LogicalResult EmbeddingOp::verify() {
 FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange operands,
                                                   LayerScope &scope) {
   Value ids = operands[0];
-  if (!tensorType(ids).getElementType().isInteger())
-    return emitOpError("needs integer ids, found ") << ids.getType();
+  Type element = tensorType(ids).getElementType();
+  if (!element.isInteger(32) && !element.isInteger(64))
+    return emitOpError("needs ids of i32 or i64, found ") << ids.getType();
   if (ids.getDefiningOp<PositionsOp>() && shapeOf(ids).back() > int64_t(getCount()))
     return emitOpError("sequences of ")
            << shapeOf(ids).back() << " tokens exceed the " << getCount()

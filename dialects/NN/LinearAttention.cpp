@@ -68,6 +68,8 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
                               op.getKvHeads().value_or(heads), error);
   if (failed(sizes) || failed(checkLimit(op.getLimit(), error)))
     return failure();
+  if (op.getScale() && !op.getScale()->isFinite())
+    return error() << "scale must be a finite number";
   return SmallVector<Type>{typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth}),
                            typeLike(op.getQ(), {sizes->batch, heads, sizes->queries})};
 }

@@ -1,6 +1,7 @@
 // Blocks and models: their borders' syntax and their verification. (BlockUse.cpp has the ops that use
 // blocks.)
 #include "dialects/NN/NN.h"
+#include "dialects/NN/Syntax.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -81,12 +82,11 @@ void BlockOp::getAsmBlockArgumentNames(Region &, OpAsmSetValueNameFn) {}
 /// Parses `export "config.json" {...}` any number of times into one dictionary.
 static ParseResult parseExports(OpAsmParser &parser, OperationState &state) {
   NamedAttrList exports;
+  SMLoc loc = parser.getCurrentLocation();
   while (succeeded(parser.parseOptionalKeyword("export"))) {
-    std::string file;
-    DictionaryAttr content;
-    if (parser.parseString(&file) || parser.parseAttribute(content))
+    if (parseExport(parser, loc, exports))
       return failure();
-    exports.append(file, content);
+    loc = parser.getCurrentLocation();
   }
   if (!exports.empty())
     state.addAttribute("exports", exports.getDictionary(parser.getContext()));
@@ -108,8 +108,10 @@ ParseResult ModelOp::parse(OpAsmParser &parser, OperationState &state) {
 void ModelOp::print(OpAsmPrinter &printer) {
   printBorder(printer, getSymNameAttr(), getArgumentTypes(), getBody().front());
   if (DictionaryAttr exports = getExportsAttr())
-    for (NamedAttribute file : exports)
-      printer << " export \"" << file.getName().getValue() << "\" " << file.getValue();
+    for (NamedAttribute file : exports) {
+      printer << " export ";
+      printExport(printer, file);
+    }
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
                                            {"sym_name", "argument_types", "columns", "exports"});
   printer << " ";
@@ -134,6 +136,8 @@ LogicalResult ModelOp::verify() {
     return emitOpError("has ") << body.getNumArguments() << " arguments but " << getColumns().size()
                                << " column names";
   if (failed(verifyBorder(*this, getArgumentTypes(), body)))
+    return failure();
+  if (failed(verifyExports(*this, getExportsAttr())))
     return failure();
   llvm::SmallDenseSet<Attribute> seen;
   for (auto [column, type] : llvm::zip(getColumns(), getArgumentTypes())) {
@@ -165,5 +169,7 @@ LogicalResult ReturnOp::verify() {
 LogicalResult LossOp::verify() {
   if (getName().empty())
     return emitOpError("needs a name, e.g. nn.loss \"loss\" %nll");
+  if (!getScale().isFinite())
+    return emitOpError("scale must be a finite number, found ") << formatNumber(getScale().convertToDouble());
   return success();
 }

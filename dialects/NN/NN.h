@@ -26,6 +26,9 @@ namespace trainc::nn {
 /// Reports a type error at the op being inferred; converts to failure().
 using InferError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 
+/// Sizes that a plan can hold: each between 1 and 2^31 - 1, and no more than 2^44 elements; else an error.
+llvm::LogicalResult checkSizes(llvm::ArrayRef<int64_t> shape, InferError error);
+
 /// The adaptor with absent attributes at their defaults, which the parser fills in only after inferring
 /// types.
 template <typename Op>
@@ -46,9 +49,11 @@ llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir:
     return mlir::success();
   }
   mlir::Location where = location.value_or(mlir::UnknownLoc::get(context));
-  auto inferred = Op::inferTypes(withDefaults<Op>(context, adaptor),
-                                 [&] { return mlir::emitError(where) << Op::getOperationName() << ": "; });
-  if (failed(inferred))
+  auto error = [&] { return mlir::emitError(where) << Op::getOperationName() << ": "; };
+  auto inferred = Op::inferTypes(withDefaults<Op>(context, adaptor), error);
+  if (failed(inferred) || !llvm::all_of(*inferred, [&](mlir::Type type) {
+        return succeeded(checkSizes(llvm::cast<mlir::RankedTensorType>(type).getShape(), error));
+      }))
     return mlir::failure();
   types.assign(inferred->begin(), inferred->end());
   return mlir::success();
@@ -56,6 +61,9 @@ llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir:
 
 /// Result type of an elementwise op of one floating-point operand.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferUnary(mlir::Value x, InferError error);
+/// Result type of arithmetic on two operands of one type, which is not i1.
+llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferArithmetic(mlir::Value lhs, mlir::Value rhs,
+                                                               InferError error);
 /// Result type of an elementwise op of two operands of one type.
 llvm::FailureOr<llvm::SmallVector<mlir::Type>> inferBinary(mlir::Value lhs, mlir::Value rhs,
                                                            InferError error);

@@ -61,6 +61,14 @@ def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<Decompo
   let assemblyFormat = "$tokens (`from` $from^ `` custom<Types>(type($from)))? attr-dict `` custom<Types>(type($tokens))";
 }
 
+def NN_MseOp : NN_CompositeOp<"mse"> {
+  let summary = "(x - y)^2: squared errors, of which nn.loss takes the mean";
+  let description = [{ x and y have one shape: unlike those of elementwise ops, the operands are not broadcast. }];
+  let arguments = (ins NN_Tensor:$x, NN_Tensor:$y);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$x `,` $y attr-dict `` custom<Types>(type($x), type($y))";
+}
+
 def NN_CrossEntropyOp : NN_CompositeOp<"cross_entropy", [DeclareOpInterfaceMethods<LossTermOpInterface>,
                                                         DeclareOpInterfaceMethods<LookupOpInterface>]> {
   let summary = "negative log-likelihood of labels under softmax(logits), per target, and the log-sum-exp";

@@ -6,6 +6,8 @@
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
@@ -68,8 +70,21 @@ static ParseResult parseInitSpec(AsmParser &parser, InitAttr &init) {
       return failure();
   }
   Builder &builder = parser.getBuilder();
-  init = InitAttr::get(parser.getContext(), kind, builder.getF64FloatAttr(numbers[0]),
-                       builder.getF64FloatAttr(numbers[1]));
+  init = InitAttr::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), kind,
+                              builder.getF64FloatAttr(numbers[0]), builder.getF64FloatAttr(numbers[1]));
+  return success(init != nullptr);
+}
+
+LogicalResult InitAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
+                               FloatAttr first, FloatAttr second) {
+  double a = first.getValueAsDouble(), b = second.getValueAsDouble();
+  if (!std::isfinite(a) || !std::isfinite(b))
+    return emitError() << "init " << kind << ": expected finite numbers";
+  if (kind == "normal" && a < 0)
+    return emitError() << "init normal: the standard deviation must be 0 or more, found " << formatNumber(a);
+  if (kind == "uniform" && a > b)
+    return emitError() << "init uniform: expected (low, high), found " << formatNumber(a) << " above "
+                       << formatNumber(b);
   return success();
 }
 
@@ -120,7 +135,7 @@ template <typename... Types> static ParseResult parseTypes(OpAsmParser &parser, 
   return failure((parseOne(types) || ...));
 }
 
-template <typename... Types> static void printTypes(OpAsmPrinter &printer, Operation *op, Types... types) {
+template <typename... Types> static void printTypes(OpAsmPrinter &printer, Operation *, Types... types) {
   SmallVector<Type> list{types...};
   if (llvm::all_of(list, llvm::IsaPred<DeferredType>))
     return;

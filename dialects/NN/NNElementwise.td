@@ -40,7 +40,7 @@ class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpI
   let extraClassDefinition = inferDefinition # indexingDefinition # [{
     ::llvm::FailureOr<::llvm::SmallVector<::mlir::Type>> $cppClass::inferTypes(
         Adaptor adaptor, ::trainc::nn::InferError error) {
-      return ::trainc::nn::inferBinary(adaptor.getLhs(), adaptor.getRhs(), error);
+      return ::trainc::nn::inferArithmetic(adaptor.getLhs(), adaptor.getRhs(), error);
     }
   }];
 }
@@ -76,7 +76,7 @@ def NN_AddOp : NN_BinaryOp<"add", "x + y"> {
 }
 def NN_SubOp : NN_BinaryOp<"sub", "x - y"> { let hasFolder = 1; }
 def NN_MulOp : NN_BinaryOp<"mul", "x y"> { let hasFolder = 1; }
-def NN_DivOp : NN_BinaryOp<"div", "x / y"> { let hasFolder = 1; }
+def NN_DivOp : NN_BinaryOp<"div", "x / y; of integers towards zero, and 0 where y is 0"> { let hasFolder = 1; }
 def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is">;
 def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is">;
 
@@ -103,7 +103,11 @@ def NN_SelectOp : NN_ElementwiseOp<"select", [DeclareOpInterfaceMethods<Differen
 }
 
 def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
-  let summary = "x as another element type (floats round to nearest even, integers truncate toward zero)";
+  let summary = "x as another element type";
+  let description = [{
+    Floats round to nearest even. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest
+    of them, and NaN is 0. Integers that do not fit keep their low bits.
+  }];
   let arguments = (ins NN_Tensor:$x, TypeAttr:$to);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `to` $to attr-dict `` custom<Types>(type($x))";

@@ -33,6 +33,10 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock, Declare
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// What input_dims and result_dims hold beside dimensions.
+    static constexpr int64_t kWhole = -1, kCarried = -2;
+    bool isCarriedInput(unsigned input) { return getInputDims()[input] == kCarried; }
+    bool isCarriedResult(unsigned result) { return getResultDims()[result] == kCarried; }
     /// What an iteration sees of a tensor that is split along `dim` (all of it where dim is negative).
     static ::mlir::Type sliceType(::mlir::Type type, int64_t dim, int64_t count);
   }];

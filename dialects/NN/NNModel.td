@@ -90,6 +90,7 @@ def NN_Init : AttrDef<NN_Dialect, "Init"> {
   let mnemonic = "init";
   let summary = "how a parameter starts";
   let parameters = (ins StringRefParameter<"kind">:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b);
+  let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
 

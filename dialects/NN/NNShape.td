@@ -10,6 +10,15 @@ class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<DifferentiableOpInterface>,
         DeclareOpInterfaceMethods<IndexingOpInterface>]>;
 
+class NN_StridedCopyOp<string mnemonic>
+    : NN_ShapeOp<mnemonic, [
+        DeclareOpInterfaceMethods<ExecutableOpInterface>,
+        DeclareOpInterfaceMethods<StridedCopyOpInterface>]> {
+  let extraClassDefinition = inferDefinition # [{
+    ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::StridedCopy; }
+  }];
+}
+
 def NN_ReduceKind : I32EnumAttr<"ReduceKind", "combiner of a reduction", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"mean", 3>]> {
   let cppNamespace = "::trainc::nn";
@@ -17,7 +26,9 @@ def NN_ReduceKind : I32EnumAttr<"ReduceKind", "combiner of a reduction", [
 
 def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
-  let description = [{ `mean` is a sum times 1/n once canonicalised. Negative dimensions count from the end. }];
+  let description = [{
+    `mean` is a sum times 1/n once canonicalised, and of floating-point numbers only. Negative dimensions count from the end.
+  }];
   let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? attr-dict `` custom<Types>(type($x))";
@@ -43,7 +54,7 @@ def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOp
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_TransposeOp : NN_ShapeOp<"transpose", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_TransposeOp : NN_StridedCopyOp<"transpose"> {
   let summary = "permutes dimensions: result dimension i is x's dimension permutation[i]";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs NN_Tensor:$result);
@@ -52,7 +63,7 @@ def NN_TransposeOp : NN_ShapeOp<"transpose", [DeclareOpInterfaceMethods<Executab
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_SliceOp : NN_ShapeOp<"slice", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_SliceOp : NN_StridedCopyOp<"slice"> {
   let summary = "`size` elements of dimension `dim`, from `offset`";
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$offset, I64Attr:$size);
   let results = (outs NN_Tensor:$result);
@@ -60,7 +71,7 @@ def NN_SliceOp : NN_ShapeOp<"slice", [DeclareOpInterfaceMethods<ExecutableOpInte
   let hasFolder = 1;
 }
 
-def NN_PadOp : NN_ShapeOp<"pad", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_PadOp : NN_StridedCopyOp<"pad"> {
   let summary = "x with `low` zeros before and `high` after it along dimension `dim`";
   let arguments = (ins NN_Tensor:$x, I64Attr:$dim, I64Attr:$low, I64Attr:$high);
   let results = (outs NN_Tensor:$result);
@@ -68,7 +79,7 @@ def NN_PadOp : NN_ShapeOp<"pad", [DeclareOpInterfaceMethods<ExecutableOpInterfac
   let hasFolder = 1;
 }
 
-def NN_ConcatOp : NN_ShapeOp<"concat", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_ConcatOp : NN_StridedCopyOp<"concat"> {
   let summary = "joins tensors along dimension `dim`";
   let arguments = (ins Variadic<NN_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs NN_Tensor:$result);

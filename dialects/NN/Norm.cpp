@@ -1,14 +1,19 @@
 // Standardisation of rows: the cores of layer norm and RMSNorm.
 #include "dialects/NN/Rows.h"
+#include "dialects/NN/Syntax.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-static FailureOr<SmallVector<Type>> inferRowsAndFactor(Value x, InferError error) {
+static FailureOr<SmallVector<Type>> inferRowsAndFactor(Value x, double eps, InferError error) {
   auto type = cast<RankedTensorType>(x.getType());
   if (type.getRank() == 0 || !isa<FloatType>(type.getElementType()))
     return error() << "x must be a float tensor with a last dimension to standardise, found " << type;
+  if (!(std::isfinite(eps) && eps >= 0))
+    return error() << "eps must be a number of 0 or more, found " << formatNumber(eps);
   return SmallVector<Type>{type, RankedTensorType::get(type.getShape().drop_back(), type.getElementType())};
 }
 
@@ -48,7 +53,7 @@ static Value standardizeGradient(TensorBuilder &b, Value y, Value rstd, ArrayRef
 // --- nn.standardize ---
 
 FailureOr<SmallVector<Type>> StandardizeOp::inferTypes(Adaptor adaptor, InferError error) {
-  return inferRowsAndFactor(adaptor.getX(), error);
+  return inferRowsAndFactor(adaptor.getX(), adaptor.getEps().convertToDouble(), error);
 }
 
 IndexingRule StandardizeOp::getIndexingRule() { return rowsAndFactorIndexing(getX()); }
@@ -69,7 +74,7 @@ void StandardizeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> resultCotangent
 // --- nn.rms_standardize ---
 
 FailureOr<SmallVector<Type>> RmsStandardizeOp::inferTypes(Adaptor adaptor, InferError error) {
-  return inferRowsAndFactor(adaptor.getX(), error);
+  return inferRowsAndFactor(adaptor.getX(), adaptor.getEps().convertToDouble(), error);
 }
 
 IndexingRule RmsStandardizeOp::getIndexingRule() { return rowsAndFactorIndexing(getX()); }

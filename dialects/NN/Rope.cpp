@@ -1,5 +1,6 @@
 // Positions of tokens and rotary position embedding.
 #include "dialects/NN/Rows.h"
+#include "dialects/NN/Syntax.h"
 
 #include <cmath>
 
@@ -50,6 +51,9 @@ FailureOr<SmallVector<Type>> RopeOp::inferTypes(Adaptor adaptor, InferError erro
     return error() << "x must be a float tensor [batch, t, heads*d], found " << x;
   if (heads < 1 || heads > x.getDimSize(2) || x.getDimSize(2) % (2 * heads) != 0)
     return error() << "the last dimension of x, " << x << ", must be " << heads << " heads of an even width";
+  double theta = adaptor.getTheta().convertToDouble();
+  if (!(std::isfinite(theta) && theta > 0))
+    return error() << "theta must be a number above 0, found " << formatNumber(theta);
   bool fits =
       positions.getShape() == x.getShape().drop_back() || positions.getShape() == x.getShape().slice(1, 1);
   if (!fits || !positions.getElementType().isInteger())

@@ -23,6 +23,10 @@ static Inferred single(Value like, ArrayRef<int64_t> shape) {
 
 Inferred ReduceOp::inferTypes(Adaptor adaptor, InferError error) {
   RankedTensorType type = tensorType(adaptor.getX());
+  bool isFloat = isa<FloatType>(type.getElementType());
+  if (type.getElementType().isInteger(1) || (adaptor.getKind() == ReduceKind::mean && !isFloat))
+    return error() << "takes no " << stringifyReduceKind(adaptor.getKind()) << " of x, " << type
+                   << "; use nn.convert";
   SmallVector<bool> reduced(type.getRank(), false);
   for (int64_t dim : adaptor.getDims()) {
     FailureOr<int64_t> positive = checkDim(dim, "x", adaptor.getX(), error);
@@ -54,6 +58,8 @@ Inferred BroadcastOp::inferTypes(Adaptor adaptor, InferError error) {
                      << ", from " << from[dim] << " to " << size
                      << "; only dimensions of size 1 are repeated";
   }
+  if (failed(checkSizes(to, error))) // those that are added, too
+    return failure();
   return single(adaptor.getX(), to);
 }
 
@@ -61,7 +67,7 @@ Inferred BroadcastOp::inferTypes(Adaptor adaptor, InferError error) {
 static FailureOr<SmallVector<int64_t>> resolveShape(Value x, ArrayRef<int64_t> wanted, InferError error) {
   ArrayRef<int64_t> from = shapeOf(x);
   SmallVector<int64_t> shape(wanted);
-  int64_t known = 1, open = -1;
+  int64_t open = -1;
   for (auto [dim, size] : llvm::enumerate(shape)) {
     if (size == 0) {
       if (dim >= from.size())
@@ -73,11 +79,15 @@ static FailureOr<SmallVector<int64_t>> resolveShape(Value x, ArrayRef<int64_t> w
       return error() << "shape [" << wanted << "] may hold one -1 and otherwise sizes";
     if (size == -1)
       open = dim;
-    else
-      known *= size;
   }
+  SmallVector<int64_t> closed(shape);
+  if (open >= 0)
+    closed[open] = 1;
+  if (failed(checkSizes(closed, error)))
+    return failure();
+  int64_t known = ShapedType::getNumElements(closed);
   int64_t elements = tensorType(x).getNumElements();
-  if (open >= 0 && known > 0 && elements % known == 0)
+  if (open >= 0 && elements % known == 0)
     shape[open] = elements / known;
   if (ShapedType::getNumElements(shape) != elements || (open >= 0 && shape[open] < 0))
     return error() << "x, " << x.getType() << ", has " << elements
@@ -109,8 +119,8 @@ Inferred SliceOp::inferTypes(Adaptor adaptor, InferError error) {
   SmallVector<int64_t> shape(shapeOf(adaptor.getX()));
   int64_t offset = adaptor.getOffset(), size = adaptor.getSize();
   if (offset < 0 || size < 1 || size > shape[*dim] - offset)
-    return error() << "elements " << offset << " to " << offset + size - 1 << " are not all in dimension "
-                   << *dim << " of x, " << adaptor.getX().getType();
+    return error() << size << " elements from " << offset << " on are not all in dimension " << *dim
+                   << " of x, " << adaptor.getX().getType();
   shape[*dim] = size;
   return single(adaptor.getX(), shape);
 }
@@ -120,8 +130,8 @@ Inferred PadOp::inferTypes(Adaptor adaptor, InferError error) {
   if (failed(dim))
     return failure();
   int64_t low = adaptor.getLow(), high = adaptor.getHigh();
-  if (low < 0 || high < 0)
-    return error() << "pads by a number of zeros, found low " << low << " and high " << high;
+  if (std::min(low, high) < 0 || std::max(low, high) > INT32_MAX)
+    return error() << "pads by a number of zeros below 2^31, found low " << low << " and high " << high;
   SmallVector<int64_t> shape(shapeOf(adaptor.getX()));
   shape[*dim] += low + high;
   return single(adaptor.getX(), shape);
@@ -149,7 +159,3 @@ Inferred ConcatOp::inferTypes(Adaptor adaptor, InferError error) {
 }
 
 KernelClass ReshapeOp::getKernelClass() { return KernelClass::Alias; }
-KernelClass TransposeOp::getKernelClass() { return KernelClass::StridedCopy; }
-KernelClass SliceOp::getKernelClass() { return KernelClass::StridedCopy; }
-KernelClass PadOp::getKernelClass() { return KernelClass::StridedCopy; }
-KernelClass ConcatOp::getKernelClass() { return KernelClass::StridedCopy; }

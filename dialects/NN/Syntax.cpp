@@ -30,12 +30,14 @@ static StringRef numberPrefix(const char *text) {
   return {text, size_t(end - text)};
 }
 
-/// Consumes the exponent of a number that the lexer does not take for a float: `e5`, or `e`, `-`, `4`.
-static ParseResult consumeExponent(AsmParser &parser) {
+/// Consumes the exponent of `number` that the lexer does not take for a float: `e5`, or `e`, `-`, `4`.
+static ParseResult consumeExponent(AsmParser &parser, StringRef number) {
+  SMLoc loc = parser.getCurrentLocation();
   StringRef word;
   int64_t digits;
-  if (failed(parser.parseOptionalKeyword(&word)))
-    return parser.emitError(parser.getCurrentLocation(), "expected an exponent");
+  (void)parser.parseOptionalKeyword(&word);
+  if (word.end() > number.end()) // more than digits behind the e
+    return parser.emitError(loc) << "expected an exponent, found '" << word << "'";
   if (word.size() > 1)
     return success();
   (void)parser.parseOptionalPlus();
@@ -54,7 +56,7 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
     value = llvm::bit_cast<double>(integer.zextOrTrunc(64).getZExtValue());
     return success();
   }
-  if (parser.getCurrentLocation().getPointer() < text.end() && failed(consumeExponent(parser)))
+  if (parser.getCurrentLocation().getPointer() < text.end() && failed(consumeExponent(parser, text)))
     return failure();
   if (text.getAsDouble(value))
     return parser.emitError(start, "expected a number");

@@ -19,6 +19,12 @@ void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAt
 std::string formatNumber(double value);
 void printNumber(mlir::AsmPrinter &printer, double value);
 
+/// `"config.json" {...}` into `exports`; a second one of a file is an error at `loc`.
+mlir::ParseResult parseExport(mlir::AsmParser &parser, llvm::SMLoc loc, mlir::NamedAttrList &exports);
+void printExport(mlir::AsmPrinter &printer, mlir::NamedAttribute file);
+/// Every file has a plain name that no other file of a checkpoint has. No exports at all are fine.
+llvm::LogicalResult verifyExports(mlir::Operation *op, mlir::DictionaryAttr exports);
+
 /// The one of `names` that `name` is probably a slip of the pen for; empty if none is near.
 llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);
 

@@ -1,5 +1,6 @@
 // Registration of the dialect; symbol uses.
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/Names.h"
 #include "dialects/Train/Train.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -40,6 +41,13 @@ static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type 
     return op->emitOpError("no train.state named ") << name;
   if (state.getType() != type)
     return op->emitOpError("state ") << name << " is " << state.getType() << ", the value is " << type;
+  return success();
+}
+
+LogicalResult StateOp::verify() {
+  if (getRole() == Role::parameter && isReservedName(getSymName()))
+    return emitOpError("a parameter cannot be named '")
+           << getSymName() << "', which names a part of the step; rename it";
   return success();
 }
 

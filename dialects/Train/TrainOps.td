@@ -114,6 +114,7 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction);
   let assemblyFormat = "$role (`frozen` $frozen^)? ($direction^)? $sym_name `:` $type attr-dict";
+  let hasVerifier = 1;
 }
 
 def Train_StateResource : Resource<"::trainc::train::StateResource">;

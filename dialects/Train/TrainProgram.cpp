@@ -22,7 +22,6 @@ private:
   ParseResult parseLine(StringRef word, SMLoc loc);
   ParseResult parseCount(StringRef attribute);
   ParseResult parseBatch();
-  ParseResult parseExport(SMLoc loc);
   template <typename Attr> ParseResult parseAttr(StringRef name, ParseResult (*parse)(AsmParser &, Attr &));
 
   OpAsmParser &parser;
@@ -57,17 +56,6 @@ ParseResult ProgramParser::parseBatch() {
   return succeeded(parser.parseOptionalKeyword("x")) ? parseCount("seq_len") : success();
 }
 
-ParseResult ProgramParser::parseExport(SMLoc loc) {
-  std::string file;
-  DictionaryAttr content;
-  if (parser.parseString(&file) || parser.parseAttribute(content))
-    return failure();
-  if (exports.get(file))
-    return parser.emitError(loc) << "'export \"" << file << "\"' is given twice";
-  exports.append(file, content);
-  return success();
-}
-
 ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   bool repeatable = word == "group" || word == "export";
   if (llvm::is_contained(kWords, word) && !repeatable && !seen.insert(word).second)
@@ -95,7 +83,7 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   if (word == "accumulate" || word == "eval_batch" || word == "steps")
     return parseCount(word);
   if (word == "export")
-    return parseExport(loc);
+    return parseExport(parser, loc, exports);
   if (word == "group") {
     GroupAttr group;
     if (parseGroup(parser, group))
@@ -171,8 +159,7 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     printGroup(line("group"), cast<GroupAttr>(group));
   for (NamedAttribute file : getExportsAttr() ? getExportsAttr().getValue() : ArrayRef<NamedAttribute>()) {
     line("export");
-    printer.printString(file.getName().getValue());
-    printer << " " << file.getValue();
+    printExport(printer, file);
   }
   printer.decreaseIndent();
   printer.printNewline();
@@ -192,7 +179,9 @@ LogicalResult ProgramOp::verify() {
     return failure();
   if (getSeqLen() && !getMicroBatch())
     return emitOpError("has a sequence length without a batch; expected `batch B x T`");
-  if (FloatAttr clip = getClipAttr(); clip && !(clip.getValueAsDouble() > 0))
+  if (failed(verifyExports(*this, getExportsAttr())))
+    return failure();
+  if (FloatAttr clip = getClipAttr(); clip && !(clip.getValueAsDouble() > 0 && clip.getValue().isFinite()))
     return emitOpError("clip must be above 0, found ")
            << formatNumber(clip.getValueAsDouble()) << "; leave it out not to clip";
   double peak = getOptimizer().getLr().getValueAsDouble(),

@@ -27,19 +27,24 @@ static FailureOr<GeneratedKernels> generateRows(nn::KernelOp kernel, ModuleOp ke
 }
 
 FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp kernels) {
-  if (auto kernel = dyn_cast<nn::KernelOp>(op))
-    return generateRows(kernel, kernels);
-  if (auto scatter = dyn_cast<nn::ScatterAddOp>(op))
-    return generateScatter(scatter, kernels);
-  if (auto gemm = dyn_cast<GemmOpInterface>(op))
-    return generateGemm(gemm, kernels);
-  if (auto attention = dyn_cast<nn::AttentionOp>(op))
-    return generateAttention(attention, kernels);
-  if (auto grad = dyn_cast<nn::AttentionGradOp>(op))
-    return generateAttentionGrad(grad, kernels);
   auto executable = dyn_cast<ExecutableOpInterface>(op);
-  if (executable && executable.getKernelClass() == KernelClass::StridedCopy)
-    return generateCopy(op, kernels);
+  switch (executable ? executable.getKernelClass() : KernelClass::Alias) {
+  case KernelClass::Rows:
+    return generateRows(cast<nn::KernelOp>(op), kernels);
+  case KernelClass::StridedCopy:
+    return generateCopy(cast<StridedCopyOpInterface>(op), kernels);
+  case KernelClass::Scatter:
+    return generateScatter(cast<nn::ScatterAddOp>(op), kernels);
+  case KernelClass::Gemm:
+    return generateGemm(cast<GemmOpInterface>(op), kernels);
+  case KernelClass::Attention:
+    return generateAttention(cast<nn::AttentionOp>(op), kernels);
+  case KernelClass::AttentionGrad:
+    return generateAttentionGrad(cast<nn::AttentionGradOp>(op), kernels);
+  case KernelClass::Alias:
+  case KernelClass::Loop:
+    break;
+  }
   return op->emitOpError("has no CPU kernel");
 }
 

@@ -1,8 +1,7 @@
-// Kernels that move elements: contiguous pieces of rows where there are any, else blocks of a transposition.
+// Kernels that move elements, one for each box: contiguous pieces of rows where there are any, else squares
+// of a transposition.
 #include "lib/Codegen/Generators.h"
 #include "lib/Codegen/KernelFunction.h"
-
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -12,13 +11,16 @@ static constexpr int64_t kTileElements = 32768, kVectorBytes = 128;
 
 namespace {
 
+/// A dimension of a box with its strides in source and result; the source's is 0 where there are zeros.
+struct Dim {
+  int64_t size, sourceStride, resultStride;
+};
+
 /// Row r of the source is at sum of digit(r, d) * sourceStrides[d], where the digits of r are those of a
 /// number with the bases `rowShape`; rows of the destination likewise. A row is `length` contiguous elements.
 struct CopyRows {
   SmallVector<int64_t> rowShape, sourceStrides, destinationStrides;
-  int64_t length, sourceOffset = 0, destinationOffset = 0;
-  /// Zeros to write before and after each row.
-  int64_t low = 0, high = 0;
+  int64_t length, sourceOffset, destinationOffset;
 };
 
 /// Digit-wise offset of row `row`.
@@ -49,11 +51,12 @@ void vectors(Emitter &emit, Type element, Value begin, Value end, int64_t length
     body(whole, lanes, emit.lanesBelow(emit.sub(end, whole), lanes));
 }
 
+/// Copies rows, or fills them with zeros where `source` is null.
 class RowCopier {
 public:
-  RowCopier(KernelFunction &function, const CopyRows &copy, Value source, Value destination, Type element)
-      : function(function), emit(function.emit()), copy(copy), source(source), destination(destination),
-        element(element) {}
+  RowCopier(KernelFunction &function, CopyRows copy, Value source, Value destination, Type element)
+      : function(function), emit(function.emit()), copy(std::move(copy)), source(source),
+        destination(destination), element(element) {}
 
   void run() {
     const int64_t rows = ShapedType::getNumElements(copy.rowShape);
@@ -74,128 +77,32 @@ public:
 
 private:
   void row(Value index, Value begin, Value end) {
-    Value from = offsetOf(emit, index, copy.rowShape, copy.sourceStrides, copy.sourceOffset);
+    Value from;
+    if (source)
+      from = offsetOf(emit, index, copy.rowShape, copy.sourceStrides, copy.sourceOffset);
     Value to = offsetOf(emit, index, copy.rowShape, copy.destinationStrides, copy.destinationOffset);
     vectors(emit, element, begin, end, copy.length, [&](Value column, int64_t lanes, Mask mask) {
-      Value loaded = emit.load({source, element, emit.add(from, column)}, lanes, mask);
-      emit.store(loaded, {destination, element, emit.add(to, column)}, mask);
-    });
-    if (copy.low > 0)
-      zeros(emit.sub(to, emit.i64(copy.low)), copy.low);
-    if (copy.high > 0)
-      zeros(emit.add(to, copy.length), copy.high);
-  }
-
-  /// Every piece of a row writes the same zeros.
-  void zeros(Value first, int64_t count) {
-    vectors(emit, element, emit.i64(0), emit.i64(count), count, [&](Value column, int64_t lanes, Mask mask) {
-      Value zero = emit.constant(Emitter::laneType(element, lanes), 0);
-      emit.store(zero, {destination, element, emit.add(first, column)}, mask);
+      Value moved = source ? emit.load({source, element, emit.add(from, column)}, lanes, mask)
+                           : emit.constant(Emitter::laneType(element, lanes), 0);
+      emit.store(moved, {destination, element, emit.add(to, column)}, mask);
     });
   }
 
   KernelFunction &function;
   Emitter &emit;
-  const CopyRows &copy;
+  CopyRows copy;
   Value source, destination;
   Type element;
 };
-
-} // namespace
-
-static KernelLaunch copyRows(Operation *op, unsigned operand, const CopyRows &copy, ModuleOp kernels) {
-  KernelFunction function(kernels, "copy");
-  Value source = function.param(operandParam(op, operand)), destination = function.param(resultParam(op, 0));
-  Type element = Emitter::memoryType(getElementTypeOrSelf(op->getResult(0)));
-  RowCopier(function, copy, source, destination, element).run();
-  return function.finish();
-}
-
-//===-- Slice, pad, concat --------------------------------------------------------------------===//
-
-namespace {
-/// A tensor seen as outer x size x inner around a dimension.
-struct Around {
-  int64_t outer = 1, size, inner = 1;
-  Around(Value tensor, int64_t dim) {
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
-    dim = dim < 0 ? dim + shape.size() : dim;
-    outer = ShapedType::getNumElements(shape.take_front(dim));
-    size = shape[dim];
-    inner = ShapedType::getNumElements(shape.drop_front(dim + 1));
-  }
-};
-} // namespace
-
-static KernelLaunch copySlice(nn::SliceOp op, ModuleOp kernels) {
-  Around from(op.getX(), op.getDim()), to(op.getResult(), op.getDim());
-  int64_t length = to.size * to.inner;
-  CopyRows copy{
-      {from.outer}, {from.size * from.inner}, {length}, length, int64_t(op.getOffset()) * from.inner};
-  return copyRows(op, 0, copy, kernels);
-}
-
-static KernelLaunch copyPad(nn::PadOp op, ModuleOp kernels) {
-  Around from(op.getX(), op.getDim()), to(op.getResult(), op.getDim());
-  int64_t length = from.size * from.inner, low = op.getLow() * from.inner, high = op.getHigh() * from.inner;
-  CopyRows copy{{from.outer}, {length}, {to.size * to.inner}, length, 0, low, low, high};
-  return copyRows(op, 0, copy, kernels);
-}
-
-static SmallVector<KernelLaunch> copyConcat(nn::ConcatOp op, ModuleOp kernels) {
-  SmallVector<KernelLaunch> launches;
-  Around to(op.getResult(), op.getDim());
-  int64_t offset = 0;
-  for (auto [index, input] : llvm::enumerate(op.getInputs())) {
-    Around from(input, op.getDim());
-    int64_t length = from.size * from.inner;
-    CopyRows copy{{from.outer}, {length}, {to.size * to.inner}, length, 0, offset};
-    launches.push_back(copyRows(op, index, copy, kernels));
-    offset += length;
-  }
-  return launches;
-}
-
-//===-- Transpose -----------------------------------------------------------------------------===//
-
-namespace {
-
-/// Dimensions of a transposition's result with their strides in source and result; neighbours that stay
-/// together are one.
-struct Dim {
-  int64_t size, sourceStride, resultStride;
-};
-
-SmallVector<Dim> transposedDims(nn::TransposeOp op) {
-  ArrayRef<int64_t> from = cast<RankedTensorType>(op.getX().getType()).getShape();
-  SmallVector<int64_t> sourceStrides(from.size(), 1);
-  for (size_t i = from.size(); i-- > 1;)
-    sourceStrides[i - 1] = sourceStrides[i] * from[i];
-  SmallVector<Dim> dims;
-  for (int64_t dim : op.getPermutation()) {
-    if (from[dim] == 1)
-      continue;
-    Dim next{from[dim], sourceStrides[dim], 1};
-    if (!dims.empty() && dims.back().sourceStride == next.sourceStride * next.size)
-      dims.back() = {dims.back().size * next.size, next.sourceStride, 1};
-    else
-      dims.push_back(next);
-  }
-  int64_t stride = 1;
-  for (Dim &dim : llvm::reverse(dims)) {
-    dim.resultStride = stride;
-    stride *= dim.size;
-  }
-  return dims;
-}
 
 /// Moves squares whose rows are contiguous in the source and whose columns are in the result, each by one
 /// tile.
 class SquareCopier {
 public:
-  SquareCopier(KernelFunction &function, ArrayRef<Dim> dims, Value source, Value result, Type element)
+  SquareCopier(KernelFunction &function, ArrayRef<Dim> dims, const StridedBox &box, Value source,
+               Value result, Type element)
       : function(function), emit(function.emit()), source(source), result(result), element(element),
-        inner(dims.back()) {
+        inner(dims.back()), sourceOffset(box.sourceOffset), resultOffset(box.resultOffset) {
     for (const Dim &dim : dims.drop_back()) {
       if (dim.sourceStride == 1) {
         outer = dim;
@@ -211,8 +118,8 @@ public:
     int64_t down = llvm::divideCeil(outer.size, kSide), across = llvm::divideCeil(inner.size, kSide);
     function.tiles(ShapedType::getNumElements(shape) * down * across, [&](Value tile) {
       Value box = emit.divide(tile, down * across), square = emit.remainder(tile, down * across);
-      Value from = offsetOf(emit, box, shape, sourceStrides, 0),
-            to = offsetOf(emit, box, shape, resultStrides, 0);
+      Value from = offsetOf(emit, box, shape, sourceStrides, sourceOffset),
+            to = offsetOf(emit, box, shape, resultStrides, resultOffset);
       Range down8 = range(emit.divide(square, across), outer.size),
             across8 = range(emit.remainder(square, across), inner.size);
       Squares at{from, to};
@@ -268,47 +175,70 @@ private:
   Value source, result;
   Type element;
   Dim inner, outer{1, 1, 1};
+  int64_t sourceOffset, resultOffset;
   SmallVector<int64_t> shape, sourceStrides, resultStrides;
 };
 
 } // namespace
 
-static KernelLaunch copyTranspose(nn::TransposeOp op, ModuleOp kernels) {
-  SmallVector<Dim> dims = transposedDims(op);
-  if (dims.empty() || dims.back().sourceStride == 1) {
-    CopyRows copy;
-    copy.length = dims.empty() ? 1 : dims.back().size;
-    for (const Dim &dim : ArrayRef(dims).drop_back(!dims.empty())) {
-      copy.rowShape.push_back(dim.size);
-      copy.sourceStrides.push_back(dim.sourceStride);
-      copy.destinationStrides.push_back(dim.resultStride);
-    }
-    return copyRows(op, 0, copy, kernels);
+/// The dimensions of a box of which there are more than one; neighbours that are contiguous on both sides are
+/// one.
+static SmallVector<Dim> dimsOf(const StridedBox &box) {
+  SmallVector<Dim> dims;
+  for (auto [size, source, result] : llvm::zip_equal(box.shape, box.sourceStrides, box.resultStrides)) {
+    if (size == 1)
+      continue;
+    Dim next{size, source, result};
+    if (!dims.empty() && dims.back().sourceStride == source * size &&
+        dims.back().resultStride == result * size)
+      dims.back() = {dims.back().size * size, source, result};
+    else
+      dims.push_back(next);
   }
-  KernelFunction function(kernels, "transpose");
-  Value source = function.param(operandParam(op, 0)), result = function.param(resultParam(op, 0));
-  Type element = Emitter::memoryType(getElementTypeOrSelf(op.getResult()));
-  SquareCopier(function, dims, source, result, element).run();
+  return dims;
+}
+
+/// Whether there are squares with contiguous rows in the source and contiguous columns in the result.
+static bool isTransposed(ArrayRef<Dim> dims) {
+  return !dims.empty() && dims.back().resultStride == 1 && dims.back().sourceStride > 1 &&
+         llvm::any_of(dims, [](const Dim &dim) { return dim.sourceStride == 1; });
+}
+
+/// Rows are the last dimension where it is contiguous on both sides, else single elements.
+static CopyRows rowsOf(const StridedBox &box, ArrayRef<Dim> dims) {
+  CopyRows rows;
+  rows.length = 1;
+  rows.sourceOffset = box.sourceOffset;
+  rows.destinationOffset = box.resultOffset;
+  if (!dims.empty() && dims.back().resultStride == 1 && dims.back().sourceStride <= 1) {
+    rows.length = dims.back().size;
+    dims = dims.drop_back();
+  }
+  for (const Dim &dim : dims) {
+    rows.rowShape.push_back(dim.size);
+    rows.sourceStrides.push_back(dim.sourceStride);
+    rows.destinationStrides.push_back(dim.resultStride);
+  }
+  return rows;
+}
+
+static KernelLaunch copyBox(StridedCopyOpInterface op, const StridedBox &box, ModuleOp kernels) {
+  SmallVector<Dim> dims = dimsOf(box);
+  bool squares = isTransposed(dims);
+  KernelFunction function(kernels, !box.operand ? "fill" : squares ? "transpose" : "copy");
+  Value source = box.operand ? function.param(operandParam(op, *box.operand)) : Value();
+  Value result = function.param(resultParam(op, 0));
+  Type element = Emitter::memoryType(getElementTypeOrSelf(op->getResult(0)));
+  if (squares)
+    SquareCopier(function, dims, box, source, result, element).run();
+  else
+    RowCopier(function, rowsOf(box, dims), source, result, element).run();
   return function.finish();
 }
 
-FailureOr<GeneratedKernels> trainc::codegen::generateCopy(Operation *op, ModuleOp kernels) {
+GeneratedKernels trainc::codegen::generateCopy(StridedCopyOpInterface op, ModuleOp kernels) {
   GeneratedKernels generated;
-  if (auto concat = dyn_cast<nn::ConcatOp>(op)) {
-    generated.launches = copyConcat(concat, kernels);
-    return generated;
-  }
-  bool known =
-      llvm::TypeSwitch<Operation *, bool>(op)
-          .Case([&](nn::SliceOp slice) {
-            return generated.launches.push_back(copySlice(slice, kernels)), true;
-          })
-          .Case([&](nn::PadOp pad) { return generated.launches.push_back(copyPad(pad, kernels)), true; })
-          .Case([&](nn::TransposeOp transpose) {
-            return generated.launches.push_back(copyTranspose(transpose, kernels)), true;
-          })
-          .Default(false);
-  if (!known)
-    return op->emitOpError("moves elements in a way that no copy kernel knows");
+  for (const StridedBox &box : op.getBoxes())
+    generated.launches.push_back(copyBox(op, box, kernels));
   return generated;
 }

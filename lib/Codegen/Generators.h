@@ -6,8 +6,8 @@
 
 namespace trainc::codegen {
 
-/// nn.slice, nn.pad, nn.concat (a launch per input) and nn.transpose.
-llvm::FailureOr<GeneratedKernels> generateCopy(mlir::Operation *op, mlir::ModuleOp kernels);
+/// A launch for each box of elements that move together, or of zeros.
+GeneratedKernels generateCopy(StridedCopyOpInterface op, mlir::ModuleOp kernels);
 
 /// nn.scatter_add: each tile owns a strip of the table's columns and walks over all ids, so that equal ids
 /// add up in order.

@@ -35,10 +35,9 @@ Value RowsEmitter::mappedRow(Value value, RowState &row) {
 
 /// The table's row for this row's id, 0 where the id is out of range; row.found tells.
 Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
-  auto known = row.mappedRows.find(gather.getTable());
   Value result = gather.getResult();
-  if (known != row.mappedRows.end() && row.found.contains(result))
-    return row.mappedRows[result];
+  if (Value known = row.found.contains(result) ? row.mappedRows.lookup(result) : Value())
+    return known;
   Value id = scalar(gather.getIds(), row);
   if (!id.getType().isInteger(64))
     id = arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), id);

@@ -6,8 +6,7 @@
 using namespace mlir;
 using namespace trainc;
 
-/// See nn.chunks.
-static constexpr int64_t kWhole = -1, kCarried = -2;
+static constexpr int64_t kWhole = nn::ChunksOp::kWhole, kCarried = nn::ChunksOp::kCarried;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 

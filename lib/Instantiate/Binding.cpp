@@ -1,5 +1,7 @@
 #include "lib/Instantiate/Binding.h"
 
+#include "dialects/Train/Names.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -86,11 +88,19 @@ static void writeBack(Binding &binding) {
   binding.program.setEvalBatchAttr(attribute(binding.evalBatch));
 }
 
+/// A program shares a namespace with the states and entries that it becomes.
+static LogicalResult checkName(train::ProgramOp program) {
+  if (train::isReservedName(program.getSymName()))
+    return program.emitError() << "a program cannot be named @" << program.getSymName()
+                               << ", which names a part of the step; rename it";
+  return success();
+}
+
 FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
   Binding binding;
   binding.module = module;
   FailureOr<train::ProgramOp> program = findProgram(module);
-  if (failed(program))
+  if (failed(program) || failed(checkName(*program)))
     return failure();
   FailureOr<nn::ModelOp> model = findModel(module, *program);
   if (failed(model))

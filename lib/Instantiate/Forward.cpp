@@ -108,12 +108,13 @@ LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRe
 
 // --- Layers and tensor ops ---
 
-/// Ops build on each other without asking for other element types than these.
-static LogicalResult checkElement(Operation *op, Type type) {
-  Type element = cast<RankedTensorType>(type).getElementType();
-  if (element.isF32() || element.isInteger(1) || element.isInteger(32) || element.isInteger(64))
-    return success();
-  return op->emitOpError("has a tensor of type ") << type << "; models compute with f32, i32, i64 and i1";
+/// Ops build on each other without asking for other element types than these, nor for other sizes.
+static LogicalResult checkType(Operation *op, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  Type element = tensor.getElementType();
+  if (!element.isF32() && !element.isInteger(1) && !element.isInteger(32) && !element.isInteger(64))
+    return op->emitOpError("has a tensor of type ") << type << "; models compute with f32, i32, i64 and i1";
+  return nn::checkSizes(tensor.getShape(), [&] { return op->emitOpError(); });
 }
 
 LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
@@ -124,7 +125,7 @@ LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
   if (failed(results))
     return failure();
   for (auto [result, value] : llvm::zip(layer->getResults(), *results)) {
-    if (failed(checkElement(layer, value.getType())))
+    if (failed(checkType(layer, value.getType())))
       return failure();
     values.map(result, value);
   }
@@ -146,7 +147,7 @@ LogicalResult Expander::expandTensorOp(Operation *op, IRMapping &values) {
                                     concrete->getRegions(), types)))
     return failure();
   for (auto [result, type] : llvm::zip(concrete->getResults(), types)) {
-    if (failed(checkElement(op, type)))
+    if (failed(checkType(op, type)))
       return failure();
     result.setType(type);
   }
@@ -202,7 +203,7 @@ FailureOr<Forward> Expander::expandModel(nn::ModelOp model, ValueRange columns, 
   });
   IRMapping values;
   for (auto [argument, column] : llvm::zip(model.getBody().getArguments(), columns)) {
-    if (failed(checkElement(model, column.getType())))
+    if (failed(checkType(model, column.getType())))
       return failure();
     values.map(argument, column);
   }

@@ -7,16 +7,13 @@
 using namespace mlir;
 using namespace trainc;
 
-/// Other columns than the tokens are made up: one segment holds the whole sequence.
-static void fillOtherColumns(train::EntryOp entry) {
-  for (auto input : llvm::make_early_inc_range(entry.getBody().getOps<train::InputOp>())) {
-    if (input.getColumn() == "tokens")
-      continue;
-    OpBuilder builder(input);
-    input.getResult().replaceAllUsesWith(
-        nn::TensorBuilder(builder, input.getLoc()).zero(nn::tensorType(input.getResult())));
-    input.erase();
-  }
+/// Nobody knows another column's values for tokens that are yet to come.
+static LogicalResult refuseOtherColumns(train::EntryOp entry) {
+  for (auto input : entry.getBody().getOps<train::InputOp>())
+    if (input.getColumn() != "tokens")
+      return emitError(input.getLoc()) << "the logits depend on column '" << input.getColumn()
+                                       << "', and only tokens are known while text is generated";
+  return success();
 }
 
 /// Replaces ops that mix positions by their forms for generation.
@@ -73,7 +70,6 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
     state = shared.states.declare(loc, "logits", train::Role::output, type);
   setState(builder, loc, state, nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
   eraseDeadOps(entry);
-  fillOtherColumns(entry);
   // A prompt starts at 0, wherever it ends; a further token stands where it is.
   builder.setInsertionPointToStart(&entry.getBody().front());
   auto i32 = RankedTensorType::get({}, builder.getI32Type());
@@ -81,8 +77,8 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
   KeyValueCache caches(shared.states, first, shared.binding.seqLen);
   if (failed(makeIncremental(entry, caches)))
     return failure();
-  eraseDeadOps(entry);
-  return success();
+  eraseDeadOps(entry); // segments, too: there is one
+  return refuseOtherColumns(entry);
 }
 
 LogicalResult trainc::buildGenerationEntries(Instantiation &shared) {

@@ -2,6 +2,8 @@
 
 #include "lib/Instantiate/Entries.h"
 
+#include "mlir/IR/OwningOpRef.h"
+
 using namespace mlir;
 using namespace trainc;
 
@@ -15,19 +17,40 @@ static void declareScalars(StateTable &states, MLIRContext *context) {
     states.scalar(result, f32, train::Direction::from_device);
 }
 
-/// The model's text has served; its exports stay with the program.
-static void eraseModels(Binding &binding) {
-  if (DictionaryAttr exports = binding.model.getExportsAttr())
-    binding.program.setExportsAttr(exports);
-  for (Operation &op : llvm::make_early_inc_range(*binding.module.getBody()))
+/// Moves models and blocks into a module of their own, so that parameters may have their names.
+static OwningOpRef<ModuleOp> isolateModels(ModuleOp module) {
+  OwningOpRef<ModuleOp> text = ModuleOp::create(module.getLoc());
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
     if (isa<nn::ModelOp, nn::BlockOp>(op))
-      op.erase();
+      op.moveBefore(text->getBody(), text->getBody()->end());
+  return text;
+}
+
+/// The model's exports stay with the program, beside the program's own.
+static LogicalResult moveExports(Binding &binding) {
+  DictionaryAttr exports = binding.model.getExportsAttr();
+  if (!exports)
+    return success();
+  NamedAttrList all(binding.program.getExportsAttr());
+  for (NamedAttribute file : exports) {
+    if (!all.get(file.getName())) {
+      all.append(file);
+      continue;
+    }
+    InFlightDiagnostic error = binding.program.emitError("'export \"")
+                               << file.getName().getValue() << "\"' is given by the model as well";
+    error.attachNote(binding.model.getLoc()) << "the model is here";
+    return error;
+  }
+  binding.program.setExportsAttr(all.getDictionary(binding.module.getContext()));
+  return success();
 }
 
 LogicalResult trainc::instantiate(ModuleOp module, const InstantiateOptions &options) {
   FailureOr<Binding> binding = bindProgram(module, options);
-  if (failed(binding))
+  if (failed(binding) || failed(moveExports(*binding)))
     return failure();
+  OwningOpRef<ModuleOp> text = isolateModels(module);
   Instantiation shared{*binding, StateTable(module), {}};
   declareScalars(shared.states, module.getContext());
   train::EntryOp init = shared.states.createEntry("init");
@@ -44,6 +67,5 @@ LogicalResult trainc::instantiate(ModuleOp module, const InstantiateOptions &opt
   buildGeneration(shared, *micro);
   eraseDeadOps(microStep);
   limitInputs(module);
-  eraseModels(shared.binding);
   return success();
 }

@@ -51,13 +51,15 @@ Parameter *EntryScope::declare(StringAttr name, RankedTensorType type, Initializ
 
 Value EntryScope::declareParameter(StringRef name, RankedTensorType type, Initializer init) {
   auto full = builder.getStringAttr(fullName(name));
-  auto [where, isNew] = declared.try_emplace(full, current->getLoc());
-  if (!isNew) {
+  if (auto [where, isNew] = declared.try_emplace(full, current->getLoc()); !isNew) {
     InFlightDiagnostic error = current->emitError("parameter ") << full << " is declared twice";
     error.attachNote(where->second)
         << "the first declaration is here; give one of the two another name or scope";
     return {};
   }
+  auto error = [&] { return current->emitError("parameter ") << full << ": "; };
+  if (failed(nn::checkSizes(type.getShape(), error)))
+    return {};
   Parameter *parameter = declare(full, type, init);
   return parameter ? read(parameter->state) : Value();
 }
@@ -81,6 +83,17 @@ void EntryScope::reportUnknown(StringRef name) {
       names.push_back(known);
   if (StringRef nearest = nearestName(name, names); !nearest.empty())
     error << "; did you mean '" << nearest << "'?";
+}
+
+FailureOr<int64_t> EntryScope::randomStream(StringRef name) {
+  auto full = builder.getStringAttr(fullName(name));
+  if (auto [where, isNew] = streams.try_emplace(full, current->getLoc()); !isNew) {
+    InFlightDiagnostic error = current->emitError("random numbers ") << full << " are drawn twice";
+    error.attachNote(where->second)
+        << "the first time is here, with the same numbers; give one of the two another name or scope";
+    return error;
+  }
+  return randomStreamOf(full);
 }
 
 // --- Reading states ---

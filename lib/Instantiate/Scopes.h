@@ -45,7 +45,7 @@ public:
 
   mlir::Value declareParameter(llvm::StringRef name, mlir::RankedTensorType type, Initializer init) override;
   mlir::Value useParameter(llvm::StringRef fullName) override;
-  int64_t randomStream(llvm::StringRef name) override { return randomStreamOf(fullName(name)); }
+  llvm::FailureOr<int64_t> randomStream(llvm::StringRef name) override;
   bool training() const override { return isTraining; }
   mlir::Value seed() override { return counter("seed"); }
   mlir::Value step() override { return counter("step"); }
@@ -65,8 +65,8 @@ private:
   bool isTraining;
   std::string path;
   mlir::Operation *current = nullptr;
-  /// Where each parameter is declared in this expansion.
-  llvm::DenseMap<mlir::StringAttr, mlir::Location> declared;
+  /// Where each parameter is declared in this expansion, and each random stream.
+  llvm::DenseMap<mlir::StringAttr, mlir::Location> declared, streams;
   /// States already read in this entry.
   llvm::DenseMap<mlir::Operation *, mlir::Value> values;
 };

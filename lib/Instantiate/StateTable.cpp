@@ -1,13 +1,9 @@
 #include "lib/Instantiate/StateTable.h"
 
+#include "dialects/Train/Names.h"
+
 using namespace mlir;
 using namespace trainc;
-
-/// What the passes after this one, and the runtime, name their states and entries.
-static constexpr StringRef kReserved[] = {"init",      "begin_step",   "micro_step", "update",    "eval",
-                                          "prefill",   "decode",       "lr",         "seed",      "step",
-                                          "micro",     "position",     "loss",       "grad_norm", "finite",
-                                          "eval_loss", "eval_targets", "targets",    "logits"};
 
 StateTable::StateTable(ModuleOp module) : module(module) {
   for (auto program : module.getOps<train::ProgramOp>())
@@ -16,7 +12,7 @@ StateTable::StateTable(ModuleOp module) : module(module) {
 
 train::StateOp StateTable::declare(Location loc, StringRef name, train::Role role, RankedTensorType type,
                                    std::optional<train::Direction> direction) {
-  if (role == train::Role::parameter && llvm::is_contained(kReserved, name)) {
+  if (role == train::Role::parameter && train::isReservedName(name)) {
     emitError(loc) << "a parameter cannot be named '" << name
                    << "', which names a part of the step; rename it";
     return {};

@@ -75,7 +75,7 @@ void Assignment::assignOp(Operation &op) {
   if (auto input = dyn_cast<train::InputOp>(op))
     return bind(input.getResult(), {storages_.inputStorage(input)});
   if (isLoop(&op))
-    return assignLoop(&op);
+    return assignLoop(cast<nn::ChunksOp>(op));
   if (op.hasTrait<OpTrait::IsTerminator>())
     return assignYield(&op);
   if (isAlias(&op))
@@ -235,76 +235,82 @@ bool Assignment::mayOverwrite(Operation *op, Value operand) {
 //===-- Loops
 //---------------------------------------------------------------------------------------------===//
 
-void Assignment::assignLoop(Operation *op) {
-  auto loop = cast<nn::ChunksOp>(op);
-  Block &body = loop.getBody().front();
-  Operation *yield = body.getTerminator();
-  SmallVector<View> carriedViews;
-  for (auto [index, dim] : llvm::enumerate(loop.getInputDims())) {
-    Value input = loop->getOperand(index), argument = body.getArgument(index);
-    if (dim == -2) {
-      bool fresh = isZero(input) || !mayOverwrite(op, input);
+void Assignment::assignLoop(nn::ChunksOp loop) {
+  assignLoopResults(loop, assignLoopInputs(loop));
+  keepCarriedReads(loop);
+  assignBlock(loop.getBody().front());
+}
+
+/// Gives the body's arguments their views, and returns those of the carried ones: the buffer in which a
+/// carried value is updated.
+SmallVector<View> Assignment::assignLoopInputs(nn::ChunksOp loop) {
+  SmallVector<View> carried;
+  for (auto [index, input] : llvm::enumerate(loop.getInputs())) {
+    BlockArgument argument = loop.getBody().getArgument(index);
+    if (loop.isCarriedInput(index)) {
+      bool fresh = isZero(input) || !mayOverwrite(loop, input);
       View view = fresh ? newScratch(input) : views_.lookup(input);
       if (fresh)
-        before_[op].push_back({isZero(input) ? View() : views_.lookup(input), view, bytesOf(input)});
+        before_[loop].push_back({isZero(input) ? View() : views_.lookup(input), view, bytesOf(input)});
       views_[argument] = view;
       carried_.insert(argument);
-      carriedViews.push_back(view);
+      carried.push_back(view);
       continue;
     }
     if (isZero(input) && !views_.count(input)) {
       bind(input, newScratch(input));
-      before_[op].push_back({View(), views_.lookup(input), bytesOf(input)});
+      before_[loop].push_back({View(), views_.lookup(input), bytesOf(input)});
     }
     View view = views_.lookup(input);
-    view.step = dim >= 0 ? bytesOf(argument) : 0;
+    view.step = loop.getInputDims()[index] >= 0 ? bytesOf(argument) : 0;
     views_[argument] = view;
   }
-  unsigned nextCarried = 0;
-  for (auto [index, dim] : llvm::enumerate(loop.getResultDims())) {
-    OpResult result = op->getResult(index);
-    Value yielded = yield->getOperand(index);
-    if (dim == -2) {
-      View view = carriedViews[nextCarried++];
-      bind(result, view);
-      yieldViews_[yielded] = view;
+  return carried;
+}
+
+/// Says where the loop's results are, and so where the body wants to make what it yields.
+void Assignment::assignLoopResults(nn::ChunksOp loop, ArrayRef<View> carried) {
+  Operation *yield = loop.getBody().front().getTerminator();
+  for (OpResult result : loop->getResults()) {
+    Value yielded = yield->getOperand(result.getResultNumber());
+    if (loop.isCarriedResult(result.getResultNumber())) {
+      bind(result, carried.front());
+      yieldViews_[yielded] = carried.front();
+      carried = carried.drop_front();
       continue;
     }
-    bind(result, newScratch(result));
-    View view = views_.lookup(result);
+    View view = newScratch(result);
+    bind(result, view);
     view.step = bytesOf(yielded);
     yieldViews_[yielded] = view;
   }
-  // A carried value must not be overwritten while the body still reads the previous one.
-  for (auto [index, dim] : llvm::enumerate(loop.getInputDims()))
-    if (dim == -2)
-      for (Value yielded : yield->getOperands())
-        if (Operation *definition = yielded.getDefiningOp();
-            definition &&
-            yieldViews_.lookup(yielded).storage == views_.lookup(body.getArgument(index)).storage &&
-            timeline_.lastUse(body.getArgument(index)) >= timeline_.begin(definition) &&
-            cast<ExecutableOpInterface>(definition)
-                    .getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
-          yieldViews_.erase(yielded);
-  assignBlock(body);
+}
+
+/// A carried value must not be overwritten while the body still reads the previous one: what would do so is
+/// made elsewhere, and copied.
+void Assignment::keepCarriedReads(nn::ChunksOp loop) {
+  Operation *yield = loop.getBody().front().getTerminator();
+  for (BlockArgument argument : loop.getBody().getArguments()) {
+    if (!loop.isCarriedInput(argument.getArgNumber()))
+      continue;
+    for (Value yielded : yield->getOperands())
+      if (Operation *definition = yielded.getDefiningOp();
+          definition && yieldViews_.lookup(yielded).storage == views_.lookup(argument).storage &&
+          timeline_.lastUse(argument) >= timeline_.begin(definition) &&
+          cast<ExecutableOpInterface>(definition)
+                  .getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
+        yieldViews_.erase(yielded);
+  }
 }
 
 /// Copies yielded values that could not be made in place.
 void Assignment::assignYield(Operation *yield) {
   auto loop = cast<nn::ChunksOp>(yield->getParentOp());
-  unsigned nextCarried = 0;
-  SmallVector<View> carriedViews;
-  for (auto [index, dim] : llvm::enumerate(loop.getInputDims()))
-    if (dim == -2)
-      carriedViews.push_back(views_.lookup(loop.getBody().getArgument(index)));
-  for (auto [index, dim] : llvm::enumerate(loop.getResultDims())) {
-    Value yielded = yield->getOperand(index);
-    View target = views_.lookup(loop->getResult(index));
-    if (dim == -2)
-      target = carriedViews[nextCarried++];
-    else
+  for (OpResult result : loop->getResults()) {
+    Value yielded = yield->getOperand(result.getResultNumber());
+    View target = views_.lookup(result), value = views_.lookup(yielded);
+    if (!loop.isCarriedResult(result.getResultNumber()))
       target.step = bytesOf(yielded);
-    View value = views_.lookup(yielded);
     if (isZero(yielded) || value.storage != target.storage)
       before_[yield].push_back({isZero(yielded) ? View() : value, target, bytesOf(yielded)});
   }

@@ -35,7 +35,10 @@ private:
   void assignSet(train::SetOp set);
   void assignExecutable(ExecutableOpInterface op);
   void assignResult(ExecutableOpInterface op, mlir::OpResult result, llvm::SmallBitVector &overwritten);
-  void assignLoop(mlir::Operation *loop);
+  void assignLoop(nn::ChunksOp loop);
+  llvm::SmallVector<View> assignLoopInputs(nn::ChunksOp loop);
+  void assignLoopResults(nn::ChunksOp loop, llvm::ArrayRef<View> carried);
+  void keepCarriedReads(nn::ChunksOp loop);
   void assignYield(mlir::Operation *yield);
   void measureLifetimes(mlir::Block &block);
 

@@ -5,6 +5,8 @@
 #include "lib/Memory/Metadata.h"
 #include "lib/Memory/Passes.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 
 namespace trainc {
@@ -18,6 +20,8 @@ struct PlanMemoryPass : impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override;
 
 private:
+  SmallVector<FlatSymbolRefAttr> createBuffers(OpBuilder &builder, StorageTable &storages,
+                                               ArrayRef<int64_t> offsets);
   void placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
   void placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets);
 
@@ -55,6 +59,28 @@ void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assi
   scratchBytes_ = std::max(scratchBytes_, layout.bytes);
 }
 
+/// Buffers are named for people to read: after a state where they hold one, with a mark behind it where
+/// another symbol of the plan has that name.
+SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder, StorageTable &storages,
+                                                             ArrayRef<int64_t> offsets) {
+  llvm::StringSet<> taken;
+  for (Operation &op : *getOperation().getBody())
+    if (auto symbol = dyn_cast<SymbolOpInterface>(op); symbol && !isa<train::StateOp>(op))
+      taken.insert(symbol.getName());
+  SmallVector<FlatSymbolRefAttr> buffers;
+  for (size_t index = 0; index < storages.size(); ++index) {
+    const Storage &storage = storages[index];
+    std::string name = storage.name;
+    while (!taken.insert(name).second)
+      name += "'";
+    plan::BufferOp::create(builder, getOperation().getLoc(), name,
+                           storage.persistent ? "persistent" : "scratch", offsets[index], storage.bytes,
+                           storage.element, storage.role);
+    buffers.push_back(FlatSymbolRefAttr::get(builder.getContext(), name));
+  }
+  return buffers;
+}
+
 void PlanMemoryPass::runOnOperation() {
   ModuleOp module = getOperation();
   persistentBytes_ = scratchBytes_ = 0;
@@ -72,14 +98,7 @@ void PlanMemoryPass::runOnOperation() {
   Location loc = module.getLoc();
   plan::ArenaOp::create(builder, loc, "persistent", persistentBytes_);
   plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_);
-  SmallVector<FlatSymbolRefAttr> buffers;
-  for (size_t index = 0; index < storages.size(); ++index) {
-    const Storage &storage = storages[index];
-    auto buffer =
-        plan::BufferOp::create(builder, loc, storage.name, storage.persistent ? "persistent" : "scratch",
-                               offsets[index], storage.bytes, storage.element, storage.role);
-    buffers.push_back(FlatSymbolRefAttr::get(buffer.getSymNameAttr()));
-  }
+  SmallVector<FlatSymbolRefAttr> buffers = createBuffers(builder, storages, offsets);
   if (failed(emitMetadata(builder, module, storages, buffers)))
     return signalPassFailure();
   for (auto &[entry, assignment] : entries)

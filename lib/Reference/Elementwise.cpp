@@ -2,6 +2,8 @@
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -25,6 +27,25 @@ template <typename T> T extreme(T a, T b, int sign) {
   if (a != a || b != b)
     return std::numeric_limits<T>::quiet_NaN();
   return (sign > 0) == (a > b) ? a : b;
+}
+
+double quotient(double a, double b) { return a / b; }
+
+/// Towards zero; 0 where b is 0. The least integer by -1 is itself.
+int64_t quotient(int64_t a, int64_t b) {
+  if (b == 0)
+    return 0;
+  return b == -1 ? int64_t(0 - uint64_t(a)) : a / b;
+}
+
+/// The nearest integer of `width` bits towards zero; 0 for NaN.
+int64_t toInteger(double x, unsigned width) {
+  const double beyond = std::ldexp(1.0, int(width) - 1);
+  if (std::isnan(x))
+    return 0;
+  if (x >= beyond)
+    return llvm::maxIntN(width);
+  return x < -beyond ? llvm::minIntN(width) : int64_t(x);
 }
 
 /// Applies a function of one number to floats or integers.
@@ -108,9 +129,10 @@ Tensor convert(nn::ConvertOp op, Frame &frame) {
   auto to = dyn_cast<FloatType>(result.type().getElementType());
   auto from = dyn_cast<FloatType>(x.type().getElementType());
   bool narrows = to && from && to.getWidth() < from.getWidth();
+  unsigned width = result.type().getElementTypeBitWidth();
   for (int64_t i = 0; i < x.elements(); ++i)
-    if (!x.isFloat() && !result.isFloat())
-      result.setInteger(i, x.integers[i]);
+    if (!result.isFloat())
+      result.setInteger(i, x.isFloat() ? toInteger(x.reals[i], width) : x.integers[i]);
     else
       result.setNumber(i, narrows ? roundTo(to, x.reals[i]) : x.real(i));
   return result;
@@ -156,7 +178,7 @@ void registerBinary(Registry &registry) {
   addBinary<nn::AddOp>(registry, [](auto a, auto b) { return a + b; });
   addBinary<nn::SubOp>(registry, [](auto a, auto b) { return a - b; });
   addBinary<nn::MulOp>(registry, [](auto a, auto b) { return a * b; });
-  addBinary<nn::DivOp>(registry, [](auto a, auto b) { return a / b; });
+  addBinary<nn::DivOp>(registry, [](auto a, auto b) { return quotient(a, b); });
   addBinary<nn::MaxOp>(registry, [](auto a, auto b) { return extreme(a, b, 1); });
   addBinary<nn::MinOp>(registry, [](auto a, auto b) { return extreme(a, b, -1); });
 }

@@ -30,7 +30,7 @@ void moveChunk(Tensor &whole, Tensor &part, int64_t dim, int64_t chunk, bool int
   });
 }
 
-constexpr int64_t kCarried = -2;
+constexpr int64_t kCarried = nn::ChunksOp::kCarried;
 
 /// Carries what an iteration yielded into the next one's inputs, which are in the same order.
 void carry(nn::ChunksOp op, const Tensors &yielded, Tensors &inputs) {

@@ -1,4 +1,4 @@
-// Cross-entropy.
+// Cross-entropy and squared errors.
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
@@ -44,6 +44,17 @@ Tensors crossEntropy(nn::CrossEntropyOp op, Frame &frame) {
   return {nll, lse};
 }
 
+Tensor squaredError(nn::MseOp op, Frame &frame) {
+  const Tensor &x = frame[op.getX()], &y = frame[op.getY()];
+  Tensor result(op.getResult());
+  for (int64_t i = 0; i < x.elements(); ++i)
+    result.reals[i] = (x.reals[i] - y.reals[i]) * (x.reals[i] - y.reals[i]);
+  return result;
+}
+
 } // namespace
 
-void trainc::reference::registerLoss(Registry &registry) { registry.add<nn::CrossEntropyOp>(crossEntropy); }
+void trainc::reference::registerLoss(Registry &registry) {
+  registry.add<nn::CrossEntropyOp>(crossEntropy);
+  registry.add<nn::MseOp>(squaredError);
+}

@@ -45,6 +45,17 @@ func.func @positions(%tokens: tensor<2x3xi32> {check.integers = [0, 9]}, %from: 
   return %a, %b : tensor<3xi32>, tensor<3xi32>
 }
 
+func.func @mse(%x: tensor<2x3xf32> {check.values = dense<[[1.0, 2.0, 3.0], [-1.0, 0.5, 0.0]]> : tensor<2x3xf32>},
+               %y: tensor<2x3xf32> {check.values = dense<[[1.5, 0.0, 3.0], [1.0, -0.5, -4.0]]> : tensor<2x3xf32>})
+    -> (tensor<2x3xf32> {check.expect = dense<[[0.25, 4.0, 0.0], [4.0, 1.0, 16.0]]> : tensor<2x3xf32>}) {
+  %e = nn.mse %x, %y : tensor<2x3xf32>, tensor<2x3xf32>
+  return %e : tensor<2x3xf32>
+}
+func.func @mse_drawn(%x: tensor<5x7xf32> {check.range = [-3.0, 3.0]}, %y: tensor<5x7xf32> {check.range = [-3.0, 3.0]}) -> tensor<5x7xf32> {
+  %e = nn.mse %x, %y : tensor<5x7xf32>, tensor<5x7xf32>
+  return %e : tensor<5x7xf32>
+}
+
 // Labels -1 and 5 are out of range, and cost nothing.
 func.func @cross_entropy(%logits: tensor<2x6x5xf32> {check.range = [-3.0, 3.0]}, %labels: tensor<2x6xi32> {check.integers = [-1, 6]})
     -> tensor<2x6xf32> {

@@ -148,6 +148,26 @@ func.func @integers(%x: tensor<3xi32> {check.values = dense<[7, -7, 2147483647]>
   %less = nn.compare lt %x, %y : tensor<3xi32>, tensor<3xi32>
   return %sum, %product, %larger, %less : tensor<3xi32>, tensor<3xi32>, tensor<3xi32>, tensor<3xi1>
 }
+// Division has a result for every divisor, and lanes beyond the tensor's end do not trap.
+func.func @integer_division(%x: tensor<7xi32> {check.values = dense<[7, -7, 7, -7, 5, -2147483648, 2147483647]> : tensor<7xi32>},
+                            %y: tensor<7xi32> {check.values = dense<[2, 2, -2, 0, 7, -1, -1]> : tensor<7xi32>},
+                            %a: tensor<3xi64> {check.values = dense<[-9223372036854775808, 9223372036854775807, 1]> : tensor<3xi64>},
+                            %b: tensor<3xi64> {check.values = dense<[-1, 1000000000000, 0]> : tensor<3xi64>})
+    -> (tensor<7xi32> {check.expect = dense<[3, -3, -3, 0, 0, -2147483648, -2147483647]> : tensor<7xi32>},
+        tensor<3xi64> {check.expect = dense<[-9223372036854775808, 9223372, 0]> : tensor<3xi64>}) {
+  %q = nn.div %x, %y : tensor<7xi32>, tensor<7xi32>
+  %r = nn.div %a, %b : tensor<3xi64>, tensor<3xi64>
+  return %q, %r : tensor<7xi32>, tensor<3xi64>
+}
+// Beyond the integers' range it is the nearest one.
+func.func @convert_out_of_range(
+    %x: tensor<7xf32> {check.values = dense<[1.5e9, 3.0e9, -3.0e9, 0x7F800000, 0xFF800000, 0x7FC00000, -0.9]> : tensor<7xf32>})
+    -> (tensor<7xi32> {check.expect = dense<[1500000000, 2147483647, -2147483648, 2147483647, -2147483648, 0, 0]> : tensor<7xi32>},
+        tensor<7xi64> {check.expect = dense<[1500000000, 3000000000, -3000000000, 9223372036854775807, -9223372036854775808, 0, 0]> : tensor<7xi64>}) {
+  %i = nn.convert %x to i32 : tensor<7xf32>
+  %l = nn.convert %x to i64 : tensor<7xf32>
+  return %i, %l : tensor<7xi32>, tensor<7xi64>
+}
 func.func @compare(%x: tensor<4xf32> {check.values = dense<[1.0, 2.0, 3.0, 0x7FC00000]> : tensor<4xf32>},
                    %y: tensor<4xf32> {check.values = dense<2.0> : tensor<4xf32>})
     -> (tensor<4xi1> {check.expect = dense<[false, true, false, false]> : tensor<4xi1>},

@@ -50,8 +50,22 @@ train.entry @eval {
   train.set @c, %0 : tensor<100xf32>
 }
 
+// CHECK-LABEL: train.entry @begin_step
+train.entry @begin_step {
+  // Zeros around moved elements are tiles of their own.
+  // CHECK: nn.pad
+  // CHECK-SAME: #plan.launch_spec<@[[COPY:copy_[0-9a-f]+]](0, 1)>, #plan.launch_spec<@[[LOW:fill_[0-9a-f]+]](1)>, #plan.launch_spec<@[[HIGH:fill_[0-9a-f]+]](1)>
+  %b = train.get @b : tensor<40x100xf32>
+  %0 = nn.pad %b dim 0 low 1000 high 2000 : tensor<40x100xf32>
+  %1 = nn.slice %0 dim 0 from 0 size 40 : tensor<3040x100xf32>
+  train.set @b, %1 : tensor<40x100xf32>
+}
+
 // CHECK: plan.kernel @[[EXP]]
 // CHECK: plan.kernel @[[PART]]
 // CHECK: plan.kernel @[[SUM]]
+// CHECK: plan.kernel @[[COPY]] {{.*}}grid 1
+// CHECK: plan.kernel @[[LOW]] {{.*}}grid 4
+// CHECK: plan.kernel @[[HIGH]] {{.*}}grid 7
 // CHECK: module @kernels
 // CHECK: func.func @[[EXP]](%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)

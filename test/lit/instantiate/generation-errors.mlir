@@ -115,3 +115,57 @@ nn.model @m(%features: tensor<?x8xf32>, %labels: tensor<?xi32>) {
   nn.loss "loss" %nll
 }
 train.program @classes { model @m optimizer sgd(lr 0.1) schedule constant batch 2 }
+
+// -----
+
+// A length that stands in the text: decode sees one token at a time.
+
+// CHECK-LABEL: train.program @p attributes {no_generation
+// CHECK-NOT:   @prefill
+// expected-remark @+1 {{column 'tokens' is 'tensor<?x16xi32>'; for other lengths than 16 its second dimension must be `?`}}
+nn.model @m(%tokens: tensor<?x16xi32>, %segments: tensor<?x16xi32>, %labels: tensor<?x16xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %positions = nn.positions %tokens
+  %r = nn.rope %x positions %positions heads 2 theta 10000
+  %a, %l = nn.attention %r, %r, %x heads 2 causal segments %segments
+  %logits = nn.linear "head" %a to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @m optimizer sgd(lr 0.1) batch 2 }
+
+// -----
+
+// Positions that come with the data.
+
+// CHECK-LABEL: train.program @p attributes {no_generation
+// CHECK-NOT:   @prefill
+// expected-remark @+1 {{the logits depend on column 'positions', and only tokens are known while text is generated}}
+nn.model @m(%tokens: tensor<?x?xi32>, %positions: tensor<?x?xi32>, %segments: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %r = nn.rope %x positions %positions heads 2 theta 10000
+  %a, %l = nn.attention %r, %r, %x heads 2 causal segments %segments
+  %logits = nn.linear "head" %a to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
+
+// -----
+
+// Segments are known where attention alone sees them: a text is one.
+
+// expected-remark @+1 {{the logits depend on column 'segments', and only tokens are known while text is generated}}
+nn.model @m(%tokens: tensor<?x?xi32>, %segments: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %s = nn.embedding "wse" %segments of 10 by 8
+  %r = nn.add %x, %s
+  %a, %l = nn.attention %r, %r, %x heads 2 causal segments %segments
+  %logits = nn.linear "head" %a to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @m optimizer sgd(lr 0.1) batch 2 x 16 }

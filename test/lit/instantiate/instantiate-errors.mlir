@@ -190,7 +190,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{needs integer ids, found 'tensor<2x4xf32>'}}
+  // expected-error @below {{needs ids of i32 or i64, found 'tensor<2x4xf32>'}}
   %y = nn.embedding "e" %x of 3 by 4
   nn.loss "loss" %y
 }

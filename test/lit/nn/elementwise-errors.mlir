@@ -143,3 +143,45 @@ func.func @f(%x: tensor<2xf32>) {
   %0 = nn.deconvolution %x : tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2xi1>) {
+  // expected-error @+1 {{nn.add: computes with numbers, found 'tensor<2xi1>'; use nn.select}}
+  %0 = nn.add %x, %x : tensor<2xi1>, tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xi1>) {
+  // expected-error @+1 {{nn.compare: computes with numbers, found 'tensor<2xi1>'; use nn.select}}
+  %0 = nn.compare lt %x, %x : tensor<2xi1>, tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+2 {{nn.constant: 0.5 is no number of 'i32'}}
+  // expected-error @+1 {{'nn.constant' op failed to infer returned types}}
+  %0 = nn.constant 0.5 : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+2 {{nn.constant: 3e+10 is no number of 'i32'}}
+  // expected-error @+1 {{'nn.constant' op failed to infer returned types}}
+  %0 = nn.constant 3e10 : tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{nn.iota: dimension 0 of [?] must be a size between 1 and 2147483647}}
+  %0 = nn.iota 0 : tensor<?xi32>
+  return
+}

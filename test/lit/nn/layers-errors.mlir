@@ -127,3 +127,124 @@ nn.model @m(%x: tensor<?xf32>) {
   // expected-error @below {{needs a name, e.g. nn.loss "loss" %nll}}
   nn.loss "" %x
 }
+
+// -----
+
+nn.model @m(%x: tensor<?xf32>) {
+  // expected-error @below {{scale must be a finite number, found 0x7FF0000000000000}}
+  nn.loss "loss" %x scale 0x7FF0000000000000
+}
+
+// -----
+
+nn.block @b(%x: tensor<?xf32>) {
+  // expected-error @below {{must be the last op of its block}}
+  nn.return %x
+  %y = nn.exp %x
+  nn.return %y
+}
+
+// -----
+
+// expected-error @below {{has two columns named "x"}}
+"nn.model"() <{argument_types = [tensor<?xf32>, tensor<?xf32>], columns = ["x", "x"], sym_name = "m"}> ({
+^bb0(%a: !nn.deferred, %b: !nn.deferred):
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{has 1 arguments but 2 column names}}
+"nn.model"() <{argument_types = [tensor<?xf32>], columns = ["x", "y"], sym_name = "m"}> ({
+^bb0(%a: !nn.deferred):
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{has 1 arguments but 2 argument types}}
+"nn.model"() <{argument_types = [tensor<?xf32>, tensor<?xf32>], columns = ["x"], sym_name = "m"}> ({
+^bb0(%a: !nn.deferred):
+}) : () -> ()
+
+// -----
+
+// expected-error @below {{'export "a.json"' is given twice}}
+nn.model @m(%x: tensor<?xf32>) export "a.json" {n = 1} export "a.json" {n = 2} {
+}
+
+// -----
+
+// expected-error @below {{export: expected a plain file name, found "../a.json"}}
+nn.model @m(%x: tensor<?xf32>) export "../a.json" {n = 1} {
+}
+
+// -----
+
+// expected-error @below {{export: expected a plain file name, found ""}}
+nn.model @m(%x: tensor<?xf32>) export "" {n = 1} {
+}
+
+// -----
+
+// expected-error @below {{export: expected a plain file name, found ".hidden"}}
+nn.model @m(%x: tensor<?xf32>) export ".hidden" {n = 1} {
+}
+
+// -----
+
+// expected-error @below {{export: expected a plain file name}}
+nn.model @m(%x: tensor<?xf32>) export "a\0Ab" {n = 1} {
+}
+
+// -----
+
+// expected-error @below {{export: expected a plain file name}}
+nn.model @m(%x: tensor<?xf32>) export "a\FFb" {n = 1} {
+}
+
+// -----
+
+// expected-error @below {{export: checkpoints write "model.safetensors" themselves; choose another name}}
+nn.model @m(%x: tensor<?xf32>) export "model.safetensors" {n = 1} {
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{init normal: the standard deviation must be 0 or more, found -1}}
+  %y = nn.linear "fc" %x to 4 init normal(-1)
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{init normal: expected finite numbers}}
+  %y = nn.linear "fc" %x to 4 init normal(0x7FF8000000000000)
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{init uniform: expected (low, high), found 1 above 0}}
+  %y = nn.linear "fc" %x to 4 init uniform(1, 0)
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{expected an exponent, found 'e3x'}}
+  %y = nn.dropout "d" %x p 1e3x
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{expected a number}}
+  %y = nn.dropout "d" %x p --3
+}
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{the number of outputs must be at least 1, found 0}}
+  %y = nn.linear "fc" %x to 0
+}

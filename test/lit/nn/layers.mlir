@@ -47,3 +47,9 @@ nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) export "a.json" 
   // CHECK: nn.loss "z" %{{.*}}
   nn.loss "z" %lse
 }
+
+// A file's name is printed so that it is read again.
+// CHECK-LABEL: nn.model @quoted
+// CHECK-SAME: export "a\22b" {n = 1 : i64}
+nn.model @quoted(%x: tensor<?x4xf32>) export "a\22b" {n = 1} {
+}

@@ -81,7 +81,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{nn.slice: elements 2 to 3 are not all in dimension 1 of x, 'tensor<2x3xf32>'}}
+  // expected-error @+1 {{nn.slice: 2 elements from 2 on are not all in dimension 1 of x, 'tensor<2x3xf32>'}}
   %0 = nn.slice %x dim 1 from 2 size 2 : tensor<2x3xf32>
   return
 }
@@ -97,7 +97,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>) {
-  // expected-error @+1 {{nn.pad: pads by a number of zeros, found low -1 and high 0}}
+  // expected-error @+1 {{nn.pad: pads by a number of zeros below 2^31, found low -1 and high 0}}
   %0 = nn.pad %x dim 0 low -1 high 0 : tensor<2x3xf32>
   return
 }
@@ -139,5 +139,99 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x3xi32>) {
 func.func @f(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{nn.concat: dimension 2 is not one of the 2 dimensions of input 0, 'tensor<2x3xf32>'}}
   %0 = nn.concat dim 2 %x : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.broadcast: dimension 0 of [-5, 2, 3] must be a size between 1 and 2147483647}}
+  %0 = nn.broadcast %x to [-5, 2, 3] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<3xf32>) {
+  // expected-error @+1 {{nn.broadcast: dimension 0 of [0, 3] must be a size between 1 and 2147483647}}
+  %0 = nn.broadcast %x to [0, 3] : tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1xf32>) {
+  // expected-error @+1 {{nn.broadcast: a tensor of [2000000000, 2000000000] has more than 17592186044416 elements}}
+  %0 = nn.broadcast %x to [2000000000, 2000000000] : tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.pad: pads by a number of zeros below 2^31, found low 9223372036854775807 and high 9223372036854775807}}
+  %0 = nn.pad %x dim 0 low 9223372036854775807 high 9223372036854775807 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.pad: dimension 0 of [4294967296, 3] must be a size between 1 and 2147483647}}
+  %0 = nn.pad %x dim 0 low 2147483647 high 2147483647 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.reshape: dimension 0 of [4611686018427387904, 4, 1] must be a size between 1 and 2147483647}}
+  %0 = nn.reshape %x to [4611686018427387904, 4, -1] : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x0xf32>) {
+  // expected-error @+1 {{nn.reshape: dimension 0 of [0] must be a size between 1 and 2147483647}}
+  %0 = nn.reshape %x to [-1] : tensor<2x0xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xi32>) {
+  // expected-error @+1 {{nn.reduce: takes no mean of x, 'tensor<2x3xi32>'; use nn.convert}}
+  %0 = nn.reduce mean %x over [1] : tensor<2x3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xi1>) {
+  // expected-error @+1 {{nn.reduce: takes no max of x, 'tensor<2x3xi1>'; use nn.convert}}
+  %0 = nn.reduce max %x over [1] : tensor<2x3xi1>
+  return
+}
+
+// -----
+
+// expected-error @+2 {{nn.concat: joins one tensor or more}}
+// expected-error @+1 {{'nn.concat' op failed to infer returned types}}
+%0 = "nn.concat"() <{dim = 0 : i64}> : () -> tensor<2xf32>
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.split: dimension 2 does not exist in x, 'tensor<2x3xf32>'}}
+  %0:2 = nn.split %x into 2 dim 2 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.split: dimension 1 of x, 'tensor<2x3xf32>', cannot be cut into 2 equal parts}}
+  %0:2 = nn.split %x into 2 : tensor<2x3xf32>
   return
 }

@@ -112,3 +112,23 @@ train.program @p { model @m optimizer sgd batch 1 accumulate -2 }
 
 // expected-error @below {{'export "a.json"' is given twice}}
 train.program @p { model @m optimizer sgd export "a.json" {} export "a.json" {} }
+
+// -----
+
+// expected-error @below {{export: expected a plain file name, found "a/b"}}
+train.program @p { model @m optimizer adamw export "a/b" {n = 1} }
+
+// -----
+
+// expected-error @below {{lr_scale and weight_decay must be 0 or more}}
+train.program @p { model @m optimizer adamw group "*" lr_scale 0x7FF0000000000000 }
+
+// -----
+
+// expected-error @below {{clip must be above 0, found 0x7FF0000000000000}}
+train.program @p { model @m optimizer adamw clip 0x7FF0000000000000 }
+
+// -----
+
+// expected-error @below {{'warmup' must be a whole number of steps, found 0.5}}
+train.program @p { model @m optimizer adamw schedule cosine(warmup 0.5) }

@@ -27,6 +27,27 @@ TEST(Copies, PadBothSides) {
                          0);
 }
 
+TEST(Copies, PadOfLongRows) { // several tiles a row, of elements and of zeros
+  expectMatchesReference(R"(func.func @f(%x: tensor<2x70001xf32>) -> tensor<2x150003xf32> {
+    %0 = nn.pad %x dim 1 low 40001 high 40001 : tensor<2x70001xf32>
+    return %0 : tensor<2x150003xf32> })",
+                         0);
+}
+
+TEST(Copies, PadOfOneColumn) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<9x1xi32>) -> tensor<9x3xi32> {
+    %0 = nn.pad %x dim 1 low 1 high 1 : tensor<9x1xi32>
+    return %0 : tensor<9x3xi32> })",
+                         0, 50);
+}
+
+TEST(Copies, SliceOfOneColumn) {
+  expectMatchesReference(R"(func.func @f(%x: tensor<5x9x4xf32>) -> tensor<5x9x1xf32> {
+    %0 = nn.slice %x dim 2 from 2 size 1 : tensor<5x9x4xf32>
+    return %0 : tensor<5x9x1xf32> })",
+                         0);
+}
+
 TEST(Copies, Concat) {
   expectMatchesReference(
       R"(func.func @f(%x: tensor<3x7xf32>, %y: tensor<3x40xf32>, %z: tensor<3x1xf32>) -> tensor<3x48xf32> {

@@ -1,0 +1,152 @@
+// RUN: trainc-opt %s --instantiate -verify-diagnostics -split-input-file
+
+// Names that the step has for itself.
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'exp_avg.w', which names a part of the step; rename it}}
+  %w = nn.parameter "exp_avg.w" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'exp_avg_sq.w', which names a part of the step; rename it}}
+  %w = nn.parameter "exp_avg_sq.w" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'momentum.w', which names a part of the step; rename it}}
+  %w = nn.parameter "momentum.w" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'grad.w', which names a part of the step; rename it}}
+  %w = nn.parameter "grad.w" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'cache.0', which names a part of the step; rename it}}
+  %w = nn.parameter "cache.0" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'targets.z', which names a part of the step; rename it}}
+  %w = nn.parameter "targets.z" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'bias_correction1', which names a part of the step; rename it}}
+  %w = nn.parameter "bias_correction1" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'bias_correction2', which names a part of the step; rename it}}
+  %w = nn.parameter "bias_correction2" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'eval', which names a part of the step; rename it}}
+  %w = nn.parameter "eval" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'kernels', which names a part of the step; rename it}}
+  %w = nn.parameter "kernels" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  nn.loss "loss" %x
+}
+// expected-error @below {{a program cannot be named @loss, which names a part of the step; rename it}}
+train.program @loss { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  nn.loss "loss" %x
+}
+// expected-error @below {{a program cannot be named @seed, which names a part of the step; rename it}}
+train.program @seed { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  nn.loss "loss" %x
+}
+// expected-error @below {{a program cannot be named @lr, which names a part of the step; rename it}}
+train.program @lr { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  nn.loss "loss" %x
+}
+// expected-error @below {{a program cannot be named @micro, which names a part of the step; rename it}}
+train.program @micro { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  nn.loss "loss" %x
+}
+// expected-error @below {{a program cannot be named @exp_avg.w, which names a part of the step; rename it}}
+train.program @"exp_avg.w" { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{the name 'p' is taken by a train.program}}
+  %w = nn.parameter "p" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+// expected-note @below {{it is here}}
+train.program @p { model @m optimizer sgd batch 2 }

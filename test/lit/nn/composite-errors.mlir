@@ -1,0 +1,135 @@
+// RUN: trainc-opt %s -verify-diagnostics -split-input-file
+
+func.func @f(%x: tensor<2x3xi32>) {
+  // expected-error @+1 {{nn.softmax: x must be a float tensor with a last dimension, found 'tensor<2x3xi32>'}}
+  %0 = nn.softmax %x : tensor<2x3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error @+1 {{nn.standardize: x must be a float tensor with a last dimension to standardise, found 'tensor<f32>'}}
+  %0, %1 = nn.standardize %x eps 1e-5 : tensor<f32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.standardize: eps must be a number of 0 or more, found -1}}
+  %0, %1 = nn.standardize %x eps -1 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>) {
+  // expected-error @+1 {{nn.rms_standardize: eps must be a number of 0 or more, found 0x7FF0000000000000}}
+  %0, %1 = nn.rms_standardize %x eps 0x7FF0000000000000 : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error @+1 {{nn.positions: tokens must have a last dimension to count along, found 'tensor<f32>'}}
+  %0 = nn.positions %x : tensor<f32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xi32>, %from: tensor<i64>) {
+  // expected-error @+1 {{nn.positions: `from` must be tensor<i32>, found 'tensor<i64>'}}
+  %0 = nn.positions %x from %from : tensor<i64> : tensor<2x3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x8xf32>, %p: tensor<2xi32>) {
+  // expected-error @+1 {{nn.rope: x must be a float tensor [batch, t, heads*d], found 'tensor<2x8xf32>'}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 : tensor<2x8xf32>, tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{nn.rope: the last dimension of x, 'tensor<2x3x8xf32>', must be 8 heads of an even width}}
+  %0 = nn.rope %x positions %p heads 8 theta 10 : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<2xi32>) {
+  // expected-error @+1 {{nn.rope: positions must be integers [batch, t] or [t] of x, 'tensor<2x3x8xf32>', found 'tensor<2xi32>'}}
+  %0 = nn.rope %x positions %p heads 2 theta 10 : tensor<2x3x8xf32>, tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3x8xf32>, %p: tensor<3xi32>) {
+  // expected-error @+1 {{nn.rope: theta must be a number above 0, found 0}}
+  %0 = nn.rope %x positions %p heads 2 theta 0 : tensor<2x3x8xf32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<1x5x8xf32>) {
+  // expected-error @+1 {{nn.attention: scale must be a finite number}}
+  %o, %l = nn.attention %q, %q, %q heads 2 scale 0x7FF8000000000000 : tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<3xf32>) {
+  // expected-error @+1 {{nn.mse: x and y must be float tensors of one shape, found 'tensor<2x3xf32>' and 'tensor<3xf32>'}}
+  %0 = nn.mse %x, %y : tensor<2x3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2xi32>) {
+  // expected-error @+1 {{nn.mse: x and y must be float tensors of one shape, found 'tensor<2xi32>' and 'tensor<2xi32>'}}
+  %0 = nn.mse %x, %x : tensor<2xi32>, tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xi32>, %l: tensor<2xi32>) {
+  // expected-error @+1 {{nn.cross_entropy: logits must be a float tensor [..., classes], found 'tensor<2x3xi32>'}}
+  %0, %1 = nn.cross_entropy %x, %l : tensor<2x3xi32>, tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %l: tensor<2xi1>) {
+  // expected-error @+1 {{nn.cross_entropy: labels must be i32 or i64, found 'tensor<2xi1>'}}
+  %0, %1 = nn.cross_entropy %x, %l : tensor<2x3xf32>, tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %l: tensor<2xi32>, %w: tensor<2xf32>) {
+  // expected-error @+1 {{nn.cross_entropy: weights must be one number per class, 'tensor<3xf32>', found 'tensor<2xf32>'}}
+  %0, %1 = nn.cross_entropy %x, %l weights %w : tensor<2xf32> : tensor<2x3xf32>, tensor<2xi32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %l: tensor<2xi32>) {
+  // expected-error @+1 {{nn.cross_entropy: smoothing must}}
+  %0, %1 = nn.cross_entropy %x, %l smoothing 1.5 : tensor<2x3xf32>, tensor<2xi32>
+  return
+}

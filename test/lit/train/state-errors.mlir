@@ -1,0 +1,28 @@
+// RUN: trainc-opt %s -verify-diagnostics -split-input-file
+
+train.entry @eval {
+  // expected-error @below {{no train.state named @w}}
+  %w = train.get @w : tensor<4xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @eval {
+  // expected-error @below {{state @w is 'tensor<4xf32>', the value is 'tensor<3xf32>'}}
+  %w = train.get @w : tensor<3xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @init {
+  %c = nn.constant 0 : tensor<3xf32>
+  // expected-error @below {{state @w is 'tensor<4xf32>', the value is 'tensor<3xf32>'}}
+  train.set @w, %c : tensor<3xf32>
+}
+
+// -----
+
+// expected-error @below {{a parameter cannot be named 'exp_avg.w', which names a part of the step; rename it}}
+train.state parameter @exp_avg.w : tensor<4xf32>
