@@ -6,8 +6,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-/// True for values that lie in memory whatever is fused: those of other dialects (states), of library calls,
-/// and block arguments. Others are better added where they are computed.
+/// True for values that lie in memory whatever is fused: those of other dialects (states), of matrix
+/// products, and block arguments. Others are better added where they are computed.
 static bool isStored(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<NNDialect>(op->getDialect()))

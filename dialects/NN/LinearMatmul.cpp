@@ -1,4 +1,4 @@
-// nn.matmul: result type, gradient and simplifications. (MatmulGemm.cpp has its library call.)
+// nn.matmul: result type, gradient and simplifications. (MatmulGemm.cpp has its sizes and strides.)
 #include "dialects/NN/Builders.h"
 
 using namespace mlir;

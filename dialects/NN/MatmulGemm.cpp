@@ -1,5 +1,5 @@
-// The library call of nn.matmul: leading dimensions are folded into m (or k) where the layout allows, else
-// they are a batch.
+// nn.matmul as one (batched) product: leading dimensions are folded into m (or k) where the layout allows,
+// else they are a batch.
 #include "dialects/NN/NN.h"
 
 using namespace mlir;

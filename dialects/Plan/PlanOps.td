@@ -32,6 +32,9 @@ def Plan_Role : Plan_Enum<"Role", "what a byte is for", [
     I32EnumAttrCase<"cache", 6>]>;
 def Plan_Access : Plan_Enum<"Access", "a kernel parameter's use of its buffer", [
     I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"read_write", 2>]>;
+def Plan_KernelKind : Plan_Enum<"KernelKind", "what a kernel computes", [
+    I32EnumAttrCase<"rows", 0>, I32EnumAttrCase<"copy", 1>, I32EnumAttrCase<"scatter", 2>, I32EnumAttrCase<"attention", 3>,
+    I32EnumAttrCase<"gemm", 4>]>;
 def Plan_Extent : Plan_Enum<"Extent", "which samples an input holds", [
     I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
 def Plan_Direction : Plan_Enum<"Direction", "who writes a scalar for whom", [
@@ -75,8 +78,9 @@ def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   let summary = "a generated kernel; its code is a function of the same name in the module @kernels";
-  let arguments = (ins SymbolNameAttr:$sym_name, TypedArrayAttrBase<Plan_Param, "parameters">:$params, I64Attr:$grid, I64Attr:$flops);
-  let assemblyFormat = "$sym_name `grid` $grid `flops` $flops $params attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, Plan_KernelKind:$kind, TypedArrayAttrBase<Plan_Param, "parameters">:$params,
+                       I64Attr:$grid, I64Attr:$flops);
+  let assemblyFormat = "$sym_name $kind `grid` $grid `flops` $flops $params attr-dict";
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
@@ -100,19 +104,6 @@ def Plan_LaunchOp : Plan_InstructionOp<"launch"> {
   let summary = "runs all tiles of a kernel";
   let arguments = (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args, StrAttr:$op);
   let assemblyFormat = "$kernel $args $op attr-dict";
-}
-
-def Plan_GemmOp : Plan_InstructionOp<"gemm"> {
-  let summary = "a library matrix product: C = op(A) op(B) + beta C";
-  let arguments = (ins Plan_Operand:$a, Plan_Operand:$b, Plan_Operand:$c, I64Attr:$m, I64Attr:$n, I64Attr:$k, I64Attr:$batch,
-                       UnitAttr:$transpose_a, UnitAttr:$transpose_b, I64Attr:$lda, I64Attr:$ldb, I64Attr:$ldc,
-                       I64Attr:$stride_a, I64Attr:$stride_b, I64Attr:$stride_c, UnitAttr:$accumulate,
-                       I64Attr:$tile_m, I64Attr:$tile_n, StrAttr:$op);
-  let assemblyFormat = [{
-    $c `=` $a (`transposed` $transpose_a^)? `,` $b (`transposed` $transpose_b^)? (`accumulate` $accumulate^)?
-    `m` $m `n` $n `k` $k `batch` $batch `ld` $lda `,` $ldb `,` $ldc `strides` $stride_a `,` $stride_b `,` $stride_c
-    `tile` $tile_m `x` $tile_n $op attr-dict
-  }];
 }
 
 def Plan_CopyOp : Plan_InstructionOp<"copy"> {

@@ -11,7 +11,7 @@ namespace trainc {
 Machine Machine::thisOne() {
   double cores = std::max(1u, std::thread::hardware_concurrency());
   bool avx512 = llvm::sys::getHostCPUFeatures().lookup("avx512f");
-  // Per core: single-precision matrix products of a serial BLAS, and kernels that stream through memory.
+  // Per core: kernels of single-precision matrix products, and those that stream through memory.
   return {.flopsPerSecond = cores * (avx512 ? 105e9 : 67e9),
           .bytesPerSecond = cores * 20e9,
           .launchSeconds = 3e-6};
@@ -19,12 +19,6 @@ Machine Machine::thisOne() {
 
 static double seconds(double flops, double bytes, const Machine &machine) {
   return machine.launchSeconds + std::max(flops / machine.flopsPerSecond, bytes / machine.bytesPerSecond);
-}
-
-static double gemmSeconds(plan::GemmOp gemm, const Machine &machine) {
-  double m = gemm.getM(), n = gemm.getN(), k = gemm.getK(), batch = gemm.getBatch();
-  double elements = m * k + k * n + m * n * (gemm.getAccumulate() ? 2 : 1);
-  return seconds(2 * batch * m * n * k, 4 * batch * elements, machine);
 }
 
 static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, const Machine &machine) {
@@ -40,9 +34,7 @@ static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, c
 static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine) {
   double total = 0;
   for (Operation &op : block) {
-    if (auto gemm = dyn_cast<plan::GemmOp>(op))
-      total += gemmSeconds(gemm, machine);
-    else if (auto launch = dyn_cast<plan::LaunchOp>(op))
+    if (auto launch = dyn_cast<plan::LaunchOp>(op))
       total += launchSeconds(launch, symbols, machine);
     else if (auto copy = dyn_cast<plan::CopyOp>(op))
       total += seconds(0, 2.0 * double(copy.getBytes()), machine);

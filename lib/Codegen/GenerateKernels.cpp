@@ -26,28 +26,32 @@ struct GenerateKernelsPass : impl::GenerateKernelsPassBase<GenerateKernelsPass> 
   void runOnOperation() override;
 
 private:
-  void declare(const codegen::KernelLaunch &launch, Location loc);
+  void declare(const codegen::KernelLaunch &launch, plan::KernelKind kind, Location loc);
   void annotate(Operation *op, const codegen::GeneratedKernels &kernels);
 
   llvm::StringSet<> declared_;
 };
 
-/// True for ops that run generated code.
-bool needsKernel(Operation *op) {
+/// What the kernels of `op` compute; nothing for ops that run no generated code.
+std::optional<plan::KernelKind> kernelKind(Operation *op) {
   auto executable = dyn_cast<ExecutableOpInterface>(op);
   if (!executable)
-    return false;
+    return std::nullopt;
   switch (executable.getKernelClass()) {
   case KernelClass::Rows:
+    return plan::KernelKind::rows;
   case KernelClass::StridedCopy:
+    return plan::KernelKind::copy;
   case KernelClass::Scatter:
+    return plan::KernelKind::scatter;
   case KernelClass::Attention:
   case KernelClass::AttentionGrad:
+    return plan::KernelKind::attention;
   case KernelClass::Gemm:
-    return true;
+    return plan::KernelKind::gemm;
   case KernelClass::Alias:
   case KernelClass::Loop:
-    return false;
+    return std::nullopt;
   }
   llvm_unreachable("unknown kernel class");
 }
@@ -79,7 +83,7 @@ int64_t argumentNumber(Operation *op, const codegen::KernelParam &param) {
 
 } // namespace
 
-void GenerateKernelsPass::declare(const codegen::KernelLaunch &launch, Location loc) {
+void GenerateKernelsPass::declare(const codegen::KernelLaunch &launch, plan::KernelKind kind, Location loc) {
   if (!declared_.insert(launch.symbol).second)
     return;
   MLIRContext *context = &getContext();
@@ -88,7 +92,7 @@ void GenerateKernelsPass::declare(const codegen::KernelLaunch &launch, Location 
     params.push_back(
         plan::ParamAttr::get(context, planAccess(param.access), storedElement(param.element), param.bytes));
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  plan::KernelOp::create(builder, loc, launch.symbol, builder.getArrayAttr(params), launch.grid,
+  plan::KernelOp::create(builder, loc, launch.symbol, kind, builder.getArrayAttr(params), launch.grid,
                          launch.flops);
 }
 
@@ -117,7 +121,7 @@ void GenerateKernelsPass::runOnOperation() {
   declared_.clear();
   SmallVector<Operation *> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!needsKernel(op))
+    if (!kernelKind(op))
       return WalkResult::advance();
     ops.push_back(op);
     return WalkResult::skip(); // a kernel's region is part of it
@@ -128,7 +132,7 @@ void GenerateKernelsPass::runOnOperation() {
     if (failed(generated))
       return signalPassFailure();
     for (const codegen::KernelLaunch &launch : generated->launches)
-      declare(launch, op->getLoc());
+      declare(launch, *kernelKind(op), op->getLoc());
     annotate(op, *generated);
   }
   kernels->setName("kernels");

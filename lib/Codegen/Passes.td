@@ -8,8 +8,8 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
   let description = [{
     The kernels go into the nested module @kernels, where equal ones exist once, and are declared by `plan.kernel`. An op
     gets `plan.launches` (kernels in order, with arguments numbered through operands, results and scratch buffers),
-    `plan.scratch` (bytes of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Library calls and
-    aliases need no kernel.
+    `plan.scratch` (bytes of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Aliases and
+    loops need no kernel.
 
     Before:
     ```mlir
@@ -17,7 +17,7 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    plan.kernel @k_0123456789abcdef grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
+    plan.kernel @k_0123456789abcdef rows grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
     %1 = nn.kernel ... {plan.launches = [#plan.launch_spec<@k_0123456789abcdef(0, 1)>],
                         plan.may_alias = [array<i64: 0, 0>]}
     module @kernels { func.func @k_0123456789abcdef(...) {...} }

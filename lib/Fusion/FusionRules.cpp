@@ -106,7 +106,7 @@ bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
   });
 }
 
-/// Merging ops between which library calls run makes some values live longer: what the later group makes, if
+/// Merging ops between which other kernels run makes some values live longer: what the later group makes, if
 /// it runs early (such as parts of a gradient that depend on the forward only), or what the earlier group
 /// reads, if it runs late. That must not outweigh what passes between them. And a scalar that others wait for
 /// should not wait for more than it needs.

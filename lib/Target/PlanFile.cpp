@@ -81,6 +81,7 @@ static void writeKernels(ModuleOp module, fb::PlanT &plan) {
   for (auto kernel : module.getOps<plan::KernelOp>()) {
     auto table = std::make_unique<fb::KernelT>();
     table->symbol = kernel.getSymName().str();
+    table->kind = static_cast<fb::KernelKind>(kernel.getKind());
     table->grid = kernel.getGrid();
     table->flops = kernel.getFlops();
     for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {

@@ -21,37 +21,12 @@ static fb::LaunchT writeLaunch(plan::LaunchOp op, PlanTables &tables) {
   return launch;
 }
 
-static fb::GemmT writeGemm(plan::GemmOp op, PlanTables &tables) {
-  fb::GemmT gemm;
-  gemm.m = op.getM();
-  gemm.n = op.getN();
-  gemm.k = op.getK();
-  gemm.batch = op.getBatch();
-  gemm.transpose_a = op.getTransposeA();
-  gemm.transpose_b = op.getTransposeB();
-  gemm.lda = op.getLda();
-  gemm.ldb = op.getLdb();
-  gemm.ldc = op.getLdc();
-  gemm.stride_a = op.getStrideA();
-  gemm.stride_b = op.getStrideB();
-  gemm.stride_c = op.getStrideC();
-  gemm.beta = op.getAccumulate() ? 1.0f : 0.0f;
-  gemm.tile_m = op.getTileM();
-  gemm.tile_n = op.getTileN();
-  gemm.a = writeOperandPtr(op.getA(), tables);
-  gemm.b = writeOperandPtr(op.getB(), tables);
-  gemm.c = writeOperandPtr(op.getC(), tables);
-  return gemm;
-}
-
 static std::vector<std::unique_ptr<fb::InstructionT>> writeInstructions(Block &block, PlanTables &tables);
 
 static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &instruction) {
   fb::OperationUnion &operation = instruction.operation;
   if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
     operation.Set(writeLaunch(launch, tables));
-  } else if (auto gemm = dyn_cast<plan::GemmOp>(op)) {
-    operation.Set(writeGemm(gemm, tables));
   } else if (auto copy = dyn_cast<plan::CopyOp>(op)) {
     fb::CopyT table;
     table.source = writeOperandPtr(copy.getSource(), tables);

@@ -1,5 +1,4 @@
-// What the executor needs of a machine. Implementations: cpu/ (thread pool, kernels, BLAS) and null/ (dry
-// run).
+// What the executor needs of a machine. Implementations: cpu/ (thread pool, kernels) and null/ (dry run).
 #pragma once
 
 #include "runtime/base/status.h"
@@ -15,18 +14,6 @@ struct Plan;
 }
 
 namespace trainc {
-
-/// C = op(A) op(B) + beta C for each of `batch` row-major f32 matrices; fields as in the schema's Gemm.
-struct GemmCall {
-  int64_t m = 0, n = 0, k = 0, batch = 1;
-  bool transposeA = false, transposeB = false;
-  int64_t lda = 0, ldb = 0, ldc = 0;             ///< row strides, in elements
-  int64_t strideA = 0, strideB = 0, strideC = 0; ///< from one matrix of the batch to the next, in elements
-  float beta = 0;                                ///< 0 or 1
-  int64_t tileM = 0, tileN = 0;                  ///< C's tiles, each one library call
-  const float *a = nullptr, *b = nullptr;
-  float *c = nullptr;
-};
 
 /// One device. Operations run in the order in which they are issued; they may be asynchronous until
 /// synchronise(). Addresses, sizes and kernel indices come from a verified plan: the operations check nothing
@@ -48,7 +35,6 @@ public:
 
   /// Runs tiles [0, grid) of a kernel.
   virtual void launch(uint32_t kernel, void *const *args, uint64_t grid) = 0;
-  virtual void gemm(const GemmCall &call) = 0;
   /// Copies between ranges that do not overlap.
   virtual void copy(std::byte *destination, const std::byte *source, uint64_t bytes) = 0;
   virtual void zero(std::byte *destination, uint64_t bytes) = 0;

@@ -10,10 +10,19 @@ namespace trainc {
 
 namespace {
 
-std::string describeGemm(const GemmCall &call) {
-  const std::string batch = call.batch > 1 ? fmt::format("{} x ", call.batch) : "";
-  return fmt::format("gemm {}{}x{}x{} {}{}", batch, call.m, call.n, call.k, call.transposeA ? 't' : 'n',
-                     call.transposeB ? 't' : 'n');
+ProfileKind kindOf(const fb::Kernel &kernel) {
+  switch (kernel.kind()) {
+  case fb::KernelKind::Gemm:
+    return ProfileKind::Gemm;
+  case fb::KernelKind::Attention:
+    return ProfileKind::Attention;
+  case fb::KernelKind::Copy:
+    return ProfileKind::Move;
+  case fb::KernelKind::Rows:
+  case fb::KernelKind::Scatter:
+    break;
+  }
+  return ProfileKind::Kernel;
 }
 
 double launchBytes(const fb::Kernel &kernel) {
@@ -21,12 +30,6 @@ double launchBytes(const fb::Kernel &kernel) {
   for (const fb::Param *param : *kernel.params())
     bytes += static_cast<double>(param->bytes()) * (param->access() == fb::Access::ReadWrite ? 2 : 1);
   return bytes;
-}
-
-double gemmBytes(const GemmCall &call) {
-  const auto m = static_cast<double>(call.m), n = static_cast<double>(call.n),
-             k = static_cast<double>(call.k);
-  return 4 * static_cast<double>(call.batch) * (m * k + k * n + m * n * (call.beta != 0 ? 2 : 1));
 }
 
 } // namespace
@@ -51,17 +54,10 @@ ProfileRow Profiler::describe(const Sample &sample) const {
   const auto calls = static_cast<double>(sample.calls);
   if (const auto *launch = std::get_if<LaunchStep>(&sample.step->operation)) {
     const fb::Kernel &kernel = *plan_.kernels()->Get(launch->kernel);
-    row.kind = ProfileKind::Kernel;
+    row.kind = kindOf(kernel);
     row.what = kernel.symbol()->str();
     row.flops = calls * static_cast<double>(kernel.flops());
     row.bytes = calls * launchBytes(kernel);
-  } else if (const auto *gemm = std::get_if<GemmStep>(&sample.step->operation)) {
-    const GemmCall &call = gemm->call;
-    row.kind = ProfileKind::Gemm;
-    row.what = describeGemm(call);
-    row.flops = calls * 2.0 * static_cast<double>(call.m) * static_cast<double>(call.n) *
-                static_cast<double>(call.k) * static_cast<double>(call.batch);
-    row.bytes = calls * gemmBytes(call);
   } else if (const auto *copy = std::get_if<CopyStep>(&sample.step->operation)) {
     row.kind = ProfileKind::Move;
     row.what = "copy";

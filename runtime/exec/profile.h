@@ -11,14 +11,14 @@
 
 namespace trainc {
 
-enum class ProfileKind { Gemm, Kernel, Move };
+/// What rows can be summed by.
+enum class ProfileKind { Gemm, Attention, Kernel, Move };
 
-/// What all instructions of one name took: a kernel by its symbol, a matrix product by its sizes, copies and
-/// zeroings.
+/// What all instructions of one name took: a kernel by its symbol, copies and zeroings.
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
-  std::string what;        ///< "gelu_5f3a", "gemm 1024x2304x768 nn", "copy", "zero"
+  std::string what;        ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero"
   std::string_view source; ///< the first op it came from
   uint64_t sources = 0;    ///< how many instructions share the row
   uint64_t calls = 0;

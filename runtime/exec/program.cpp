@@ -2,8 +2,6 @@
 
 #include "runtime/plan/view.h"
 
-#include <algorithm>
-
 namespace trainc {
 
 namespace {
@@ -44,8 +42,6 @@ private:
     Step step{ZeroStep{}, &instruction, index};
     if (const fb::Launch *launch = instruction.operation_as_Launch())
       step.operation = resolve(*launch);
-    else if (const fb::Gemm *gemm = instruction.operation_as_Gemm())
-      step.operation = resolve(*gemm);
     else if (const fb::Copy *copy = instruction.operation_as_Copy())
       step.operation = CopyStep{address(*copy->source()), address(*copy->destination()), copy->bytes()};
     else if (const fb::Zero *zero = instruction.operation_as_Zero())
@@ -65,19 +61,6 @@ private:
     return step;
   }
 
-  GemmStep resolve(const fb::Gemm &gemm) const {
-    GemmCall call;
-    const auto i64 = [](uint64_t value) { return static_cast<int64_t>(value); };
-    call.m = i64(gemm.m()), call.n = i64(gemm.n()), call.k = i64(gemm.k()), call.batch = i64(gemm.batch());
-    call.transposeA = gemm.transpose_a(), call.transposeB = gemm.transpose_b();
-    call.lda = i64(gemm.lda()), call.ldb = i64(gemm.ldb()), call.ldc = i64(gemm.ldc());
-    call.strideA = i64(gemm.stride_a()), call.strideB = i64(gemm.stride_b()),
-    call.strideC = i64(gemm.stride_c());
-    call.beta = gemm.beta();
-    call.tileM = i64(std::min(gemm.tile_m(), gemm.m())), call.tileN = i64(std::min(gemm.tile_n(), gemm.n()));
-    return {call, address(*gemm.a()), address(*gemm.b()), address(*gemm.c())};
-  }
-
   const fb::Plan &plan_;
   std::span<std::byte *const> buffers_;
   Program &program_;
@@ -91,14 +74,6 @@ void issueStep(Device &device, const Program &program, const LaunchStep &launch,
     args = program.moving.data();
   }
   device.launch(launch.kernel, args, launch.grid);
-}
-
-void issueStep(Device &device, const Program &, const GemmStep &gemm, uint64_t iteration) {
-  GemmCall call = gemm.call;
-  call.a = reinterpret_cast<const float *>(gemm.a.at(iteration));
-  call.b = reinterpret_cast<const float *>(gemm.b.at(iteration));
-  call.c = reinterpret_cast<float *>(gemm.c.at(iteration));
-  device.gemm(call);
 }
 
 void issueStep(Device &device, const Program &, const CopyStep &copy, uint64_t iteration) {

@@ -27,10 +27,6 @@ struct LaunchStep {
   bool moves;                    ///< some argument has a stride
   uint64_t grid;
 };
-struct GemmStep {
-  GemmCall call; ///< with the pointers of iteration 0
-  Address a, b, c;
-};
 struct CopyStep {
   Address source, destination;
   uint64_t bytes;
@@ -42,7 +38,7 @@ struct ZeroStep {
 
 /// One instruction, ready to be issued.
 struct Step {
-  std::variant<LaunchStep, GemmStep, CopyStep, ZeroStep> operation;
+  std::variant<LaunchStep, CopyStep, ZeroStep> operation;
   const fb::Instruction *instruction;
   uint32_t index; ///< of the instruction in its entry, or of the loop that holds it
 };

@@ -54,23 +54,10 @@ private:
       for (uint32_t i = 0; i < launch->argsCount; ++i)
         if (const fb::Param &param = *kernel.params()->Get(i); param.access() != fb::Access::Read)
           visit({table.args()->Get(i), program_.args[launch->argsBegin + i].at(iteration), param.bytes()});
-    } else if (const auto *gemm = std::get_if<GemmStep>(&step.operation)) {
-      visitRows(*gemm, step.instruction->operation_as_Gemm()->c(), iteration, visit);
     } else if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
       visit({step.instruction->operation_as_Copy()->destination(), copy->destination.at(iteration),
              copy->bytes});
     }
-  }
-
-  /// C row by row: what lies between the rows is not this step's.
-  template <typename Visitor>
-  void visitRows(const GemmStep &gemm, const fb::Operand *operand, uint64_t iteration, Visitor visit) {
-    const GemmCall &call = gemm.call;
-    for (int64_t batch = 0; batch < call.batch; ++batch)
-      for (int64_t row = 0; row < call.m; ++row) {
-        const int64_t offset = (batch * call.strideC + row * call.ldc) * static_cast<int64_t>(sizeof(float));
-        visit({operand, gemm.c.at(iteration) + offset, static_cast<uint64_t>(call.n) * sizeof(float)});
-      }
   }
 
   std::optional<NonFinite> scan(const Written &written) {
@@ -87,7 +74,7 @@ private:
   }
 
   std::string describe(const Step &step, const Block &block, uint64_t iteration) const {
-    std::string what = std::holds_alternative<GemmStep>(step.operation) ? "gemm" : "copy";
+    std::string what = "copy";
     if (const auto *launch = std::get_if<LaunchStep>(&step.operation))
       what = "kernel " + plan_.kernels()->Get(launch->kernel)->symbol()->str();
     const std::string loop = block.iterations > 1 ? fmt::format(", iteration {}", iteration) : "";

@@ -22,8 +22,6 @@ bool launchWritesState(const fb::Plan &plan, const fb::Launch &launch) {
 bool writesState(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
     return launchWritesState(plan, *launch);
-  if (const fb::Gemm *gemm = instruction.operation_as_Gemm())
-    return isState(plan, *gemm->c());
   if (const fb::Copy *copy = instruction.operation_as_Copy())
     return isState(plan, *copy->destination());
   const fb::Zero *zero = instruction.operation_as_Zero();

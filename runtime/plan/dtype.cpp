@@ -32,4 +32,9 @@ const char *roleName(fb::Role role) {
   return role <= fb::Role::MAX ? names[static_cast<size_t>(role)] : "unknown";
 }
 
+const char *kernelKindName(fb::KernelKind kind) {
+  static constexpr const char *names[] = {"rows", "copy", "scatter", "attention", "gemm"};
+  return kind <= fb::KernelKind::MAX ? names[static_cast<size_t>(kind)] : "unknown";
+}
+
 } // namespace trainc

@@ -16,4 +16,7 @@ const char *dtypeName(fb::DType dtype);
 /// "parameter", "gradient", ...
 const char *roleName(fb::Role role);
 
+/// "rows", "copy", ...
+const char *kernelKindName(fb::KernelKind kind);
+
 } // namespace trainc

@@ -66,16 +66,4 @@ bool overlap(const fb::Plan &plan, const Range &a, const Range &b) {
   return baseA + hullA.begin < baseB + hullB.end && baseB + hullB.begin < baseA + hullA.end;
 }
 
-uint64_t matrixElements(uint64_t rows, uint64_t columns, uint64_t rowStride, uint64_t batch,
-                        uint64_t batchStride) {
-  constexpr uint64_t limit = std::numeric_limits<int32_t>::max();
-  if (std::min({rows, columns, batch}) == 0 || rowStride < columns ||
-      std::max({rows, rowStride, batch}) > limit)
-    return 0;
-  uint64_t travel = 0, sum = (rows - 1) * rowStride + columns;
-  if (__builtin_mul_overflow(batch - 1, batchStride, &travel) || __builtin_add_overflow(sum, travel, &sum))
-    return 0;
-  return sum;
-}
-
 } // namespace trainc::verify

@@ -23,9 +23,4 @@ Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, 
 /// the hulls of all iterations.
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b);
 
-/// The smallest number of elements that holds `batch` matrices of rows x columns; 0 when the numbers make no
-/// sense (zero, row stride below columns, beyond 2^31, overflow).
-uint64_t matrixElements(uint64_t rows, uint64_t columns, uint64_t rowStride, uint64_t batch,
-                        uint64_t batchStride);
-
 } // namespace trainc::verify

@@ -14,6 +14,8 @@ Status kernel(const fb::Kernel &kernel) {
   if (kernel.grid() == 0 || kernel.grid() > kMaximumGrid)
     return invalidInput("kernel {}: expected a grid of 1 to {} tiles, found {}", view(kernel.symbol()),
                         kMaximumGrid, kernel.grid());
+  if (kernel.kind() > fb::KernelKind::MAX)
+    return invalidInput("kernel {}: unknown kind {}", view(kernel.symbol()), static_cast<int>(kernel.kind()));
   for (const fb::Param *param : *kernel.params())
     if (param->dtype() > fb::DType::MAX || param->access() > fb::Access::MAX)
       return invalidInput("kernel {}: a parameter of unknown dtype {} or access {}", view(kernel.symbol()),

@@ -10,7 +10,6 @@ namespace trainc::verify {
 namespace {
 
 constexpr uint64_t kMaximumLoop = uint64_t{1} << 20;
-constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
 
 /// Verifies the instructions of one loop body, or of an entry (iterations == 1).
 class BodyVerifier {
@@ -23,10 +22,8 @@ public:
 
 private:
   Status launch(const fb::Launch &launch);
-  Status gemm(const fb::Gemm &gemm);
   Status copy(const fb::Copy &copy);
   Status zero(const fb::Zero &zero);
-  Status matrix(const Range &range, const char *what);
   Status range(const Range &range, uint64_t alignment, const char *what);
 
   const fb::Plan &plan_;
@@ -62,53 +59,6 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
   return {};
 }
 
-Status BodyVerifier::matrix(const Range &range, const char *what) {
-  TRAINC_RETURN_IF_ERROR(this->range(range, sizeof(float), what));
-  const fb::Buffer &buffer = *plan_.buffers()->Get(range.operand->buffer());
-  if (buffer.dtype() != fb::DType::F32)
-    return invalidInput("{}: expected a buffer of f32, found '{}' of {}", what, view(buffer.name()),
-                        dtypeName(buffer.dtype()));
-  return {};
-}
-
-/// Whether no two matrices of the batch in C share an element: one after the other, or side by side in its
-/// rows.
-bool disjointBatch(const fb::Gemm &gemm) {
-  const uint64_t extent = (gemm.m() - 1) * gemm.ldc() + gemm.n();
-  return gemm.batch() == 1 || gemm.stride_c() >= extent ||
-         (gemm.stride_c() >= gemm.n() && (gemm.batch() - 1) * gemm.stride_c() + gemm.n() <= gemm.ldc());
-}
-
-Status BodyVerifier::gemm(const fb::Gemm &gemm) {
-  if (!gemm.a() || !gemm.b() || !gemm.c())
-    return invalidInput("gemm: expected operands a, b and c, found one missing");
-  const uint64_t rowsA = gemm.transpose_a() ? gemm.k() : gemm.m(),
-                 columnsA = gemm.transpose_a() ? gemm.m() : gemm.k();
-  const uint64_t rowsB = gemm.transpose_b() ? gemm.n() : gemm.k(),
-                 columnsB = gemm.transpose_b() ? gemm.k() : gemm.n();
-  const uint64_t a = matrixElements(rowsA, columnsA, gemm.lda(), gemm.batch(), gemm.stride_a());
-  const uint64_t b = matrixElements(rowsB, columnsB, gemm.ldb(), gemm.batch(), gemm.stride_b());
-  const uint64_t c = matrixElements(gemm.m(), gemm.n(), gemm.ldc(), gemm.batch(), gemm.stride_c());
-  if (std::min({a, b, c}) == 0 || std::max({a, b, c}) > kMaximumElements)
-    return invalidInput(
-        "gemm: expected positive sizes below 2^31 and row strides of at least a row, found m {}, n {}, "
-        "k {}, batch {}, lda {}, ldb {}, ldc {}",
-        gemm.m(), gemm.n(), gemm.k(), gemm.batch(), gemm.lda(), gemm.ldb(), gemm.ldc());
-  const Range rangeA{gemm.a(), a * sizeof(float), iterations_},
-      rangeB{gemm.b(), b * sizeof(float), iterations_}, rangeC{gemm.c(), c * sizeof(float), iterations_};
-  TRAINC_RETURN_IF_ERROR(matrix(rangeA, "gemm operand a"));
-  TRAINC_RETURN_IF_ERROR(matrix(rangeB, "gemm operand b"));
-  TRAINC_RETURN_IF_ERROR(matrix(rangeC, "gemm operand c"));
-  if (!disjointBatch(gemm) || overlap(plan_, rangeC, rangeA) || overlap(plan_, rangeC, rangeB))
-    return invalidInput("gemm: expected c apart from a, b and its own batch, found shared bytes");
-  if (gemm.tile_m() == 0 || gemm.tile_n() == 0)
-    return invalidInput("gemm: expected tiles of at least 1 x 1, found {} x {}", gemm.tile_m(),
-                        gemm.tile_n());
-  if (gemm.beta() != 0.0f && gemm.beta() != 1.0f)
-    return invalidInput("gemm: expected beta 0 or 1, found {}", gemm.beta());
-  return {};
-}
-
 Status BodyVerifier::copy(const fb::Copy &copy) {
   if (!copy.source() || !copy.destination())
     return invalidInput("copy: expected a source and a destination, found one missing");
@@ -131,8 +81,6 @@ Status BodyVerifier::check(const fb::Instruction &instruction) {
   switch (instruction.operation_type()) {
   case fb::Operation::Launch:
     return launch(*instruction.operation_as_Launch());
-  case fb::Operation::Gemm:
-    return gemm(*instruction.operation_as_Gemm());
   case fb::Operation::Copy:
     return copy(*instruction.operation_as_Copy());
   case fb::Operation::Zero:

@@ -100,7 +100,11 @@ class RunErrors(harness.EndToEndTest):
 
     def test_plans(self):
         good = Path("gpt.plan").read_bytes()
-        versions = [8, 12]  # offsets of the major and the minor one
+
+        def with_number(at, number):
+            """The plan with a number of its header changed: at 8 the major version, at 12 the minor one."""
+            return good[:at] + struct.pack("<I", number) + good[at + 4:]
+
         corrupted = good[:5000] + bytes([good[5000] ^ 1]) + good[5001:]
         for content, expected in [
             (good[:-1], ["truncated plan", f"{len(good) - 64} bytes", f"{len(good) - 65}"]),
@@ -109,7 +113,9 @@ class RunErrors(harness.EndToEndTest):
             (b"nn.model @m {}\n" * 10, ["not a plan file", "trainc compile"]),
             (corrupted, ["corrupted plan", "checksum", "compile or copy it again"]),
             (good + b"\0", ["plan: expected", f"found {len(good) - 63}"]),
-            *[(good[:at] + struct.pack("<I", 9) + good[at + 4:], ["plan format", "9", "is newer than this program's 1.0", "trainrun"]) for at in versions],
+            (with_number(8, 9), ["plan format 9.0 is newer than this program's 2.0; use a trainrun of"]),
+            (with_number(12, 9), ["plan format 2.9 is newer than this program's 2.0; use a trainrun of"]),
+            (with_number(8, 1), ["plan format 1.0 is older than this program's 2.0; compile the model again"]),
         ]:
             with self.subTest(expected=expected):
                 Path("bad.plan").write_bytes(content)

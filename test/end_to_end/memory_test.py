@@ -11,7 +11,7 @@ import harness
 import small_gpt
 from harness import ROOT, TRAINRUN
 
-# What no plan places: the program and its libraries, work buffers of the BLAS, stacks.
+# What no plan places: the program and its libraries, stacks.
 OTHER_BYTES = 96 << 20
 
 

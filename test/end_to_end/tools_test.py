@@ -80,6 +80,18 @@ class Plans(harness.EndToEndTest):
         self.assertEqual(len(products), 6, "forward, gradients of input and weight, eval, prefill, decode")
         self.assertTrue(all("h.1.mlp.c_proj" in line and "(model.mlir:12)" in line for line in products))
 
+        kinds = set(re.findall(r"^kernel ([a-z]+)\w* (\w+) grid=", out, re.MULTILINE))
+        self.assertLessEqual({("gemm", "gemm"), ("attention", "attention"), ("rows", "rows"), ("scatter", "scatter")}, kinds)
+
+    def test_profile_sums_kernels_by_what_they_compute(self):
+        Path("tokens.bin").write_bytes(bytes(2 * 16 * 6))
+        _, err = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile")
+        for name, computes in [("matrix products", True), ("attention", True), ("other kernels", False)]:
+            share, flops, bandwidth = re.search(rf"([\d.]+)% +([\d.]+) +([\d.]+)  all {name} but init's$", err, re.MULTILINE).groups()
+            self.assertGreater(float(share), 0, name)
+            self.assertGreater(float(bandwidth), 0, name)
+            self.assertEqual(float(flops) > 0, computes, name)
+
     def test_damaged_bytes_are_refused(self):
         numbers = random.Random(7)
         for _ in range(150):

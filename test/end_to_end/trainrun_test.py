@@ -77,7 +77,7 @@ class Training(TrainrunTest):
         evaluations = [line for line in lines if "eval_loss" in line]
         self.assertEqual([line["step"] for line in evaluations], [25, 50, 60])
         self.assertAlmostEqual(evaluations[-1]["perplexity"], math.exp(evaluations[-1]["eval_loss"]))
-        for text in ["256 parameters", "threads", "OpenBLAS", "step 1/60", "tok/s", "ETA", "step 60/60"]:
+        for text in ["256 parameters", "threads", "step 1/60", "tok/s", "ETA", "step 60/60"]:
             self.assertIn(text, err)
 
     def test_planned_bytes_are_those_of_the_dry_run(self):
@@ -178,7 +178,7 @@ class Checkpoints(TrainrunTest):
         self.train(10, "--checkpoint-dir", "ck", "--seed", "3")
         state = json.loads(Path("ck/step-00000010/trainer_state.json").read_text())
         self.assertEqual((state["step"], state["seed"], state["samples"], state["tokens"]), (10, 3, 80, 640))
-        self.assertIn("OpenBLAS", state["environment"]["blas"])
+        self.assertRegex(state["environment"]["kernels"], "^x86-64-v[34]$")
         self.assertEqual(json.loads(Path("ck/step-00000010/config.json").read_text()), {"model_type": "toy"})
 
     def test_damage_is_named(self):

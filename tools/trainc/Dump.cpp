@@ -32,7 +32,6 @@ private:
   std::string source(uint32_t index) const;
   std::string operand(const fb::Operand &operand) const;
   std::string launch(const fb::Launch &launch) const;
-  std::string gemm(const fb::Gemm &gemm) const;
 
   const fb::Plan &plan_;
   std::string text_;
@@ -71,19 +70,10 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
   return text + ")";
 }
 
-std::string PlanPrinter::gemm(const fb::Gemm &gemm) const {
-  return fmt::format("gemm {} {}= {}{} x {}{}  m={} n={} k={} batch={} tile={}x{}", operand(*gemm.c()),
-                     gemm.beta() != 0 ? "+" : "", operand(*gemm.a()), gemm.transpose_a() ? "^T" : "",
-                     operand(*gemm.b()), gemm.transpose_b() ? "^T" : "", gemm.m(), gemm.n(), gemm.k(),
-                     gemm.batch(), gemm.tile_m(), gemm.tile_n());
-}
-
 void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
   std::string from = source(instruction.source());
   if (const fb::Launch *op = instruction.operation_as_Launch())
     return line("{}  // {}", launch(*op), from);
-  if (const fb::Gemm *op = instruction.operation_as_Gemm())
-    return line("{}  // {}", gemm(*op), from);
   if (const fb::Copy *op = instruction.operation_as_Copy())
     return line("copy {} -> {} bytes={}  // {}", operand(*op->source()), operand(*op->destination()),
                 op->bytes(), from);
@@ -116,7 +106,8 @@ void PlanPrinter::printCode() {
   for (const fb::Object *object : *plan_.objects())
     line("object {} bytes={}", object->level()->str(), object->image()->size());
   for (const fb::Kernel *kernel : *plan_.kernels())
-    line("kernel {} grid={} params={}", kernel->symbol()->str(), kernel->grid(), kernel->params()->size());
+    line("kernel {} {} grid={} params={} flops={}", kernel->symbol()->str(), kernelKindName(kernel->kind()),
+         kernel->grid(), kernel->params()->size(), kernel->flops());
 }
 
 void PlanPrinter::printStates() {

@@ -113,7 +113,8 @@ std::string details(const Executor &executor) {
 /// A line per kind of instruction: the step's roofline at a glance.
 static std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
   constexpr std::pair<ProfileKind, const char *> kKinds[] = {{ProfileKind::Gemm, "matrix products"},
-                                                             {ProfileKind::Kernel, "kernels"},
+                                                             {ProfileKind::Attention, "attention"},
+                                                             {ProfileKind::Kernel, "other kernels"},
                                                              {ProfileKind::Move, "copies and zeroings"}};
   std::string text;
   for (const auto &[kind, name] : kKinds) {

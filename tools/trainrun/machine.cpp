@@ -1,6 +1,5 @@
 #include "tools/trainrun/machine.h"
 
-#include "runtime/device/cpu/blas.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
 
@@ -22,8 +21,7 @@ std::map<std::string, std::string> Machine::environment() const {
   const auto *cpu = dynamic_cast<const CpuDevice *>(device_.get());
   if (!cpu)
     return {};
-  const Result<const Blas *> blas = Blas::load();
-  return {{"kernels", cpu->level()}, {"blas", blas.ok() ? (*blas)->description() : "none"}};
+  return {{"kernels", cpu->level()}};
 }
 
 } // namespace trainc

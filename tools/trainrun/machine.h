@@ -17,8 +17,8 @@ public:
 
   Device &device() { return *device_; }
   unsigned threads() const { return threads_; }
-  /// What may change the bits of results: "kernels" (the instruction set in use) and "blas". Only once the
-  /// plan's kernels are loaded.
+  /// What may change the bits of results: "kernels", the instruction set in use. Only once the plan's kernels
+  /// are loaded.
   std::map<std::string, std::string> environment() const;
 
 private:

@@ -19,11 +19,11 @@ unsigned availableThreads() {
 
 } // namespace
 
-CpuDevice::CpuDevice(unsigned threads) : blas_(Blas::load()), pool_(threads ? threads : availableThreads()) {}
+CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableThreads()) {}
 
 std::string CpuDevice::description() const {
-  return fmt::format("cpu ({}, {} threads, {})", kernels_.level().empty() ? "no kernels" : kernels_.level(),
-                     pool_.threads(), blas_.ok() ? (*blas_)->description() : "no BLAS");
+  return fmt::format("cpu ({}, {} threads)", kernels_.level().empty() ? "no kernels" : kernels_.level(),
+                     pool_.threads());
 }
 
 Result<std::byte *> CpuDevice::allocateArena(std::string_view name, uint64_t bytes) {
@@ -32,7 +32,6 @@ Result<std::byte *> CpuDevice::allocateArena(std::string_view name, uint64_t byt
 }
 
 Status CpuDevice::loadKernels(const fb::Plan &plan) {
-  TRAINC_RETURN_IF_ERROR(blas_.status());
   TRAINC_ASSIGN_OR_RETURN(kernels_, KernelLibrary::load(plan));
   return {};
 }
@@ -41,17 +40,6 @@ void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
   const KernelFunction function = kernels_.kernel(kernel);
   pool_.run(grid, [=](uint64_t begin, uint64_t end) {
     function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end));
-  });
-}
-
-void CpuDevice::gemm(const GemmCall &call) {
-  const int64_t rows = (call.m - 1) / call.tileM + 1, columns = (call.n - 1) / call.tileN + 1;
-  const auto tiles = static_cast<uint64_t>(rows * columns * call.batch);
-  const Blas &blas = **blas_;
-  pool_.run(tiles, 1, [&](uint64_t begin, uint64_t end) {
-    for (auto tile = static_cast<int64_t>(begin); tile < static_cast<int64_t>(end); ++tile)
-      blas.gemmTile(call, tile / (rows * columns), tile % rows * call.tileM,
-                    tile / rows % columns * call.tileN);
   });
 }
 

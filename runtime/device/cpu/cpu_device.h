@@ -1,8 +1,7 @@
-// The CPU as a device: own threads, generated kernels, a BLAS called tile by tile.
+// The CPU as a device: own threads, generated kernels.
 #pragma once
 
 #include "runtime/device/arena.h"
-#include "runtime/device/cpu/blas.h"
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/cpu/thread_pool.h"
 #include "runtime/device/device.h"
@@ -27,7 +26,6 @@ public:
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
   Status loadKernels(const fb::Plan &plan) override;
   void launch(uint32_t kernel, void *const *args, uint64_t grid) override;
-  void gemm(const GemmCall &call) override;
   void copy(std::byte *destination, const std::byte *source, uint64_t bytes) override;
   void zero(std::byte *destination, uint64_t bytes) override;
   void toDevice(std::byte *destination, std::span<const std::byte> source) override;
@@ -35,7 +33,6 @@ public:
   void synchronise() override {}
 
 private:
-  Result<const Blas *> blas_; ///< before the threads, see Blas::load(); loadKernels() reports its error
   ThreadPool pool_;
   KernelLibrary kernels_;
   std::vector<ArenaMapping> arenas_;

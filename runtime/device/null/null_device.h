@@ -16,7 +16,6 @@ public:
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
   Status loadKernels(const fb::Plan &) override { return {}; }
   void launch(uint32_t, void *const *, uint64_t) override {}
-  void gemm(const GemmCall &) override {}
   void copy(std::byte *, const std::byte *, uint64_t) override {}
   void zero(std::byte *, uint64_t) override {}
   void toDevice(std::byte *, std::span<const std::byte>) override {}

@@ -7,11 +7,22 @@ namespace {
 using fb::Access;
 using fb::DType;
 
-constexpr uint64_t kWeight = 4096, kRow = 256;
+constexpr uint64_t kWeight = 4096, kRow = 256, kProduct = 4 * 16;
 
 struct Kernels {
-  uint32_t add, reciprocal, twice, gather, report;
+  uint32_t add, reciprocal, twice, gather, report, matmul;
 };
+
+/// product[4, 16] = rows[4, 256] w[16, 256]^T
+uint32_t addProduct(PlanBuilder &builder) {
+  const uint32_t kernel = builder.kernel("test_matmul", 4,
+                                         {{Access::Read, DType::F32, 4 * kRow * 4},
+                                          {Access::Read, DType::F32, kWeight * 4},
+                                          {Access::Write, DType::F32, kProduct * 4}});
+  builder.plan.kernels[kernel]->kind = fb::KernelKind::Gemm;
+  builder.plan.kernels[kernel]->flops = 2 * kProduct * kRow;
+  return kernel;
+}
 
 Kernels addKernels(PlanBuilder &builder) {
   const ParamSpec read{Access::Read, DType::F32, kWeight * 4}, write{Access::Write, DType::F32, kWeight * 4};
@@ -21,7 +32,8 @@ Kernels addKernels(PlanBuilder &builder) {
           builder.kernel("test_double", 1, {{Access::ReadWrite, DType::F32, kRow * 4}}),
           builder.kernel("test_gather", 4,
                          {read, {Access::Read, DType::I32, 16}, {Access::Write, DType::F32, 4096}}),
-          builder.kernel("test_report", 1, {read, one, result, result})};
+          builder.kernel("test_report", 1, {read, one, result, result}),
+          addProduct(builder)};
 }
 
 void addSettings(PlanBuilder &builder, uint32_t logits) {
@@ -51,7 +63,7 @@ PlanBuilder fullPlan() {
   const uint32_t logits = b.buffer("logits", PlanBuilder::kPersistent, DType::F32, kRow, Cache);
   const uint32_t tokens = b.buffer("tokens", PlanBuilder::kScratch, DType::I32, 4, Input);
   const uint32_t rows = b.buffer("rows", PlanBuilder::kScratch, DType::F32, 4 * kRow, Activation);
-  const uint32_t product = b.buffer("product", PlanBuilder::kScratch, DType::F32, 4 * 16, Activation);
+  const uint32_t product = b.buffer("product", PlanBuilder::kScratch, DType::F32, kProduct, Activation);
   const uint32_t scratch = b.buffer("inverse", PlanBuilder::kScratch, DType::F32, kWeight, Activation);
   const uint32_t lr = b.scalar("lr", DType::F32, fb::Direction::ToDevice);
   b.scalar("position", DType::I32, fb::Direction::ToDevice);
@@ -71,8 +83,7 @@ PlanBuilder fullPlan() {
   b.input(micro, "tokens", tokens, DType::I32, {4});
   micro.inputs[0]->limit = 16;
   b.launch(micro.instructions, k.gather, {at(weight), at(tokens), at(rows)});
-  b.gemm(micro.instructions, 4, 16, kRow, rows, weight, product, matmul).transpose_b = true;
-  static_cast<fb::GemmT *>(micro.instructions.back()->operation.value)->ldb = kRow;
+  b.launch(micro.instructions, k.matmul, {at(rows), at(weight), at(product)}, matmul);
   b.launch(micro.instructions, k.reciprocal, {at(weight), at(scratch)}, inverse);
   b.launch(micro.instructions, k.report, {at(weight), at(lr), at(loss), at(finite)});
 

@@ -121,18 +121,6 @@ void PlanBuilder::launch(Body &body, uint32_t kernel, std::vector<fb::Operand> a
   append(body, std::move(launch), source);
 }
 
-fb::GemmT &PlanBuilder::gemm(Body &body, uint64_t m, uint64_t n, uint64_t k, uint32_t a, uint32_t b,
-                             uint32_t c, uint32_t source) {
-  fb::GemmT gemm;
-  gemm.m = m, gemm.n = n, gemm.k = k;
-  gemm.lda = k, gemm.ldb = n, gemm.ldc = n;
-  gemm.tile_m = m, gemm.tile_n = n;
-  gemm.a = std::make_unique<fb::Operand>(at(a));
-  gemm.b = std::make_unique<fb::Operand>(at(b));
-  gemm.c = std::make_unique<fb::Operand>(at(c));
-  return append(body, std::move(gemm), source);
-}
-
 void PlanBuilder::copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source) {
   fb::CopyT copy;
   copy.source = std::make_unique<fb::Operand>(from);

@@ -45,10 +45,6 @@ public:
 
   using Body = std::vector<std::unique_ptr<fb::InstructionT>>;
   void launch(Body &body, uint32_t kernel, std::vector<fb::Operand> args, uint32_t source = 0);
-  /// A dense row-major product with the operands at the beginning of their buffers; the result may be
-  /// changed.
-  fb::GemmT &gemm(Body &body, uint64_t m, uint64_t n, uint64_t k, uint32_t a, uint32_t b, uint32_t c,
-                  uint32_t source = 0);
   void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   /// Returns the loop's body.

@@ -40,6 +40,19 @@ void test_gather(void *const *args, int64_t begin, int64_t end) {
   }
 }
 
+// out[4][16] = x[4][256] y[16][256]^T
+void test_matmul(void *const *args, int64_t begin, int64_t end) {
+  const float *x = args[0], *y = args[1];
+  float *out = args[2];
+  for (int64_t row = begin; row < clampEnd(end, kRows); ++row)
+    for (int64_t column = 0; column < kTiles; ++column) {
+      float sum = 0;
+      for (int64_t i = 0; i < kTile; ++i)
+        sum += x[row * kTile + i] * y[column * kTile + i];
+      out[row * kTiles + column] = sum;
+    }
+}
+
 // loss[1] = x[4096][0], finite[1] = 1: a step's scalars.
 void test_report(void *const *args, int64_t begin, int64_t end) {
   const float *x = args[0], *lr = args[1];
