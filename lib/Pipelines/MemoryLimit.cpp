@@ -34,8 +34,11 @@ static std::string bytesByKind(const MemoryReport &memory) {
   return text;
 }
 
-/// What makes the plan smaller: less of what grows with the batch, or else of what does not.
+/// What makes the plan smaller, so that it fits into `limit`: less of what grows with the batch, or else of
+/// what does not.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, int64_t limit) {
+  if (limit <= 0)
+    return "no plan fits; allow more";
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
@@ -58,12 +61,14 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
 
 LogicalResult checkMemoryLimit(ModuleOp module, int64_t limit) {
   MemoryReport memory = memoryReport(module);
-  if (limit == 0 || memory.peak <= limit)
+  if (limit == 0 || memory.peak + kUnplannedBytes <= limit)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
-                               << " bytes), --memory-limit allows " << formatBytes(limit) << " (" << limit
-                               << "): " << bytesByKind(memory) << "; " << advice(training, memory, limit);
+                               << " bytes) and " << formatBytes(kUnplannedBytes)
+                               << " for the process around it, --memory-limit allows " << formatBytes(limit)
+                               << " (" << limit << "): " << bytesByKind(memory) << "; "
+                               << advice(training, memory, limit - kUnplannedBytes);
 }
 
 } // namespace trainc

@@ -123,7 +123,7 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, const CompileOptions
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report = reportJson(module, secondsSoFar + seconds);
   return serializePlan(module, module.getName().value_or("model"), toKernelObjects(std::move(*objects)),
-                       reportJson(module, std::nullopt)); // no times: equal models give equal bytes
+                       reportJson(module, std::nullopt));
 }
 
 } // namespace trainc

@@ -61,41 +61,46 @@ static int64_t runsPerStep(ModuleOp module, StringRef entry) {
   return 1;
 }
 
-/// Floating-point operations and predicted seconds of a training step.
-static std::pair<int64_t, double> stepCost(ModuleOp module) {
-  Machine machine = Machine::thisOne();
+/// Floating-point operations of a training step.
+static int64_t flopsPerStep(ModuleOp module) {
   int64_t flops = 0;
+  for (auto entry : module.getOps<plan::EntryOp>())
+    flops += runsPerStep(module, entry.getSymName()) * int64_t(entry.getFlops());
+  return flops;
+}
+
+/// How long a training step takes on the machine that compiles.
+static double predictedStepSeconds(ModuleOp module) {
+  Machine machine = Machine::thisOne();
   double seconds = 0;
-  for (auto entry : module.getOps<plan::EntryOp>()) {
-    int64_t runs = runsPerStep(module, entry.getSymName());
-    flops += runs * entry.getFlops();
-    seconds += double(runs) * predictSeconds(entry, machine);
-  }
-  return {flops, seconds};
+  for (auto entry : module.getOps<plan::EntryOp>())
+    seconds += double(runsPerStep(module, entry.getSymName())) * predictSeconds(entry, machine);
+  return seconds;
 }
 
 std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
   MemoryReport memory = memoryReport(module);
-  auto [flops, stepSeconds] = stepCost(module);
   llvm::json::Object json{
       {"parameters", parameterCount(module)},
-      {"flops_per_step", flops},
+      {"flops_per_step", flopsPerStep(module)},
       {"memory", llvm::json::Object{{"parameters", memory.parameters},
                                     {"gradients", memory.gradients},
                                     {"optimizer", memory.optimizer},
                                     {"activations", memory.activations},
                                     {"workspace", memory.workspace},
-                                    {"peak", memory.peak}}},
+                                    {"peak", memory.peak},
+                                    {"unplanned", kUnplannedBytes}}},
       {"collectives", llvm::json::Object{}},
-      {"predicted_step_seconds", stepSeconds},
   };
   for (auto generation : module.getOps<plan::GenerationOp>())
     json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},
                                             {"vocabulary", int64_t(generation.getVocabulary())}};
   for (auto refusal : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = refusal.getReason();
-  if (compileSeconds)
+  if (compileSeconds) {
+    json["predicted_step_seconds"] = predictedStepSeconds(module);
     json["compile_seconds"] = *compileSeconds;
+  }
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
 }
 

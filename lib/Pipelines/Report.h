@@ -10,7 +10,11 @@
 
 namespace trainc {
 
-/// Bytes per rank, by what they are for. Scratch is attributed by what is in use when most of it is.
+/// What a process that trains takes besides its plan's arenas, at most: program and libraries, kernels,
+/// batches, stacks. A test measures it (test/end_to_end/memory_test.py).
+inline constexpr int64_t kUnplannedBytes = int64_t{32} << 20;
+
+/// Bytes per rank, by what they are for. All of the scratch arena counts as activations.
 struct MemoryReport {
   int64_t parameters = 0, gradients = 0, optimizer = 0, activations = 0, workspace = 0;
   /// All arenas together: exactly what the runtime allocates.
@@ -20,8 +24,8 @@ struct MemoryReport {
 /// Sums the arenas of a module of phase `plan`.
 MemoryReport memoryReport(mlir::ModuleOp module);
 
-/// The report as JSON (docs/report.md): parameters, flops_per_step, memory, collectives,
-/// predicted_step_seconds and, where given, compile_seconds.
+/// The report as JSON (docs/report.md). What depends on the machine that compiles, predicted_step_seconds and
+/// compile_seconds, is left out where no time is given, so that equal models have equal reports.
 std::string reportJson(mlir::ModuleOp module, std::optional<double> compileSeconds);
 
 } // namespace trainc

@@ -63,6 +63,10 @@ class Plans(harness.EndToEndTest):
         self.compile(harness.program("gpt"))
         self.assertTrue(Path("model.plan").read_bytes() == self.good)
 
+    def test_nothing_in_a_plan_depends_on_the_machine_that_compiles(self):
+        self.assertIn(b'"flops_per_step"', self.good)
+        self.assertNotIn(b"_seconds", self.good)
+
     def test_a_plan_that_trainrun_would_refuse_is_not_written(self):
         self.fails([TRAINC, "compile", "model.mlir", "-o", "other.plan", "--accumulate=100000"], 2,
                    "other.plan: not written, as trainrun would refuse it: training, accumulate: expected 1 to 65536, found 100000")
