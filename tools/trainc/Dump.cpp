@@ -1,8 +1,9 @@
 #include "tools/trainc/Dump.h"
 
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/view.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iterator>
 
 namespace trainc {
@@ -30,6 +31,7 @@ private:
   void printInstruction(const fb::Instruction &instruction);
   void printInstructions(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions);
   std::string source(uint32_t index) const;
+  std::string buffer(uint32_t index) const;
   std::string operand(const fb::Operand &operand) const;
   std::string launch(const fb::Launch &launch) const;
 
@@ -46,12 +48,17 @@ std::string PlanPrinter::source(uint32_t index) const {
   const fb::Source &source = *plan_.sources()->Get(index);
   if (!source.file() || source.line() == 0)
     return source.op()->str();
-  return fmt::format("{} ({}:{})", source.op()->str(), source.file()->str(), source.line());
+  return fmt::format("{} ({}:{}:{})", source.op()->str(), source.file()->str(), source.line(),
+                     source.column());
+}
+
+std::string PlanPrinter::buffer(uint32_t index) const {
+  const flatbuffers::String *name = plan_.buffers()->Get(index)->name();
+  return name ? name->str() : fmt::format("#{}", index);
 }
 
 std::string PlanPrinter::operand(const fb::Operand &operand) const {
-  const fb::Buffer &buffer = *plan_.buffers()->Get(operand.buffer());
-  std::string text = buffer.name() ? buffer.name()->str() : fmt::format("#{}", operand.buffer());
+  std::string text = buffer(operand.buffer());
   if (operand.offset())
     text += fmt::format("+{}", operand.offset());
   if (operand.loop_stride())
@@ -96,27 +103,47 @@ void PlanPrinter::printInstructions(
 void PlanPrinter::printMemory() {
   for (const fb::Arena *arena : *plan_.arenas())
     line("arena {} bytes={}", arena->name()->str(), arena->bytes());
-  for (const fb::Buffer *buffer : *plan_.buffers())
-    line("buffer {} in {} at {} bytes={} {} {}", buffer->name() ? buffer->name()->str() : "",
-         plan_.arenas()->Get(buffer->arena())->name()->str(), buffer->offset(), buffer->bytes(),
-         dtypeName(buffer->dtype()), roleName(buffer->role()));
+  for (uint32_t index = 0; index < plan_.buffers()->size(); ++index) {
+    const fb::Buffer &each = *plan_.buffers()->Get(index);
+    line("buffer {} in {} at {} bytes={} {} {}", buffer(index),
+         plan_.arenas()->Get(each.arena())->name()->str(), each.offset(), each.bytes(),
+         dtypeName(each.dtype()), roleName(each.role()));
+  }
+}
+
+const char *accessName(fb::Access access) {
+  return access == fb::Access::Read ? "read" : access == fb::Access::Write ? "write" : "read_write";
+}
+
+std::string parameters(const fb::Kernel &kernel) {
+  std::vector<std::string> texts;
+  for (const fb::Param *param : *kernel.params())
+    texts.push_back(fmt::format("{} {} bytes={}", accessName(param->access()), dtypeName(param->dtype()),
+                                param->bytes()));
+  return fmt::format("({})", fmt::join(texts, ", "));
 }
 
 void PlanPrinter::printCode() {
-  for (const fb::Object *object : *plan_.objects())
-    line("object {} bytes={}", object->level()->str(), object->image()->size());
+  for (const fb::Object *object : *plan_.objects()) {
+    std::vector<std::string_view> features;
+    for (const auto *feature : *object->features())
+      features.push_back(view(feature));
+    line("object {} bytes={} needs {}", object->level()->str(), object->image()->size(),
+         fmt::join(features, ", "));
+  }
   for (const fb::Kernel *kernel : *plan_.kernels())
-    line("kernel {} {} grid={} params={} flops={}", kernel->symbol()->str(), kernelKindName(kernel->kind()),
-         kernel->grid(), kernel->params()->size(), kernel->flops());
+    line("kernel {} {} grid={} flops={} {}", kernel->symbol()->str(), kernelKindName(kernel->kind()),
+         kernel->grid(), kernel->flops(), parameters(*kernel));
 }
 
 void PlanPrinter::printStates() {
   for (const fb::State *state : *plan_.states())
-    line("state {} {} {} {}", state->name()->str(), dtypeName(state->dtype()), shapeText(*state->shape()),
-         roleName(state->role()));
+    line("state {} {} {} {} in {}", state->name()->str(), dtypeName(state->dtype()),
+         shapeText(*state->shape()), roleName(state->role()), buffer(state->buffer()));
   for (const fb::Scalar *scalar : *plan_.scalars())
-    line("scalar {} {} {}", scalar->name()->str(), dtypeName(scalar->dtype()),
-         scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device");
+    line("scalar {} {} {} in {}", scalar->name()->str(), dtypeName(scalar->dtype()),
+         scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device",
+         buffer(scalar->buffer()));
 }
 
 void PlanPrinter::printTraining() {
@@ -128,12 +155,19 @@ void PlanPrinter::printTraining() {
            schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total());
   }
   if (const fb::Generation *generation = plan_.generation())
-    line("generation context={} vocabulary={}", generation->context(), generation->vocabulary());
+    line("generation context={} vocabulary={} logits in {}", generation->context(), generation->vocabulary(),
+         buffer(generation->logits()));
   if (plan_.no_generation())
     line("no generation: {}", plan_.no_generation()->str());
   if (plan_.exports())
     for (const fb::Export *file : *plan_.exports())
-      line("export {} bytes={}", file->file()->str(), file->text()->size());
+      line("export {} {}", file->file()->str(), view(file->text()));
+  if (plan_.report())
+    line("report {}", view(plan_.report()));
+}
+
+std::string allowedValues(const fb::Input &input) {
+  return input.limit() ? fmt::format(" below {} or {}", input.limit(), input.ignore()) : "";
 }
 
 void PlanPrinter::printEntry(const fb::Entry &entry) {
@@ -141,8 +175,9 @@ void PlanPrinter::printEntry(const fb::Entry &entry) {
   ++indent_;
   if (entry.inputs())
     for (const fb::Input *input : *entry.inputs())
-      line("input {} {} {} {}", input->column()->str(), dtypeName(input->dtype()), shapeText(*input->shape()),
-           input->extent() == fb::Extent::Step ? "step" : "micro");
+      line("input {} {} {} {}{} in {}", input->column()->str(), dtypeName(input->dtype()),
+           shapeText(*input->shape()), input->extent() == fb::Extent::Step ? "step" : "micro",
+           allowedValues(*input), buffer(input->buffer()));
   --indent_;
   printInstructions(*entry.instructions());
   line("}}");
