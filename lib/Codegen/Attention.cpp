@@ -72,7 +72,8 @@ private:
     tiles.blocks(emit.i64(0), tiles.lastKey(visibility, shape.keys, first, valid), shape.keys,
                  [&](Value key, int64_t count) {
                    tiles.scores(scores, keyRows.from(emit, key), count, packedQ);
-                   tiles.eachVector([&](Value lane) { softmax(first, valid, key, count, lane); });
+                   tiles.hide(scores, visibility, true, first, valid, key, count);
+                   tiles.eachVector([&](Value lane) { softmax(count, lane); });
                    tiles.accumulate(sums, valueRows.from(emit, key), count, scores, decay);
                  });
     finish(b, head, first, valid);
@@ -80,19 +81,13 @@ private:
 
   /// Scores of a block -> e^(score - largest so far), with the sum, the largest, and what earlier sums shrink
   /// by.
-  void softmax(Value first, Value valid, Value key, int64_t count, Value lane) {
+  void softmax(int64_t count, Value lane) {
     const int64_t lanes = tiles.lanes();
     Type vector = Emitter::laneType(element, lanes);
     Value none = emit.constant(vector, -std::numeric_limits<double>::infinity());
     Value before = emit.load({largest, element, lane}, lanes);
     Value after = emit.loop(emit.i64(0), emit.i64(count), 1, before, [&](Value row, ValueRange carried) {
-      Address at = tiles.at(scores, row, lane);
-      Value score = emit.load(at, lanes);
-      if (visibility.any()) {
-        Value seen = tiles.visible(visibility, true, first, lane, valid, emit.add(key, row));
-        score = arith::SelectOp::create(emit.builder, emit.loc, seen, score, none);
-        emit.store(score, at);
-      }
+      Value score = emit.load(tiles.at(scores, row, lane), lanes);
       Value more =
           arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OGT, score, carried[0]);
       return SmallVector<Value>{arith::SelectOp::create(emit.builder, emit.loc, more, score, carried[0])};

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
@@ -37,6 +39,13 @@ private:
   /// where the lse and D of this head's queries start.
   void scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
                       int64_t count);
+  /// The log-sum-exp of a query that sees no key is -infinity; with 0 in its place all its P are 0, not NaN.
+  Value finite(Value logSumExp) {
+    Value none = emit.constant(logSumExp.getType(), -std::numeric_limits<double>::infinity());
+    Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, logSumExp, none);
+    return arith::SelectOp::create(emit.builder, emit.loc, empty, emit.constant(none.getType(), 0),
+                                   logSumExp);
+  }
   Value statisticsBase(Value b, Value head) {
     return emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries);
   }
@@ -109,16 +118,13 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value f
     return emit.splat(emit.load({base, element, emit.add(statistics, emit.add(row, i))}), lanes);
   };
   tiles->eachVector([&](Value lane) {
-    Value ownLse = lanesAreQueries ? ofQuery(lse, lane, {}) : Value();
+    Value ownLse = lanesAreQueries ? finite(ofQuery(lse, lane, {})) : Value();
     Value ownSum = lanesAreQueries ? ofQuery(sums, lane, {}) : Value();
     emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
       Address score = tiles->at(scores, i, lane), gradient = tiles->at(dP, i, lane);
-      Value difference = emit.sub(emit.load(score, lanes), lanesAreQueries ? ownLse : ofQuery(lse, lane, i));
+      Value difference =
+          emit.sub(emit.load(score, lanes), lanesAreQueries ? ownLse : finite(ofQuery(lse, lane, i)));
       Value p = math::ExpOp::create(emit.builder, emit.loc, difference);
-      if (visibility.any()) {
-        Value seen = tiles->visible(visibility, lanesAreQueries, first, lane, valid, emit.add(row, i));
-        p = arith::SelectOp::create(emit.builder, emit.loc, seen, p, emit.constant(p.getType(), 0));
-      }
       Value centred = emit.sub(emit.load(gradient, lanes), lanesAreQueries ? ownSum : ofQuery(sums, lane, i));
       emit.store(p, score);
       emit.store(emit.mul(p, centred), gradient);
@@ -163,6 +169,7 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   tiles->blocks(emit.i64(0), end, shape.keys, [&](Value key, int64_t count) {
     tiles->scores(scores, keys.from(emit, key), count, packedA);
     tiles->scores(dP, values.from(emit, key), count, packedB);
+    tiles->hide(scores, visibility, true, first, valid, key, count);
     scoreGradients(true, statistics, first, valid, key, count);
     tiles->accumulate(gradA, keys.from(emit, key), count, dP, ones);
   });
@@ -199,6 +206,7 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
     tiles->blocks(begin, emit.i64(shape.queries), shape.queries, [&](Value query, int64_t count) {
       tiles->scores(scores, queries.from(emit, query), count, packedA);
       tiles->scores(dP, grads.from(emit, query), count, packedB);
+      tiles->hide(scores, visibility, false, first, valid, query, count);
       scoreGradients(false, statistics, first, valid, query, count);
       tiles->accumulate(gradB, grads.from(emit, query), count, scores, ones);
       tiles->accumulate(gradA, queries.from(emit, query), count, dP, ones);

@@ -3,6 +3,8 @@
 
 #include "llvm/ADT/bit.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace trainc::codegen;
 
@@ -187,4 +189,27 @@ Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries
                                emit.splat(other, vectorLanes)));
   }
   return seen;
+}
+
+void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanesAreQueries, Value first,
+                          Value valid, Value row, int64_t count) {
+  auto hideAll = [&] {
+    Value hidden =
+        emit.constant(Emitter::laneType(element, vectorLanes), -std::numeric_limits<double>::infinity());
+    eachVector([&](Value lane) {
+      emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+        Value seen = visible(visibility, lanesAreQueries, first, lane, valid, emit.add(row, i));
+        Value score = emit.load(at(scores, i, lane), vectorLanes);
+        emit.store(arith::SelectOp::create(emit.builder, emit.loc, seen, score, hidden), at(scores, i, lane));
+      });
+    });
+  };
+  if (visibility.segments || visibility.limit)
+    return hideAll();
+  if (!visibility.causal)
+    return;
+  // Only blocks on the diagonal hide anything: those whose last key is beyond the first query.
+  Value query = lanesAreQueries ? first : row;
+  Value lastKey = lanesAreQueries ? emit.add(row, count - 1) : emit.add(first, tileWidth - 1);
+  emit.when(emit.less(emit.add(query, visibility.shift), lastKey), hideAll);
 }

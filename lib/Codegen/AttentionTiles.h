@@ -47,7 +47,6 @@ struct Visibility {
   mlir::Type segmentType;
   mlir::Value segmentBase; ///< i64, elements before this batch element's segments
 
-  bool any() const { return causal || limit || segments; }
 };
 
 /// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
@@ -91,10 +90,10 @@ public:
   mlir::Value loadValid(mlir::Value base, mlir::Type type, mlir::Value first, mlir::Value lane,
                         mlir::Value valid);
 
-  /// Which lanes (positions first + lane, ...) see `row`. `lanesAreQueries`: the lanes are queries, the row
-  /// is a key. Only if visibility.any().
-  mlir::Value visible(const Visibility &visibility, bool lanesAreQueries, mlir::Value first, mlir::Value lane,
-                      mlir::Value valid, mlir::Value row);
+  /// scores[i, l] = -infinity for the rows row + i, i < count, that lane l (position first + l) does not see.
+  /// `lanesAreQueries`: the lanes are queries, the rows are keys.
+  void hide(mlir::Value scores, const Visibility &visibility, bool lanesAreQueries, mlir::Value first,
+            mlir::Value valid, mlir::Value row, int64_t count);
 
   /// One past the last key that any of the queries [first, first + valid) sees.
   mlir::Value lastKey(const Visibility &visibility, int64_t keys, mlir::Value first, mlir::Value valid);
@@ -108,6 +107,9 @@ public:
   mlir::Type element;
 
 private:
+  /// Which lanes from `lane` on see `row`; null where all do.
+  mlir::Value visible(const Visibility &visibility, bool lanesAreQueries, mlir::Value first, mlir::Value lane,
+                      mlir::Value valid, mlir::Value row);
   void squares(int64_t columns, llvm::function_ref<void(mlir::Value column, Mask mask)> body);
 
   KernelFunction &function;
