@@ -46,7 +46,6 @@ struct Visibility {
   mlir::Value segments; ///< pointer or null
   mlir::Type segmentType;
   mlir::Value segmentBase; ///< i64, elements before this batch element's segments
-
 };
 
 /// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
