@@ -76,9 +76,13 @@ Value MathBuilder::polynomial(Value x, ArrayRef<double> coefficients) {
 /// Adding 1.5 * 2^mantissa leaves the rounded integer in the low bits: no conversion that NaN could upset.
 static double roundingShift(bool wide) { return wide ? 0x1.8p52 : 0x1.8p23; }
 
-/// x = n ln 2 + r; e^x = 2^n e^r, with 2^n in two factors so that the result may be subnormal.
+/// x = n ln 2 + r; e^x = 2^n e^r, with 2^n in two factors so that the result may be subnormal. Results that
+/// round to zero are made by a factor of zero: CPUs take a hundred cycles for a product that underflows, and
+/// attention asks for e^-inf wherever it hides something.
 Value MathBuilder::exp(Value x) {
-  x = wide ? clamp(x, -746, 710) : clamp(x, -104, 89);
+  const double lowest = wide ? -746 : -104;
+  Value vanishes = below(x, lowest);
+  x = clamp(x, lowest, wide ? 710 : 89);
   Value shift = number(roundingShift(wide));
   Value shifted = fma(x, number(kLog2e), shift);
   Value rounded = sub(shifted, shift), n = subInt(bits(shifted), bits(shift));
@@ -87,7 +91,8 @@ Value MathBuilder::exp(Value x) {
   Value tail = wide ? polynomial(r, kExp64) : polynomial(r, kExp32);
   Value result = add(number(1), fma(mul(r, r), tail, r));
   Value half = shiftRight(n, 1);
-  return mul(mul(result, powerOfTwo(half)), powerOfTwo(subInt(n, half)));
+  Value factor = select(vanishes, number(0), powerOfTwo(half));
+  return mul(mul(result, factor), powerOfTwo(subInt(n, half)));
 }
 
 /// x = 2^k m with m in [sqrt(1/2), sqrt 2), f = m - 1, s = f/(2+f): log m = 2 atanh s = f - (f^2/2 - s (f^2/2
