@@ -94,7 +94,19 @@ void Executor::issueStep(const Program &program, uint32_t index, uint64_t iterat
 std::optional<NonFinite> Executor::replay(std::string_view entry) {
   const Program *program = findProgram(entry);
   assert(program && "ask hasEntry() first");
+  clearScratch();
   return replayProgram(plan_, device_, *program);
+}
+
+/// Some instructions write a part of an operand and leave the rest to the next one. What a failed step left
+/// there must not be taken for what they wrote.
+void Executor::clearScratch() {
+  for (uint32_t i = 0; i < plan_.buffers()->size(); ++i) {
+    const fb::Buffer &buffer = *plan_.buffers()->Get(i);
+    const bool scratch = view(plan_.arenas()->Get(buffer.arena())->name()) == "scratch";
+    if (scratch && buffer.role() != fb::Role::Input)
+      device_.zero(buffers_[i], buffer.bytes());
+  }
 }
 
 std::optional<StateView> Executor::findState(std::string_view name) const {

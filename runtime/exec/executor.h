@@ -92,6 +92,7 @@ private:
   Status allocateArenas();
   void bindInterface();
   void runProfiled(const Program &program);
+  void clearScratch();
   void issueStep(const Program &program, uint32_t index, uint64_t iteration);
   const Program *findProgram(std::string_view entry) const;
   std::byte *scalarAddress(std::string_view name, size_t bytes) const;

@@ -133,6 +133,17 @@ TEST_F(ExecutorTest, ReplayNamesTheIteration) {
   EXPECT_THAT(found->message(), HasSubstr("iteration 5"));
 }
 
+TEST_F(ExecutorTest, ReplayBlamesNobodyForWhatAStepLeftBehind) {
+  constexpr uint32_t kGather = 3;
+  PlanBuilder builder = fullPlan();
+  builder.plan.kernels[kGather]->grid =
+      2; // writes two of its four rows, as the first part of a concatenation
+  start(builder);
+  fill();
+  view<float>(4)[3 * 256] = NAN;
+  EXPECT_FALSE(executor->replay("micro_step").has_value());
+}
+
 TEST_F(ExecutorTest, ReplayOfAFiniteEntryFindsNothing) {
   start(fullPlan());
   fill();
