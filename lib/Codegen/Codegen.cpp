@@ -27,8 +27,7 @@ static FailureOr<GeneratedKernels> generateRows(nn::KernelOp kernel, ModuleOp ke
 }
 
 FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp kernels) {
-  auto executable = dyn_cast<ExecutableOpInterface>(op);
-  switch (executable ? executable.getKernelClass() : KernelClass::Alias) {
+  switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
   case KernelClass::Rows:
     return generateRows(cast<nn::KernelOp>(op), kernels);
   case KernelClass::StridedCopy:
@@ -45,7 +44,7 @@ FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp ke
   case KernelClass::Loop:
     break;
   }
-  return op->emitOpError("has no CPU kernel");
+  llvm_unreachable("an op that runs no generated code");
 }
 
 OwningOpRef<ModuleOp> trainc::codegen::createKernelModule(MLIRContext &context) {

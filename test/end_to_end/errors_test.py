@@ -61,6 +61,8 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "above 0", "'0'"),
             (["-o", "x.plan", "--ranks=2"], re.compile(r"\Aerror: --ranks: .*found 2\nRun trainc compile --help"), "found 2"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
+            (["-o", "x.plan", "--hybrid-shard=2"], "--hybrid-shard", "groups of 2 ranks need --ranks"),
+            (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
             (["-o", "x.plan", f"--memory-limit={process + 500}kib"], "gpt.mlir:30:1: error: the plan needs", f"--memory-limit allows 32.49 MiB ({(process + 500) << 10})",
              re.compile(r"\): activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113"),

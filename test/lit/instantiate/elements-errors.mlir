@@ -101,3 +101,12 @@ nn.model @m(%x: tensor<?x0xf32>) {
   nn.loss "loss" %x
 }
 train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter's dimensions must all be known, found 'tensor<?x4xf32>'}}
+  %w = nn.parameter "w" tensor<?x4xf32>
+  nn.loss "loss" %w
+}
+train.program @p { model @m optimizer sgd batch 2 }

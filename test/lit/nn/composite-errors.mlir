@@ -129,7 +129,7 @@ func.func @f(%x: tensor<2x3xf32>, %l: tensor<2xi32>, %w: tensor<2xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x3xf32>, %l: tensor<2xi32>) {
-  // expected-error @+1 {{nn.cross_entropy: smoothing must}}
+  // expected-error @+1 {{nn.cross_entropy: smoothing must lie between 0 and 1, found 1.5}}
   %0, %1 = nn.cross_entropy %x, %l smoothing 1.5 : tensor<2x3xf32>, tensor<2xi32>
   return
 }

@@ -132,3 +132,18 @@ train.program @p { model @m optimizer adamw clip 0x7FF0000000000000 }
 
 // expected-error @below {{'warmup' must be a whole number of steps, found 0.5}}
 train.program @p { model @m optimizer adamw schedule cosine(warmup 0.5) }
+
+// -----
+
+// expected-error @below {{group: the pattern of names is empty}}
+train.program @p { model @m optimizer adamw group "" frozen }
+
+// -----
+
+// expected-error @below {{schedule: minimum must be 0 or more, found -1}}
+train.program @p { model @m optimizer adamw schedule cosine(minimum -1) }
+
+// -----
+
+// expected-error @below {{schedule: warmup of 20 steps does not fit into a total of 10}}
+train.program @p { model @m optimizer adamw schedule cosine(warmup 20, total 10) }
