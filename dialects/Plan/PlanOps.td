@@ -93,8 +93,8 @@ def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, Si
 def Plan_InputOp : Plan_Op<"input"> {
   let summary = "a batch column that the runtime fills before the entry runs";
   let arguments = (ins StrAttr:$column, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Extent:$extent,
-                       I64Attr:$limit, I64Attr:$ignore);
-  let assemblyFormat = "$column $buffer `:` $type $extent `limit` $limit `ignore` $ignore attr-dict";
+                       I64Attr:$limit, I64Attr:$ignore, UnitAttr:$pads);
+  let assemblyFormat = "$column $buffer `:` $type $extent `limit` $limit `ignore` $ignore (`pads` $pads^)? attr-dict";
 }
 
 // Instructions carry `op`, the source op for messages, e.g. "h.3.attn.c_attn: nn.matmul"; file and line are the location.

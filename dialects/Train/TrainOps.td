@@ -156,11 +156,14 @@ def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, 
 
 def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_StateResource>]>]> {
   let summary = "a batch column that the runtime fills before the entry runs";
-  let description = [{ Integer columns: values must be below `limit` (0: unchecked) or equal `ignore`. }];
+  let description = [{
+    Integer columns: values must be below `limit` (0: unchecked) or equal `ignore`. Samples whose values are all `ignore`, in each
+    column that `pads`, count in no loss of the entry: they fill up an incomplete batch.
+  }];
   let arguments = (ins StrAttr:$column, Train_Extent:$extent, DefaultValuedAttr<I64Attr, "0">:$limit,
-                       DefaultValuedAttr<I64Attr, "-1">:$ignore);
+                       DefaultValuedAttr<I64Attr, "-1">:$ignore, UnitAttr:$pads);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$column $extent (`limit` $limit^)? (`ignore` $ignore^)? attr-dict `:` type($result)";
+  let assemblyFormat = "$column $extent (`limit` $limit^)? (`ignore` $ignore^)? (`pads` $pads^)? attr-dict `:` type($result)";
 }
 
 #endif

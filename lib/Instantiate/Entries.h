@@ -37,6 +37,7 @@ mlir::LogicalResult buildGenerationEntries(Instantiation &shared);
 /// Removes ops whose results nobody uses.
 void eraseDeadOps(train::EntryOp entry);
 /// Says of every input which integers it may hold: those that all its uses, in all entries, can look up.
+/// Where they cannot all be ignored, nothing fills up batches.
 void limitInputs(mlir::ModuleOp module);
 
 } // namespace trainc

@@ -13,6 +13,14 @@ static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
   return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
 }
 
+/// Says with which columns the host fills up an incomplete batch, if every loss ignores such samples.
+static void markPadding(ArrayRef<LossTerm> losses) {
+  auto columns = llvm::map_to_vector(losses, ignoringColumn);
+  if (llvm::all_of(columns, [](train::InputOp column) { return bool(column); }))
+    for (train::InputOp column : columns)
+      column.setPads(true);
+}
+
 LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
@@ -24,6 +32,7 @@ LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   }
   if (failed(forward))
     return failure();
+  markPadding(forward->losses);
   // The host divides summed losses by summed targets, those of the first loss; so further losses' means count
   // as often as the first has targets.
   Value total, targets;

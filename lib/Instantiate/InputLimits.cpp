@@ -43,8 +43,14 @@ static void collectLimits(Value value, ColumnLimit &column) {
 void trainc::limitInputs(ModuleOp module) {
   llvm::StringMap<ColumnLimit> columns;
   module.walk([&](train::InputOp input) { collectLimits(input.getResult(), columns[input.getColumn()]); });
+  bool canPad = true;
   module.walk([&](train::InputOp input) {
     const ColumnLimit &column = columns[input.getColumn()];
+    canPad &= !input.getPads() || column.common->ignore.has_value();
+  });
+  module.walk([&](train::InputOp input) {
+    const ColumnLimit &column = columns[input.getColumn()];
+    input.setPads(input.getPads() && canPad);
     if (!column.common)
       return;
     input.setLimit(column.common->limit);

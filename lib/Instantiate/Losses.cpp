@@ -15,18 +15,53 @@ Value trainc::buildLossSum(OpBuilder &builder, const LossTerm &term) {
   return sumOverAll(builder, term.loc, term.value);
 }
 
-std::optional<Value> trainc::buildTargetSum(OpBuilder &builder, const LossTerm &term) {
+/// The value whose bytes `op`'s result has, if it has those of another; else null.
+static Value aliased(Operation *op) {
+  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
+  return executable && executable.getKernelClass() == KernelClass::Alias ? op->getOperand(0) : Value();
+}
+
+/// The op that yields a loss per target; null where the loss is anything else.
+static LossTermOpInterface lossOp(const LossTerm &term) {
   Value value = term.value;
   // A reshape on the way changes nothing.
-  while (auto alias = value.getDefiningOp<ExecutableOpInterface>()) {
-    if (alias.getKernelClass() != KernelClass::Alias)
-      break;
-    value = alias->getOperand(0);
-  }
+  while (Value source = aliased(value.getDefiningOp()))
+    value = source;
   auto op = value.getDefiningOp<LossTermOpInterface>();
-  if (!op || value != op->getResult(0))
-    return std::nullopt;
-  return sumOverAll(builder, term.loc, op.buildTargetWeights(builder));
+  return op && value == op->getResult(0) ? op : LossTermOpInterface();
+}
+
+std::optional<Value> trainc::buildTargetSum(OpBuilder &builder, const LossTerm &term) {
+  if (LossTermOpInterface op = lossOp(term))
+    return sumOverAll(builder, term.loc, op.buildTargetWeights(builder));
+  return std::nullopt;
+}
+
+/// The one value all of whose elements `op` takes its own from; null if it computes or adds any.
+static Value movedFrom(Operation *op) {
+  if (Value source = aliased(op))
+    return source;
+  auto copy = dyn_cast_or_null<StridedCopyOpInterface>(op);
+  if (!copy || op->getNumOperands() != 1 ||
+      !llvm::all_of(copy.getBoxes(), [](const StridedBox &box) { return box.operand.has_value(); }))
+    return {};
+  return op->getOperand(0);
+}
+
+train::InputOp trainc::ignoringColumn(const LossTerm &term) {
+  auto lookup = dyn_cast_or_null<LookupOpInterface>(lossOp(term).getOperation());
+  if (!lookup)
+    return {};
+  for (OpOperand &operand : lookup->getOpOperands()) {
+    std::optional<IndexLimit> limit = lookup.getIndexLimit(operand.getOperandNumber());
+    if (!limit || !limit->ignore)
+      continue;
+    Value labels = operand.get();
+    while (Value source = movedFrom(labels.getDefiningOp()))
+      labels = source;
+    return labels.getDefiningOp<train::InputOp>();
+  }
+  return {};
 }
 
 int64_t trainc::countElements(const LossTerm &term) { return nn::tensorType(term.value).getNumElements(); }

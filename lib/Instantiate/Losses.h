@@ -12,6 +12,10 @@ mlir::Value buildLossSum(mlir::OpBuilder &builder, const LossTerm &term);
 /// over elements.
 std::optional<mlir::Value> buildTargetSum(mlir::OpBuilder &builder, const LossTerm &term);
 
+/// The batch column in which a sample of nothing but the ignored value counts in neither the loss nor its
+/// targets; null if there is none.
+train::InputOp ignoringColumn(const LossTerm &term);
+
 /// Number of a loss's elements.
 int64_t countElements(const LossTerm &term);
 

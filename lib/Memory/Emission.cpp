@@ -70,7 +70,8 @@ void EntryEmitter::emitInput(train::InputOp input) {
   auto extent = input.getExtent() == train::Extent::micro ? plan::Extent::micro : plan::Extent::step;
   View view = assignment_.view(input.getResult());
   plan::InputOp::create(builder_, input.getLoc(), input.getColumn(), buffers_[view.storage].getValue(),
-                        input.getResult().getType(), extent, input.getLimit(), input.getIgnore());
+                        input.getResult().getType(), extent, input.getLimit(), input.getIgnore(),
+                        input.getPads());
 }
 
 LogicalResult EntryEmitter::emitLaunches(Operation &op) {

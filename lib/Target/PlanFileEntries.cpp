@@ -69,6 +69,7 @@ static std::unique_ptr<fb::InputT> writeInput(plan::InputOp op, PlanTables &tabl
   input->extent = static_cast<fb::Extent>(op.getExtent());
   input->limit = op.getLimit();
   input->ignore = op.getIgnore();
+  input->pads = op.getPads();
   return input;
 }
 

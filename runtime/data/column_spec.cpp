@@ -22,6 +22,7 @@ ColumnSpec columnSpec(const fb::Input &input) {
     spec.shape.push_back(input.shape()->Get(i));
   spec.limit = input.limit();
   spec.ignore = input.ignore();
+  spec.pads = input.pads();
   return spec;
 }
 

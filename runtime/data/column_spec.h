@@ -17,6 +17,7 @@ struct ColumnSpec {
   std::vector<uint64_t> shape; ///< of one sample, without the leading dimension of the plan's input
   uint64_t limit = 0;          ///< integers must be below it; 0 when unchecked
   int64_t ignore = -1;         ///< this value is also allowed where limit > 0; never in the column "tokens"
+  bool pads = false;           ///< missing samples get `ignore`
 
   bool operator==(const ColumnSpec &) const = default;
 

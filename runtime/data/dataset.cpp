@@ -45,7 +45,7 @@ Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
     row += rowBytes;
   }
   const size_t rest = destination.size() - samples.size() * rowBytes;
-  if (spec.name == "labels" && isInteger(spec.dtype))
+  if (spec.pads)
     fillIntegers(spec.ignore, rest / elementBytes(spec.dtype), spec.dtype, row);
   else
     std::memset(row, 0, rest);

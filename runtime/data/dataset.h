@@ -23,8 +23,8 @@ public:
   std::optional<size_t> findColumn(const ColumnSpec &spec) const;
 
   /// Writes the given samples of column `column` to `destination`, one row after the other. Rows of
-  /// `destination` beyond them (the rest of an incomplete evaluation batch) become zero, or, in an integer
-  /// column "labels", the ignored value. Fails (kInvalidInput) on a value that the column does not allow.
+  /// `destination` beyond them (the rest of an incomplete evaluation batch) become zero, or, in a column that
+  /// pads, the ignored value. Fails (kInvalidInput) on a value that the column does not allow.
   Status fill(size_t column, std::span<const uint64_t> samples, std::span<std::byte> destination) const;
 
 private:

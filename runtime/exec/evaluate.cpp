@@ -12,12 +12,9 @@ namespace {
 
 constexpr std::string_view kEval = "eval";
 
-/// Whether the loader can mark missing rows of an incomplete batch as ignored.
+/// Whether an incomplete batch can be filled up with samples that count in no loss.
 bool canPad(std::span<const InputView> inputs) {
-  return std::ranges::any_of(inputs, [](const InputView &input) {
-    const bool isInteger = input.info->dtype() == fb::DType::I32 || input.info->dtype() == fb::DType::I64;
-    return input.info->column()->str() == "labels" && isInteger;
-  });
+  return std::ranges::any_of(inputs, [](const InputView &input) { return input.info->pads(); });
 }
 
 } // namespace

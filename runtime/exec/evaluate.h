@@ -24,8 +24,8 @@ public:
   /// does not allow: every value is read.
   static Result<Evaluator> create(Executor &executor, const Dataset &dataset);
 
-  /// Samples that run() covers: all, where rows beyond the last one can be marked as ignored (integer
-  /// labels), else those of the whole batches.
+  /// Samples that run() covers: all, where the plan says how to fill up the last batch (Input.pads), else
+  /// those of the whole batches.
   uint64_t samples() const { return samples_; }
   /// Asks `stopRequested`, where given, before each batch; empty once it says yes. Fails (kFailed) when there
   /// is no target at all.

@@ -39,6 +39,9 @@ Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &inpu
   if (input.shape()->size() == 0 || input.shape()->Get(0) != samples)
     return invalidInput("{}: expected a leading dimension of {} samples, found {}", what, samples,
                         input.shape()->size() == 0 ? 0 : input.shape()->Get(0));
+  if (input.pads() && !isInteger(input.dtype()))
+    return invalidInput("{}: expected integers to fill up a batch with, found {}", what,
+                        dtypeName(input.dtype()));
   if (input.limit() != 0 && !isInteger(input.dtype()))
     return invalidInput("{}: expected no limit for {}, found {}", what, dtypeName(input.dtype()),
                         input.limit());

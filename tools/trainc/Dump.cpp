@@ -167,7 +167,9 @@ void PlanPrinter::printTraining() {
 }
 
 std::string allowedValues(const fb::Input &input) {
-  return input.limit() ? fmt::format(" below {} or {}", input.limit(), input.ignore()) : "";
+  return input.limit() ? fmt::format(" below {} or {}{}", input.limit(), input.ignore(),
+                                     input.pads() ? ", which pads" : "")
+                       : "";
 }
 
 void PlanPrinter::printEntry(const fb::Entry &entry) {

@@ -35,6 +35,8 @@ train.program @p { model @m optimizer sgd batch 2 accumulate 3 }
 // CHECK:         %[[TOTAL:.*]] = nn.add %[[MAIN]], %[[AUX]]
 // CHECK:         train.minimize %[[TOTAL]]
 
+// A sample without labels counts in the first loss's place only.
 // CHECK-LABEL: train.entry @eval
+// CHECK:         train.input "labels" micro limit 4 ignore 2 : tensor<2xi32>
 // CHECK:         train.set @eval_loss
 // CHECK:         train.set @eval_targets

@@ -86,6 +86,13 @@ const Rule kRules[] = {
     {"inputShapeOverflow",
      [](auto &b) { b.plan.entries[kMicro]->inputs[0]->shape = {4, uint64_t{1} << 63, 2}; },
      "found 0 elements"},
+    {"inputPads",
+     [](auto &b) {
+       fb::EntryT &eval = *b.plan.entries[kUpdate + 1];
+       b.input(eval, "x", b.buffer("x", PlanBuilder::kScratch, fb::DType::F32, 4), fb::DType::F32, {4});
+       eval.inputs.back()->pads = true;
+     },
+     "entry eval, input 'x': expected integers to fill up a batch with, found f32"},
     {"scalarName", [](auto &b) { b.plan.scalars[0]->name = "lrate"; }, "scalar 'lrate'"},
     {"scalarDType", [](auto &b) { b.plan.scalars[0]->dtype = fb::DType::I32; }, "scalar 'lr'"},
     {"scalarMissing", [](auto &b) { b.plan.scalars.erase(b.plan.scalars.begin()); }, "expected scalar 'lr'"},

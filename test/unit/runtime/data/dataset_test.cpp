@@ -10,8 +10,8 @@ using namespace test;
 ColumnSpec tokens(uint64_t length, uint64_t limit = 100) {
   return {"tokens", fb::DType::I32, {length}, limit, -100};
 }
-ColumnSpec labels(uint64_t length, uint64_t limit = 100) {
-  return {"labels", fb::DType::I32, {length}, limit, -100};
+ColumnSpec labels(uint64_t length, uint64_t limit = 100, bool pads = false) {
+  return {"labels", fb::DType::I32, {length}, limit, -100, pads};
 }
 
 /// The given samples of a column.
@@ -64,10 +64,11 @@ TEST(Dataset, CutsTokenFilesIntoWindows) {
 TEST(Dataset, PadsMissingRows) {
   const Folder folder;
   const std::string path = folder.write("1.bin", bytesOf(counting(1, 5)));
-  const auto dataset = Dataset::open({path}, {tokens(2), labels(2)});
+  const auto dataset = Dataset::open({path}, {tokens(2), labels(2, 100, true), labels(2)});
   ASSERT_OK(dataset);
   EXPECT_THAT(read<int32_t>(*dataset, 0, {1}, 2), testing::ElementsAre(3, 4, 0, 0));
   EXPECT_THAT(read<int32_t>(*dataset, 1, {1}, 2), testing::ElementsAre(4, 5, -100, -100));
+  EXPECT_THAT(read<int32_t>(*dataset, 2, {1}, 2), testing::ElementsAre(4, 5, 0, 0));
 }
 
 TEST(Dataset, ReadsColumnsOfSafetensors) {

@@ -102,6 +102,7 @@ void addEvaluation(PlanBuilder &b, const Buffers &x) {
   fb::EntryT &entry = b.entry("eval");
   addColumn(b, entry, "tokens", x.tokens, {kToyMicroBatch, kToyLength});
   addColumn(b, entry, "labels", x.labels, {kToyMicroBatch, kToyLength});
+  entry.inputs.back()->pads = true;
   b.launch(entry.instructions, eval,
            {at(x.weights), at(x.tokens), at(x.labels), at(x.evalLoss), at(x.evalTargets)});
 }

@@ -1,0 +1,82 @@
+"""Evaluation gives the mean over the samples that it counts, however many fit into a batch."""
+
+import math
+import random
+
+import harness
+from harness import Tensor, write_safetensors
+
+CLASSES, SAMPLES = 3, 10
+
+# Logits, or predictions, are the features as they are, so that losses are known.
+HEAD = f"""
+nn.model @m(%features: tensor<?x{CLASSES}xf32>, %labels: tensor<?xi32>) {{
+  %one = nn.parameter "one" tensor<{CLASSES}xf32> init constant(1.0)
+  %x = nn.mul %features, %one
+"""
+TAIL = """
+}
+train.program @p { model @m  optimizer sgd(lr 0.0)  batch 8 }
+"""
+CROSS_ENTROPY = """
+  %nll, %lse = nn.cross_entropy %x, %labels
+  nn.loss "loss" %nll
+"""
+Z_LOSS = """
+  %z = nn.square %lse
+  nn.loss "z" %z scale 0.5
+"""
+SQUARED_ERROR = """
+  %wide = nn.convert %labels to f32
+  %mean = nn.reduce mean %x over [1]
+  %error = nn.mse %mean, %wide
+  nn.loss "loss" %error
+"""
+
+
+class EvaluateTest(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        numbers = random.Random(5)
+        self.rows = [[numbers.gauss(0, 1) for _ in range(CLASSES)] for _ in range(SAMPLES)]
+        self.labels = [numbers.randrange(CLASSES) for _ in range(SAMPLES)]
+        self.labels[2] = -100
+        write_safetensors("data.safetensors", {"features": Tensor("F32", [SAMPLES, CLASSES], sum(self.rows, [])),
+                                               "labels": Tensor("I32", [SAMPLES], self.labels)})
+
+    def log_sum_exp(self, row):
+        return math.log(sum(map(math.exp, row)))
+
+    def evaluated(self, body, *options):
+        """Loss and number of samples of --eval-data."""
+        self.compile(HEAD + body + TAIL, *options)
+        self.trainrun("model.plan", "--data", "data.safetensors", "--eval-data", "data.safetensors", "--steps", "1", "--metrics", "m.jsonl")
+        line = harness.metrics("m.jsonl")[-1]
+        return line["eval_loss"], line["eval_samples"]
+
+    def cross_entropies(self, samples):
+        return [self.log_sum_exp(row) - row[label] for row, label in list(zip(self.rows, self.labels))[:samples] if label >= 0]
+
+    def test_the_last_batch_is_filled_up(self):
+        losses = self.cross_entropies(SAMPLES)
+        for batch in [8, 3, 1, 20]:
+            loss, samples = self.evaluated(CROSS_ENTROPY, f"--eval-batch={batch}")
+            self.assertEqual(samples, SAMPLES)
+            self.assertAlmostEqual(loss, sum(losses) / len(losses), 5)
+
+    def test_losses_of_elements_take_whole_batches(self):
+        losses, squares = self.cross_entropies(8), [self.log_sum_exp(row) ** 2 for row in self.rows[:8]]
+        loss, samples = self.evaluated(CROSS_ENTROPY + Z_LOSS)
+        self.assertEqual(samples, 8)
+        self.assertAlmostEqual(loss, sum(losses) / len(losses) + 0.5 * sum(squares) / len(squares), 5)
+
+    def test_integers_that_are_no_classes(self):
+        errors = [(sum(row) / CLASSES - label) ** 2 for row, label in zip(self.rows, self.labels)]
+        for batch, expected in [(8, 8), (3, 9), (5, 10)]:
+            loss, samples = self.evaluated(SQUARED_ERROR, f"--eval-batch={batch}")
+            self.assertEqual(samples, expected)
+            self.assertAlmostEqual(loss / (sum(errors[:expected]) / expected), 1, 5)
+
+
+if __name__ == "__main__":
+    harness.main()
