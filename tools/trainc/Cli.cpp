@@ -57,7 +57,8 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->check(kPositive);
   compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive);
   compile
-      ->add_option("--memory-limit", options.memoryLimit, "Bytes a process that runs the plan may take, e.g. 16GiB")
+      ->add_option("--memory-limit", options.memoryLimit,
+                   "Bytes a process that runs the plan may take, e.g. 16GiB")
       ->transform(CLI::AsSizeValue(false))
       ->type_name("SIZE");
   compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for")
