@@ -4,8 +4,10 @@
   compare.py --python venv/bin/python              both models
   compare.py --python venv/bin/python --only small --check
 
+Last comes the roofline: where a step's time goes (trainrun --profile) beside what the machine can do (machine_peak).
+
 Each round runs PyTorch eager, PyTorch compiled and trainrun in turn, so that a machine that slows down slows all.
-Ratios are to the faster PyTorch. Needs build/bin/{trainc,trainrun}, and a Python with torch for pytorch_peer.py.
+Ratios are to the faster PyTorch. Needs build/bin/{trainc,trainrun,machine_peak}, and a Python with torch for pytorch_peer.py.
 Exit codes: 0; 1 where a program failed or, with --check, a target was missed; 2 bad usage.
 """
 import argparse
@@ -15,6 +17,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -25,6 +28,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 POLL_SECONDS = 0.004, 0.02  # until the first step is done, and later, when polling would take time from it
 TOKENS_IN_FILE = 1 << 20
+TOOLS = "trainc", "trainrun", "machine_peak"
+# Of a profile's last rows: seconds, GFLOP/s, GB/s and what they sum.
+PROFILE_SUM = re.compile(r"^ *([\d.]+) +[\d.]+% +([\d.]+) +([\d.]+)  all (.+) but init's$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,20 +63,20 @@ class ProgramFailed(Exception):
 
 
 def run(command, **options):
-    """Runs to the end; returns (stdout, seconds)."""
+    """Runs to the end; returns (stdout, stderr, seconds)."""
     began = time.perf_counter()
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **options)
     seconds = time.perf_counter() - began
     if done.returncode != 0:
         raise ProgramFailed(f"{command[0]} ended with {done.returncode}:\n{(done.stdout + done.stderr)[-2000:]}")
-    return done.stdout, seconds
+    return done.stdout, done.stderr, seconds
 
 
 def run_peer(arguments, name, mode, data, folder):
     """pytorch_peer.py with an empty compilation cache, as on the first day."""
     case = CASES[name]
     with tempfile.TemporaryDirectory(dir=folder) as cache:
-        stdout, _ = run(
+        stdout, _, _ = run(
             [arguments.python, HERE / "pytorch_peer.py", "--config", name, "--mode", mode, "--steps", case.steps,
              "--warmup", case.warmup, "--threads", arguments.threads, "--data", data],
             env=os.environ | {"TORCHINDUCTOR_CACHE_DIR": cache})  # fmt: skip
@@ -78,9 +84,9 @@ def run_peer(arguments, name, mode, data, folder):
 
 
 def compile_plan(arguments, case, plan, report):
-    _, seconds = run(
+    _, _, seconds = run(
         [arguments.bin / "trainc", "compile", ROOT / case.model, "-o", plan, "--target=cpu", "--precision=fp32",
-         f"--micro-batch={case.batch}", f"--seq-len={case.seq_len}", f"--report={report}"])  # fmt: skip
+         f"--micro-batch={case.batch}", "--accumulate=1", f"--seq-len={case.seq_len}", f"--report={report}"])  # fmt: skip
     return seconds
 
 
@@ -96,11 +102,15 @@ def wait_and_watch(process, metrics, began):
     return usage, seen
 
 
+def trainrun_command(arguments, case, plan, data):
+    return [arguments.bin / "trainrun", plan, f"--data={data}", f"--steps={case.warmup + case.steps}",
+            f"--threads={arguments.threads}", "--seed=1"]  # fmt: skip
+
+
 def run_trainrun(arguments, case, plan, data, folder):
     metrics, log = folder / "metrics.jsonl", folder / "trainrun.log"
     metrics.unlink(missing_ok=True)
-    command = [arguments.bin / "trainrun", plan, f"--data={data}", f"--steps={case.warmup + case.steps}",
-               f"--threads={arguments.threads}", f"--metrics={metrics}", "--seed=1"]  # fmt: skip
+    command = [*trainrun_command(arguments, case, plan, data), f"--metrics={metrics}"]
     with log.open("w") as output:
         began = time.perf_counter()
         process = subprocess.Popen([str(p) for p in command], stdout=output, stderr=output, cwd=folder)
@@ -112,6 +122,8 @@ def run_trainrun(arguments, case, plan, data, folder):
     if len(logged) != case.warmup + case.steps:
         raise ProgramFailed(f"{command[0]} logged {len(logged)} steps; expected {case.warmup + case.steps}")
     when, steps = zip(*logged)
+    if any(r["tokens"] != case.batch * case.seq_len for r in steps):
+        raise ProgramFailed(f"steps of {steps[0]['tokens']} tokens; the peer's have {case.batch} x {case.seq_len}")
     step_seconds = statistics.median(r["step_seconds"] for r in steps[case.warmup :])
     return {
         "start_seconds": when[0] - steps[0]["step_seconds"],
@@ -123,6 +135,38 @@ def run_trainrun(arguments, case, plan, data, folder):
         "peak_rss_bytes": usage.ru_maxrss * 1024,
         "planned_bytes": steps[-1]["peak_bytes"],
         "losses": [r["loss"] for r in steps],
+    }
+
+
+# --- the roofline -----------------------------------------------------------------------------------------------
+
+
+def run_profile(arguments, case, plan, data):
+    """Seconds, operations and bytes of all steps, by what computes them."""
+    _, stderr, _ = run([*trainrun_command(arguments, case, plan, data), "--profile"])
+    sums = {}
+    for seconds, gflops, gigabytes, name in PROFILE_SUM.findall(stderr):
+        seconds = float(seconds)
+        sums[name] = {"seconds": seconds, "flop": seconds * float(gflops) * 1e9, "bytes": seconds * float(gigabytes) * 1e9}
+    if "matrix products" not in sums:
+        raise ProgramFailed(f"no sums at the end of the profile:\n{stderr[-2000:]}")
+    return sums
+
+
+def roofline(profile, peak):
+    """Shares of the step; the products' rate against the machine's, and the rest's bandwidth against a copy's."""
+    total = sum(part["seconds"] for part in profile.values())
+    products, attention = profile.pop("matrix products"), profile.pop("attention")
+    rest = {key: sum(part[key] for part in profile.values()) for key in products}
+
+    def rates(part, work, machine):
+        rate = part[work] / part["seconds"] if part["seconds"] else 0.0
+        return {"share": part["seconds"] / total, "rate": rate, "of_machine": rate / machine}
+
+    return {
+        "products": rates(products, "flop", peak["flop_per_second"]),
+        "attention": rates(attention, "flop", peak["flop_per_second"]),
+        "rest": rates(rest, "bytes", peak["copy_bytes_per_second"]),
     }
 
 
@@ -147,7 +191,7 @@ def medians(runs):
     }
 
 
-def compare(arguments, name, folder):
+def compare(arguments, name, peak, folder):
     case = CASES[name]
     data, plan, report = folder / "tokens.bin", folder / "model.plan", folder / "report.json"
     write_tokens(data, case.vocabulary)
@@ -162,6 +206,8 @@ def compare(arguments, name, folder):
         runs["trainc"].append(ours | {"compile_seconds": compile_seconds})
     result = {program: medians(rounds) for program, rounds in runs.items()}
     add_gflops(result)
+    progress(f"{name}: profile")
+    result["roofline"] = roofline(run_profile(arguments, case, plan, data), peak)
     return result | {"ratios": ratios(result), "report": json.loads(report.read_text()), "rounds": runs}
 
 
@@ -230,6 +276,19 @@ def print_table(name, result):
     print("loss, first and last      " + "".join(f"{f'{x[0]:.2f} {x[-1]:.2f}':>10}" for x in ends.values()))
 
 
+def print_roofline(found, peak):
+    flops, bandwidth = peak["flop_per_second"] / 1e9, peak["copy_bytes_per_second"] / 1e9
+    print(f"\nof a step{'share, %':>17}{'rate':>18}   of what the machine can do")
+    for title, key, unit, most in [
+        ("matrix products", "products", "GFLOP/s", f"{flops:.0f} GFLOP/s of {peak['instructions']} in registers"),
+        ("attention", "attention", "GFLOP/s", ""),
+        ("the rest", "rest", "GB/s", f"{bandwidth:.1f} GB/s, read and written by copies"),
+    ]:
+        part = found[key]
+        share, rate = f"{part['share'] * 100:.1f}", f"{part['rate'] / 1e9:.1f} {unit}"
+        print(f"{title:18}{share:>8}{rate:>18}   {part['of_machine'] * 100:.0f} %" + (f" ({most})" if most else ""))
+
+
 def machine():
     info = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
     models = (line.partition(":")[2].strip() for line in info if line.startswith("model name"))
@@ -247,9 +306,9 @@ def parse_arguments():
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
     arguments = parser.parse_args()
     arguments.bin = arguments.bin.resolve()
-    for tool in ("trainc", "trainrun"):
+    for tool in TOOLS:
         if not (arguments.bin / tool).exists():
-            parser.error(f"{arguments.bin / tool} is missing: build first (./test/run.sh does), or give --bin")
+            parser.error(f"{arguments.bin / tool} is missing: build first (scripts/build.sh does), or give --bin")
     if arguments.rounds < 1:
         parser.error("--rounds must be at least 1")
     return arguments
@@ -260,10 +319,13 @@ def main():
     names = [arguments.only] if arguments.only else list(CASES)
     results = {"machine": machine() | {"threads": arguments.threads}}
     try:
+        peak = json.loads(run([arguments.bin / "machine_peak", arguments.threads])[0])
+        results["machine"] |= peak
         for name in names:
             with tempfile.TemporaryDirectory() as folder:
-                results[name] = compare(arguments, name, pathlib.Path(folder))
+                results[name] = compare(arguments, name, peak, pathlib.Path(folder))
             print_table(name, results[name])
+            print_roofline(results[name]["roofline"], peak)
     except ProgramFailed as error:
         print(f"compare: {error}", file=sys.stderr)
         return 1
