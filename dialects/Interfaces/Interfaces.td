@@ -150,7 +150,7 @@ def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {
 
 def GemmOpInterface : OpInterface<"GemmOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op that is one (batched) library matrix product. }];
+  let description = [{ An op that is one (batched) matrix product. }];
   let methods = [InterfaceMethod<[{ The product's sizes and layouts; operands 0 and 1 are A and B, result 0 is C. }],
     "::trainc::GemmShape", "getGemmShape", (ins)>];
 }

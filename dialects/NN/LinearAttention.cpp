@@ -92,7 +92,8 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
 double AttentionOp::scoreScale() {
   if (std::optional<APFloat> scale = getScale())
     return scale->convertToDouble();
-  return 1 / std::sqrt(double(shapeOf(getQ())[2] / getHeads()));
+  int64_t depth = shapeOf(getQ())[2] / int64_t(getHeads());
+  return 1 / std::sqrt(double(depth));
 }
 
 void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>,

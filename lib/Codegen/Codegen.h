@@ -48,8 +48,8 @@ struct GeneratedKernels {
 };
 
 /// Generates the kernels of `op`, an op with ExecutableOpInterface of class Rows, StridedCopy, Scatter,
-/// Gemm, Attention or AttentionGrad, into the module `kernels`, where equal kernels exist once. Emits an error at
-/// the op where it cannot be executed.
+/// Gemm, Attention or AttentionGrad, into the module `kernels`, where equal kernels exist once. Emits an
+/// error at the op where it cannot be executed.
 llvm::FailureOr<GeneratedKernels> generate(mlir::Operation *op, mlir::ModuleOp kernels);
 
 /// Bytes of one element in memory.

@@ -20,7 +20,8 @@ KernelFunction::KernelFunction(ModuleOp kernels, StringRef kind)
   opBuilder.setInsertionPointToStart(entry);
 }
 
-/// Constants beyond any size or position are hashes that name a stream of random numbers.
+/// Constants beyond any size or position are hashes that name a stream of random numbers, but for the ends of
+/// the range, to which conversions saturate (and which MapVector keeps for itself).
 static std::optional<int64_t> hashOf(arith::ConstantOp constant) {
   constexpr int64_t kLargestSize = int64_t(1) << 48;
   TypedAttr value = constant.getValue();
@@ -30,7 +31,8 @@ static std::optional<int64_t> hashOf(arith::ConstantOp constant) {
   if (!integer || !integer.getType().isInteger(64))
     return std::nullopt;
   int64_t number = integer.getInt();
-  return number > kLargestSize || number < -kLargestSize ? std::optional(number) : std::nullopt;
+  bool isEnd = integer.getValue().isMaxSignedValue() || integer.getValue().isMinSignedValue();
+  return !isEnd && (number > kLargestSize || number < -kLargestSize) ? std::optional(number) : std::nullopt;
 }
 
 /// Makes arguments of the hashes in `function` and returns their values, in order.
@@ -78,10 +80,13 @@ void KernelFunction::tiles(int64_t count, llvm::function_ref<void(Value)> body) 
   emitter.loop(function.getArgument(1), end, 1, body);
 }
 
-std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix) {
+std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
+                                          ArrayRef<KernelParam> launched) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   made.print(stream, OpPrintingFlags().useLocalScope());
+  for (const KernelParam &param : launched)
+    stream << " " << param.bytes;
   std::string symbol =
       (prefix + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16)).str();
   if (kernels.lookupSymbol(symbol))
@@ -94,10 +99,10 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix) {
 KernelLaunch KernelFunction::finish(int64_t flops) {
   SmallVector<int64_t> hashes = hashesToArguments(function);
   if (hashes.empty())
-    return {nameByContent(function, kind + "_"), grid, params, flops};
+    return {nameByContent(function, kind + "_", params), grid, params, flops};
   makeInternal(function);
   FunctionType type = function.getFunctionType();
-  std::string shared = nameByContent(function, kind + "_shared_");
+  std::string shared = nameByContent(function, kind + "_shared_", {});
   opBuilder.setInsertionPointToEnd(kernels.getBody());
   auto outer = func::FuncOp::create(opBuilder, emitter.loc, "kernel",
                                     opBuilder.getFunctionType(type.getInputs().drop_back(hashes.size()), {}));
@@ -107,7 +112,7 @@ KernelLaunch KernelFunction::finish(int64_t flops) {
     args.push_back(emitter.i64(hash));
   func::CallOp::create(opBuilder, emitter.loc, shared, TypeRange(), args);
   func::ReturnOp::create(opBuilder, emitter.loc);
-  return {nameByContent(outer, kind + "_"), grid, params, flops};
+  return {nameByContent(outer, kind + "_", params), grid, params, flops};
 }
 
 void trainc::codegen::makeInternal(func::FuncOp function) {

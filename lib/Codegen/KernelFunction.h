@@ -32,8 +32,10 @@ public:
   KernelLaunch finish(int64_t flops = 0);
 
 private:
-  /// Renames `made` by its content, or drops it for the equal one that exists.
-  std::string nameByContent(mlir::func::FuncOp made, llvm::StringRef prefix);
+  /// Renames `made` by its content, or drops it for the equal one that exists. Equal code for operands of
+  /// other sizes is another kernel, as a plan says how much of its operands a kernel may touch.
+  std::string nameByContent(mlir::func::FuncOp made, llvm::StringRef prefix,
+                            llvm::ArrayRef<KernelParam> launched);
 
   mlir::ModuleOp kernels;
   std::string kind;

@@ -71,8 +71,8 @@ OwningOpRef<func::FuncOp> check::buildVjp(func::FuncOp function, ArrayRef<unsign
   for (unsigned argument : wanted)
     gradients.push_back(sweep.cotangentOf(block.getArgument(argument)));
   terminator->setOperands(gradients);
-  vjp->setAllResultAttrs(ArrayRef<DictionaryAttr>());
-  vjp->setAllArgAttrs(ArrayRef<DictionaryAttr>());
+  vjp->removeResAttrsAttr();
+  vjp->removeArgAttrsAttr();
   vjp->setFunctionType(
       FunctionType::get(vjp->getContext(), block.getArgumentTypes(), terminator->getOperandTypes()));
   return vjp;

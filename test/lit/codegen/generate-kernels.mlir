@@ -61,11 +61,26 @@ train.entry @begin_step {
   train.set @b, %1 : tensor<40x100xf32>
 }
 
+// CHECK-LABEL: train.entry @update
+train.entry @update {
+  // The same elements move, to and from tensors of other sizes: two kernels.
+  // CHECK: nn.pad
+  // CHECK-SAME: #plan.launch_spec<@[[WIDEN:copy_[0-9a-f]+]](0, 1)>
+  // CHECK: nn.slice
+  // CHECK-SAME: #plan.launch_spec<@[[NARROW:copy_[0-9a-f]+]](0, 1)>
+  %a = train.get @a : tensor<40x100xf32>
+  %0 = nn.pad %a dim 0 low 0 high 2 : tensor<40x100xf32>
+  %1 = nn.slice %0 dim 0 from 0 size 40 : tensor<42x100xf32>
+  train.set @a, %1 : tensor<40x100xf32>
+}
+
 // CHECK: plan.kernel @[[EXP]]
 // CHECK: plan.kernel @[[PART]]
 // CHECK: plan.kernel @[[SUM]]
 // CHECK: plan.kernel @[[COPY]] {{.*}}grid 1
 // CHECK: plan.kernel @[[LOW]] {{.*}}grid 4
 // CHECK: plan.kernel @[[HIGH]] {{.*}}grid 7
+// CHECK: plan.kernel @[[WIDEN]] {{.*}}<read, f32, 16000>, #plan.param<write, f32, 16800>
+// CHECK: plan.kernel @[[NARROW]] {{.*}}<read, f32, 16800>, #plan.param<write, f32, 16000>
 // CHECK: module @kernels
 // CHECK: func.func @[[EXP]](%{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64)
