@@ -273,7 +273,7 @@ def print_table(name, result):
         verdict = " missed" if judged in missed_targets(name, result) else ""
         print(f"{title:26}" + "".join(f"{value:>10}" for value in values) + f"{ratio:>8}{target:>10}{verdict}")
     ends = {p: result[p]["losses"] for p in ("eager", "compile", "trainc")}
-    print("loss, first and last      " + "".join(f"{f'{x[0]:.2f} {x[-1]:.2f}':>10}" for x in ends.values()))
+    print("loss, first and last      " + "".join(f" {f'{x[0]:.2f} {x[-1]:.2f}':>9}" for x in ends.values()))
 
 
 def print_roofline(found, peak):
