@@ -47,8 +47,17 @@ FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp ke
   llvm_unreachable("an op that runs no generated code");
 }
 
-OwningOpRef<ModuleOp> trainc::codegen::createKernelModule(MLIRContext &context) {
+static constexpr StringLiteral kSplitProducts = "plan.split_products";
+
+OwningOpRef<ModuleOp> trainc::codegen::createKernelModule(MLIRContext &context, Fp32Products products) {
   context.loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                       math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
-  return ModuleOp::create(UnknownLoc::get(&context));
+  ModuleOp module = ModuleOp::create(UnknownLoc::get(&context));
+  if (products == Fp32Products::Bf16x3)
+    module->setAttr(kSplitProducts, UnitAttr::get(&context));
+  return module;
+}
+
+Fp32Products trainc::codegen::fp32Products(ModuleOp kernels) {
+  return kernels->hasAttr(kSplitProducts) ? Fp32Products::Bf16x3 : Fp32Products::Fma;
 }

@@ -1,6 +1,8 @@
 // CPU code for the ops of the phase `scheduled`: kernels, and the objects that hold their machine code.
 #pragma once
 
+#include "lib/Codegen/Fp32Products.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallVector.h"
 
@@ -62,10 +64,15 @@ struct Object {
   std::string image; ///< ELF shared object without dependencies
 };
 
-/// Compiles all kernels for x86-64-v3 and x86-64-v4. `kernels` is lowered to the LLVM dialect on the way.
+/// Compiles all kernels for every level that suits them (Levels.h). `kernels` is lowered to the LLVM dialect
+/// on the way.
 llvm::FailureOr<std::vector<Object>> compileObjects(mlir::ModuleOp kernels);
 
 /// A module to generate kernels into, with the dialects that generate() and compileObjects() need loaded.
-mlir::OwningOpRef<mlir::ModuleOp> createKernelModule(mlir::MLIRContext &context);
+mlir::OwningOpRef<mlir::ModuleOp> createKernelModule(mlir::MLIRContext &context,
+                                                     Fp32Products products = Fp32Products::Fma);
+
+/// How the kernels of a module compute products of f32 numbers.
+Fp32Products fp32Products(mlir::ModuleOp kernels);
 
 } // namespace trainc::codegen

@@ -1,6 +1,7 @@
 // Matrix products: C = op(A) op(B), or C += op(A) op(B), for every matrix of a batch.
 #include "lib/Codegen/Gemm.h"
 #include "lib/Codegen/Generators.h"
+#include "lib/Codegen/MatrixUnit.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -10,16 +11,16 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// A tile of C, which one thread computes, and how many cover C. Wide enough that packing costs little
-/// (B's part stays in the second-level cache), and some of them where there are few.
+/// A tile of C, which one thread computes, and how many cover C: some of them where there are few.
 struct TileGrid {
-  explicit TileGrid(const GemmShape &gemm) {
-    constexpr int64_t kRows = 256, kColumns = 384, kFewest = 4;
-    int64_t down = llvm::divideCeil(gemm.m, kRows), across = llvm::divideCeil(gemm.n, kColumns);
-    divide(gemm, down, across);
-    while (gemm.batch * down * across < kFewest && std::max(rows, columns) > 2 * kPanelColumns) {
+  TileGrid(const GemmShape &gemm, const ProductScheme &scheme) : gemm(gemm), scheme(scheme) {
+    constexpr int64_t kFewest = 4;
+    int64_t down = llvm::divideCeil(gemm.m, scheme.tileRows);
+    int64_t across = llvm::divideCeil(gemm.n, scheme.tileColumns);
+    divide(down, across);
+    while (gemm.batch * down * across < kFewest && std::max(rows, columns) > 2 * scheme.panelColumns) {
       (rows >= columns ? down : across) *= 2;
-      divide(gemm, down, across);
+      divide(down, across);
     }
     tilesDown = llvm::divideCeil(gemm.m, rows);
     tilesAcross = llvm::divideCeil(gemm.n, columns);
@@ -28,26 +29,41 @@ struct TileGrid {
   int64_t rows, columns, tilesDown, tilesAcross;
 
 private:
-  void divide(const GemmShape &gemm, int64_t down, int64_t across) {
-    rows = llvm::alignTo(llvm::divideCeil(gemm.m, down), kPanelRows);
-    columns = llvm::alignTo(llvm::divideCeil(gemm.n, across), kPanelColumns);
+  void divide(int64_t down, int64_t across) {
+    rows = llvm::alignTo(llvm::divideCeil(gemm.m, down), scheme.panelRows);
+    columns = llvm::alignTo(llvm::divideCeil(gemm.n, across), scheme.panelColumns);
   }
+
+  const GemmShape &gemm;
+  const ProductScheme &scheme;
 };
+
+/// Products too small to fill the matrix unit's tiles are left to multiply-adds.
+ProductScheme chooseScheme(ModuleOp kernels, Type element, const GemmShape &gemm) {
+  constexpr int64_t kSmallest = 32;
+  const LaneOrder a = gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided;
+  const LaneOrder b = gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent;
+  const bool fills = std::min({gemm.m, gemm.n, gemm.k}) >= kSmallest;
+  return fp32Products(kernels) == Fp32Products::Bf16x3 && element.isF32() && fills
+             ? splitProducts(kernels, a, b)
+             : fmaProducts(kernels, element, a, b);
+}
 
 class GemmEmitter {
 public:
   GemmEmitter(GemmOpInterface op, const GemmShape &gemm, KernelFunction &function)
-      : op(op), gemm(gemm), grid(gemm), function(function), emit(function.emit()),
-        element(getElementTypeOrSelf(op->getResult(0))), micro(microKernel(function.module(), element)),
-        packA(packPanels(function.module(), element, kPanelRows, order(!gemm.transposeA))),
-        packB(packPanels(function.module(), element, kPanelColumns, order(gemm.transposeB))) {}
+      : op(op), gemm(gemm), function(function), emit(function.emit()),
+        element(getElementTypeOrSelf(op->getResult(0))),
+        scheme(chooseScheme(function.module(), element, gemm)), grid(gemm, scheme) {}
 
   void run() {
     a = function.param(operandParam(op, 0));
     b = function.param(operandParam(op, 1));
     c = function.param(resultParam(op, 0, gemm.accumulate ? Access::ReadWrite : Access::Write));
-    panelsA = function.stackArray(element, grid.rows / kPanelRows * panelStride(kPanelRows));
-    panelsB = function.stackArray(element, grid.columns / kPanelColumns * panelStride(kPanelColumns));
+    panelsA = panels(grid.rows, scheme.panelRows);
+    panelsB = panels(grid.columns, scheme.panelColumns);
+    if (scheme.onMatrixUnit)
+      MatrixUnit(emit).configure();
     const int64_t matrices = gemm.sumsBatch() ? 1 : gemm.batch, tiles = grid.tilesDown * grid.tilesAcross;
     function.tiles(matrices * tiles, [&](Value index) {
       Value matrix = emit.divide(index, tiles), place = emit.remainder(index, tiles);
@@ -60,6 +76,8 @@ public:
         tile(summed, row, column, earlier);
       });
     });
+    if (scheme.onMatrixUnit)
+      MatrixUnit(emit).release();
   }
 
 private:
@@ -69,28 +87,27 @@ private:
     Value columns = emit.min(emit.i64(grid.columns), emit.sub(emit.i64(gemm.n), column));
     Value baseA = emit.mul(matrix, gemm.strideA), baseB = emit.mul(matrix, gemm.strideB);
     Value baseC = emit.add(emit.mul(matrix, gemm.strideC), emit.add(emit.mul(row, gemm.ldc), column));
-    emit.loop(emit.i64(0), emit.i64(gemm.k), kDepthBlock, [&](Value first) {
-      Value depth = emit.min(emit.i64(kDepthBlock), emit.sub(emit.i64(gemm.k), first));
+    emit.loop(emit.i64(0), emit.i64(gemm.k), scheme.depthBlock, [&](Value first) {
+      Value depth = emit.min(emit.i64(scheme.depthBlock), emit.sub(emit.i64(gemm.k), first));
       Value fromA = pointerTo(a, baseA, row, first, gemm.lda, !gemm.transposeA);
       Value fromB = pointerTo(b, baseB, column, first, gemm.ldb, gemm.transposeB);
-      call(packA, {panelsA, fromA, emit.i64(gemm.lda), rows, depth});
-      call(packB, {panelsB, fromB, emit.i64(gemm.ldb), columns, depth});
+      call(scheme.packA, {panelsA, fromA, emit.i64(gemm.lda), rows, depth});
+      call(scheme.packB, {panelsB, fromB, emit.i64(gemm.ldb), columns, depth});
       multiplyPanels(baseC, rows, columns, depth, emit.max(adds, emit.min(first, emit.i64(1))));
     });
   }
 
   /// A panel of A stays in the first-level cache while those of B pass by.
   void multiplyPanels(Value baseC, Value rows, Value columns, Value depth, Value adds) {
-    emit.loop(emit.i64(0), rows, kPanelRows, [&](Value i) {
-      emit.loop(emit.i64(0), columns, kPanelColumns, [&](Value j) {
+    emit.loop(emit.i64(0), rows, scheme.panelRows, [&](Value i) {
+      emit.loop(emit.i64(0), columns, scheme.panelColumns, [&](Value j) {
         Value to = emit.pointer(c, element, emit.add(baseC, emit.add(emit.mul(i, gemm.ldc), j)));
-        call(micro, {panelAt(panelsA, i, kPanelRows), panelAt(panelsB, j, kPanelColumns), to, depth,
-                     emit.i64(gemm.ldc), emit.sub(rows, i), emit.sub(columns, j), adds});
+        call(scheme.multiply,
+             {panelAt(panelsA, i, scheme.panelRows), panelAt(panelsB, j, scheme.panelColumns), to, depth,
+              emit.i64(gemm.ldc), emit.sub(rows, i), emit.sub(columns, j), adds});
       });
     });
   }
-
-  static LaneOrder order(bool strided) { return strided ? LaneOrder::Strided : LaneOrder::Adjacent; }
 
   /// Pointer to the element of lane `lane` and term `term`; `lanesAreRows`: of the matrix as it lies in
   /// memory.
@@ -103,17 +120,22 @@ private:
     func::CallOp::create(emit.builder, emit.loc, callee, args);
   }
 
+  Value panels(int64_t lanes, int64_t width) {
+    return function.stackArray(emit.builder.getI8Type(), lanes / width * scheme.panelStride(width));
+  }
+
   Value panelAt(Value panels, Value lane, int64_t width) {
-    return emit.pointer(panels, element, emit.mul(emit.divide(lane, width), panelStride(width)));
+    Value offset = emit.mul(emit.divide(lane, width), scheme.panelStride(width));
+    return emit.pointer(panels, emit.builder.getI8Type(), offset);
   }
 
   GemmOpInterface op;
   const GemmShape &gemm;
-  TileGrid grid;
   KernelFunction &function;
   Emitter &emit;
   Type element;
-  func::FuncOp micro, packA, packB;
+  ProductScheme scheme;
+  TileGrid grid;
   Value a, b, c, panelsA, panelsB;
 };
 

@@ -23,6 +23,8 @@ namespace trainc {
 namespace {
 
 struct GenerateKernelsPass : impl::GenerateKernelsPassBase<GenerateKernelsPass> {
+  using GenerateKernelsPassBase::GenerateKernelsPassBase;
+
   void runOnOperation() override;
 
 private:
@@ -126,7 +128,7 @@ void GenerateKernelsPass::runOnOperation() {
     ops.push_back(op);
     return WalkResult::skip(); // a kernel's region is part of it
   });
-  OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(getContext());
+  OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(getContext(), products);
   for (Operation *op : ops) {
     FailureOr<codegen::GeneratedKernels> generated = codegen::generate(op, *kernels);
     if (failed(generated))

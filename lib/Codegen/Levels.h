@@ -1,5 +1,7 @@
-// The instruction-set levels that every plan holds code for.
+// The instruction-set levels that plans hold code for.
 #pragma once
+
+#include "lib/Codegen/Fp32Products.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -12,11 +14,14 @@ namespace trainc::codegen {
 struct Level {
   const char *name;                  ///< as LLVM names it
   std::vector<std::string> features; ///< beyond SSE4.2, as /proc/cpuinfo names them
-  /// The block of f32 sums that matrix products keep in registers; divisors of the panels' sizes (Gemm.h).
+  const char *llvmFeatures;          ///< beyond the level's, as LLVM names them
+  /// The block of f32 sums that matrix products keep in registers; divisors of the panels' sizes
+  /// (FmaProducts.h).
   int64_t registerRows, registerColumns;
 };
 
-const std::vector<Level> &levels();
+/// Those that kernels with such products have code for: all that can run it.
+const std::vector<Level> &levels(Fp32Products products);
 
 /// A function whose code differs between levels: declared as `name`, and defined once a level as
 /// variantName(name, level). Made at its first use; `body` fills a function without results.

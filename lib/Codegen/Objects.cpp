@@ -1,4 +1,4 @@
-// LLVM dialect -> machine code for both instruction-set levels.
+// LLVM dialect -> machine code for every instruction-set level.
 #include "lib/Codegen/Codegen.h"
 #include "lib/Codegen/Levels.h"
 #include "lib/Codegen/Link.h"
@@ -44,12 +44,13 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Level &
     return llvm::createStringError("LLVM was built without X86: " + error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, level.name, "", options, llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, level.name, level.llvmFeatures, options, llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Of every function with variants keeps that of `level`, under the name by which it is called.
-void chooseVariants(llvm::Module &module, const Level &level) {
+void chooseVariants(llvm::Module &module, const Level &level, const std::vector<Level> &all) {
   llvm::SmallVector<llvm::Function *> declarations;
   for (llvm::Function &function : module)
     if (function.isDeclaration())
@@ -58,7 +59,7 @@ void chooseVariants(llvm::Module &module, const Level &level) {
     llvm::Function *chosen = module.getFunction(variantName(declared->getName(), level));
     if (!chosen)
       continue;
-    for (const Level &other : levels())
+    for (const Level &other : all)
       if (llvm::Function *variant = module.getFunction(variantName(declared->getName(), other));
           variant != chosen)
         variant->eraseFromParent();
@@ -69,7 +70,8 @@ void chooseVariants(llvm::Module &module, const Level &level) {
 }
 
 /// The relocatable object of a module given as bitcode; a context of its own lets levels compile in parallel.
-llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level) {
+llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level,
+                                         const std::vector<Level> &all) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
@@ -79,9 +81,10 @@ llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &l
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());
   (*module)->setDataLayout((*machine)->createDataLayout());
-  chooseVariants(**module, level);
+  chooseVariants(**module, level, all);
   for (llvm::Function &function : **module) {
     function.addFnAttr("target-cpu", level.name);
+    function.addFnAttr("target-features", level.llvmFeatures);
     function.addFnAttr("prefer-vector-width", "512"); // LLVM would halve the registers of AVX-512 code
     function.addFnAttr(llvm::Attribute::NoUnwind);
   }
@@ -119,18 +122,22 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
   if (!bitcode)
     return report(bitcode.takeError());
   initialiseTarget();
-  std::vector<std::string> compiled(levels().size()), errors(levels().size());
+  const std::vector<Level> &all = levels(fp32Products(kernels));
+  std::vector<std::string> compiled(all.size()), errors(all.size());
   auto compile = [&](size_t i) {
-    if (llvm::Expected<std::string> object = compileLevel(*bitcode, levels()[i]))
+    if (llvm::Expected<std::string> object = compileLevel(*bitcode, all[i], all))
       compiled[i] = std::move(*object);
     else
       errors[i] = llvm::toString(object.takeError());
   };
-  std::thread other(compile, 1);
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < all.size(); ++i)
+    threads.emplace_back(compile, i);
   compile(0);
-  other.join();
+  for (std::thread &thread : threads)
+    thread.join();
   std::vector<Object> objects;
-  for (auto [i, level] : llvm::enumerate(levels())) {
+  for (auto [i, level] : llvm::enumerate(all)) {
     if (!errors[i].empty())
       return report(llvm::createStringError(errors[i]));
     llvm::Expected<std::string> image = linkSharedObject(compiled[i]);

@@ -23,6 +23,10 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     module @kernels { func.func @k_0123456789abcdef(...) {...} }
     ```
   }];
+  let options = [Option<"products", "fp32-products", "::trainc::Fp32Products", "::trainc::Fp32Products::Fma",
+                        "How products of f32 numbers are computed", [{::llvm::cl::values(
+                          clEnumValN(::trainc::Fp32Products::Fma, "fma", "fused multiply-adds"),
+                          clEnumValN(::trainc::Fp32Products::Bf16x3, "bf16x3", "as sums of three bf16 numbers, on AMX"))}]>];
   let dependentDialects = [
     "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

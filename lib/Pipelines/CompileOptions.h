@@ -1,6 +1,8 @@
 // Everything a compilation can be told. Plain data: tools fill it from the command line.
 #pragma once
 
+#include "lib/Codegen/Fp32Products.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@ enum class Phase { Model, Step, Scheduled, Plan };
 /// Options of `trainc compile`. What is unset is taken from the model's train.program.
 struct CompileOptions {
   std::string target = "cpu";
+  Fp32Products fp32Products = Fp32Products::Fma;
   /// Samples per micro-batch and rank.
   std::optional<int64_t> microBatch;
   /// Micro-batches per step.

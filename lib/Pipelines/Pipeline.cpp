@@ -77,8 +77,10 @@ static void addScheduledPasses(PassManager &manager) {
 }
 
 /// scheduled -> plan: kernels, then addresses.
-static void addPlanPasses(PassManager &manager) {
-  manager.addPass(createGenerateKernelsPass());
+static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
+  GenerateKernelsPassOptions generate;
+  generate.products = options.fp32Products;
+  manager.addPass(createGenerateKernelsPass(generate));
   manager.addPass(createPlanMemoryPass());
 }
 
@@ -97,7 +99,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   if (last >= Phase::Scheduled)
     addScheduledPasses(manager);
   if (last >= Phase::Plan)
-    addPlanPasses(manager);
+    addPlanPasses(manager, options);
   return failure(failed(manager.run(module)) || snapshots.failed());
 }
 

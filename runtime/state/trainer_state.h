@@ -15,7 +15,7 @@ struct TrainerState {
   uint64_t samples = 0;                           ///< samples taken from the data so far: the data position
   uint64_t tokens = 0;                            ///< tokens trained on so far
   uint64_t dataSamples = 0;                       ///< samples the training data held
-  std::map<std::string, std::string> environment; ///< what may change bits: instruction set
+  std::map<std::string, std::string> environment; ///< what went in besides plan and data: the tokenizer
   std::map<std::string, FileChecksums> files;     ///< by name inside the checkpoint
 
   bool operator==(const TrainerState &) const = default;

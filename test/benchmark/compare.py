@@ -86,7 +86,8 @@ def run_peer(arguments, name, mode, data, folder):
 def compile_plan(arguments, case, plan, report):
     _, _, seconds = run(
         [arguments.bin / "trainc", "compile", ROOT / case.model, "-o", plan, "--target=cpu", "--precision=fp32",
-         f"--micro-batch={case.batch}", "--accumulate=1", f"--seq-len={case.seq_len}", f"--report={report}"])  # fmt: skip
+         f"--fp32-products={arguments.fp32_products}", f"--micro-batch={case.batch}", "--accumulate=1",
+         f"--seq-len={case.seq_len}", f"--report={report}"])  # fmt: skip
     return seconds
 
 
@@ -262,9 +263,9 @@ def missed_targets(name, result):
     return [key for key, most in CASES[name].targets.items() if not result["ratios"][key] <= most]
 
 
-def print_table(name, result):
+def print_table(name, result, products):
     case, found = CASES[name], result["ratios"]
-    print(f"\n{case.title}; ratios to PyTorch {found['faster_peer']}\n")
+    print(f"\n{case.title}, trainc's products by {products}; ratios to PyTorch {found['faster_peer']}\n")
     print(f"{'':26}{'eager':>10}{'compile':>10}{'trainc':>10}{'ratio':>8}{'target':>10}")
     for title, key, divisor, judged in ROWS:
         values = [number(result[p].get(key), divisor) for p in ("eager", "compile", "trainc")]
@@ -302,6 +303,8 @@ def parse_arguments():
     parser.add_argument("--only", choices=CASES, help="one of the two models")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="fma",
+                        help="how trainc computes products (bf16x3 needs AMX); PyTorch uses MKL's fp32")
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
     arguments = parser.parse_args()
@@ -317,14 +320,14 @@ def parse_arguments():
 def main():
     arguments = parse_arguments()
     names = [arguments.only] if arguments.only else list(CASES)
-    results = {"machine": machine() | {"threads": arguments.threads}}
+    results = {"machine": machine() | {"threads": arguments.threads}, "fp32_products": arguments.fp32_products}
     try:
         peak = json.loads(run([arguments.bin / "machine_peak", arguments.threads])[0])
         results["machine"] |= peak
         for name in names:
             with tempfile.TemporaryDirectory() as folder:
                 results[name] = compare(arguments, name, peak, pathlib.Path(folder))
-            print_table(name, results[name])
+            print_table(name, results[name], arguments.fp32_products)
             print_roofline(results[name]["roofline"], peak)
     except ProgramFailed as error:
         print(f"compare: {error}", file=sys.stderr)

@@ -7,6 +7,7 @@
 // loaded at run time, so that OPENBLAS_CORETYPE and the like act, and so that none resolves another's
 // symbols. Rates are of CPU time. Where the machine is not idle, --benchmark_repetitions=5
 // --benchmark_enable_random_interleaving=true spreads what disturbs over all.
+#include "runtime/device/cpu/cpu_features.h"
 #include "test/unit/codegen/kernel_harness.h"
 
 #include <benchmark/benchmark.h>
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 using namespace trainc::codegen::testing;
+using trainc::missingFeatures;
 
 namespace {
 
@@ -45,6 +47,17 @@ constexpr Shape kShapes[] = {
     {"logits_dw", kVocabulary, kWidth, kChunk, true, false},
 };
 
+/// Code that the compiler makes for a product.
+struct Code {
+  const char *name, *level;
+  std::vector<std::string_view> features;
+  trainc::Fp32Products products;
+};
+
+const Code kCodes[] = {{"x86-64-v3", "x86-64-v3", {}, trainc::Fp32Products::Fma},
+                       {"x86-64-v4", "x86-64-v4", {}, trainc::Fp32Products::Fma},
+                       {"bf16x3", "x86-64-v4", {"amx_tile", "amx_bf16"}, trainc::Fp32Products::Bf16x3}};
+
 void setRate(benchmark::State &state, const Shape &shape) {
   state.counters["GFLOP/s"] =
       benchmark::Counter(shape.flops() * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
@@ -65,13 +78,13 @@ std::string program(const Shape &shape) {
                      a, b, c, shape.transposeA ? "transposed" : "", shape.transposeB ? "transposed" : "");
 }
 
-void generated(benchmark::State &state, const Shape &shape, const char *level) {
-  if (!CompiledOp::levelRunsHere(level))
-    return state.SkipWithError("this CPU lacks the level");
-  const CompiledOp op(program(shape));
+void generated(benchmark::State &state, const Shape &shape, const Code &code) {
+  if (!missingFeatures(code.level, code.features).empty())
+    return state.SkipWithError("this CPU cannot run it");
+  const CompiledOp op(program(shape), code.products);
   if (!op)
     return state.SkipWithError("does not compile");
-  const CompiledOp::Execution execution = op.prepare(op.randomInputs(), level);
+  const CompiledOp::Execution execution = op.prepare(op.randomInputs(), code.level);
   execution.run(); // C's pages
   for ([[maybe_unused]] auto _ : state)
     execution.run();
@@ -143,8 +156,9 @@ int main(int argc, char **argv) {
     setenv(fmt::format("{}_NUM_THREADS", library).c_str(), "1", /*overwrite=*/1);
   benchmark::Initialize(&argc, argv);
   for (const Shape &shape : kShapes)
-    for (const char *level : {"x86-64-v3", "x86-64-v4"})
-      benchmark::RegisterBenchmark(fmt::format("{}/{}", shape.name, level).c_str(), generated, shape, level)
+    for (const Code &code : kCodes)
+      benchmark::RegisterBenchmark(fmt::format("{}/{}", shape.name, code.name).c_str(), generated, shape,
+                                   code)
           ->Unit(benchmark::kMillisecond);
   for (int i = 1; i < argc; ++i)
     if (!addLibrary(argv[i]))

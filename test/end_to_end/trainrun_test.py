@@ -178,7 +178,6 @@ class Checkpoints(TrainrunTest):
         self.train(10, "--checkpoint-dir", "ck", "--seed", "3")
         state = json.loads(Path("ck/step-00000010/trainer_state.json").read_text())
         self.assertEqual((state["step"], state["seed"], state["samples"], state["tokens"]), (10, 3, 80, 640))
-        self.assertRegex(state["environment"]["kernels"], "^x86-64-v[34]$")
         self.assertEqual(json.loads(Path("ck/step-00000010/config.json").read_text()), {"model_type": "toy"})
 
     def test_damage_is_named(self):

@@ -11,6 +11,9 @@ namespace {
 const std::map<std::string, Phase> kPhases = {
     {"model", Phase::Model}, {"step", Phase::Step}, {"scheduled", Phase::Scheduled}, {"plan", Phase::Plan}};
 
+const std::map<std::string, Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma},
+                                                           {"bf16x3", Fp32Products::Bf16x3}};
+
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
   int64_t ranks = 1, hybridShard = 1, zeroStage = 0;
@@ -48,6 +51,13 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile->add_option("--target", options.target, "What the plan runs on")
       ->check(CLI::IsMember({"cpu"}))
       ->capture_default_str();
+  compile
+      ->add_option("--fp32-products", options.fp32Products,
+                   "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
+                   "accurate and faster, on CPUs with AMX")
+      ->transform(CLI::CheckedTransformer(kFp32Products))
+      ->default_str("fma")
+      ->type_name("fma|bf16x3");
   compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")
       ->check(kPositive);
   compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")->check(kPositive);

@@ -17,11 +17,4 @@ Machine Machine::open(const std::string &device, std::optional<unsigned> threads
   return machine;
 }
 
-std::map<std::string, std::string> Machine::environment() const {
-  const auto *cpu = dynamic_cast<const CpuDevice *>(device_.get());
-  if (!cpu)
-    return {};
-  return {{"kernels", cpu->level()}};
-}
-
 } // namespace trainc

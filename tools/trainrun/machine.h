@@ -3,13 +3,12 @@
 
 #include "runtime/device/device.h"
 
-#include <map>
 #include <memory>
 #include <optional>
 
 namespace trainc {
 
-/// A device, and what checkpoints record of it.
+/// A device, and the threads that it may use.
 class Machine {
 public:
   /// `device`: "auto", "cpu" or "null". `threads`: of the CPU; empty: all.
@@ -17,9 +16,6 @@ public:
 
   Device &device() { return *device_; }
   unsigned threads() const { return threads_; }
-  /// What may change the bits of results: "kernels", the instruction set in use. Only once the plan's kernels
-  /// are loaded.
-  std::map<std::string, std::string> environment() const;
 
 private:
   std::unique_ptr<Device> device_;

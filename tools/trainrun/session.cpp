@@ -70,7 +70,7 @@ Status work(Executor &executor, const Machine &machine, const Options &options, 
     generation.emplace(std::move(opened));
   }
   if (options.trains())
-    TRAINC_RETURN_IF_ERROR(trainModel(executor, machine, options, start, log));
+    TRAINC_RETURN_IF_ERROR(trainModel(executor, options, start, log));
   else if (!options.evalData.empty())
     TRAINC_RETURN_IF_ERROR(evaluateOnly(executor, options, start, log));
   if (!generation || stopSignal())

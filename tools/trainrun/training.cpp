@@ -124,8 +124,7 @@ Result<Dataset> openData(const Executor &executor, const std::vector<std::string
   return Dataset::open(files, std::move(columns), dtype);
 }
 
-Status trainModel(Executor &executor, const Machine &machine, const Options &options, StartingPoint &start,
-                  Log &log) {
+Status trainModel(Executor &executor, const Options &options, StartingPoint &start, Log &log) {
   TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(executor.plan(), options));
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
                           openData(executor, options.data, DataUse::kTraining, options));
@@ -136,8 +135,6 @@ Status trainModel(Executor &executor, const Machine &machine, const Options &opt
   TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
 
   announce(dataset, steps, start, log);
-  for (const auto &[key, here] : machine.environment())
-    start.position.environment[key] = here;
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options));
   if (tokenizer) {
     warnOfOtherTokenizer(*tokenizer, start.position, log);

@@ -20,7 +20,6 @@ Result<Dataset> openData(const Executor &executor, const std::vector<std::string
 Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const StartingPoint &start);
 
 /// Trains from `start` to --steps, or until a signal; `start` is then where training ended.
-Status trainModel(Executor &executor, const Machine &machine, const Options &options, StartingPoint &start,
-                  Log &log);
+Status trainModel(Executor &executor, const Options &options, StartingPoint &start, Log &log);
 
 } // namespace trainc

@@ -31,16 +31,6 @@ Status checkOrder(const Options &options, const Checkpoint &checkpoint) {
       *options.seed, checkpoint.path().string(), checkpoint.state().seed);
 }
 
-void warnOfOtherEnvironment(const TrainerState &state, const Machine &machine, Log &log) {
-  for (const auto &[key, here] : machine.environment())
-    if (const auto there = state.environment.find(key);
-        there != state.environment.end() && there->second != here)
-      log.warning("the checkpoint was written with {} '{}', here it is '{}': from now on the last bits may "
-                  "differ from "
-                  "those of an uninterrupted run",
-                  key, there->second, here);
-}
-
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, const Machine &machine,
                              const Options &options, Log &log) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
@@ -50,7 +40,6 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(
         checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), machine.threads()));
-    warnOfOtherEnvironment(checkpoint.state(), machine, log);
   }
   log.info("resumed from {}", path.string());
   StartingPoint start{checkpoint.state(), true};

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace trainc {
 
@@ -33,9 +35,18 @@ std::vector<Feature> features() {
       TRAINC_FEATURE("avx512vl", "avx512vl"),
       TRAINC_FEATURE("avx512_bf16", "avx512bf16"),
       TRAINC_FEATURE("avx512_vnni", "avx512vnni"),
+      TRAINC_FEATURE("amx_tile", "amx-tile"),
+      TRAINC_FEATURE("amx_bf16", "amx-bf16"),
   };
 }
 #undef TRAINC_FEATURE
+
+/// Asks the kernel for room to save the matrix unit's tiles, for all threads of this process.
+bool grantTiles() {
+  constexpr long kRequestPermission = 0x1023; // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;              // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
 
 constexpr std::string_view kLevel3[] = {"avx", "avx2", "fma", "bmi1", "bmi2", "f16c", "abm", "movbe"};
 constexpr std::string_view kLevel4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"};
@@ -51,7 +62,7 @@ std::vector<std::string> missingFeatures(std::string_view level, const std::vect
   std::vector<std::string> missing;
   for (const std::string_view name : needed) {
     const auto found = std::ranges::find(known, name, &Feature::name);
-    const bool present = found != known.end() && found->present;
+    const bool present = found != known.end() && found->present && (name != "amx_tile" || grantTiles());
     if (!present && std::ranges::find(missing, name) == missing.end())
       missing.emplace_back(name);
   }

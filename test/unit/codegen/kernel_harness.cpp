@@ -21,11 +21,13 @@ namespace trainc::codegen::testing {
 
 //===-- CompiledOp ----------------------------------------------------------------------------===//
 
-CompiledOp::CompiledOp(const std::string &text) { compile(text); }
+CompiledOp::CompiledOp(const std::string &text, Fp32Products products) {
+  kernelModule = createKernelModule(context, products);
+  compile(text);
+}
 
 void CompiledOp::compile(const std::string &text) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
-  kernelModule = createKernelModule(context);
   module = parseSourceString<ModuleOp>(text, &context);
   if (!module) {
     ADD_FAILURE() << "does not parse: " << text;

@@ -24,7 +24,7 @@ enum class Order { AtOnce, Reversed };
 class CompiledOp {
 public:
   /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
-  explicit CompiledOp(const std::string &text);
+  explicit CompiledOp(const std::string &text, Fp32Products products = Fp32Products::Fma);
 
   explicit operator bool() const { return !images.empty(); }
   const GeneratedKernels &kernels() const { return generated; }

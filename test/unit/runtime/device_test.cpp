@@ -101,12 +101,12 @@ TEST(CpuDevice, BitsDoNotDependOnThreads) {
 
 TEST(CpuDevice, NamesMissingFeatures) {
   PlanBuilder builder = fullPlan();
-  builder.plan.objects[0]->features = {"avx2", "amx_tile", "sve2"};
+  builder.plan.objects[0]->features = {"avx2", "vfp4", "sve2"};
   PlanBytes bytes(builder.payload());
   CpuDevice device(1);
   const Status status = device.loadKernels(**bytes.read());
   EXPECT_EQ(status.exitCode(), 2);
-  EXPECT_THAT(status.message(), HasSubstr("x86-64-v3 (missing: amx_tile, sve2)"));
+  EXPECT_THAT(status.message(), HasSubstr("x86-64-v3 (missing: vfp4, sve2)"));
 }
 
 TEST(CpuDevice, NamesAMissingKernel) {

@@ -16,7 +16,7 @@ TrainerState example() {
       .samples = 160,
       .tokens = 20480,
       .dataSamples = 999,
-      .environment = {{"tokenizer", "bytes"}, {"kernels", "x86-64-v4"}},
+      .environment = {{"tokenizer", "bytes"}, {"tokenizer_xxh3", "0"}},
       .files = {{"model.safetensors", {4096, 0x0123456789abcdef, 7, {{"wte.weight", 0xffffffffffffffff}}}},
                 {"config.json", {10, 1, 0, {}}}}};
 }

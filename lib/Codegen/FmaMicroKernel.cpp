@@ -1,11 +1,12 @@
 // The micro-kernel of matrix products, once for every instruction-set level.
-#include "lib/Codegen/Gemm.h"
+#include "lib/Codegen/FmaProducts.h"
 #include "lib/Codegen/Levels.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace trainc::codegen;
+using namespace trainc::codegen::fma;
 
 namespace {
 
@@ -103,7 +104,7 @@ private:
 
 } // namespace
 
-func::FuncOp trainc::codegen::microKernel(ModuleOp kernels, Type element) {
+func::FuncOp fma::microKernel(ModuleOp kernels, Type element) {
   OpBuilder builder(kernels.getContext());
   SmallVector<Type> inputs(3, Emitter(builder).pointerType());
   inputs.append(5, builder.getI64Type());
@@ -111,4 +112,21 @@ func::FuncOp trainc::codegen::microKernel(ModuleOp kernels, Type element) {
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
                                 MicroKernel(body, function, element, level).run();
                               });
+}
+
+ProductScheme trainc::codegen::fmaProducts(ModuleOp kernels, Type element, LaneOrder a, LaneOrder b) {
+  ProductScheme scheme{.panelRows = kPanelRows,
+                       .panelColumns = kPanelColumns,
+                       .depthBlock = kDepthBlock,
+                       .tileRows = 256,
+                       .tileColumns = 384,
+                       .packedBytes = elementBytes(element),
+                       .onMatrixUnit = false};
+  auto pack = [&](int64_t lanes, LaneOrder order) {
+    return packPanels(kernels, element, lanes, order, scheme.panelStride(lanes) / scheme.packedBytes);
+  };
+  scheme.packA = pack(kPanelRows, a);
+  scheme.packB = pack(kPanelColumns, b);
+  scheme.multiply = microKernel(kernels, element);
+  return scheme;
 }

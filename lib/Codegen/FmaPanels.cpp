@@ -1,5 +1,5 @@
 // Packing: rows of op(A) and columns of op(B) into panels.
-#include "lib/Codegen/Gemm.h"
+#include "lib/Codegen/FmaProducts.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -11,7 +11,7 @@ namespace {
 struct Packing {
   Emitter &emit;
   Type element;
-  int64_t width;
+  int64_t width, panelStride;
   Value to, from, stride, valid, depth;
 
   void copyLanes();
@@ -20,7 +20,7 @@ struct Packing {
 private:
   void transposeSquare(Value panel, Value source, Value last, Value lane, Value term, Mask mask);
   Value panelAt(Value lane) {
-    return emit.pointer(to, element, emit.mul(emit.divide(lane, width), panelStride(width)));
+    return emit.pointer(to, element, emit.mul(emit.divide(lane, width), panelStride));
   }
 
   static constexpr int64_t kSquare = 8;
@@ -76,7 +76,8 @@ void Packing::transposeLanes() {
   });
 }
 
-func::FuncOp trainc::codegen::packPanels(ModuleOp kernels, Type element, int64_t width, LaneOrder order) {
+func::FuncOp fma::packPanels(ModuleOp kernels, Type element, int64_t width, LaneOrder order,
+                             int64_t panelStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
   std::string name = (adjacent ? "gemm_copy_panels_" : "gemm_transpose_panels_") + std::to_string(width);
   if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
@@ -89,7 +90,7 @@ func::FuncOp trainc::codegen::packPanels(ModuleOp kernels, Type element, int64_t
   makeInternal(function);
   builder.setInsertionPointToStart(function.addEntryBlock());
   auto args = function.getArguments();
-  Packing packing{emit, element, width, args[0], args[1], args[2], args[3], args[4]};
+  Packing packing{emit, element, width, panelStride, args[0], args[1], args[2], args[3], args[4]};
   if (adjacent)
     packing.copyLanes();
   else

@@ -1,0 +1,121 @@
+// The micro-kernel that multiplies panels of bf16 pieces on the matrix unit.
+#include "lib/Codegen/MatrixUnit.h"
+#include "lib/Codegen/SplitPanels.h"
+
+using namespace mlir;
+using namespace trainc::codegen;
+using namespace trainc::codegen::split;
+
+namespace {
+
+/// Two by two tiles of sums (0 to 3), two of A (4, 5) and two of B (6, 7).
+class SplitMicroKernel {
+public:
+  SplitMicroKernel(Emitter &emit, func::FuncOp function)
+      : emit(emit), unit(emit), element(emit.builder.getF32Type()), a(function.getArgument(0)),
+        b(function.getArgument(1)), c(function.getArgument(2)), depth(function.getArgument(3)),
+        stride(function.getArgument(4)), validRows(function.getArgument(5)),
+        validColumns(function.getArgument(6)), adds(function.getArgument(7)) {}
+
+  void run() {
+    Value edge = emit.stackArray(element, kLanes * kLanes);
+    Value isEdge = emit.less(emit.min(validRows, validColumns), emit.i64(kLanes));
+    Value addsToEdge = arith::AndIOp::create(emit.builder, emit.loc, isEdge, emit.less(emit.i64(0), adds));
+    Value to = select(isEdge, edge, c), toStride = select(isEdge, emit.i64(kLanes), stride);
+    emit.when(addsToEdge, [&] { copyValid(c, stride, edge, emit.i64(kLanes)); });
+    sum(to, emit.mul(toStride, 4));
+    emit.when(isEdge, [&] { copyValid(edge, emit.i64(kLanes), c, stride); });
+  }
+
+private:
+  Value select(Value condition, Value ifTrue, Value ifFalse) {
+    return arith::SelectOp::create(emit.builder, emit.loc, condition, ifTrue, ifFalse);
+  }
+
+  Value bytes(Value base, Value count) { return emit.pointer(base, emit.builder.getI8Type(), count); }
+
+  /// to +=, or =, the product; `rowBytes` from row to row.
+  void sum(Value to, Value rowBytes) {
+    auto forSums = [&](llvm::function_ref<void(int64_t, Value)> body) {
+      for (int64_t tile = 0; tile < 4; ++tile)
+        body(tile, bytes(to, emit.add(emit.mul(rowBytes, tile / 2 * kUnitRows), tile % 2 * kUnitRows * 4)));
+    };
+    emit.when(emit.less(emit.i64(0), adds),
+              [&] { forSums([&](int64_t tile, Value at) { unit.load(tile, at, rowBytes); }); });
+    emit.when(emit.less(adds, emit.i64(1)), [&] { forSums([&](int64_t tile, Value) { unit.zero(tile); }); });
+    Value steps = emit.divide(emit.add(depth, kStepTerms - 1), kStepTerms);
+    emit.loop(emit.i64(0), steps, 1, [&](Value step) {
+      Value offset = emit.mul(step, kStepBytes);
+      addStep(bytes(a, offset), bytes(b, offset));
+    });
+    forSums([&](int64_t tile, Value at) { unit.store(tile, at, rowBytes); });
+  }
+
+  /// The six products of pieces above 2^-24 of the whole, in an order in which each changes one side only.
+  void addStep(Value fromA, Value fromB) {
+    constexpr std::pair<int, int> kProducts[] = {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}};
+    int loadedA = -1, loadedB = -1;
+    for (auto [pieceA, pieceB] : kProducts) {
+      if (std::exchange(loadedA, pieceA) != pieceA)
+        loadPiece(4, fromA, pieceA);
+      if (std::exchange(loadedB, pieceB) != pieceB)
+        loadPiece(6, fromB, pieceB);
+      for (int64_t tile = 0; tile < 4; ++tile)
+        unit.multiplyAdd(tile, 4 + tile / 2, 6 + tile % 2);
+    }
+  }
+
+  void loadPiece(int64_t tile, Value from, int64_t piece) {
+    for (int64_t half = 0; half < 2; ++half)
+      unit.load(tile + half, bytes(from, emit.i64(piece * kPieceBytes + half * kTileBytes)),
+                emit.i64(kTileBytes / kUnitRows));
+  }
+
+  void copyValid(Value from, Value fromStride, Value to, Value toStride) {
+    emit.loop(emit.i64(0), emit.min(validRows, emit.i64(kLanes)), 1, [&](Value row) {
+      for (int64_t column = 0; column < kLanes; column += kUnitRows) {
+        Mask mask = emit.lanesBelow(emit.sub(validColumns, emit.i64(column)), kUnitRows);
+        Value lanes =
+            emit.load({from, element, emit.add(emit.mul(row, fromStride), column)}, kUnitRows, mask);
+        emit.store(lanes, {to, element, emit.add(emit.mul(row, toStride), column)}, mask);
+      }
+    });
+  }
+
+  Emitter &emit;
+  MatrixUnit unit;
+  Type element;
+  Value a, b, c, depth, stride, validRows, validColumns, adds;
+};
+
+} // namespace
+
+func::FuncOp split::microKernel(ModuleOp kernels) {
+  constexpr StringLiteral kName = "gemm_split_micro_kernel";
+  if (auto made = kernels.lookupSymbol<func::FuncOp>(kName))
+    return made;
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
+  Emitter emit(builder);
+  SmallVector<Type> inputs(3, emit.pointerType());
+  inputs.append(5, builder.getI64Type());
+  auto function = func::FuncOp::create(builder, emit.loc, kName, builder.getFunctionType(inputs, {}));
+  makeInternal(function);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  SplitMicroKernel(emit, function).run();
+  func::ReturnOp::create(builder, emit.loc);
+  return function;
+}
+
+ProductScheme trainc::codegen::splitProducts(ModuleOp kernels, LaneOrder a, LaneOrder b) {
+  ProductScheme scheme{.panelRows = kLanes,
+                       .panelColumns = kLanes,
+                       .depthBlock = kDepthBlock,
+                       .tileRows = 384,
+                       .tileColumns = 512,
+                       .packedBytes = 2 * kPieces,
+                       .onMatrixUnit = true};
+  scheme.packA = packPanels(kernels, Side::A, a, scheme.panelStride(kLanes));
+  scheme.packB = packPanels(kernels, Side::B, b, scheme.panelStride(kLanes));
+  scheme.multiply = microKernel(kernels);
+  return scheme;
+}

@@ -1,0 +1,34 @@
+// RUN: trainc-opt %s --generate-kernels=fp32-products=bf16x3 | FileCheck %s
+// RUN: trainc-opt %s --generate-kernels=fp32-products=fma | FileCheck %s --check-prefix=FMA
+
+train.state parameter @a : tensor<64x96xf32>
+train.state parameter @b : tensor<96x32xf32>
+train.state parameter @c : tensor<64x32xf32>
+train.state parameter @d : tensor<64x31xf32>
+train.state parameter @e : tensor<96x31xf32>
+
+// CHECK: module @kernels attributes {plan.split_products}
+// The unit is configured once a kernel, and released at its end.
+// CHECK: func.func @gemm_64x32x96_nn_
+// CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK: func.call @gemm_split_rows_strided
+// CHECK: func.call @gemm_split_columns_adjacent
+// CHECK: func.call @gemm_split_micro_kernel
+// CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
+// Too few columns to fill the unit's tiles.
+// CHECK: func.func @gemm_64x31x96_nn_
+// CHECK-NOT: llvm.x86
+// CHECK: call @gemm_micro_kernel
+
+// FMA: module @kernels {{{$}}
+// FMA-NOT: llvm.x86
+// FMA-NOT: gemm_split
+train.entry @init {
+  %a = train.get @a : tensor<64x96xf32>
+  %b = train.get @b : tensor<96x32xf32>
+  %e = train.get @e : tensor<96x31xf32>
+  %0 = nn.matmul %a, %b : tensor<64x96xf32>, tensor<96x32xf32>
+  train.set @c, %0 : tensor<64x32xf32>
+  %1 = nn.matmul %a, %e : tensor<64x96xf32>, tensor<96x31xf32>
+  train.set @d, %1 : tensor<64x31xf32>
+}
