@@ -31,8 +31,6 @@ mlir::LogicalResult buildEval(Instantiation &shared, train::EntryOp entry);
 /// Prefill and decode, where the model continues token sequences. Where something in the model stands against
 /// it, there are none; a remark and the program say what.
 void buildGeneration(Instantiation &shared, const Forward &micro);
-/// The entries prefill and decode of a model with tokens and logits.
-mlir::LogicalResult buildGenerationEntries(Instantiation &shared);
 
 /// Removes ops whose results nobody uses.
 void eraseDeadOps(train::EntryOp entry);

@@ -56,8 +56,10 @@ static std::optional<Refusal> tryEntries(Instantiation &shared) {
     return success();
   });
   StateTable before = shared.states;
-  if (failed(checkOpenLength(shared.binding.model)) || failed(checkPositionFlow(shared)) ||
-      failed(buildGenerationEntries(shared)))
+  if (failed(checkOpenLength(shared.binding.model)))
+    return refusal;
+  FailureOr<PositionDims> dims = checkPositionFlow(shared);
+  if (failed(dims) || failed(buildGenerationEntries(shared, *dims)))
     shared.states.revertTo(before);
   return refusal;
 }

@@ -37,18 +37,18 @@ static Value readPosition(Instantiation &shared, OpBuilder &builder) {
   return getState(builder, shared.binding.model.getLoc(), state);
 }
 
-/// The forward of `length` tokens, up to the logits [1, 1, vocabulary] at `position`; of the rest nothing is
-/// left.
+/// The forward of `length` tokens (1, or as many as `dims` is for), up to the logits [1, 1, vocabulary] at
+/// `position`; of the rest nothing is left.
 static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, int64_t length,
-                                    Value position) {
+                                    const PositionDims &dims, Value position) {
   nn::ModelOp model = shared.binding.model;
   auto inputs = createInputs(builder, model, train::Extent::micro, /*batch=*/1, length);
   Operation *last = findLastMixingOp(model);
   EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
   FailureOr<Forward> forward =
       buildForward(model, builder, scope, inputs, [&](Operation *op, IRMapping &values) {
-        if (op == last)
-          selectAfter(last, values, builder, length, position);
+        if (op == last && length > 1)
+          selectAfter(last, values, builder, dims, position);
       });
   if (failed(forward))
     return failure();
@@ -56,11 +56,12 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   return nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
 }
 
-static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t length) {
+static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t length,
+                                const PositionDims &dims) {
   train::EntryOp entry = shared.states.createEntry(name);
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   Value position = readPosition(shared, builder);
-  FailureOr<Value> logits = buildLogits(shared, builder, length, position);
+  FailureOr<Value> logits = buildLogits(shared, builder, length, dims, position);
   if (failed(logits))
     return failure();
   Location loc = logits->getLoc();
@@ -81,7 +82,7 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
   return refuseOtherColumns(entry);
 }
 
-LogicalResult trainc::buildGenerationEntries(Instantiation &shared) {
-  return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen)) ||
-                 failed(buildEntry(shared, "decode", 1)));
+LogicalResult trainc::buildGenerationEntries(Instantiation &shared, const PositionDims &dims) {
+  return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen, dims)) ||
+                 failed(buildEntry(shared, "decode", 1, dims)));
 }

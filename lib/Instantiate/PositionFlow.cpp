@@ -24,6 +24,7 @@ namespace {
 struct Probe {
   OwningOpRef<train::EntryOp> entry;
   Value logits;
+  IRMapping values; ///< of the model's own body
 
   static FailureOr<Probe> create(Instantiation &shared, int64_t length);
 };
@@ -32,11 +33,12 @@ struct Probe {
 FailureOr<Probe> Probe::create(Instantiation &shared, int64_t length) {
   nn::ModelOp model = shared.binding.model;
   OpBuilder builder(model.getContext());
-  Probe probe{train::EntryOp::create(builder, model.getLoc(), "probe"), {}};
+  Probe probe{train::EntryOp::create(builder, model.getLoc(), "probe"), {}, {}};
   builder.setInsertionPointToEnd(&probe.entry->getBody().emplaceBlock());
   auto inputs = createInputs(builder, model, train::Extent::micro, /*batch=*/1, length);
   EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
-  FailureOr<Forward> forward = buildForward(model, builder, scope, inputs);
+  FailureOr<Forward> forward = buildForward(model, builder, scope, inputs,
+                                            [&](Operation *, IRMapping &values) { probe.values = values; });
   if (failed(forward))
     return failure();
   probe.logits = forward->outputs.lookup("logits");
@@ -45,8 +47,8 @@ FailureOr<Probe> Probe::create(Instantiation &shared, int64_t length) {
 
 /// The dimensions of a value that follow the length: those that differ from the same value's of another
 /// length.
-static SmallVector<size_t> positionDims(Value value, Value other) {
-  SmallVector<size_t> dims;
+static SmallVector<size_t, 1> positionDims(Value value, Value other) {
+  SmallVector<size_t, 1> dims;
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip(nn::shapeOf(value), nn::shapeOf(other))))
     if (std::get<0>(sizes) != std::get<1>(sizes))
       dims.push_back(dim);
@@ -86,10 +88,10 @@ static bool isSameOp(Operation *op, Operation *other) {
          llvm::all_of_zip(op->getResults(), other->getResults(), haveSameRank);
 }
 
-LogicalResult trainc::checkPositionFlow(Instantiation &shared) {
+FailureOr<PositionDims> trainc::checkPositionFlow(Instantiation &shared) {
   int64_t length = shared.binding.seqLen;
   if (length == 1)
-    return success();
+    return PositionDims();
   // 1 stands for any size in a broadcast, so that two positions tell more than one.
   FailureOr<Probe> probe = Probe::create(shared, length), other = Probe::create(shared, length == 2 ? 1 : 2);
   if (failed(probe) || failed(other))
@@ -101,5 +103,8 @@ LogicalResult trainc::checkPositionFlow(Instantiation &shared) {
     if (!isa<IncrementalOpInterface>(op) && failed(checkOp(op, otherOp)))
       return failure();
   }
-  return success();
+  PositionDims dims;
+  for (auto [value, concrete] : probe->values.getValueMap())
+    dims[value] = positionDims(concrete, other->values.lookup(value));
+  return dims;
 }

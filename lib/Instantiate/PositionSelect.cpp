@@ -37,16 +37,28 @@ Value trainc::selectPosition(OpBuilder &builder, Value x, Value position) {
   return b.reshape(b.create<nn::GatherOp>(rows, b.reshape(position, {1})), selected);
 }
 
-void trainc::selectAfter(Operation *last, IRMapping &values, OpBuilder &builder, int64_t length,
+/// The values of the model's body that ops before and after `last` share, in program order.
+static SmallVector<Value> valuesUsedAfter(Operation *last) {
+  SmallVector<Value> values(last->getBlock()->getArguments());
+  for (Operation &op : llvm::make_range(last->getBlock()->begin(), std::next(last->getIterator())))
+    llvm::append_range(values, op.getResults());
+  llvm::erase_if(values, [&](Value value) {
+    return llvm::none_of(value.getUsers(), [&](Operation *user) { return last->isBeforeInBlock(user); });
+  });
+  return values;
+}
+
+void trainc::selectAfter(Operation *last, IRMapping &values, OpBuilder &builder, const PositionDims &dims,
                          Value position) {
-  // A copy, as the mapping changes on the way.
-  SmallVector<std::pair<Value, Value>> known(values.getValueMap().begin(), values.getValueMap().end());
-  for (auto [deferred, value] : known) {
-    bool usedLater =
-        llvm::any_of(deferred.getUsers(), [&](Operation *user) { return last->isBeforeInBlock(user); });
-    ArrayRef<int64_t> shape = nn::shapeOf(value);
-    bool hasPositions = shape.size() >= 2 && shape[0] == 1 && shape[1] == length && length > 1;
-    if (usedLater && hasPositions && !value.getDefiningOp<train::GetOp>())
-      values.map(deferred, selectPosition(builder, value, position));
+  SmallVector<Value> rows;
+  for (Value value : valuesUsedAfter(last)) {
+    ArrayRef<size_t> positions = dims.find(value)->second;
+    if (positions.empty())
+      continue;
+    if (positions != ArrayRef<size_t>{1} || nn::shapeOf(values.lookup(value))[0] != 1)
+      return;
+    rows.push_back(value);
   }
+  for (Value value : rows)
+    values.map(value, selectPosition(builder, values.lookup(value), position));
 }

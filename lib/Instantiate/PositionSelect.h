@@ -1,7 +1,7 @@
 // Generation needs the logits of one position only.
 #pragma once
 
-#include "lib/Instantiate/Forward.h"
+#include "lib/Instantiate/PositionFlow.h"
 
 namespace trainc {
 
@@ -12,9 +12,9 @@ mlir::Operation *findLastMixingOp(nn::ModelOp model);
 /// From x [1, length, ...] the row at `position` (tensor<i32>), [1, 1, ...].
 mlir::Value selectPosition(mlir::OpBuilder &builder, mlir::Value x, mlir::Value position);
 
-/// Replaces every value that ops after `last` use, where it is [1, length, ...] and no parameter, by its row
-/// at `position`.
-void selectAfter(mlir::Operation *last, mlir::IRMapping &values, mlir::OpBuilder &builder, int64_t length,
-                 mlir::Value position);
+/// Replaces every value that ops after `last` use, where it has a row for each position, by its row at
+/// `position`; none of them where one has its positions elsewhere than in [1, length, ...].
+void selectAfter(mlir::Operation *last, mlir::IRMapping &values, mlir::OpBuilder &builder,
+                 const PositionDims &dims, mlir::Value position);
 
 } // namespace trainc
