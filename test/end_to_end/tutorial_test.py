@@ -1,0 +1,76 @@
+"""docs/tutorial.md does what it says: its commands run, in order, and what it shows is in their output."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import harness
+
+PAGE = harness.ROOT / "docs" / "tutorial.md"
+VARIES = [  # what other machines and compilers print otherwise
+    (r"_[0-9a-f]{16}\b", "_HASH"),
+    (r"[\d.]+[kMG]? samples/s", "RATE"),
+    (r"ETA \S+", "ETA"),
+    (r"\d+\.\d+s\)", "SECONDS)"),
+    (r"\(x86-64-v\d, \d+ threads\)", "(CPU)"),
+    (r"(object \S+) bytes=\d+", r"\1 bytes=SIZE"),
+]
+
+
+def blocks(text):
+    """(language, content) of each block of code; indented ones have no language."""
+    found = re.findall(r"^```(\w+)\n(.*?)^```$|((?:^ {4}[^\n]*\n)+)", text, re.MULTILINE | re.DOTALL)
+    return [(language, fenced or re.sub("^ {4}", "", indented, flags=re.MULTILINE)) for language, fenced, indented in found]
+
+
+def commands(text):
+    return [content for language, content in blocks(text) if language in ("", "sh")]
+
+
+def excerpts(text):
+    return [content for language, content in blocks(text) if language in ("mlir", "text", "json")]
+
+
+def normal(text):
+    for pattern, replacement in VARIES:
+        text = re.sub(pattern, replacement, text)
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def missing_line(excerpt, shown):
+    """The first line of the excerpt that is not in `shown` after the ones before it; lines may be cut by '...'."""
+    rest = iter(normal(shown))
+    for line in normal(excerpt):
+        start = line.split("...")[0]
+        if start and not any(other.startswith(start) if start != line else other == line for other in rest):
+            return line
+    return None
+
+
+class TutorialTest(harness.EndToEndTest):
+    def run_commands(self):
+        Path("docs").symlink_to(harness.ROOT / "docs")
+        path = os.pathsep.join([str(Path(harness.TRAINC).parent), str(Path(harness.TRAINRUN).parent), os.environ["PATH"]])
+        outputs = []
+        for script in commands(PAGE.read_text()):
+            if script.startswith("export PATH"):
+                script = script.partition("\n")[2]
+            done = subprocess.run(["bash", "-e"], input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  env=os.environ | {"PATH": path, "COLUMNS": "120"}, check=False)
+            self.assertEqual(done.returncode, 0, f"{script}\n{done.stdout}")
+            outputs.append(done.stdout)
+        return outputs
+
+    def test_commands_print_what_is_shown(self):
+        outputs = self.run_commands()
+        files = [*sorted(Path("build/tutorial/ir").glob("*.mlir")), Path("build/tutorial/report.json"), Path("docs/tutorial.mlir")]
+        shown = outputs + [file.read_text() for file in files]
+        for excerpt in excerpts(PAGE.read_text()):
+            with self.subTest(excerpt.splitlines()[0]):
+                missing = {missing_line(excerpt, text) for text in shown}
+                self.assertTrue(None in missing, f"in no output, after the lines before it: {missing}")
+
+
+if __name__ == "__main__":
+    harness.main()
