@@ -82,10 +82,8 @@ private:
 } // namespace
 
 func::FuncOp trainc::codegen::tileProduct(ModuleOp kernels, Type element, int64_t width) {
-  OpBuilder builder(kernels.getContext());
-  SmallVector<Type> inputs(4, Emitter(builder).pointerType());
-  inputs.append(5, builder.getI64Type());
-  return functionWithVariants(kernels, "attention_product_" + std::to_string(width), inputs,
+  return functionWithVariants(kernels, "attention_product_" + std::to_string(width),
+                              argumentTypes(kernels.getContext(), 4, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
                                 ProductEmitter(body, function, element, width, level).run();
                               });

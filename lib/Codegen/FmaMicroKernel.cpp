@@ -105,10 +105,7 @@ private:
 } // namespace
 
 func::FuncOp fma::microKernel(ModuleOp kernels, Type element) {
-  OpBuilder builder(kernels.getContext());
-  SmallVector<Type> inputs(3, Emitter(builder).pointerType());
-  inputs.append(5, builder.getI64Type());
-  return functionWithVariants(kernels, "gemm_micro_kernel", inputs,
+  return functionWithVariants(kernels, "gemm_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
                                 MicroKernel(body, function, element, level).run();
                               });

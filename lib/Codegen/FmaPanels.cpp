@@ -80,21 +80,13 @@ func::FuncOp fma::packPanels(ModuleOp kernels, Type element, int64_t width, Lane
                              int64_t panelStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
   std::string name = (adjacent ? "gemm_copy_panels_" : "gemm_transpose_panels_") + std::to_string(width);
-  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
-    return made;
-  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
-  Emitter emit(builder);
-  Type pointer = emit.pointerType(), i64 = builder.getI64Type();
-  auto function = func::FuncOp::create(builder, emit.loc, name,
-                                       builder.getFunctionType({pointer, pointer, i64, i64, i64}, {}));
-  makeInternal(function);
-  builder.setInsertionPointToStart(function.addEntryBlock());
-  auto args = function.getArguments();
-  Packing packing{emit, element, width, panelStride, args[0], args[1], args[2], args[3], args[4]};
-  if (adjacent)
-    packing.copyLanes();
-  else
-    packing.transposeLanes();
-  func::ReturnOp::create(builder, emit.loc);
-  return function;
+  return internalFunction(
+      kernels, name, argumentTypes(kernels.getContext(), 2, 3), [&](Emitter &emit, func::FuncOp function) {
+        auto args = function.getArguments();
+        Packing packing{emit, element, width, panelStride, args[0], args[1], args[2], args[3], args[4]};
+        if (adjacent)
+          packing.copyLanes();
+        else
+          packing.transposeLanes();
+      });
 }

@@ -120,6 +120,26 @@ void trainc::codegen::makeInternal(func::FuncOp function) {
   function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
 }
 
+SmallVector<Type> trainc::codegen::argumentTypes(MLIRContext *context, unsigned pointers, unsigned integers) {
+  SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
+  types.append(integers, IntegerType::get(context, 64));
+  return types;
+}
+
+func::FuncOp trainc::codegen::internalFunction(ModuleOp kernels, StringRef name, TypeRange inputs,
+                                               llvm::function_ref<void(Emitter &, func::FuncOp)> body) {
+  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
+    return made;
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
+  Emitter emit(builder);
+  auto function = func::FuncOp::create(builder, emit.loc, name, builder.getFunctionType(inputs, {}));
+  makeInternal(function);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  body(emit, function);
+  func::ReturnOp::create(builder, emit.loc);
+  return function;
+}
+
 int64_t trainc::codegen::elementBytes(Type element) {
   return Emitter::memoryType(element).getIntOrFloatBitWidth() / 8;
 }

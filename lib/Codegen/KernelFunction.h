@@ -46,6 +46,13 @@ private:
   int64_t grid = 0;
 };
 
+/// Types of a function's arguments: pointers, then i64s.
+llvm::SmallVector<mlir::Type> argumentTypes(mlir::MLIRContext *context, unsigned pointers, unsigned integers);
+
+/// A private function that kernels call, made at its first use: `body` fills it. It has no results.
+mlir::func::FuncOp internalFunction(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
+                                    llvm::function_ref<void(Emitter &, mlir::func::FuncOp)> body);
+
 /// Hides a function that kernels call from the outside of their object.
 void makeInternal(mlir::func::FuncOp function);
 

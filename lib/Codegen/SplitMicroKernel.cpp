@@ -91,19 +91,9 @@ private:
 } // namespace
 
 func::FuncOp split::microKernel(ModuleOp kernels) {
-  constexpr StringLiteral kName = "gemm_split_micro_kernel";
-  if (auto made = kernels.lookupSymbol<func::FuncOp>(kName))
-    return made;
-  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
-  Emitter emit(builder);
-  SmallVector<Type> inputs(3, emit.pointerType());
-  inputs.append(5, builder.getI64Type());
-  auto function = func::FuncOp::create(builder, emit.loc, kName, builder.getFunctionType(inputs, {}));
-  makeInternal(function);
-  builder.setInsertionPointToStart(function.addEntryBlock());
-  SplitMicroKernel(emit, function).run();
-  func::ReturnOp::create(builder, emit.loc);
-  return function;
+  return internalFunction(
+      kernels, "gemm_split_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
+      [](Emitter &emit, func::FuncOp function) { SplitMicroKernel(emit, function).run(); });
 }
 
 ProductScheme trainc::codegen::splitProducts(ModuleOp kernels, LaneOrder a, LaneOrder b) {

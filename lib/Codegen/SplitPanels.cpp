@@ -3,8 +3,6 @@
 
 #include "lib/Codegen/MatrixUnit.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 using namespace mlir;
 using namespace trainc::codegen;
 using namespace trainc::codegen::split;
@@ -124,17 +122,9 @@ void SplitPacking::storePieces(Value first, Value second, Value tile, int64_t ro
 func::FuncOp split::packPanels(ModuleOp kernels, Side side, LaneOrder order, int64_t panelStride) {
   std::string name = side == Side::A ? "gemm_split_rows" : "gemm_split_columns";
   name += order == LaneOrder::Adjacent ? "_adjacent" : "_strided";
-  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
-    return made;
-  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
-  Emitter emit(builder);
-  Type pointer = emit.pointerType(), i64 = builder.getI64Type();
-  auto function = func::FuncOp::create(builder, emit.loc, name,
-                                       builder.getFunctionType({pointer, pointer, i64, i64, i64}, {}));
-  makeInternal(function);
-  builder.setInsertionPointToStart(function.addEntryBlock());
-  auto args = function.getArguments();
-  SplitPacking{emit, side, order, panelStride, args[0], args[1], args[2], args[3], args[4]}.run();
-  func::ReturnOp::create(builder, emit.loc);
-  return function;
+  return internalFunction(
+      kernels, name, argumentTypes(kernels.getContext(), 2, 3), [&](Emitter &emit, func::FuncOp function) {
+        auto args = function.getArguments();
+        SplitPacking{emit, side, order, panelStride, args[0], args[1], args[2], args[3], args[4]}.run();
+      });
 }
