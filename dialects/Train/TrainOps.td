@@ -85,7 +85,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     ```
     `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
     `accumulate` micro-batches make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
-    Parameters of fewer than two dimensions are not decayed unless a group says so. The command line overrides all of it.
+    Parameters of fewer than two dimensions are not decayed unless a group says so.
+    The options of `trainc compile` override the three, `trainrun --steps` the steps.
     The model's exports move here when it is instantiated, and `no_generation` then says what in the model
     stands against entries `prefill` and `decode`, if something does.
   }];

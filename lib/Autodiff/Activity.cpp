@@ -11,6 +11,10 @@ bool trainc::hasGradient(Type type) {
   return tensor && isa<FloatType>(tensor.getElementType());
 }
 
+bool trainc::isTrained(train::StateOp state) {
+  return state.getRole() == train::Role::parameter && !state.getFrozen() && hasGradient(state.getType());
+}
+
 Activity::Activity(train::EntryOp entry) {
   SymbolTableCollection symbols;
   for (Operation &op : entry.getBody().front())
@@ -20,8 +24,7 @@ Activity::Activity(train::EntryOp entry) {
 void Activity::visit(Operation &op, SymbolTableCollection &symbols) {
   if (auto get = dyn_cast<train::GetOp>(op)) {
     auto state = symbols.lookupNearestSymbolFrom<train::StateOp>(get, get.getStateAttr());
-    if (!state || state.getRole() != train::Role::parameter || state.getFrozen() ||
-        !hasGradient(state.getType()))
+    if (!state || !isTrained(state))
       return;
     active.insert(get.getResult());
     reads[get.getStateAttr().getAttr()].push_back(get);

@@ -32,4 +32,7 @@ private:
 /// True if values of this type have gradients.
 bool hasGradient(mlir::Type type);
 
+/// True for a parameter that has a gradient.
+bool isTrained(train::StateOp state);
+
 } // namespace trainc

@@ -4,7 +4,7 @@
 include "mlir/Pass/PassBase.td"
 
 def Autodiff : Pass<"autodiff", "::mlir::ModuleOp"> {
-  let summary = "Replaces train.minimize by the backward computation";
+  let summary = "replaces train.minimize by the backward computation";
   let description = [{
     Every entry that ends in `train.minimize` gets the ops that compute the gradient of the loss, in reverse order of the forward
     ops, and one `train.gradient` per trained parameter that it reads. Only what leads from trained parameters to the

@@ -25,6 +25,7 @@ LogicalResult ReverseMode::run() {
       return failure();
   }
   emitGradients();
+  warnOfUnread();
   minimize.erase();
   return success();
 }
@@ -72,6 +73,25 @@ LogicalResult ReverseMode::refuseConstant(Operation *op, unsigned operand) {
   return error << "; compute it from constants and data, or freeze the parameter: group \"NAME\" frozen";
 }
 
+static void warnUntrained(Operation *op, StringRef parameter, size_t alike = 1) {
+  InFlightDiagnostic warning = op->emitWarning("parameter @") << parameter;
+  if (alike > 1)
+    warning << " (and " << alike - 1 << " more from this place)";
+  warning << " does not lead to the loss and is not trained";
+}
+
+/// A block that is repeated declares a parameter many times in one place, of which one warning is enough.
+void ReverseMode::warnOfUnread() {
+  llvm::MapVector<Attribute, SmallVector<train::StateOp>> unread;
+  for (auto state : minimize->getParentOfType<ModuleOp>().getOps<train::StateOp>())
+    if (isTrained(state) && !activity.parameterReads().contains(state.getSymNameAttr())) {
+      Attribute place = state.getLoc()->findInstanceOf<FileLineColLoc>();
+      unread[place ? place : Attribute(state.getLoc())].push_back(state);
+    }
+  for (auto &[place, states] : unread)
+    warnUntrained(states.front(), states.front().getSymName(), states.size());
+}
+
 void ReverseMode::emitGradients() {
   for (auto &[parameter, reads] : activity.parameterReads()) {
     Value gradient;
@@ -82,7 +102,6 @@ void ReverseMode::emitGradients() {
     if (gradient)
       train::GradientOp::create(builder, first.getLoc(), FlatSymbolRefAttr::get(parameter), gradient);
     else
-      first.emitWarning("parameter @")
-          << parameter.getValue() << " does not lead to the loss and is not trained";
+      warnUntrained(first, parameter);
   }
 }

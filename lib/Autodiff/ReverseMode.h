@@ -23,6 +23,8 @@ private:
   /// Says that an operand which depends on a parameter is taken for a constant.
   mlir::LogicalResult refuseConstant(mlir::Operation *op, unsigned operand);
   void emitGradients();
+  /// Warns of trained parameters that the entry does not even read.
+  void warnOfUnread();
 
   train::MinimizeOp minimize;
   Activity activity;

@@ -13,7 +13,7 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
 
     Before:
     ```mlir
-    %1 = nn.kernel rows 1 columns 4 (%a = %0 : tensor<4xf32>) -> tensor<4xf32> {...}
+    %1 = nn.kernel 1 x 4 (%a = %0 : tensor<4xf32>) -> (tensor<4xf32>) {...}
     ```
     After:
     ```mlir

@@ -69,8 +69,8 @@ def FusePass : Pass<"fuse"> {
     Groups the primitives of every train.entry, nn.chunks body and function into nn.kernel ops, each of one
     iteration space, so that values between them stay in registers or cache. Producers are merged into consumers, then
     groups that read the same large values with each other. Constants, iotas, random numbers, broadcasts and reshapes
-    never cross a border: each kernel makes its own. What library ops need beside that becomes kernels of its own. The
-    ops end in an order that respects values and states, close to the original one.
+    never cross a border: each kernel makes its own. What products and attention need beside that becomes kernels of its own.
+    The ops end in an order that respects values and states, close to the original one.
 
     Before:
     ```mlir

@@ -33,9 +33,8 @@ private:
     for (Operation &op : block) {
       bool known = isa<train::GetOp, train::SetOp, train::InputOp, nn::YieldOp, ExecutableOpInterface>(op);
       if (!known && !ReadAnalysis::isZero(&op)) {
-        op.emitOpError("is left in phase 'scheduled', but nothing executes it; expected kernels, library "
-                       "ops, and reads and "
-                       "writes of states (run --decompose and --fuse before)");
+        op.emitOpError("is left in phase 'scheduled', but nothing executes it; expected kernels, products, "
+                       "attention, and reads and writes of states (run --decompose and --fuse before)");
         result = failure();
       }
       if (auto kernel = dyn_cast<nn::KernelOp>(op); kernel && failed(IterationSpace::of(kernel)))

@@ -39,8 +39,30 @@ int writeSynced(const char *path, std::span<const std::span<const std::byte>> pa
 
 } // namespace
 
+bool isSameFile(const std::filesystem::path &a, const std::filesystem::path &b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error))
+    return true;
+  // Made absolute first: of a path whose beginning does not exist nothing is made canonical.
+  const auto whole = [&](const std::filesystem::path &path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+  };
+  const std::filesystem::path left = whole(a);
+  return !error && left == whole(b) && !error;
+}
+
+Status checkReplaceable(const std::filesystem::path &path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status))
+    return {};
+  return invalidInput("{}: cannot write: it is not a file, and is not replaced by one; give another name",
+                      path.string());
+}
+
 Status writeFileAtomically(const std::filesystem::path &path,
                            std::span<const std::span<const std::byte>> parts) {
+  TRAINC_RETURN_IF_ERROR(checkReplaceable(path));
   const std::string aside = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   int error = writeSynced(aside.c_str(), parts);
   if (error == 0 && std::rename(aside.c_str(), path.c_str()) != 0)

@@ -1,5 +1,7 @@
 #include "runtime/exec/profile.h"
 
+#include "runtime/plan/view.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <functional>
@@ -48,7 +50,7 @@ void Profiler::add(const Step &step, double seconds) {
 ProfileRow Profiler::describe(const Sample &sample) const {
   ProfileRow row;
   row.entry = sample.program->name;
-  row.source = plan_.sources()->Get(sample.step->instruction->source())->op()->c_str();
+  row.source = sourceText(*plan_.sources()->Get(sample.step->instruction->source()));
   row.calls = sample.calls;
   row.seconds = sample.seconds;
   const auto calls = static_cast<double>(sample.calls);

@@ -18,9 +18,9 @@ enum class ProfileKind { Gemm, Attention, Kernel, Move };
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
-  std::string what;        ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero"
-  std::string_view source; ///< the first op it came from
-  uint64_t sources = 0;    ///< how many instructions share the row
+  std::string what;     ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero"
+  std::string source;   ///< the first op it came from, and its line
+  uint64_t sources = 0; ///< how many instructions share the row
   uint64_t calls = 0;
   double seconds = 0;
   double flops = 0; ///< of all calls; 0 where unknown

@@ -1,6 +1,7 @@
 #include "runtime/exec/replay.h"
 
 #include "runtime/log/units.h"
+#include "runtime/plan/view.h"
 
 #include <cmath>
 #include <cstring>
@@ -89,10 +90,8 @@ private:
 } // namespace
 
 std::string NonFinite::message() const {
-  const std::string file =
-      source->file() ? fmt::format(" at {}:{}", source->file()->c_str(), source->line()) : "";
-  return fmt::format("{}{} wrote {} to element {} of '{}' ({})", source->op()->c_str(), file, value, index,
-                     buffer, instruction);
+  return fmt::format("{} wrote {} to element {} of '{}' ({})", sourceText(*source), value, index, buffer,
+                     instruction);
 }
 
 std::optional<NonFinite> replayProgram(const fb::Plan &plan, Device &device, const Program &program) {

@@ -26,7 +26,7 @@ class BenchmarkTest(harness.EndToEndTest):
             with self.subTest(name):
                 compare.compile_plan(arguments, case, Path("model.plan"), Path("report.json"))
                 out, _ = self.trainrun("model.plan", "--device=null")
-                self.assertIn(f"training: 1 micro-batches of {case.batch} samples a step of {case.seq_len} tokens", out)
+                self.assertIn(f"training: 1 micro-batch of {case.batch} samples a step of {case.seq_len} tokens", out)
 
     def test_tables(self):
         Path("peer").write_text(PEER)

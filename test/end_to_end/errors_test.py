@@ -22,6 +22,7 @@ BAD_MODELS = {
     "shape mismatch": (("nn.add %y, %m", "nn.add %y, %h"), "gpt.mlir:13:8: error: ", "tensor<3x16x32xf32>",
                        "tensor<3x16x128xf32>", "dimension 2 is 32 in one and 128 in another", "in scope 'h.0'"),
     "heads": (("heads 4", "heads 5"), "gpt.mlir:6:18: error: nn.attention", "tensor<3x16x32xf32>", "5 heads"),
+    "word left out": (("%n2 to 128", "%n2 128"), "gpt.mlir:10:32: error: ", "a word is missing or unknown here"),
     "undefined parameter": (('tied "wte.weight"', 'tied "wtf.weight"'), "gpt.mlir:24:13: error: ",
                             "no parameter 'wtf.weight'", "did you mean 'wte.weight'?"),
     "duplicate parameter": (('"ln_2"', '"ln_1"'), 'gpt.mlir:9:9: error: parameter "h.0.ln_1.weight" is declared twice',
@@ -53,6 +54,7 @@ class CompileErrors(harness.EndToEndTest):
         Path("gpt.mlir").write_text(program("gpt"))
         compile = [TRAINC, "compile", "gpt.mlir"]
         process = 32 << 10  # KiB of what no plan places
+        os.mkfifo("pipe")
         for arguments, *expected in [
             ([], "-o PLAN", "--compile-to=PHASE"),
             (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
@@ -63,6 +65,11 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--hybrid-shard=2"], "--hybrid-shard", "groups of 2 ranks need --ranks"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),
+            (["-o", "gpt.mlir"], "--output=gpt.mlir: would replace gpt.mlir; give another name"),
+            (["-o", "x.plan", "--report=./x.plan"], "--report=./x.plan: would replace x.plan"),
+            (["-o", "pipe"], "pipe: cannot write: it is not a file"),
+            (["--compile-to=steps"], "--compile-to: expected model, plan, scheduled, step, found 'steps'"),
+            (["-o", "x.plan", "--memory-limit=lots"], "--memory-limit: expected a number of bytes such as 16GiB, found 'lots'"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
             (["-o", "x.plan", f"--memory-limit={process + 500}kib"], "gpt.mlir:30:1: error: the plan needs", f"--memory-limit allows 32.49 MiB ({(process + 500) << 10})",
              re.compile(r"\): activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113"),
@@ -74,6 +81,8 @@ class CompileErrors(harness.EndToEndTest):
         ]:
             with self.subTest(arguments=arguments):
                 self.fails([*compile, *arguments], 2, *expected)
+        self.assertEqual(Path("gpt.mlir").read_text(), program("gpt"))
+        self.fails([TRAINC, "complie", "gpt.mlir"], 2, "there is no subcommand 'complie'; expected compile, tokenize or dump")
         self.fails([*compile, "-o", "none/x.plan"], 1, re.compile(r"\Aerror: none/x.plan: cannot write"))
         self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
 
@@ -149,6 +158,7 @@ class RunErrors(harness.EndToEndTest):
     def test_contradictory_options(self):
         self.fails(self.train("--init", "a", "--resume=b"), 2, "--init and --resume contradict each other")
         self.fails([TRAINRUN, "gpt.plan", "--steps", "3"], 2, "--steps needs --data")
+        self.fails(self.train("--metrics", "./tokens.bin"), 2, "--metrics=./tokens.bin: would replace tokens.bin, which this run reads")
 
     def mlp_data(self, value):
         """The golden data, 8 samples a step, with one number of the third step replaced."""

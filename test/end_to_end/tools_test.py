@@ -42,6 +42,8 @@ class Tokenize(harness.EndToEndTest):
             with self.subTest(arguments=arguments):
                 self.fails([*tokenize, *arguments], 2, expected)
                 self.assertFalse(Path("out.bin").exists())
+        self.fails([TRAINC, "tokenize", "a.txt", "-o", "a.txt"], 2, "a.txt: the tokens would replace this text")
+        self.assertEqual(Path("a.txt").read_text(), TEXT)
 
     def test_tokens_train(self):
         """From text to generated text, by nothing but the programs."""
@@ -95,6 +97,7 @@ class Plans(harness.EndToEndTest):
     def test_profile_sums_kernels_by_what_they_compute(self):
         Path("tokens.bin").write_bytes(bytes(2 * 16 * 6))
         _, err = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile")
+        self.assertRegex(err, r" micro_step: gemm_\w+ \(.*: nn.matmul at model.mlir:\d+")
         for name, computes in [("matrix products", True), ("attention", True), ("other kernels", False)]:
             share, flops, bandwidth = re.search(rf"([\d.]+)% +([\d.]+) +([\d.]+)  all {name} but init's$", err, re.MULTILINE).groups()
             self.assertGreater(float(share), 0, name)

@@ -19,14 +19,17 @@ using namespace trainc;
 
 namespace {
 
+llvm::cl::OptionCategory category("What is compared (README.md says more)");
 llvm::cl::opt<std::string> inputFile(llvm::cl::Positional, llvm::cl::desc("FILE.mlir"), llvm::cl::Required);
-llvm::cl::opt<bool> withExpected("reference",
+llvm::cl::opt<bool> withExpected("reference", llvm::cl::cat(category),
                                  llvm::cl::desc("compare the reference with values in the file"));
-llvm::cl::opt<bool> withGradients("gradients", llvm::cl::desc("compare gradients with finite differences"));
-llvm::cl::opt<bool> withDecompose("decompose",
+llvm::cl::opt<bool> withGradients("gradients", llvm::cl::cat(category),
+                                  llvm::cl::desc("compare gradients with finite differences"));
+llvm::cl::opt<bool> withDecompose("decompose", llvm::cl::cat(category),
                                   llvm::cl::desc("compare composite ops with their decompositions"));
-llvm::cl::opt<bool> withKernels("kernels", llvm::cl::desc("compare machine code with the reference"));
-llvm::cl::opt<double> kernelBound("bound", llvm::cl::init(1e-6),
+llvm::cl::opt<bool> withKernels("kernels", llvm::cl::cat(category),
+                                llvm::cl::desc("compare machine code with the reference"));
+llvm::cl::opt<double> kernelBound("bound", llvm::cl::cat(category), llvm::cl::init(1e-6),
                                   llvm::cl::desc("largest relative error of kernels"));
 
 enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2 };
@@ -81,6 +84,7 @@ ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
 } // namespace
 
 int main(int argc, char **argv) {
+  llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "checks ops against independent knowledge\n");
   SmallVector<Mode> modes = chosenModes();
   std::string file = inputFile;

@@ -2,7 +2,10 @@
 
 #include "tools/common/validators.h"
 
+#include <fmt/ranges.h>
+
 #include <map>
+#include <ranges>
 
 namespace trainc {
 
@@ -13,6 +16,31 @@ const std::map<std::string, Phase> kPhases = {
 
 const std::map<std::string, Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma},
                                                            {"bf16x3", Fp32Products::Bf16x3}};
+
+/// A name becomes its number, which CLI11 reads into the enumeration.
+template <typename Enumeration> CLI::Validator oneOf(const std::map<std::string, Enumeration> &names) {
+  const auto check = [&names](std::string &text) -> std::string {
+    const auto found = names.find(text);
+    if (found == names.end())
+      return fmt::format("expected {}, found '{}'", fmt::join(std::views::keys(names), ", "), text);
+    text = std::to_string(static_cast<int>(found->second));
+    return {};
+  };
+  return {check, ""};
+}
+
+/// A number of bytes, with a unit or without.
+const CLI::Validator kSize(
+    [](std::string &text) -> std::string {
+      const std::string expected = fmt::format("expected a number of bytes such as 16GiB, found '{}'", text);
+      try {
+        static CLI::AsSizeValue convert(/*kb_is_1000=*/false);
+        return convert(text).empty() ? "" : expected;
+      } catch (const CLI::Error &) { // where the number is too large
+        return expected;
+      }
+    },
+    "");
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
@@ -50,46 +78,58 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile->add_option("-o,--output", command.output, "Plan file to write")->type_name("PLAN");
   compile->add_option("--target", options.target, "What the plan runs on")
       ->check(CLI::IsMember({"cpu"}))
+      ->type_name("NAME")
       ->capture_default_str();
   compile
       ->add_option("--fp32-products", options.fp32Products,
                    "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
                    "accurate and faster, on CPUs with AMX")
-      ->transform(CLI::CheckedTransformer(kFp32Products))
+      ->transform(oneOf(kFp32Products))
       ->default_str("fma")
       ->type_name("fma|bf16x3");
   compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")
-      ->check(kPositive);
-  compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")->check(kPositive);
+      ->check(kPositive)
+      ->type_name("N");
+  compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")
+      ->check(kPositive)
+      ->type_name("N");
   compile
       ->add_option("--eval-batch", options.evalBatch,
                    "Samples per evaluation batch; default: the micro-batch")
-      ->check(kPositive);
-  compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive);
+      ->check(kPositive)
+      ->type_name("N");
+  compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive)->type_name("N");
   compile
       ->add_option("--memory-limit", options.memoryLimit,
                    "Bytes a process that runs the plan may take, e.g. 16GiB")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(kSize)
       ->type_name("SIZE");
-  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for")
+  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for; this version: 1")
       ->check(kPositive)
+      ->type_name("N")
       ->capture_default_str();
   compile
       ->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
-      ->check(CLI::Range(0, 3))
+      ->check(CLI::Range(0, 3).description("0-3"))
+      ->type_name("N")
       ->capture_default_str();
-  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of K ranks")
-      ->check(kPositive);
-  compile->add_option("--precision", fixed.precision, "Precision of the step")
+  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of N ranks; this version: 1")
+      ->check(kPositive)
+      ->type_name("N");
+  compile->add_option("--precision", fixed.precision, "Precision of the step; this version: fp32")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
+      ->type_name("NAME")
       ->capture_default_str();
-  compile->add_option("--activation-checkpointing", fixed.checkpointing, "Which activations are recomputed")
+  compile
+      ->add_option("--activation-checkpointing", fixed.checkpointing,
+                   "Which activations are recomputed; this version: none")
       ->check(CLI::IsMember({"none", "full", "selective", "budget"}))
+      ->type_name("NAME")
       ->capture_default_str();
   compile
       ->add_option("--compile-to", options.compileTo,
                    "Stop after this phase and print the IR: model, step, scheduled, plan")
-      ->transform(CLI::CheckedTransformer(kPhases, CLI::ignore_case))
+      ->transform(oneOf(kPhases))
       ->type_name("PHASE");
   compile->add_option("--dump-ir", options.dumpDir, "Write numbered snapshots of the IR after every pass")
       ->type_name("DIR");
@@ -160,6 +200,10 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return app.exit(error);
+    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+      return reportUsage(
+          app,
+          fmt::format("there is no subcommand '{}'; expected compile, tokenize or dump", argv[1]).c_str());
     return reportUsage(app, error.what());
   }
 }

@@ -3,6 +3,7 @@
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
 #include "tools/trainc/Commands.h"
+#include "tools/trainc/Hints.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -12,6 +13,7 @@
 
 #include <array>
 #include <chrono>
+#include <tuple>
 
 namespace trainc {
 
@@ -21,8 +23,22 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// What is read and what is written are different files.
+static Status checkOutputs(const CompileCommand &command) {
+  const std::tuple<const std::string &, const char *, const std::string &> pairs[] = {
+      {command.output, "--output", command.model},
+      {command.report, "--report", command.model},
+      {command.report, "--report", command.output}};
+  for (const auto &[path, option, other] : pairs)
+    if (!path.empty() && !other.empty() && isSameFile(path, other))
+      return invalidInput("{}={}: would replace {}; give another name", option, path, other);
+  return {};
+}
+
 int runCompile(const CompileCommand &command) {
   Clock::time_point start = Clock::now();
+  if (Status status = checkOutputs(command); !status.ok())
+    return finish(status);
   std::string message;
   auto file = mlir::openInputFile(command.model, &message);
   if (!file)
@@ -36,6 +52,7 @@ int runCompile(const CompileCommand &command) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  SyntaxHints hints(context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module || failed(runPhases(*module, command.options)))
     return 2;

@@ -1,5 +1,8 @@
 #include "tools/trainrun/contradictions.h"
 
+#include "runtime/base/file.h"
+#include "runtime/data/file_patterns.h"
+
 namespace trainc {
 
 namespace {
@@ -70,6 +73,21 @@ Status checkPurpose(const Options &o) {
       o.generate ? "--generate" : "--eval-data without --data");
 }
 
+/// Metrics are written while inputs are read. Inputs that are not there are reported where they are opened.
+Status checkMetricsFile(const Options &o) {
+  if (o.metrics.empty())
+    return {};
+  std::vector<std::filesystem::path> inputs = {o.plan, o.init};
+  for (const std::vector<std::string> *patterns : {&o.data, &o.evalData})
+    if (auto files = expandPatterns(*patterns); files.ok())
+      inputs.insert(inputs.end(), files->begin(), files->end());
+  for (const std::filesystem::path &input : inputs)
+    if (!input.empty() && isSameFile(o.metrics, input))
+      return invalidInput("--metrics={}: would replace {}, which this run reads; give another name",
+                          o.metrics, input.string());
+  return {};
+}
+
 } // namespace
 
 Status checkContradictions(const Options &o) {
@@ -78,6 +96,7 @@ Status checkContradictions(const Options &o) {
         "--init and --resume contradict each other: a checkpoint holds the weights already; leave one "
         "out");
   TRAINC_RETURN_IF_ERROR(checkNeeds(o));
+  TRAINC_RETURN_IF_ERROR(checkMetricsFile(o));
   return o.device == "null" ? checkDryRun(o) : checkPurpose(o);
 }
 

@@ -55,8 +55,8 @@ const char *scheduleName(fb::ScheduleKind kind) {
 
 std::string describeTraining(const fb::Training &training) {
   const fb::Schedule &schedule = *training.schedule();
-  std::string text = fmt::format("training: {} micro-batches of {} samples a step", training.accumulate(),
-                                 training.micro_batch());
+  std::string text = fmt::format("training: {} micro-batch{} of {} samples a step", training.accumulate(),
+                                 training.accumulate() == 1 ? "" : "es", training.micro_batch());
   if (training.seq_len() > 0)
     text += fmt::format(" of {} tokens", training.seq_len());
   text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n", scheduleName(schedule.kind()),
@@ -110,6 +110,11 @@ std::string details(const Executor &executor) {
   return text;
 }
 
+/// Billions a second: with more digits where a tiny model or a busy machine leaves little before the point.
+static std::string rateText(double rate) {
+  return fmt::format("{:.{}f}", rate, rate > 0 && rate < 1 ? 3 : 1);
+}
+
 /// A line per kind of instruction: the step's roofline at a glance.
 static std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
   constexpr std::pair<ProfileKind, const char *> kKinds[] = {{ProfileKind::Gemm, "matrix products"},
@@ -126,9 +131,9 @@ static std::string profileKinds(const std::vector<ProfileRow> &rows, double tota
       sum.flops += row.flops;
       sum.bytes += row.bytes;
     }
-    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8.1f} {:>8.1f}  all {} but init's\n", sum.seconds,
-                        total > 0 ? sum.seconds / total * 100 : 0, "", sum.gigaflopsPerSecond(),
-                        sum.gigabytesPerSecond(), name);
+    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8}  all {} but init's\n", sum.seconds,
+                        total > 0 ? sum.seconds / total * 100 : 0, "", rateText(sum.gigaflopsPerSecond()),
+                        rateText(sum.gigabytesPerSecond()), name);
   }
   return text;
 }
@@ -142,10 +147,10 @@ std::string profileTable(const Executor &executor) {
                                  "GFLOP/s", "GB/s", "what");
   for (size_t i = 0; i < std::min(rows.size(), kProfileRows); ++i) {
     const ProfileRow &row = rows[i];
-    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8.1f}  {}: {} ({}{})\n", row.seconds,
+    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8}  {}: {} ({}{})\n", row.seconds,
                         total > 0 ? row.seconds / total * 100 : 0, row.calls,
-                        row.flops > 0 ? fmt::format("{:.1f}", row.gigaflopsPerSecond()) : "",
-                        row.gigabytesPerSecond(), row.entry, row.what, row.source,
+                        row.flops > 0 ? rateText(row.gigaflopsPerSecond()) : "",
+                        rateText(row.gigabytesPerSecond()), row.entry, row.what, row.source,
                         row.sources > 1 ? fmt::format(" and {} more", row.sources - 1) : "");
   }
   if (rows.size() > kProfileRows)

@@ -48,27 +48,40 @@ void ThreadPool::work(const Job &job) {
 void ThreadPool::runParallel(const Job &job) {
   job_ = job;
   next_.store(0, std::memory_order_relaxed);
-  busy_.store(static_cast<uint32_t>(workers_.size()), std::memory_order_relaxed);
+  members_.store(kOpen, std::memory_order_release);
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   work(job);
-  for (uint32_t busy; (busy = busy_.load(std::memory_order_acquire)) != 0;)
-    waitWhile(busy_, busy);
+  members_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  for (uint32_t left; (left = members_.load(std::memory_order_acquire)) != 0;)
+    waitWhile(members_, left);
+}
+
+/// Whether there was an open job; it stays as it is until leave().
+bool ThreadPool::join() {
+  uint32_t members = members_.load(std::memory_order_relaxed);
+  while ((members & kOpen) != 0)
+    if (members_.compare_exchange_weak(members, members + 1, std::memory_order_acq_rel,
+                                       std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
+void ThreadPool::leave() {
+  if (members_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    members_.notify_one();
 }
 
 void ThreadPool::workerLoop() {
   for (uint32_t seen = 0;;) {
     waitWhile(generation_, seen);
-    // Jobs are counted one by one: the caller waits for every worker before it starts the next.
-    const uint32_t current = generation_.load(std::memory_order_acquire);
-    if (current == seen)
-      continue;
-    seen = current;
+    seen = generation_.load(std::memory_order_acquire);
     if (stop_.load(std::memory_order_relaxed))
       return;
+    if (!join())
+      continue; // the others were faster
     work(job_);
-    if (busy_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      busy_.notify_one();
+    leave();
   }
 }
 

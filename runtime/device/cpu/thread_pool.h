@@ -9,7 +9,8 @@
 namespace trainc {
 
 /// A fixed set of threads that run the parts of one job at a time; the caller works too. Between jobs threads
-/// spin for a short while, then sleep. run() allocates nothing. One thread may call run() at a time.
+/// spin for a short while, then sleep. Nobody waits for a thread that the system does not let run: those that
+/// come while parts are left join in. run() allocates nothing. One thread may call run() at a time.
 class ThreadPool {
 public:
   /// `threads` >= 1, the caller included.
@@ -50,15 +51,20 @@ private:
     uint64_t count = 0, chunk = 1;
   };
 
+  /// Set in members_ while a job can be joined; the other bits count the workers that have.
+  static constexpr uint32_t kOpen = uint32_t{1} << 31;
+
   void runParallel(const Job &job);
   void work(const Job &job);
   void workerLoop();
+  bool join();
+  void leave();
 
   // Apart from each other, so that taking a range does not disturb those who wait for the next job.
   alignas(64) Job job_;
   alignas(64) std::atomic<uint32_t> generation_{0}; ///< counts jobs; a change starts one
   alignas(64) std::atomic<uint64_t> next_{0};       ///< first index that nobody has taken
-  alignas(64) std::atomic<uint32_t> busy_{0};       ///< workers that have not finished the job
+  alignas(64) std::atomic<uint32_t> members_{0};    ///< workers in the job, and whether it is open (kOpen)
   std::atomic<bool> stop_{false};
   std::vector<std::thread> workers_;
 };

@@ -71,3 +71,17 @@ train.entry @micro_step {
   // CHECK: train.gradient @w
   // CHECK-NOT: train.gradient @unused
 }
+
+// -----
+
+train.state parameter @w : tensor<f32>
+// expected-warning @+1 {{parameter @unread does not lead to the loss and is not trained}}
+train.state parameter @unread : tensor<f32>
+train.state parameter frozen @frozen : tensor<f32>
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  %w = train.get @w : tensor<f32>
+  train.minimize %w : tensor<f32>
+  // CHECK: train.gradient @w
+  // CHECK-NOT: train.gradient
+}

@@ -3,7 +3,7 @@
 train.state parameter @w : tensor<4xf32>
 train.entry @init {
   %w = train.get @w : tensor<4xf32>
-  // expected-error @below {{'nn.exp' op is left in phase 'scheduled', but nothing executes it; expected kernels, library ops, and reads and writes of states}}
+  // expected-error @below {{'nn.exp' op is left in phase 'scheduled', but nothing executes it; expected kernels, products, attention, and reads and writes of states}}
   %e = nn.exp %w : tensor<4xf32>
   train.set @w, %e : tensor<4xf32>
 }
