@@ -39,8 +39,8 @@ nn.model @gpt_small(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>)
 train.program @pretrain {
   model @gpt_small
   optimizer adamw(lr 3e-3, beta2 0.95, weight_decay 0.1)
-  schedule cosine(warmup 100, minimum 3e-4)
+  schedule cosine(warmup 100, minimum 3e-4, total 3000)
   clip 1.0
   batch 8 x 128
-  steps 2000
+  steps 3000
 }
