@@ -77,8 +77,9 @@ inline mlir::RankedTensorType typeLike(mlir::Value value, llvm::ArrayRef<int64_t
 }
 /// `dim` counted from the front (negative dimensions count from the end).
 inline int64_t normalizeDim(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
-/// False for a number that an integer type does not hold: a fraction, NaN, or one beyond its range.
-bool isExactIn(mlir::Type element, double number);
+/// False for a number that an integer type does not hold: a fraction, NaN, or one beyond its range; and for
+/// one that would become infinite in a float type.
+bool isHeldBy(mlir::Type element, double number);
 /// The number of a constant (nn.constant), if `value` is one.
 std::optional<double> constantValue(mlir::Value value);
 

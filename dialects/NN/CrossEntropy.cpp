@@ -29,6 +29,10 @@ FailureOr<SmallVector<Type>> CrossEntropyOp::inferTypes(Adaptor adaptor, InferEr
   double smoothing = adaptor.getSmoothing().convertToDouble();
   if (!(smoothing >= 0 && smoothing <= 1))
     return error() << "smoothing must lie between 0 and 1, found " << formatNumber(smoothing);
+  int64_t ignore = adaptor.getIgnore();
+  if (!isHeldBy(labels.getElementType(), double(ignore)) || int64_t(double(ignore)) != ignore)
+    return error() << "ignore must be a number of " << labels.getElementType()
+                   << ", as the labels are, with 53 bits at most, found " << ignore;
   Type perTarget = RankedTensorType::get(labels.getShape(), logits.getElementType());
   return SmallVector<Type>{perTarget, perTarget};
 }

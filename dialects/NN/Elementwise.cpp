@@ -40,9 +40,14 @@ Inferred nn::inferUnary(Value x, InferError error) {
   return SmallVector<Type>{x.getType()};
 }
 
-bool nn::isExactIn(Type element, double number) {
-  if (!element.isInteger())
-    return true;
+bool nn::isHeldBy(Type element, double number) {
+  if (auto type = dyn_cast<FloatType>(element)) {
+    APFloat value(number);
+    bool inexact = false;
+    bool wasFinite = value.isFinite();
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    return value.isFinite() || !wasFinite;
+  }
   unsigned width = element.getIntOrFloatBitWidth();
   double least = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
          beyond = std::ldexp(1, std::max(1, int(width) - 1));
@@ -100,9 +105,16 @@ Inferred ConstantOp::inferTypes(Adaptor adaptor, InferError error) {
   double value = adaptor.getValue().convertToDouble();
   if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return error() << "needs a static tensor of numbers, found " << type;
-  if (!isExactIn(type.getElementType(), value))
+  if (!isHeldBy(type.getElementType(), value))
     return error() << formatNumber(value) << " is no number of " << type.getElementType();
   return SmallVector<Type>{type};
+}
+
+/// Folding may make a NaN; people do by mistake only.
+LogicalResult ConstantOp::verify() {
+  if (isa<DeferredType>(getResult().getType()) && getValue().isNaN())
+    return emitOpError("expected a number, found NaN");
+  return success();
 }
 
 bool ConstantOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {

@@ -1,10 +1,13 @@
 // `export "config.json" {...}` of models and programs.
+#include "dialects/NN/PlainText.h"
 #include "dialects/NN/Syntax.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/ConvertUTF.h"
+
+#include <cmath>
 
 using namespace mlir;
+using namespace trainc;
 
 /// The files that a checkpoint writes itself.
 static constexpr StringRef kOwnFiles[] = {"model.safetensors", "optimizer.safetensors", "trainer_state.json"};
@@ -25,12 +28,53 @@ void trainc::printExport(AsmPrinter &printer, NamedAttribute file) {
   printer << " " << file.getValue();
 }
 
+/// What file systems take.
+static constexpr size_t kMaxFileName = 255;
+
 /// A name in the checkpoint's folder.
 static bool isPlainFileName(StringRef file) {
-  auto *begin = reinterpret_cast<const llvm::UTF8 *>(file.begin());
-  return !file.empty() && file.front() != '.' && !file.contains('/') &&
-         llvm::none_of(file, [](unsigned char c) { return c < 0x20 || c == 0x7f; }) &&
-         llvm::isLegalUTF8String(&begin, reinterpret_cast<const llvm::UTF8 *>(file.end()));
+  return isPlainText(file) && file.front() != '.' && !file.contains('/') && file.size() <= kMaxFileName;
+}
+
+/// A message quotes no name that is itself what is wrong with it.
+static std::string quoted(StringRef file) {
+  if (!isPlainText(file))
+    return file.empty() ? "\"\"" : "other bytes";
+  return file.size() > kMaxFileName ? (Twine(file.size()) + " bytes").str() : ("\"" + file + "\"").str();
+}
+
+/// What JSON cannot say of an attribute, alone or inside; empty if nothing.
+static std::string notJson(Attribute value) {
+  std::string found;
+  if (auto array = dyn_cast<ArrayAttr>(value)) {
+    llvm::any_of(array, [&](Attribute element) { return !(found = notJson(element)).empty(); });
+    return found;
+  }
+  if (auto dictionary = dyn_cast<DictionaryAttr>(value)) {
+    for (NamedAttribute entry : dictionary) {
+      if (!isUtf8(entry.getName().getValue()))
+        return "a key that is not UTF-8";
+      if (std::string inner = notJson(entry.getValue()); !inner.empty())
+        return (entry.getName().getValue() + " = " + inner).str();
+    }
+    return found;
+  }
+  llvm::raw_string_ostream text(found);
+  if (auto number = dyn_cast<FloatAttr>(value)) {
+    if (!std::isfinite(number.getValueAsDouble()))
+      text << number;
+  } else if (auto integer = dyn_cast<IntegerAttr>(value)) {
+    bool isUnsigned = integer.getType().isUnsignedInteger();
+    if ((isUnsigned ? integer.getValue().getActiveBits() : integer.getValue().getSignificantBits()) > 64)
+      text << integer;
+  } else if (auto string = dyn_cast<StringAttr>(value)) {
+    if (!isUtf8(string))
+      text << "a string that is not UTF-8";
+  } else if (!isa<UnitAttr>(value)) {
+    text << value;
+  }
+  constexpr size_t kShown = 60;
+  return found.size() > kShown ? found.substr(0, kShown) + "..." : found;
 }
 
 LogicalResult trainc::verifyExports(Operation *op, DictionaryAttr exports) {
@@ -39,9 +83,16 @@ LogicalResult trainc::verifyExports(Operation *op, DictionaryAttr exports) {
   for (NamedAttribute entry : exports) {
     StringRef file = entry.getName().getValue();
     if (!isPlainFileName(file))
-      return op->emitOpError("export: expected a plain file name, found \"") << file << "\"";
+      return op->emitOpError("export: expected a plain file name of at most ")
+             << kMaxFileName << " bytes, found " << quoted(file);
     if (llvm::is_contained(kOwnFiles, file))
       return op->emitOpError("export: checkpoints write \"") << file << "\" themselves; choose another name";
+    if (std::string found = notJson(entry.getValue()); !found.empty())
+      return op->emitOpError("export \"") << file
+                                          << "\": expected what JSON can say (booleans, integers of 64 bits, "
+                                             "finite numbers, strings in UTF-8, "
+                                             "[...], {...} and unit), found "
+                                          << found;
   }
   return success();
 }

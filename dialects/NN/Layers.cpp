@@ -1,4 +1,5 @@
 // Layers that are a parameter, or none: nn.parameter, nn.use and nn.dropout.
+#include "dialects/NN/Float32.h"
 #include "dialects/NN/LayerParameters.h"
 #include "dialects/NN/Syntax.h"
 
@@ -12,7 +13,7 @@ FailureOr<SmallVector<Value>> ParameterOp::expand(OpBuilder &, ValueRange, Layer
     return emitOpError("a parameter's dimensions must all be known, found ") << type;
   Initializer init = initializer(getInitAttr(), "zeros");
   bool isRandom = init.kind == "normal" || init.kind == "uniform";
-  if (!isa<FloatType>(type.getElementType()) && (isRandom || !isExactIn(type.getElementType(), init.a)))
+  if (!isa<FloatType>(type.getElementType()) && (isRandom || !isHeldBy(type.getElementType(), init.a)))
     return emitOpError("a parameter of ") << type << " cannot start from " << init.kind << "("
                                           << formatNumber(init.a) << "), which it does not hold";
   Value value = scope.declareParameter(getName(), type, init);
@@ -30,8 +31,8 @@ FailureOr<SmallVector<Value>> UseOp::expand(OpBuilder &, ValueRange, LayerScope 
 
 LogicalResult DropoutOp::verify() {
   double p = getP().convertToDouble();
-  if (!(p >= 0 && p < 1))
-    return emitOpError("p must be at least 0 and below 1, found ") << formatNumber(p);
+  if (!(p >= 0 && inF32(p) < 1))
+    return emitOpError("p must be at least 0 and below 1, found ") << formatInF32(p);
   return success();
 }
 

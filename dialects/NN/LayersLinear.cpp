@@ -53,6 +53,10 @@ FailureOr<SmallVector<Value>> LinearOp::expand(OpBuilder &builder, ValueRange op
   Value weight = linearWeight(*this, tensorType(x), scope);
   if (!weight)
     return failure();
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape.back() = shapeOf(weight)[getInOut() ? 1 : 0];
+  if (failed(checkSizes(shape, [&] { return emitOpError(); })))
+    return failure();
   TensorBuilder b(builder, getLoc());
   Value y = b.matmul(x, weight, {.transposeRhs = !getInOut()});
   return addBias(b, y, getName(), getNoBias(), scope);
@@ -80,7 +84,9 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
   auto type = RankedTensorType::get({int64_t(getCount()), int64_t(getFeatures())}, builder.getF32Type());
   Value table =
       scope.declareParameter((getName() + ".weight").str(), type, initializer(getInitAttr(), "normal", 0.02));
-  if (!table)
+  SmallVector<int64_t> shape(shapeOf(ids));
+  shape.push_back(int64_t(getFeatures()));
+  if (!table || failed(checkSizes(shape, [&] { return emitOpError(); })))
     return failure();
   return SmallVector<Value>{GatherOp::create(builder, getLoc(), table, ids)};
 }

@@ -1,5 +1,8 @@
 // Layers that normalise: nn.layer_norm and nn.rms_norm.
+#include "dialects/NN/Float32.h"
 #include "dialects/NN/LayerParameters.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace trainc;
@@ -10,6 +13,16 @@ static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &sc
   Value weight = scope.declareParameter((name + ".weight").str(), typeLike(x, {shapeOf(x).back()}), {"ones"});
   return weight ? b.mul(x, b.broadcastTo(weight, shapeOf(x))) : Value();
 }
+
+static LogicalResult verifyEps(Operation *op, double eps) {
+  if (std::isfinite(inF32(eps)) && eps >= 0)
+    return success();
+  return op->emitOpError("eps must be a number of 0 or more, found ") << formatInF32(eps);
+}
+
+LogicalResult LayerNormOp::verify() { return verifyEps(*this, getEps().convertToDouble()); }
+
+LogicalResult RmsNormOp::verify() { return verifyEps(*this, getEps().convertToDouble()); }
 
 FailureOr<SmallVector<Value>> LayerNormOp::expand(OpBuilder &builder, ValueRange operands,
                                                   LayerScope &scope) {

@@ -1,5 +1,6 @@
 // nn.attention and nn.attention_grad.
 #include "dialects/NN/Builders.h"
+#include "dialects/NN/Float32.h"
 
 #include <cmath>
 
@@ -68,8 +69,8 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
                               op.getKvHeads().value_or(heads), error);
   if (failed(sizes) || failed(checkLimit(op.getLimit(), error)))
     return failure();
-  if (op.getScale() && !op.getScale()->isFinite())
-    return error() << "scale must be a finite number";
+  if (double scale = op.getScale() ? op.getScale()->convertToDouble() : 1; !std::isfinite(inF32(scale)))
+    return error() << "scale must be a finite number, found " << formatInF32(scale);
   return SmallVector<Type>{typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth}),
                            typeLike(op.getQ(), {sizes->batch, heads, sizes->queries})};
 }

@@ -1,7 +1,10 @@
 // Blocks and models: their borders' syntax and their verification. (BlockUse.cpp has the ops that use
 // blocks.)
+#include "dialects/NN/Float32.h"
 #include "dialects/NN/NN.h"
 #include "dialects/NN/Syntax.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace trainc;
@@ -46,9 +49,12 @@ static LogicalResult verifyBorder(Operation *op, ArrayAttr types, Block &body) {
   if (types.size() != body.getNumArguments())
     return op->emitOpError("has ") << body.getNumArguments() << " arguments but " << types.size()
                                    << " argument types";
-  for (auto [index, type] : llvm::enumerate(types.getAsValueRange<TypeAttr>()))
-    if (!isa<RankedTensorType>(type))
-      return op->emitOpError("argument ") << index << " must be a ranked tensor, found " << type;
+  for (auto [index, type] : llvm::enumerate(types.getAsValueRange<TypeAttr>())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor || tensor.getEncoding())
+      return op->emitOpError("argument ")
+             << index << " must be a ranked tensor of sizes and an element type, found " << type;
+  }
   return success();
 }
 
@@ -169,7 +175,8 @@ LogicalResult ReturnOp::verify() {
 LogicalResult LossOp::verify() {
   if (getName().empty())
     return emitOpError("needs a name, e.g. nn.loss \"loss\" %nll");
-  if (!getScale().isFinite())
-    return emitOpError("scale must be a finite number, found ") << formatNumber(getScale().convertToDouble());
+  double scale = getScale().convertToDouble();
+  if (!std::isfinite(inF32(scale)))
+    return emitOpError("scale must be a finite number, found ") << formatInF32(scale);
   return success();
 }

@@ -1,4 +1,5 @@
 // Registration of the dialect and the syntax shared by its ops.
+#include "dialects/NN/Float32.h"
 #include "dialects/NN/NN.h"
 #include "dialects/NN/Syntax.h"
 
@@ -78,13 +79,16 @@ static ParseResult parseInitSpec(AsmParser &parser, InitAttr &init) {
 LogicalResult InitAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
                                FloatAttr first, FloatAttr second) {
   double a = first.getValueAsDouble(), b = second.getValueAsDouble();
-  if (!std::isfinite(a) || !std::isfinite(b))
-    return emitError() << "init " << kind << ": expected finite numbers";
+  for (double number : {a, b})
+    if (!std::isfinite(inF32(number)))
+      return emitError() << "init " << kind << ": expected finite numbers, found " << formatInF32(number);
   if (kind == "normal" && a < 0)
     return emitError() << "init normal: the standard deviation must be 0 or more, found " << formatNumber(a);
   if (kind == "uniform" && a > b)
     return emitError() << "init uniform: expected (low, high), found " << formatNumber(a) << " above "
                        << formatNumber(b);
+  if (kind == "uniform" && !std::isfinite(inF32(b - a)))
+    return emitError() << "init uniform: high - low must be finite, found " << formatInF32(b - a);
   return success();
 }
 

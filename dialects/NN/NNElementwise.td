@@ -123,6 +123,7 @@ def NN_ConstantOp : NN_ElementwiseOp<"constant", [ConstantLike]> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "custom<Number>($value) attr-dict `` custom<ConstantType>($type, type($result))";
   let hasFolder = 1;
+  let hasVerifier = 1;
   let extraClassDeclaration = inferDeclaration # countDeclaration # [{
     /// The result is deferred in a model, although the type is known.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);

@@ -141,6 +141,7 @@ def NN_EmbeddingOp : NN_LayerOp<"embedding"> {
 def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
   let summary = "layer norm over the last dimension, with parameters `name.weight` and `name.bias`";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps, UnitAttr:$no_bias);
+  let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = "$name $x (`eps` custom<Number>($eps)^)? (`no_bias` $no_bias^)? attr-dict";
 }
@@ -148,6 +149,7 @@ def NN_LayerNormOp : NN_LayerOp<"layer_norm"> {
 def NN_RmsNormOp : NN_LayerOp<"rms_norm"> {
   let summary = "RMSNorm over the last dimension, with parameter `name.weight`";
   let arguments = (ins StrAttr:$name, NN_Deferred:$x, DefaultValuedAttr<F64Attr, "1e-5">:$eps);
+  let hasVerifier = 1;
   let results = (outs NN_Deferred:$result);
   let assemblyFormat = "$name $x (`eps` custom<Number>($eps)^)? attr-dict";
 }

@@ -1,6 +1,6 @@
 // Standardisation of rows: the cores of layer norm and RMSNorm.
+#include "dialects/NN/Float32.h"
 #include "dialects/NN/Rows.h"
-#include "dialects/NN/Syntax.h"
 
 #include <cmath>
 
@@ -12,8 +12,8 @@ static FailureOr<SmallVector<Type>> inferRowsAndFactor(Value x, double eps, Infe
   auto type = cast<RankedTensorType>(x.getType());
   if (type.getRank() == 0 || !isa<FloatType>(type.getElementType()))
     return error() << "x must be a float tensor with a last dimension to standardise, found " << type;
-  if (!(std::isfinite(eps) && eps >= 0))
-    return error() << "eps must be a number of 0 or more, found " << formatNumber(eps);
+  if (!(std::isfinite(inF32(eps)) && eps >= 0))
+    return error() << "eps must be a number of 0 or more, found " << formatInF32(eps);
   return SmallVector<Type>{type, RankedTensorType::get(type.getShape().drop_back(), type.getElementType())};
 }
 

@@ -11,7 +11,9 @@ static constexpr llvm::StringRef kReserved[] = {
     "lr", "seed", "step", "micro", "position", "loss", "grad_norm", "finite", "eval_loss", "eval_targets",
     "targets", "logits", "bias_correction1", "bias_correction2",
     // the module of generated code
-    "kernels"};
+    "kernels",
+    // what a safetensors file says of itself
+    "__metadata__"};
 
 /// Each with a parameter's, a loss's or a cache's name behind it.
 static constexpr llvm::StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.",

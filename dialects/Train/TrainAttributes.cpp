@@ -1,4 +1,6 @@
 // Syntax of optimizers, schedules and parameter groups; used by train.program and by the attributes alone.
+#include "dialects/NN/Float32.h"
+#include "dialects/Train/Limits.h"
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "dialects/Train/TrainSyntax.h"
@@ -59,27 +61,30 @@ void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer)
   printSettings(printer, settings);
 }
 
+static bool notNegative(FloatAttr number) {
+  return number.getValueAsDouble() >= 0 && std::isfinite(inF32(number.getValueAsDouble()));
+}
+
 LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, OptimizerKind,
                                     FloatAttr lr, FloatAttr beta1, FloatAttr beta2, FloatAttr eps,
                                     FloatAttr weightDecay, FloatAttr momentum) {
-  auto notNegative = [](double x) { return std::isfinite(x) && x >= 0; };
-  auto isAverage = [](double x) { return x >= 0 && x < 1; };
-  auto positive = [](double x) { return std::isfinite(x) && x > 0; };
+  auto isAverage = [](FloatAttr x) { return x.getValueAsDouble() >= 0 && inF32(x.getValueAsDouble()) < 1; };
+  auto positive = [](FloatAttr x) { return notNegative(x) && inF32(x.getValueAsDouble()) > 0; };
   auto bad = [&](const char *word, FloatAttr found, const char *expected) {
     return emitError() << "optimizer: " << word << " must be " << expected << ", found "
-                       << formatNumber(found.getValueAsDouble());
+                       << formatInF32(found.getValueAsDouble());
   };
-  if (!notNegative(lr.getValueAsDouble()))
+  if (!notNegative(lr))
     return bad("lr", lr, "0 or more");
-  if (!isAverage(beta1.getValueAsDouble()))
+  if (!isAverage(beta1))
     return bad("beta1", beta1, "at least 0 and below 1");
-  if (!isAverage(beta2.getValueAsDouble()))
+  if (!isAverage(beta2))
     return bad("beta2", beta2, "at least 0 and below 1");
-  if (!positive(eps.getValueAsDouble()))
+  if (!positive(eps))
     return bad("eps", eps, "above 0");
-  if (!notNegative(weightDecay.getValueAsDouble()))
+  if (!notNegative(weightDecay))
     return bad("weight_decay", weightDecay, "0 or more");
-  if (!isAverage(momentum.getValueAsDouble()))
+  if (!isAverage(momentum))
     return bad("momentum", momentum, "at least 0 and below 1");
   return success();
 }
@@ -88,9 +93,9 @@ LogicalResult OptimizerAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
 
 /// Parses a schedule's whole numbers, which are given as numbers.
 static ParseResult toSteps(AsmParser &parser, SMLoc loc, StringRef word, double number, int64_t &steps) {
-  if (!(number >= 0 && number < 9e15 && number == std::floor(number)))
-    return parser.emitError(loc) << "'" << word << "' must be a whole number of steps, found "
-                                 << formatNumber(number);
+  if (!(number >= 0 && number <= double(kMaxScheduled) && number == std::floor(number)))
+    return parser.emitError(loc) << "'" << word << "' must be a whole number of steps up to " << kMaxScheduled
+                                 << ", found " << formatNumber(number);
   steps = int64_t(number);
   return success();
 }
@@ -133,9 +138,9 @@ void trainc::train::printSchedule(AsmPrinter &printer, ScheduleAttr schedule) {
 
 LogicalResult ScheduleAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ScheduleKind,
                                    int64_t warmup, int64_t total, FloatAttr minimum) {
-  if (warmup < 0 || total < 0)
-    return emitError() << "schedule: steps must be 0 or more, found warmup " << warmup << " and total "
-                       << total;
+  if (warmup < 0 || total < 0 || warmup > kMaxScheduled || total > kMaxScheduled)
+    return emitError() << "schedule: steps must lie between 0 and " << kMaxScheduled << ", found warmup "
+                       << warmup << " and total " << total;
   if (total > 0 && warmup > total)
     return emitError() << "schedule: warmup of " << warmup << " steps does not fit into a total of " << total;
   if (!(minimum.getValueAsDouble() >= 0))
@@ -193,13 +198,12 @@ void trainc::train::printGroup(AsmPrinter &printer, GroupAttr group) {
 
 LogicalResult GroupAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, StringRef pattern,
                                 FloatAttr scale, FloatAttr decay, BoolAttr frozen) {
-  auto isBad = [](FloatAttr number) {
-    return number && !(number.getValue().isFinite() && number.getValueAsDouble() >= 0);
-  };
   if (pattern.empty())
     return emitError() << "group: the pattern of names is empty";
-  if (isBad(scale) || isBad(decay))
-    return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be 0 or more";
+  for (FloatAttr number : {scale, decay})
+    if (number && !notNegative(number))
+      return emitError() << "group \"" << pattern << "\": lr_scale and weight_decay must be 0 or more, found "
+                         << formatInF32(number.getValueAsDouble());
   if (frozen && frozen.getValue() && (scale || decay))
     return emitError() << "group \"" << pattern
                        << "\" is frozen, so lr_scale and weight_decay have no effect";

@@ -1,8 +1,12 @@
 // Syntax and verification of train.program.
+#include "dialects/NN/Float32.h"
+#include "dialects/Train/Limits.h"
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/TrainSyntax.h"
 
 #include "llvm/ADT/StringSet.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace trainc;
@@ -167,23 +171,23 @@ void ProgramOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ProgramOp::verify() {
-  auto check = [&](StringRef word, std::optional<uint64_t> count) -> LogicalResult {
-    if (count && (int64_t(*count) < 1 || *count > INT32_MAX))
-      return emitOpError() << word << " must lie between 1 and " << INT32_MAX << ", found "
-                           << int64_t(*count);
+  auto check = [&](StringRef word, std::optional<uint64_t> count, int64_t most) -> LogicalResult {
+    if (count && (int64_t(*count) < 1 || int64_t(*count) > most))
+      return emitOpError() << word << " must lie between 1 and " << most << ", found " << int64_t(*count);
     return success();
   };
-  if (failed(check("batch", getMicroBatch())) || failed(check("sequence length", getSeqLen())) ||
-      failed(check("accumulate", getAccumulate())) || failed(check("eval_batch", getEvalBatch())) ||
-      failed(check("steps", getSteps())))
+  if (failed(check("batch", getMicroBatch(), kMaxBatch)) ||
+      failed(check("sequence length", getSeqLen(), kMaxLength)) ||
+      failed(check("accumulate", getAccumulate(), kMaxAccumulate)) ||
+      failed(check("eval_batch", getEvalBatch(), kMaxBatch)) || failed(check("steps", getSteps(), kMaxSteps)))
     return failure();
   if (getSeqLen() && !getMicroBatch())
     return emitOpError("has a sequence length without a batch; expected `batch B x T`");
   if (failed(verifyExports(*this, getExportsAttr())))
     return failure();
-  if (FloatAttr clip = getClipAttr(); clip && !(clip.getValueAsDouble() > 0 && clip.getValue().isFinite()))
-    return emitOpError("clip must be above 0, found ")
-           << formatNumber(clip.getValueAsDouble()) << "; leave it out not to clip";
+  double clip = getClipAttr() ? getClipAttr().getValueAsDouble() : 1;
+  if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
+    return emitOpError("clip must be above 0, found ") << formatInF32(clip) << "; leave it out not to clip";
   double peak = getOptimizer().getLr().getValueAsDouble(),
          minimum = getSchedule().getMinimum().getValueAsDouble();
   if (minimum > peak)

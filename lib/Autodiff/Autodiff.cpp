@@ -1,4 +1,5 @@
 // Pass `autodiff`.
+#include "lib/Analysis/Concrete.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Autodiff/ReverseMode.h"
 
@@ -13,6 +14,8 @@ namespace {
 
 struct Autodiff : impl::AutodiffBase<Autodiff> {
   void runOnOperation() override {
+    if (failed(requireConcrete(getOperation())))
+      return signalPassFailure();
     for (auto entry : getOperation().getOps<train::EntryOp>())
       if (failed(differentiate(entry)))
         return signalPassFailure();

@@ -1,5 +1,6 @@
 // The pass generate-kernels: kernels for all scheduled ops, and on each op how they are launched.
 #include "dialects/Interfaces/Interfaces.h"
+#include "lib/Analysis/Concrete.h"
 #include "lib/Codegen/Codegen.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Support/StoredElement.h"
@@ -120,6 +121,8 @@ void GenerateKernelsPass::annotate(Operation *op, const codegen::GeneratedKernel
 
 void GenerateKernelsPass::runOnOperation() {
   ModuleOp module = getOperation();
+  if (failed(requireConcrete(module)))
+    return signalPassFailure();
   declared_.clear();
   SmallVector<Operation *> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -2,6 +2,7 @@
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/Concrete.h"
 #include "lib/Fusion/BlockOrder.h"
 #include "lib/Fusion/ChunkBuilder.h"
 #include "lib/Fusion/RowRegion.h"
@@ -31,6 +32,8 @@ struct ChunkLoss : trainc::impl::ChunkLossPassBase<ChunkLoss> {
   using trainc::impl::ChunkLossPassBase<ChunkLoss>::ChunkLossPassBase;
 
   void runOnOperation() override {
+    if (failed(requireConcrete(getOperation())))
+      return signalPassFailure();
     SmallVector<Block *> blocks;
     getOperation()->walk([&](Operation *op) {
       if (isa<train::EntryOp, FunctionOpInterface>(op) && op->getNumRegions() == 1 &&

@@ -2,6 +2,7 @@
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "lib/Analysis/Concrete.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
@@ -20,6 +21,8 @@ struct Decompose : trainc::impl::DecomposePassBase<Decompose> {
   using trainc::impl::DecomposePassBase<Decompose>::DecomposePassBase;
 
   void runOnOperation() override {
+    if (failed(requireConcrete(getOperation())))
+      return signalPassFailure();
     SmallVector<Operation *> work = compositesIn(getOperation());
     while (!work.empty()) {
       Operation *op = work.pop_back_val();

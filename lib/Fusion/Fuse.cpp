@@ -3,6 +3,7 @@
 
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/Concrete.h"
 #include "lib/Fusion/BlockOrder.h"
 #include "lib/Fusion/KernelBuilder.h"
 #include "lib/Fusion/Legalize.h"
@@ -25,6 +26,8 @@ struct Fuse : trainc::impl::FusePassBase<Fuse> {
   using trainc::impl::FusePassBase<Fuse>::FusePassBase;
 
   void runOnOperation() override {
+    if (failed(requireConcrete(getOperation())))
+      return signalPassFailure();
     getOperation()->walk([&](Operation *op) {
       bool unit = isa<train::EntryOp, FunctionOpInterface>(op) && op->getNumRegions() == 1 &&
                   !op->getRegion(0).empty();

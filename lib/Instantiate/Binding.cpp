@@ -1,5 +1,6 @@
 #include "lib/Instantiate/Binding.h"
 
+#include "dialects/Train/Limits.h"
 #include "dialects/Train/Names.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -41,6 +42,7 @@ namespace {
 /// A size, with the words for its errors.
 struct Size {
   const char *option, *inProgram;
+  int64_t most;
   std::optional<int64_t> fromOption;
   std::optional<uint64_t> fromProgram;
 
@@ -57,8 +59,8 @@ static FailureOr<int64_t> require(train::ProgramOp program, const Size &size,
   if (!value)
     return program.emitError() << "the size is missing: give " << size.option << ", or write `"
                                << size.inProgram << "` in train.program";
-  if (*value < 1 || *value > INT32_MAX)
-    return program.emitError() << size.option << " must lie between 1 and " << INT32_MAX << ", found "
+  if (*value < 1 || *value > size.most)
+    return program.emitError() << size.option << " must lie between 1 and " << size.most << ", found "
                                << *value;
   return *value;
 }
@@ -107,15 +109,20 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
     return failure();
   binding.program = *program;
   binding.model = *model;
-  auto micro =
-      require(*program, {"--micro-batch", "batch B", options.microBatch, program->getMicroBatch()}, {});
+  auto micro = require(
+      *program, {"--micro-batch", "batch B", train::kMaxBatch, options.microBatch, program->getMicroBatch()},
+      {});
   if (failed(micro))
     return failure();
-  auto length = sequenceLength(binding, {"--seq-len", "batch B x T", options.seqLen, program->getSeqLen()});
-  auto accumulate =
-      require(*program, {"--accumulate", "accumulate A", options.accumulate, program->getAccumulate()}, {});
-  auto eval =
-      require(*program, {"--eval-batch", "eval_batch B", options.evalBatch, program->getEvalBatch()}, *micro);
+  auto length = sequenceLength(
+      binding, {"--seq-len", "batch B x T", train::kMaxLength, options.seqLen, program->getSeqLen()});
+  auto accumulate = require(
+      *program,
+      {"--accumulate", "accumulate A", train::kMaxAccumulate, options.accumulate, program->getAccumulate()},
+      {});
+  auto eval = require(
+      *program,
+      {"--eval-batch", "eval_batch B", train::kMaxBatch, options.evalBatch, program->getEvalBatch()}, *micro);
   if (failed(length) || failed(accumulate) || failed(eval))
     return failure();
   binding.microBatch = *micro;

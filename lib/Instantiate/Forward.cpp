@@ -40,6 +40,8 @@ private:
 
 /// Far beyond any model; nested repeats reach it by mistake only.
 constexpr size_t kMaxOps = 1000000;
+/// Likewise; each level takes some of the stack.
+constexpr size_t kMaxNesting = 100;
 } // namespace
 
 // --- Blocks ---
@@ -70,6 +72,9 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
   for (Application &outer : applications)
     if (outer.block == block)
       return use->emitOpError("block @") << block.getSymName() << " contains itself";
+  if (applications.size() == kMaxNesting)
+    return use->emitOpError("lies within ")
+           << kMaxNesting << " other blocks, which is as deep as they may be";
   IRMapping values;
   for (auto [index, argument] : llvm::enumerate(arguments)) {
     if (failed(checkBorder(use, block, index, argument.getType())))
@@ -88,20 +93,24 @@ FailureOr<SmallVector<Value>> Expander::expandBlock(Operation *use, nn::BlockOp 
   return results;
 }
 
-/// Applies a block in each scope in turn; its results are the next one's first arguments.
+/// Applies a block in each scope in turn; the results of one are the next one's first arguments.
 LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRef<std::string> scopes,
                                   IRMapping &values) {
   auto block = SymbolTable::lookupNearestSymbolFrom<nn::BlockOp>(op, name);
   SmallVector<Value> arguments;
   for (Value operand : op->getOperands())
     arguments.push_back(values.lookup(operand));
+  SmallVector<Value> results;
   for (const std::string &component : scopes) {
-    FailureOr<SmallVector<Value>> results = expandBlock(op, block, component, arguments);
-    if (failed(results))
+    // Of nn.apply's results there may be more than arguments; there is no next one.
+    if (&component != scopes.begin())
+      llvm::copy(results, arguments.begin());
+    FailureOr<SmallVector<Value>> made = expandBlock(op, block, component, arguments);
+    if (failed(made))
       return failure();
-    llvm::copy(*results, arguments.begin());
+    results = std::move(*made);
   }
-  for (auto [result, value] : llvm::zip(op->getResults(), arguments))
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), results))
     values.map(result, value);
   return success();
 }
@@ -112,6 +121,9 @@ LogicalResult Expander::expandUse(Operation *op, FlatSymbolRefAttr name, ArrayRe
 static LogicalResult checkType(Operation *op, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   Type element = tensor.getElementType();
+  if (tensor.getEncoding())
+    return op->emitOpError("has a tensor of type ")
+           << type << "; expected none but sizes and the element type";
   if (!element.isF32() && !element.isInteger(1) && !element.isInteger(32) && !element.isInteger(64))
     return op->emitOpError("has a tensor of type ") << type << "; models compute with f32, i32, i64 and i1";
   return nn::checkSizes(tensor.getShape(), [&] { return op->emitOpError(); });
@@ -124,7 +136,7 @@ LogicalResult Expander::expandLayer(LayerOpInterface layer, IRMapping &values) {
   FailureOr<SmallVector<Value>> results = layer.expand(builder, operands, scope);
   if (failed(results))
     return failure();
-  for (auto [result, value] : llvm::zip(layer->getResults(), *results)) {
+  for (auto [result, value] : llvm::zip_equal(layer->getResults(), *results)) {
     if (failed(checkType(layer, value.getType())))
       return failure();
     values.map(result, value);

@@ -33,6 +33,8 @@ LogicalResult trainc::broadcastOperands(OpBuilder &builder, Operation *op) {
                  << before[before.size() - *bad] << " in one and " << found[found.size() - *bad]
                  << " in another";
   }
+  if (failed(nn::checkSizes(shape, [&] { return op->emitOpError(); })))
+    return failure();
   nn::TensorBuilder b(builder, op->getLoc());
   for (OpOperand &operand : op->getOpOperands())
     operand.set(b.broadcastTo(operand.get(), shape));

@@ -47,6 +47,8 @@ static LogicalResult moveExports(Binding &binding) {
 }
 
 LogicalResult trainc::instantiate(ModuleOp module, const InstantiateOptions &options) {
+  if (failed(checkModelText(module)))
+    return failure();
   FailureOr<Binding> binding = bindProgram(module, options);
   if (failed(binding) || failed(moveExports(*binding)))
     return failure();

@@ -58,6 +58,10 @@ Value EntryScope::declareParameter(StringRef name, RankedTensorType type, Initia
     return {};
   }
   auto error = [&] { return current->emitError("parameter ") << full << ": "; };
+  if (type.getEncoding()) {
+    error() << type << " has more than sizes and an element type; expected e.g. tensor<8xf32>";
+    return {};
+  }
   if (failed(nn::checkSizes(type.getShape(), error)))
     return {};
   Parameter *parameter = declare(full, type, init);

@@ -12,6 +12,10 @@ StateTable::StateTable(ModuleOp module) : module(module) {
 
 train::StateOp StateTable::declare(Location loc, StringRef name, train::Role role, RankedTensorType type,
                                    std::optional<train::Direction> direction) {
+  if (role == train::Role::parameter && name.empty()) {
+    emitError(loc) << "a parameter needs a name, e.g. nn.parameter \"gain\" tensor<8xf32>";
+    return {};
+  }
   if (role == train::Role::parameter && train::isReservedName(name)) {
     emitError(loc) << "a parameter cannot be named '" << name
                    << "', which names a part of the step; rename it";

@@ -58,12 +58,13 @@ static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTab
                                vocabulary, buffers[storages.stateStorage("logits")].getValue());
 }
 
-/// The JSON value of an attribute: numbers, strings, booleans, arrays and dictionaries; unit is null.
+/// The JSON value of an attribute, one of those that verifyExports lets pass; unit is null.
 static llvm::json::Value toJson(Attribute attr) {
   if (auto boolean = dyn_cast<BoolAttr>(attr))
     return boolean.getValue();
   if (auto integer = dyn_cast<IntegerAttr>(attr))
-    return integer.getInt();
+    return integer.getType().isUnsignedInteger() ? llvm::json::Value(integer.getValue().getZExtValue())
+                                                 : integer.getValue().getSExtValue();
   if (auto number = dyn_cast<FloatAttr>(attr))
     return number.getValueAsDouble();
   if (auto text = dyn_cast<StringAttr>(attr))

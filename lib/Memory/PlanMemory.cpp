@@ -1,4 +1,5 @@
 // The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
+#include "lib/Analysis/Concrete.h"
 #include "lib/Memory/ArenaLayout.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Memory/Emission.h"
@@ -83,6 +84,8 @@ SmallVector<FlatSymbolRefAttr> PlanMemoryPass::createBuffers(OpBuilder &builder,
 
 void PlanMemoryPass::runOnOperation() {
   ModuleOp module = getOperation();
+  if (failed(requireConcrete(module)))
+    return signalPassFailure();
   persistentBytes_ = scratchBytes_ = 0;
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;

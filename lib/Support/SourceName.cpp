@@ -1,6 +1,10 @@
 #include "lib/Support/SourceName.h"
 
 #include "mlir/IR/Location.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -27,9 +31,29 @@ FileLineColLoc fileLocation(Location loc) {
   return found;
 }
 
-std::string sourceName(Operation *op) {
+static std::string scopedKind(Operation *op, StringRef outerScope) {
   StringRef kind = op->getName().getStringRef(), scope = scopeName(op->getLoc());
-  return scope.empty() ? kind.str() : (scope + ": " + kind).str();
+  return scope.empty() || scope == outerScope ? kind.str() : (scope + ": " + kind).str();
+}
+
+/// "nn.add and nn.exp at line 2, nn.log at line 3"; each op once, constants left out.
+static std::string listMembers(Block &block, StringRef outerScope) {
+  std::map<unsigned, std::set<std::string>> byLine;
+  for (Operation &member : block.without_terminator())
+    if (FileLineColLoc file = fileLocation(member.getLoc()); file && member.getNumOperands() > 0)
+      byLine[file.getLine()].insert(scopedKind(&member, outerScope));
+  auto atLine = [](auto &line) {
+    return llvm::join(line.second, " and ") + " at line " + std::to_string(line.first);
+  };
+  return llvm::join(llvm::map_range(byLine, atLine), ", ");
+}
+
+std::string sourceName(Operation *op) {
+  std::string name = scopedKind(op, "");
+  if (op->getNumRegions() != 1 || !op->getRegion(0).hasOneBlock())
+    return name;
+  std::string members = listMembers(op->getRegion(0).front(), scopeName(op->getLoc()));
+  return members.empty() ? name : name + " (" + members + ")";
 }
 
 } // namespace trainc

@@ -8,7 +8,7 @@
 namespace trainc {
 
 /// The scope path and kind of an op, e.g. "h.3.attn.c_attn: nn.matmul", or the kind alone where no scope is
-/// known.
+/// known. A kernel's ops follow, with their lines: "fc1: nn.kernel (nn.add at line 4, nn.gelu at line 5)".
 std::string sourceName(mlir::Operation *op);
 
 /// The first name of a location ("h.3.attn.c_attn"), or "".

@@ -1,5 +1,7 @@
 #include "runtime/log/log.h"
 
+#include "runtime/base/print.h"
+
 #include <array>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -37,26 +39,23 @@ void Log::line(LogLevel level, std::string_view prefix, std::string_view text) {
   if (!enabled(level))
     return;
   if (progress_.empty())
-    fmt::print(stream_, "{}{}\n", prefix, text);
+    put(stream_, fmt::format("{}{}\n", prefix, text));
   else
-    fmt::print(stream_, "{}{}{}\n{}", kClearLine, prefix, text, progress_);
-  std::fflush(stream_);
+    put(stream_, fmt::format("{}{}{}\n{}", kClearLine, prefix, text, progress_));
 }
 
 void Log::progress(std::string_view text) {
   if (!terminal_ || !enabled(LogLevel::kInfo))
     return;
   progress_ = text.substr(0, terminalWidth(stream_) - 1);
-  fmt::print(stream_, "{}{}", kClearLine, progress_);
-  std::fflush(stream_);
+  put(stream_, fmt::format("{}{}", kClearLine, progress_));
 }
 
 void Log::endProgress() {
   if (progress_.empty())
     return;
   progress_.clear();
-  fmt::print(stream_, "\n");
-  std::fflush(stream_);
+  put(stream_, "\n");
 }
 
 } // namespace trainc

@@ -54,6 +54,16 @@ class TrainrunTest(harness.EndToEndTest):
             time.sleep(0.001)
         self.fail(f"no file {pattern}")
 
+    def wait_until_signals_are_caught(self, process):
+        """That is when the process asks whether to stop; before, a signal ends it at once."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            caught = int(re.search(r"^SigCgt:\t(\w+)$", Path(f"/proc/{process.pid}/status").read_text(), re.MULTILINE)[1], 16)
+            if caught >> (signal.SIGTERM - 1) & 1:
+                return
+            time.sleep(0.001)
+        self.fail("SIGTERM is not caught")
+
     def metrics(self, path="m.jsonl"):
         return harness.metrics(path)
 
@@ -262,7 +272,7 @@ class Weights(TrainrunTest):
         write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], [0.0] * 256)})
         write_tokens("many.bin", 500000)
         process = self.start("--init", "w.safetensors", "--eval-data", *["many.bin"] * 50)
-        process.stderr.readline()  # signals are caught by now
+        self.wait_until_signals_are_caught(process)
         process.send_signal(signal.SIGTERM)
         err = process.communicate(timeout=30)[1].decode()
         self.assertEqual(process.returncode, 1, err)

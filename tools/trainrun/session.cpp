@@ -1,5 +1,6 @@
 #include "tools/trainrun/session.h"
 
+#include "runtime/base/print.h"
 #include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
@@ -30,13 +31,13 @@ Status describeData(const Executor &executor, const std::vector<std::string> &fi
   if (files.empty())
     return {};
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, files, use, options));
-  fmt::print("{} data: {} samples in {} file{}\n", use == DataUse::kTraining ? "training" : "evaluation",
-             dataset.samples(), dataset.files().size(), dataset.files().size() == 1 ? "" : "s");
-  return {};
+  return printOutput(fmt::format("{} data: {} samples in {} file{}\n",
+                                 use == DataUse::kTraining ? "training" : "evaluation", dataset.samples(),
+                                 dataset.files().size(), dataset.files().size() == 1 ? "" : "s"));
 }
 
 Status dryRun(const Executor &executor, const Options &options) {
-  fmt::print("{}", details(executor));
+  TRAINC_RETURN_IF_ERROR(printOutput(details(executor)));
   TRAINC_RETURN_IF_ERROR(describeData(executor, options.data, DataUse::kTraining, options));
   return describeData(executor, options.evalData, DataUse::kEvaluation, options);
 }
@@ -46,6 +47,7 @@ Status evaluateOnly(Executor &executor, const Options &options, const StartingPo
                           openData(executor, options.evalData, DataUse::kEvaluation, options));
   TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
   const double begin = secondsSinceProcessStart();
+  catchStopSignals();
   TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> found,
                           evaluator.run([] { return stopSignal() != nullptr; }));
   if (!found)

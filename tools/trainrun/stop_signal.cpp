@@ -12,14 +12,22 @@ void onSignal(int signal) { received = signal; }
 
 } // namespace
 
-void installSignals() {
+void ignoreWriteSignals() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void catchStopSignals() {
   struct sigaction action{};
   action.sa_handler = onSignal;
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
+  struct sigaction before{};
+  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+    sigaction(SIGHUP, &action, nullptr);
+  action.sa_flags |= static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 const char *stopSignal() {
@@ -28,6 +36,8 @@ const char *stopSignal() {
     return "SIGINT";
   case SIGTERM:
     return "SIGTERM";
+  case SIGHUP:
+    return "SIGHUP";
   default:
     return nullptr;
   }

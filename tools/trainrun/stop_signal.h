@@ -3,9 +3,14 @@
 
 namespace trainc {
 
-/// From now on SIGINT and SIGTERM only ask for a stop; a second one ends the process at once. A file that
-/// grows beyond a limit gives an error instead of a signal.
-void installSignals();
+/// From now on a file that grows beyond a limit, and a pipe whose reader is gone, give an error instead of a
+/// signal.
+void ignoreWriteSignals();
+
+/// From now on SIGINT, SIGTERM and SIGHUP (unless nohup had it ignored) only ask for a stop. A second SIGINT
+/// or SIGTERM ends the process at once; a closing terminal sends SIGHUP twice. Call it where stopSignal() is
+/// asked from then on: until there, signals do what they always do.
+void catchStopSignals();
 
 /// The name of the signal that asked for a stop, or null.
 const char *stopSignal();

@@ -1,10 +1,10 @@
 #include "tools/trainrun/text_generation.h"
 
+#include "runtime/base/print.h"
 #include "tools/trainrun/stop_signal.h"
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 namespace trainc {
 
@@ -24,11 +24,6 @@ std::vector<uint32_t> endTokens(const Tokenizer &tokenizer) {
   return ids;
 }
 
-void write(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
-}
-
 } // namespace
 
 Result<TextGeneration> TextGeneration::open(Executor &executor, const Options &options,
@@ -44,20 +39,24 @@ Status TextGeneration::run(const Options &options, uint64_t seed) {
   const std::vector<uint32_t> ends = endTokens(*tokenizer_);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
   bool started = false;
-  Status status =
+  Status printed;
+  catchStopSignals();
+  const Status status =
       generator_.run(prompt_, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
         if (!std::exchange(started, true))
-          write(*options.generate);
-        if (std::ranges::find(ends, token) != ends.end())
+          printed = printOutput(*options.generate);
+        if (!printed.ok() || std::ranges::find(ends, token) != ends.end())
           return false;
-        write(tokenizer_->bytesOf(token));
-        return stopSignal() == nullptr;
+        printed = printOutput(tokenizer_->bytesOf(token));
+        return printed.ok() && stopSignal() == nullptr;
       });
-  if (started)
-    write("\n");
-  if (status.ok() && stopSignal())
+  if (started && printed.ok())
+    printed = printOutput("\n");
+  TRAINC_RETURN_IF_ERROR(status);
+  TRAINC_RETURN_IF_ERROR(printed);
+  if (stopSignal())
     return failed("stopped by {} before the text was done", stopSignal());
-  return status;
+  return {};
 }
 
 } // namespace trainc

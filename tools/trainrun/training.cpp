@@ -155,6 +155,7 @@ Status trainModel(Executor &executor, const Options &options, StartingPoint &sta
                   .skipNonFinite = options.onNonFinite == "skip",
                   .peakFlops = options.peakFlops.value_or(0)},
                  start.position);
+  catchStopSignals();
   TRAINC_RETURN_IF_ERROR(loop.run());
   start.position = loop.position();
   return afterSignal(options, start.position, log);

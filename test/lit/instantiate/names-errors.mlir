@@ -150,3 +150,13 @@ nn.model @m(%x: tensor<?x4xf32>) {
 }
 // expected-note @below {{it is here}}
 train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named '__metadata__', which names a part of the step; rename it}}
+  %w = nn.parameter "__metadata__" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }

@@ -62,7 +62,7 @@ nn.model @m(%x: tensor<?xf32>) {
 
 // -----
 
-// expected-error @below {{argument 0 must be a ranked tensor, found 'f32'}}
+// expected-error @below {{argument 0 must be a ranked tensor of sizes and an element type, found 'f32'}}
 nn.block @b(%x: f32) {
   nn.return %x
 }
@@ -173,19 +173,19 @@ nn.model @m(%x: tensor<?xf32>) export "a.json" {n = 1} export "a.json" {n = 2} {
 
 // -----
 
-// expected-error @below {{export: expected a plain file name, found "../a.json"}}
+// expected-error @below {{export: expected a plain file name of at most 255 bytes, found "../a.json"}}
 nn.model @m(%x: tensor<?xf32>) export "../a.json" {n = 1} {
 }
 
 // -----
 
-// expected-error @below {{export: expected a plain file name, found ""}}
+// expected-error @below {{export: expected a plain file name of at most 255 bytes, found ""}}
 nn.model @m(%x: tensor<?xf32>) export "" {n = 1} {
 }
 
 // -----
 
-// expected-error @below {{export: expected a plain file name, found ".hidden"}}
+// expected-error @below {{export: expected a plain file name of at most 255 bytes, found ".hidden"}}
 nn.model @m(%x: tensor<?xf32>) export ".hidden" {n = 1} {
 }
 

@@ -65,7 +65,7 @@ train.program @p { model @m optimizer sgd schedule linear(warmup 20, total 10) }
 
 // -----
 
-// expected-error @below {{'warmup' must be a whole number of steps, found 0.5}}
+// expected-error @below {{'warmup' must be a whole number of steps up to 1099511627776, found 0.5}}
 train.program @p { model @m optimizer sgd schedule linear(warmup 0.5) }
 
 // -----
@@ -100,12 +100,12 @@ train.program @p { model @m optimizer sgd clip 0 }
 
 // -----
 
-// expected-error @below {{batch must lie between 1 and 2147483647, found 0}}
+// expected-error @below {{batch must lie between 1 and 1048576, found 0}}
 train.program @p { model @m optimizer sgd batch 0 }
 
 // -----
 
-// expected-error @below {{accumulate must lie between 1 and 2147483647, found -2}}
+// expected-error @below {{accumulate must lie between 1 and 65536, found -2}}
 train.program @p { model @m optimizer sgd batch 1 accumulate -2 }
 
 // -----
@@ -115,7 +115,7 @@ train.program @p { model @m optimizer sgd export "a.json" {} export "a.json" {} 
 
 // -----
 
-// expected-error @below {{export: expected a plain file name, found "a/b"}}
+// expected-error @below {{export: expected a plain file name of at most 255 bytes, found "a/b"}}
 train.program @p { model @m optimizer adamw export "a/b" {n = 1} }
 
 // -----
@@ -130,7 +130,7 @@ train.program @p { model @m optimizer adamw clip 0x7FF0000000000000 }
 
 // -----
 
-// expected-error @below {{'warmup' must be a whole number of steps, found 0.5}}
+// expected-error @below {{'warmup' must be a whole number of steps up to 1099511627776, found 0.5}}
 train.program @p { model @m optimizer adamw schedule cosine(warmup 0.5) }
 
 // -----
@@ -147,3 +147,68 @@ train.program @p { model @m optimizer adamw schedule cosine(minimum -1) }
 
 // expected-error @below {{schedule: warmup of 20 steps does not fit into a total of 10}}
 train.program @p { model @m optimizer adamw schedule cosine(warmup 20, total 10) }
+
+// -----
+
+// expected-error @below {{optimizer: weight_decay must be 0 or more, found 1e+39, which is infinite in f32}}
+train.program @p { model @m optimizer adamw(weight_decay 1e39) }
+
+// -----
+
+// expected-error @below {{optimizer: lr must be 0 or more, found 1e+39, which is infinite in f32}}
+train.program @p { model @m optimizer sgd(lr 1e39) }
+
+// -----
+
+// expected-error @below {{optimizer: beta1 must be at least 0 and below 1, found 0.99999999999, which is 1 in f32}}
+train.program @p { model @m optimizer adam(beta1 0.99999999999) }
+
+// -----
+
+// expected-error @below {{optimizer: beta2 must be at least 0 and below 1, found 0.99999999999, which is 1 in f32}}
+train.program @p { model @m optimizer adamw(beta2 0.99999999999) }
+
+// -----
+
+// expected-error @below {{optimizer: momentum must be at least 0 and below 1, found 0.99999999999, which is 1 in f32}}
+train.program @p { model @m optimizer sgd(momentum 0.99999999999) }
+
+// -----
+
+// expected-error @below {{optimizer: eps must be above 0, found 1e-60, which is 0 in f32}}
+train.program @p { model @m optimizer adamw(eps 1e-60) }
+
+// -----
+
+// expected-error @below {{lr_scale and weight_decay must be 0 or more, found 1e+39, which is infinite in f32}}
+train.program @p { model @m optimizer adamw group "*" lr_scale 1e39 }
+
+// -----
+
+// expected-error @below {{clip must be above 0, found 1e-60, which is 0 in f32}}
+train.program @p { model @m optimizer adamw clip 1e-60 }
+
+// -----
+
+// expected-error @below {{clip must be above 0, found 1e+60, which is infinite in f32}}
+train.program @p { model @m optimizer adamw clip 1e60 }
+
+// -----
+
+// expected-error @below {{batch must lie between 1 and 1048576, found 1048577}}
+train.program @p { model @m optimizer adamw batch 1048577 }
+
+// -----
+
+// expected-error @below {{eval_batch must lie between 1 and 1048576, found 1048577}}
+train.program @p { model @m optimizer adamw batch 1 eval_batch 1048577 }
+
+// -----
+
+// expected-error @below {{accumulate must lie between 1 and 65536, found 65537}}
+train.program @p { model @m optimizer adamw batch 1 accumulate 65537 }
+
+// -----
+
+// expected-error @below {{'total' must be a whole number of steps up to 1099511627776, found 2e+12}}
+train.program @p { model @m optimizer adamw schedule linear(total 2e12) }

@@ -1,0 +1,19 @@
+// Limits of a program's sizes. A plan beyond them is refused when it is loaded.
+#pragma once
+
+#include <cstdint>
+
+namespace trainc::train {
+
+/// Samples of a micro-batch, or of an evaluation batch.
+constexpr int64_t kMaxBatch = int64_t(1) << 20;
+/// Micro-batches of a step.
+constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
+/// Tokens of a sample.
+constexpr int64_t kMaxLength = INT32_MAX;
+/// Steps of a run.
+constexpr int64_t kMaxSteps = INT32_MAX;
+/// Steps that a schedule counts.
+constexpr int64_t kMaxScheduled = int64_t(1) << 40;
+
+} // namespace trainc::train
