@@ -3,10 +3,11 @@
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
 #include "tools/trainc/Commands.h"
+#include "tools/trainc/ModelFile.h"
+#include "tools/trainc/Paths.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -21,12 +22,34 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+static Status checkPaths(const CompileCommand &command) {
+  std::vector<NamedPath> outputs;
+  if (!command.output.empty())
+    outputs.push_back({"-o " + command.output, command.output});
+  if (!command.report.empty())
+    outputs.push_back({"--report=" + command.report, command.report});
+  return checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}});
+}
+
+static Status print(mlir::ModuleOp module) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  module->print(out);
+  out << "\n";
+  out.flush();
+  const std::error_code error = out.error();
+  out.clear_error(); // an error that nobody clears ends the program
+  return error ? failed("cannot write to standard output: {}", error.message()) : Status();
+}
+
 int runCompile(const CompileCommand &command) {
   Clock::time_point start = Clock::now();
-  std::string message;
-  auto file = mlir::openInputFile(command.model, &message);
-  if (!file)
-    return finish(invalidInput("{}", message));
+  if (Status status = checkPaths(command); !status.ok())
+    return finish(status);
+  auto file = readModel(command.model);
+  if (!file.ok())
+    return finish(file.status());
+  if (Status status = checkNesting(**file); !status.ok())
+    return finish(status);
 
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -34,16 +57,13 @@ int runCompile(const CompileCommand &command) {
   context.printOpOnDiagnostic(
       false); // users wrote text, not the generic form, which may be thousands of lines
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module || failed(runPhases(*module, command.options)))
     return 2;
-  if (command.options.compileTo) {
-    module->print(llvm::outs());
-    llvm::outs() << "\n";
-    return 0;
-  }
+  if (command.options.compileTo)
+    return finish(print(*module));
   std::string report;
   auto plan = finishPlan(*module, command.options, secondsSince(start), report);
   if (failed(plan))
