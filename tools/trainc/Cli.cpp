@@ -1,18 +1,39 @@
 #include "tools/trainc/Cli.h"
 
+#include "runtime/base/print.h"
 #include "tools/common/validators.h"
 
-#include <map>
+#include <algorithm>
+#include <sstream>
+#include <utility>
 
 namespace trainc {
 
 namespace {
 
-const std::map<std::string, Phase> kPhases = {
+template <typename Enum> using Choices = std::vector<std::pair<std::string, Enum>>;
+
+const Choices<Phase> kPhases = {
     {"model", Phase::Model}, {"step", Phase::Step}, {"scheduled", Phase::Scheduled}, {"plan", Phase::Plan}};
 
-const std::map<std::string, Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma},
-                                                           {"bf16x3", Fp32Products::Bf16x3}};
+const Choices<Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma}, {"bf16x3", Fp32Products::Bf16x3}};
+
+/// Turns a word into the number that CLI11 makes an Enum of. (Its own transformer takes numbers as well, and
+/// shows them in messages.)
+template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
+  return {[choices](std::string &text) {
+            std::string expected;
+            for (const auto &[word, value] : choices) {
+              if (CLI::detail::to_lower(text) == word) {
+                text = std::to_string(static_cast<int>(value));
+                return std::string();
+              }
+              expected += (expected.empty() ? "" : ", ") + word;
+            }
+            return fmt::format("expected one of {}, found '{}'", expected, text);
+          },
+          "WORD"};
+}
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
@@ -55,7 +76,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->add_option("--fp32-products", options.fp32Products,
                    "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
                    "accurate and faster, on CPUs with AMX")
-      ->transform(CLI::CheckedTransformer(kFp32Products))
+      ->transform(oneOf(kFp32Products))
       ->default_str("fma")
       ->type_name("fma|bf16x3");
   compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")
@@ -89,7 +110,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile
       ->add_option("--compile-to", options.compileTo,
                    "Stop after this phase and print the IR: model, step, scheduled, plan")
-      ->transform(CLI::CheckedTransformer(kPhases, CLI::ignore_case))
+      ->transform(oneOf(kPhases))
       ->type_name("PHASE");
   compile->add_option("--dump-ir", options.dumpDir, "Write numbered snapshots of the IR after every pass")
       ->type_name("DIR");
@@ -127,8 +148,25 @@ void requireOutput(const CompileCommand &command) {
 int reportUsage(const CLI::App &app, const char *message) {
   const auto subcommands = app.get_subcommands();
   const std::string command = subcommands.empty() ? "trainc" : "trainc " + subcommands.front()->get_name();
-  fmt::print(stderr, "error: {}\nRun {} --help for the options\n", message, command);
+  put(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message, command));
   return 2;
+}
+
+/// Prints the help or the version that was asked for; returns the exit code.
+int answer(const CLI::App &app, const CLI::ParseError &question) {
+  std::ostringstream text;
+  app.exit(question, text, text);
+  const Status status = printOutput(text.str());
+  if (!status.ok())
+    put(stderr, fmt::format("error: {}\n", status.message()));
+  return status.exitCode();
+}
+
+/// Whether the first word is a subcommand, or an option, which CLI11 knows better.
+bool isKnown(CLI::App &app, const std::string &word) {
+  const auto all = app.get_subcommands([](CLI::App *) { return true; });
+  return word.starts_with('-') ||
+         std::ranges::any_of(all, [&](const CLI::App *each) { return each->get_name() == word; });
 }
 
 } // namespace
@@ -147,6 +185,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       ->add_option("plan", dump.plan, "Plan file")
       ->required()
       ->type_name("PLAN");
+  if (const std::string word = argc > 1 ? argv[1] : ""; !isKnown(app, word))
+    return reportUsage(app, fmt::format("expected compile, tokenize or dump, found '{}'", word).c_str());
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {
@@ -159,7 +199,7 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
     return Command(dump);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
-      return app.exit(error);
+      return answer(app, error);
     return reportUsage(app, error.what());
   }
 }
