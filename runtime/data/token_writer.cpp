@@ -1,5 +1,7 @@
 #include "runtime/data/token_writer.h"
 
+#include "runtime/base/file.h"
+
 #include <cerrno>
 #include <cstring>
 #include <unistd.h>
@@ -7,6 +9,7 @@
 namespace trainc {
 
 Result<TokenWriter> TokenWriter::open(std::filesystem::path path, SafetensorsDType dtype) {
+  TRAINC_ASSIGN_OR_RETURN(path, replaceableFile(path));
   std::filesystem::path aside = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   std::FILE *file = std::fopen(aside.c_str(), "wbe");
   if (!file)

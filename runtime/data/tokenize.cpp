@@ -1,5 +1,6 @@
 #include "runtime/data/tokenize.h"
 
+#include "runtime/base/mapped_file.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/token_writer.h"
 

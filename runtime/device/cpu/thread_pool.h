@@ -12,7 +12,7 @@ namespace trainc {
 /// spin for a short while, then sleep. run() allocates nothing. One thread may call run() at a time.
 class ThreadPool {
 public:
-  /// `threads` >= 1, the caller included.
+  /// `threads` >= 1, the caller included. There are fewer where the system starts no more.
   explicit ThreadPool(unsigned threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;
