@@ -10,6 +10,9 @@ namespace trainc {
 
 namespace {
 
+/// In a row; the system follows no more either.
+constexpr int kMostLinks = 40;
+
 /// 0, or the errno of the first write that failed.
 int writeAll(int fd, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -39,33 +42,24 @@ int writeSynced(const char *path, std::span<const std::span<const std::byte>> pa
 
 } // namespace
 
-bool isSameFile(const std::filesystem::path &a, const std::filesystem::path &b) {
-  std::error_code error;
-  if (std::filesystem::equivalent(a, b, error))
-    return true;
-  // Made absolute first: of a path whose beginning does not exist nothing is made canonical.
-  const auto whole = [&](const std::filesystem::path &path) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
-  };
-  const std::filesystem::path left = whole(a);
-  return !error && left == whole(b) && !error;
-}
-
-Status checkReplaceable(const std::filesystem::path &path) {
+Result<std::filesystem::path> replaceableFile(const std::filesystem::path &path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
-  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status))
-    return {};
-  return invalidInput("{}: cannot write: it is not a file, and is not replaced by one; give another name",
-                      path.string());
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+    return invalidInput("{}: cannot be replaced by a file: it is a folder, a pipe or a device",
+                        path.string());
+  std::filesystem::path target = path;
+  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(target, error); ++links)
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);
+  return target;
 }
 
 Status writeFileAtomically(const std::filesystem::path &path,
                            std::span<const std::span<const std::byte>> parts) {
-  TRAINC_RETURN_IF_ERROR(checkReplaceable(path));
-  const std::string aside = fmt::format("{}.{}.tmp", path.string(), ::getpid());
+  TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path target, replaceableFile(path));
+  const std::string aside = fmt::format("{}.{}.tmp", target.string(), ::getpid());
   int error = writeSynced(aside.c_str(), parts);
-  if (error == 0 && std::rename(aside.c_str(), path.c_str()) != 0)
+  if (error == 0 && std::rename(aside.c_str(), target.c_str()) != 0)
     error = errno;
   if (error == 0)
     return {};

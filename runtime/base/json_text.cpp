@@ -35,12 +35,23 @@ struct ErrorFinder : nlohmann::json_sax<Json> {
 
 } // namespace
 
+Json tryParseJson(std::string_view text, const Json::parser_callback_t &observe) {
+  bool tooDeep = false;
+  const auto guarded = [&](int depth, Json::parse_event_t event, Json &value) {
+    tooDeep = tooDeep || depth >= kMaxJsonDepth;
+    return !tooDeep && (!observe || observe(depth, event, value));
+  };
+  Json json = Json::parse(text.begin(), text.end(), guarded, /*allow_exceptions=*/false);
+  return tooDeep ? Json(Json::value_t::discarded) : json;
+}
+
 Result<Json> parseJson(const std::string &file, std::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  Json json = tryParseJson(text);
   if (!json.is_discarded())
     return json;
   ErrorFinder finder;
-  Json::sax_parse(text.begin(), text.end(), &finder);
+  if (Json::sax_parse(text.begin(), text.end(), &finder))
+    return invalidInput("{}: nested deeper than {} levels", file, kMaxJsonDepth);
   return invalidInput("{}: byte {}: not JSON: {}", file, finder.position, finder.reason);
 }
 

@@ -1,4 +1,5 @@
-// JSON without exceptions.
+// JSON from files of others: without exceptions, and not nested so deep that walking over it overflows the
+// stack.
 #pragma once
 
 #include "runtime/base/status.h"
@@ -8,8 +9,15 @@
 
 namespace trainc {
 
-/// Parses `text`; `file` is for messages. An error (kInvalidInput) names the byte offset and what is wrong
-/// there.
+/// Arrays and objects within each other; what walks over a value calls itself as often.
+inline constexpr int kMaxJsonDepth = 64;
+
+/// Parses `text`. The result is discarded (see is_discarded) where it is no JSON, or is nested deeper.
+/// `observe`, where given, hears of every key and value, as in nlohmann::json::parse.
+nlohmann::json tryParseJson(std::string_view text,
+                            const nlohmann::json::parser_callback_t &observe = nullptr);
+
+/// The same; `file` is for messages. An error (kInvalidInput) names the byte offset and what is wrong there.
 Result<nlohmann::json> parseJson(const std::string &file, std::string_view text);
 
 } // namespace trainc

@@ -10,7 +10,8 @@
 namespace trainc {
 
 /// A read-only, shared mapping of a whole regular file; unmapped on destruction. Pages are read when touched.
-/// An empty file gives an empty span.
+/// An empty file gives an empty span. A file that becomes shorter ends the process by SIGBUS where its lost
+/// pages are read: map only what is read once and is too large to copy.
 class MappedFile {
 public:
   /// Maps `path`. Fails (kInvalidInput) when it cannot be opened or is not a regular file.

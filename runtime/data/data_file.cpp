@@ -3,11 +3,15 @@
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/ranges.h>
 
 namespace trainc {
 
 namespace {
+
+/// Read and converted at a time, on the stack: a row of 8192 uint16 tokens.
+constexpr size_t kChunkBytes = size_t{1} << 14;
 
 std::string describe(const ColumnSpec &spec) {
   return fmt::format("{} [samples{}{}]", fb::EnumNameDType(spec.dtype), spec.shape.empty() ? "" : ", ",
@@ -41,13 +45,16 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
                                 const TokenFileOptions &options) {
   DataFile data;
   data.path_ = path.string();
+  TRAINC_ASSIGN_OR_RETURN(data.file_, InputFile::open(path));
   if (path.extension() == ".safetensors") {
-    TRAINC_ASSIGN_OR_RETURN(data.tensors_, SafetensorsView::open(path));
-    TRAINC_RETURN_IF_ERROR(data.bindTensors(columns));
+    TRAINC_ASSIGN_OR_RETURN(const SafetensorsView tensors, SafetensorsView::open(path));
+    TRAINC_RETURN_IF_ERROR(data.bindTensors(columns, tensors));
     return data;
   }
-  TRAINC_ASSIGN_OR_RETURN(data.file_, MappedFile::open(path));
-  TRAINC_ASSIGN_OR_RETURN(const TokenStream stream, readTokenStream(path, data.file_.bytes(), options));
+  std::array<std::byte, kTokenHeaderBytes> buffer{};
+  const std::span<std::byte> head = std::span(buffer).first(std::min(buffer.size(), data.file_.size()));
+  TRAINC_RETURN_IF_ERROR(data.file_.read(0, head));
+  TRAINC_ASSIGN_OR_RETURN(const TokenStream stream, readTokenStream(path, head, data.file_.size(), options));
   TRAINC_RETURN_IF_ERROR(data.bindStream(columns, stream));
   return data;
 }
@@ -56,40 +63,40 @@ Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenS
   TRAINC_ASSIGN_OR_RETURN(const uint64_t length, sequenceLength(path_, columns));
   if (length == 0)
     return invalidInput("{}: the plan takes no data", path_);
-  if (stream.count() < length + 1)
+  if (stream.count < length + 1)
     return invalidInput(
         "{}: expected at least {} tokens ({} bytes) for one sample of length {} and its last label, "
         "found {} tokens",
-        path_, length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count());
-  samples_ = (stream.count() - 1) / length;
+        path_, length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count);
+  samples_ = (stream.count - 1) / length;
   for (const ColumnSpec &spec : columns) {
     const uint64_t shift = spec.name == "labels" ? elementBytes(stream.dtype) : 0;
-    TRAINC_RETURN_IF_ERROR(
-        addRows({spec, stream.dtype, stream.bytes.data() + shift, stream.fileOffset + shift, length, length,
-                 integerBounds(spec), nullptr}));
+    TRAINC_RETURN_IF_ERROR(addRows(
+        {spec, stream.dtype, stream.fileOffset + shift, length, length, integerBounds(spec), nullptr}));
   }
   return {};
 }
 
-Status DataFile::bindTensors(const std::vector<ColumnSpec> &columns) {
+Status DataFile::bindTensors(const std::vector<ColumnSpec> &columns, const SafetensorsView &tensors) {
   if (columns.empty())
     return invalidInput("{}: the plan takes no data", path_);
   for (const ColumnSpec &spec : columns)
-    TRAINC_RETURN_IF_ERROR(bindTensor(spec));
+    TRAINC_RETURN_IF_ERROR(bindTensor(spec, tensors));
   if (samples_ == 0)
     return invalidInput("{}: expected at least one sample, found columns with none ({})", path_,
-                        tensors_.names());
+                        tensors.names());
   return {};
 }
 
-Status DataFile::bindTensor(const ColumnSpec &spec) {
-  const SafetensorsTensor *tensor = tensors_.find(spec.name);
-  const bool shifted = !tensor && spec.name == "labels" && isInteger(spec.dtype);
+Status DataFile::bindTensor(const ColumnSpec &spec, const SafetensorsView &tensors) {
+  const SafetensorsTensor *tensor = tensors.find(spec.name);
+  const bool shifted = !tensor && spec.name == "labels" && isInteger(spec.dtype) && spec.shape.size() == 1 &&
+                       spec.elements() > 1;
   if (shifted)
-    tensor = tensors_.find("tokens");
+    tensor = tensors.find("tokens");
   if (!tensor)
     return invalidInput("{}: the plan needs the column '{}' {}; the file has: {}", path_, spec.name,
-                        describe(spec), tensors_.names());
+                        describe(spec), tensors.names());
   if (tensor->shape.empty() || !std::ranges::equal(std::span(tensor->shape).subspan(1), spec.shape))
     return invalidInput(
         "{}: column '{}' is {}, the plan needs {}; compile for this length (--seq-len) or convert the "
@@ -102,9 +109,9 @@ Status DataFile::bindTensor(const ColumnSpec &spec) {
         tensor->name, samples, columns_.front().spec.name, samples_);
   samples_ = samples;
   const uint64_t length = spec.elements();
-  const uint64_t shift = shifted && length > 0 ? elementBytes(tensor->dtype) : 0;
-  return addRows({spec, tensor->dtype, tensor->bytes.data() + shift, tensor->fileOffset + shift, length,
-                  shift ? length - 1 : length, integerBounds(spec), nullptr});
+  const uint64_t shift = shifted ? elementBytes(tensor->dtype) : 0;
+  return addRows({spec, tensor->dtype, tensor->fileOffset + shift, length, shifted ? length - 1 : length,
+                  integerBounds(spec), nullptr});
 }
 
 Status DataFile::addRows(Rows rows) {
@@ -116,30 +123,50 @@ Status DataFile::addRows(Rows rows) {
   return {};
 }
 
-Status DataFile::readRow(size_t column, uint64_t row, std::byte *destination) const {
+Status DataFile::readRows(size_t column, uint64_t row, uint64_t count, std::byte *destination) const {
   const Rows &rows = columns_[column];
-  const std::byte *source = rows.first + row * rows.stride * elementBytes(rows.dtype);
-  const size_t converted = rows.convert(source, rows.count, destination, rows.bounds);
-  if (converted != rows.count)
-    return badValue(rows, row, converted);
-  if (const uint64_t rest = rows.spec.elements() - rows.count; rest > 0)
-    fillIntegers(rows.spec.ignore, rest, rows.spec.dtype,
-                 destination + rows.count * elementBytes(rows.spec.dtype));
+  if (rows.count == rows.stride)
+    return readElements(rows, row * rows.stride, count * rows.count, destination);
+  const size_t width = elementBytes(rows.spec.dtype);
+  for (uint64_t i = 0; i < count; ++i, destination += rows.spec.bytes()) {
+    TRAINC_RETURN_IF_ERROR(readElements(rows, (row + i) * rows.stride, rows.count, destination));
+    fillIntegers(rows.spec.ignore, rows.spec.elements() - rows.count, rows.spec.dtype,
+                 destination + rows.count * width);
+  }
   return {};
 }
 
-Status DataFile::badValue(const Rows &rows, uint64_t row, uint64_t element) const {
-  const uint64_t offset = (row * rows.stride + element) * elementBytes(rows.dtype);
-  const int64_t value = readInteger(rows.dtype, rows.first + offset);
+/// Elements `first` on, from wherever the file is: a mapping would end the process when the file is cut.
+Status DataFile::readElements(const Rows &rows, uint64_t first, uint64_t count,
+                              std::byte *destination) const {
+  std::array<std::byte, kChunkBytes> chunk;
+  const size_t width = elementBytes(rows.dtype);
+  while (count > 0) {
+    const uint64_t part = std::min<uint64_t>(count, kChunkBytes / width);
+    TRAINC_RETURN_IF_ERROR(file_.read(rows.fileOffset + first * width, std::span(chunk).first(part * width)));
+    const size_t converted = rows.convert(chunk.data(), part, destination, rows.bounds);
+    if (converted != part)
+      return badValue(rows, first + converted, chunk.data() + converted * width);
+    first += part;
+    count -= part;
+    destination += part * elementBytes(rows.spec.dtype);
+  }
+  return {};
+}
+
+Status DataFile::badValue(const Rows &rows, uint64_t element, const std::byte *source) const {
+  const std::string value = integerText(rows.dtype, source);
   const std::string where = fmt::format("{}: byte {}: sample {}, column '{}', element {}: {}", path_,
-                                        rows.fileOffset + offset, row, rows.spec.name, element, value);
+                                        rows.fileOffset + element * elementBytes(rows.dtype),
+                                        element / rows.stride, rows.spec.name, element % rows.stride, value);
   if (rows.spec.limit == 0)
     return invalidInput("{} does not fit the plan's {}", where, fb::EnumNameDType(rows.spec.dtype));
+  const std::string problem = value.starts_with('-')
+                                  ? "is negative"
+                                  : fmt::format("is not below the model's limit {}", rows.spec.limit);
   return invalidInput(
-      "{} is not below the model's limit {}{}; was the file made with another tokenizer, or with "
-      "another --data-dtype than {}?",
-      where, rows.spec.limit,
-      rows.bounds.ignores ? fmt::format(" (and not the ignored {})", rows.bounds.ignore) : "",
+      "{} {}{}; was the file made with another tokenizer, or with another --data-dtype than {}?", where,
+      problem, rows.bounds.ignores ? fmt::format(" (and not the ignored {})", rows.bounds.ignore) : "",
       dtypeName(rows.dtype));
 }
 

@@ -38,11 +38,14 @@ Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
   const size_t rowBytes = spec.bytes();
   assert(samples.size() * rowBytes <= destination.size());
   std::byte *row = destination.data();
-  for (const uint64_t sample : samples) {
-    assert(sample < this->samples());
-    const size_t file = std::ranges::upper_bound(firstSample_, sample) - firstSample_.begin() - 1;
-    TRAINC_RETURN_IF_ERROR(files_[file].readRow(column, sample - firstSample_[file], row));
-    row += rowBytes;
+  for (size_t i = 0, run; i < samples.size(); i += run, row += run * rowBytes) {
+    assert(samples[i] < this->samples());
+    const size_t file = std::ranges::upper_bound(firstSample_, samples[i]) - firstSample_.begin() - 1;
+    run = 1; // samples that follow each other in the file are read at once
+    while (i + run < samples.size() && samples[i + run] == samples[i] + run &&
+           samples[i + run] < firstSample_[file + 1])
+      ++run;
+    TRAINC_RETURN_IF_ERROR(files_[file].readRows(column, samples[i] - firstSample_[file], run, row));
   }
   const size_t rest = destination.size() - samples.size() * rowBytes;
   if (spec.pads)

@@ -5,8 +5,8 @@
 
 namespace trainc {
 
-/// Samples 0 to samples()-1: those of the first file, then those of the second, and so on. Files stay mapped;
-/// nothing is copied until fill(). Reading is thread-safe.
+/// Samples 0 to samples()-1: those of the first file, then those of the second, and so on. Files stay open;
+/// nothing is read until fill(). Reading is thread-safe.
 class Dataset {
 public:
   /// Opens the files that `patterns` name (see expandPatterns) for the columns of a plan (see

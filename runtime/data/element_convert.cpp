@@ -176,11 +176,13 @@ void fillIntegers(int64_t value, size_t count, fb::DType to, std::byte *destinat
   }
 }
 
-int64_t readInteger(SafetensorsDType from, const std::byte *source) {
+std::string integerText(SafetensorsDType from, const std::byte *source) {
+  if (from == SafetensorsDType::kU64)
+    return fmt::to_string(load<uint64_t>(source));
   int64_t value = 0;
   const IntegerBounds any{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), 0, false};
   findConversion(from, fb::DType::I64)(source, 1, reinterpret_cast<std::byte *>(&value), any);
-  return value;
+  return fmt::to_string(value);
 }
 
 bool isInteger(fb::DType dtype) { return integerConversion<int32_t>(dtype) != nullptr; }

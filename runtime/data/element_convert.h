@@ -36,7 +36,7 @@ ConvertElements findConversion(SafetensorsDType from, fb::DType to);
 void fillIntegers(int64_t value, size_t count, fb::DType to, std::byte *destination);
 
 /// The integer of dtype `from` at `source`, for messages.
-int64_t readInteger(SafetensorsDType from, const std::byte *source);
+std::string integerText(SafetensorsDType from, const std::byte *source);
 
 bool isInteger(fb::DType dtype);
 

@@ -1,5 +1,7 @@
 #include "runtime/data/loader.h"
 
+#include <system_error>
+
 namespace trainc {
 
 Loader::Loader(const Dataset &dataset, SampleOrder order, LoaderOptions options)
@@ -8,7 +10,10 @@ Loader::Loader(const Dataset &dataset, SampleOrder order, LoaderOptions options)
   for (Slot &slot : slots_)
     for (const ColumnSpec &spec : dataset.columns())
       slot.columns.emplace_back(samples_.size() * spec.bytes());
-  thread_ = std::thread([this] { work(); });
+  try {
+    thread_ = std::thread([this] { work(); });
+  } catch (const std::system_error &) { // the system starts no more: next() fills the batches
+  }
 }
 
 Loader::~Loader() {
@@ -17,7 +22,8 @@ Loader::~Loader() {
     stop_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  if (thread_.joinable())
+    thread_.join();
 }
 
 Result<StepBatch> Loader::next(uint64_t step) {
@@ -26,6 +32,8 @@ Result<StepBatch> Loader::next(uint64_t step) {
     return failed("data loader: step {} asked for after step {}; steps follow each other", step, released_);
   released_ = step;
   changed_.notify_all();
+  if (!thread_.joinable() && filled_ <= step)
+    fillNext(lock);
   changed_.wait(lock, [&] { return filled_ > step; });
   if (!slot(step).status.ok())
     return slot(step).status;
@@ -38,14 +46,18 @@ void Loader::work() {
     changed_.wait(lock, [&] { return stop_ || filled_ < released_ + slots_.size(); });
     if (stop_)
       return;
-    const uint64_t step = filled_;
-    lock.unlock();
-    Status status = fill(step, slot(step).columns);
-    lock.lock();
-    slot(step).status = std::move(status);
-    ++filled_;
-    changed_.notify_all();
+    fillNext(lock);
   }
+}
+
+void Loader::fillNext(std::unique_lock<std::mutex> &lock) {
+  const uint64_t step = filled_;
+  lock.unlock();
+  Status status = fill(step, slot(step).columns);
+  lock.lock();
+  slot(step).status = std::move(status);
+  ++filled_;
+  changed_.notify_all();
 }
 
 Status Loader::fill(uint64_t step, std::vector<std::vector<std::byte>> &columns) {

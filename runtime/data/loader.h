@@ -43,10 +43,10 @@ private:
   uint64_t accumulate_;
 };
 
-/// Runs a thread that stays one step ahead. Two steps' batches are allocated at the start and none later. A
-/// step takes ranks * accumulate * microBatch samples of the order; its micro-batch m on rank r takes those
-/// from position (m * ranks + r) * microBatch on, so that the samples of a step do not depend on how they are
-/// divided.
+/// Runs a thread that stays one step ahead (without one where the system starts no more). Two steps' batches
+/// are allocated at the start and none later. A step takes ranks * accumulate * microBatch samples of the
+/// order; its micro-batch m on rank r takes those from position (m * ranks + r) * microBatch on, so that the
+/// samples of a step do not depend on how they are divided.
 class Loader {
 public:
   /// `dataset` must outlive the loader.
@@ -68,6 +68,8 @@ private:
 
   Slot &slot(uint64_t step) { return slots_[step % slots_.size()]; }
   void work();
+  /// Fills the batch of step `filled_`, without the lock meanwhile.
+  void fillNext(std::unique_lock<std::mutex> &lock);
   Status fill(uint64_t step, std::vector<std::vector<std::byte>> &columns);
 
   const Dataset &dataset_;

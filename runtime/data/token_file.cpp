@@ -9,8 +9,6 @@ namespace trainc {
 
 namespace {
 
-constexpr size_t kHeaderInts = 256;
-constexpr size_t kHeaderBytes = kHeaderInts * sizeof(int32_t);
 constexpr int32_t kMagic = 20240520;
 constexpr uint64_t kVocabularyOfUint16 = 65536;
 
@@ -22,18 +20,18 @@ constexpr std::array<DTypeName, 3> kTokenDTypes = {{{"uint8", SafetensorsDType::
                                                     {"uint16", SafetensorsDType::kU16},
                                                     {"uint32", SafetensorsDType::kU32}}};
 
-int32_t headerField(std::span<const std::byte> bytes, size_t index) {
+int32_t headerField(std::span<const std::byte> head, size_t index) {
   int32_t value = 0;
-  std::memcpy(&value, bytes.data() + index * sizeof(int32_t), sizeof(int32_t));
+  std::memcpy(&value, head.data() + index * sizeof(int32_t), sizeof(int32_t));
   return value;
 }
 
-Result<TokenStream> readWithHeader(const std::string &file, std::span<const std::byte> bytes,
-                                   const TokenFileOptions &options) {
-  if (bytes.size() < kHeaderBytes)
+Result<TokenStream> readWithHeader(const std::string &file, std::span<const std::byte> head,
+                                   uint64_t fileBytes, const TokenFileOptions &options) {
+  if (fileBytes < kTokenHeaderBytes)
     return invalidInput("{}: byte {}: the header of llm.c's format takes {} bytes; the file is truncated",
-                        file, bytes.size(), kHeaderBytes);
-  const int32_t version = headerField(bytes, 1);
+                        file, fileBytes, kTokenHeaderBytes);
+  const int32_t version = headerField(head, 1);
   if (version != 1 && version != 7)
     return invalidInput("{}: byte 4: expected version 1 (uint16) or 7 (uint32) of llm.c's format, found {}",
                         file, version);
@@ -41,14 +39,14 @@ Result<TokenStream> readWithHeader(const std::string &file, std::span<const std:
   if (options.dtype && *options.dtype != dtype)
     return invalidInput("{}: byte 4: the header says {}, --data-dtype says {}; leave --data-dtype out", file,
                         tokenDTypeName(dtype), tokenDTypeName(*options.dtype));
-  const int32_t count = headerField(bytes, 2);
+  const int32_t count = headerField(head, 2);
   const uint64_t expected = static_cast<uint64_t>(std::max(count, 0)) * elementBytes(dtype);
-  if (count < 0 || expected != bytes.size() - kHeaderBytes)
+  if (count < 0 || expected != fileBytes - kTokenHeaderBytes)
     return invalidInput(
         "{}: byte 8: the header says {} tokens of {} bytes after the first {} bytes, found {} bytes; "
         "the file is truncated or damaged",
-        file, count, elementBytes(dtype), kHeaderBytes, bytes.size() - kHeaderBytes);
-  return TokenStream{dtype, kHeaderBytes, bytes.subspan(kHeaderBytes)};
+        file, count, elementBytes(dtype), kTokenHeaderBytes, fileBytes - kTokenHeaderBytes);
+  return TokenStream{dtype, kTokenHeaderBytes, static_cast<uint64_t>(count)};
 }
 
 SafetensorsDType rawDType(const std::optional<TokenSidecar> &sidecar, const TokenFileOptions &options) {
@@ -86,22 +84,22 @@ std::string_view tokenDTypeName(SafetensorsDType dtype) {
   return dtypeName(dtype);
 }
 
-Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> bytes,
-                                    const TokenFileOptions &options) {
+Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
+                                    uint64_t fileBytes, const TokenFileOptions &options) {
   const std::string file = path.string();
-  if (bytes.size() >= sizeof(int32_t) && headerField(bytes, 0) == kMagic)
-    return readWithHeader(file, bytes, options);
+  if (head.size() >= sizeof(int32_t) && headerField(head, 0) == kMagic)
+    return readWithHeader(file, head, fileBytes, options);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(path));
   if (sidecar)
-    TRAINC_RETURN_IF_ERROR(checkSize(path, *sidecar, bytes.size()));
+    TRAINC_RETURN_IF_ERROR(checkSize(path, *sidecar, fileBytes));
   const SafetensorsDType dtype = rawDType(sidecar, options);
   const size_t width = elementBytes(dtype);
-  if (bytes.size() % width != 0)
+  if (fileBytes % width != 0)
     return invalidInput(
         "{}: byte {}: a file of {} bytes is no whole number of {} tokens ({} bytes each); set "
         "--data-dtype or repair the file",
-        file, bytes.size() - bytes.size() % width, bytes.size(), tokenDTypeName(dtype), width);
-  return TokenStream{dtype, 0, bytes};
+        file, fileBytes - fileBytes % width, fileBytes, tokenDTypeName(dtype), width);
+  return TokenStream{dtype, 0, fileBytes / width};
 }
 
 } // namespace trainc

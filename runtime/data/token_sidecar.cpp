@@ -1,10 +1,11 @@
 #include "runtime/data/token_sidecar.h"
 
 #include "runtime/base/file.h"
+#include "runtime/base/input_file.h"
+#include "runtime/base/json_text.h"
 #include "runtime/data/token_file.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 
 namespace trainc {
 
@@ -48,9 +49,8 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return std::optional<TokenSidecar>();
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
-  const auto *text = reinterpret_cast<const char *>(file.bytes().data());
-  const Json json = Json::parse(text, text + file.bytes().size(), nullptr, /*allow_exceptions=*/false);
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  const Json json = tryParseJson(text);
   if (!json.is_object())
     return invalidInput("{}: not a JSON object; delete it or write it again with `trainc tokenize`",
                         path.string());

@@ -9,7 +9,7 @@
 namespace trainc {
 
 Result<TokenWriter> TokenWriter::open(std::filesystem::path path, SafetensorsDType dtype) {
-  TRAINC_RETURN_IF_ERROR(checkReplaceable(path));
+  TRAINC_ASSIGN_OR_RETURN(path, replaceableFile(path));
   std::filesystem::path aside = fmt::format("{}.{}.tmp", path.string(), ::getpid());
   std::FILE *file = std::fopen(aside.c_str(), "wbe");
   if (!file)

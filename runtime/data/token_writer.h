@@ -11,7 +11,8 @@ namespace trainc {
 /// Writes aside under a temporary name and renames at the end, so that the file is complete or absent.
 class TokenWriter {
 public:
-  /// `dtype`: kU16 or kU32. Fails (kFailed) where the file cannot be created.
+  /// `dtype`: kU16 or kU32. Fails where the file cannot be created (kFailed) or must not
+  /// be replaced (kInvalidInput, see replaceableFile).
   static Result<TokenWriter> open(std::filesystem::path path, SafetensorsDType dtype);
   TokenWriter(TokenWriter &&) = default;
   TokenWriter &operator=(TokenWriter &&) = delete;

@@ -1,6 +1,6 @@
 #include "runtime/data/tokenize.h"
 
-#include "runtime/base/file.h"
+#include "runtime/base/mapped_file.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/token_writer.h"
 
@@ -10,13 +10,10 @@ namespace {
 
 constexpr uint64_t kIdsOfUint16 = 65536;
 
-Result<std::vector<MappedFile>> openTexts(const TokenizeOptions &options) {
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> paths, expandPatterns(options.texts));
+Result<std::vector<MappedFile>> openTexts(const std::vector<std::string> &patterns) {
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> paths, expandPatterns(patterns));
   std::vector<MappedFile> texts;
   for (const std::filesystem::path &path : paths) {
-    if (isSameFile(path, options.output) || isSameFile(path, sidecarPath(options.output)))
-      return invalidInput("{}: the tokens would replace this text; give --output another name",
-                          path.string());
     TRAINC_ASSIGN_OR_RETURN(MappedFile text, MappedFile::open(path));
     if (text.bytes().empty())
       return invalidInput("{}: the text is empty", path.string());
@@ -46,7 +43,7 @@ std::string lastingName(const std::string &tokenizer) {
 Status tokenize(const TokenizeOptions &options) {
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, openTokenizer(options.tokenizer));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<uint32_t> endToken, findEndToken(options, *tokenizer));
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<MappedFile> texts, openTexts(options));
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<MappedFile> texts, openTexts(options.texts));
   uint64_t total = 0;
   for (const MappedFile &text : texts)
     total += text.bytes().size();

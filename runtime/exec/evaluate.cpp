@@ -50,21 +50,25 @@ Status Evaluator::checkValues() {
     if (!isInteger(input.info->dtype()))
       continue;
     const size_t column = *dataset_.findColumn(columnSpec(*input.info));
-    const std::span<std::byte> row = std::span(staging_).first(input.bytes.size() / batch_);
-    for (uint64_t sample = 0; sample < samples_; ++sample)
-      TRAINC_RETURN_IF_ERROR(dataset_.fill(column, std::span(&sample, 1), row));
+    for (uint64_t first = 0; first < samples_; first += batch_)
+      TRAINC_RETURN_IF_ERROR(
+          dataset_.fill(column, batchFrom(first), std::span(staging_).first(input.bytes.size())));
   }
   return {};
 }
 
-Status Evaluator::feed(uint64_t first, uint64_t count) {
-  const std::span<uint64_t> indices = std::span(indices_).first(count);
+std::span<const uint64_t> Evaluator::batchFrom(uint64_t first) {
+  const std::span<uint64_t> indices = std::span(indices_).first(std::min(batch_, samples_ - first));
   std::iota(indices.begin(), indices.end(), first);
+  return indices;
+}
+
+Status Evaluator::feed(uint64_t first) {
   for (const InputView &input : executor_.inputs(kEval)) {
     const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));
     assert(column && "the data set was opened without the eval entry's columns");
     const std::span<std::byte> rows = std::span(staging_).first(input.bytes.size());
-    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, indices, rows));
+    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, batchFrom(first), rows));
     executor_.device().toDevice(input.bytes.data(), rows);
   }
   return {};
@@ -76,7 +80,7 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
   for (uint64_t first = 0; first < samples_; first += batch_) {
     if (stopRequested && stopRequested())
       return std::optional<EvalResult>();
-    TRAINC_RETURN_IF_ERROR(feed(first, std::min(batch_, samples_ - first)));
+    TRAINC_RETURN_IF_ERROR(feed(first));
     executor_.run(kEval);
     sum += executor_.scalar<float>("eval_loss").value_or(0);
     result.targets += executor_.scalar<float>("eval_targets").value_or(0);
@@ -84,8 +88,11 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
   if (result.targets == 0)
     return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",
                   samples_);
+  if (!std::isfinite(sum))
+    return failed("evaluation: the loss is {}, the mean over {} samples; look at the weights and at the data",
+                  withoutNanSign(sum / result.targets), samples_);
   result.samples = samples_;
-  result.loss = withoutNanSign(sum / result.targets);
+  result.loss = sum / result.targets;
   result.perplexity = std::exp(result.loss);
   return std::optional(result);
 }

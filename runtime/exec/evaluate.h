@@ -28,13 +28,14 @@ public:
   /// those of the whole batches.
   uint64_t samples() const { return samples_; }
   /// Asks `stopRequested`, where given, before each batch; empty once it says yes. Fails (kFailed) when there
-  /// is no target at all.
+  /// is no target at all, or the loss is not finite.
   Result<std::optional<EvalResult>> run(const std::function<bool()> &stopRequested = {});
 
 private:
   Evaluator(Executor &executor, const Dataset &dataset);
   Status checkValues();
-  Status feed(uint64_t first, uint64_t count);
+  std::span<const uint64_t> batchFrom(uint64_t first); ///< its samples, in `indices_`
+  Status feed(uint64_t first);
 
   Executor &executor_;
   const Dataset &dataset_;

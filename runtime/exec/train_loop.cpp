@@ -78,6 +78,12 @@ Status TrainLoop::runStep(Loader &loader) {
   TRAINC_ASSIGN_OR_RETURN(const StepBatch batch, loader.next(position_.step));
   const StepResult result = runner_.run(scalars, batch);
   report(scalars, result, steadySeconds() - begin);
+  if (!warnedOfNoTargets_ && parts_.executor.scalar<float>("targets") == 0.0F) {
+    warnedOfNoTargets_ = true;
+    parts_.log.warning("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
+                       "later steps like it are not mentioned",
+                       scalars.step + 1, samplesPerStep_);
+  }
   TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, batch));
   position_.step += 1;
   position_.samples += samplesPerStep_;

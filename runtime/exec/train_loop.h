@@ -75,6 +75,7 @@ private:
   std::optional<double> startSeconds_;
   uint64_t checkpointStep_; ///< of the latest checkpoint, or where the run began
   bool stopped_ = false;    ///< a stop was requested
+  bool warnedOfNoTargets_ = false;
 };
 
 } // namespace trainc

@@ -1,12 +1,13 @@
 #include "runtime/log/metrics.h"
 
+#include "runtime/base/input_file.h"
+#include "runtime/base/json_text.h"
+
 #include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,26 +42,43 @@ std::string_view finish(Line &line) {
   return {line.data(), line.size()};
 }
 
-/// Bytes at the start of `text` that hold complete lines of steps up to `lastStep`.
+/// How every line begins, also one that a killed run left incomplete.
+constexpr std::string_view kBeginning = "{\"step\"";
+
+/// Whether a file holds metrics, as far as its beginning tells. An empty one may become one.
+bool holdsMetrics(std::string_view text) {
+  return text.starts_with(kBeginning) || kBeginning.starts_with(text);
+}
+
+bool isOfLaterStep(std::string_view line, uint64_t lastStep) {
+  const nlohmann::json json = tryParseJson(line);
+  const auto step = json.is_object() ? json.find("step") : json.end();
+  return step != json.end() && step->is_number_unsigned() && step->get<uint64_t>() > lastStep;
+}
+
+/// Bytes at the start of `text` before the first line of a step after `lastStep`, or an incomplete last line.
 size_t keptBytes(std::string_view text, uint64_t lastStep) {
   size_t kept = 0;
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', kept)) {
-    const std::string_view line = text.substr(kept, end - kept);
-    const auto json = nlohmann::json::parse(line.begin(), line.end(), nullptr, /*allow_exceptions=*/false);
-    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_unsigned() ||
-        json["step"].get<uint64_t>() > lastStep)
+    if (isOfLaterStep(text.substr(kept, end - kept), lastStep))
       return kept;
     kept = end + 1;
   }
   return kept;
 }
 
-/// 0, or the errno of what failed.
-int dropLaterSteps(int fd, const std::filesystem::path &path, uint64_t lastStep) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const auto kept = static_cast<off_t>(keptBytes(text, lastStep));
-  return ::ftruncate(fd, kept) == 0 && ::lseek(fd, kept, SEEK_SET) == kept ? 0 : errno;
+/// Cuts the regular file `path`, open as `fd`, to what new lines follow.
+Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  if (!holdsMetrics(text))
+    return invalidInput("--metrics={}: the file holds something else than metrics, which would be lost; give "
+                        "another name, or delete it",
+                        path.string());
+  const auto kept = resumeStep ? static_cast<off_t>(keptBytes(text, *resumeStep)) : off_t{0};
+  if (::ftruncate(fd, kept) != 0 || ::lseek(fd, kept, SEEK_SET) != kept)
+    return invalidInput("--metrics={}: cannot drop the lines of later steps: {}", path.string(),
+                        std::strerror(errno));
+  return {};
 }
 
 } // namespace
@@ -75,16 +93,17 @@ MetricsWriter::~MetricsWriter() {
 
 Result<MetricsWriter> MetricsWriter::open(const std::filesystem::path &path,
                                           std::optional<uint64_t> resumeStep) {
-  const int truncate = resumeStep ? 0 : O_TRUNC;
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | truncate, 0666);
+  // Without O_NONBLOCK a pipe would be waited for until somebody reads it.
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (fd < 0 && errno == ENXIO)
+    return invalidInput("--metrics={}: a pipe that nobody reads; start its reader first", path.string());
   if (fd < 0)
     return invalidInput("--metrics={}: cannot open for writing: {}", path.string(), std::strerror(errno));
   MetricsWriter writer(path, fd);
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   struct stat info{};
-  const bool regular = ::fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
-  if (const int error = resumeStep && regular ? dropLaterSteps(fd, path, *resumeStep) : 0)
-    return invalidInput("--metrics={}: cannot drop the lines of later steps: {}", path.string(),
-                        std::strerror(error));
+  if (::fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
+    TRAINC_RETURN_IF_ERROR(prepare(fd, path, resumeStep));
   return writer;
 }
 

@@ -36,9 +36,9 @@ struct EvalMetrics {
 /// Appends JSON lines to a file, each with one write() as soon as it is known.
 class MetricsWriter {
 public:
-  /// Starts `path` anew or, with `resumeStep`, drops what it says of later steps (which will be done again)
-  /// and anything after a line that a killed run left incomplete. Errors (kInvalidInput) name path and
-  /// reason.
+  /// Starts `path` anew or, with `resumeStep`, drops its lines from the first of a later step on (they will
+  /// be written again), and a last one that a killed run left incomplete. Errors (kInvalidInput) name path
+  /// and reason: a file that holds something else than metrics is left alone, and a pipe needs its reader.
   static Result<MetricsWriter> open(const std::filesystem::path &path, std::optional<uint64_t> resumeStep);
 
   MetricsWriter(MetricsWriter &&other) noexcept;

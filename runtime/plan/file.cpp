@@ -2,6 +2,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/input_file.h"
 #include "runtime/plan/verifier.h"
 
 #include <algorithm>
@@ -100,8 +101,9 @@ Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_v
 }
 
 Result<PlanFile> PlanFile::open(const std::filesystem::path &path) {
-  TRAINC_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
-  TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan, readPlan(file.bytes(), path.string()));
+  TRAINC_ASSIGN_OR_RETURN(std::string content, readWholeFile(path));
+  auto file = std::make_unique<const std::string>(std::move(content));
+  TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan, readPlan(std::as_bytes(std::span(*file)), path.string()));
   return PlanFile(std::move(file), plan);
 }
 

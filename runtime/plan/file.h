@@ -1,12 +1,12 @@
 // The plan file: a 64-byte header, then a FlatBuffer (runtime/schema/plan.fbs).
 #pragma once
 
-#include "runtime/base/mapped_file.h"
 #include "runtime/base/status.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -45,7 +45,7 @@ Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t>
 /// plan points into `file`.
 Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_view name);
 
-/// A mapped, verified plan file.
+/// A verified plan file, in memory.
 class PlanFile {
 public:
   static Result<PlanFile> open(const std::filesystem::path &path);
@@ -53,9 +53,10 @@ public:
   const fb::Plan &plan() const { return *plan_; }
 
 private:
-  PlanFile(MappedFile file, const fb::Plan *plan) : file_(std::move(file)), plan_(plan) {}
+  PlanFile(std::unique_ptr<const std::string> file, const fb::Plan *plan)
+      : file_(std::move(file)), plan_(plan) {}
 
-  MappedFile file_;
+  std::unique_ptr<const std::string> file_; ///< where moving does not move the bytes
   const fb::Plan *plan_;
 };
 

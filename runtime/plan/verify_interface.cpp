@@ -77,6 +77,9 @@ Status scalars(const fb::Plan &plan) {
 Status state(const fb::Plan &plan, const fb::State &state) {
   TRAINC_RETURN_IF_ERROR(name(view(state.name()), "a state"));
   const std::string what = fmt::format("state '{}'", view(state.name()));
+  if (view(state.name()) == "__metadata__")
+    return invalidInput("{}: expected another name: in safetensors files this one stands for something else",
+                        what);
   TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, state.buffer(), state.dtype(), elements(*state.shape()), what));
   if (state.role() != fb::Role::Parameter && state.role() != fb::Role::Optimizer)
     return invalidInput("{}: expected the role parameter or optimizer, found {}", what,

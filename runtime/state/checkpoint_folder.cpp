@@ -94,12 +94,33 @@ Result<CheckpointFolder> CheckpointFolder::open(const fs::path &path) {
     return invalidInput(
         "--checkpoint-dir={}: another trainrun writes checkpoints there; stop it or use another folder",
         path.string());
-  folder.removeLeftovers();
   const fs::path probe = path / fmt::format("{}probe", kAsidePrefix);
+  ::rmdir(probe.c_str()); // of a run that was killed just here
   if (::mkdir(probe.c_str(), 0777) != 0)
     return invalidInput("--checkpoint-dir={}: cannot write there: {}", path.string(), std::strerror(errno));
   ::rmdir(probe.c_str());
   return folder;
+}
+
+Status CheckpointFolder::beginRun(const fs::path &resumed) const {
+  const std::vector<uint64_t> existing = listCheckpoints(path_);
+  const auto isResumed = [&](uint64_t step) {
+    std::error_code error;
+    return fs::equivalent(pathOf(step), resumed, error);
+  };
+  const auto own = resumed.empty() ? existing.end() : std::ranges::find_if(existing, isResumed);
+  if (own == existing.end() && !existing.empty())
+    return invalidInput(
+        "--checkpoint-dir={}: holds checkpoints of another run already (up to {}); {}use another folder",
+        path_.string(), checkpointName(existing.back()),
+        resumed.empty() ? "add --resume to go on from there, or " : "");
+  if (own != existing.end() && own + 1 != existing.end())
+    return invalidInput(
+        "--checkpoint-dir={}: holds checkpoints later than {}, which --resume names: {} to {}; "
+        "use another folder, or move these away",
+        path_.string(), checkpointName(*own), checkpointName(own[1]), checkpointName(existing.back()));
+  removeLeftovers();
+  return {};
 }
 
 Result<fs::path> CheckpointFolder::begin(uint64_t step) const {
@@ -150,7 +171,8 @@ void CheckpointFolder::removeLeftovers() const {
   std::error_code error;
   std::vector<fs::path> leftovers;
   for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error))
-    if (entry->path().filename().string().starts_with(kAsidePrefix))
+    if (const std::string name = entry->path().filename().string();
+        name.starts_with(kAsidePrefix) && parseName(name.substr(kAsidePrefix.size())))
       leftovers.push_back(entry->path());
   for (const fs::path &leftover : leftovers)
     fs::remove_all(leftover, error);

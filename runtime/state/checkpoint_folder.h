@@ -25,9 +25,15 @@ Result<std::filesystem::path> resolveCheckpoint(const std::string &resume,
 /// A checkpoint folder opened for writing by one run at a time.
 class CheckpointFolder {
 public:
-  /// Creates `path` where needed, checks that it can be written, locks it against other runs, and removes
-  /// what runs that were killed left behind. Errors (kInvalidInput) name the folder and the reason.
+  /// Creates `path` where needed, checks that it can be written, and locks it against other runs. Errors
+  /// (kInvalidInput) name the folder and the reason.
   static Result<CheckpointFolder> open(const std::filesystem::path &path);
+
+  /// Begins a run that goes on from the checkpoint `resumed`; empty: from the beginning. Removes what runs
+  /// that were killed left behind. Refuses (kInvalidInput), and touches nothing, where checkpoints of another
+  /// run, or of another end of this one, would stand beside the new ones: `resumed` must be the latest in the
+  /// folder, or the folder must hold none.
+  Status beginRun(const std::filesystem::path &resumed) const;
 
   CheckpointFolder(CheckpointFolder &&other) noexcept;
   CheckpointFolder(const CheckpointFolder &) = delete;

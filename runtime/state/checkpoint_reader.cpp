@@ -1,6 +1,7 @@
 #include "runtime/state/checkpoint_reader.h"
 
 #include "runtime/base/hash.h"
+#include "runtime/base/input_file.h"
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/tensor_match.h"
 
@@ -30,8 +31,7 @@ Status verifyFrame(const std::string &path, std::span<const std::byte> bytes, co
 
 Result<Checkpoint> Checkpoint::open(const std::filesystem::path &path) {
   const std::filesystem::path statePath = path / kTrainerStateFile;
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(statePath));
-  const std::string_view text(reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(statePath));
   Checkpoint checkpoint;
   checkpoint.path_ = path;
   TRAINC_ASSIGN_OR_RETURN(checkpoint.state_, TrainerState::fromJson(statePath.string(), text));

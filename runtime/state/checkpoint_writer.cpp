@@ -1,5 +1,7 @@
 #include "runtime/state/checkpoint_writer.h"
 
+#include <system_error>
+
 namespace trainc {
 
 namespace {
@@ -13,13 +15,20 @@ Result<FileChecksums> writeText(const std::filesystem::path &path, const std::st
 
 } // namespace
 
-void CheckpointWriter::start(TrainerState state) {
-  std::promise<void> read;
-  read_ = read.get_future();
-  result_ =
-      std::async(std::launch::async, [this, state = std::move(state), read = std::move(read)]() mutable {
-        return write(std::move(state), std::move(read));
-      });
+void CheckpointWriter::start(const TrainerState &state) {
+  const auto prepare = [&] {
+    std::promise<void> read;
+    read_ = read.get_future();
+    return
+        [this, state, read = std::move(read)]() mutable { return write(std::move(state), std::move(read)); };
+  };
+  try {
+    result_ = std::async(std::launch::async, prepare());
+  } catch (const std::system_error &) { // the system starts no more threads: the run waits
+    std::promise<Status> result;
+    result_ = result.get_future();
+    result.set_value(prepare()());
+  }
 }
 
 void CheckpointWriter::waitUntilRead() {

@@ -21,8 +21,9 @@ struct CheckpointContents {
   std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
 };
 
-/// One writer thread that reads the tensors in place: between start() and waitUntilRead() nobody may write to
-/// them. The rest, above all waiting for the disk, goes on after that.
+/// One writer thread (none where the system starts no more: then start() writes) that reads the tensors in
+/// place: between start() and waitUntilRead() nobody may write to them. The rest, above all waiting for the
+/// disk, goes on after that.
 class CheckpointWriter {
 public:
   /// `keepLast`: how many checkpoints to keep; 0 keeps all.
@@ -31,7 +32,7 @@ public:
 
   const CheckpointFolder &folder() const { return folder_; }
   /// Begins to write the checkpoint of `state.step`; the one before must have been waited for.
-  void start(TrainerState state);
+  void start(const TrainerState &state);
   /// Whether start() was called without a wait() since.
   bool pending() const { return result_.valid(); }
   /// Waits until the tensors may change again; returns at once when nothing is pending.

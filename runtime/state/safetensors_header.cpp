@@ -1,9 +1,10 @@
 #include "runtime/state/safetensors_header.h"
 
+#include "runtime/base/json_text.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace trainc {
@@ -73,7 +74,7 @@ Result<Layout> locate(const std::string &file, std::span<const std::byte> bytes)
 
 /// Parses the header's JSON object; a name that occurs twice is an error, which the library alone would not
 /// report.
-Result<Json> parseJson(const std::string &file, std::string_view text) {
+Result<Json> parseHeader(const std::string &file, std::string_view text) {
   std::set<std::string> seen;
   std::string duplicate;
   const auto onEvent = [&](int depth, Json::parse_event_t event, Json &value) {
@@ -84,7 +85,7 @@ Result<Json> parseJson(const std::string &file, std::string_view text) {
     }
     return true;
   };
-  Json json = Json::parse(text.begin(), text.end(), onEvent, /*allow_exceptions=*/false);
+  Json json = tryParseJson(text, onEvent);
   if (!json.is_object())
     return invalidInput(
         "{}: byte {}: the {} bytes of header are not a JSON object; the file is damaged or not "
@@ -200,7 +201,7 @@ std::string_view dtypeName(SafetensorsDType dtype) { return infoOf(dtype).name; 
 
 Result<SafetensorsHeader> readSafetensorsHeader(const std::string &name, std::span<const std::byte> bytes) {
   TRAINC_ASSIGN_OR_RETURN(const Layout layout, locate(name, bytes));
-  TRAINC_ASSIGN_OR_RETURN(const Json json, parseJson(name, layout.json));
+  TRAINC_ASSIGN_OR_RETURN(const Json json, parseHeader(name, layout.json));
   SafetensorsHeader header;
   for (const auto &[key, entry] : json.items()) {
     if (key == "__metadata__") {

@@ -19,8 +19,8 @@ struct TensorTransfer {
   std::optional<uint64_t> checksum; ///< XXH3-64 that the source's bytes must have
 };
 
-/// Runs all transfers on `threads` threads. Returns the index of the first transfer whose checksum differs,
-/// if any (its destination is then written all the same).
+/// Runs all transfers on `threads` threads, or on fewer where the system starts no more. Returns the index of
+/// the first transfer whose checksum differs, if any (its destination is then written all the same).
 std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads);
 
 } // namespace trainc

@@ -1,8 +1,7 @@
 #include "runtime/state/trainer_state.h"
 
 #include "runtime/base/hash.h"
-
-#include <nlohmann/json.hpp>
+#include "runtime/base/json_text.h"
 
 namespace trainc {
 
@@ -78,7 +77,7 @@ std::string TrainerState::toJson() const {
 }
 
 Result<TrainerState> TrainerState::fromJson(const std::string &path, std::string_view text) {
-  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  Json json = tryParseJson(text);
   if (!json.is_object())
     return invalidInput("{}: not a JSON object; the checkpoint is damaged, use an older one", path);
   const Json format = json.value("format", Json());

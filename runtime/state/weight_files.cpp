@@ -1,5 +1,6 @@
 #include "runtime/state/weight_files.h"
 
+#include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
 
 #include <set>
@@ -66,8 +67,7 @@ Result<WeightFiles> WeightFiles::open(const fs::path &path) {
 }
 
 Result<WeightFiles> WeightFiles::openIndex(const fs::path &path) {
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
-  const std::string_view text(reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size());
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
   TRAINC_ASSIGN_OR_RETURN(const WeightIndex index, parseWeightIndex(path.string(), text));
   std::set<std::string> names;
   for (const auto &[tensor, name] : index)

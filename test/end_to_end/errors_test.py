@@ -4,6 +4,7 @@ import array
 import math
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -54,7 +55,6 @@ class CompileErrors(harness.EndToEndTest):
         Path("gpt.mlir").write_text(program("gpt"))
         compile = [TRAINC, "compile", "gpt.mlir"]
         process = 32 << 10  # KiB of what no plan places
-        os.mkfifo("pipe")
         for arguments, *expected in [
             ([], "-o PLAN", "--compile-to=PHASE"),
             (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
@@ -65,12 +65,20 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--hybrid-shard=2"], "--hybrid-shard", "groups of 2 ranks need --ranks"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),
-            (["-o", "gpt.mlir"], "--output=gpt.mlir: would replace gpt.mlir; give another name"),
-            (["-o", "x.plan", "--report=./x.plan"], "--report=./x.plan: would replace x.plan"),
-            (["-o", "pipe"], "pipe: cannot write: it is not a file"),
-            (["--compile-to=steps"], "--compile-to: expected model, plan, scheduled, step, found 'steps'"),
             (["-o", "x.plan", "--memory-limit=lots"], "--memory-limit: expected a number of bytes such as 16GiB, found 'lots'"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
+            (["--compile-to=foo"], "--compile-to: expected one of model, step, scheduled, plan, found 'foo'"),
+            (["--compile-to=0"], "--compile-to: expected one of model, step, scheduled, plan, found '0'"),
+            (["-o", "x.plan", "--fp32-products=1"], "--fp32-products: expected one of fma, bf16x3, found '1'"),
+            (["-o", "x.plan", "--micro-batch=1048577"], "--micro-batch must lie between 1 and 1048576, found 1048577"),
+            (["-o", "x.plan", "--accumulate=65537"], "--accumulate must lie between 1 and 65536, found 65537"),
+            (["-o", "none/x.plan"], "-o none/x.plan: the folder 'none' does not exist; create it, or name another"),
+            (["-o", "/dev/null"], "-o /dev/null: /dev/null: expected a file, found a device"),
+            (["-o", "."], "-o .: .: expected a file, found a folder"),
+            (["-o", "gpt.mlir"], "-o gpt.mlir would replace the model 'gpt.mlir'; name another file"),
+            (["-o", "./gpt.mlir"], "-o ./gpt.mlir would replace the model 'gpt.mlir'"),
+            (["-o", "x.plan", "--report=gpt.mlir"], "--report=gpt.mlir would replace the model 'gpt.mlir'"),
+            (["-o", "x.plan", "--report=./x.plan"], "--report=./x.plan would replace -o x.plan; name two files"),
             (["-o", "x.plan", f"--memory-limit={process + 500}kib"], "gpt.mlir:30:1: error: the plan needs", f"--memory-limit allows 32.49 MiB ({(process + 500) << 10})",
              re.compile(r"\): activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113"),
              "--micro-batch=1 --accumulate=3"),
@@ -82,9 +90,72 @@ class CompileErrors(harness.EndToEndTest):
             with self.subTest(arguments=arguments):
                 self.fails([*compile, *arguments], 2, *expected)
         self.assertEqual(Path("gpt.mlir").read_text(), program("gpt"))
-        self.fails([TRAINC, "complie", "gpt.mlir"], 2, "there is no subcommand 'complie'; expected compile, tokenize or dump")
-        self.fails([*compile, "-o", "none/x.plan"], 1, re.compile(r"\Aerror: none/x.plan: cannot write"))
         self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
+
+
+    def test_commands(self):
+        self.fails([TRAINC, "foo"], 2, "error: expected compile, tokenize or dump, found 'foo'\nRun trainc --help")
+        self.fails([TRAINC], 2, "error: expected compile, tokenize or dump, found ''\nRun trainc --help")
+
+    def test_what_is_no_text_of_a_model(self):
+        """Neither read for ever nor waited for; nor parsed with more levels than the stack has room for."""
+        os.mkfifo("pipe")
+        os.mkdir("folder")
+        for path, kind in [("/dev/zero", "a device"), ("pipe", "a pipe"), ("folder", "a folder")]:
+            self.fails([TRAINC, "compile", path, "-o", "x.plan"], 2, f"{path}: expected a file, found {kind}; - reads standard input")
+            self.fails([TRAINC, "dump", path], 2, f"{path}: expected a file, found {kind}")
+        for level in ["[", "tensor<", "tuple<", "loc(fused[", "module {\n", "(", "{a = "]:
+            with self.subTest(level=level):
+                Path("deep.mlir").write_text("// [[[[\n" + level * 100000)
+                self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, re.compile(r"deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+        text = '  export "x.json" {s = "' + "[" * 1000 + '\\"{"} // "' + "(" * 1000 + "\n"
+        Path("strings.mlir").write_text(edited(program("gpt"), ("  clip 1.0\n", text)))
+        self.trainc("compile", "strings.mlir", "--compile-to=model")
+
+    def test_model_from_standard_input(self):
+        done = subprocess.run([TRAINC, "compile", "-", "--compile-to=model"], input=program("gpt"), text=True, capture_output=True)
+        self.assertEqual((done.returncode, "nn.model @gpt(" in done.stdout), (0, True))
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
+    def test_standard_output_that_is_full(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        for command in [[TRAINC, "compile", "gpt.mlir", "--compile-to=model"], [TRAINC, "dump", "x.plan"], [TRAINC, "--help"],
+                        [harness.BIN / "trainc-opt", "gpt.mlir"]]:
+            with self.subTest(command=command), open("/dev/full", "w") as full:
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"\Aerror: cannot write to standard output: No space left on device\n\Z")
+                closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True)
+                self.assertEqual(closed.returncode, 1)
+                self.assertRegex(closed.stderr, r"\Aerror: cannot write to standard output: Bad file descriptor\n\Z")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
+    def test_standard_error_that_is_full(self):
+        for arguments in [["dump", "nope"], ["compile"], ["foo"]]:
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run([TRAINC, *arguments], stderr=full).returncode, 2)
+
+    def test_limit_of_file_size(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        most = os.path.getsize("x.plan") - 1
+        os.unlink("x.plan")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        done = subprocess.run([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], preexec_fn=limit, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, os.listdir()), (1, ["gpt.mlir"]), done.stderr)
+        self.assertIn("File too large", done.stderr)
+
+    def test_blocks_within_blocks(self):
+        deep = "".join(f'nn.block @b{i}(%x: tensor<?x4xf32>) {{\n  %y = nn.apply @b{i + 1} "" (%x)\n  nn.return %y\n}}\n' for i in range(10000))
+        Path("deep.mlir").write_text(deep + """nn.block @b10000(%x: tensor<?x4xf32>) {\n  nn.return %x\n}
+            nn.model @m(%x: tensor<?x4xf32>) {\n  %y = nn.apply @b0 "" (%x)\n  nn.loss "loss" %y\n}
+            train.program @p { model @m optimizer sgd batch 2 }""")
+        self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "deep.mlir:398:8: error: ", "lies within 100 other blocks")
+
+    def test_long_names_of_exports(self):
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("  clip 1.0", '  export "' + "x" * 256 + '" {}')))
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, "expected a plain file name of at most 255 bytes, found 256 bytes")
 
 
 class RunErrors(harness.EndToEndTest):
@@ -185,6 +256,16 @@ class RunErrors(harness.EndToEndTest):
             self.assertTrue(before == after, name)
             self.assertFalse(after == later, name)
         self.assertTrue(all(math.isfinite(line["loss"]) for line in harness.metrics("run.jsonl") if line["step"] != 3))
+
+    def test_a_kernel_of_several_lines_names_them_all(self):
+        self.compile("""nn.model @m(%features: tensor<?x20xf32>) {
+            %p = nn.linear "a" %features to 4
+            %q = nn.log %p
+            nn.loss "loss" %q
+        }
+        train.program @p { model @m optimizer sgd batch 8 }""", to="log.plan")
+        self.fails(self.train("--steps", "1", plan="log.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1,
+                   re.compile(r"a: nn.kernel \(.*at line 2, .*nn\.log.* at line 3.*\) at .*wrote nan to element"))
 
     def test_nan_weight_is_traced_to_its_op(self):
         weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")

@@ -1,13 +1,14 @@
 """trainrun where its surroundings are odd: streams that are closed or full, pipes whose reader quits, files that are none or
 change, low limits. The plan is that of trainrun_test.py."""
 
+import math
 import os
+import resource
 import signal
-import subprocess
 from pathlib import Path
 
 import harness
-from harness import MAKE_TOY_PLAN, TRAINRUN, Tensor, write_safetensors
+from harness import TRAINRUN, Tensor, write_safetensors
 from trainrun_test import TrainrunTest
 
 ENDLESS = ["--data", "tokens.bin", "--steps", "100000000"]
@@ -64,6 +65,84 @@ class Signals(TrainrunTest):
         process.send_signal(signal.SIGHUP)
         process.send_signal(signal.SIGTERM)
         self.assertIn("stopped by SIGTERM", process.communicate(timeout=30)[1].decode())
+
+
+class Files(TrainrunTest):
+    def test_pipes_are_not_waited_for(self):
+        os.mkfifo("pipe")
+        train = ["--data", "tokens.bin", "--steps", "1"]
+        self.fails([TRAINRUN, "pipe", *train], 2, "pipe: expected a regular file, found a directory, a pipe or a device", timeout=10)
+        for arguments in [["--data", "pipe", "--steps", "1"], [*train, "--eval-data", "pipe"], [*train, "--init", "pipe"],
+                          [*train, "--metrics", "pipe"]]:
+            with self.subTest(arguments=arguments):
+                self.run_fails(2, "pipe", *arguments)
+
+    def test_data_that_is_cut_ends_with_a_checkpoint(self):
+        process = self.start(*ENDLESS, "--checkpoint-dir", "ck", "--metrics", "m.jsonl")
+        self.wait_for("m.jsonl")
+        os.truncate("tokens.bin", 100)
+        err = process.communicate(timeout=30)[1].decode()
+        self.assertRegex(err, r"error: tokens.bin: byte \d+: the file was truncated while in use; it had 1602 bytes")
+        self.assertEqual((process.returncode, len(self.checkpoints("ck"))), (2, 1))
+
+    def test_a_plan_that_is_cut_runs_on(self):
+        process = self.start(*ENDLESS, "--metrics", "m.jsonl")
+        self.wait_for("m.jsonl")
+        os.truncate("toy.plan", 0)
+        self.train(1, code=2)
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("stopped by SIGTERM", process.communicate(timeout=30)[1].decode())
+
+    def test_a_lost_page_is_named(self):
+        process = self.start(*ENDLESS, "--metrics", "m.jsonl")
+        self.wait_for("m.jsonl")
+        process.send_signal(signal.SIGBUS)
+        self.assertIn("error: a file became shorter", process.communicate(timeout=30)[1].decode())
+        self.assertEqual(process.returncode, 1)
+
+    def test_metrics_replace_no_other_file(self):
+        train = ["--data", "tokens.bin", "--steps", "2"]
+        self.run_ok(*train, "--checkpoint-dir", "ck")
+        Path("notes.txt").write_text("notes\n")
+        for path in ["tokens.bin", "toy.plan", "notes.txt", "ck/step-00000002/model.safetensors"]:
+            for more in [[], ["--resume=ck"]]:
+                with self.subTest(path=path, more=more):
+                    before = Path(path).read_bytes()
+                    self.run_fails(2, f"--metrics={path}: the file holds something else than metrics", *train, *more, "--metrics", path)
+                    self.assertEqual(Path(path).read_bytes(), before)
+
+    def test_more_files_than_may_be_open(self):
+        os.mkdir("data")
+        for i in range(300):
+            Path(f"data/{i}.bin").write_bytes(Path("tokens.bin").read_bytes())
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        _, err = self.run_ok("--data", "data/*.bin", "--steps", "2",
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard)))
+        self.assertIn("30000 samples in 300 files", err)
+
+    def test_deep_json(self):
+        deep = "[" * 100000 + "]" * 100000
+        header = ('{"tokens": {"dtype": "U16", "data_offsets": [0, 0], "shape": ' + deep + "}}").encode()
+        Path("deep.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+        self.run_fails(2, "not a JSON object", "--data", "deep.safetensors", "--steps", "1")
+        self.train(1, "--checkpoint-dir", "ck")
+        Path("ck/step-00000001/trainer_state.json").write_text('{"step": ' + deep + "}")
+        self.run_fails(2, "not a JSON object", "--data", "tokens.bin", "--steps", "2", "--resume=ck")
+        Path("tokenizer.json").write_text('{"model": {}, "pre_tokenizer": ' + deep + "}")
+        write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], [0.0] * 256)})
+        self.run_fails(2, "tokenizer.json: nested deeper than 64 levels", "--init", "w.safetensors", "--generate=a", "--tokenizer",
+                       "tokenizer.json")
+
+    def test_nothing_to_learn(self):
+        columns = {"tokens": Tensor("I32", [8, 8], [1] * 64), "labels": Tensor("I32", [8, 8], [-100] * 64)}
+        write_safetensors("ignored.safetensors", columns)
+        _, err = self.run_ok("--data", "ignored.safetensors", "--steps", "3")
+        self.assertEqual(err.count("warning: step 1: all targets of its 8 samples are ignored"), 1)
+        self.assertEqual(err.count("all targets"), 1)
+
+    def test_an_evaluation_that_is_not_finite_fails(self):
+        write_safetensors("nan.safetensors", {"wte.weight": Tensor("F32", [16, 16], [math.nan] * 256)})
+        self.run_fails(1, "error: evaluation: the loss is nan", "--init", "nan.safetensors", "--eval-data", "tokens.bin")
 
 
 if __name__ == "__main__":

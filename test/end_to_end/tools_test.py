@@ -2,8 +2,10 @@
 
 import array
 import json
+import os
 import random
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -45,6 +47,19 @@ class Tokenize(harness.EndToEndTest):
         self.fails([TRAINC, "tokenize", "a.txt", "-o", "a.txt"], 2, "a.txt: the tokens would replace this text")
         self.assertEqual(Path("a.txt").read_text(), TEXT)
 
+    def test_outputs_replace_no_input(self):
+        Path("a.txt").write_text(TEXT)
+        shutil.copy(GOLDEN / "tokenizer" / "tokenizer.json", "x.json")
+        os.symlink("a.txt", "link.txt")
+        for arguments, expected in [(["a.txt", "-o", "a.txt"], "-o a.txt would replace the text 'a.txt'; name another file"),
+                                    (["a.txt", "-o", "link.txt"], "-o link.txt would replace the text 'a.txt'"),
+                                    (["x.json", "-o", "x"], "-o x, which writes 'x.json' too, would replace the text 'x.json'"),
+                                    (["a.txt", "-o", "x", "--tokenizer=x.json"], "would replace the tokenizer's 'x.json'"),
+                                    (["a.txt", "-o", "none/x"], "-o none/x: the folder 'none' does not exist")]:
+            with self.subTest(arguments=arguments):
+                self.fails([TRAINC, "tokenize", *arguments], 2, expected)
+        self.assertEqual(Path("a.txt").read_text(), TEXT)
+
     def test_tokens_train(self):
         """From text to generated text, by nothing but the programs."""
         Path("a.txt").write_bytes(bytes(1 + i % 90 for i in range(2000)))
@@ -70,8 +85,15 @@ class Plans(harness.EndToEndTest):
         self.assertNotIn(b"_seconds", self.good)
 
     def test_a_plan_that_trainrun_would_refuse_is_not_written(self):
-        self.fails([TRAINC, "compile", "model.mlir", "-o", "other.plan", "--accumulate=100000"], 2,
-                   "other.plan: not written, as trainrun would refuse it: training, accumulate: expected 1 to 65536, found 100000")
+        Path("large.mlir").write_text("""nn.model @m(%x: tensor<?x16777216xf32>) {
+            %w = nn.parameter "w" tensor<16777216xf32>
+            %y = nn.mul %x, %w
+            %z = nn.exp %y
+            nn.loss "loss" %z
+        }
+        train.program @p { model @m optimizer sgd batch 1048576 }""")
+        self.fails([TRAINC, "compile", "large.mlir", "-o", "other.plan"], 2,
+                   "other.plan: not written, as trainrun would refuse it: arena 'persistent': expected at most 70368744177664 bytes")
         self.assertFalse(Path("other.plan").exists())
 
     def test_dump(self):

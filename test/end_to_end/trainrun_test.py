@@ -176,6 +176,14 @@ class Checkpoints(TrainrunTest):
         self.train(3, "--checkpoint-dir", "ck")
         _, err = self.train(3, "--checkpoint-dir", "ck", code=2)
         self.assertIn("holds checkpoints of another run already (up to step-00000003)", err)
+        self.train(6, "--checkpoint-dir", "other", "--checkpoint-every", "3", "--seed", "9")
+        before = self.checkpoints("other")
+        _, err = self.train(9, "--checkpoint-dir", "other", "--resume=ck", "--keep-last", "1", code=2)
+        self.assertIn("other: holds checkpoints of another run already (up to step-00000006); use another folder", err)
+        _, err = self.train(9, "--checkpoint-dir", "other", "--resume=other/step-00000003", code=2)
+        self.assertIn("other: holds checkpoints later than step-00000003, which --resume names", err)
+        self.assertEqual(self.checkpoints("other"), before)
+        self.train(9, "--checkpoint-dir", "new", "--resume=other/step-00000003")
         process = self.start("--data", "tokens.bin", "--steps", "100000000", "--checkpoint-dir", "ck", "--resume",
                              "--metrics", "m.jsonl")
         self.wait_for("m.jsonl")
@@ -352,7 +360,7 @@ class Generation(TrainrunTest):
     def test_errors(self):
         self.run_fails(2, "the prompt has 9 tokens, the plan's context holds 8", *self.weights, "--generate=" + "\x01" * 9)
         self.run_fails(2, "token 0 of the prompt is 97, beyond the model's vocabulary of 16", *self.weights, "--generate=a")
-        self.run_fails(2, "--generate: 1 required PROMPT missing", *self.weights, "--generate=")
+        self.run_fails(2, "--generate= has no value; is a variable empty?", *self.weights, "--generate=")
         self.run_fails(2, "--generate needs a tokenizer", "--init", "w.safetensors", "--generate=a")
         # Before the training, not after it.
         self.run_fails(2, "beyond the model's vocabulary", "--data", "tokens.bin", "--steps", "1", "--checkpoint-dir", "ck",
@@ -386,14 +394,25 @@ class CommandLine(TrainrunTest):
             ("--nproc-per-node=2: the plan toy.plan is for 1 rank", [*data, "--steps", "3", "--nproc-per-node", "2"]),
             ("--resume=latest needs --checkpoint-dir", [*data, "--steps", "3", "--resume"]),
             ("--resume takes its value after '='", [*data, "--steps", "3", "--seed", "1", "--resume", "ck"]),
-            ("--steps", [*data, "--steps", "-3"]),
-            ("--threads", [*data, "--steps", "3", "--threads", "0"]),
+            ("expected a whole number from 0", [*data, "--steps", "-3"]),
+            ("without leading zeros, found '010'", [*data, "--steps=010"]),
+            ("to 18446744073709551615", [*data, "--steps", "3", "--seed=18446744073709551616"]),
+            ("expected a number from 0 to 1e+06, found 'nan'", ["--init", "a", "--generate=a", "--temperature=nan"]),
+            ("expected a number from", [*data, "--steps", "3", "--peak-flops=nan"]),
+            ("expected a whole number from 1 to 4096", [*data, "--steps", "3", "--threads", "0"]),
+            ("--checkpoint-dir= has no value", [*data, "--checkpoint-dir=", "--steps=1"]),
+            ("--checkpoint-dir needs training (add --steps) or --resume", [*data, "--checkpoint-dir", "ck", "--generate=a"]),
+            ("--steps: At Most 1 required but received 2; give it once", [*data, "--steps", "1", "--steps", "2"]),
             ("--comm", [*data, "--steps", "3", "--comm", "nccl"]),
             ("--metrics=none/m: cannot open", [*data, "--steps", "3", "--metrics", "none/m"]),
             ("not expected: 3 --stepz", [*data, "--stepz", "3"]),
         ]:
             with self.subTest(arguments=arguments):
                 self.run_fails(2, [re.compile(r"\Aerror: |\nerror: "), expected], *arguments)
+
+    def test_a_plan_after_a_list_of_files(self):
+        self.fails([TRAINRUN, "--data", "tokens.bin", "toy.plan", "--steps", "1"], 2, "PLAN is required; --data and --eval-data take all that follows "
+                   "them: put the plan first")
 
     def test_plans(self):
         good = Path("toy.plan").read_bytes()

@@ -1,32 +1,38 @@
 #include "tools/trainc/Cli.h"
 
+#include "runtime/base/print.h"
 #include "tools/common/validators.h"
 
-#include <fmt/ranges.h>
-
-#include <map>
-#include <ranges>
+#include <algorithm>
+#include <sstream>
+#include <utility>
 
 namespace trainc {
 
 namespace {
 
-const std::map<std::string, Phase> kPhases = {
+template <typename Enum> using Choices = std::vector<std::pair<std::string, Enum>>;
+
+const Choices<Phase> kPhases = {
     {"model", Phase::Model}, {"step", Phase::Step}, {"scheduled", Phase::Scheduled}, {"plan", Phase::Plan}};
 
-const std::map<std::string, Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma},
-                                                           {"bf16x3", Fp32Products::Bf16x3}};
+const Choices<Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma}, {"bf16x3", Fp32Products::Bf16x3}};
 
-/// A name becomes its number, which CLI11 reads into the enumeration.
-template <typename Enumeration> CLI::Validator oneOf(const std::map<std::string, Enumeration> &names) {
-  const auto check = [&names](std::string &text) -> std::string {
-    const auto found = names.find(text);
-    if (found == names.end())
-      return fmt::format("expected {}, found '{}'", fmt::join(std::views::keys(names), ", "), text);
-    text = std::to_string(static_cast<int>(found->second));
-    return {};
-  };
-  return {check, ""};
+/// Turns a word into the number that CLI11 makes an Enum of. (Its own transformer takes numbers as well, and
+/// shows them in messages.)
+template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
+  return {[choices](std::string &text) {
+            std::string expected;
+            for (const auto &[word, value] : choices) {
+              if (CLI::detail::to_lower(text) == word) {
+                text = std::to_string(static_cast<int>(value));
+                return std::string();
+              }
+              expected += (expected.empty() ? "" : ", ") + word;
+            }
+            return fmt::format("expected one of {}, found '{}'", expected, text);
+          },
+          "WORD"};
 }
 
 /// A number of bytes, with a unit or without.
@@ -106,7 +112,6 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->type_name("SIZE");
   compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for; this version: 1")
       ->check(kPositive)
-      ->type_name("N")
       ->capture_default_str();
   compile
       ->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
@@ -167,8 +172,25 @@ void requireOutput(const CompileCommand &command) {
 int reportUsage(const CLI::App &app, const char *message) {
   const auto subcommands = app.get_subcommands();
   const std::string command = subcommands.empty() ? "trainc" : "trainc " + subcommands.front()->get_name();
-  fmt::print(stderr, "error: {}\nRun {} --help for the options\n", message, command);
+  put(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message, command));
   return 2;
+}
+
+/// Prints the help or the version that was asked for; returns the exit code.
+int answer(const CLI::App &app, const CLI::ParseError &question) {
+  std::ostringstream text;
+  app.exit(question, text, text);
+  const Status status = printOutput(text.str());
+  if (!status.ok())
+    put(stderr, fmt::format("error: {}\n", status.message()));
+  return status.exitCode();
+}
+
+/// Whether the first word is a subcommand, or an option, which CLI11 knows better.
+bool isKnown(CLI::App &app, const std::string &word) {
+  const auto all = app.get_subcommands([](CLI::App *) { return true; });
+  return word.starts_with('-') ||
+         std::ranges::any_of(all, [&](const CLI::App *each) { return each->get_name() == word; });
 }
 
 } // namespace
@@ -187,6 +209,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       ->add_option("plan", dump.plan, "Plan file")
       ->required()
       ->type_name("PLAN");
+  if (const std::string word = argc > 1 ? argv[1] : ""; !isKnown(app, word))
+    return reportUsage(app, fmt::format("expected compile, tokenize or dump, found '{}'", word).c_str());
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {
@@ -199,11 +223,7 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
     return Command(dump);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
-      return app.exit(error);
-    if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
-      return reportUsage(
-          app,
-          fmt::format("there is no subcommand '{}'; expected compile, tokenize or dump", argv[1]).c_str());
+      return answer(app, error);
     return reportUsage(app, error.what());
   }
 }

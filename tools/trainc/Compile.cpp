@@ -4,16 +4,16 @@
 #include "runtime/plan/file.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Hints.h"
+#include "tools/trainc/ModelFile.h"
+#include "tools/trainc/Paths.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <array>
 #include <chrono>
-#include <tuple>
 
 namespace trainc {
 
@@ -23,26 +23,34 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// What is read and what is written are different files.
-static Status checkOutputs(const CompileCommand &command) {
-  const std::tuple<const std::string &, const char *, const std::string &> pairs[] = {
-      {command.output, "--output", command.model},
-      {command.report, "--report", command.model},
-      {command.report, "--report", command.output}};
-  for (const auto &[path, option, other] : pairs)
-    if (!path.empty() && !other.empty() && isSameFile(path, other))
-      return invalidInput("{}={}: would replace {}; give another name", option, path, other);
-  return {};
+static Status checkPaths(const CompileCommand &command) {
+  std::vector<NamedPath> outputs;
+  if (!command.output.empty())
+    outputs.push_back({"-o " + command.output, command.output});
+  if (!command.report.empty())
+    outputs.push_back({"--report=" + command.report, command.report});
+  return checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}});
+}
+
+static Status print(mlir::ModuleOp module) {
+  llvm::raw_fd_ostream &out = llvm::outs();
+  module->print(out);
+  out << "\n";
+  out.flush();
+  const std::error_code error = out.error();
+  out.clear_error(); // an error that nobody clears ends the program
+  return error ? failed("cannot write to standard output: {}", error.message()) : Status();
 }
 
 int runCompile(const CompileCommand &command) {
   Clock::time_point start = Clock::now();
-  if (Status status = checkOutputs(command); !status.ok())
+  if (Status status = checkPaths(command); !status.ok())
     return finish(status);
-  std::string message;
-  auto file = mlir::openInputFile(command.model, &message);
-  if (!file)
-    return finish(invalidInput("{}", message));
+  auto file = readModel(command.model);
+  if (!file.ok())
+    return finish(file.status());
+  if (Status status = checkNesting(**file); !status.ok())
+    return finish(status);
 
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -50,17 +58,14 @@ int runCompile(const CompileCommand &command) {
   context.printOpOnDiagnostic(
       false); // users wrote text, not the generic form, which may be thousands of lines
   llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   SyntaxHints hints(context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module || failed(runPhases(*module, command.options)))
     return 2;
-  if (command.options.compileTo) {
-    module->print(llvm::outs());
-    llvm::outs() << "\n";
-    return 0;
-  }
+  if (command.options.compileTo)
+    return finish(print(*module));
   std::string report;
   auto plan = finishPlan(*module, command.options, secondsSince(start), report);
   if (failed(plan))

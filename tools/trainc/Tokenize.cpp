@@ -1,15 +1,40 @@
 // `trainc tokenize` and `trainc dump`: thin shells over the runtime's libraries.
 #include "runtime/data/tokenize.h"
+#include "runtime/base/print.h"
+#include "runtime/data/file_patterns.h"
 #include "runtime/plan/file.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Dump.h"
+#include "tools/trainc/Paths.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 namespace trainc {
 
+/// The output and its sidecar against the texts and the tokenizer's files.
+static Status checkPaths(const TokenizeCommand &command) {
+  std::vector<NamedPath> inputs;
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> texts, expandPatterns(command.texts));
+  for (const std::filesystem::path &text : texts) {
+    TRAINC_RETURN_IF_ERROR(requireRegularFile(text));
+    inputs.push_back({fmt::format("the text '{}'", text.string()), text});
+  }
+  const std::filesystem::path tokenizer = command.tokenizer;
+  for (const std::filesystem::path &file :
+       {tokenizer, tokenizer / "tokenizer.json", tokenizer / "vocab.json", tokenizer / "merges.txt"})
+    if (command.tokenizer != "bytes")
+      inputs.push_back({fmt::format("the tokenizer's '{}'", file.string()), file});
+  const std::filesystem::path sidecar = sidecarPath(command.output);
+  return checkOutputs(
+      {{"-o " + command.output, command.output},
+       {fmt::format("-o {}, which writes '{}' too,", command.output, sidecar.string()), sidecar}},
+      inputs);
+}
+
 int runTokenize(const TokenizeCommand &command) {
+  if (Status status = checkPaths(command); !status.ok())
+    return finish(status);
   TokenizeOptions options;
   options.tokenizer = command.tokenizer;
   options.texts = command.texts;
@@ -18,20 +43,21 @@ int runTokenize(const TokenizeCommand &command) {
   bool terminal = isatty(STDERR_FILENO);
   if (terminal)
     options.progress = [](uint64_t done, uint64_t total) {
-      fmt::print(stderr, "\rtokenized {:.1f} of {:.1f} MB", double(done) / 1e6, double(total) / 1e6);
+      put(stderr, fmt::format("\rtokenized {:.1f} of {:.1f} MB", double(done) / 1e6, double(total) / 1e6));
     };
   Status status = tokenize(options);
   if (terminal)
-    fmt::print(stderr, "\n");
+    put(stderr, "\n");
   return finish(status);
 }
 
 int runDump(const DumpCommand &command) {
+  if (Status status = requireRegularFile(command.plan); !status.ok())
+    return finish(status);
   Result<PlanFile> file = PlanFile::open(command.plan);
   if (!file.ok())
     return finish(file.status());
-  fmt::print("{}", dumpPlan(file->plan()));
-  return 0;
+  return finish(printOutput(dumpPlan(file->plan())));
 }
 
 } // namespace trainc

@@ -1,13 +1,15 @@
 // trainc: compiles a model and its training step to a plan that trainrun executes.
+#include "runtime/base/print.h"
 #include "tools/trainc/Commands.h"
 
+#include <csignal>
 #include <fmt/format.h>
 
 namespace trainc {
 
 int finish(const Status &status) {
   if (!status.ok())
-    fmt::print(stderr, "error: {}\n", status.message());
+    put(stderr, fmt::format("error: {}\n", status.message()));
   return status.exitCode();
 }
 
@@ -18,6 +20,8 @@ static int run(const DumpCommand &command) { return runDump(command); }
 } // namespace trainc
 
 int main(int argc, char **argv) {
+  trainc::claimStandardStreams();
+  std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit fails instead, and what it began is removed
   auto parsed = trainc::parseCommandLine(argc, argv);
   if (int *exitCode = std::get_if<int>(&parsed))
     return *exitCode;

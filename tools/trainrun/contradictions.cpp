@@ -1,8 +1,5 @@
 #include "tools/trainrun/contradictions.h"
 
-#include "runtime/base/file.h"
-#include "runtime/data/file_patterns.h"
-
 namespace trainc {
 
 namespace {
@@ -17,27 +14,29 @@ struct Needs {
 
 Status checkNeeds(const Options &o) {
   const bool hasData = !o.data.empty();
+  // Beside --generate alone, data only names the tokenizer.
+  const char *training = hasData ? "training: add --steps" : "training (--data)";
   const bool measures = o.trains() || !o.evalData.empty();
   const Needs needs[] = {
       {o.steps.has_value(), "--steps", hasData, "--data"},
-      {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), "training (--data)"},
-      {o.noShuffle, "--no-shuffle", o.trains(), "training (--data)"},
+      {o.onNonFinite != "stop", "--on-nonfinite", o.trains(), training},
+      {o.noShuffle, "--no-shuffle", o.trains(), training},
       {o.evalEvery.has_value(), "--eval-every", !o.evalData.empty(), "--eval-data"},
-      {o.evalEvery.has_value(), "--eval-every", o.trains(), "training (--data)"},
+      {o.evalEvery.has_value(), "--eval-every", o.trains(), training},
       {!o.dataDType.empty(), "--data-dtype", hasData || !o.evalData.empty(), "--data or --eval-data"},
       {o.checkpointEvery.has_value(), "--checkpoint-every", !o.checkpointDir.empty(), "--checkpoint-dir"},
       {o.keepLast.has_value(), "--keep-last", !o.checkpointDir.empty(), "--checkpoint-dir"},
-      {o.checkpointEvery.has_value(), "--checkpoint-every", o.trains(), "training (--data)"},
-      {o.keepLast.has_value(), "--keep-last", o.trains(), "training (--data)"},
+      {o.checkpointEvery.has_value(), "--checkpoint-every", o.trains(), training},
+      {o.keepLast.has_value(), "--keep-last", o.trains(), training},
       {!o.checkpointDir.empty(), "--checkpoint-dir", o.trains() || !o.resume.empty(),
-       "training (--data) or --resume"},
+       hasData ? "training (add --steps) or --resume" : "training (--data) or --resume"},
       {o.resume == "auto", "--resume=auto", !o.checkpointDir.empty(), "--checkpoint-dir"},
       {o.maxTokens.has_value(), "--max-tokens", o.generate.has_value(), "--generate"},
       {o.temperature.has_value(), "--temperature", o.generate.has_value(), "--generate"},
       {o.topK.has_value(), "--top-k", o.generate.has_value(), "--generate"},
       {!o.tokenizer.empty(), "--tokenizer", o.generate.has_value(), "--generate"},
       {!o.metrics.empty(), "--metrics", measures, "--data or --eval-data"},
-      {o.peakFlops.has_value(), "--peak-flops", o.trains(), "training (--data)"},
+      {o.peakFlops.has_value(), "--peak-flops", o.trains(), training},
   };
   for (const Needs &each : needs)
     if (each.given && !each.satisfied)
@@ -73,21 +72,6 @@ Status checkPurpose(const Options &o) {
       o.generate ? "--generate" : "--eval-data without --data");
 }
 
-/// Metrics are written while inputs are read. Inputs that are not there are reported where they are opened.
-Status checkMetricsFile(const Options &o) {
-  if (o.metrics.empty())
-    return {};
-  std::vector<std::filesystem::path> inputs = {o.plan, o.init};
-  for (const std::vector<std::string> *patterns : {&o.data, &o.evalData})
-    if (auto files = expandPatterns(*patterns); files.ok())
-      inputs.insert(inputs.end(), files->begin(), files->end());
-  for (const std::filesystem::path &input : inputs)
-    if (!input.empty() && isSameFile(o.metrics, input))
-      return invalidInput("--metrics={}: would replace {}, which this run reads; give another name",
-                          o.metrics, input.string());
-  return {};
-}
-
 } // namespace
 
 Status checkContradictions(const Options &o) {
@@ -96,7 +80,6 @@ Status checkContradictions(const Options &o) {
         "--init and --resume contradict each other: a checkpoint holds the weights already; leave one "
         "out");
   TRAINC_RETURN_IF_ERROR(checkNeeds(o));
-  TRAINC_RETURN_IF_ERROR(checkMetricsFile(o));
   return o.device == "null" ? checkDryRun(o) : checkPurpose(o);
 }
 

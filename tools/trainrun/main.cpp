@@ -1,6 +1,6 @@
 #include "runtime/base/print.h"
+#include "tools/trainrun/process.h"
 #include "tools/trainrun/session.h"
-#include "tools/trainrun/stop_signal.h"
 
 #include <new>
 
@@ -19,7 +19,7 @@ trainc::Status runToTheEnd(const trainc::Options &options, trainc::Log &log) {
 
 int main(int argc, char **argv) {
   using namespace trainc;
-  claimStandardStreams();
+  prepareProcess();
   const Result<std::optional<Options>> options = parseOptions(argc, argv);
   if (!options.ok()) {
     put(stderr, fmt::format("error: {}\n", options.status().message()));
@@ -29,7 +29,6 @@ int main(int argc, char **argv) {
     return 0;
   const Result<LogLevel> level = parseLogLevel((*options)->logLevel);
   Log log(stderr, level.ok() ? *level : LogLevel::kInfo);
-  ignoreWriteSignals();
   const Status status = runToTheEnd(**options, log);
   if (!status.ok())
     log.error("{}", status.message());

@@ -1,6 +1,7 @@
 #include "tools/trainrun/options.h"
 
 #include "runtime/base/print.h"
+#include "tools/common/arguments.h"
 #include "tools/common/validators.h"
 #include "tools/trainrun/contradictions.h"
 
@@ -67,13 +68,13 @@ void addTraining(CLI::App &app, Options &o) {
   Group group(app, "Training");
   group.add("--steps", o.steps, "Steps to reach in all, those before --resume included; default: the plan's")
       ->type_name("N")
-      ->check(kNonNegative);
+      ->check(wholeNumber<uint64_t>(0));
   group
       .add("--seed", o.seed,
            "Seed of the initial weights, the order of the samples, dropout and --generate; "
            "default 0, or the checkpoint's")
       ->type_name("N")
-      ->check(kNonNegative);
+      ->check(wholeNumber<uint64_t>(0));
   group.addFlag("--no-shuffle", o.noShuffle,
                 "Take samples in file order instead of one that the seed decides; also after --resume");
   group
@@ -83,7 +84,7 @@ void addTraining(CLI::App &app, Options &o) {
       ->type_name("FILE|DIR");
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
-      ->check(kPositive);
+      ->check(wholeNumber<uint64_t>(1));
   group
       .add("--on-nonfinite", o.onNonFinite,
            "After a step with a NaN or infinite loss or gradient, which changes nothing: 'stop' names the op "
@@ -99,12 +100,12 @@ void addCheckpoints(CLI::App &app, Options &o) {
       ->type_name("DIR");
   group.add("--checkpoint-every", o.checkpointEvery, "Also write one every N steps")
       ->type_name("N")
-      ->check(kPositive);
+      ->check(wholeNumber<uint64_t>(1));
   group
       .add("--keep-last", o.keepLast,
            "Remove older checkpoints when there are more than N; default: keep all")
       ->type_name("N")
-      ->check(kPositive);
+      ->check(wholeNumber<uint64_t>(1));
   group.addFlag(
       "--resume{latest}", o.resume,
       "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; --resume=auto: "
@@ -121,13 +122,13 @@ void addGeneration(CLI::App &app, Options &o) {
       ->type_name("PROMPT");
   group.add("--max-tokens", o.maxTokens, "Tokens to generate at most; default 200")
       ->type_name("N")
-      ->check(kNonNegative);
+      ->check(wholeNumber<uint64_t>(0));
   group.add("--temperature", o.temperature, "0: always the most likely token; default 1")
       ->type_name("T")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(number(0, 1e6));
   group.add("--top-k", o.topK, "Choose among the N most likely tokens; default: among all")
       ->type_name("N")
-      ->check(kPositive);
+      ->check(wholeNumber<uint64_t>(1));
 }
 
 void addMachine(CLI::App &app, Options &o) {
@@ -140,10 +141,10 @@ void addMachine(CLI::App &app, Options &o) {
       .add("--threads", o.threads,
            "CPU threads; default: all the process may use. Results do not depend on it")
       ->type_name("N")
-      ->check(CLI::Range(1U, 4096U));
+      ->check(wholeNumber(1U, 4096U));
   group.add("--nproc-per-node", o.processes, "Ranks on this machine; must be what the plan was compiled for")
       ->type_name("N")
-      ->check(kPositive)
+      ->check(wholeNumber(1U))
       ->capture_default_str();
   group.add("--comm", o.comm, "How ranks communicate")
       ->type_name("NAME")
@@ -158,7 +159,7 @@ void addOutput(CLI::App &app, Options &o) {
       ->type_name("FILE.jsonl");
   group.add("--peak-flops", o.peakFlops, "Peak FLOP/s of the machine, for the MFU in progress and metrics")
       ->type_name("X")
-      ->check(kPositive);
+      ->check(number(1, 1e30));
   group.addFlag("--profile", o.profile,
                 "Time every instruction and print where the time went (slows small models)");
   group.add("--log-level", o.logLevel, "What goes to standard error")
@@ -167,10 +168,20 @@ void addOutput(CLI::App &app, Options &o) {
       ->capture_default_str();
 }
 
-/// --resume has an optional value, which a blank cannot introduce.
-const char *hint(const CLI::ParseError &error, const Options &options) {
-  const bool surplus = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
-  return surplus && !options.resume.empty() ? "; --resume takes its value after '=', as in --resume=DIR" : "";
+/// What the parser's own message leaves open.
+std::string_view hint(const CLI::ParseError &error, const Options &options) {
+  switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
+  case CLI::ExitCodes::ExtrasError: // an optional value, which a blank cannot introduce
+    return options.resume.empty() ? "" : "; --resume takes its value after '=', as in --resume=DIR";
+  case CLI::ExitCodes::RequiredError: // swallowed by a list
+    return options.data.empty() && options.evalData.empty()
+               ? ""
+               : "; --data and --eval-data take all that follows them: put the plan first";
+  case CLI::ExitCodes::ArgumentMismatch:
+    return std::string_view(error.what()).find("At Most") == std::string_view::npos ? "" : "; give it once";
+  default:
+    return "";
+  }
 }
 
 } // namespace
@@ -183,6 +194,8 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
   app.add_option("PLAN", options.plan, "Plan file")->required()->type_name("");
   for (const auto add : {addData, addTraining, addCheckpoints, addGeneration, addMachine, addOutput})
     add(app, options);
+  if (const std::optional<std::string> missing = findMissingValue(argc, argv))
+    return invalidInput("{}\nRun trainrun --help for the options", *missing);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) { // the library reports by exception; none leaves this function

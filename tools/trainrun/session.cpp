@@ -92,6 +92,9 @@ Status runSession(const Options &options, Log &log) {
     return dryRun(*executor, options);
   log.info("{}", summary(*executor));
   log.info("{}", machine.device().description());
+  if (options.threads && machine.threads() < *options.threads)
+    log.warning("the system starts {} of the {} threads asked for; results are the same", machine.threads(),
+                *options.threads);
   const Status status = work(*executor, machine, options, log);
   if (options.profile)
     log.info("{}", profileTable(*executor));

@@ -12,11 +12,6 @@ void onSignal(int signal) { received = signal; }
 
 } // namespace
 
-void ignoreWriteSignals() {
-  std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
-}
-
 void catchStopSignals() {
   struct sigaction action{};
   action.sa_handler = onSignal;

@@ -3,10 +3,6 @@
 
 namespace trainc {
 
-/// From now on a file that grows beyond a limit, and a pipe whose reader is gone, give an error instead of a
-/// signal.
-void ignoreWriteSignals();
-
 /// From now on SIGINT, SIGTERM and SIGHUP (unless nohup had it ignored) only ask for a stop. A second SIGINT
 /// or SIGTERM ends the process at once; a closing terminal sends SIGHUP twice. Call it where stopSignal() is
 /// asked from then on: until there, signals do what they always do.

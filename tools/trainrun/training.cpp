@@ -43,12 +43,7 @@ Result<std::optional<CheckpointWriter>> openCheckpoints(const Executor &executor
   if (options.checkpointDir.empty())
     return std::optional<CheckpointWriter>();
   TRAINC_ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::open(options.checkpointDir));
-  const std::vector<uint64_t> existing = listCheckpoints(folder.path());
-  if (!start.resumed && !existing.empty())
-    return invalidInput(
-        "--checkpoint-dir={}: holds checkpoints of another run already (up to {}); add --resume to go on "
-        "from there, or use another folder",
-        options.checkpointDir, checkpointName(existing.back()));
+  TRAINC_RETURN_IF_ERROR(folder.beginRun(start.checkpoint));
   TRAINC_ASSIGN_OR_RETURN(CheckpointContents contents, checkpointContents(executor));
   return std::optional<CheckpointWriter>(std::in_place, std::move(folder), std::move(contents),
                                          options.keepLast.value_or(0));
@@ -71,7 +66,7 @@ struct Evaluation {
 
 /// Fills in what checkpoints record and says what will be trained on.
 void announce(const Dataset &dataset, uint64_t steps, StartingPoint &start, Log &log) {
-  if (start.resumed && start.position.dataSamples != dataset.samples())
+  if (start.resumed() && start.position.dataSamples != dataset.samples())
     log.warning("the checkpoint was trained on data of {} samples, this one has {}: the order of the samples "
                 "from now "
                 "on is that of the new data",
@@ -106,7 +101,7 @@ Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const S
   if (options.metrics.empty())
     return std::optional<MetricsWriter>();
   TRAINC_ASSIGN_OR_RETURN(MetricsWriter writer,
-                          MetricsWriter::open(options.metrics, start.resumed
+                          MetricsWriter::open(options.metrics, start.resumed()
                                                                    ? std::optional(start.position.step)
                                                                    : std::nullopt));
   return std::optional<MetricsWriter>(std::move(writer));

@@ -42,7 +42,7 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
         checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), machine.threads()));
   }
   log.info("resumed from {}", path.string());
-  StartingPoint start{checkpoint.state(), true};
+  StartingPoint start{checkpoint.state(), path};
   start.position.files.clear();
   return start;
 }

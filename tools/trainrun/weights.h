@@ -7,12 +7,16 @@
 #include "tools/trainrun/machine.h"
 #include "tools/trainrun/options.h"
 
+#include <filesystem>
+
 namespace trainc {
 
 /// Where training begins.
 struct StartingPoint {
-  TrainerState position; ///< step 0 of a new run, or that of the checkpoint
-  bool resumed = false;
+  TrainerState position;            ///< step 0 of a new run, or that of the checkpoint
+  std::filesystem::path checkpoint; ///< that --resume found; empty for a new run
+
+  bool resumed() const { return !checkpoint.empty(); }
 };
 
 /// Fills all states of `executor`.

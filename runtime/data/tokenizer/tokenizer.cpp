@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/tokenizer.h"
 
 #include "runtime/base/hash.h"
-#include "runtime/base/mapped_file.h"
+#include "runtime/base/input_file.h"
 #include "runtime/data/tokenizer/bpe_tokenizer.h"
 #include "runtime/data/tokenizer/bytes_tokenizer.h"
 #include "runtime/data/tokenizer/tokenizer_json.h"
@@ -13,24 +13,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string_view textOf(const MappedFile &file) {
-  return {reinterpret_cast<const char *>(file.bytes().data()), file.bytes().size()};
-}
+uint64_t hashOf(const std::string &text) { return xxh3(std::as_bytes(std::span(text))); }
 
 Result<std::unique_ptr<Tokenizer>> openTokenizerJson(const fs::path &path) {
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open(path));
-  TRAINC_ASSIGN_OR_RETURN(BpeDefinition definition, readTokenizerJson(path.string(), textOf(file)));
-  return BpeTokenizer::create(std::move(definition), xxh3(file.bytes()));
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  TRAINC_ASSIGN_OR_RETURN(BpeDefinition definition, readTokenizerJson(path.string(), text));
+  return BpeTokenizer::create(std::move(definition), hashOf(text));
 }
 
 Result<std::unique_ptr<Tokenizer>> openVocabMerges(const fs::path &folder) {
   const fs::path vocabPath = folder / "vocab.json";
   const fs::path mergesPath = folder / "merges.txt";
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile vocab, MappedFile::open(vocabPath));
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile merges, MappedFile::open(mergesPath));
-  TRAINC_ASSIGN_OR_RETURN(BpeDefinition definition, readVocabMerges(vocabPath.string(), textOf(vocab),
-                                                                    mergesPath.string(), textOf(merges)));
-  const std::array<uint64_t, 2> hashes = {xxh3(vocab.bytes()), xxh3(merges.bytes())};
+  TRAINC_ASSIGN_OR_RETURN(const std::string vocab, readWholeFile(vocabPath));
+  TRAINC_ASSIGN_OR_RETURN(const std::string merges, readWholeFile(mergesPath));
+  TRAINC_ASSIGN_OR_RETURN(BpeDefinition definition,
+                          readVocabMerges(vocabPath.string(), vocab, mergesPath.string(), merges));
+  const std::array<uint64_t, 2> hashes = {hashOf(vocab), hashOf(merges)};
   return BpeTokenizer::create(std::move(definition), xxh3(std::as_bytes(std::span(hashes))));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <immintrin.h>
+#include <system_error>
 
 namespace trainc {
 
@@ -24,8 +25,11 @@ void waitWhile(const std::atomic<uint32_t> &word, uint32_t old) {
 
 ThreadPool::ThreadPool(unsigned threads) {
   workers_.reserve(threads - 1);
-  for (unsigned i = 1; i < threads; ++i)
-    workers_.emplace_back([this] { workerLoop(); });
+  try {
+    for (unsigned i = 1; i < threads; ++i)
+      workers_.emplace_back([this] { workerLoop(); });
+  } catch (const std::system_error &) { // a limit is reached: the ones that run are enough
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -13,7 +13,7 @@ namespace trainc {
 /// come while parts are left join in. run() allocates nothing. One thread may call run() at a time.
 class ThreadPool {
 public:
-  /// `threads` >= 1, the caller included.
+  /// `threads` >= 1, the caller included. There are fewer where the system starts no more.
   explicit ThreadPool(unsigned threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool &) = delete;

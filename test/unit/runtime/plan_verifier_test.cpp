@@ -102,6 +102,8 @@ const Rule kRules[] = {
     {"stateShape", [](auto &b) { b.plan.states[0]->shape = {16, 255}; }, "state 'w'"},
     {"stateRole", [](auto &b) { b.plan.states[0]->role = fb::Role::Cache; },
      "expected the role parameter or optimizer"},
+    {"stateName", [](auto &b) { b.plan.states[0]->name = "__metadata__"; },
+     "state '__metadata__': expected another name"},
     {"stateTwice", [](auto &b) { b.state("w", 0, {4096}, fb::Role::Parameter); },
      "state 'w': expected it once"},
     {"microBatch", [](auto &b) { b.plan.training->micro_batch = 0; }, "micro_batch: expected 1"},

@@ -1,11 +1,22 @@
 #include "runtime/device/cpu/thread_pool.h"
 
+#include "test/unit/runtime/no_threads.h"
+
 #include <chrono>
 #include <gtest/gtest.h>
 #include <set>
 
 namespace trainc {
 namespace {
+
+TEST(ThreadPool, WorksAloneWhereNoThreadStarts) {
+  const test::NoThreads none;
+  ThreadPool pool(4);
+  EXPECT_EQ(pool.threads(), 1U);
+  uint64_t sum = 0;
+  pool.run(100, 1, [&](uint64_t begin, uint64_t end) { sum += end - begin; });
+  EXPECT_EQ(sum, 100U);
+}
 
 class ThreadPoolTest : public testing::TestWithParam<unsigned> {};
 

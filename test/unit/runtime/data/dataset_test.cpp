@@ -61,6 +61,58 @@ TEST(Dataset, CutsTokenFilesIntoWindows) {
   EXPECT_THAT(read<int32_t>(*dataset, 1, {2, 1}, 2), testing::ElementsAre(21, 22, 23, 24, 5, 6, 7, 8));
 }
 
+/// Longer than what is read at a time, and rows in any order.
+TEST(Dataset, ReadsLongRowsAndRuns) {
+  const Folder folder;
+  constexpr size_t kLength = 20000;
+  folder.write("1.bin", bytesOf(counting(0, 2 * kLength + 1)));
+  folder.write("2.bin", bytesOf(counting(7, kLength + 1)));
+  const auto dataset = Dataset::open({folder / "*.bin"}, {tokens(kLength, 65536), labels(kLength, 65536)});
+  ASSERT_OK(dataset);
+  for (const std::vector<uint64_t> &samples : {std::vector<uint64_t>{0, 1, 2}, {1, 2}, {2, 1, 0}, {0, 0}})
+    for (size_t column = 0; column < 2; ++column) {
+      std::vector<int32_t> expected;
+      for (const uint64_t sample : samples)
+        for (size_t i = 0; i < kLength; ++i)
+          expected.push_back(static_cast<int32_t>((sample == 2 ? 7 : sample * kLength) + i + column));
+      EXPECT_EQ(read<int32_t>(*dataset, column, samples, samples.size()), expected);
+    }
+  const auto bad = Dataset::open({folder / "1.bin"}, {tokens(kLength, 39000), labels(kLength, 39000)});
+  ASSERT_OK(bad);
+  std::vector<std::byte> bytes(bad->columns()[0].bytes() * 2);
+  const std::vector<uint64_t> both = {0, 1};
+  EXPECT_THAT(bad->fill(0, both, bytes).message(),
+              testing::HasSubstr("byte 78000: sample 1, column 'tokens', element 19000: 39000 is not below"));
+}
+
+TEST(Dataset, NamesNumbersAsTheyAre) {
+  const Folder folder;
+  const auto error = [&](const char *dtype, const std::string &value) {
+    folder.write("a.safetensors", safetensors({{"labels", dtype, "[1]", value}}));
+    const auto dataset = Dataset::open({folder / "a.safetensors"}, {{"labels", fb::DType::I32, {}, 8, -100}});
+    EXPECT_TRUE(dataset.ok());
+    std::array<std::byte, 4> row{};
+    const uint64_t sample = 0;
+    return dataset->fill(0, std::span(&sample, 1), row).message();
+  };
+  EXPECT_THAT(error("I32", bytesOf<int32_t>({-5})),
+              testing::HasSubstr("element 0: -5 is negative (and not the ignored -100)"));
+  EXPECT_THAT(error("U64", bytesOf<uint64_t>({~uint64_t{0}})),
+              testing::HasSubstr("element 0: 18446744073709551615 is not below the model's limit 8"));
+}
+
+/// Labels of one number a sample would all be ignored.
+TEST(Dataset, OnlySequencesAreShifted) {
+  const Folder folder;
+  folder.write("a.safetensors", safetensors({{"tokens", "I32", "[2]", bytesOf<int32_t>({1, 2})}}));
+  folder.write("b.safetensors", safetensors({{"tokens", "I32", "[2,1]", bytesOf<int32_t>({1, 2})}}));
+  for (const auto &[file, shape] :
+       {std::pair("a.safetensors", std::vector<uint64_t>{}), {"b.safetensors", {1}}})
+    EXPECT_THAT(
+        Dataset::open({folder / file}, {{"labels", fb::DType::I32, shape, 8, -100}}).status().message(),
+        testing::HasSubstr("the plan needs the column 'labels'"));
+}
+
 TEST(Dataset, PadsMissingRows) {
   const Folder folder;
   const std::string path = folder.write("1.bin", bytesOf(counting(1, 5)));
@@ -138,16 +190,14 @@ TEST(Dataset, ChecksValuesOfColumns) {
   ASSERT_OK(dataset);
   std::vector<std::byte> row(8);
   const std::vector<uint64_t> first = {0};
-  EXPECT_INVALID(
-      dataset->fill(0, first, row), // -100 is no token: it would be an address
-      fmt::format(
-          "{}: byte {}: sample 0, column 'tokens', element 0: -100 is not below the model's limit 100; was "
-          "the file made with another tokenizer, or with another --data-dtype than I64?",
-          path, data));
+  EXPECT_INVALID(dataset->fill(0, first, row), // -100 is no token: it would be an address
+                 fmt::format("{}: byte {}: sample 0, column 'tokens', element 0: -100 is negative; was "
+                             "the file made with another tokenizer, or with another --data-dtype than I64?",
+                             path, data));
   EXPECT_INVALID(
       dataset->fill(1, first, row),
       fmt::format(
-          "{}: byte {}: sample 0, column 'big', element 0: 9223372036854775807 does not fit the plan's I64",
+          "{}: byte {}: sample 0, column 'big', element 0: 18446744073709551615 does not fit the plan's I64",
           path, data + 16));
   EXPECT_INVALID(
       dataset->fill(2, first, std::span(row).first(4)),

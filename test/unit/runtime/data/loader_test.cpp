@@ -2,6 +2,7 @@
 
 #include "runtime/data/philox.h"
 #include "test/unit/runtime/data/support.h"
+#include "test/unit/runtime/no_threads.h"
 
 #include <map>
 #include <set>
@@ -110,6 +111,24 @@ TEST_F(LoaderTest, GivesMicroBatchesInOrder) {
   const auto second = loader.next(1);
   ASSERT_OK(second);
   EXPECT_THAT(valuesOf<int32_t>(second->step(0)), testing::ElementsAre(7, 8, 9, 10, 1, 2));
+}
+
+TEST_F(LoaderTest, NeedsNoThread) {
+  const NoThreads none;
+  Loader loader(dataset_, SampleOrder::sequential(10), {.microBatch = 2});
+  for (uint64_t step = 0; step < 9; ++step)
+    for (int replay = 0; replay < 2; ++replay) {
+      const auto batch = loader.next(step);
+      ASSERT_OK(batch);
+      EXPECT_EQ(valuesOf<int32_t>(batch->step(0))[0], static_cast<int32_t>(step * 2 % 10 + 1));
+    }
+}
+
+TEST_F(LoaderTest, ReportsAFileThatBecomesShorter) {
+  std::filesystem::resize_file(path_, 6);
+  Loader loader(dataset_, SampleOrder::sequential(10), {.microBatch = 2});
+  ASSERT_OK(loader.next(0)); // the tokens 1, 2 and 3
+  EXPECT_INVALID(loader.next(1), path_ + ": byte 6: the file was truncated while in use; it had 22 bytes");
 }
 
 TEST_F(LoaderTest, KeepsAStepForReplay) {

@@ -18,7 +18,7 @@ std::string llmcFile(int32_t version, int32_t count, const std::string &tokens) 
 }
 
 Result<TokenStream> read(const std::string &content, TokenFileOptions options = {}) {
-  return readTokenStream("nowhere/f", asBytes(content), options);
+  return readTokenStream("nowhere/f", asBytes(content), content.size(), options);
 }
 
 TEST(TokenFile, RawWidthFollowsTheVocabulary) {
@@ -26,12 +26,12 @@ TEST(TokenFile, RawWidthFollowsTheVocabulary) {
   const auto narrow = read(content, {std::nullopt, 65536});
   ASSERT_OK(narrow);
   EXPECT_EQ(narrow->dtype, SafetensorsDType::kU16);
-  EXPECT_EQ(narrow->count(), 4U);
+  EXPECT_EQ(narrow->count, 4U);
   EXPECT_EQ(narrow->fileOffset, 0U);
   const auto wide = read(content, {std::nullopt, 65537});
   ASSERT_OK(wide);
   EXPECT_EQ(wide->dtype, SafetensorsDType::kU32);
-  EXPECT_EQ(wide->count(), 2U);
+  EXPECT_EQ(wide->count, 2U);
 }
 
 TEST(TokenFile, OptionThenSidecarDecideTheWidth) {
@@ -39,12 +39,12 @@ TEST(TokenFile, OptionThenSidecarDecideTheWidth) {
   const std::string content = bytesOf<uint32_t>({1, 2});
   const std::string path = folder.write("t.bin", content);
   ASSERT_OK(writeTokenSidecar(path, {{"bytes", 0}, 256, SafetensorsDType::kU32, 2}));
-  const auto bySidecar = readTokenStream(path, asBytes(content), {});
+  const auto bySidecar = readTokenStream(path, asBytes(content), content.size(), {});
   ASSERT_OK(bySidecar);
   EXPECT_EQ(bySidecar->dtype, SafetensorsDType::kU32);
-  const auto byOption = readTokenStream(path, asBytes(content), {SafetensorsDType::kU8, 0});
+  const auto byOption = readTokenStream(path, asBytes(content), content.size(), {SafetensorsDType::kU8, 0});
   ASSERT_OK(byOption);
-  EXPECT_EQ(byOption->count(), 8U);
+  EXPECT_EQ(byOption->count, 8U);
 }
 
 TEST(TokenFile, HasAsManyTokensAsItsSidecarSays) {
@@ -55,11 +55,11 @@ TEST(TokenFile, HasAsManyTokensAsItsSidecarSays) {
                R"({"tokenizer":"bytes","vocabulary":256,"dtype":"uint16","tokens":4,"tokenizer_xxh3":"0"})");
   for (const auto &dtype : {std::optional<SafetensorsDType>(), std::optional(SafetensorsDType::kU8)})
     EXPECT_INVALID(
-        readTokenStream(path, asBytes(content), {dtype, 0}),
+        readTokenStream(path, asBytes(content), content.size(), {dtype, 0}),
         path + ": expected 4 tokens of 2 bytes, as " + path +
             ".json says, found 6 bytes; the file is truncated or another one: copy or tokenize it again, or "
             "delete the JSON file");
-  ASSERT_OK(readTokenStream(path, asBytes(bytesOf<uint16_t>({1, 2, 3, 4})), {}));
+  ASSERT_OK(readTokenStream(path, asBytes(bytesOf<uint16_t>({1, 2, 3, 4})), 8, {}));
 }
 
 TEST(TokenFile, ReadsBothVersionsOfLlmc) {
@@ -68,11 +68,11 @@ TEST(TokenFile, ReadsBothVersionsOfLlmc) {
   ASSERT_OK(narrow);
   EXPECT_EQ(narrow->dtype, SafetensorsDType::kU16);
   EXPECT_EQ(narrow->fileOffset, 1024U);
-  EXPECT_THAT(valuesOf<uint16_t>(narrow->bytes), testing::ElementsAre(5, 6, 7));
+  EXPECT_EQ(narrow->count, 3U);
   const auto wide = read(llmcFile(7, 2, bytesOf<uint32_t>({5, 100000})));
   ASSERT_OK(wide);
   EXPECT_EQ(wide->dtype, SafetensorsDType::kU32);
-  EXPECT_EQ(wide->count(), 2U);
+  EXPECT_EQ(wide->count, 2U);
 }
 
 TEST(TokenFile, RefusesDamage) {

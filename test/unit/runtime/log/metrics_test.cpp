@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 namespace trainc {
 namespace {
@@ -106,6 +107,32 @@ TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
 
   EXPECT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
   EXPECT_TRUE(lines().empty());
+}
+
+TEST_F(MetricsTest, WhatHoldsNoMetricsIsLeftAlone) {
+  for (const std::string_view text : {"notes\n", "\n{\"step\": 1}\n", "[1]"})
+    for (const std::optional<uint64_t> resumed : {std::optional<uint64_t>(), std::optional<uint64_t>(1)}) {
+      std::ofstream(path_) << text;
+      const Status status = MetricsWriter::open(path_, resumed).status();
+      EXPECT_EQ(status.exitCode(), 2);
+      EXPECT_THAT(status.message(), HasSubstr("the file holds something else than metrics"));
+      EXPECT_EQ(std::filesystem::file_size(path_), text.size());
+    }
+  std::ofstream(path_) << "{\"st"; // of a run that was killed
+  EXPECT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
+}
+
+TEST_F(MetricsTest, ResumeKeepsLinesOfOthers) {
+  std::ofstream(path_)
+      << "{\"step\": 1}\n# a remark\n{\"note\": 2}\n{\"step\": 2}\n{\"step\": 3}\n{\"step\": 2}\n";
+  ASSERT_TRUE(MetricsWriter::open(path_, 2).ok());
+  EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1}", "# a remark", "{\"note\": 2}", "{\"step\": 2}"));
+}
+
+TEST_F(MetricsTest, APipeNeedsItsReader) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0666), 0);
+  EXPECT_THAT(MetricsWriter::open(path_, std::nullopt).status().message(),
+              HasSubstr("a pipe that nobody reads"));
 }
 
 TEST_F(MetricsTest, ErrorsNamePathAndReason) {

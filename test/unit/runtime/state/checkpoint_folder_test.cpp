@@ -44,13 +44,48 @@ TEST(CheckpointFolder, Resolves) {
               HasSubstr("/none, which is not a folder"));
 }
 
-TEST(CheckpointFolder, OpenRemovesLeftoversAndLocks) {
+TEST(CheckpointFolder, ARunBeginsWhereNoOtherCheckpointsAre) {
+  TempFolder parent;
+  const auto empty = CheckpointFolder::open(parent / "empty");
+  EXPECT_TRUE(empty->beginRun({}).ok());
+  for (const char *run : {"a", "b"})
+    for (const uint64_t step : {2U, 4U, 6U})
+      addCheckpoint(parent / run, step);
+  EXPECT_TRUE(empty->beginRun(parent / "a/step-00000002").ok());
+
+  const auto folder = CheckpointFolder::open(parent / "a");
+  fs::create_directory(parent / "a/.tmp-step-00000008");
+  EXPECT_THAT(folder->beginRun({}).message(),
+              HasSubstr("/a: holds checkpoints of another run already (up to step-00000006); add --resume"));
+  const Status other = folder->beginRun(parent / "b/step-00000006");
+  EXPECT_EQ(other.exitCode(), 2);
+  EXPECT_THAT(other.message(), HasSubstr("of another run already (up to step-00000006); use another folder"));
+  EXPECT_THAT(folder->beginRun(parent / "a/step-00000002").message(),
+              HasSubstr("/a: holds checkpoints later than step-00000002, which --resume names: "
+                        "step-00000004 to step-00000006; use another folder, or move these away"));
+  EXPECT_TRUE(fs::exists(parent / "a/.tmp-step-00000008")) << "a refused run removed something";
+  EXPECT_TRUE(folder->beginRun(parent / "b/../a/step-00000006").ok());
+  EXPECT_FALSE(fs::exists(parent / "a/.tmp-step-00000008"));
+}
+
+TEST(CheckpointFolder, OnlyItsOwnLeftoversAreRemoved) {
+  TempFolder parent;
+  const std::vector<const char *> others = {".tmp-notes", ".tmp-step-8", ".tmp-step-00000008x", ".tmp-"};
+  for (const char *other : others)
+    writeFile(parent / other, "mine");
+  ASSERT_TRUE(CheckpointFolder::open(parent.path())->beginRun({}).ok());
+  for (const char *other : others)
+    EXPECT_TRUE(fs::exists(parent / other)) << other;
+}
+
+TEST(CheckpointFolder, LocksAndRemovesLeftovers) {
   TempFolder parent;
   const fs::path path = parent / "runs/a";
   fs::create_directories(path / ".tmp-step-00000020");
   addCheckpoint(path, 10);
   const auto folder = CheckpointFolder::open(path);
   ASSERT_TRUE(folder.ok()) << folder.status().message();
+  ASSERT_TRUE(folder->beginRun(path / "step-00000010").ok());
   EXPECT_FALSE(fs::exists(path / ".tmp-step-00000020"));
   EXPECT_THAT(listCheckpoints(path), ElementsAre(10));
   EXPECT_THAT(CheckpointFolder::open(path).status().message(),

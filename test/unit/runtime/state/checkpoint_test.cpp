@@ -1,5 +1,6 @@
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
+#include "test/unit/runtime/no_threads.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <gmock/gmock.h>
@@ -42,6 +43,13 @@ protected:
                                          {"step", fb::DType::I64, {}, std::vector<int64_t>{3}}};
   std::optional<CheckpointWriter> writer_;
 };
+
+TEST_F(CheckpointTest, NeedsNoThread) {
+  const test::NoThreads none;
+  ASSERT_TRUE(write(20).ok());
+  const Status status = load(root_ / "step-00000020", parameters_, optimizer_);
+  EXPECT_TRUE(status.ok()) << status.message();
+}
 
 TEST_F(CheckpointTest, RoundTrip) {
   ASSERT_TRUE(write(20).ok());

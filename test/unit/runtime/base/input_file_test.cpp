@@ -1,0 +1,87 @@
+#include "runtime/base/file.h"
+#include "runtime/base/input_file.h"
+#include "runtime/base/mapped_file.h"
+
+#include <array>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+namespace trainc {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// A folder with a file of ten digits.
+class InputFileTest : public testing::Test {
+protected:
+  InputFileTest() {
+    std::string pattern = (fs::temp_directory_path() / "trainc-base-XXXXXX").string();
+    folder_ = ::mkdtemp(pattern.data());
+    file_ = folder_ / "digits";
+    std::ofstream(file_) << "0123456789";
+  }
+  ~InputFileTest() override { fs::remove_all(folder_); }
+
+  fs::path folder_, file_;
+};
+
+TEST_F(InputFileTest, ReadsWhereAsked) {
+  const auto file = InputFile::open(file_);
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->size(), 10U);
+  std::array<char, 3> text{};
+  ASSERT_TRUE(file->read(4, std::as_writable_bytes(std::span(text))).ok());
+  EXPECT_EQ(std::string_view(text.data(), 3), "456");
+  EXPECT_EQ(*readWholeFile(file_), "0123456789");
+}
+
+TEST_F(InputFileTest, AFileThatBecomesShorterIsAnError) {
+  const auto file = InputFile::open(file_);
+  ASSERT_TRUE(file.ok());
+  fs::resize_file(file_, 5);
+  std::array<std::byte, 3> bytes{};
+  EXPECT_TRUE(file->read(2, bytes).ok());
+  const Status status = file->read(4, bytes);
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(),
+              HasSubstr("digits: byte 5: the file was truncated while in use; it had 10 bytes"));
+}
+
+TEST_F(InputFileTest, APipeIsRefusedAndNotWaitedFor) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0666), 0);
+  for (const fs::path &path : {folder_ / "pipe", folder_, fs::path("/dev/zero")}) {
+    EXPECT_THAT(InputFile::open(path).status().message(), HasSubstr("expected a regular file")) << path;
+    EXPECT_EQ(MappedFile::open(path).status().exitCode(), 2) << path;
+  }
+}
+
+Status write(const fs::path &path) {
+  const std::string_view text = "new";
+  const std::array parts = {std::as_bytes(std::span(text))};
+  return writeFileAtomically(path, parts);
+}
+
+TEST_F(InputFileTest, WritingReplacesNothingButFiles) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0666), 0);
+  for (const fs::path &path : {folder_ / "pipe", folder_, fs::path("/dev/null")}) {
+    const Status status = write(path);
+    EXPECT_EQ(status.exitCode(), 2) << path;
+    EXPECT_THAT(status.message(), HasSubstr("cannot be replaced by a file")) << path;
+  }
+  EXPECT_TRUE(fs::is_fifo(folder_ / "pipe"));
+}
+
+TEST_F(InputFileTest, WritingFollowsSymbolicLinks) {
+  fs::create_symlink(file_, folder_ / "link");
+  fs::create_symlink("later", folder_ / "dangling");
+  ASSERT_TRUE(write(folder_ / "link").ok());
+  ASSERT_TRUE(write(folder_ / "dangling").ok());
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link") && fs::is_symlink(folder_ / "dangling"));
+  EXPECT_EQ(*readWholeFile(file_), "new");
+  EXPECT_EQ(*readWholeFile(folder_ / "later"), "new");
+}
+
+} // namespace
+} // namespace trainc

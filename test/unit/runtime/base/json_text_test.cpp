@@ -1,0 +1,38 @@
+#include "runtime/base/json_text.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc {
+namespace {
+
+std::string nested(size_t levels) { return std::string(levels, '[') + std::string(levels, ']'); }
+
+TEST(JsonText, AsDeepAsAllowed) {
+  EXPECT_TRUE(parseJson("f", nested(kMaxJsonDepth)).ok());
+  const auto deeper = parseJson("f", nested(kMaxJsonDepth + 1));
+  EXPECT_EQ(deeper.status().exitCode(), 2);
+  EXPECT_EQ(deeper.status().message(), "f: nested deeper than 64 levels");
+}
+
+TEST(JsonText, FarTooDeepDoesNotOverflowTheStack) {
+  EXPECT_TRUE(tryParseJson(R"({"shape": )" + nested(1'000'000) + "}").is_discarded());
+  EXPECT_TRUE(tryParseJson(std::string(1'000'000, '[')).is_discarded());
+}
+
+TEST(JsonText, ErrorsSayWhereAndWhy) {
+  EXPECT_THAT(parseJson("f", "[1, }").status().message(), testing::HasSubstr("f: byte 5: not JSON: "));
+}
+
+TEST(JsonText, ObserversHearOfKeys) {
+  std::vector<std::string> keys;
+  const auto observe = [&](int, nlohmann::json::parse_event_t event, nlohmann::json &value) {
+    if (event == nlohmann::json::parse_event_t::key)
+      keys.push_back(value.get<std::string>());
+    return true;
+  };
+  EXPECT_EQ(tryParseJson(R"({"a": 1, "b": {"c": 2}})", observe)["b"]["c"], 2);
+  EXPECT_THAT(keys, testing::ElementsAre("a", "b", "c"));
+}
+
+} // namespace
+} // namespace trainc
