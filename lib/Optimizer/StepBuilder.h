@@ -2,9 +2,7 @@
 #pragma once
 
 #include "dialects/NN/Builders.h"
-#include "dialects/Train/Train.h"
-
-#include "mlir/IR/BuiltinOps.h"
+#include "lib/Optimizer/StepSymbols.h"
 
 #include <map>
 
@@ -13,8 +11,8 @@ namespace trainc {
 /// Inserts at a point of an entry; declares the states it needs.
 class StepBuilder : public nn::TensorBuilder {
 public:
-  StepBuilder(mlir::OpBuilder &builder, mlir::Location loc)
-      : TensorBuilder(builder, loc), builder(builder), loc(loc) {}
+  StepBuilder(mlir::OpBuilder &builder, mlir::Location loc, StepSymbols &symbols)
+      : TensorBuilder(builder, loc), builder(builder), loc(loc), symbols(symbols) {}
 
   /// The state's value here; the state exists.
   mlir::Value read(llvm::StringRef state);
@@ -38,16 +36,9 @@ public:
 private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  StepSymbols &symbols;
   std::map<double, mlir::Value> rates;
 };
-
-/// The state `name` of `module`, which is declared if there is none.
-train::StateOp declareState(mlir::ModuleOp module, llvm::StringRef name, train::Role role,
-                            mlir::RankedTensorType type,
-                            std::optional<train::Direction> direction = std::nullopt);
-
-/// The entry `name` of `module`, which is made after `after` if there is none.
-train::EntryOp declareEntry(mlir::ModuleOp module, llvm::StringRef name, mlir::Operation *after);
 
 /// Ends `entry` with zeroing a state.
 void zeroState(train::EntryOp entry, train::StateOp state);

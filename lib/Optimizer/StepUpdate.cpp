@@ -22,7 +22,7 @@ LogicalResult StepUpdate::run() {
   train::EntryOp entry = microStep;
   if (program.getAccumulate() > 1) {
     accumulate(microStep, ops);
-    entry = declareEntry(module, "update", microStep);
+    entry = symbols.declareEntry("update", microStep);
     gradients = readAccumulated(entry, llvm::to_vector(llvm::make_first_range(gradients)));
   }
   for (train::GradientOp op : ops)
@@ -37,21 +37,21 @@ void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp
   for (train::GradientOp op : gradients) {
     Value gradient = op.getValue();
     std::string name = accumulatorOf(op.getParameter());
-    train::StateOp state = declareState(module, name, train::Role::gradient, nn::tensorType(gradient));
-    zeroState(declareEntry(module, "begin_step", state), state);
+    train::StateOp state = symbols.declareState(name, train::Role::gradient, nn::tensorType(gradient));
+    zeroState(symbols.declareEntry("begin_step", state), state);
     OpBuilder start = OpBuilder::atBlockBegin(&microStep.getBody().front());
-    Value old = StepBuilder(start, op.getLoc()).read(name);
+    Value old = StepBuilder(start, op.getLoc(), symbols).read(name);
     OpBuilder builder(op);
     if (Operation *definition = gradient.getDefiningOp())
       builder.setInsertionPointAfter(definition);
-    StepBuilder build(builder, op.getLoc());
+    StepBuilder build(builder, op.getLoc(), symbols);
     build.write(name, build.add(old, gradient));
   }
 }
 
 StepUpdate::Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef<StringRef> parameters) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  StepBuilder build(builder, program.getLoc());
+  StepBuilder build(builder, program.getLoc(), symbols);
   Gradients gradients;
   for (StringRef parameter : parameters)
     gradients.emplace_back(parameter, build.read(accumulatorOf(parameter)));
@@ -60,10 +60,10 @@ StepUpdate::Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef
 
 void StepUpdate::buildUpdate(train::EntryOp entry, const Gradients &gradients) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  StepBuilder build(builder, program.getLoc());
+  StepBuilder build(builder, program.getLoc(), symbols);
   Value norm = buildGlobalNorm(build, llvm::to_vector(llvm::make_second_range(gradients)));
   SmallVector<Value> watched{norm};
-  if (module.lookupSymbol<train::StateOp>("loss"))
+  if (symbols.state("loss"))
     watched.push_back(build.read("loss"));
   build.finite = buildFiniteFlag(build, watched);
   build.writeReport("grad_norm", norm);

@@ -1,16 +1,15 @@
 // The update that follows from a step's gradients.
 #pragma once
 
-#include "dialects/Train/Train.h"
-
-#include "mlir/IR/BuiltinOps.h"
+#include "lib/Optimizer/StepSymbols.h"
 
 namespace trainc {
 
 /// Replaces the train.gradient ops of entry @micro_step by what `program` says.
 class StepUpdate {
 public:
-  StepUpdate(mlir::ModuleOp module, train::ProgramOp program) : module(module), program(program) {}
+  StepUpdate(mlir::ModuleOp module, train::ProgramOp program)
+      : module(module), program(program), symbols(module) {}
 
   /// Emits an error and fails where the module has no gradients to use.
   mlir::LogicalResult run();
@@ -27,6 +26,7 @@ private:
 
   mlir::ModuleOp module;
   train::ProgramOp program;
+  StepSymbols symbols;
 };
 
 } // namespace trainc

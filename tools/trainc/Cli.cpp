@@ -1,6 +1,7 @@
 #include "tools/trainc/Cli.h"
 
 #include "runtime/base/print.h"
+#include "tools/common/arguments.h"
 #include "tools/common/validators.h"
 
 #include <algorithm>
@@ -35,18 +36,18 @@ template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
           "WORD"};
 }
 
-/// A number of bytes, with a unit or without.
-const CLI::Validator kSize(
-    [](std::string &text) -> std::string {
-      const std::string expected = fmt::format("expected a number of bytes such as 16GiB, found '{}'", text);
+const CLI::Validator kBytes(
+    [](std::string &text) {
+      const std::string given = text;
       try {
-        static CLI::AsSizeValue convert(/*kb_is_1000=*/false);
-        return convert(text).empty() ? "" : expected;
-      } catch (const CLI::Error &) { // where the number is too large
-        return expected;
+        // A leading zero would make it octal.
+        if (!given.starts_with('0') && CLI::AsSizeValue(false)(text).empty() && kPositive(text).empty())
+          return std::string();
+      } catch (const CLI::ValidationError &) { // what AsSizeValue says is that it failed
       }
+      return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", given);
     },
-    "");
+    "SIZE");
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
@@ -108,7 +109,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile
       ->add_option("--memory-limit", options.memoryLimit,
                    "Bytes a process that runs the plan may take, e.g. 16GiB")
-      ->transform(kSize)
+      ->transform(kBytes)
       ->type_name("SIZE");
   compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for; this version: 1")
       ->check(kPositive)
@@ -211,6 +212,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       ->type_name("PLAN");
   if (const std::string word = argc > 1 ? argv[1] : ""; !isKnown(app, word))
     return reportUsage(app, fmt::format("expected compile, tokenize or dump, found '{}'", word).c_str());
+  if (const std::optional<std::string> missing = findMissingValue(argc, argv))
+    return reportUsage(app, missing->c_str());
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {

@@ -1,0 +1,37 @@
+#include "lib/Optimizer/StepSymbols.h"
+
+using namespace mlir;
+using namespace trainc;
+
+StepSymbols::StepSymbols(ModuleOp module) : module(module), table(module) {
+  for (auto state : module.getOps<train::StateOp>())
+    lastState = state;
+}
+
+train::StateOp StepSymbols::declareState(StringRef name, train::Role role, RankedTensorType type,
+                                         std::optional<train::Direction> direction) {
+  if (train::StateOp existing = state(name))
+    return existing;
+  OpBuilder builder(module.getBodyRegion());
+  if (lastState)
+    builder.setInsertionPointAfter(lastState);
+  auto directionAttr =
+      direction ? train::DirectionAttr::get(module.getContext(), *direction) : train::DirectionAttr();
+  auto made = train::StateOp::create(builder, module.getLoc(), builder.getStringAttr(name),
+                                     train::RoleAttr::get(module.getContext(), role), TypeAttr::get(type),
+                                     UnitAttr(), directionAttr);
+  table.insert(made);
+  lastState = made;
+  return made;
+}
+
+train::EntryOp StepSymbols::declareEntry(StringRef name, Operation *after) {
+  if (auto existing = table.lookup<train::EntryOp>(name))
+    return existing;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(after);
+  auto entry = train::EntryOp::create(builder, module.getLoc(), name);
+  entry.getBody().emplaceBlock();
+  table.insert(entry);
+  return entry;
+}
