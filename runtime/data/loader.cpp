@@ -1,6 +1,6 @@
 #include "runtime/data/loader.h"
 
-#include <system_error>
+#include "runtime/base/thread.h"
 
 namespace trainc {
 
@@ -10,10 +10,7 @@ Loader::Loader(const Dataset &dataset, SampleOrder order, LoaderOptions options)
   for (Slot &slot : slots_)
     for (const ColumnSpec &spec : dataset.columns())
       slot.columns.emplace_back(samples_.size() * spec.bytes());
-  try {
-    thread_ = std::thread([this] { work(); });
-  } catch (const std::system_error &) { // the system starts no more: next() fills the batches
-  }
+  thread_ = tryStartThread([this] { work(); }); // without one, next() fills the batches
 }
 
 Loader::~Loader() {

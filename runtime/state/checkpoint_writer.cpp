@@ -19,8 +19,9 @@ void CheckpointWriter::start(const TrainerState &state) {
   const auto prepare = [&] {
     std::promise<void> read;
     read_ = read.get_future();
-    return
-        [this, state, read = std::move(read)]() mutable { return write(std::move(state), std::move(read)); };
+    return [this, state = state, read = std::move(read)]() mutable {
+      return write(std::move(state), std::move(read));
+    };
   };
   try {
     result_ = std::async(std::launch::async, prepare());

@@ -45,12 +45,20 @@ bool isIgnored(const SafetensorsTensor &tensor, const std::set<const Safetensors
 } // namespace
 
 Status loadInitialWeights(const WeightFiles &weights, std::span<const StateTensor> parameters,
-                          unsigned threads) {
+                          unsigned threads, const std::map<std::string, uint64_t> &checksums) {
   const auto lookup = [&](const std::string &name) { return findWithPrefixes(weights, name); };
-  const TensorMatch match = matchTensors(weights.files(), parameters, lookup, isIgnored);
+  TensorMatch match = matchTensors(weights.files(), parameters, lookup, isIgnored);
   TRAINC_RETURN_IF_ERROR(
       match.status(fmt::format("--init={}: the weights do not fit this plan", weights.path())));
-  transferTensors(match.transfers, threads);
+  for (TensorTransfer &transfer : match.transfers)
+    if (const auto sum = checksums.find(transfer.source->name); sum != checksums.end())
+      transfer.checksum = sum->second;
+  if (const auto damaged = transferTensors(match.transfers, threads)) {
+    const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
+    return invalidInput("--init={}: byte {}: tensor '{}' does not have the checksum that the checkpoint "
+                        "records; it is damaged, use another one",
+                        weights.path(), tensor.fileOffset, tensor.name);
+  }
   return {};
 }
 

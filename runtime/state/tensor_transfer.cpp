@@ -1,14 +1,13 @@
 #include "runtime/state/tensor_transfer.h"
 
 #include "runtime/base/small_float.h"
+#include "runtime/base/thread.h"
 #include "runtime/state/stream_hash.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <numeric>
-#include <system_error>
-#include <thread>
 
 namespace trainc {
 
@@ -84,13 +83,13 @@ std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers,
       }
   };
   {
-    std::vector<std::jthread> helpers;
-    try {
-      for (unsigned i = 1; i < std::min<size_t>(threads, transfers.size()); ++i)
-        helpers.emplace_back(work);
-    } catch (const std::system_error &) { // a limit is reached: the ones that run do it all
-    }
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < std::min<size_t>(threads, transfers.size()); ++i)
+      helpers.push_back(tryStartThread(work));
     work();
+    for (std::thread &helper : helpers)
+      if (helper.joinable())
+        helper.join();
   }
   return damaged < transfers.size() ? std::optional<size_t>(damaged) : std::nullopt;
 }

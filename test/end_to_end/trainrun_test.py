@@ -205,6 +205,8 @@ class Checkpoints(TrainrunTest):
         path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
         resume = ["--data", "tokens.bin", "--steps", "20", "--resume", "--checkpoint-dir", "ck"]
         self.run_fails(2, ["model.safetensors", "tensor 'wte.weight' does not have the checksum"], *resume)
+        self.run_fails(2, ["byte", "tensor 'wte.weight' does not have the checksum that the checkpoint records"], "--data",
+                       "tokens.bin", "--steps", "1", "--init", "ck/step-00000010")
         path.write_bytes(good[:-10])
         self.run_fails(2, f"expected {len(good)} bytes, found {len(good) - 10}", *resume)
         path.write_bytes(good)

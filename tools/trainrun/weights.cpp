@@ -3,6 +3,7 @@
 #include "runtime/exec/state_tensors.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
+#include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/initial_weights.h"
 
 namespace trainc {
@@ -47,6 +48,16 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   return start;
 }
 
+/// What a checkpoint's folder records of its weights; nothing of other folders and files.
+Result<std::map<std::string, uint64_t>> recordedChecksums(const std::filesystem::path &init) {
+  std::error_code error;
+  if (!std::filesystem::exists(init / kTrainerStateFile, error))
+    return std::map<std::string, uint64_t>();
+  TRAINC_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(init));
+  const auto file = checkpoint.state().files.find(kModelFile);
+  return file == checkpoint.state().files.end() ? std::map<std::string, uint64_t>() : file->second.tensors;
+}
+
 } // namespace
 
 Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine, const Options &options,
@@ -61,8 +72,9 @@ Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine,
     return resume(executor, checkpoint, machine, options, log);
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
-    TRAINC_RETURN_IF_ERROR(
-        loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), machine.threads()));
+    TRAINC_ASSIGN_OR_RETURN(const auto checksums, recordedChecksums(options.init));
+    TRAINC_RETURN_IF_ERROR(loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter),
+                                              machine.threads(), checksums));
     log.info("initial weights from {}", weights.path());
   }
   StartingPoint start;

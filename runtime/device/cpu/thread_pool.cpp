@@ -1,8 +1,9 @@
 #include "runtime/device/cpu/thread_pool.h"
 
+#include "runtime/base/thread.h"
+
 #include <algorithm>
 #include <immintrin.h>
-#include <system_error>
 
 namespace trainc {
 
@@ -25,10 +26,11 @@ void waitWhile(const std::atomic<uint32_t> &word, uint32_t old) {
 
 ThreadPool::ThreadPool(unsigned threads) {
   workers_.reserve(threads - 1);
-  try {
-    for (unsigned i = 1; i < threads; ++i)
-      workers_.emplace_back([this] { workerLoop(); });
-  } catch (const std::system_error &) { // a limit is reached: the ones that run are enough
+  for (unsigned i = 1; i < threads; ++i) {
+    std::thread worker = tryStartThread([this] { workerLoop(); });
+    if (!worker.joinable())
+      return;
+    workers_.push_back(std::move(worker));
   }
 }
 

@@ -11,6 +11,7 @@ TEST(Print, ArrivesAtOnce) {
   int ends[2];
   ASSERT_EQ(::pipe(ends), 0);
   std::FILE *stream = ::fdopen(ends[1], "w");
+  ASSERT_NE(stream, nullptr);
   EXPECT_TRUE(put(stream, "text"));
   char read[8] = {};
   EXPECT_EQ(::read(ends[0], read, sizeof(read)), 4);
@@ -29,7 +30,8 @@ TEST(Print, AFullStreamIsNoticedAndThrowsNothing) {
 /// In a process of its own: it replaces standard output.
 TEST(PrintDeathTest, LostOutputIsAFailure) {
   const auto print = [](const char *device) {
-    ::dup2(::open(device, O_WRONLY), STDOUT_FILENO);
+    if (std::freopen(device, "w", stdout) == nullptr)
+      std::_Exit(3);
     const Status status = printOutput("text");
     put(stderr, status.message());
     std::_Exit(status.exitCode());
