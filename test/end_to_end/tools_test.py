@@ -44,7 +44,7 @@ class Tokenize(harness.EndToEndTest):
             with self.subTest(arguments=arguments):
                 self.fails([*tokenize, *arguments], 2, expected)
                 self.assertFalse(Path("out.bin").exists())
-        self.fails([TRAINC, "tokenize", "a.txt", "-o", "a.txt"], 2, "a.txt: the tokens would replace this text")
+        self.fails([TRAINC, "tokenize", "a.txt", "-o", "a.txt"], 2, "-o a.txt would replace the text 'a.txt'")
         self.assertEqual(Path("a.txt").read_text(), TEXT)
 
     def test_outputs_replace_no_input(self):

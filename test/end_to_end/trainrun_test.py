@@ -428,7 +428,7 @@ class CommandLine(TrainrunTest):
 
     def test_profile(self):
         _, err = self.train(3, "--profile")
-        self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy\)")
+        self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
 
 
 if __name__ == "__main__":

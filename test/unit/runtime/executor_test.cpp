@@ -170,7 +170,7 @@ TEST_F(ExecutorTest, ProfileCountsEveryInstruction) {
   const auto product = std::ranges::find(rows, "test_matmul", &ProfileRow::what);
   EXPECT_EQ(product->kind, ProfileKind::Gemm);
   EXPECT_EQ(product->flops, 3 * 2.0 * 4 * 16 * 256);
-  EXPECT_EQ(product->source, "h.1: nn.matmul");
+  EXPECT_EQ(product->source, "h.1: nn.matmul at test.mlir:8");
   EXPECT_GT(product->gigaflopsPerSecond(), 0);
 }
 
