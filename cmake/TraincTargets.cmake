@@ -25,6 +25,12 @@ endfunction()
 
 add_custom_target(runtime_tests COMMENT "All unit tests of the runtime")
 
+# What the runtime's tests include, compiled once; the compiler's tests share its own precompiled header.
+file(WRITE ${PROJECT_BINARY_DIR}/test_pch.cpp "")
+add_library(trainc_test_pch OBJECT EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/test_pch.cpp)
+target_link_libraries(trainc_test_pch PRIVATE trainc_flags fmt::fmt nlohmann_json::nlohmann_json GTest::gmock)
+target_precompile_headers(trainc_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <fmt/format.h>)
+
 # trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS label]): a GoogleTest program, one ctest test per case, labelled
 # `runtime` where the name begins so, else `fast`.
 function(trainc_unit_test name)
@@ -37,8 +43,12 @@ function(trainc_unit_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE trainc_flags ${ARG_LINK} GTest::gmock GTest::gtest_main)
+  target_compile_options(${name} PRIVATE -fPIC) # as the precompiled headers were
   if(name MATCHES "^runtime_")
+    target_precompile_headers(${name} REUSE_FROM trainc_test_pch)
     add_dependencies(runtime_tests ${name})
+  else()
+    target_precompile_headers(${name} REUSE_FROM trainc_mlir_pch)
   endif()
   gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()
