@@ -64,11 +64,12 @@ std::span<const uint64_t> Evaluator::batchFrom(uint64_t first) {
 }
 
 Status Evaluator::feed(uint64_t first) {
+  const std::span<const uint64_t> indices = batchFrom(first);
   for (const InputView &input : executor_.inputs(kEval)) {
     const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));
     assert(column && "the data set was opened without the eval entry's columns");
     const std::span<std::byte> rows = std::span(staging_).first(input.bytes.size());
-    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, batchFrom(first), rows));
+    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, indices, rows));
     executor_.device().toDevice(input.bytes.data(), rows);
   }
   return {};

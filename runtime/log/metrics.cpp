@@ -3,6 +3,7 @@
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -69,7 +70,9 @@ size_t keptBytes(std::string_view text, uint64_t lastStep) {
 
 /// Cuts the regular file `path`, open as `fd`, to what new lines follow.
 Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
-  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
+  std::string text(resumeStep ? file.size() : std::min<uint64_t>(file.size(), kBeginning.size()), '\0');
+  TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
   if (!holdsMetrics(text))
     return invalidInput("--metrics={}: the file holds something else than metrics, which would be lost; give "
                         "another name, or delete it",

@@ -122,6 +122,14 @@ TEST_F(MetricsTest, WhatHoldsNoMetricsIsLeftAlone) {
   EXPECT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
 }
 
+/// One of which a run that begins anew reads no more than the beginning.
+TEST_F(MetricsTest, AFileLargerThanMemoryIsStartedAnew) {
+  std::ofstream(path_) << "{\"step\": 1}\n";
+  std::filesystem::resize_file(path_, 1ULL << 40); // sparse
+  ASSERT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
+  EXPECT_EQ(std::filesystem::file_size(path_), 0U);
+}
+
 TEST_F(MetricsTest, ResumeKeepsLinesOfOthers) {
   std::ofstream(path_)
       << "{\"step\": 1}\n# a remark\n{\"note\": 2}\n{\"step\": 2}\n{\"step\": 3}\n{\"step\": 2}\n";
