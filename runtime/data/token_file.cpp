@@ -50,11 +50,21 @@ Result<TokenStream> readWithHeader(const std::string &file, std::span<const std:
 }
 
 SafetensorsDType rawDType(const std::optional<TokenSidecar> &sidecar, const TokenFileOptions &options) {
-  if (options.dtype)
-    return *options.dtype;
   if (sidecar)
     return sidecar->dtype;
+  if (options.dtype)
+    return *options.dtype;
   return options.vocabulary > kVocabularyOfUint16 ? SafetensorsDType::kU32 : SafetensorsDType::kU16;
+}
+
+Status checkDType(const std::filesystem::path &path, const TokenSidecar &sidecar,
+                  const TokenFileOptions &options) {
+  if (!options.dtype || *options.dtype == sidecar.dtype)
+    return {};
+  return invalidInput("{}: {} says {}, --data-dtype says {}; leave --data-dtype out, or delete the JSON file "
+                      "if it belongs to other data",
+                      path.string(), sidecarPath(path).string(), tokenDTypeName(sidecar.dtype),
+                      tokenDTypeName(*options.dtype));
 }
 
 /// A file that was cut, or replaced without its sidecar, is noticed by its size.
@@ -90,8 +100,10 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
   if (head.size() >= sizeof(int32_t) && headerField(head, 0) == kMagic)
     return readWithHeader(file, head, fileBytes, options);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenSidecar> sidecar, readTokenSidecar(path));
-  if (sidecar)
+  if (sidecar) {
+    TRAINC_RETURN_IF_ERROR(checkDType(path, *sidecar, options));
     TRAINC_RETURN_IF_ERROR(checkSize(path, *sidecar, fileBytes));
+  }
   const SafetensorsDType dtype = rawDType(sidecar, options);
   const size_t width = elementBytes(dtype);
   if (fileBytes % width != 0)

@@ -9,7 +9,7 @@ namespace trainc {
 
 /// How to read raw token files.
 struct TokenFileOptions {
-  std::optional<SafetensorsDType> dtype; ///< kU8, kU16 or kU32 (--data-dtype); overrides the two rules below
+  std::optional<SafetensorsDType> dtype; ///< kU8, kU16 or kU32 (--data-dtype); must not contradict the file
   uint64_t vocabulary = 0;               ///< the model's; above 65536 raw tokens are uint32, else uint16
 };
 
@@ -32,9 +32,9 @@ std::string_view tokenDTypeName(SafetensorsDType dtype);
 /// `fileBytes` bytes:
 ///  * llm.c's format where it starts with the magic number 20240520: 256 int32 of header (magic, version 1
 ///    for uint16 or 7 for uint32, number of tokens), then the tokens;
-///  * raw tokens otherwise. Their width is options.dtype; else what `PATH.json`, which `trainc tokenize`
-///    writes, says; else it follows from options.vocabulary. Where there is such a JSON file, the number of
-///    tokens must be the one it says.
+///  * raw tokens otherwise. Their width is what `PATH.json`, which `trainc tokenize` writes, says, else
+///    options.dtype, else it follows from options.vocabulary. Where there is such a JSON file, the number of
+///    tokens must be the one it says, and options.dtype the same.
 /// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
                                     uint64_t fileBytes, const TokenFileOptions &options);
