@@ -1,7 +1,8 @@
 #include "runtime/data/tokenize.h"
 
-#include "runtime/base/mapped_file.h"
+#include "runtime/base/input_file.h"
 #include "runtime/data/file_patterns.h"
+#include "runtime/data/text_pieces.h"
 #include "runtime/data/token_writer.h"
 
 namespace trainc {
@@ -10,14 +11,20 @@ namespace {
 
 constexpr uint64_t kIdsOfUint16 = 65536;
 
-Result<std::vector<MappedFile>> openTexts(const std::vector<std::string> &patterns) {
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<std::filesystem::path> paths, expandPatterns(patterns));
-  std::vector<MappedFile> texts;
-  for (const std::filesystem::path &path : paths) {
-    TRAINC_ASSIGN_OR_RETURN(MappedFile text, MappedFile::open(path));
-    if (text.bytes().empty())
+/// All texts, which are there and not empty.
+struct Texts {
+  std::vector<std::filesystem::path> paths;
+  uint64_t bytes = 0;
+};
+
+Result<Texts> findTexts(const std::vector<std::string> &patterns) {
+  Texts texts;
+  TRAINC_ASSIGN_OR_RETURN(texts.paths, expandPatterns(patterns));
+  for (const std::filesystem::path &path : texts.paths) {
+    TRAINC_ASSIGN_OR_RETURN(const InputFile text, InputFile::open(path));
+    if (text.size() == 0)
       return invalidInput("{}: the text is empty", path.string());
-    texts.push_back(std::move(text));
+    texts.bytes += text.size();
   }
   return texts;
 }
@@ -38,33 +45,58 @@ std::string lastingName(const std::string &tokenizer) {
   return tokenizer == "bytes" ? tokenizer : std::filesystem::absolute(tokenizer).lexically_normal().string();
 }
 
+/// Encodes texts one after the other.
+class Encoder {
+public:
+  Encoder(const TokenizeOptions &options, Tokenizer &tokenizer, TokenWriter &writer, uint64_t total)
+      : options_(options), tokenizer_(tokenizer), writer_(writer), total_(total) {}
+
+  Status encode(const std::filesystem::path &path) {
+    TRAINC_ASSIGN_OR_RETURN(InputFile text, InputFile::open(path));
+    TextPieces pieces(std::move(text), tokenizer_);
+    while (true) {
+      TRAINC_ASSIGN_OR_RETURN(const std::string_view piece, pieces.next());
+      if (piece.empty())
+        return {};
+      TRAINC_RETURN_IF_ERROR(encodePiece(piece));
+      done_ += piece.size();
+    }
+  }
+
+private:
+  Status encodePiece(std::string_view piece) {
+    Status status;
+    tokenizer_.encode(piece, [&](std::span<const uint32_t> ids, size_t bytesDone) {
+      status = writer_.write(ids);
+      if (status.ok() && options_.progress && !options_.progress(done_ + bytesDone, total_))
+        status = failed("{}: not written: stopped after {} of {} bytes of text", options_.output,
+                        done_ + bytesDone, total_);
+      return status.ok();
+    });
+    return status;
+  }
+
+  const TokenizeOptions &options_;
+  Tokenizer &tokenizer_;
+  TokenWriter &writer_;
+  uint64_t total_, done_ = 0; ///< bytes of all texts, and of what is written
+};
+
 } // namespace
 
 Status tokenize(const TokenizeOptions &options) {
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Tokenizer> tokenizer, openTokenizer(options.tokenizer));
   TRAINC_ASSIGN_OR_RETURN(const std::optional<uint32_t> endToken, findEndToken(options, *tokenizer));
-  TRAINC_ASSIGN_OR_RETURN(const std::vector<MappedFile> texts, openTexts(options.texts));
-  uint64_t total = 0;
-  for (const MappedFile &text : texts)
-    total += text.bytes().size();
+  TRAINC_ASSIGN_OR_RETURN(const Texts texts, findTexts(options.texts));
 
   const auto dtype =
       tokenizer->vocabulary() <= kIdsOfUint16 ? SafetensorsDType::kU16 : SafetensorsDType::kU32;
   TRAINC_ASSIGN_OR_RETURN(TokenWriter writer, TokenWriter::open(options.output, dtype));
-  uint64_t done = 0;
-  for (const MappedFile &text : texts) {
-    const std::string_view view(reinterpret_cast<const char *>(text.bytes().data()), text.bytes().size());
-    Status status;
-    tokenizer->encode(view, [&](std::span<const uint32_t> ids, size_t bytesDone) {
-      status = writer.write(ids);
-      if (status.ok() && options.progress)
-        options.progress(done + bytesDone, total);
-      return status.ok();
-    });
-    TRAINC_RETURN_IF_ERROR(status);
+  Encoder encoder(options, *tokenizer, writer, texts.bytes);
+  for (const std::filesystem::path &path : texts.paths) {
+    TRAINC_RETURN_IF_ERROR(encoder.encode(path));
     if (endToken)
       TRAINC_RETURN_IF_ERROR(writer.write(std::span(&*endToken, 1)));
-    done += view.size();
   }
   TRAINC_RETURN_IF_ERROR(writer.sync());
   // The sidecar first: where there is no room for it, no token file appears.

@@ -6,7 +6,9 @@ import os
 import random
 import re
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import chunked_test
@@ -59,6 +61,20 @@ class Tokenize(harness.EndToEndTest):
             with self.subTest(arguments=arguments):
                 self.fails([TRAINC, "tokenize", *arguments], 2, expected)
         self.assertEqual(Path("a.txt").read_text(), TEXT)
+
+    def test_a_signal_leaves_nothing_behind(self):
+        Path("a.txt").touch()
+        os.truncate("a.txt", 4 << 30)
+        for number, name in [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT"), (signal.SIGHUP, "SIGHUP")]:
+            with self.subTest(name):
+                process = subprocess.Popen([TRAINC, "tokenize", "a.txt", "-o", "tokens.bin"], stderr=subprocess.PIPE)
+                deadline = time.monotonic() + 30
+                while not any(path.stat().st_size for path in Path(".").glob("tokens.bin*")) and time.monotonic() < deadline:
+                    time.sleep(0.001)
+                process.send_signal(number)
+                err = process.communicate(timeout=30)[1].decode()
+                self.assertRegex(err, rf"^error: tokens.bin: not written: stopped after \d+ of {4 << 30} bytes of text \({name}\)$")
+                self.assertEqual((process.returncode, os.listdir()), (1, ["a.txt"]))
 
     def test_tokens_train(self):
         """From text to generated text, by nothing but the programs."""

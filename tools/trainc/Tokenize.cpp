@@ -1,6 +1,7 @@
 // `trainc tokenize` and `trainc dump`: thin shells over the runtime's libraries.
 #include "runtime/data/tokenize.h"
 #include "runtime/base/print.h"
+#include "runtime/base/stop_signal.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/plan/file.h"
 #include "tools/trainc/Commands.h"
@@ -41,13 +42,17 @@ int runTokenize(const TokenizeCommand &command) {
   options.output = command.output;
   options.endToken = command.endToken;
   bool terminal = isatty(STDERR_FILENO);
-  if (terminal)
-    options.progress = [](uint64_t done, uint64_t total) {
+  options.progress = [terminal](uint64_t done, uint64_t total) {
+    if (terminal)
       put(stderr, fmt::format("\rtokenized {:.1f} of {:.1f} MB", double(done) / 1e6, double(total) / 1e6));
-    };
+    return stopSignal() == nullptr;
+  };
+  catchStopSignals();
   Status status = tokenize(options);
   if (terminal)
     put(stderr, "\n");
+  if (!status.ok() && stopSignal())
+    status = failed("{} ({})", status.message(), stopSignal());
   return finish(status);
 }
 

@@ -1,12 +1,12 @@
 #include "tools/trainrun/session.h"
 
 #include "runtime/base/print.h"
+#include "runtime/base/stop_signal.h"
 #include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
 #include "runtime/plan/file.h"
 #include "tools/trainrun/describe.h"
-#include "tools/trainrun/stop_signal.h"
 #include "tools/trainrun/text_generation.h"
 #include "tools/trainrun/training.h"
 #include "tools/trainrun/weights.h"

@@ -1,7 +1,7 @@
 #include "tools/trainrun/text_generation.h"
 
 #include "runtime/base/print.h"
-#include "tools/trainrun/stop_signal.h"
+#include "runtime/base/stop_signal.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
 #include "tools/trainrun/training.h"
 
+#include "runtime/base/stop_signal.h"
 #include "runtime/data/token_file.h"
 #include "runtime/exec/state_tensors.h"
 #include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
-#include "tools/trainrun/stop_signal.h"
 #include "tools/trainrun/tokenizer_choice.h"
 
 namespace trainc {

@@ -21,13 +21,10 @@ size_t skipSpaces(std::string_view text, size_t position) {
 /// Where the spaces that end at `end` begin, not before `from`.
 size_t spacesBefore(std::string_view text, size_t from, size_t end) {
   while (end > from) {
-    size_t start = end - 1;
-    while (start > from && end - start < 4 && (static_cast<uint8_t>(text[start]) & 0xC0U) == 0x80)
-      --start;
-    const Character last = characterAt(text.substr(0, end), start);
-    if (last.kind != CharClass::kSpace || start + last.bytes != end)
+    const Character last = lastCharacter(text.substr(from, end - from));
+    if (last.kind != CharClass::kSpace)
       break;
-    end = start;
+    end -= last.bytes;
   }
   return end;
 }

@@ -1,6 +1,7 @@
 #include "runtime/data/tokenizer/bpe_tokenizer.h"
 
 #include "runtime/data/tokenizer/byte_alphabet.h"
+#include "runtime/data/tokenizer/unicode.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -34,6 +35,12 @@ bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnTex
   return from == text.size() || onText(from, text.substr(from));
 }
 
+/// Whether an added token, with the spaces that it strips, may have a space after a letter.
+bool hasSpaceAfterLetter(const AddedToken &token) {
+  return lastSpaceAfterLetter(token.content) > 0 ||
+         (token.stripRight && lastCharacter(token.content).kind == CharClass::kLetter);
+}
+
 Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
   std::unordered_set<uint32_t> taken;
   for (const auto &[token, id] : model.vocabulary())
@@ -63,7 +70,10 @@ Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(BpeDefinition definition
 BpeTokenizer::BpeTokenizer(BpeDefinition definition, BpeModel model, uint64_t fingerprint)
     : model_(std::move(model)), first_(select(definition.added, false)),
       second_(select(definition.added, true)), split_(definition.split),
-      addPrefixSpace_(definition.addPrefixSpace), fingerprint_(fingerprint) {
+      addPrefixSpace_(definition.addPrefixSpace),
+      mayCut_(split_ != SplitPattern::kWhole && !addPrefixSpace_ &&
+              std::ranges::none_of(definition.added, hasSpaceAfterLetter)),
+      fingerprint_(fingerprint) {
   const auto add = [&](uint32_t id, std::string bytes) {
     vocabulary_ = std::max(vocabulary_, uint64_t{id} + 1);
     bytes_.insert_or_assign(id, std::move(bytes));
@@ -121,6 +131,8 @@ bool BpeTokenizer::encodeSection(std::string_view section, std::vector<uint32_t>
   }
   return true;
 }
+
+size_t BpeTokenizer::lastCut(std::string_view text) const { return mayCut_ ? lastSpaceAfterLetter(text) : 0; }
 
 std::string_view BpeTokenizer::bytesOf(uint32_t id) const {
   const auto found = bytes_.find(id);

@@ -16,6 +16,7 @@ public:
 
   using Tokenizer::encode;
   void encode(std::string_view text, const Emit &emit) override;
+  size_t lastCut(std::string_view text) const override;
   uint64_t vocabulary() const override { return vocabulary_; }
   std::string_view bytesOf(uint32_t id) const override;
   std::optional<uint32_t> findToken(std::string_view content) const override;
@@ -33,6 +34,7 @@ private:
   StringMap<uint32_t> added_;
   SplitPattern split_;
   bool addPrefixSpace_;
+  bool mayCut_; ///< whether no word and no added token reaches across what lastSpaceAfterLetter() finds
   uint64_t fingerprint_;
   uint64_t vocabulary_ = 0;
   std::unordered_map<uint32_t, std::string> bytes_;

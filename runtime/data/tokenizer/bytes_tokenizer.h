@@ -12,6 +12,7 @@ class BytesTokenizer : public Tokenizer {
 public:
   using Tokenizer::encode;
   void encode(std::string_view text, const Emit &emit) override;
+  size_t lastCut(std::string_view text) const override { return text.size(); }
   uint64_t vocabulary() const override { return 256; }
   std::string_view bytesOf(uint32_t id) const override;
   std::optional<uint32_t> findToken(std::string_view content) const override;

@@ -139,4 +139,12 @@ size_t wordEnd(SplitPattern pattern, std::string_view text, size_t position) {
   return text.size();
 }
 
+size_t lastSpaceAfterLetter(std::string_view text) {
+  for (size_t position = text.size(); position-- > 1;)
+    if (characterAt(text, position).kind == CharClass::kSpace &&
+        lastCharacter(text.substr(0, position)).kind == CharClass::kLetter)
+      return position;
+  return 0;
+}
+
 } // namespace trainc

@@ -23,4 +23,9 @@ std::optional<SplitPattern> findSplitPattern(std::string_view regex);
 /// input.
 size_t wordEnd(SplitPattern pattern, std::string_view text, size_t position);
 
+/// The last position in `text` between a letter and a space; 0 where there is none. All patterns but kWhole
+/// end a word there, whatever comes before and after, and the words before are the same when the text ends
+/// there.
+size_t lastSpaceAfterLetter(std::string_view text);
+
 } // namespace trainc

@@ -28,6 +28,9 @@ public:
   /// Encodes `text` piece by piece, so that long texts need no memory. Added tokens (<|endoftext|>) in the
   /// text become their ids; none is put before or after it.
   virtual void encode(std::string_view text, const Emit &emit) = 0;
+  /// The last position found at which `text` can be cut, whatever follows it, so that both parts encode to
+  /// the ids of the whole; 0 where there is none.
+  virtual size_t lastCut(std::string_view text) const = 0;
   /// One more than the largest id.
   virtual uint64_t vocabulary() const = 0;
   /// The bytes that `id` stands for; empty for an id without token.

@@ -84,6 +84,13 @@ Character characterAt(std::string_view text, size_t position) {
   return {codePoint, bytes, classify(codePoint)};
 }
 
+Character lastCharacter(std::string_view text) {
+  for (size_t bytes = std::min<size_t>(4, text.size()); bytes > 1; --bytes)
+    if (const Character last = characterAt(text, text.size() - bytes); last.bytes == bytes)
+      return last;
+  return characterAt(text, text.size() - 1);
+}
+
 void appendUtf8(uint32_t codePoint, std::string &text) {
   const auto tail = [&](int shift) { return static_cast<char>(0x80U | (codePoint >> shift & 0x3FU)); };
   if (codePoint < 0x80) {

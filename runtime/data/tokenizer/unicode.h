@@ -23,6 +23,9 @@ struct Character {
 /// text is ever lost.
 Character characterAt(std::string_view text, size_t position);
 
+/// The last character of `text` (not empty).
+Character lastCharacter(std::string_view text);
+
 /// Appends the UTF-8 form of a code point (at most 10FFFF).
 void appendUtf8(uint32_t codePoint, std::string &text);
 

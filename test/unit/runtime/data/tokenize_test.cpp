@@ -24,6 +24,7 @@ TEST(Tokenize, WritesTokensAndSidecar) {
                       .progress = [&](uint64_t done, uint64_t total) {
                         progress.push_back(done);
                         EXPECT_EQ(total, 3U);
+                        return true;
                       }}));
   EXPECT_EQ(readFile(output), bytesOf<uint16_t>({'a', 'b', '\n', 0xff, '\n'}));
   EXPECT_THAT(progress, testing::ElementsAre(2, 3));
@@ -44,15 +45,18 @@ TEST(Tokenize, WritesTokensAndSidecar) {
 TEST(Tokenize, LongTextsComeInPieces) {
   const Folder folder;
   std::string text;
-  for (int i = 0; i < 60000; ++i)
-    text += fmt::format("{} <|endoftext|> waters\n", i);
+  while (text.size() < size_t{9} << 20) // pieces are of 4 MiB
+    text += fmt::format("{} <|endoftext|> waters\n", text.size());
   const std::string output = folder / "t.bin";
   std::vector<uint64_t> progress;
   ASSERT_OK(tokenize({.tokenizer = kGoldens + "/tokenizer.json",
                       .texts = {folder.write("1.txt", text)},
                       .output = output,
                       .endToken = "",
-                      .progress = [&](uint64_t done, uint64_t) { progress.push_back(done); }}));
+                      .progress = [&](uint64_t done, uint64_t) {
+                        progress.push_back(done);
+                        return true;
+                      }}));
   EXPECT_GT(progress.size(), 3U);
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
   EXPECT_EQ(progress.back(), text.size());
@@ -62,7 +66,38 @@ TEST(Tokenize, LongTextsComeInPieces) {
   ASSERT_OK(tokenizer);
   const std::string bytes = readFile(output);
   const auto narrow = valuesOf<uint16_t>(asBytes(bytes));
-  EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>(narrow.begin(), narrow.end())), text);
+  const std::vector<uint32_t> ids(narrow.begin(), narrow.end());
+  EXPECT_TRUE(ids == (*tokenizer)->encode(text)) << "not the ids of the whole text";
+  EXPECT_TRUE((*tokenizer)->decode(ids) == text);
+}
+
+/// What interrupts a text of several pieces while it is encoded, and what is said of it.
+void interrupt(const std::function<bool(const std::string &text)> &progress,
+               const std::function<std::string(const std::string &text)> &message) {
+  const Folder folder;
+  const std::string text = folder.write("a.txt", std::string(size_t{9} << 20, 'a'));
+  const Status status =
+      tokenize({"bytes", {text}, folder / "t.bin", "", [&](uint64_t, uint64_t) { return progress(text); }});
+  EXPECT_EQ(status.message(), message(folder.path()));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1); // a.txt
+}
+
+TEST(Tokenize, ATextThatIsCutIsAnError) {
+  interrupt(
+      [](const std::string &text) {
+        std::filesystem::resize_file(text, size_t{5} << 20);
+        return true;
+      },
+      [](const std::string &folder) {
+        return folder + "/a.txt: byte 5242880: the file was truncated while in use; it had 9437184 bytes";
+      });
+}
+
+TEST(Tokenize, MayBeStopped) {
+  interrupt([](const std::string &) { return false; },
+            [](const std::string &folder) {
+              return folder + "/t.bin: not written: stopped after 16384 of 9437184 bytes of text";
+            });
 }
 
 TEST(Tokenize, WidensForLargeVocabularies) {
@@ -123,8 +158,11 @@ TEST(Tokenize, AFullDiskEndsTheWork) {
     for (int i = 0; i < 400000; ++i)
       text += fmt::format("{}<|endoftext|>\n", i);
     int pieces = 0;
-    const Status status = tokenize(
-        {tokenizer, {folder.write("a.txt", text)}, output, "", [&](uint64_t, uint64_t) { ++pieces; }});
+    const Status status =
+        tokenize({tokenizer, {folder.write("a.txt", text)}, output, "", [&](uint64_t, uint64_t) {
+                    ++pieces;
+                    return true;
+                  }});
     EXPECT_EQ(status.message(), output + ": cannot write: No space left on device");
     EXPECT_EQ(pieces, 0) << tokenizer;
     EXPECT_FALSE(std::filesystem::exists(output));

@@ -3,6 +3,7 @@
 #include "test/unit/runtime/data/support.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace trainc {
 namespace {
@@ -49,6 +50,27 @@ TEST_P(TokenizerGolden, EqualsHuggingFace) {
     EXPECT_EQ(tokenizer_->encode(texts[i].get<std::string>()),
               variant_["ids"][i].get<std::vector<uint32_t>>())
         << "text " << i << ": " << texts[i].dump(-1, ' ', true);
+}
+
+/// A text cut where lastCut() says, knowing only what comes before some place, gives the ids of the whole.
+TEST_P(TokenizerGolden, CutsWhereTheIdsStayTheSame) {
+  std::set<std::pair<std::string, size_t>> found;
+  for (const Json &json : goldens()["texts"]) {
+    const auto text = json.get<std::string>();
+    for (size_t known = 1; known <= text.size(); ++known)
+      found.emplace(text, tokenizer_->lastCut(std::string_view(text).substr(0, known)));
+  }
+  size_t real = 0;
+  for (const auto &[text, cut] : found) {
+    if (cut == 0)
+      continue;
+    ++real;
+    std::vector<uint32_t> ids = tokenizer_->encode(text.substr(0, cut));
+    std::ranges::copy(tokenizer_->encode(text.substr(cut)), std::back_inserter(ids));
+    EXPECT_EQ(ids, tokenizer_->encode(text)) << "byte " << cut << " of " << text;
+  }
+  const bool cuts = GetParam() != "prefix_space" && GetParam() != "whole";
+  EXPECT_EQ(real > 100, cuts) << real;
 }
 
 TEST_P(TokenizerGolden, DecodesToTheText) {

@@ -1,4 +1,4 @@
-#include "tools/trainrun/stop_signal.h"
+#include "runtime/base/stop_signal.h"
 
 #include <csignal>
 
