@@ -3,6 +3,9 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <array>
+#include <charconv>
+
 using namespace mlir;
 
 namespace trainc {
@@ -58,30 +61,46 @@ static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTab
                                vocabulary, buffers[storages.stateStorage("logits")].getValue());
 }
 
-/// The JSON value of an attribute, one of those that verifyExports lets pass; unit is null.
-static llvm::json::Value toJson(Attribute attr) {
+/// The shortest decimal form that gives `value` back when it is read as a Float.
+template <typename Float> static std::string shortest(Float value) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
+  std::string text(digits.data(), end);
+  if (text.find_first_of(".e") == std::string::npos)
+    text += ".0"; // what reads it must not take it for an integer
+  return text;
+}
+
+static std::string shortest(FloatAttr number) {
+  double value = number.getValueAsDouble();
+  return number.getType().isF64() ? shortest(value) : shortest(static_cast<float>(value));
+}
+
+/// Writes an attribute, one of those that verifyExports lets pass, as a JSON value; unit is null.
+static void writeJson(llvm::json::OStream &json, Attribute attr) {
   if (auto boolean = dyn_cast<BoolAttr>(attr))
-    return boolean.getValue();
+    return json.value(boolean.getValue());
   if (auto integer = dyn_cast<IntegerAttr>(attr))
-    return integer.getType().isUnsignedInteger() ? llvm::json::Value(integer.getValue().getZExtValue())
-                                                 : integer.getValue().getSExtValue();
+    return integer.getType().isUnsignedInteger() ? json.value(integer.getValue().getZExtValue())
+                                                 : json.value(integer.getValue().getSExtValue());
   if (auto number = dyn_cast<FloatAttr>(attr))
-    return number.getValueAsDouble();
+    return json.rawValue(shortest(number));
   if (auto text = dyn_cast<StringAttr>(attr))
-    return text.getValue();
-  if (auto array = dyn_cast<ArrayAttr>(attr)) {
-    llvm::json::Array values;
-    for (Attribute element : array)
-      values.push_back(toJson(element));
-    return values;
-  }
-  if (auto dictionary = dyn_cast<DictionaryAttr>(attr)) {
-    llvm::json::Object object;
-    for (NamedAttribute entry : dictionary)
-      object[entry.getName().getValue()] = toJson(entry.getValue());
-    return object;
-  }
-  return nullptr;
+    return json.value(text.getValue());
+  if (auto array = dyn_cast<ArrayAttr>(attr))
+    return json.array([&] {
+      for (Attribute element : array)
+        writeJson(json, element);
+    });
+  if (auto dictionary = dyn_cast<DictionaryAttr>(attr))
+    return json.object([&] {
+      for (NamedAttribute entry : dictionary) { // sorted
+        json.attributeBegin(entry.getName().getValue());
+        writeJson(json, entry.getValue());
+        json.attributeEnd();
+      }
+    });
+  json.value(nullptr);
 }
 
 static void emitExports(OpBuilder &builder, train::ProgramOp program) {
@@ -90,7 +109,11 @@ static void emitExports(OpBuilder &builder, train::ProgramOp program) {
     return;
   for (NamedAttribute file : exports) {
     std::string text;
-    llvm::raw_string_ostream(text) << llvm::formatv("{0:2}\n", toJson(file.getValue()));
+    llvm::raw_string_ostream stream(text);
+    llvm::json::OStream json(stream, /*IndentSize=*/2);
+    writeJson(json, file.getValue());
+    json.flush();
+    stream << "\n";
     plan::ExportOp::create(builder, program.getLoc(), file.getName().getValue(), text);
   }
 }
