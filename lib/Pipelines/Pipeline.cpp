@@ -9,7 +9,6 @@
 #include "lib/Instantiate/Passes.h"
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
-#include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Target/PlanFile.h"
@@ -114,12 +113,12 @@ static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> ob
   return result;
 }
 
-FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, const CompileOptions &options,
-                                           double secondsSoFar, std::string &report) {
+FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report) {
   auto start = std::chrono::steady_clock::now();
-  if (failed(checkMemoryLimit(module, options.memoryLimit)))
-    return failure();
-  auto objects = codegen::compileObjects(module.lookupSymbol<ModuleOp>("kernels"));
+  auto kernels = module.lookupSymbol<ModuleOp>("kernels");
+  // Made by passes, it has no place of its own to name in errors.
+  kernels->setLoc((*module.getOps<plan::TrainingOp>().begin())->getLoc());
+  auto objects = codegen::compileObjects(kernels);
   if (failed(objects))
     return failure();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

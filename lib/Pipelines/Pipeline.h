@@ -21,8 +21,9 @@ void registerPasses();
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options);
 
 /// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and
-/// adds the report. `secondsSoFar` is the time the compilation has taken up to now, for the report.
-llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, const CompileOptions &options,
-                                                 double secondsSoFar, std::string &report);
+/// adds the report. `secondsSoFar` is the time the compilation has taken up to now, for the report. What can
+/// fail is not the model's fault (the linker's temporary files); it is emitted as a diagnostic.
+llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, double secondsSoFar,
+                                                 std::string &report);
 
 } // namespace trainc

@@ -158,6 +158,13 @@ class CompileErrors(harness.EndToEndTest):
             train.program @p { model @m optimizer sgd batch 2 }""")
         self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "deep.mlir:398:8: error: ", "lies within 100 other blocks")
 
+    def test_no_room_for_the_linker(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 1,
+                   re.compile(r"^gpt.mlir:\d+:\d+: error: .*cannot make a temporary folder: .*; set TMPDIR to a writable one$", re.MULTILINE),
+                   "error: x.plan: not written", env={**os.environ, "TMPDIR": "none"})
+        self.assertFalse(Path("x.plan").exists())
+
     def test_long_names_of_exports(self):
         Path("gpt.mlir").write_text(edited(program("gpt"), ("  clip 1.0", '  export "' + "x" * 256 + '" {}')))
         self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, "expected a plain file name of at most 255 bytes, found 256 bytes")

@@ -1,4 +1,5 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
+#include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
@@ -66,10 +67,12 @@ int runCompile(const CompileCommand &command) {
     return 2;
   if (command.options.compileTo)
     return finish(print(*module));
-  std::string report;
-  auto plan = finishPlan(*module, command.options, secondsSince(start), report);
-  if (failed(plan))
+  if (failed(checkMemoryLimit(*module, command.options.memoryLimit)))
     return 2;
+  std::string report;
+  auto plan = finishPlan(*module, secondsSince(start), report);
+  if (failed(plan))
+    return finish(failed("{}: not written", command.output));
   if (const auto read = readPayload(std::as_bytes(std::span(*plan))); !read.ok())
     return finish(invalidInput("{}: not written, as trainrun would refuse it: {}", command.output,
                                read.status().message()));
