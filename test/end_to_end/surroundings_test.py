@@ -134,6 +134,10 @@ class Files(TrainrunTest):
         self.run_fails(2, "tokenizer.json: nested deeper than 64 levels", "--init", "w.safetensors", "--generate=a", "--tokenizer",
                        "tokenizer.json")
 
+    def test_no_room_for_kernels(self):
+        self.fails([TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps", "1"], 1, "error: toy.plan: cannot load the plan's kernels",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+
     def test_nothing_to_learn(self):
         columns = {"tokens": Tensor("I32", [8, 8], [1] * 64), "labels": Tensor("I32", [8, 8], [-100] * 64)}
         write_safetensors("ignored.safetensors", columns)

@@ -36,6 +36,14 @@ Status describeData(const Executor &executor, const std::vector<std::string> &fi
                                  dataset.files().size(), dataset.files().size() == 1 ? "" : "s"));
 }
 
+/// Errors name the plan's file.
+Result<std::unique_ptr<Executor>> prepare(const fb::Plan &plan, Device &device, const Options &options) {
+  Result<std::unique_ptr<Executor>> executor = Executor::create(plan, device, {.profile = options.profile});
+  if (executor.ok())
+    return executor;
+  return Status(executor.status().code(), fmt::format("{}: {}", options.plan, executor.status().message()));
+}
+
 Status dryRun(const Executor &executor, const Options &options) {
   TRAINC_RETURN_IF_ERROR(printOutput(details(executor)));
   TRAINC_RETURN_IF_ERROR(describeData(executor, options.data, DataUse::kTraining, options));
@@ -87,7 +95,7 @@ Status runSession(const Options &options, Log &log) {
   TRAINC_RETURN_IF_ERROR(checkRanks(file.plan(), options));
   Machine machine = Machine::open(options.device, options.threads);
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor,
-                          Executor::create(file.plan(), machine.device(), {.profile = options.profile}));
+                          prepare(file.plan(), machine.device(), options));
   if (options.device == "null")
     return dryRun(*executor, options);
   log.info("{}", summary(*executor));
