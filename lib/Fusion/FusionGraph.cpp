@@ -38,16 +38,15 @@ void FusionGraph::addNodes(Block &block, const ReadAnalysis &reads) {
       continue; // a view or free value
     unsigned id = nodes.size();
     index[&op] = id;
-    nodes.push_back({&op, computed ? &reads.space(&op) : nullptr, {}, {}, id});
+    nodes.push_back({&op, computed ? &reads.space(&op) : nullptr, {}, {}, {}, id});
     libraryCalls.push_back(calls += isLibraryCall(&op));
     Group group;
     group.members = {id};
-    group.place = id;
     if (computed)
       group.space = *nodes.back().space;
     groups.push_back(std::move(group));
-    line.push_back(id);
   }
+  order.reset(groups.size());
 }
 
 std::optional<unsigned> FusionGraph::producer(Value value) const {
@@ -58,9 +57,15 @@ std::optional<unsigned> FusionGraph::producer(Value value) const {
 }
 
 void FusionGraph::addEdges(Block &block) {
+  auto addOrder = [&](unsigned from, unsigned to) {
+    nodes[from].after.push_back(to);
+    nodes[to].before.push_back(from);
+  };
   auto addEdge = [&](Value value, unsigned to) {
-    if (std::optional<unsigned> from = producer(value))
+    if (std::optional<unsigned> from = producer(value)) {
       nodes[*from].users.push_back(to);
+      addOrder(*from, to);
+    }
   };
   for (auto [id, node] : llvm::enumerate(nodes)) {
     if (node.space)
@@ -73,8 +78,13 @@ void FusionGraph::addEdges(Block &block) {
   for (auto [before, after] : stateOrder(block)) {
     auto from = index.find(before), to = index.find(after);
     if (from != index.end() && to != index.end())
-      nodes[from->second].later.push_back(to->second);
+      addOrder(from->second, to->second);
   }
+  waypoints.find(
+      nodes.size(), [&](unsigned id) { return ArrayRef(nodes[id].after); },
+      [&](unsigned id) { return !nodes[id].space; });
+  for (auto [id, group] : llvm::enumerate(groups))
+    group.view = waypoints.of(id);
 }
 
 //===-- Results
@@ -111,29 +121,6 @@ Operation *FusionGraph::place(ArrayRef<Operation *> members) const {
   return nodes[first].op;
 }
 
-/// Looks for a way from one group to a later one through third groups; `reached` receives the places of those
-/// that depend on `from` and stand before `to`. Ways lead forward in `line`, so nothing after `to` matters.
-bool FusionGraph::reachesThroughOthers(unsigned from, unsigned to, llvm::BitVector &reached) const {
-  unsigned first = groups[from].place, last = groups[to].place;
-  reached.resize(last - first);
-  SmallVector<unsigned> stack{from};
-  while (!stack.empty()) {
-    unsigned current = stack.pop_back_val();
-    for (unsigned member : groups[current].members)
-      for (unsigned user : llvm::concat<const unsigned>(nodes[member].users, nodes[member].later)) {
-        unsigned next = nodes[user].group;
-        if (next == to && current != from)
-          return true;
-        unsigned place = groups[next].place;
-        if (next == current || place >= last || reached.test(place - first))
-          continue;
-        reached.set(place - first);
-        stack.push_back(next);
-      }
-  }
-  return false;
-}
-
 //===-- Merging
 //--------------------------------------------------------------------------------------------===//
 
@@ -144,23 +131,22 @@ bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {
   unsigned a = nodes[producerOrSibling].group, b = nodes[consumer].group;
   if (a == b)
     return false;
-  auto [first, second] = groups[a].place < groups[b].place ? std::pair(a, b) : std::pair(b, a);
+  auto [first, second] = order.isBefore(a, b) ? std::pair(a, b) : std::pair(b, a);
   std::optional<Space> space = joinSpaces(groups[first], groups[second]);
-  llvm::BitVector reached;
   if (!space || !edgesFit(groups[first], groups[second], *space) ||
       !withinLimits(groups[first], groups[second]) ||
-      !isWorthwhile(std::min(producerOrSibling, consumer), std::max(producerOrSibling, consumer)) ||
-      reachesThroughOthers(first, second, reached))
+      !isWorthwhile(std::min(producerOrSibling, consumer), std::max(producerOrSibling, consumer)))
     return false;
-  merge(first, second, *space, reached);
+  std::optional<Between> between = findBetween(first, second);
+  if (!between)
+    return false;
+  merge(first, second, *space, *between);
   return true;
 }
 
-/// The merged group takes a place behind everything between the two that does not depend on the first.
-void FusionGraph::merge(unsigned first, unsigned second, const Space &space,
-                        const llvm::BitVector &afterFirst) {
+/// The merged group takes a place between what both depend on and what depends on both.
+void FusionGraph::merge(unsigned first, unsigned second, const Space &space, const Between &between) {
   Group &into = groups[second], &from = groups[first];
-  unsigned begin = from.place, end = into.place;
   SmallVector<unsigned> members;
   std::merge(from.members.begin(), from.members.end(), into.members.begin(), into.members.end(),
              std::back_inserter(members));
@@ -169,21 +155,13 @@ void FusionGraph::merge(unsigned first, unsigned second, const Space &space,
   from.members.clear();
   into.members.assign(members.begin(), members.end());
   into.space = space;
+  into.view = into.view | from.view;
 
-  SmallVector<unsigned> before, after;
-  for (unsigned place = begin; place < end; ++place)
-    if (unsigned group = line[place]; group != first && !groups[group].members.empty())
-      (afterFirst.test(place - begin) ? after : before).push_back(group);
-  unsigned place = begin;
-  auto put = [&](unsigned group) {
-    line[place] = group;
-    groups[group].place = place++;
-  };
-  llvm::for_each(before, put);
-  put(second);
-  llvm::for_each(after, put);
-  while (place <= end)
-    line[place++] = first; // empty
+  SmallVector<unsigned> moved = between.groups;
+  if (!between.afterFirst)
+    moved.push_back(second);
+  order.moveBehind(between.afterFirst ? second : first, std::move(moved));
+  order.remove(first);
 }
 
 bool FusionGraph::mergeProducers() {

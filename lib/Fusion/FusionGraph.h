@@ -1,10 +1,11 @@
 // The groups that become kernels, and which of them may be merged.
 #pragma once
 
+#include "lib/Fusion/GroupOrder.h"
 #include "lib/Fusion/ReadAnalysis.h"
+#include "lib/Fusion/Waypoints.h"
 
 #include "mlir/IR/Block.h"
-#include "llvm/ADT/BitVector.h"
 
 #include <optional>
 #include <vector>
@@ -39,15 +40,22 @@ public:
 private:
   struct Node {
     mlir::Operation *op;
-    const OpSpace *space;                 ///< null for ops that are not computed
-    llvm::SmallVector<unsigned, 4> users; ///< of the result
-    llvm::SmallVector<unsigned, 2> later; ///< must come after this one for the sake of states
+    const OpSpace *space;                  ///< null for ops that are not computed
+    llvm::SmallVector<unsigned, 4> users;  ///< of the result
+    llvm::SmallVector<unsigned, 4> after;  ///< users, and what must come later for the sake of states
+    llvm::SmallVector<unsigned, 4> before; ///< the other way round
     unsigned group;
   };
   struct Group {
     llvm::SmallVector<unsigned, 4> members; ///< nodes in program order; empty once merged into another
     Space space;                            ///< of all members together
-    unsigned place = 0;                     ///< in `line`
+    Waypoints::View view;                   ///< likewise
+    unsigned seen = 0;                      ///< the last search that came by
+  };
+  /// Groups that depend on the first of two, or that the second depends on; not both.
+  struct Between {
+    llvm::SmallVector<unsigned> groups;
+    bool afterFirst;
   };
   unsigned node(mlir::Operation *op) const { return index.lookup(op); }
   std::optional<unsigned> producer(mlir::Value value) const;
@@ -65,14 +73,16 @@ private:
   bool isWorthwhile(unsigned early, unsigned late) const;
   int64_t inputBytes(const Group &group) const;
   int64_t outputBytes(const Group &group) const;
-  bool reachesThroughOthers(unsigned from, unsigned to, llvm::BitVector &reached) const;
-  void merge(unsigned first, unsigned second, const Space &space, const llvm::BitVector &afterFirst);
+  std::optional<Between> findBetween(unsigned first, unsigned second);
+  void merge(unsigned first, unsigned second, const Space &space, const Between &between);
   bool leavesGroup(unsigned node) const;
 
   FusionLimits limits;
   std::vector<Node> nodes;
   std::vector<Group> groups;
-  llvm::SmallVector<unsigned> line;         ///< groups in an order that respects all edges
+  Waypoints waypoints;
+  GroupOrder order;                         ///< respects all edges
+  unsigned searches = 0;                    ///< by now, twice
   llvm::SmallVector<unsigned> libraryCalls; ///< before each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;
 };

@@ -1,0 +1,65 @@
+// A model of four times as many layers takes about four times as long to fuse.
+#include "dialects/NN/NN.h"
+#include "lib/Fusion/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <chrono>
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace trainc;
+
+namespace {
+
+constexpr const char *kType = " : tensor<32x32xf32>", *kTypes = " : tensor<32x32xf32>, tensor<32x32xf32>";
+
+/// Layers, then ops on what each of them made: %s could be computed in its layer already, where nothing of
+/// what follows matters, and %z could not, as %y depends on all layers.
+std::string layers(int count) {
+  std::string text = "func.func @f(%w: tensor<32x32xf32>, %x0: tensor<32x32xf32>) {\n";
+  auto line = [&](const Twine &op, const char *type) { text += (op + type + "\n").str(); };
+  for (int i = 0; i < count; ++i) {
+    Twine n(i);
+    line("%h" + n + " = nn.matmul %x" + n + ", %w", kTypes);
+    line("%x" + Twine(i + 1) + " = nn.exp %h" + n, kType);
+  }
+  line("%y = nn.matmul %x" + Twine(count) + ", %w", kTypes);
+  std::string results, types;
+  for (int i = 0; i < count; ++i) {
+    Twine n(i);
+    line("%s" + n + " = nn.sqrt %h" + n, kType);
+    line("%p" + n + " = nn.matmul %s" + n + ", %w", kTypes);
+    line("%y" + n + " = nn.matmul %y, %w", kTypes);
+    line("%z" + n + " = nn.mul %x" + Twine(i + 1) + ", %y" + n, kTypes);
+    results += (Twine(i ? ", %p" : "%p") + n + ", %z" + n).str();
+    types += (Twine(i ? ", " : "") + "tensor<32x32xf32>, tensor<32x32xf32>").str();
+  }
+  text.replace(text.find(") {"), 3, ") -> (" + types + ") {");
+  return text + "return " + results + " : " + types + "\n}\n";
+}
+
+double secondsToFuse(int count) {
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  auto module = parseSourceString<ModuleOp>(layers(count), &context);
+  PassManager manager(&context);
+  manager.enableVerifier(false);
+  manager.addPass(createFusePass());
+  auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(module && succeeded(manager.run(*module)));
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+TEST(FuseTime, GrowsWithTheNumberOfLayers) {
+  double few = 1e9, many = 1e9;
+  for (int i = 0; i < 3; ++i) {
+    few = std::min(few, secondsToFuse(500));
+    many = std::min(many, secondsToFuse(2000));
+  }
+  EXPECT_LT(many, 9 * few) << few << " s for few, " << many << " s for many layers";
+}
+
+} // namespace
