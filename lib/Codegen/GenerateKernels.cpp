@@ -2,6 +2,7 @@
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Analysis/Concrete.h"
 #include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/EqualOps.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Support/StoredElement.h"
 
@@ -132,14 +133,23 @@ void GenerateKernelsPass::runOnOperation() {
     return WalkResult::skip(); // a kernel's region is part of it
   });
   OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(getContext(), products);
+  // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
+  DenseMap<Operation *, codegen::GeneratedKernels, codegen::EqualOps> known;
   for (Operation *op : ops) {
+    if (known.contains(op))
+      continue;
     FailureOr<codegen::GeneratedKernels> generated = codegen::generate(op, *kernels);
     if (failed(generated))
       return signalPassFailure();
     for (const codegen::KernelLaunch &launch : generated->launches)
       declare(launch, *kernelKind(op), op->getLoc());
-    annotate(op, *generated);
+    known.insert({op, std::move(*generated)});
   }
+  SmallVector<const codegen::GeneratedKernels *> chosen;
+  for (Operation *op : ops)
+    chosen.push_back(&known.find(op)->second);
+  for (auto [op, generated] : llvm::zip_equal(ops, chosen))
+    annotate(op, *generated);
   kernels->setName("kernels");
   module.push_back(kernels.release());
 }
