@@ -213,7 +213,7 @@ FailureOr<Forward> Expander::expandModel(nn::ModelOp model, ValueRange columns, 
             << "in scope '" << application.path << "', applied here";
     return failure();
   });
-  IRMapping values;
+  IRMapping &values = forward.values;
   for (auto [argument, column] : llvm::zip(model.getBody().getArguments(), columns)) {
     if (failed(checkType(model, column.getType())))
       return failure();

@@ -19,6 +19,7 @@ struct LossTerm {
 struct Forward {
   llvm::SmallVector<LossTerm> losses;
   llvm::StringMap<mlir::Value> outputs;
+  mlir::IRMapping values; ///< of the model's own body
 };
 
 /// Called after each op of the model's own body, with the concrete values of all values so far.

@@ -37,11 +37,11 @@ FailureOr<Probe> Probe::create(Instantiation &shared, int64_t length) {
   builder.setInsertionPointToEnd(&probe.entry->getBody().emplaceBlock());
   auto inputs = createInputs(builder, model, train::Extent::micro, /*batch=*/1, length);
   EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
-  FailureOr<Forward> forward = buildForward(model, builder, scope, inputs,
-                                            [&](Operation *, IRMapping &values) { probe.values = values; });
+  FailureOr<Forward> forward = buildForward(model, builder, scope, inputs);
   if (failed(forward))
     return failure();
   probe.logits = forward->outputs.lookup("logits");
+  probe.values = std::move(forward->values);
   return probe;
 }
 
