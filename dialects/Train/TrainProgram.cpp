@@ -4,7 +4,7 @@
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/TrainSyntax.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cmath>
 
@@ -24,17 +24,48 @@ public:
 
 private:
   ParseResult parseLine(StringRef word, SMLoc loc);
+  ParseResult checkLines();
   ParseResult parseCount(StringRef attribute);
   ParseResult parseBatch();
   template <typename Attr> ParseResult parseAttr(StringRef name, ParseResult (*parse)(AsmParser &, Attr &));
 
   OpAsmParser &parser;
   OperationState &state;
-  llvm::StringSet<> seen;
+  llvm::StringMap<SMLoc> seen; ///< where each word stands
   SmallVector<Attribute> groups;
   NamedAttrList exports;
 };
+
+/// An error about the line of a word.
+using ErrorAt = llvm::function_ref<InFlightDiagnostic(StringRef word)>;
 } // namespace
+
+/// Checks what one line alone does not tell, or no attribute does.
+static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
+  auto check = [&](StringRef word, StringRef attribute, StringRef name, int64_t most) -> LogicalResult {
+    auto count = program.getAs<IntegerAttr>(attribute);
+    if (count && (count.getInt() < 1 || count.getInt() > most))
+      return errorAt(word) << name << " must lie between 1 and " << most << ", found " << count.getInt();
+    return success();
+  };
+  if (failed(check("batch", "micro_batch", "batch", kMaxBatch)) ||
+      failed(check("batch", "seq_len", "sequence length", kMaxLength)) ||
+      failed(check("accumulate", "accumulate", "accumulate", kMaxAccumulate)) ||
+      failed(check("eval_batch", "eval_batch", "eval_batch", kMaxBatch)) ||
+      failed(check("steps", "steps", "steps", kMaxSteps)))
+    return failure();
+  auto norm = program.getAs<FloatAttr>("clip");
+  double clip = norm ? norm.getValueAsDouble() : 1;
+  if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
+    return errorAt("clip") << "clip must be above 0, found " << formatInF32(clip)
+                           << "; leave it out not to clip";
+  double peak = program.getAs<OptimizerAttr>("optimizer").getLr().getValueAsDouble(),
+         minimum = program.getAs<ScheduleAttr>("schedule").getMinimum().getValueAsDouble();
+  if (minimum > peak)
+    return errorAt("schedule") << "the schedule's minimum " << formatNumber(minimum)
+                               << " exceeds the optimizer's lr " << formatNumber(peak);
+  return success();
+}
 
 template <typename Attr>
 ParseResult ProgramParser::parseAttr(StringRef name, ParseResult (*parse)(AsmParser &, Attr &)) {
@@ -62,7 +93,7 @@ ParseResult ProgramParser::parseBatch() {
 
 ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   bool repeatable = word == "group" || word == "export";
-  if (llvm::is_contained(kWords, word) && !repeatable && !seen.insert(word).second)
+  if (llvm::is_contained(kWords, word) && !repeatable && !seen.try_emplace(word, loc).second)
     return parser.emitError(loc) << "'" << word << "' is given twice";
   if (word == "model") {
     StringAttr model;
@@ -99,6 +130,20 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
                                << listWords(kWords);
 }
 
+/// Says what is wrong with the settings where they are written, which the op no longer knows.
+ParseResult ProgramParser::checkLines() {
+  DictionaryAttr program = state.attributes.getDictionary(parser.getContext());
+  if (failed(checkNumbers(program, [&](StringRef word) { return parser.emitError(seen.lookup(word)); })))
+    return failure();
+  int64_t warmup = program.getAs<ScheduleAttr>("schedule").getWarmup();
+  if (auto steps = program.getAs<IntegerAttr>("steps"); steps && warmup > steps.getInt())
+    // `trainrun --steps` may go further.
+    emitWarning(parser.getEncodedSourceLoc(seen.lookup("schedule")))
+        << "schedule: a run of " << steps.getInt() << " steps ends within the warmup of " << warmup
+        << ", before the rate reaches the optimizer's lr";
+  return success();
+}
+
 ParseResult ProgramParser::parse() {
   while (failed(parser.parseOptionalRBrace())) {
     SMLoc loc = parser.getCurrentLocation();
@@ -119,7 +164,7 @@ ParseResult ProgramParser::parse() {
     state.addAttribute("groups", builder.getArrayAttr(groups));
   if (!exports.empty())
     state.addAttribute("exports", exports.getDictionary(parser.getContext()));
-  return success();
+  return checkLines();
 }
 
 ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -171,27 +216,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult ProgramOp::verify() {
-  auto check = [&](StringRef word, std::optional<uint64_t> count, int64_t most) -> LogicalResult {
-    if (count && (int64_t(*count) < 1 || int64_t(*count) > most))
-      return emitOpError() << word << " must lie between 1 and " << most << ", found " << int64_t(*count);
-    return success();
-  };
-  if (failed(check("batch", getMicroBatch(), kMaxBatch)) ||
-      failed(check("sequence length", getSeqLen(), kMaxLength)) ||
-      failed(check("accumulate", getAccumulate(), kMaxAccumulate)) ||
-      failed(check("eval_batch", getEvalBatch(), kMaxBatch)) || failed(check("steps", getSteps(), kMaxSteps)))
+  if (failed(checkNumbers((*this)->getAttrDictionary(), [&](StringRef) { return emitOpError(); })))
     return failure();
   if (getSeqLen() && !getMicroBatch())
     return emitOpError("has a sequence length without a batch; expected `batch B x T`");
-  if (failed(verifyExports(*this, getExportsAttr())))
-    return failure();
-  double clip = getClipAttr() ? getClipAttr().getValueAsDouble() : 1;
-  if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
-    return emitOpError("clip must be above 0, found ") << formatInF32(clip) << "; leave it out not to clip";
-  double peak = getOptimizer().getLr().getValueAsDouble(),
-         minimum = getSchedule().getMinimum().getValueAsDouble();
-  if (minimum > peak)
-    return emitOpError("the schedule's minimum ")
-           << formatNumber(minimum) << " exceeds the optimizer's lr " << formatNumber(peak);
-  return success();
+  return verifyExports(*this, getExportsAttr());
 }

@@ -17,11 +17,18 @@ RankedTensorType Binding::bind(RankedTensorType column, int64_t batch, int64_t l
   return RankedTensorType::get(shape, column.getElementType());
 }
 
+/// The place of what a file lacks: MLIR knows of a module only which file it is.
+static Location beginningOf(ModuleOp module) {
+  auto file = dyn_cast<FileLineColLoc>(module.getLoc());
+  return file && file.getLine() == 0 ? FileLineColLoc::get(file.getFilename(), 1, 1) : module.getLoc();
+}
+
 static FailureOr<train::ProgramOp> findProgram(ModuleOp module) {
   auto programs = llvm::to_vector(module.getOps<train::ProgramOp>());
   if (programs.empty())
-    return module.emitError("no train.program in this file; expected e.g. `train.program @main { model @mlp  "
-                            "optimizer adamw(lr 1e-3)  batch 8 }`");
+    return emitError(beginningOf(module))
+           << "no train.program in this file; expected e.g. `train.program @main { "
+              "model @mlp  optimizer adamw(lr 1e-3)  batch 8 }`";
   if (programs.size() == 1)
     return programs.front();
   InFlightDiagnostic error = programs[1].emitError("a second train.program; expected one in a file");

@@ -36,7 +36,7 @@ BAD_MODELS = {
     "missing loss": (('  nn.loss "loss" %nll\n', ""), "gpt.mlir:17:1: error: the model has no nn.loss", 'expected e.g. `nn.loss "loss"'),
     "missing batch": (("  batch 3 x 16\n", ""), "gpt.mlir:30:1: error: ", "give --micro-batch, or write `batch B`"),
     "unknown model": (("model @gpt\n", "model @gtp\n"), "gpt.mlir:30:1: error: no nn.model named @gtp", "there is nn.model @gpt"),
-    "bad number": (("clip 1.0", "clip 0.0"), "gpt.mlir:30:1: error: ", "clip must be above 0, found 0"),
+    "bad number": (("clip 1.0", "clip 0.0"), "gpt.mlir:34:3: error: ", "clip must be above 0, found 0"),
     "given twice": (("clip 1.0", "clip 1.0\n  clip 2.0"), "gpt.mlir:35:3: error: ", "'clip' is given twice"),
     "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "'constant' has no setting 'minimum'; it has warmup"),
 }
@@ -116,6 +116,15 @@ class CompileErrors(harness.EndToEndTest):
         text = '  export "x.json" {s = "' + "[" * 1000 + '\\"{"} // "' + "(" * 1000 + "\n"
         Path("strings.mlir").write_text(edited(program("gpt"), ("  clip 1.0\n", text)))
         self.trainc("compile", "strings.mlir", "--compile-to=model")
+
+    def test_no_program(self):
+        Path("none.mlir").write_text("\n// nothing\n")
+        self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "none.mlir:1:1: error: no train.program in this file")
+
+    def test_warmup_beyond_the_last_step(self):
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(warmup 200)")))
+        _, err = self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        self.assertRegex(err, r"\Agpt.mlir:33:3: warning: schedule: a run of 10 steps ends within the warmup of 200, before ")
 
     def test_model_from_standard_input(self):
         done = subprocess.run([TRAINC, "compile", "-", "--compile-to=model"], input=program("gpt"), text=True, capture_output=True)

@@ -212,3 +212,54 @@ train.program @p { model @m optimizer adamw batch 1 accumulate 65537 }
 
 // expected-error @below {{'total' must be a whole number of steps up to 1099511627776, found 2e+12}}
 train.program @p { model @m optimizer adamw schedule linear(total 2e12) }
+
+// -----
+
+// Settings are wrong where they are written.
+train.program @p {
+  model @m
+  optimizer sgd(lr 0.1)
+  // expected-error @below {{the schedule's minimum 0.5 exceeds the optimizer's lr 0.1}}
+  schedule linear(minimum 0.5)
+  batch 4
+}
+
+// -----
+
+train.program @p {
+  model @m
+  optimizer sgd
+  batch 4 x 8
+  // expected-error @below {{steps must lie between 1 and}}
+  steps 0
+}
+
+// -----
+
+train.program @p {
+  model @m
+  // expected-error @below {{optimizer: beta2 must be at least 0 and below 1, found 1}}
+  optimizer adamw(lr 1e-3,
+                  beta2 1.0)
+}
+
+// -----
+
+// The op's own verification, for what is not written as text.
+// expected-error @below {{'train.program' op clip must be above 0, found 0}}
+"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd(lr 0.1)>, schedule = #train.schedule<constant>, clip = 0.0 : f64}> : () -> ()
+
+// -----
+
+train.program @p {
+  model @m
+  optimizer sgd
+  // expected-warning @below {{schedule: a run of 10 steps ends within the warmup of 20, before the rate reaches the optimizer's lr}}
+  schedule linear(warmup 20)
+  steps 10
+}
+
+// -----
+
+// The peak is the last step's.
+train.program @p { model @m optimizer sgd schedule linear(warmup 10) steps 10 }
