@@ -37,4 +37,9 @@ const char *kernelKindName(fb::KernelKind kind) {
   return kind <= fb::KernelKind::MAX ? names[static_cast<size_t>(kind)] : "unknown";
 }
 
+const char *scheduleName(fb::ScheduleKind kind) {
+  static constexpr const char *names[] = {"constant", "linear", "cosine"};
+  return kind <= fb::ScheduleKind::MAX ? names[static_cast<size_t>(kind)] : "unknown";
+}
+
 } // namespace trainc

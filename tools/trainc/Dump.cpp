@@ -151,7 +151,7 @@ void PlanPrinter::printTraining() {
     line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}", training->micro_batch(),
          training->accumulate(), training->seq_len(), training->steps(), training->eval_batch());
     if (const fb::Schedule *schedule = training->schedule())
-      line("schedule {} peak={} minimum={} warmup={} total={}", fb::EnumNameScheduleKind(schedule->kind()),
+      line("schedule {} peak={} minimum={} warmup={} total={}", scheduleName(schedule->kind()),
            schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total());
   }
   if (const fb::Generation *generation = plan_.generation())

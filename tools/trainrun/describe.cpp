@@ -41,18 +41,6 @@ std::string describeEntry(const fb::Entry &entry) {
   return text;
 }
 
-const char *scheduleName(fb::ScheduleKind kind) {
-  switch (kind) {
-  case fb::ScheduleKind::Constant:
-    return "constant";
-  case fb::ScheduleKind::Linear:
-    return "linear";
-  case fb::ScheduleKind::Cosine:
-    return "cosine";
-  }
-  return "unknown";
-}
-
 std::string describeTraining(const fb::Training &training) {
   const fb::Schedule &schedule = *training.schedule();
   std::string text = fmt::format("training: {} micro-batch{} of {} samples a step", training.accumulate(),
