@@ -33,7 +33,7 @@ MAY_INCLUDE = {
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + DIALECTS,
     "lib": COMPILER_BASE + DIALECTS,
-    "tools/common": [],
+    "tools/common": ["runtime/base"],
     "tools/trainrun": ["runtime", "tools/common"],
     "tools": ["tools/common", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/state"] + DIALECTS,
     # The checker of ops runs their kernels.

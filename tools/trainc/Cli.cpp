@@ -1,11 +1,10 @@
 #include "tools/trainc/Cli.h"
 
-#include "runtime/base/print.h"
+#include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/validators.h"
 
 #include <algorithm>
-#include <sstream>
 #include <utility>
 
 namespace trainc {
@@ -179,9 +178,7 @@ int reportUsage(const CLI::App &app, const char *message) {
 
 /// Prints the help or the version that was asked for; returns the exit code.
 int answer(const CLI::App &app, const CLI::ParseError &question) {
-  std::ostringstream text;
-  app.exit(question, text, text);
-  const Status status = printOutput(text.str());
+  const Status status = printAnswer(app, question);
   if (!status.ok())
     put(stderr, fmt::format("error: {}\n", status.message()));
   return status.exitCode();

@@ -1,11 +1,9 @@
 #include "tools/trainrun/options.h"
 
-#include "runtime/base/print.h"
+#include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/validators.h"
 #include "tools/trainrun/contradictions.h"
-
-#include <sstream>
 
 namespace trainc {
 
@@ -200,9 +198,7 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) { // the library reports by exception; none leaves this function
     if (error.get_exit_code() == 0) {
-      std::ostringstream text;
-      app.exit(error, text, text);
-      TRAINC_RETURN_IF_ERROR(printOutput(text.str()));
+      TRAINC_RETURN_IF_ERROR(printAnswer(app, error));
       return std::optional<Options>();
     }
     return invalidInput("{}{}\nRun trainrun --help for the options", error.what(), hint(error, options));
