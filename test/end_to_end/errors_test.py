@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from harness import GOLDEN, TRAINC, TRAINRUN, edited, program, read_safetensors, write_safetensors
+from harness import GOLDEN, TRAINC, TRAINC_OPT, TRAINRUN, edited, program, read_safetensors, write_safetensors
 
 # An edit of the golden GPT, and what its diagnostic must say, the position in the file first.
 BAD_MODELS = {
@@ -113,6 +113,20 @@ class CompileErrors(harness.EndToEndTest):
             with self.subTest(level=level):
                 Path("deep.mlir").write_text("// [[[[\n" + level * 100000)
                 self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, re.compile(r"deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+        for name, text in {
+            "locations": '#l0 = loc("a")\n' + "".join(f'#l{i + 1} =\nloc("a"(#l{i}))\n' for i in range(20000)),
+            "types": "!t0 = i32\n" + "".join(f"!t{i + 1} = tuple<!t{i}>\n" for i in range(20000)),
+        }.items():
+            with self.subTest(name):
+                Path("deep.mlir").write_text(text)
+                self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, re.compile(r"error: deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+                self.fails([TRAINC_OPT, "deep.mlir"], 1, re.compile(r"error: deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+        for expression in ["(d0) -> (" + "-" * 100000, "(d0) : (0 <= d0, 0 >= d0" + " floordiv 3" * 100000]:
+            Path("deep.mlir").write_text("#m = affine_map<(d0) -> (d0)>\n#deep = affine_set<" + expression)
+            self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "error: deep.mlir:2:", "an affine map of more than 1000 bytes")
+        text = '#l0 = loc("a")\n' + "".join(f'#l{i + 1} = loc("a"(#l{i}))\n' for i in range(200))
+        Path("shallow.mlir").write_text(text + "module {} loc(#l200)\n")
+        self.run_program(TRAINC_OPT, "shallow.mlir", "--mlir-print-debuginfo")
         text = '  export "x.json" {s = "' + "[" * 1000 + '\\"{"} // "' + "(" * 1000 + "\n"
         Path("strings.mlir").write_text(edited(program("gpt"), ("  clip 1.0\n", text)))
         self.trainc("compile", "strings.mlir", "--compile-to=model")
@@ -135,7 +149,7 @@ class CompileErrors(harness.EndToEndTest):
         Path("gpt.mlir").write_text(program("gpt"))
         self.trainc("compile", "gpt.mlir", "-o", "x.plan")
         for command in [[TRAINC, "compile", "gpt.mlir", "--compile-to=model"], [TRAINC, "dump", "x.plan"], [TRAINC, "--help"],
-                        [harness.BIN / "trainc-opt", "gpt.mlir"]]:
+                        [TRAINC_OPT, "gpt.mlir"]]:
             with self.subTest(command=command), open("/dev/full", "w") as full:
                 done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
                 self.assertEqual(done.returncode, 1)

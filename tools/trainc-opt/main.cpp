@@ -2,21 +2,40 @@
 // looking.
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_options.h"
+#include "tools/common/llvm_output.h"
+#include "tools/common/nesting.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+namespace {
+
+int fail(const std::string &message) {
+  llvm::errs() << "error: " << message << "\n";
+  return 1;
+}
+
+/// What MLIR would not survive to report; a file that cannot be read is its to report.
+std::optional<std::string> findDeepNestingIn(const std::string &path) {
+  if (path == "-")
+    return std::nullopt;
+  const auto file = llvm::MemoryBuffer::getFile(path);
+  return file ? trainc::findDeepNesting(**file) : std::nullopt;
+}
+
+} // namespace
 
 int main(int argc, char **argv) {
   trainc::hideLibraryOptions();
   mlir::DialectRegistry registry;
   trainc::registerDialects(registry);
   trainc::registerPasses();
-  int code = mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "trainc optimizer driver\n", registry));
-  llvm::outs().flush();
-  if (std::error_code error = llvm::outs().error()) {
-    llvm::outs().clear_error(); // an error that nobody clears ends the program
-    llvm::errs() << "error: cannot write to standard output: " << error.message() << "\n";
-    return 1;
-  }
+  const auto [input, output] =
+      mlir::registerAndParseCLIOptions(argc, argv, "trainc optimizer driver\n", registry);
+  if (const std::optional<std::string> deep = findDeepNestingIn(input))
+    return fail(*deep);
+  const int code = mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  if (const std::optional<std::string> error = trainc::flushOutput())
+    return fail(*error);
   return code;
 }

@@ -3,6 +3,8 @@
 #include "lib/Pipelines/Pipeline.h"
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
+#include "tools/common/llvm_output.h"
+#include "tools/common/nesting.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Hints.h"
 #include "tools/trainc/ModelFile.h"
@@ -11,7 +13,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
-#include "llvm/Support/raw_ostream.h"
 
 #include <array>
 #include <chrono>
@@ -34,13 +35,10 @@ static Status checkPaths(const CompileCommand &command) {
 }
 
 static Status print(mlir::ModuleOp module) {
-  llvm::raw_fd_ostream &out = llvm::outs();
-  module->print(out);
-  out << "\n";
-  out.flush();
-  const std::error_code error = out.error();
-  out.clear_error(); // an error that nobody clears ends the program
-  return error ? failed("cannot write to standard output: {}", error.message()) : Status();
+  module->print(llvm::outs());
+  llvm::outs() << "\n";
+  const std::optional<std::string> error = flushOutput();
+  return error ? failed("{}", *error) : Status();
 }
 
 int runCompile(const CompileCommand &command) {
@@ -50,8 +48,8 @@ int runCompile(const CompileCommand &command) {
   auto file = readModel(command.model);
   if (!file.ok())
     return finish(file.status());
-  if (Status status = checkNesting(**file); !status.ok())
-    return finish(status);
+  if (const auto deep = findDeepNesting(**file))
+    return finish(invalidInput("{}", *deep));
 
   mlir::DialectRegistry registry;
   registerDialects(registry);
