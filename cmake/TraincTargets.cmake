@@ -9,7 +9,8 @@ target_include_directories(trainc_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJEC
 target_compile_options(trainc_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-parameter)
 target_compile_definitions(trainc_flags INTERFACE TRAINC_VERSION="${PROJECT_VERSION}")
 if(TRAINC_SANITIZE)
-  target_compile_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_compile_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+    -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/unsanitized.txt)
   target_link_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE})
 endif()
 if(TRAINC_FUZZ)

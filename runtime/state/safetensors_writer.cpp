@@ -11,8 +11,6 @@ namespace trainc {
 namespace {
 
 constexpr size_t kAlignment = 64;
-/// Hashed twice and written while it is in the cache.
-constexpr size_t kChunkBytes = size_t{1} << 18;
 
 /// The length and the JSON, padded with blanks so that the tensors begin at a multiple of kAlignment.
 std::string header(std::span<const StateTensor> tensors) {
@@ -37,7 +35,7 @@ std::string header(std::span<const StateTensor> tensors) {
 Result<uint64_t> writeTensor(DurableFile &file, std::span<const std::byte> bytes) {
   StreamHash hash;
   while (!bytes.empty()) {
-    const auto chunk = bytes.first(std::min(bytes.size(), kChunkBytes));
+    const auto chunk = bytes.first(std::min(bytes.size(), kHashChunkBytes));
     hash.update(chunk);
     TRAINC_RETURN_IF_ERROR(file.write(chunk));
     bytes = bytes.subspan(chunk.size());

@@ -9,6 +9,10 @@
 
 namespace trainc {
 
+/// Bytes that are hashed and then copied or written while they are in the cache; a multiple of every element
+/// size.
+inline constexpr size_t kHashChunkBytes = size_t{1} << 18;
+
 /// The same value as xxh3() of all pieces in one.
 class StreamHash {
 public:

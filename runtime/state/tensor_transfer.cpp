@@ -13,9 +13,6 @@ namespace trainc {
 
 namespace {
 
-/// Hashed and copied while it is in the cache; a multiple of every element size.
-constexpr size_t kChunkBytes = size_t{1} << 18;
-
 template <typename From> void toFloats(std::byte *destination, std::span<const std::byte> source) {
   for (size_t i = 0; i < source.size() / sizeof(From); ++i) {
     From from;
@@ -49,8 +46,8 @@ bool transfer(const TensorTransfer &job) {
   const size_t destinationElement =
       source.elements() == 0 ? 1 : job.destination->bytes.size() / source.elements();
   StreamHash hash;
-  for (size_t offset = 0; offset < source.bytes.size(); offset += kChunkBytes) {
-    const auto chunk = source.bytes.subspan(offset, std::min(kChunkBytes, source.bytes.size() - offset));
+  for (size_t offset = 0; offset < source.bytes.size(); offset += kHashChunkBytes) {
+    const auto chunk = source.bytes.subspan(offset, std::min(kHashChunkBytes, source.bytes.size() - offset));
     if (job.checksum)
       hash.update(chunk);
     std::byte *destination = job.destination->bytes.data() + offset / sourceElement * destinationElement;

@@ -1,6 +1,7 @@
 #include "runtime/data/tokenize.h"
 
 #include "test/unit/runtime/data/support.h"
+#include "test/unit/runtime/data/tokenizer_goldens.h"
 
 #include <unistd.h>
 
@@ -8,8 +9,6 @@ namespace trainc {
 namespace {
 
 using namespace test;
-
-const std::string kGoldens = TRAINC_TOKENIZER_GOLDENS;
 
 TEST(Tokenize, WritesTokensAndSidecar) {
   const Folder folder;
@@ -49,7 +48,7 @@ TEST(Tokenize, LongTextsComeInPieces) {
     text += fmt::format("{} <|endoftext|> waters\n", text.size());
   const std::string output = folder / "t.bin";
   std::vector<uint64_t> progress;
-  ASSERT_OK(tokenize({.tokenizer = kGoldens + "/tokenizer.json",
+  ASSERT_OK(tokenize({.tokenizer = kTokenizerGoldens + "/tokenizer.json",
                       .texts = {folder.write("1.txt", text)},
                       .output = output,
                       .endToken = "",
@@ -102,7 +101,7 @@ TEST(Tokenize, MayBeStopped) {
 
 TEST(Tokenize, WidensForLargeVocabularies) {
   const Folder folder;
-  std::string json = readFile(kGoldens + "/tokenizer.json");
+  std::string json = readFile(kTokenizerGoldens + "/tokenizer.json");
   const std::string old = "\"id\":0,";
   json.replace(json.find(old), old.size(), "\"id\":70000,");
   const std::string entry = "\"<|endoftext|>\":0,";
@@ -150,7 +149,7 @@ TEST(Tokenize, FullDiskLeavesNothing) {
 TEST(Tokenize, AFullDiskEndsTheWork) {
   if (!std::filesystem::exists("/dev/full"))
     GTEST_SKIP() << "no /dev/full";
-  for (const auto &tokenizer : std::vector<std::string>{"bytes", kGoldens + "/tokenizer.json"}) {
+  for (const auto &tokenizer : std::vector<std::string>{"bytes", kTokenizerGoldens + "/tokenizer.json"}) {
     const Folder folder;
     const std::string output = folder / "t.bin";
     std::filesystem::create_symlink("/dev/full", fmt::format("{}.{}.tmp", output, ::getpid()));

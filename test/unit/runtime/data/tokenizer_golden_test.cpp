@@ -1,6 +1,7 @@
 // Equality with Hugging Face's tokenizers; test/golden/tokenizer/make_goldens.py wrote the numbers.
 #include "runtime/data/tokenizer/tokenizer.h"
 #include "test/unit/runtime/data/support.h"
+#include "test/unit/runtime/data/tokenizer_goldens.h"
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,10 +12,8 @@ namespace {
 using namespace test;
 using Json = nlohmann::json;
 
-const std::string kGoldens = TRAINC_TOKENIZER_GOLDENS;
-
 const Json &goldens() {
-  static const Json kJson = Json::parse(readFile(kGoldens + "/goldens.json"));
+  static const Json kJson = Json::parse(readFile(kTokenizerGoldens + "/goldens.json"));
   return kJson;
 }
 
@@ -26,13 +25,13 @@ protected:
       if (variant["name"] == GetParam())
         variant_ = variant;
     ASSERT_TRUE(variant_.is_object());
-    auto tokenizer =
-        openTokenizer(variant_["patch"].is_null() ? kGoldens + "/vocab.json" : patched(variant_["patch"]));
+    auto tokenizer = openTokenizer(variant_["patch"].is_null() ? kTokenizerGoldens + "/vocab.json"
+                                                               : patched(variant_["patch"]));
     ASSERT_OK(tokenizer);
     tokenizer_ = std::move(*tokenizer);
   }
   std::string patched(const Json &patch) {
-    Json json = Json::parse(readFile(kGoldens + "/tokenizer.json"));
+    Json json = Json::parse(readFile(kTokenizerGoldens + "/tokenizer.json"));
     json.merge_patch(patch);
     return folder_.write("tokenizer.json", json.dump());
   }
