@@ -127,6 +127,8 @@ class CompileErrors(harness.EndToEndTest):
         text = '#l0 = loc("a")\n' + "".join(f'#l{i + 1} = loc("a"(#l{i}))\n' for i in range(200))
         Path("shallow.mlir").write_text(text + "module {} loc(#l200)\n")
         self.run_program(TRAINC_OPT, "shallow.mlir", "--mlir-print-debuginfo")
+        out, _ = self.run_program("bash", "-c", f"{TRAINC_OPT} <(cat shallow.mlir) --mlir-print-debuginfo")
+        self.assertIn("#loc200", out)
         text = '  export "x.json" {s = "' + "[" * 1000 + '\\"{"} // "' + "(" * 1000 + "\n"
         Path("strings.mlir").write_text(edited(program("gpt"), ("  clip 1.0\n", text)))
         self.trainc("compile", "strings.mlir", "--compile-to=model")

@@ -6,6 +6,7 @@
 #include "tools/common/nesting.h"
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 namespace {
@@ -15,9 +16,10 @@ int fail(const std::string &message) {
   return 1;
 }
 
-/// What MLIR would not survive to report; a file that cannot be read is its to report.
+/// What MLIR would not survive to report. A file that cannot be read is its to report, and a pipe is read
+/// once.
 std::optional<std::string> findDeepNestingIn(const std::string &path) {
-  if (path == "-")
+  if (!llvm::sys::fs::is_regular_file(path))
     return std::nullopt;
   const auto file = llvm::MemoryBuffer::getFile(path);
   return file ? trainc::findDeepNesting(**file) : std::nullopt;
