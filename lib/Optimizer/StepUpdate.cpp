@@ -58,6 +58,14 @@ StepUpdate::Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef
   return gradients;
 }
 
+/// What an entry has read by now; before the update it writes no parameter.
+static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
+  llvm::StringMap<Value> values;
+  for (auto read : entry.getBody().getOps<train::GetOp>())
+    values.try_emplace(read.getState(), read.getResult());
+  return values;
+}
+
 void StepUpdate::buildUpdate(train::EntryOp entry, const Gradients &gradients) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
@@ -72,8 +80,11 @@ void StepUpdate::buildUpdate(train::EntryOp entry, const Gradients &gradients) {
       program.getClip() ? buildClipFactor(build, norm, program.getClip()->convertToDouble()) : Value();
   std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());
   rule->begin(build);
+  llvm::StringMap<Value> known = valuesReadIn(entry);
   for (auto [name, gradient] : gradients) {
-    Value value = build.read(name);
+    Value value = known.lookup(name);
+    if (!value)
+      value = build.read(name);
     auto settings = train::settingsOf(program, name, nn::shapeOf(value).size());
     Value clipped = clip ? build.scale(gradient, clip) : gradient;
     build.replace(name, value, rule->update(build, {name, value, clipped, settings}));

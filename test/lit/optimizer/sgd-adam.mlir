@@ -22,6 +22,23 @@ train.entry @micro_step {
 
 // -----
 
+// What the forward has read is not read again.
+train.program @p { model @m optimizer sgd(lr 0.1) schedule constant batch 2 }
+train.state parameter @w : tensor<4x3xf32>
+// CHECK-LABEL: train.program
+// CHECK: train.entry @micro_step
+train.entry @micro_step {
+  // CHECK: %[[W:.*]] = train.get @w
+  // CHECK-NOT: train.get @w
+  // CHECK: %[[N:.*]] = nn.sub %[[W]]
+  // CHECK: nn.select %{{.*}}, %[[N]], %[[W]]
+  %w = train.get @w : tensor<4x3xf32>
+  %g = nn.exp %w : tensor<4x3xf32>
+  train.gradient @w, %g : tensor<4x3xf32>
+}
+
+// -----
+
 // Momentum, and decay as a part of the gradient.
 train.program @p { model @m optimizer sgd(lr 0.1, momentum 0.75, weight_decay 0.5) schedule constant batch 2 }
 train.state parameter @w : tensor<4x3xf32>
