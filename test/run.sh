@@ -12,7 +12,7 @@ if [ "${1:-}" = fast ]; then
 fi
 
 stage "runtime alone, with the system's compiler and without LLVM"
-cmake --preset runtime-only >/dev/null
+cmake --preset runtime-only -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16 >/dev/null
 cmake --build --preset runtime-only --target trainrun
 
 stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for half a minute each"
