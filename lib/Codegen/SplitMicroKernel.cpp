@@ -8,7 +8,7 @@ using namespace trainc::codegen::split;
 
 namespace {
 
-/// Two by two tiles of sums (0 to 3), two of A (4, 5) and two of B (6, 7).
+/// Two by two tiles of sums (0 to 3), two of A and two of B.
 class SplitMicroKernel {
 public:
   SplitMicroKernel(Emitter &emit, func::FuncOp function)
@@ -51,24 +51,35 @@ private:
     forSums([&](int64_t tile, Value at) { unit.store(tile, at, rowBytes); });
   }
 
-  /// The six products of pieces above 2^-24 of the whole, in an order in which each changes one side only.
+  /// The six products of pieces above 2^-24 of the whole, in an order in which each changes one side only. A
+  /// register takes the next piece right after its last use, while the other half multiplies.
   void addStep(Value fromA, Value fromB) {
-    constexpr std::pair<int, int> kProducts[] = {{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}};
-    int loadedA = -1, loadedB = -1;
-    for (auto [pieceA, pieceB] : kProducts) {
-      if (std::exchange(loadedA, pieceA) != pieceA)
-        loadPiece(4, fromA, pieceA);
-      if (std::exchange(loadedB, pieceB) != pieceB)
-        loadPiece(6, fromB, pieceB);
-      for (int64_t tile = 0; tile < 4; ++tile)
-        unit.multiplyAdd(tile, 4 + tile / 2, 6 + tile % 2);
+    constexpr std::array<std::pair<int, int>, 6> kProducts{{{0, 2}, {0, 1}, {1, 1}, {1, 0}, {2, 0}, {0, 0}}};
+    for (int half = 0; half < 2; ++half) {
+      load(kTilesA, fromA, kProducts[0].first, half);
+      load(kTilesB, fromB, kProducts[0].second, half);
+    }
+    for (size_t i = 0; i < kProducts.size(); ++i) {
+      const auto [nextA, nextB] = kProducts[std::min(i + 1, kProducts.size() - 1)];
+      for (int half = 0; half < 2; ++half)
+        if (nextB != kProducts[i].second) {
+          multiply(0, half);
+          multiply(1, half);
+          load(kTilesB, fromB, nextB, half);
+        } else {
+          multiply(half, 0);
+          multiply(half, 1);
+          if (nextA != kProducts[i].first)
+            load(kTilesA, fromA, nextA, half);
+        }
     }
   }
 
-  void loadPiece(int64_t tile, Value from, int64_t piece) {
-    for (int64_t half = 0; half < 2; ++half)
-      unit.load(tile + half, bytes(from, emit.i64(piece * kPieceBytes + half * kTileBytes)),
-                emit.i64(kTileBytes / kUnitRows));
+  void multiply(int row, int column) { unit.multiplyAdd(2 * row + column, kTilesA + row, kTilesB + column); }
+
+  void load(int64_t tiles, Value from, int64_t piece, int64_t half) {
+    unit.load(tiles + half, bytes(from, emit.i64(piece * kPieceBytes + half * kTileBytes)),
+              emit.i64(kTileBytes / kUnitRows));
   }
 
   void copyValid(Value from, Value fromStride, Value to, Value toStride) {
@@ -81,6 +92,8 @@ private:
       }
     });
   }
+
+  static constexpr int64_t kTilesA = 4, kTilesB = 6;
 
   Emitter &emit;
   MatrixUnit unit;

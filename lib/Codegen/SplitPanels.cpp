@@ -27,6 +27,7 @@ private:
   SmallVector<Value> square(Value lane, Value term, Inside inside);
   Value alongTerms(Value lane, Value term, int64_t i, Inside inside);
   Value alongLanes(Value lane, Value term, int64_t i, Inside inside);
+  void prefetchLater(Value row, Value column);
   void storePieces(Value first, Value second, Value tile, int64_t row);
 
   Value bits(Value real) { return arith::BitcastOp::create(emit.builder, emit.loc, integers(), real); }
@@ -76,9 +77,15 @@ SmallVector<Value> SplitPacking::square(Value lane, Value term, Inside inside) {
   return asInMemory ? vectors : emit.transposed(vectors);
 }
 
+/// The block that follows in the outer loop: its rows are too far away for the CPU's own prefetching.
+void SplitPacking::prefetchLater(Value row, Value column) {
+  emit.prefetch(emit.pointer(from, reals().getElementType(), emit.add(emit.mul(row, stride), column)));
+}
+
 /// Terms of lane `lane` + i; zero from the depth on. Lanes past the last repeat it.
 Value SplitPacking::alongTerms(Value lane, Value term, int64_t i, Inside inside) {
   Value row = emit.add(lane, i);
+  prefetchLater(emit.add(row, kUnitRows), term);
   Mask mask;
   if (inside == Inside::Edge) {
     row = emit.min(row, emit.add(valid, int64_t(-1)));
@@ -90,6 +97,7 @@ Value SplitPacking::alongTerms(Value lane, Value term, int64_t i, Inside inside)
 /// Lanes of term `term` + i; zero from the depth on.
 Value SplitPacking::alongLanes(Value lane, Value term, int64_t i, Inside inside) {
   Value row = emit.add(term, i);
+  prefetchLater(emit.add(row, kStepTerms), lane);
   Mask mask;
   if (inside == Inside::Edge) {
     Value count = arith::SelectOp::create(emit.builder, emit.loc, emit.less(row, depth),
