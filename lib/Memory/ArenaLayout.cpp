@@ -3,19 +3,32 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <numeric>
+#include <vector>
 
 namespace trainc {
 
 int64_t alignBuffer(int64_t bytes) { return int64_t(llvm::alignTo(uint64_t(bytes), kBufferAlignment)); }
 
-/// The lowest offset at which `bytes` fit beside the taken ranges (sorted by offset).
-static int64_t lowestGap(llvm::ArrayRef<std::pair<int64_t, int64_t>> taken, int64_t bytes) {
+namespace {
+/// A buffer that has its place.
+struct Placed {
+  int64_t begin, end;
+  const Lifetime *lifetime;
+};
+} // namespace
+
+/// The lowest offset at which `bytes` fit beside those of the placed buffers (sorted by offset) that live at
+/// the same time.
+static int64_t lowestGap(llvm::ArrayRef<Placed> placed, const Lifetime &lifetime, int64_t bytes) {
   int64_t offset = 0;
-  for (auto [begin, end] : taken) {
-    if (begin - offset >= bytes)
+  for (const Placed &other : placed) {
+    if (other.lifetime->first > lifetime.last || lifetime.first > other.lifetime->last)
+      continue;
+    if (other.begin - offset >= bytes)
       break;
-    offset = std::max(offset, end);
+    offset = std::max(offset, other.end);
   }
   return offset;
 }
@@ -29,19 +42,14 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
 
   ArenaLayout layout;
   layout.offsets.resize(lifetimes.size());
-  llvm::SmallVector<unsigned> placed;
-  llvm::SmallVector<std::pair<int64_t, int64_t>> taken;
+  std::vector<Placed> placed;
   for (unsigned index : order) {
-    const Lifetime &lifetime = lifetimes[index];
-    int64_t bytes = alignBuffer(lifetime.bytes);
-    taken.clear();
-    for (unsigned other : placed)
-      if (lifetimes[other].first <= lifetime.last && lifetime.first <= lifetimes[other].last)
-        taken.push_back({layout.offsets[other], layout.offsets[other] + alignBuffer(lifetimes[other].bytes)});
-    llvm::sort(taken);
-    layout.offsets[index] = lowestGap(taken, bytes);
-    layout.bytes = std::max(layout.bytes, layout.offsets[index] + bytes);
-    placed.push_back(index);
+    int64_t bytes = alignBuffer(lifetimes[index].bytes), offset = lowestGap(placed, lifetimes[index], bytes);
+    layout.offsets[index] = offset;
+    layout.bytes = std::max(layout.bytes, offset + bytes);
+    auto isBehind = [](int64_t at, const Placed &other) { return at < other.begin; };
+    placed.insert(std::upper_bound(placed.begin(), placed.end(), offset, isBehind),
+                  {offset, offset + bytes, &lifetimes[index]});
   }
   return layout;
 }

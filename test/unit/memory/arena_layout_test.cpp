@@ -22,6 +22,17 @@ void expectSound(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) 
   }
 }
 
+/// Fails unless each buffer lies at the start of the arena or right behind one that is alive with it.
+void expectNoHoles(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) {
+  for (size_t a = 0; a < lifetimes.size(); ++a) {
+    bool supported = layout.offsets[a] == 0;
+    for (size_t b = 0; b < lifetimes.size(); ++b)
+      supported |= lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last &&
+                   layout.offsets[b] + alignBuffer(lifetimes[b].bytes) == layout.offsets[a];
+    EXPECT_TRUE(supported) << "buffer " << a;
+  }
+}
+
 TEST(ArenaLayout, EmptyArenaTakesNothing) { EXPECT_EQ(layOutArena({}).bytes, 0); }
 
 TEST(ArenaLayout, BuffersOfDisjointLifetimesShareBytes) {
@@ -59,6 +70,7 @@ TEST(ArenaLayout, RandomLifetimesAreSoundAndTheSameEveryTime) {
     }
     ArenaLayout layout = layOutArena(lifetimes);
     expectSound(lifetimes, layout);
+    expectNoHoles(lifetimes, layout);
     EXPECT_GE(layout.bytes, largestTogether);
     EXPECT_EQ(layout.offsets, layOutArena(lifetimes).offsets);
   }
