@@ -126,7 +126,7 @@ void trainc::legalizePrimitives(Block &block) {
       legalizeReduce(reduce);
     else if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
       legalizeBroadcast(broadcast);
-    else if (ReadAnalysis::isZero(&op))
+    else if (isZero(&op))
       zeros.push_back(&op);
   }
   llvm::for_each(zeros, separateZero);

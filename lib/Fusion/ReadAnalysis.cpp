@@ -18,11 +18,6 @@ static constexpr unsigned kMaxFreeCost = 16;
 bool ReadAnalysis::isPrimitive(Operation *op) { return IterationSpace::isPrimitive(op); }
 bool ReadAnalysis::isView(Operation *op) { return isa<nn::BroadcastOp, nn::ReshapeOp>(op); }
 
-bool ReadAnalysis::isZero(Operation *op) {
-  auto constant = dyn_cast<nn::ConstantOp>(op);
-  return constant && constant.getValue().isZero() && !constant.getValue().isNegative();
-}
-
 Value ReadAnalysis::stripReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
     value = reshape.getX();

@@ -2,6 +2,7 @@
 // cost nothing to make again.
 #pragma once
 
+#include "lib/Analysis/Scheduled.h"
 #include "lib/Fusion/Pattern.h"
 
 #include "mlir/IR/Block.h"
@@ -61,8 +62,6 @@ public:
   /// True for ops that can stand in a kernel: elementwise, reduce, broadcast, reshape, gather.
   static bool isPrimitive(mlir::Operation *op);
   static bool isView(mlir::Operation *op);
-  /// True for nn.constant 0, which needs no kernel.
-  static bool isZero(mlir::Operation *op);
   /// The value whose bytes `value` is: looks through reshapes.
   static mlir::Value stripReshapes(mlir::Value value);
 

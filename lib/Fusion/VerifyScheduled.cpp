@@ -3,7 +3,7 @@
 
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/IterationSpace.h"
-#include "lib/Fusion/ReadAnalysis.h"
+#include "lib/Analysis/Scheduled.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -22,27 +22,13 @@ struct VerifyScheduled : trainc::impl::VerifyScheduledPassBase<VerifyScheduled> 
 
   void runOnOperation() override {
     getOperation()->walk([&](train::EntryOp entry) {
-      if (failed(verifyBlock(entry.getBody().front())))
+      if (failed(requireScheduled(entry.getBody().front())))
         signalPassFailure();
+      entry.walk([&](nn::KernelOp kernel) {
+        if (failed(IterationSpace::of(kernel)))
+          signalPassFailure();
+      });
     });
-  }
-
-private:
-  static LogicalResult verifyBlock(Block &block) {
-    LogicalResult result = success();
-    for (Operation &op : block) {
-      bool known = isa<train::GetOp, train::SetOp, train::InputOp, nn::YieldOp, ExecutableOpInterface>(op);
-      if (!known && !ReadAnalysis::isZero(&op)) {
-        op.emitOpError("is left in phase 'scheduled', but nothing executes it; expected kernels, products, "
-                       "attention, and reads and writes of states (run --decompose and --fuse before)");
-        result = failure();
-      }
-      if (auto kernel = dyn_cast<nn::KernelOp>(op); kernel && failed(IterationSpace::of(kernel)))
-        result = failure();
-      if (auto chunks = dyn_cast<nn::ChunksOp>(op); chunks && failed(verifyBlock(chunks.getBody().front())))
-        result = failure();
-    }
-    return result;
   }
 };
 

@@ -1,6 +1,7 @@
 // Decides where each value of an entry lives, before addresses are known.
 #pragma once
 
+#include "lib/Analysis/Scheduled.h"
 #include "lib/Memory/Storage.h"
 #include "lib/Memory/Timeline.h"
 

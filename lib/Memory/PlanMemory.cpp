@@ -1,5 +1,6 @@
 // The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
 #include "lib/Analysis/Concrete.h"
+#include "lib/Analysis/Scheduled.h"
 #include "lib/Memory/ArenaLayout.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Memory/Emission.h"
@@ -86,6 +87,9 @@ void PlanMemoryPass::runOnOperation() {
   ModuleOp module = getOperation();
   if (failed(requireConcrete(module)))
     return signalPassFailure();
+  for (auto entry : module.getOps<train::EntryOp>())
+    if (failed(requireScheduled(entry.getBody().front())))
+      return signalPassFailure();
   persistentBytes_ = scratchBytes_ = 0;
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;

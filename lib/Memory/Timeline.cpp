@@ -1,7 +1,5 @@
 #include "lib/Memory/Timeline.h"
 
-#include "mlir/IR/Matchers.h"
-
 using namespace mlir;
 
 namespace trainc {
@@ -12,7 +10,6 @@ static bool hasClass(Operation *op, KernelClass kernelClass) {
 }
 
 bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias); }
-bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
 bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 
 Timeline::Timeline(train::EntryOp entry) { number(entry.getBody().front()); }

@@ -30,8 +30,6 @@ private:
 
 /// True for ops whose result is the operand's bytes.
 bool isAlias(mlir::Operation *op);
-/// True for zero constants, which are filled where they are needed.
-bool isZero(mlir::Value value);
 /// True for counted loops.
 bool isLoop(mlir::Operation *op);
 

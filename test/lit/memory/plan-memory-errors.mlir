@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --plan-memory -verify-diagnostics
+// RUN: trainc-opt %s --plan-memory -split-input-file -verify-diagnostics
 
 train.state output @out : tensor<4xf32>
 train.entry @update {
@@ -8,5 +8,15 @@ train.entry @update {
     %s = nn.square %a : tensor<4xf32>
     nn.yield %s : tensor<4xf32>
   }
+  train.set @out, %y : tensor<4xf32>
+}
+
+// -----
+
+train.state output @out : tensor<4xf32>
+train.entry @update {
+  %x = train.input "x" micro : tensor<4xf32>
+  // expected-error @below {{nothing executes it}}
+  %y = nn.exp %x : tensor<4xf32>
   train.set @out, %y : tensor<4xf32>
 }

@@ -1,0 +1,27 @@
+#include "lib/Analysis/Scheduled.h"
+
+#include "dialects/NN/NN.h"
+#include "dialects/Train/Train.h"
+
+using namespace mlir;
+
+bool trainc::isZero(Operation *op) {
+  auto constant = dyn_cast_or_null<nn::ConstantOp>(op);
+  return constant && constant.getValue().isPosZero();
+}
+
+LogicalResult trainc::requireScheduled(Block &block) {
+  LogicalResult result = success();
+  for (Operation &op : block) {
+    bool known = isa<train::GetOp, train::SetOp, train::InputOp, nn::YieldOp, ExecutableOpInterface>(op);
+    if (!known && !isZero(&op)) {
+      op.emitOpError("is left in phase 'scheduled', but nothing executes it; expected kernels, products, "
+                     "attention, and reads and writes of states (run --decompose and --fuse before)");
+      result = failure();
+    }
+    if (auto chunks = dyn_cast<nn::ChunksOp>(op);
+        chunks && failed(requireScheduled(chunks.getBody().front())))
+      result = failure();
+  }
+  return result;
+}
