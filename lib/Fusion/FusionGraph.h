@@ -33,6 +33,8 @@ public:
   std::pair<int64_t, int64_t> rowsAndColumns(mlir::Operation *op) const;
   /// True if an op outside its group uses the result of `op`.
   bool isOutput(mlir::Operation *op) const { return leavesGroup(node(op)); }
+  /// Groups that fuse() came by in looking for ways between others.
+  uint64_t searched() const { return searchedGroups; }
   /// Where a kernel of `members` belongs: the last of them, or the first user of a result if that comes
   /// before.
   mlir::Operation *place(llvm::ArrayRef<mlir::Operation *> members) const;
@@ -81,8 +83,9 @@ private:
   std::vector<Node> nodes;
   std::vector<Group> groups;
   Waypoints waypoints;
-  GroupOrder order;                         ///< respects all edges
-  unsigned searches = 0;                    ///< by now, twice
+  GroupOrder order;      ///< respects all edges
+  unsigned searches = 0; ///< by now, twice
+  uint64_t searchedGroups = 0;
   llvm::SmallVector<unsigned> libraryCalls; ///< before each node
   llvm::DenseMap<mlir::Operation *, unsigned> index;
 };

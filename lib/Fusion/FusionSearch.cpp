@@ -23,6 +23,7 @@ std::optional<FusionGraph::Between> FusionGraph::findBetween(unsigned first, uns
     if (side.next == side.reached.size())
       return Between{{side.reached.begin() + 1, side.reached.end()}, isForward};
     unsigned group = side.reached[side.next++];
+    ++searchedGroups;
     for (unsigned member : groups[group].members) {
       ArrayRef<unsigned> neighbours = isForward ? nodes[member].after : nodes[member].before;
       side.cost += 1 + neighbours.size();
