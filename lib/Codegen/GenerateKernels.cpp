@@ -125,31 +125,32 @@ void GenerateKernelsPass::runOnOperation() {
   if (failed(requireConcrete(module)))
     return signalPassFailure();
   declared_.clear();
-  SmallVector<Operation *> ops;
+  SmallVector<std::pair<Operation *, plan::KernelKind>> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!kernelKind(op))
+    std::optional<plan::KernelKind> kind = kernelKind(op);
+    if (!kind)
       return WalkResult::advance();
-    ops.push_back(op);
+    ops.emplace_back(op, *kind);
     return WalkResult::skip(); // a kernel's region is part of it
   });
   OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(getContext(), products);
   // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
   DenseMap<Operation *, codegen::GeneratedKernels, codegen::EqualOps> known;
-  for (Operation *op : ops) {
+  for (auto [op, kind] : ops) {
     if (known.contains(op))
       continue;
     FailureOr<codegen::GeneratedKernels> generated = codegen::generate(op, *kernels);
     if (failed(generated))
       return signalPassFailure();
     for (const codegen::KernelLaunch &launch : generated->launches)
-      declare(launch, *kernelKind(op), op->getLoc());
+      declare(launch, kind, op->getLoc());
     known.insert({op, std::move(*generated)});
   }
   SmallVector<const codegen::GeneratedKernels *> chosen;
-  for (Operation *op : ops)
+  for (auto [op, kind] : ops)
     chosen.push_back(&known.find(op)->second);
-  for (auto [op, generated] : llvm::zip_equal(ops, chosen))
-    annotate(op, *generated);
+  for (auto [launched, generated] : llvm::zip_equal(ops, chosen))
+    annotate(launched.first, *generated);
   kernels->setName("kernels");
   module.push_back(kernels.release());
 }

@@ -35,15 +35,22 @@ template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
           "WORD"};
 }
 
+/// Turns "2KiB" into "2048"; false where it is no size above 0.
+bool toBytes(std::string &text) {
+  if (text.starts_with('0')) // would make it octal
+    return false;
+  try {
+    return CLI::AsSizeValue(false)(text).empty() && kPositive(text).empty();
+  } catch (const CLI::ValidationError &) {
+    return false;
+  }
+}
+
 const CLI::Validator kBytes(
     [](std::string &text) {
       const std::string given = text;
-      try {
-        // A leading zero would make it octal.
-        if (!given.starts_with('0') && CLI::AsSizeValue(false)(text).empty() && kPositive(text).empty())
-          return std::string();
-      } catch (const CLI::ValidationError &) { // what AsSizeValue says is that it failed
-      }
+      if (toBytes(text))
+        return std::string();
       return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", given);
     },
     "SIZE");

@@ -18,8 +18,8 @@ Status tooLarge(const std::string &name) {
 
 Result<std::string> readAll(std::FILE *file, const std::string &name) {
   std::string text, chunk(size_t{64} << 10, '\0');
-  while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file)) {
-    text.append(chunk, 0, count);
+  while (!std::feof(file) && !std::ferror(file)) {
+    text.append(chunk, 0, std::fread(chunk.data(), 1, chunk.size(), file));
     if (text.size() > kMaxBytes)
       return tooLarge(name);
   }
