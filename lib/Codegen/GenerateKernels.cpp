@@ -135,22 +135,23 @@ void GenerateKernelsPass::runOnOperation() {
   });
   OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(getContext(), products);
   // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
-  DenseMap<Operation *, codegen::GeneratedKernels, codegen::EqualOps> known;
+  DenseMap<Operation *, size_t, codegen::EqualOps> known;
+  std::vector<codegen::GeneratedKernels> made;
+  SmallVector<size_t> chosen; // of `made`, for each op
   for (auto [op, kind] : ops) {
-    if (known.contains(op))
+    auto [entry, isNew] = known.try_emplace(op, made.size());
+    chosen.push_back(entry->second);
+    if (!isNew)
       continue;
     FailureOr<codegen::GeneratedKernels> generated = codegen::generate(op, *kernels);
     if (failed(generated))
       return signalPassFailure();
     for (const codegen::KernelLaunch &launch : generated->launches)
       declare(launch, kind, op->getLoc());
-    known.insert({op, std::move(*generated)});
+    made.push_back(std::move(*generated));
   }
-  SmallVector<const codegen::GeneratedKernels *> chosen;
-  for (auto [op, kind] : ops)
-    chosen.push_back(&known.find(op)->second);
-  for (auto [launched, generated] : llvm::zip_equal(ops, chosen))
-    annotate(launched.first, *generated);
+  for (auto [launched, index] : llvm::zip_equal(ops, chosen))
+    annotate(launched.first, made[index]);
   kernels->setName("kernels");
   module.push_back(kernels.release());
 }

@@ -4,6 +4,8 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 using llvm::StringRef;
 
@@ -18,31 +20,20 @@ constexpr size_t kMaxAffineBytes = 1000;
 /// Counts brackets of all kinds. What is not balanced is the parser's to report.
 class Depth {
 public:
-  int total() const { return round_ + square_ + curly_ + angle_; }
+  int total() const { return std::accumulate(counts_.begin(), counts_.end(), 0); }
 
   void see(char c) {
-    switch (c) {
-    case '(':
-    case ')':
-      return step(round_, c == '(');
-    case '[':
-    case ']':
-      return step(square_, c == '[');
-    case '{':
-    case '}':
-      return step(curly_, c == '{');
-    case '<':
-    case '>':
-      return step(angle_, c == '<');
-    default:
+    const size_t at = kBrackets.find(c);
+    if (at == StringRef::npos)
       return;
-    }
+    int &count = counts_[at / 2];
+    count = at % 2 == 0 ? count + 1 : std::max(0, count - 1);
   }
 
 private:
-  static void step(int &count, bool opens) { count = opens ? count + 1 : std::max(0, count - 1); }
+  static constexpr StringRef kBrackets = "()[]{}<>";
 
-  int round_ = 0, square_ = 0, curly_ = 0, angle_ = 0;
+  std::array<int, 4> counts_{}; ///< of each kind
 };
 
 class Scanner {
