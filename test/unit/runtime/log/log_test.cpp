@@ -34,11 +34,15 @@ public:
   }
 
   std::FILE *stream() { return stream_; }
-  /// What was written since the last call (something must have been).
+  /// What was written since the last call. A terminal may hand over one write in pieces, so a mark
+  /// is written behind it and read up to.
   std::string read() {
-    std::string text(4096, '\0');
-    const ssize_t length = ::read(reader_, text.data(), text.size());
-    text.resize(length > 0 ? static_cast<size_t>(length) : 0);
+    const char mark = '\0';
+    std::fputc(mark, stream_);
+    std::fflush(stream_);
+    std::string text;
+    for (char next = 0; ::read(reader_, &next, 1) == 1 && next != mark;)
+      text += next;
     return text;
   }
 
