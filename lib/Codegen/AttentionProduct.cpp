@@ -14,8 +14,8 @@ namespace {
 class ProductEmitter {
 public:
   ProductEmitter(OpBuilder &builder, func::FuncOp function, Type element, int64_t width, const Level &level)
-      : emit(builder), element(element), width(width), rows(level.registerRows),
-        columns(std::min(level.registerColumns, width)), lanes(std::min<int64_t>(16, width)),
+      : emit(builder), element(element), width(width), lanes(std::min<int64_t>(16, width)),
+        rows(level.registerRows), columns(divisor(width, level.registerColumns, lanes)),
         out(function.getArgument(0)), from(function.getArgument(1)), packed(function.getArgument(2)),
         factor(function.getArgument(3)), count(function.getArgument(4)), terms(function.getArgument(5)),
         rowStride(function.getArgument(6)), termStride(function.getArgument(7)),
@@ -28,6 +28,14 @@ public:
   }
 
 private:
+  /// The greatest divisor of `width` that is a multiple of `lanes` and at most `most`.
+  static int64_t divisor(int64_t width, int64_t most, int64_t lanes) {
+    int64_t columns = std::min(most, width) / lanes * lanes;
+    while (width % columns != 0)
+      columns -= lanes;
+    return columns;
+  }
+
   void acrossLanes(Value row, int64_t height) {
     emit.loop(emit.i64(0), emit.i64(width), columns,
               [&](Value column) { registerTile(row, height, column); });
@@ -75,7 +83,9 @@ private:
 
   Emitter emit;
   Type element;
-  const int64_t width, rows, columns, lanes; // of a matrix; of a register tile; of a vector
+  const int64_t width;         // of a matrix
+  const int64_t lanes;         // of a vector
+  const int64_t rows, columns; // of a register tile
   Value out, from, packed, factor, count, terms, rowStride, termStride, adds;
 };
 

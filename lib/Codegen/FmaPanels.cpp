@@ -23,7 +23,7 @@ private:
     return emit.pointer(to, element, emit.mul(emit.divide(lane, width), panelStride));
   }
 
-  static constexpr int64_t kSquare = 8;
+  static constexpr int64_t kSquare = 8, kLine = 16; // kLine: f32 numbers of a cache line
 };
 
 } // namespace
@@ -31,21 +31,28 @@ private:
 /// Row by row of the matrix, as it lies in memory; the rows that follow are too far away for the CPU's own
 /// prefetching.
 void Packing::copyLanes() {
-  constexpr int64_t kRowsAhead = 8, kLine = 16;
+  constexpr int64_t kRowsAhead = 8;
+  const int64_t vector = std::min(width, kLine);
   Value whole = emit.mul(emit.divide(valid, width), width);
   emit.loop(emit.i64(0), depth, 1, [&](Value term) {
     Value row = emit.pointer(from, element, emit.mul(term, stride));
     Value later = emit.pointer(row, element, emit.mul(stride, kRowsAhead));
-    auto copy = [&](Value lane, Mask mask) {
-      Value lanes = emit.load({row, element, lane}, width, mask);
-      emit.store(lanes, {panelAt(lane), element, emit.mul(term, width)});
+    auto copy = [&](Value lane, llvm::function_ref<Mask(int64_t)> mask) {
+      for (int64_t first = 0; first < width; first += vector) {
+        Value lanes = emit.load({row, element, emit.add(lane, first)}, vector, mask(first));
+        emit.store(lanes, {panelAt(lane), element, emit.add(emit.mul(term, width), first)});
+      }
     };
     emit.loop(emit.i64(0), whole, width, [&](Value lane) {
       for (int64_t line = 0; line < width; line += kLine)
         emit.prefetch(emit.pointer(later, element, emit.add(lane, line)));
-      copy(lane, Mask());
+      copy(lane, [](int64_t) { return Mask(); });
     });
-    emit.when(emit.less(whole, valid), [&] { copy(whole, emit.lanesBelow(emit.sub(valid, whole), width)); });
+    emit.when(emit.less(whole, valid), [&] {
+      copy(whole, [&](int64_t first) {
+        return emit.lanesBelow(emit.sub(emit.sub(valid, whole), emit.i64(first)), vector);
+      });
+    });
   });
 }
 
@@ -55,6 +62,8 @@ void Packing::transposeSquare(Value panel, Value source, Value last, Value lane,
   SmallVector<Value> rows;
   for (int64_t i = 0; i < kSquare; ++i) {
     Value row = emit.mul(emit.min(emit.add(lane, i), last), stride);
+    Value later = emit.mul(emit.add(lane, kSquare + i), stride);
+    emit.prefetch(emit.pointer(source, element, emit.add(later, term)));
     rows.push_back(emit.load({source, element, emit.add(row, term)}, kSquare, mask));
   }
   for (auto [i, terms] : llvm::enumerate(emit.transposed(rows)))

@@ -5,7 +5,7 @@
 
 namespace trainc::codegen::fma {
 
-inline constexpr int64_t kPanelRows = 8, kPanelColumns = 32, kDepthBlock = 256;
+inline constexpr int64_t kPanelRows = 8, kPanelColumns = 48, kDepthBlock = 256;
 
 /// `panelStride` in elements.
 mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, mlir::Type element, int64_t lanes, LaneOrder order,

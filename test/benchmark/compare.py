@@ -296,6 +296,10 @@ def machine():
     return {"cpu": next(models, "unknown"), "cores": len(os.sched_getaffinity(0))}
 
 
+def has_amx():
+    return re.search(r"^flags\b.*\bamx_bf16\b", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE) is not None
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", default=sys.executable, help="a Python that has torch and numpy")
@@ -303,8 +307,9 @@ def parse_arguments():
     parser.add_argument("--only", choices=CASES, help="one of the two models")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="fma",
-                        help="how trainc computes products (bf16x3 needs AMX); PyTorch uses MKL's fp32")
+    parser.add_argument("--fp32-products", choices=["fma", "bf16x3"], default="bf16x3" if has_amx() else "fma",
+                        help="how trainc computes products (default: bf16x3 where the CPU has AMX, which it needs);"
+                             " PyTorch uses MKL's fp32")
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a target is missed")
     arguments = parser.parse_args()
