@@ -10,7 +10,7 @@ Result<FileChecksums> writeText(const std::filesystem::path &path, const std::st
   TRAINC_ASSIGN_OR_RETURN(DurableFile file, DurableFile::create(path));
   TRAINC_RETURN_IF_ERROR(file.write(std::as_bytes(std::span(text))));
   TRAINC_RETURN_IF_ERROR(file.close());
-  return FileChecksums{file.size(), file.checksum(), 0, {}};
+  return FileChecksums{file.size(), file.checksum(), file.checksum(), {}};
 }
 
 } // namespace

@@ -12,7 +12,7 @@ namespace trainc {
 struct FileChecksums {
   uint64_t bytes = 0;                      ///< size of the file
   uint64_t file = 0;                       ///< of the whole file
-  uint64_t header = 0;                     ///< safetensors only: of the length and the JSON header
+  uint64_t header = 0;                     ///< of all but tensors: a safetensors file's length and JSON
   std::map<std::string, uint64_t> tensors; ///< safetensors only: of each tensor's bytes
 
   bool operator==(const FileChecksums &) const = default;

@@ -11,6 +11,7 @@ using Json = nlohmann::json;
 
 constexpr uint64_t kFormat = 1;
 constexpr const char *kChecksumKey = "xxh3";
+constexpr const char *kHeaderKey = "header_xxh3";
 
 std::string hex(uint64_t checksum) { return fmt::format("{:016x}", checksum); }
 
@@ -23,10 +24,7 @@ std::string checksumOf(const Json &json) {
 }
 
 Json fileToJson(const FileChecksums &file) {
-  Json json = {{"bytes", file.bytes}, {"xxh3", hex(file.file)}};
-  if (file.tensors.empty())
-    return json;
-  json["header_xxh3"] = hex(file.header);
+  Json json = {{"bytes", file.bytes}, {"xxh3", hex(file.file)}, {kHeaderKey, hex(file.header)}};
   for (const auto &[name, checksum] : file.tensors)
     json["tensors"][name] = hex(checksum);
   return json;
@@ -34,10 +32,10 @@ Json fileToJson(const FileChecksums &file) {
 
 FileChecksums fileFromJson(const Json &json) {
   FileChecksums file{json.at("bytes").get<uint64_t>(), parseHex(json.at("xxh3")), 0, {}};
-  if (!json.contains("tensors"))
-    return file;
-  file.header = parseHex(json.at("header_xxh3"));
-  for (const auto &[name, checksum] : json.at("tensors").items())
+  const Json tensors = json.value("tensors", Json::object());
+  // A file without tensors is all header; earlier versions did not record it then.
+  file.header = tensors.empty() && !json.contains(kHeaderKey) ? file.file : parseHex(json.at(kHeaderKey));
+  for (const auto &[name, checksum] : tensors.items())
     file.tensors[name] = parseHex(checksum);
   return file;
 }

@@ -79,5 +79,25 @@ class ResumeTest(harness.EndToEndTest):
         self.assertEqual(len(list(Path("often").iterdir())), 2, "left-overs of unfinished checkpoints")
 
 
+class NoOptimizerStateTest(harness.EndToEndTest):
+    """Without momentum, sgd keeps no tensors: optimizer.safetensors is a header alone."""
+
+    def train(self, steps, folder, *more):
+        return self.trainrun("model.plan", "--data", "tokens.bin", "--steps", steps, "--checkpoint-dir", folder, *more)
+
+    def test_resumed_equals_uninterrupted(self):
+        self.compile(small_gpt.text(("optimizer adamw(lr 1e-2, beta1 0.9, beta2 0.95, eps 1e-8, weight_decay 0.1)",
+                                     "optimizer sgd(lr 1e-1)")))
+        small_gpt.write_tokens("tokens.bin", 20)
+        self.train(4, "whole")
+        self.train(2, "half")
+        _, err = self.train(4, "half", "--resume")
+        self.assertIn("step 3/4", err)
+        self.assert_same_folder("whole/step-00000004", "half/step-00000004")
+        tensors = {step: harness.read_safetensors(f"half/step-0000000{step}/model.safetensors") for step in (2, 4)}
+        self.assertNotEqual(tensors[2]["wte.weight"].values, tensors[4]["wte.weight"].values, "nothing was learned")
+        self.assertEqual(harness.read_safetensors("half/step-00000004/optimizer.safetensors"), {})
+
+
 if __name__ == "__main__":
     harness.main()

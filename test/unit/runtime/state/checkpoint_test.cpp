@@ -1,9 +1,11 @@
+#include "runtime/base/hash.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
 #include "test/unit/runtime/no_threads.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace trainc {
 namespace {
@@ -128,6 +130,52 @@ TEST_F(CheckpointTest, EveryChangedByteOfTheTensorsIsFound) {
   writeFile(path / kModelFile, damaged);
   EXPECT_THAT(load(path, parameters_, optimizer_).message(),
               HasSubstr("tensor 'a.bias' does not have the checksum"));
+}
+
+class NoOptimizerStateTest : public CheckpointTest {
+protected:
+  NoOptimizerStateTest() {
+    auto folder = CheckpointFolder::open(root_ / "sgd");
+    EXPECT_TRUE(folder.ok()) << folder.status().message();
+    writer_.emplace(std::move(*folder), CheckpointContents{views(parameters_), {}, {}}, 1);
+    EXPECT_TRUE(write(20).ok());
+  }
+
+  Status load() const { return CheckpointTest::load(path_, parameters_, {}); }
+
+  /// Every flipped byte of the file, which is all header, is found.
+  void expectDamageIsFound() const {
+    const std::string text = readFile(path_ / kOptimizerFile);
+    ASSERT_EQ(text.size(), 64U);
+    for (size_t i = 0; i < text.size(); ++i) {
+      std::string damaged = text;
+      damaged[i] = static_cast<char>(damaged[i] ^ 1);
+      writeFile(path_ / kOptimizerFile, damaged);
+      const Status status = load();
+      EXPECT_EQ(status.exitCode(), 2) << "byte " << i;
+      EXPECT_THAT(status.message(), HasSubstr("optimizer.safetensors: header: expected checksum"));
+    }
+  }
+
+  std::filesystem::path path_ = root_ / "sgd/step-00000020";
+};
+
+TEST_F(NoOptimizerStateTest, RoundTrip) {
+  const Status status = load();
+  EXPECT_TRUE(status.ok()) << status.message();
+  expectDamageIsFound();
+}
+
+TEST_F(NoOptimizerStateTest, OfAnEarlierVersion) {
+  nlohmann::json state = nlohmann::json::parse(readFile(path_ / kTrainerStateFile));
+  state.erase("xxh3");
+  state["files"][kOptimizerFile].erase("header_xxh3");
+  const std::string text = state.dump();
+  state["xxh3"] = fmt::format("{:016x}", xxh3(std::as_bytes(std::span(text))));
+  writeFile(path_ / kTrainerStateFile, state.dump(1));
+  const Status status = load();
+  EXPECT_TRUE(status.ok()) << status.message();
+  expectDamageIsFound();
 }
 
 TEST_F(CheckpointTest, AnotherModelIsRefusedByName) {

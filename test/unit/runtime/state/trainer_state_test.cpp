@@ -18,13 +18,21 @@ TrainerState example() {
       .dataSamples = 999,
       .environment = {{"tokenizer", "bytes"}, {"tokenizer_xxh3", "0"}},
       .files = {{"model.safetensors", {4096, 0x0123456789abcdef, 7, {{"wte.weight", 0xffffffffffffffff}}}},
-                {"config.json", {10, 1, 0, {}}}}};
+                {"config.json", {10, 1, 1, {}}}}};
 }
 
 TEST(TrainerState, RoundTrip) {
   const auto read = TrainerState::fromJson("state.json", example().toJson());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(*read, example());
+}
+
+TEST(TrainerState, TheHeaderOfAFileWithoutTensorsIsRecorded) {
+  TrainerState state;
+  state.files["optimizer.safetensors"] = {64, 3, 4, {}};
+  const auto read = TrainerState::fromJson("state.json", state.toJson());
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(*read, state);
 }
 
 TEST(TrainerState, EveryChangedByteIsFoundOrHarmless) {
