@@ -1,6 +1,8 @@
 #include "runtime/exec/schedule.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <numbers>
 
 namespace trainc {
@@ -32,6 +34,18 @@ TEST(Schedule, DecaysToTheMinimumAtTotal) {
   EXPECT_DOUBLE_EQ(rate(fb::ScheduleKind::Cosine, 60, 110), 0.55);
   EXPECT_DOUBLE_EQ(rate(fb::ScheduleKind::Cosine, 35, 110), 0.1 + 0.9 * (1 + std::numbers::sqrt2 / 2) / 2);
   EXPECT_DOUBLE_EQ(rate(fb::ScheduleKind::Cosine, 500, 110), 0.1);
+}
+
+/// As docs/language.md has it: the minimum is the rate of the step after `total` steps.
+TEST(Schedule, TheLastStepIsAboveTheMinimum) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(fb::CreateSchedule(builder, fb::ScheduleKind::Linear, /*peak=*/1e-2, /*minimum=*/1e-3));
+  const auto &schedule = *flatbuffers::GetRoot<fb::Schedule>(builder.GetBufferPointer());
+  const double expected[] = {1e-2, 7.75e-3, 5.5e-3, 3.25e-3, 1e-3, 1e-3};
+  for (uint64_t step = 0; step < std::size(expected); ++step)
+    EXPECT_DOUBLE_EQ(learningRate(schedule, step, /*steps=*/4), expected[step]) << step;
+  EXPECT_DOUBLE_EQ(rate(fb::ScheduleKind::Cosine, 109, 110),
+                   0.1 + 0.9 * (1 + std::cos(std::numbers::pi * 0.99)) / 2);
 }
 
 TEST(Schedule, TotalZeroIsTheRunsLength) {
