@@ -7,7 +7,9 @@ namespace trainc::train {
 
 /// Samples of a micro-batch, or of an evaluation batch.
 constexpr int64_t kMaxBatch = int64_t(1) << 20;
-/// Micro-batches of a step.
+/// Processes that train together.
+constexpr int64_t kMaxRanks = int64_t(1) << 16;
+/// Micro-batches of a step and rank.
 constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
 /// Tokens of a sample.
 constexpr int64_t kMaxLength = INT32_MAX;

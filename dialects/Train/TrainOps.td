@@ -7,6 +7,7 @@ include "mlir/IR/OpBase.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Train_Dialect : Dialect {
@@ -75,6 +76,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
       schedule cosine(warmup 700, minimum 6e-5)
       clip 1.0
       batch 4 x 1024
+      ranks 4
       accumulate 8
       eval_batch 16
       steps 20000
@@ -84,16 +86,21 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     }
     ```
     `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
-    `accumulate` micro-batches make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
+    `ranks` processes train together, each on samples of its own.
+    `accumulate` micro-batches of every rank make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
     Parameters of fewer than two dimensions are not decayed unless a group says so.
-    The options of `trainc compile` override the three, `trainrun --steps` the steps.
+    `memory_limit 16GiB` bounds what a process that runs the plan may take, `fp32_products bf16x3` says how products of
+    f32 numbers are computed. `target cpu`, `precision fp32` and `activation_checkpointing none` may be said, and nothing else in their
+    place yet.
+    The options of `trainc compile` override all these, `trainrun --steps` the steps.
     The model's exports move here when it is instantiated, and `no_generation` then says what in the model
     stands against entries `prefill` and `decode`, if something does.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
-                       OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$accumulate,
+                       OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$ranks, DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
+                       OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation);
   let hasCustomAssemblyFormat = 1;
@@ -143,6 +150,13 @@ def Train_GradientOp : Train_Op<"gradient", [MemoryEffects<[MemWrite<Train_State
   let summary = "the gradient of a parameter, from this micro-batch; the optimizer pass replaces it";
   let arguments = (ins FlatSymbolRefAttr:$parameter, AnyRankedTensor:$value);
   let assemblyFormat = "$parameter `,` $value attr-dict `:` type($value)";
+}
+
+def Train_SumOverRanksOp : Train_Op<"sum_over_ranks", [Pure, SameOperandsAndResultType]> {
+  let summary = "the sum of what every rank computes from its own samples; the shard pass replaces it";
+  let arguments = (ins AnyRankedTensor:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Train_Extent : Train_Enum<"Extent", "which samples an input holds", [

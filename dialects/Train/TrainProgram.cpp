@@ -12,8 +12,11 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-static constexpr StringRef kWords[] = {"model",      "optimizer",  "schedule", "clip",  "batch",
-                                       "accumulate", "eval_batch", "steps",    "group", "export"};
+static constexpr StringRef kWords[] = {
+    "model",         "optimizer", "schedule",   "clip",
+    "batch",         "ranks",     "accumulate", "eval_batch",
+    "steps",         "group",     "export",     "memory_limit",
+    "fp32_products", "target",    "precision",  "activation_checkpointing"};
 
 namespace {
 /// Parses the lines between the braces into attributes.
@@ -50,6 +53,7 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   };
   if (failed(check("batch", "micro_batch", "batch", kMaxBatch)) ||
       failed(check("batch", "seq_len", "sequence length", kMaxLength)) ||
+      failed(check("ranks", "ranks", "ranks", kMaxRanks)) ||
       failed(check("accumulate", "accumulate", "accumulate", kMaxAccumulate)) ||
       failed(check("eval_batch", "eval_batch", "eval_batch", kMaxBatch)) ||
       failed(check("steps", "steps", "steps", kMaxSteps)))
@@ -115,8 +119,19 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   }
   if (word == "batch")
     return parseBatch();
-  if (word == "accumulate" || word == "eval_batch" || word == "steps")
+  if (word == "ranks" || word == "accumulate" || word == "eval_batch" || word == "steps")
     return parseCount(word);
+  if (word == "memory_limit") {
+    int64_t bytes = 0;
+    if (parseBytes(parser, bytes))
+      return failure();
+    state.addAttribute("memory_limit", parser.getBuilder().getI64IntegerAttr(bytes));
+    return success();
+  }
+  if (word == "fp32_products")
+    return parseAttr<StringAttr>("fp32_products", parseProducts);
+  if (isFixedWord(word))
+    return parseFixedWord(parser, word);
   if (word == "export")
     return parseExport(parser, loc, exports);
   if (word == "group") {
@@ -178,9 +193,9 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  SmallVector<StringRef> spelled = {"sym_name",   "model",       "optimizer", "schedule",
-                                    "clip",       "micro_batch", "seq_len",   "accumulate",
-                                    "eval_batch", "steps",       "groups",    "exports"};
+  SmallVector<StringRef> spelled = {"sym_name",    "model",   "optimizer", "schedule",     "clip",
+                                    "micro_batch", "seq_len", "ranks",     "accumulate",   "eval_batch",
+                                    "steps",       "groups",  "exports",   "memory_limit", "fp32_products"};
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -198,12 +213,18 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     line("batch") << *batch;
   if (std::optional<uint64_t> length = getSeqLen())
     printer << " x " << *length;
+  if (getRanks() != 1)
+    line("ranks") << getRanks();
   if (getAccumulate() != 1)
     line("accumulate") << getAccumulate();
   if (std::optional<uint64_t> batch = getEvalBatch())
     line("eval_batch") << *batch;
   if (std::optional<uint64_t> steps = getSteps())
     line("steps") << *steps;
+  if (std::optional<uint64_t> bytes = getMemoryLimit())
+    line("memory_limit") << *bytes;
+  if (std::optional<StringRef> products = getFp32Products())
+    line("fp32_products") << *products;
   for (Attribute group : getGroupsAttr() ? getGroupsAttr().getValue() : ArrayRef<Attribute>())
     printGroup(line("group"), cast<GroupAttr>(group));
   for (NamedAttribute file : getExportsAttr() ? getExportsAttr().getValue() : ArrayRef<NamedAttribute>()) {

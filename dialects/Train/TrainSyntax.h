@@ -1,4 +1,4 @@
-// The words of optimizers, schedules and groups, as train.program has them.
+// The words of train.program.
 #pragma once
 
 #include "dialects/Train/Train.h"
@@ -16,5 +16,15 @@ void printSchedule(mlir::AsmPrinter &printer, ScheduleAttr schedule);
 /// `"*.bias" weight_decay 0.0`
 mlir::ParseResult parseGroup(mlir::AsmParser &parser, GroupAttr &group);
 void printGroup(mlir::AsmPrinter &printer, GroupAttr group);
+
+/// Words with one value so far, such as `precision fp32`: any other is an error at the value.
+bool isFixedWord(llvm::StringRef word);
+mlir::ParseResult parseFixedWord(mlir::AsmParser &parser, llvm::StringRef word);
+
+/// `fma` or `bf16x3`.
+mlir::ParseResult parseProducts(mlir::AsmParser &parser, mlir::StringAttr &products);
+
+/// `16GiB`, or a number of bytes.
+mlir::ParseResult parseBytes(mlir::AsmParser &parser, int64_t &bytes);
 
 } // namespace trainc::train

@@ -3,7 +3,7 @@
 # then lets it speak. Further arguments go to trainrun: --steps=500 stops early, and the next run goes on from there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-./scripts/build.sh --target trainc trainrun
+./scripts/build.sh --target trainc trainrun trainc-opt trainc-check trainc-lsp
 
 out=build/examples/gpt
 mkdir -p "$out"

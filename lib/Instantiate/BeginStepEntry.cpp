@@ -21,8 +21,10 @@ LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   for (auto [index, term] : llvm::enumerate(step->losses)) {
     nn::TensorBuilder b(builder, term.loc);
-    int64_t elements = binding.accumulate * countElements(micro.losses[index]);
+    int64_t elements = binding.ranks * binding.accumulate * countElements(micro.losses[index]);
     std::optional<Value> sum = buildTargetSum(builder, term);
+    if (sum && binding.ranks > 1)
+      sum = train::SumOverRanksOp::create(builder, term.loc, *sum);
     setState(builder, term.loc, targetsState(shared.states, term, index),
              sum ? *sum : b.constant(double(elements), f32));
   }

@@ -93,6 +93,7 @@ static void writeBack(Binding &binding) {
   binding.program.setMicroBatchAttr(attribute(binding.microBatch));
   if (binding.seqLen > 0)
     binding.program.setSeqLenAttr(attribute(binding.seqLen));
+  binding.program.setRanksAttr(attribute(binding.ranks));
   binding.program.setAccumulateAttr(attribute(binding.accumulate));
   binding.program.setEvalBatchAttr(attribute(binding.evalBatch));
 }
@@ -123,6 +124,8 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
     return failure();
   auto length = sequenceLength(
       binding, {"--seq-len", "batch B x T", train::kMaxLength, options.seqLen, program->getSeqLen()});
+  auto ranks =
+      require(*program, {"--ranks", "ranks N", train::kMaxRanks, options.ranks, program->getRanks()}, {});
   auto accumulate = require(
       *program,
       {"--accumulate", "accumulate A", train::kMaxAccumulate, options.accumulate, program->getAccumulate()},
@@ -130,10 +133,11 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
   auto eval = require(
       *program,
       {"--eval-batch", "eval_batch B", train::kMaxBatch, options.evalBatch, program->getEvalBatch()}, *micro);
-  if (failed(length) || failed(accumulate) || failed(eval))
+  if (failed(length) || failed(ranks) || failed(accumulate) || failed(eval))
     return failure();
   binding.microBatch = *micro;
   binding.seqLen = *length;
+  binding.ranks = *ranks;
   binding.accumulate = *accumulate;
   binding.evalBatch = *eval;
   writeBack(binding);

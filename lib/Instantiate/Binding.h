@@ -11,7 +11,7 @@ namespace trainc {
 
 /// What the command line says; unset: what train.program says.
 struct InstantiateOptions {
-  std::optional<int64_t> microBatch, seqLen, accumulate, evalBatch;
+  std::optional<int64_t> microBatch, seqLen, ranks, accumulate, evalBatch;
 };
 
 /// The program, its model and the sizes in force.
@@ -21,7 +21,8 @@ struct Binding {
   nn::ModelOp model;
   int64_t microBatch = 0; ///< samples per micro-batch
   int64_t seqLen = 0;     ///< tokens per sample; 0 if no column has a second open dimension
-  int64_t accumulate = 1; ///< micro-batches per step
+  int64_t ranks = 1;      ///< processes that train together
+  int64_t accumulate = 1; ///< micro-batches per step and rank
   int64_t evalBatch = 0;  ///< samples per evaluation batch
 
   /// A column's type with its first open dimension `batch`, its second `length`.

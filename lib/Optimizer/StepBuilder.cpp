@@ -34,6 +34,8 @@ void StepBuilder::writeReport(StringRef scalar, Value value) {
   write(scalar, value);
 }
 
+Value StepBuilder::sumOverRanks(Value value) { return train::SumOverRanksOp::create(builder, loc, value); }
+
 Value StepBuilder::learningRate(double scale) {
   Value &rate = rates[scale];
   if (!rate) {

@@ -23,6 +23,8 @@ public:
   void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
   /// A scalar that the host sees, f32; declared on first use.
   void writeReport(llvm::StringRef scalar, mlir::Value value);
+  /// The sum of what every rank computes as `value`.
+  mlir::Value sumOverRanks(mlir::Value value);
   /// The learning rate of this step times `scale`, a scalar.
   mlir::Value learningRate(double scale);
   /// `scalar` repeated to the type of `like`, times `like`.

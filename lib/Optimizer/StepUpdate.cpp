@@ -66,9 +66,19 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
   return values;
 }
 
-void StepUpdate::buildUpdate(train::EntryOp entry, const Gradients &gradients) {
+/// Each rank has summed over its own samples.
+void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
+  for (Value &gradient : llvm::make_second_range(gradients))
+    gradient = build.sumOverRanks(gradient);
+  if (symbols.state("loss"))
+    build.write("loss", build.sumOverRanks(build.read("loss")));
+}
+
+void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
+  if (program.getRanks() > 1)
+    sumOverRanks(build, gradients);
   Value norm = buildGlobalNorm(build, llvm::to_vector(llvm::make_second_range(gradients)));
   SmallVector<Value> watched{norm};
   if (symbols.state("loss"))

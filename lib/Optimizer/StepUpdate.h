@@ -1,7 +1,7 @@
 // The update that follows from a step's gradients.
 #pragma once
 
-#include "lib/Optimizer/StepSymbols.h"
+#include "lib/Optimizer/StepBuilder.h"
 
 namespace trainc {
 
@@ -20,7 +20,8 @@ private:
   /// Adds the gradients to states, in place of the train.gradient ops.
   void accumulate(train::EntryOp microStep, llvm::ArrayRef<train::GradientOp> gradients);
   /// Builds norm, clipping and updates at the end of `entry`.
-  void buildUpdate(train::EntryOp entry, const Gradients &gradients);
+  void buildUpdate(train::EntryOp entry, Gradients gradients);
+  void sumOverRanks(StepBuilder &build, Gradients &gradients);
   /// The gradients that the states hold, read in `entry`.
   Gradients readAccumulated(train::EntryOp entry, llvm::ArrayRef<llvm::StringRef> parameters);
 

@@ -10,22 +10,25 @@
 namespace trainc {
 
 /// The phases at which a compilation can stop and print its module.
-enum class Phase { Model, Step, Scheduled, Plan };
+enum class Phase { Model, Step, Spmd, Scheduled, Plan };
 
 /// Options of `trainc compile`. What is unset is taken from the model's train.program.
 struct CompileOptions {
   std::string target = "cpu";
-  Fp32Products fp32Products = Fp32Products::Fma;
+  /// By default fused multiply-adds.
+  std::optional<Fp32Products> fp32Products;
   /// Samples per micro-batch and rank.
   std::optional<int64_t> microBatch;
-  /// Micro-batches per step.
+  /// Processes that train together.
+  std::optional<int64_t> ranks;
+  /// Micro-batches per step and rank.
   std::optional<int64_t> accumulate;
   /// Samples per evaluation batch.
   std::optional<int64_t> evalBatch;
   /// Tokens per sample.
   std::optional<int64_t> seqLen;
-  /// Bytes that arenas may take; 0 for no limit.
-  int64_t memoryLimit = 0;
+  /// Bytes that a process which runs the plan may take; by default any number.
+  std::optional<int64_t> memoryLimit;
   /// Where set, the module is printed after this phase and no plan is made.
   std::optional<Phase> compileTo;
   /// Folder for numbered snapshots of the module after every pass; none if empty.

@@ -59,16 +59,16 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
       batch / parts, accumulate * parts);
 }
 
-LogicalResult checkMemoryLimit(ModuleOp module, int64_t limit) {
+LogicalResult checkMemoryLimit(ModuleOp module, std::optional<int64_t> limit) {
   MemoryReport memory = memoryReport(module);
-  if (limit == 0 || memory.peak + kUnplannedBytes <= limit)
+  if (!limit || memory.peak + kUnplannedBytes <= *limit)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
                                << " bytes) and " << formatBytes(kUnplannedBytes)
-                               << " for the process around it, --memory-limit allows " << formatBytes(limit)
-                               << " (" << limit << "): " << bytesByKind(memory) << "; "
-                               << advice(training, memory, limit - kUnplannedBytes);
+                               << " for the process around it, --memory-limit allows " << formatBytes(*limit)
+                               << " (" << *limit << "): " << bytesByKind(memory) << "; "
+                               << advice(training, memory, *limit - kUnplannedBytes);
 }
 
 } // namespace trainc

@@ -3,11 +3,13 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
+
 namespace trainc {
 
 /// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
-/// (kUnplannedBytes) take more than `limit` bytes; 0 is no limit. It says what takes the bytes, and what
+/// (kUnplannedBytes) take more than `limit` bytes. It says what takes the bytes, and what
 /// would help.
-llvm::LogicalResult checkMemoryLimit(mlir::ModuleOp module, int64_t limit);
+llvm::LogicalResult checkMemoryLimit(mlir::ModuleOp module, std::optional<int64_t> limit);
 
 } // namespace trainc

@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Pipeline.h"
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
 #include "dialects/Train/Train.h"
 #include "lib/Autodiff/Passes.h"
@@ -11,6 +12,7 @@
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
+#include "lib/Shard/Passes.h"
 #include "lib/Target/PlanFile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -30,7 +32,7 @@ using namespace mlir;
 namespace trainc {
 
 void registerDialects(DialectRegistry &registry) {
-  registry.insert<nn::NNDialect, train::TrainDialect, plan::PlanDialect>();
+  registry.insert<nn::NNDialect, train::TrainDialect, dist::DistDialect, plan::PlanDialect>();
   // What kernels are made of, in the phase `plan`.
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                   math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
@@ -41,6 +43,7 @@ void registerPasses() {
   registerTraincInstantiatePasses();
   registerTraincAutodiffPasses();
   registerTraincOptimizerPasses();
+  registerTraincShardPasses();
   registerTraincFusionPasses();
   registerTraincCodegenPasses();
   registerTraincMemoryPasses();
@@ -53,6 +56,7 @@ void registerPasses() {
 static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   InstantiatePassOptions instantiate;
   instantiate.microBatch = options.microBatch.value_or(-1);
+  instantiate.ranks = options.ranks.value_or(-1);
   instantiate.accumulate = options.accumulate.value_or(-1);
   instantiate.evalBatch = options.evalBatch.value_or(-1);
   instantiate.seqLen = options.seqLen.value_or(-1);
@@ -69,7 +73,13 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createVerifyStepPass());
 }
 
-/// step -> scheduled: fused ops and those that stay alone, in final order.
+/// step -> spmd: what each rank does.
+static void addSpmdPasses(PassManager &manager) {
+  manager.addPass(createShard());
+  manager.addPass(createVerifySpmd());
+}
+
+/// spmd -> scheduled: fused ops and those that stay alone, in final order.
 static void addScheduledPasses(PassManager &manager) {
   manager.addPass(createFusePass());
   manager.addPass(createVerifyScheduledPass());
@@ -78,12 +88,32 @@ static void addScheduledPasses(PassManager &manager) {
 /// scheduled -> plan: kernels, then addresses.
 static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
   GenerateKernelsPassOptions generate;
-  generate.products = options.fp32Products;
+  generate.products = options.fp32Products.value_or(Fp32Products::Fma);
   manager.addPass(createGenerateKernelsPass(generate));
   manager.addPass(createPlanMemoryPass());
 }
 
-LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
+/// Refuses a plan for several ranks, which nothing could run.
+static LogicalResult requireOneRank(ModuleOp module, const CompileOptions &options) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (int64_t ranks = options.ranks.value_or(program.getRanks()); ranks != 1)
+      return program.emitError() << "this version makes plans for one rank, found " << ranks
+                                 << "; --compile-to=spmd prints the program of several";
+  return success();
+}
+
+CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
+  for (auto program : module.getOps<train::ProgramOp>()) {
+    if (std::optional<StringRef> products = program.getFp32Products(); products && !options.fp32Products)
+      options.fp32Products = *products == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
+    if (std::optional<uint64_t> limit = program.getMemoryLimit(); limit && !options.memoryLimit)
+      options.memoryLimit = int64_t(*limit);
+  }
+  return options;
+}
+
+LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
+  const CompileOptions options = completeOptions(module, given);
   PassManager manager(module.getContext());
   Snapshots snapshots(options.dumpDir);
   if (!options.dumpDir.empty()) {
@@ -93,8 +123,12 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   if (snapshots.failed())
     return failure();
   Phase last = options.compileTo.value_or(Phase::Plan);
+  if (last >= Phase::Scheduled && failed(requireOneRank(module, options)))
+    return failure();
   if (last >= Phase::Step)
     addStepPasses(manager, options);
+  if (last >= Phase::Spmd)
+    addSpmdPasses(manager);
   if (last >= Phase::Scheduled)
     addScheduledPasses(manager);
   if (last >= Phase::Plan)

@@ -16,7 +16,7 @@ const Registry &trainc::reference::registry() {
     Registry functions;
     for (auto *registerFamily :
          {registerElementwise, registerShape, registerLinear, registerAttention, registerNorm,
-          registerPosition, registerLoss, registerRandom, registerKernel, registerEntry})
+          registerPosition, registerLoss, registerRandom, registerKernel, registerEntry, registerRanks})
       registerFamily(functions);
     return functions;
   }();
@@ -29,8 +29,7 @@ FailureOr<Tensors> trainc::reference::runOp(Operation &op, Frame &frame) {
   return op.emitOpError("has no function in the reference interpreter (lib/Reference)");
 }
 
-/// Runs one op and defines its results.
-static LogicalResult runAndDefine(Operation &op, Frame &frame) {
+LogicalResult trainc::reference::runAndDefine(Operation &op, Frame &frame) {
   FailureOr<Tensors> results = runOp(op, frame);
   if (failed(results))
     return failure();

@@ -34,6 +34,9 @@ private:
 /// Runs one op and returns its results; the frame is only read. Errors as for runBlock.
 mlir::FailureOr<Tensors> runOp(mlir::Operation &op, Frame &frame);
 
+/// Runs one op and defines its results in `frame`.
+llvm::LogicalResult runAndDefine(mlir::Operation &op, Frame &frame);
+
 /// Runs the ops of `block` on `arguments` (one per block argument) and returns the operands of its
 /// terminator, or nothing where it has none. Ops without a function in the registry and failing ops are
 /// reported at the op.

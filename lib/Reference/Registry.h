@@ -47,5 +47,6 @@ void registerLoss(Registry &registry);
 void registerRandom(Registry &registry);
 void registerKernel(Registry &registry);
 void registerEntry(Registry &registry);
+void registerRanks(Registry &registry);
 
 } // namespace trainc::reference

@@ -62,6 +62,14 @@ class MemoryTest(harness.EndToEndTest):
         self.fails([*compile, f"--memory-limit={self.unplanned}"], 2, "no plan fits; allow more")
         self.assertFalse(Path("none.plan").exists())
 
+    def test_limit_of_the_program(self):
+        """The command line wins over what train.program says."""
+        model = re.sub(r"(train\.program @\w+ \{)", r"\1 memory_limit 1MiB ", harness.program("gpt"))
+        Path("limited.mlir").write_text(model)
+        compile = [harness.TRAINC, "compile", "limited.mlir", "-o", "none.plan"]
+        self.fails(compile, 2, "--memory-limit allows 1.00 MiB (1048576)")
+        self.run_program(*compile, "--memory-limit=1GiB")
+
 
 if __name__ == "__main__":
     harness.main()

@@ -26,6 +26,7 @@ MAY_INCLUDE = {
     "dialects/Interfaces": [],
     "dialects/Plan": ["dialects/Interfaces"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan"],
+    "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
     "lib/Support": [],
     "lib/Analysis": ["lib/Support"] + DIALECTS,

@@ -18,7 +18,7 @@ Tensor check::drawReals(RankedTensorType type, double low, double high, unsigned
   return tensor;
 }
 
-static Tensor drawIntegers(RankedTensorType type, int64_t low, int64_t end, unsigned number) {
+Tensor check::drawIntegers(RankedTensorType type, int64_t low, int64_t end, unsigned number) {
   std::mt19937_64 generator(number);
   Tensor tensor(type);
   for (int64_t i = 0; i < tensor.elements(); ++i)
@@ -64,7 +64,7 @@ static FailureOr<Tensor> drawArgument(func::FuncOp function, unsigned index) {
                                                                 : pairOf<int64_t>(attribute);
   if (!range)
     return problem() << "integers need check.integers = [low, end] or check.values";
-  return drawIntegers(type, range->first, range->second, index + 1);
+  return check::drawIntegers(type, range->first, range->second, index + 1);
 }
 
 FailureOr<Tensors> check::drawArguments(func::FuncOp function) {

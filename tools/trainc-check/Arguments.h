@@ -14,5 +14,7 @@ mlir::FailureOr<reference::Tensors> drawArguments(mlir::func::FuncOp function);
 
 /// Floats in [low, high), the same for the same `number`.
 reference::Tensor drawReals(mlir::RankedTensorType type, double low, double high, unsigned number);
+/// Integers from `low` to below `end`, likewise.
+reference::Tensor drawIntegers(mlir::RankedTensorType type, int64_t low, int64_t end, unsigned number);
 
 } // namespace trainc::check

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
 namespace trainc::check {
@@ -27,6 +28,11 @@ Check checkDecompositions(mlir::func::FuncOp function);
 /// their types; the levels of instructions that this CPU has must agree in every bit. `bound` is for
 /// functions without check.kernel_tolerance; the error of numbers below 1 is absolute.
 Check checkKernels(mlir::func::FuncOp function, double bound);
+
+/// A model's program, interpreted on simulated ranks for some steps, against the same training on one rank
+/// with as many more micro-batches: all parameters, optimizer states and reported scalars. Fails after a
+/// message where ranks end up with different bits.
+mlir::FailureOr<Outcome> checkRanks(mlir::ModuleOp model, int64_t ranks, double bound);
 
 /// The float attribute `name` of a function, or `otherwise`.
 double numberOf(mlir::func::FuncOp function, llvm::StringRef name, double otherwise);

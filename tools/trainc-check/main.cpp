@@ -1,8 +1,7 @@
 // trainc-check: checks every function of a file against independent knowledge; see README.md.
 #include "Modes.h"
 
-#include "dialects/NN/NN.h"
-#include "dialects/Train/Train.h"
+#include "lib/Pipelines/Pipeline.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
@@ -31,6 +30,10 @@ llvm::cl::opt<bool> withKernels("kernels", llvm::cl::cat(category),
                                 llvm::cl::desc("compare machine code with the reference"));
 llvm::cl::opt<double> kernelBound("bound", llvm::cl::cat(category), llvm::cl::init(1e-6),
                                   llvm::cl::desc("largest relative error of kernels"));
+
+llvm::cl::opt<unsigned>
+    simulatedRanks("ranks", llvm::cl::cat(category),
+                   llvm::cl::desc("compare a model's training on N simulated ranks with one rank"));
 
 enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2 };
 
@@ -81,6 +84,15 @@ ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
   return code;
 }
 
+ExitCode runRanks(ModuleOp module, unsigned ranks) {
+  FailureOr<check::Outcome> outcome = check::checkRanks(module, ranks, 1e-9);
+  if (failed(outcome))
+    return kFailed;
+  llvm::outs() << (outcome->passed() ? "PASS" : "FAIL") << " ranks=" << ranks
+               << llvm::format(" max_rel_err=%.1e bound=%.1e\n", outcome->error, outcome->bound);
+  return outcome->passed() ? kDone : kFailed;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -88,19 +100,22 @@ int main(int argc, char **argv) {
   llvm::cl::ParseCommandLineOptions(argc, argv, "checks ops against independent knowledge\n");
   SmallVector<Mode> modes = chosenModes();
   std::string file = inputFile;
-  if (modes.empty()) {
-    llvm::errs() << "trainc-check: name at least one of --reference, --gradients, --decompose, --kernels\n";
+  const unsigned ranks = simulatedRanks;
+  if (modes.empty() && ranks == 0) {
+    llvm::errs()
+        << "trainc-check: name at least one of --reference, --gradients, --decompose, --kernels, --ranks=N\n";
     return kBadInput;
   }
   DialectRegistry registry;
-  registry.insert<func::FuncDialect, nn::NNDialect, train::TrainDialect>();
+  registry.insert<func::FuncDialect>();
+  registerDialects(registry);
   MLIRContext context(registry);
   llvm::SourceMgr sources;
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(file, sources, &context);
   if (!module)
     return kBadInput;
-  ExitCode code = kDone;
+  ExitCode code = ranks == 0 ? kDone : runRanks(*module, ranks);
   for (const Mode &mode : modes)
     code = std::max(code, runMode(*module, mode, file));
   return code;

@@ -13,8 +13,11 @@ namespace {
 
 template <typename Enum> using Choices = std::vector<std::pair<std::string, Enum>>;
 
-const Choices<Phase> kPhases = {
-    {"model", Phase::Model}, {"step", Phase::Step}, {"scheduled", Phase::Scheduled}, {"plan", Phase::Plan}};
+const Choices<Phase> kPhases = {{"model", Phase::Model},
+                                {"step", Phase::Step},
+                                {"spmd", Phase::Spmd},
+                                {"scheduled", Phase::Scheduled},
+                                {"plan", Phase::Plan}};
 
 const Choices<Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma}, {"bf16x3", Fp32Products::Bf16x3}};
 
@@ -57,18 +60,19 @@ const CLI::Validator kBytes(
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
-  int64_t ranks = 1, hybridShard = 1, zeroStage = 0;
+  int64_t hybridShard = 1, zeroStage = 0;
   std::string precision = "fp32", checkpointing = "none";
 };
 
-void requireSupported(const FixedOptions &fixed) {
-  if (fixed.ranks != 1)
-    throw CLI::ValidationError("--ranks",
-                               fmt::format("this version compiles for 1 rank, found {}", fixed.ranks));
+void requireSupported(const FixedOptions &fixed, const CompileOptions &options) {
+  if (fixed.zeroStage != 0 && options.ranks.value_or(1) != 1)
+    throw CLI::ValidationError(
+        "--zero-stage",
+        fmt::format("on several ranks this version divides samples alone (0), found {}", fixed.zeroStage));
   if (fixed.hybridShard != 1)
     throw CLI::ValidationError(
         "--hybrid-shard",
-        fmt::format("groups of {} ranks need --ranks, which must be 1 in this version", fixed.hybridShard));
+        fmt::format("this version shards nothing, found groups of {} ranks", fixed.hybridShard));
   if (fixed.precision != "fp32")
     throw CLI::ValidationError("--precision",
                                fmt::format("this version computes in fp32, found {}", fixed.precision));
@@ -117,9 +121,12 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
                    "Bytes a process that runs the plan may take, e.g. 16GiB")
       ->transform(kBytes)
       ->type_name("SIZE");
-  compile->add_option("--ranks", fixed.ranks, "Ranks the plan is for; this version: 1")
+  compile
+      ->add_option("--ranks", options.ranks,
+                   "Processes that train together; this version prints their program (--compile-to=spmd)\n"
+                   "and makes plans for 1")
       ->check(kPositive)
-      ->capture_default_str();
+      ->type_name("N");
   compile
       ->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
       ->check(CLI::Range(0, 3).description("0-3"))
@@ -140,7 +147,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->capture_default_str();
   compile
       ->add_option("--compile-to", options.compileTo,
-                   "Stop after this phase and print the IR: model, step, scheduled, plan")
+                   "Stop after this phase and print the IR: model, step, spmd, scheduled, plan")
       ->transform(oneOf(kPhases))
       ->type_name("PHASE");
   compile->add_option("--dump-ir", options.dumpDir, "Write numbered snapshots of the IR after every pass")
@@ -221,7 +228,7 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {
-      requireSupported(fixed);
+      requireSupported(fixed, compile.options);
       requireOutput(compile);
       return Command(compile);
     }

@@ -61,11 +61,14 @@ int runCompile(const CompileCommand &command) {
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
   SyntaxHints hints(context);
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!module || failed(runPhases(*module, command.options)))
+  if (!module)
+    return 2;
+  const CompileOptions options = completeOptions(*module, command.options); // plans no longer hold them
+  if (failed(runPhases(*module, options)))
     return 2;
   if (command.options.compileTo)
     return finish(print(*module));
-  if (failed(checkMemoryLimit(*module, command.options.memoryLimit)))
+  if (failed(checkMemoryLimit(*module, options.memoryLimit)))
     return 2;
   std::string report;
   auto plan = finishPlan(*module, secondsSince(start), report);

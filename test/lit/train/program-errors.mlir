@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, accumulate, eval_batch, steps, group and export}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, ranks, accumulate, eval_batch, steps, group, export, memory_limit, fp32_products, target, precision and activation_checkpointing}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -263,3 +263,38 @@ train.program @p {
 
 // The peak is the last step's.
 train.program @p { model @m optimizer sgd schedule linear(warmup 10) steps 10 }
+
+// -----
+
+// expected-error @below {{ranks must lie between 1 and 65536, found 0}}
+train.program @p { model @m optimizer sgd ranks 0 }
+
+// -----
+
+// expected-error @below {{this version computes in fp32, found 'bf16'}}
+train.program @p { model @m optimizer sgd precision bf16 }
+
+// -----
+
+// expected-error @below {{this version makes plans for the cpu, found 'cuda'}}
+train.program @p { model @m optimizer sgd target cuda }
+
+// -----
+
+// expected-error @below {{this version keeps all activations (none), found 'full'}}
+train.program @p { model @m optimizer sgd activation_checkpointing full }
+
+// -----
+
+// expected-error @below {{expected fma or bf16x3, found 'tf32'}}
+train.program @p { model @m optimizer sgd fp32_products tf32 }
+
+// -----
+
+// expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 0}}
+train.program @p { model @m optimizer sgd memory_limit 0 }
+
+// -----
+
+// expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 9000000000GiB}}
+train.program @p { model @m optimizer sgd memory_limit 9000000000GiB }

@@ -8,9 +8,12 @@
 // CHECK-NEXT:    schedule cosine(warmup 700, total 20000, minimum 6e-05)
 // CHECK-NEXT:    clip 1
 // CHECK-NEXT:    batch 4 x 1024
+// CHECK-NEXT:    ranks 4
 // CHECK-NEXT:    accumulate 8
 // CHECK-NEXT:    eval_batch 16
 // CHECK-NEXT:    steps 20000
+// CHECK-NEXT:    memory_limit 17179869184
+// CHECK-NEXT:    fp32_products bf16x3
 // CHECK-NEXT:    group "*.bias" weight_decay 0
 // CHECK-NEXT:    group "h.0.*" lr_scale 0.1 weight_decay 0.2
 // CHECK-NEXT:    group "wte.*" frozen
@@ -27,6 +30,10 @@ train.program @full {
   accumulate 8
   eval_batch 16
   steps 20000
+  target cpu  precision fp32  activation_checkpointing none
+  fp32_products bf16x3
+  memory_limit 16GiB
+  ranks 4
   group "h.0.*" weight_decay 0.2 lr_scale 0.1
   group "wte.*" frozen
   group "wte.0" lr_scale 1 trained

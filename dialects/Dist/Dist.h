@@ -1,0 +1,15 @@
+// The dist dialect: collectives between ranks, as pairs of start and wait.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/Dist/DistDialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/Dist/DistOps.h.inc"

@@ -1,0 +1,67 @@
+// The words of train.program that say how a plan is made and run, not what is trained.
+#include "dialects/Train/Settings.h"
+#include "dialects/Train/TrainSyntax.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+namespace {
+/// A word that has one value so far.
+struct FixedWord {
+  StringRef word, value, meaning;
+};
+} // namespace
+
+static constexpr FixedWord kFixedWords[] = {
+    {"target", "cpu", "this version makes plans for the cpu"},
+    {"precision", "fp32", "this version computes in fp32"},
+    {"activation_checkpointing", "none", "this version keeps all activations (none)"},
+};
+
+bool trainc::train::isFixedWord(StringRef word) {
+  return llvm::any_of(kFixedWords, [&](const FixedWord &fixed) { return fixed.word == word; });
+}
+
+ParseResult trainc::train::parseFixedWord(AsmParser &parser, StringRef word) {
+  const FixedWord &fixed =
+      *llvm::find_if(kFixedWords, [&](const FixedWord &known) { return known.word == word; });
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef value;
+  if (parser.parseKeyword(&value))
+    return failure();
+  if (value != fixed.value)
+    return parser.emitError(loc) << fixed.meaning << ", found '" << value << "'";
+  return success();
+}
+
+ParseResult trainc::train::parseProducts(AsmParser &parser, StringAttr &products) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef value;
+  if (parser.parseKeyword(&value))
+    return failure();
+  if (value != "fma" && value != "bf16x3")
+    return parser.emitError(loc) << "expected fma or bf16x3, found '" << value << "'";
+  products = parser.getBuilder().getStringAttr(value);
+  return success();
+}
+
+ParseResult trainc::train::parseBytes(AsmParser &parser, int64_t &bytes) {
+  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseInteger(bytes))
+    return failure();
+  SMLoc unitLoc = parser.getCurrentLocation();
+  StringRef unit;
+  if (failed(parser.parseOptionalKeyword(&unit, kUnits))) {
+    if (bytes < 1)
+      return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes;
+    return success();
+  }
+  const int64_t size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
+  if (bytes < 1 || bytes > INT64_MAX / size)
+    return parser.emitError(unitLoc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes
+                                     << unit;
+  bytes *= size;
+  return success();
+}

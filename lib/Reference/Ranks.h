@@ -1,0 +1,14 @@
+// Running one rank's entries on many simulated ranks.
+#pragma once
+
+#include "lib/Reference/Entry.h"
+
+namespace trainc::reference {
+
+/// Runs the entry `name` of `module`, in phase `spmd`, on all ranks in lockstep: op by op, and a collective
+/// when every rank has come to it. ranks[i] is rank i's machine. Errors as for runEntry; a collective inside
+/// a loop is one.
+llvm::LogicalResult runEntryOnRanks(mlir::ModuleOp module, llvm::StringRef name,
+                                    llvm::MutableArrayRef<Machine> ranks);
+
+} // namespace trainc::reference

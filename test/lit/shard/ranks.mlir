@@ -1,0 +1,36 @@
+// RUN: trainc-check --ranks=2 %s | FileCheck %s
+// RUN: trainc-check --ranks=3 %s | FileCheck %s
+// RUN: trainc compile --ranks=2 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
+
+// A tied embedding, attention, dropout, ignored labels, clipping and accumulation: ranks that divide the samples train as one rank
+// does that takes all of them.
+// CHECK: PASS ranks={{[23]}} max_rel_err={{.*}} bound=1.0e-09
+
+// The targets are counted over all ranks before the first forward, and gradients are summed once a step.
+// SPMD: ranks 2
+// SPMD: train.entry @begin_step
+// SPMD: dist.all_reduce_start %{{.*}} : tensor<f32>
+// SPMD: train.set @targets
+// SPMD: train.entry @micro_step
+// SPMD-NOT: dist
+// SPMD: train.entry @update
+// SPMD: dist.all_reduce_start %{{.*}} : tensor<16x8xf32>
+nn.model @tiny(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 16 by 8
+  %n = nn.layer_norm "ln" %x
+  %qkv = nn.linear "qkv" %n to 24
+  %q, %k, %v = nn.split %qkv into 3
+  %a, %lse = nn.attention %q, %k, %v heads 2 causal
+  %d = nn.dropout "drop" %a p 0.2
+  %y = nn.add %x, %d
+  %logits = nn.linear "head" %y tied "wte.weight" no_bias
+  %nll, %l = nn.cross_entropy %logits, %labels ignore 3
+  nn.loss "loss" %nll
+}
+train.program @main {
+  model @tiny
+  optimizer adamw(lr 1e-2, eps 1e-3, weight_decay 0.1)
+  clip 0.5
+  batch 2 x 6
+  accumulate 2
+}

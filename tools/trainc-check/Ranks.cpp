@@ -1,0 +1,159 @@
+// A program of many ranks against the same training on one.
+#include "Arguments.h"
+#include "Comparison.h"
+#include "Modes.h"
+
+#include "lib/Pipelines/Pipeline.h"
+#include "lib/Reference/Ranks.h"
+
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::reference;
+
+namespace {
+
+constexpr int64_t kSteps = 3;
+
+/// Some steps of a program in phase `spmd`, interpreted. Micro-batch m of rank r is the step's micro-batch
+/// m * ranks + r, as in the runtime.
+class Training {
+public:
+  Training(ModuleOp module, train::ProgramOp program)
+      : module(module), accumulate(program.getAccumulate()), ranks(program.getRanks(), Machine(module)) {}
+
+  LogicalResult run() {
+    setInteger("seed", 1);
+    if (failed(entry("init")))
+      return failure();
+    for (int64_t step = 0; step < kSteps; ++step)
+      if (failed(trainStep(step)))
+        return failure();
+    return success();
+  }
+
+  ArrayRef<Machine> machines() const { return ranks; }
+
+private:
+  LogicalResult trainStep(int64_t step) {
+    setInteger("step", step);
+    for (Machine &rank : ranks)
+      if (auto rate = rank.states.find("lr"); rate != rank.states.end())
+        rate->second.reals[0] = 0.01;
+    fillStep(step);
+    if (failed(entry("begin_step")))
+      return failure();
+    for (int64_t micro = 0; micro < accumulate; ++micro) {
+      fillMicro(step, micro);
+      if (failed(entry("micro_step")))
+        return failure();
+    }
+    return module.lookupSymbol("update") ? entry("update") : success();
+  }
+
+  LogicalResult entry(StringRef name) { return runEntryOnRanks(module, name, ranks); }
+
+  void setInteger(StringRef scalar, int64_t value) {
+    for (Machine &rank : ranks)
+      if (auto state = rank.states.find(scalar); state != rank.states.end())
+        state->second.integers[0] = value;
+  }
+
+  void fillMicro(int64_t step, int64_t micro) {
+    for (auto [index, rank] : llvm::enumerate(ranks)) {
+      const int64_t place = micro * int64_t(ranks.size()) + int64_t(index);
+      if (auto state = rank.states.find("micro"); state != rank.states.end())
+        state->second.integers[0] = place;
+      for (train::InputOp input : inputs("micro_step"))
+        rank.microColumns.insert_or_assign(input.getColumn().str(),
+                                           draw(input, input.getResult().getType(), step, place));
+    }
+  }
+
+  /// A rank's samples of the whole step: its micro-batches, one after the other.
+  void fillStep(int64_t step) {
+    for (auto [index, rank] : llvm::enumerate(ranks))
+      for (train::InputOp input : inputs("begin_step")) {
+        auto type = cast<RankedTensorType>(input.getResult().getType());
+        SmallVector<int64_t> shape(type.getShape());
+        shape[0] /= accumulate;
+        Tensor all(type);
+        for (int64_t micro = 0, at = 0; micro < accumulate; ++micro) {
+          Tensor part = draw(input, RankedTensorType::get(shape, type.getElementType()), step,
+                             micro * int64_t(ranks.size()) + int64_t(index));
+          for (int64_t i = 0; i < part.elements(); ++i)
+            all.copyElement(at++, part, i);
+        }
+        rank.stepColumns.insert_or_assign(input.getColumn().str(), std::move(all));
+      }
+  }
+
+  SmallVector<train::InputOp> inputs(StringRef name) {
+    auto entry = module.lookupSymbol<train::EntryOp>(name);
+    return entry ? llvm::to_vector(entry.getBody().getOps<train::InputOp>()) : SmallVector<train::InputOp>();
+  }
+
+  /// Values of a column that depend on its name and on the place of the micro-batch alone.
+  static Tensor draw(train::InputOp input, Type type, int64_t step, int64_t place) {
+    auto tensor = cast<RankedTensorType>(type);
+    const unsigned number = unsigned(llvm::xxh3_64bits(input.getColumn())) + unsigned(step * 1000 + place);
+    if (isa<FloatType>(tensor.getElementType()))
+      return check::drawReals(tensor, -1, 1, number);
+    return check::drawIntegers(tensor, 0, input.getLimit() ? int64_t(input.getLimit()) : 2, number);
+  }
+
+  ModuleOp module;
+  int64_t accumulate;
+  SmallVector<Machine> ranks;
+};
+
+} // namespace
+
+/// The program for `ranks` ranks with `accumulate` micro-batches each; null after an error.
+static OwningOpRef<ModuleOp> compile(ModuleOp model, int64_t ranks, int64_t accumulate) {
+  OwningOpRef<ModuleOp> module = model.clone();
+  CompileOptions options;
+  options.ranks = ranks;
+  options.accumulate = accumulate;
+  options.compileTo = Phase::Spmd;
+  return succeeded(runPhases(*module, options)) ? std::move(module) : nullptr;
+}
+
+/// Interprets `module`; nothing after an error.
+static std::optional<Training> interpret(ModuleOp module) {
+  Training training(module, *module.getOps<train::ProgramOp>().begin());
+  return succeeded(training.run()) ? std::optional(std::move(training)) : std::nullopt;
+}
+
+/// Whether all ranks hold the state with the same bits, at the end; what a rank adds up by itself may differ.
+static bool isShared(train::StateOp state) {
+  return state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
+         state.getDirection() == train::Direction::from_device;
+}
+
+FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, double bound) {
+  auto programs = model.getOps<train::ProgramOp>();
+  if (programs.empty())
+    return model.emitError("has no train.program to divide over ranks");
+  const int64_t accumulate = (*programs.begin()).getAccumulate();
+  OwningOpRef<ModuleOp> divided = compile(model, ranks, accumulate),
+                        alone = compile(model, 1, accumulate * ranks);
+  if (!divided || !alone)
+    return failure();
+  auto many = interpret(*divided), one = interpret(*alone);
+  if (!many || !one)
+    return failure();
+  Outcome outcome{0, bound};
+  for (auto state : divided->getOps<train::StateOp>()) {
+    if (!isShared(state))
+      continue;
+    const Tensor &expected = one->machines().front().states.find(state.getSymName())->second;
+    const Tensor &first = many->machines().front().states.find(state.getSymName())->second;
+    outcome.error = std::max(outcome.error, tensorError(first, expected, 1e-6));
+    for (const Machine &rank : many->machines())
+      if (rank.states.find(state.getSymName())->second.reals != first.reals)
+        return state.emitError("differs between ranks at the end of a step");
+  }
+  return outcome;
+}
