@@ -12,17 +12,25 @@ namespace {
 
 constexpr std::string_view kEval = "eval";
 
-/// Whether an incomplete batch can be filled up with samples that count in no loss.
-bool canPad(std::span<const InputView> inputs) {
-  return std::ranges::any_of(inputs, [](const InputView &input) { return input.info->pads(); });
+/// Where there are any, every loss is a cross-entropy, and an incomplete batch can be filled up with samples
+/// that count in none.
+size_t paddingColumns(std::span<const InputView> inputs) {
+  return std::ranges::count_if(inputs, [](const InputView &input) { return input.info->pads(); });
 }
 
 } // namespace
 
+std::string describe(const EvalResult &result, double seconds, int digits) {
+  const std::string perplexity =
+      result.perplexity ? fmt::format(", perplexity {:.{}g}", *result.perplexity, digits) : "";
+  return fmt::format("evaluation loss {:.{}f}{} ({} samples, {})", result.loss, digits, perplexity,
+                     result.samples, formatDuration(seconds));
+}
+
 Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
     : executor_(executor), dataset_(dataset), batch_(executor.plan().training()->eval_batch()),
       samples_(dataset.samples()) {
-  if (!canPad(executor.inputs(kEval)))
+  if (paddingColumns(executor.inputs(kEval)) == 0)
     samples_ -= samples_ % batch_;
   size_t largest = 0;
   for (const InputView &input : executor.inputs(kEval))
@@ -94,7 +102,8 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
                   withoutNanSign(sum / result.targets), samples_);
   result.samples = samples_;
   result.loss = sum / result.targets;
-  result.perplexity = std::exp(result.loss);
+  if (paddingColumns(executor_.inputs(kEval)) == 1)
+    result.perplexity = std::exp(result.loss);
   return std::optional(result);
 }
 

@@ -6,15 +6,19 @@
 
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace trainc {
 
 struct EvalResult {
-  double loss = 0;       ///< mean over the non-ignored targets of all samples
-  double perplexity = 0; ///< exp(loss)
-  double targets = 0;    ///< number (or weight) of the targets
+  double loss = 0;                  ///< mean over the non-ignored targets of all samples
+  std::optional<double> perplexity; ///< exp(loss), where all losses are cross-entropies of the same labels
+  double targets = 0;               ///< number (or weight) of the targets
   uint64_t samples = 0;
 };
+
+/// "evaluation loss 0.1572, perplexity 1.17 (1000 samples, 0.01s)", with that many digits.
+std::string describe(const EvalResult &result, double seconds, int digits);
 
 /// Runs the plan's `eval` entry over a data set, in order. Changes no state of the plan.
 class Evaluator {

@@ -2,7 +2,6 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/exec/schedule.h"
-#include "runtime/log/units.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
@@ -148,8 +147,7 @@ Status TrainLoop::evaluate() {
   if (!result)
     return {};
   const double seconds = steadySeconds() - begin;
-  parts_.log.info("step {}: evaluation loss {:.4f}, perplexity {:.4g} ({} samples, {})", position_.step,
-                  result->loss, result->perplexity, result->samples, formatDuration(seconds));
+  parts_.log.info("step {}: {}", position_.step, describe(*result, seconds, 4));
   writeMetrics(EvalMetrics{position_.step, result->loss, result->perplexity, result->samples, seconds});
   return {};
 }

@@ -28,7 +28,7 @@ struct StepMetrics {
 struct EvalMetrics {
   uint64_t step = 0;
   double loss = 0; ///< mean over the non-ignored targets of the evaluation data
-  double perplexity = 0;
+  std::optional<double> perplexity = std::nullopt; ///< where the loss has one
   uint64_t samples = 0;
   double seconds = 0;
 };

@@ -48,10 +48,16 @@ class EvaluateTest(harness.EndToEndTest):
         return math.log(sum(map(math.exp, row)))
 
     def evaluated(self, body, *options):
-        """Loss and number of samples of --eval-data."""
+        """Loss and number of samples of --eval-data; perplexity only where the loss is one cross-entropy."""
         self.compile(HEAD + body + TAIL, *options)
-        self.trainrun("model.plan", "--data", "data.safetensors", "--eval-data", "data.safetensors", "--steps", "1", "--metrics", "m.jsonl")
+        _, err = self.trainrun("model.plan", "--data", "data.safetensors", "--eval-data", "data.safetensors", "--steps", "1", "--metrics",
+                               "m.jsonl")
         line = harness.metrics("m.jsonl")[-1]
+        if body == CROSS_ENTROPY:
+            self.assertAlmostEqual(line["perplexity"], math.exp(line["eval_loss"]))
+        else:
+            self.assertIsNone(line["perplexity"])
+        self.assertEqual("perplexity" in err, body == CROSS_ENTROPY)
         return line["eval_loss"], line["eval_samples"]
 
     def cross_entropies(self, samples):

@@ -4,7 +4,6 @@
 #include "runtime/base/stop_signal.h"
 #include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
-#include "runtime/log/units.h"
 #include "runtime/plan/file.h"
 #include "tools/trainrun/describe.h"
 #include "tools/trainrun/text_generation.h"
@@ -62,8 +61,7 @@ Status evaluateOnly(Executor &executor, const Options &options, const StartingPo
     return failed("stopped by {} before the evaluation was done", stopSignal());
   const EvalResult &result = *found;
   const double seconds = secondsSinceProcessStart() - begin;
-  log.info("evaluation loss {:.6f}, perplexity {:.6g} ({} samples, {})", result.loss, result.perplexity,
-           result.samples, formatDuration(seconds));
+  log.info("{}", describe(result, seconds, 6));
   TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
   if (!metrics)
     return {};

@@ -203,6 +203,23 @@ TEST_F(TrainLoopTest, EvaluatesEveryFewStepsAndAtTheEnd) {
       EXPECT_EQ(line["eval_samples"], 10);
     }
   EXPECT_THAT(steps, testing::ElementsAre(4, 8, 10));
+  EXPECT_THAT(logged(), testing::ContainsRegex("step 4: evaluation loss [0-9.]+, perplexity [0-9.]+ \\("));
+}
+
+TEST_F(TrainLoopTest, OnlyACrossEntropyHasAPerplexity) {
+  PlanBuilder builder = toyPlan();
+  for (const auto &entry : builder.plan.entries)
+    for (const auto &input : entry->inputs)
+      input->pads = false;
+  ToyRun run(1, 1, builder);
+  const auto dataset =
+      Dataset::open({(folder_ / "tokens.bin").string()}, entryColumns(run.executor(), {"eval"}));
+  ASSERT_TRUE(dataset.ok());
+  auto evaluator = Evaluator::create(run.executor(), *dataset);
+  ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
+  ASSERT_TRUE(train(run, {.steps = 1}, nullptr, &*evaluator).ok());
+  EXPECT_TRUE(metrics().back().at("perplexity").is_null());
+  EXPECT_THAT(logged(), testing::ContainsRegex("step 1: evaluation loss [0-9.]+ \\("));
 }
 
 TEST_F(TrainLoopTest, IncompleteEvaluationBatchesCountOnlyTheirSamples) {

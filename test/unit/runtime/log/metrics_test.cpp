@@ -86,6 +86,15 @@ TEST_F(MetricsTest, Evaluation) {
   EXPECT_EQ(read["eval_samples"], 8);
 }
 
+TEST_F(MetricsTest, EvaluationWithoutPerplexity) {
+  auto writer = MetricsWriter::open(path_, std::nullopt);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->write(EvalMetrics{.step = 20, .loss = 2.5}).ok());
+  const json read = json::parse(lines()[0]);
+  EXPECT_EQ(read["eval_loss"], 2.5);
+  EXPECT_TRUE(read.at("perplexity").is_null());
+}
+
 TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
   std::ofstream(path_) << R"({"step": 1})"
                           "\n"
