@@ -5,6 +5,7 @@
 #include "tools/common/llvm_output.h"
 #include "tools/common/nesting.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -16,13 +17,13 @@ int fail(const std::string &message) {
   return 1;
 }
 
-/// What MLIR would not survive to report. A file that cannot be read is its to report, and a pipe is read
-/// once.
+/// What MLIR would not survive to report. A file that cannot be read is its to report, a pipe is read once,
+/// and bytecode has no brackets.
 std::optional<std::string> findDeepNestingIn(const std::string &path) {
   if (!llvm::sys::fs::is_regular_file(path))
     return std::nullopt;
   const auto file = llvm::MemoryBuffer::getFile(path);
-  return file ? trainc::findDeepNesting(**file) : std::nullopt;
+  return file && !mlir::isBytecode(**file) ? trainc::findDeepNesting(**file) : std::nullopt;
 }
 
 } // namespace
