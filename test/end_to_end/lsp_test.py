@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import unittest
 
 import harness
+from errors_test import BAD_MODELS
 
 LSP = os.environ.get("TRAINC_LSP", str(harness.ROOT / "build/bin/trainc-lsp"))
 MODEL = harness.ROOT / "examples/gpt/small.mlir"
@@ -91,6 +93,55 @@ class LanguageServer(unittest.TestCase):
                                  "}\n")
         self.assertEqual(found[0]["range"]["start"]["line"], 1)
         self.assertIn("the inner dimensions differ", found[0]["message"])
+
+    def test_whole_models(self):
+        """What no op knows by itself, at the places that `trainc compile` names."""
+        for name in ["shape mismatch", "heads", "undefined parameter", "duplicate parameter", "missing loss", "missing batch", "unknown model"]:
+            with self.subTest(name):
+                edit, place, *expected = BAD_MODELS[name]
+                [found] = self.client.open("file:///gpt.mlir", harness.edited(harness.program("gpt"), edit))
+                line, character = map(int, re.match(r"gpt.mlir:(\d+):(\d+): error: ", place).groups())
+                self.assertEqual(found["range"]["start"], {"line": line - 1, "character": character - 1})
+                notes = [note["message"] for note in found.get("relatedInformation", [])]
+                for words in [place.split("error: ")[1], *expected]:
+                    if not words.startswith("gpt.mlir:"):
+                        self.assertIn(words, "\n".join([found["message"], *notes]))
+
+    def test_whole_models_keep_their_definitions(self):
+        uri = "file:///gpt.mlir"
+        text = harness.edited(harness.program("gpt"), BAD_MODELS["missing batch"][0])
+        self.assertEqual(len(self.client.open(uri, text)), 1)
+        line = next(i for i, line in enumerate(text.split("\n")) if "nn.gelu" in line)
+        self.assertIn('"nn.gelu"', self.client.at("hover", uri, line, 8)["contents"]["value"])
+
+    def test_what_is_no_whole_model(self):
+        """Neither a file without a program nor what later phases make is reproached for it."""
+        model, program = harness.program("gpt").split("train.program", 1)
+        self.assertEqual(self.client.open("file:///part.mlir", model), [])
+        [found] = self.client.open("file:///part.mlir", model + 'train.state scalar @s : tensor<f32>\n')
+        self.assertIn("cannot stand in a model's file", found["message"])
+        [found] = self.client.open("file:///foreign.mlir", f'{model}"a.b"() : () -> ()\ntrain.program{program}')
+        self.assertIn("'a.b' op is unknown", found["message"])
+        for phase in ["model", "step", "scheduled", "plan"]:
+            with self.subTest(phase):
+                done = subprocess.run([harness.TRAINC, "compile", harness.GOLDEN / "mlp/mlp.mlir", f"--compile-to={phase}"],
+                                      capture_output=True, text=True, check=True)
+                self.assertEqual(self.client.open(f"file:///{phase}.mlir", done.stdout), [])
+
+    def test_other_users_of_symbols(self):
+        """One error each, at the op that is wrong, also where the program stands before it."""
+        program = "train.program @p { model @m optimizer sgd batch 2 }\n"
+        block = 'nn.block @b(%x: tensor<?x4xf32>) {\n %y = nn.apply @b "a" (%x)\n nn.return %y\n}\n'
+        model = 'nn.model @m(%x: tensor<?x4xf32>) {\n %y = nn.apply @NAME "a" (%x)\n nn.loss "loss" %y\n}\n'
+        for text, expected in [(model.replace("NAME", "nope"), "there is no nn.block named @nope"),
+                               (block + model.replace("NAME", "b"), "block @b contains itself")]:
+            [found] = self.client.open("file:///m.mlir", program + text)
+            self.assertIn(expected, found["message"])
+            self.assertEqual(found["range"]["start"]["line"], 2)
+
+    def test_deep_texts(self):
+        self.client.open("file:///deep.mlir", "module {\n" * 10000)
+        self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
 
     def test_hover_and_definition(self):
         uri = "file:///small.mlir"
