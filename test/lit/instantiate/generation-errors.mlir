@@ -89,6 +89,23 @@ train.program @fixed_length { model @m optimizer sgd(lr 0.1) schedule constant b
 
 // -----
 
+// A parameter of two positions: a single one would broadcast to both.
+
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %wpe = nn.parameter "wpe" tensor<2x8xf32>
+  // expected-remark @+1 {{which take one sample of any length: for another length of the sequence something else is computed here}}
+  %y = nn.add %x, %wpe
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %other = nn.linear "other" %x to 10
+  %nll, %lse = nn.cross_entropy %other, %labels
+  nn.loss "loss" %nll
+}
+train.program @two_positions { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 2 }
+
+// -----
+
 // A batch of two in the text.
 
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
