@@ -2,6 +2,7 @@
 
 import array
 import random
+import re
 from pathlib import Path
 
 import harness
@@ -40,6 +41,13 @@ class ChunkedTest(harness.EndToEndTest):
         numbers = [[line[key] for line in lines if key in line] for key in ["loss", "grad_norm", "eval_loss"]]
         return dump, numbers, read_safetensors(f"{name}/step-00000002/model.safetensors")
 
+    def check_logits(self, dump, rows):
+        """No entry holds more than one buffer as large as the logits of `rows` rows, gradient and softmax included."""
+        logits = rows * VOCABULARY * 4
+        for entry in ["micro_step", "eval"]:
+            sizes = [int(bytes) for bytes in re.findall(rf"^buffer {entry}\.\S+ in scratch at \d+ bytes=(\d+) ", dump, re.MULTILINE)]
+            self.assertEqual(sum(size >= logits // 2 for size in sizes), 1, f"{entry}: {sizes}, logits {logits}")
+
     def check(self, batch, length, slices):
         rows = batch * length
         self.write_tokens("tokens.bin", 2 * rows)
@@ -47,6 +55,7 @@ class ChunkedTest(harness.EndToEndTest):
         dump, numbers, weights = self.run_steps(f"whole-{batch}x{length}", batch, length, 1)
         self.assertEqual(dump.count("loop i"), 2 * (slices > 1), "loops in micro_step and eval")
         self.assertEqual(dump.count(f"loop i < {slices} {{"), 2 * (slices > 1))
+        self.check_logits(dump, rows // slices)
         # The model sees one token at a time, so that any division of the same tokens is the same step.
         small = max(length for length in range(1, 334) if rows % length == 0)
         dump, expected, other = self.run_steps(f"small-{batch}x{length}", 1, small, rows // small)
