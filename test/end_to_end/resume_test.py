@@ -27,13 +27,14 @@ class ResumeTest(harness.EndToEndTest):
         return [TRAINRUN, self.plan, "--data", "tokens.bin", "--eval-data", "eval.bin", "--eval-every", "7",
                 "--checkpoint-dir", folder, "--metrics", f"{folder}.jsonl", *more]
 
-    def kill_when(self, condition, *arguments):
-        """Starts a run and kills it as soon as the condition holds; false when it ended before."""
+    def kill_when(self, condition, *arguments, delay=0.0):
+        """Starts a run and kills it some seconds after the condition holds; false when it ended before."""
         process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 50
         while process.poll() is None and not condition():
             self.assertLess(time.monotonic(), deadline, "the condition never held")
             time.sleep(0.0005)
+        time.sleep(delay)
         process.kill()
         err = process.communicate()[1]
         self.assertIn(process.returncode, (-signal.SIGKILL, 0), err)
@@ -69,10 +70,12 @@ class ResumeTest(harness.EndToEndTest):
             order = [] if any(Path(".").glob("often/step-*")) else ["--no-shuffle"]
             return self.arguments("often", "--checkpoint-every", "1", "--keep-last", "2", "--resume=auto", *order)
 
-        for attempt in range(8):
-            # From before the first checkpoint to late in the run, and in the middle of writing one.
-            end = time.monotonic() + numbers.uniform(0.03, 0.25)
-            kills += self.kill_when(lambda: time.monotonic() >= end, *arguments())
+        def has_reached(step):
+            return any(int(folder.name.removeprefix("step-")) >= step for folder in Path("often").glob("step-????????"))
+
+        # From before the first checkpoint to late in the run, and in the middle of writing one.
+        for step in [0, *sorted(numbers.sample(range(1, 34), 7))]:
+            kills += self.kill_when(lambda: has_reached(step), *arguments(), delay=numbers.uniform(0, 0.01))
         self.assertGreater(kills, 1)
         self.run_program(*arguments())
         self.assert_same_folder(f"whole/{FINAL}", f"often/{FINAL}")
