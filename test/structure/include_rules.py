@@ -18,11 +18,12 @@ MAY_INCLUDE = {
     "runtime/base": [],
     "runtime/plan": BASE,
     "runtime/device": BASE + ["runtime/plan"],
+    "runtime/comm": BASE + ["runtime/plan"],
     "runtime/data": BASE + ["runtime/plan", "runtime/state"],
     "runtime/state": BASE + ["runtime/plan"],
     "runtime/log": BASE,
-    # exec drives devices through their interface alone.
-    "runtime/exec": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/data", "runtime/state", "runtime/log"],
+    # exec drives devices and talks to other ranks through their interfaces alone.
+    "runtime/exec": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/state", "runtime/log"],
     "dialects/Interfaces": [],
     "dialects/Plan": ["dialects/Interfaces"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan"],

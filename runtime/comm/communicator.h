@@ -1,0 +1,82 @@
+// What the executor needs of its peers. Implementation: local/ (ranks of one host).
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace trainc {
+
+enum class CollectiveKind : uint8_t {
+  kAllReduce,     ///< every rank gets the sum of all ranks' buffers
+  kReduceScatter, ///< rank r gets the sum of all ranks' r-th parts; its other parts are undefined afterwards
+  kAllGather,     ///< every rank gets each rank's own part
+  kBroadcast,     ///< every rank gets the buffer of `root`
+  kBarrier,       ///< moves nothing
+};
+
+/// One collective operation, the same on all ranks, in place in `buffer`.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  fb::DType dtype = fb::DType::F32; ///< sums (kAllReduce, kReduceScatter) are of F32; others move any type
+  std::byte *buffer = nullptr;      ///< in allocated memory, at the same place in it on every rank
+  /// Of the whole buffer. For kReduceScatter and kAllGather a multiple of the ranks: the r-th of as many
+  /// equal parts belongs to rank r.
+  uint64_t elements = 0;
+  uint32_t root = 0; ///< kBroadcast only; 0 otherwise
+};
+
+/// "all-reduce", "reduce-scatter", ...
+const char *collectiveName(CollectiveKind kind);
+
+/// For messages: "all-reduce of 1024 f32", "broadcast of 8 u8 from rank 1", "barrier".
+std::string describe(const Collective &collective);
+
+/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of the buffer, twice that for an all-reduce,
+/// none for a barrier; rounded down. Engines that move bytes otherwise count by this convention too.
+uint64_t ringBytes(const Collective &collective, uint32_t ranks);
+
+/// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
+/// start the same ones in the same order. Sums are over the tree of tree_sum.h, so an element's bits depend
+/// on the ranks' values alone. Buffers and slots come from a verified plan: start() checks nothing. Not
+/// thread-safe, noteProgress() and fail() apart: one thread drives a communicator.
+class Communicator {
+public:
+  virtual ~Communicator() = default;
+
+  virtual uint32_t rank() const = 0;
+  virtual uint32_t ranks() const = 0;
+
+  /// Allocates `bytes` of zeroed memory, 64-byte aligned, that lives as long as the communicator. Every rank
+  /// allocates the same sizes in the same order; collectives work on such memory only, which peers may read
+  /// in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
+  virtual Result<std::byte *> allocate(std::string_view name, uint64_t bytes) = 0;
+
+  /// Begins a collective and returns at once; allocates nothing. The buffer belongs to the collective until
+  /// wait(slot). `slot` is one of those that the communicator was made with, free or waited for.
+  virtual void start(uint32_t slot, const Collective &collective) = 0;
+
+  /// Waits until the collective last started in `slot` is done; returns at once where there was none. Fails
+  /// (kFailed), naming the collective, the slot and the rank at fault, when a rank failed or has not arrived
+  /// within the timeout. A group that has failed stays so.
+  virtual Status wait(uint32_t slot) = 0;
+
+  /// Waits until every rank is here, and with it all collectives started before. Fails as wait() does.
+  virtual Status barrier() = 0;
+
+  /// Tells peers that this rank is at work, however long they wait for it: the timeout counts from here anew.
+  /// Cheap; call it at every instruction.
+  virtual void noteProgress() = 0;
+
+  /// Tells all ranks that this one cannot go on, and why: what they wait for fails.
+  virtual void fail(std::string_view reason) = 0;
+
+  /// ringBytes() of the collectives done so far.
+  virtual uint64_t bytesSent() const = 0;
+};
+
+} // namespace trainc

@@ -1,0 +1,61 @@
+// The communicator of one rank among the ranks of one host.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/local/local_collectives.h"
+#include "runtime/comm/local/shared_memory.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace trainc {
+
+/// Collectives wait in a queue for the rank's progress thread, which runs one after the other. A single rank
+/// has neither: its collectives are done when started.
+class LocalCommunicator final : public Communicator {
+public:
+  /// Collectives may be in flight in slots [0, slots). Fails (kFailed) where the system starts no more
+  /// threads.
+  static Result<std::unique_ptr<Communicator>> create(std::shared_ptr<const SharedMemory> memory,
+                                                      uint32_t rank, uint32_t slots, double timeoutSeconds);
+  /// Fails the group if collectives are in flight, as peers would wait for this rank in vain.
+  ~LocalCommunicator() override;
+
+  uint32_t rank() const override { return rank_; }
+  uint32_t ranks() const override { return memory_->ranks(); }
+  Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
+  void start(uint32_t slot, const Collective &collective) override;
+  Status wait(uint32_t slot) override;
+  Status barrier() override;
+  void noteProgress() override;
+  void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
+  uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
+
+private:
+  enum class State : uint32_t { kDone, kInFlight, kFailed };
+
+  struct Slot {
+    Collective collective;
+    std::atomic<State> state{State::kDone};
+  };
+
+  LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,
+                    double timeoutSeconds);
+  void progressLoop();
+
+  std::shared_ptr<const SharedMemory> memory_;
+  uint32_t rank_;
+  uint64_t allocated_ = 0; ///< bytes of the rank's memory
+  LocalCollectives collectives_;
+  std::vector<Slot> slots_;          ///< the last one is barrier()'s
+  std::vector<uint32_t> queue_;      ///< slots in order of start; a ring, its size a power of two
+  std::atomic<uint32_t> started_{0}; ///< collectives put into the queue, and 1 for the end
+  std::atomic<bool> stop_{false};
+  std::atomic<uint64_t> bytesSent_{0};
+  std::thread thread_;
+};
+
+} // namespace trainc

@@ -1,0 +1,22 @@
+#include "runtime/comm/local/local_group.h"
+
+#include "runtime/comm/local/local_communicator.h"
+#include "runtime/comm/local/shared_memory.h"
+
+namespace trainc {
+
+Result<LocalGroup> LocalGroup::create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, SharedMemory::create(ranks, bytesPerRank));
+  return LocalGroup(std::move(memory), options);
+}
+
+LocalGroup::LocalGroup(std::shared_ptr<SharedMemory> memory, LocalOptions options)
+    : memory_(std::move(memory)), options_(options) {}
+
+Result<std::unique_ptr<Communicator>> LocalGroup::communicator(uint32_t rank) const {
+  return LocalCommunicator::create(memory_, rank, options_.slots, options_.timeoutSeconds);
+}
+
+void LocalGroup::fail(uint32_t rank, std::string_view reason) const { memory_->fail(rank, reason); }
+
+} // namespace trainc

@@ -1,0 +1,44 @@
+// A group of ranks on one host.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace trainc {
+
+class SharedMemory;
+
+struct LocalOptions {
+  /// How long a rank that is waited for may make no progress before it counts as dead.
+  double timeoutSeconds = 10;
+  /// Collectives that a rank may have in flight: start() takes slots [0, slots).
+  uint32_t slots = 64;
+};
+
+/// Made once, before ranks are forked or threads started; then each rank takes its communicator.
+/// Communicators may outlive the group.
+class LocalGroup {
+public:
+  /// `bytesPerRank`: what a rank may allocate, each allocation rounded up to 64 bytes. Pages that nobody
+  /// touches cost nothing. Fails (kInvalidInput) without ranks, (kFailed) when there is no such amount of
+  /// memory.
+  static Result<LocalGroup> create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {});
+
+  /// The communicator of one rank, once per rank, in the process that is the rank. Fails (kFailed) where the
+  /// system starts no more threads.
+  Result<std::unique_ptr<Communicator>> communicator(uint32_t rank) const;
+
+  /// Ends all ranks' waits because of `rank`; for whoever sees it die. The first failure counts.
+  void fail(uint32_t rank, std::string_view reason) const;
+
+private:
+  LocalGroup(std::shared_ptr<SharedMemory> memory, LocalOptions options);
+
+  std::shared_ptr<SharedMemory> memory_;
+  LocalOptions options_;
+};
+
+} // namespace trainc

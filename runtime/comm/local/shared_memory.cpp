@@ -1,0 +1,73 @@
+#include "runtime/comm/local/shared_memory.h"
+
+#include "runtime/comm/local/futex.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <sys/mman.h>
+
+namespace trainc {
+
+namespace {
+
+uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+} // namespace
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::create(uint32_t ranks, uint64_t bytesPerRank) {
+  if (ranks == 0)
+    return invalidInput("a group needs at least one rank");
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t controlBytes = roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState), page);
+  const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / ranks / page * page;
+  if (bytesPerRank > most)
+    return failed("cannot share {} bytes for each of {} ranks: no machine has that much", bytesPerRank,
+                  ranks);
+  const uint64_t rankBytes = roundUp(bytesPerRank, page);
+  const uint64_t bytes = controlBytes + ranks * rankBytes;
+  void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED)
+    return failed("cannot share {} bytes for each of {} ranks: {}; compile for less with a smaller "
+                  "--micro-batch or --memory-limit",
+                  bytesPerRank, ranks, std::strerror(errno));
+  madvise(base, bytes, MADV_HUGEPAGE); // a hint: without it ranks only fault more often
+  return std::shared_ptr<SharedMemory>(
+      new SharedMemory(static_cast<std::byte *>(base), ranks, controlBytes, rankBytes));
+}
+
+SharedMemory::SharedMemory(std::byte *base, uint32_t ranks, uint64_t controlBytes, uint64_t bytesPerRank)
+    : base_(base), ranks_(ranks), controlBytes_(controlBytes), bytesPerRank_(bytesPerRank) {
+  new (base_) ControlBlock;
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    new (&state(rank)) RankState;
+}
+
+SharedMemory::~SharedMemory() { munmap(base_, controlBytes_ + ranks_ * bytesPerRank_); }
+
+void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
+  ControlBlock &shared = control();
+  if (hasFailed())
+    return;
+  const uint32_t index = shared.claimed.fetch_add(1, std::memory_order_relaxed);
+  if (index >= shared.failures.size())
+    return; // as many others are at it
+  FailureRecord &record = shared.failures[index];
+  record.rank = rank;
+  const size_t length = std::min(reason.size(), record.reason.size() - 1); // the last byte stays zero
+  std::copy_n(reason.begin(), length, record.reason.data());
+  uint32_t none = 0;
+  shared.published.compare_exchange_strong(none, index + 1, std::memory_order_release,
+                                           std::memory_order_relaxed);
+  futexWakeAll(shared.generation);
+}
+
+std::string SharedMemory::failure() const {
+  const uint32_t published = control().published.load(std::memory_order_acquire);
+  const FailureRecord &record = control().failures[published - 1];
+  return fmt::format("rank {} failed: {}", record.rank, record.reason.data());
+}
+
+} // namespace trainc

@@ -1,0 +1,84 @@
+// What the ranks of one host share: a control block and each rank's memory.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/comm/communicator.h"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainc {
+
+/// What a rank says it has started, for the others to compare.
+struct Posting {
+  CollectiveKind kind;
+  fb::DType dtype;
+  uint32_t root;
+  uint64_t offset; ///< of the buffer, in the rank's memory
+  uint64_t elements;
+  bool operator==(const Posting &) const = default;
+};
+
+/// What one rank writes and the others read.
+struct alignas(64) RankState {
+  std::atomic<uint32_t> arrived{0};  ///< barriers at which the rank waits or that it has opened
+  std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
+  Posting posted[2]{};               ///< of the rank's last two collectives, by turns
+};
+
+/// Why the group cannot go on. The first one published counts.
+struct FailureRecord {
+  uint32_t rank = 0;
+  std::array<char, 252> reason{};
+};
+
+struct alignas(64) ControlBlock {
+  alignas(64) std::atomic<uint32_t> waiting{0};    ///< ranks that have come to the barrier in progress
+  alignas(64) std::atomic<uint32_t> generation{0}; ///< barriers completed; ranks sleep on it
+  alignas(64) std::atomic<uint32_t> published{0};  ///< 1 + the index of the failure that counts, or 0
+  std::atomic<uint32_t> claimed{0};                ///< failure records that somebody fills or has filled
+  // Several, so that one who dies over a record does not silence the others.
+  std::array<FailureRecord, 8> failures;
+};
+
+/// One mapping, shared by threads and by processes that are forked after its making. It has no name, so none
+/// of it stays when the last process ends.
+class SharedMemory {
+public:
+  /// Fails (kInvalidInput) without ranks, (kFailed) when there is no such amount of memory.
+  static Result<std::shared_ptr<SharedMemory>> create(uint32_t ranks, uint64_t bytesPerRank);
+
+  SharedMemory(const SharedMemory &) = delete;
+  SharedMemory &operator=(const SharedMemory &) = delete;
+  ~SharedMemory();
+
+  uint32_t ranks() const { return ranks_; }
+  uint64_t bytesPerRank() const { return bytesPerRank_; }
+  ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base_); }
+  RankState &state(uint32_t rank) const {
+    return reinterpret_cast<RankState *>(base_ + sizeof(ControlBlock))[rank];
+  }
+  /// The first of the rank's bytesPerRank() bytes, on a page of its own.
+  std::byte *memory(uint32_t rank) const { return base_ + controlBytes_ + rank * bytesPerRank_; }
+
+  /// Makes every rank's waits fail, and wakes them. Later failures change nothing. A long reason is cut.
+  void fail(uint32_t rank, std::string_view reason) const;
+  bool hasFailed() const { return control().published.load(std::memory_order_acquire) != 0; }
+  /// "rank 2 failed: REASON" once the group has failed.
+  std::string failure() const;
+
+private:
+  SharedMemory(std::byte *base, uint32_t ranks, uint64_t controlBytes, uint64_t bytesPerRank);
+
+  std::byte *base_;
+  uint32_t ranks_;
+  uint64_t controlBytes_, bytesPerRank_; ///< whole pages
+};
+
+} // namespace trainc

@@ -1,0 +1,39 @@
+// Telling ranks that work from ranks that hang.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace trainc {
+
+/// How long each rank has made no progress, in time in which the one who waits was awake: a job that is
+/// stopped and continued as a whole has not hung.
+class StallWatch {
+public:
+  StallWatch(uint32_t ranks, double timeoutSeconds) : seen_(ranks), timeout_(timeoutSeconds) {}
+
+  /// A wait begins: all ranks have the whole timeout.
+  void begin() { std::fill(seen_.begin(), seen_.end(), Seen{}); }
+
+  /// Notes that `seconds` went by and that the rank's counter is now `progress`; true when it has been so for
+  /// the timeout. Call it several times a second.
+  bool stalled(uint32_t rank, uint32_t progress, double seconds) {
+    Seen &seen = seen_[rank];
+    seen.idle = progress == seen.progress ? seen.idle + std::min(seconds, kLongestSlice) : 0;
+    seen.progress = progress;
+    return seen.idle >= timeout_;
+  }
+
+private:
+  static constexpr double kLongestSlice = 0.1;
+
+  struct Seen {
+    uint32_t progress = 0;
+    double idle = 0;
+  };
+  std::vector<Seen> seen_;
+  double timeout_;
+};
+
+} // namespace trainc

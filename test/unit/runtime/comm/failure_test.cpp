@@ -1,0 +1,148 @@
+#include "runtime/base/clock.h"
+#include "test/unit/runtime/comm/support.h"
+
+#include <atomic>
+#include <gmock/gmock.h>
+#include <thread>
+
+namespace trainc {
+namespace {
+
+using test::Ranks;
+using testing::HasSubstr;
+
+/// Starts an all-reduce of 8 floats on the ranks given.
+void startOn(Ranks &ranks, std::initializer_list<uint32_t> started, uint32_t slot) {
+  const auto buffers = ranks.allocate(8);
+  for (const uint32_t rank : started)
+    ranks.start(rank, slot, CollectiveKind::kAllReduce, buffers[rank]);
+}
+
+void expectFailure(const Status &status, const std::string &message) {
+  EXPECT_EQ(status.code(), StatusCode::kFailed);
+  EXPECT_EQ(status.message(), message);
+}
+
+TEST(CommFailure, APeerThatFailsEndsTheWaitOfAll) {
+  Ranks ranks(3, 4096);
+  startOn(ranks, {0, 2}, 4);
+  const double before = steadySeconds();
+  ranks[1].fail("no space left on device");
+  expectFailure(ranks[0].wait(4),
+                "rank 0: all-reduce of 8 f32 (slot 4) cannot be completed: rank 1 failed: no "
+                "space left on device");
+  expectFailure(ranks[2].wait(4),
+                "rank 2: all-reduce of 8 f32 (slot 4) cannot be completed: rank 1 failed: no "
+                "space left on device");
+  EXPECT_LT(steadySeconds() - before, test::kSoon);
+}
+
+TEST(CommFailure, ASupervisorEndsAWaitInProgress) {
+  Ranks ranks(2, 4096);
+  std::atomic<bool> waits{false};
+  Status status;
+  std::thread rank([&] {
+    startOn(ranks, {0}, 0);
+    waits = true;
+    status = ranks[0].wait(0);
+  });
+  while (!waits)
+    std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50)); // asleep by now, most likely
+  const double before = steadySeconds();
+  ranks.group().fail(1, "killed by signal 9");
+  rank.join();
+  EXPECT_LT(steadySeconds() - before, test::kSoon);
+  EXPECT_THAT(status.message(), HasSubstr("rank 1 failed: killed by signal 9"));
+}
+
+TEST(CommFailure, ABarrierFailsToo) {
+  Ranks ranks(2, 4096);
+  ranks[1].fail("out of memory");
+  expectFailure(ranks[0].barrier(), "rank 0: barrier cannot be completed: rank 1 failed: out of memory");
+}
+
+TEST(CommFailure, APeerThatNeverArrivesIsNamed) {
+  Ranks ranks(4, 4096, {.timeoutSeconds = 0.2});
+  startOn(ranks, {0, 1, 3}, 7);
+  const double before = steadySeconds();
+  for (const uint32_t rank : {0U, 1U, 3U})
+    expectFailure(
+        ranks[rank].wait(7),
+        fmt::format("rank {}: all-reduce of 8 f32 (slot 7) cannot be completed: rank 2 failed: it did "
+                    "not arrive within 0.2 s: it has ended, hangs or is stopped",
+                    rank));
+  EXPECT_LT(steadySeconds() - before, test::kSoon);
+}
+
+TEST(CommFailure, APeerAtWorkIsWaitedFor) {
+  Ranks ranks(2, 4096, {.timeoutSeconds = 1});
+  const auto buffers = ranks.allocate(8);
+  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  for (const double end = steadySeconds() + 2; steadySeconds() < end; std::this_thread::yield())
+    ranks[1].noteProgress();
+  ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
+  ranks.waitAll(0);
+}
+
+TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {
+  Ranks ranks(2, 4096);
+  ranks[1].fail("first");
+  ranks[0].fail("second");
+  startOn(ranks, {0, 1}, 0);
+  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: first"));
+  startOn(ranks, {0, 1}, 0);
+  EXPECT_THAT(ranks[1].wait(0).message(), HasSubstr("rank 1 failed: first"));
+  EXPECT_EQ(ranks[0].bytesSent(), 0U);
+}
+
+TEST(CommFailure, ALongReasonIsCut) {
+  Ranks ranks(2, 4096);
+  ranks[1].fail(std::string(1000, 'x'));
+  const std::string message = ranks[0].barrier().message();
+  EXPECT_THAT(message, HasSubstr(std::string(200, 'x')));
+  EXPECT_LT(message.size(), 400U);
+}
+
+TEST(CommFailure, ManyFailAtOnce) {
+  Ranks ranks(2, 4096);
+  std::vector<std::thread> threads;
+  for (uint32_t i = 0; i < 16; ++i)
+    threads.emplace_back([&, i] { ranks.group().fail(1, fmt::format("reason {}.", i)); });
+  for (std::thread &thread : threads)
+    thread.join();
+  const std::string message = ranks[0].barrier().message();
+  EXPECT_THAT(message, testing::ContainsRegex("rank 1 failed: reason [0-9]+\\.$"));
+  EXPECT_EQ(ranks[1].barrier().message().substr(8), message.substr(8)) << "all name the same";
+}
+
+TEST(CommFailure, ARankThatEndsTooEarlyIsNamed) {
+  Ranks ranks(2, 4096);
+  startOn(ranks, {0}, 0);
+  ranks.end(0);
+  EXPECT_THAT(ranks[1].barrier().message(), HasSubstr("rank 0 failed: it ended before its collectives"));
+}
+
+TEST(CommFailure, ARankMayEndWhenItsCollectivesHave) {
+  Ranks ranks(2, 4096);
+  startOn(ranks, {0, 1}, 0);
+  EXPECT_TRUE(ranks[0].wait(0).ok());
+  ranks.end(0);
+  EXPECT_TRUE(ranks[1].wait(0).ok());
+}
+
+TEST(CommFailure, PlansThatDifferAreFound) {
+  Ranks ranks(3, 4096);
+  const auto buffers = ranks.allocate(6);
+  for (const uint32_t rank : {0U, 2U})
+    ranks.start(rank, 0, CollectiveKind::kAllReduce, buffers[rank]);
+  ranks.start(1, 0, CollectiveKind::kAllGather, buffers[1].subspan(3));
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    EXPECT_THAT(
+        ranks[rank].wait(0).message(),
+        HasSubstr("rank 1 failed: its plan differs: it started all-gather of 3 f32 at byte 12 where rank "
+                  "0 started all-reduce of 6 f32 at byte 0"));
+}
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,70 @@
+#include "test/unit/runtime/comm/support.h"
+#include "test/unit/runtime/no_threads.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+namespace trainc {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(LocalGroup, NeedsARank) {
+  EXPECT_EQ(LocalGroup::create(0, 4096).status().code(), StatusCode::kInvalidInput);
+}
+
+TEST(LocalGroup, RefusesMoreThanThereIs) {
+  for (const uint64_t bytes : {uint64_t{1} << 50, ~uint64_t{0}}) {
+    const auto group = LocalGroup::create(2, bytes);
+    EXPECT_EQ(group.status().code(), StatusCode::kFailed);
+    EXPECT_THAT(group.status().message(),
+                HasSubstr(fmt::format("cannot share {} bytes for each of 2", bytes)));
+  }
+}
+
+TEST(LocalGroup, MemoryIsZeroedAlignedAndApart) {
+  test::Ranks ranks(3, 4096);
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    std::byte *first = *ranks[rank].allocate("first", 100), *second = *ranks[rank].allocate("second", 3968);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
+    EXPECT_EQ(second, first + 128);
+    EXPECT_TRUE(std::all_of(first, first + 4096, [](std::byte b) { return b == std::byte{0}; }));
+    std::fill_n(first, 4096, std::byte{0xff}); // what another rank would find
+  }
+}
+
+TEST(LocalGroup, SaysWhatDoesNotFit) {
+  test::Ranks ranks(1, 4096);
+  EXPECT_TRUE(ranks[0].allocate("weights", 4000).ok());
+  const auto more = ranks[0].allocate("gradients", 65);
+  EXPECT_EQ(more.status().code(), StatusCode::kFailed);
+  EXPECT_EQ(more.status().message(),
+            "cannot allocate 65 bytes for 'gradients' on rank 0: 64 of its 4096 shared bytes are left");
+  EXPECT_TRUE(ranks[0].allocate("gradients", 64).ok());
+}
+
+TEST(LocalGroup, KnowsItsRanks) {
+  test::Ranks ranks(3, 4096);
+  EXPECT_EQ(ranks[2].rank(), 2U);
+  EXPECT_EQ(ranks[2].ranks(), 3U);
+}
+
+TEST(LocalGroup, CommunicatorsMayOutliveIt) {
+  std::unique_ptr<Communicator> rank;
+  {
+    auto group = LocalGroup::create(1, 4096);
+    rank = std::move(*group->communicator(0));
+  }
+  *rank->allocate("x", 64).operator*() = std::byte{1};
+  EXPECT_TRUE(rank->barrier().ok());
+}
+
+TEST(LocalGroup, SaysWhenNoThreadStarts) {
+  auto two = LocalGroup::create(2, 4096), one = LocalGroup::create(1, 4096);
+  const test::NoThreads none;
+  EXPECT_EQ(two->communicator(1).status().code(), StatusCode::kFailed);
+  EXPECT_TRUE(one->communicator(0).ok()) << "one rank needs none";
+}
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,88 @@
+#include "test/unit/runtime/comm/support.h"
+
+#include <bit>
+#include <cmath>
+#include <optional>
+
+namespace trainc::test {
+
+namespace {
+
+/// The sum over ranks [first, first + width), those that exist; `width` is a power of two.
+std::optional<float> subtree(uint32_t ranks, uint32_t first, uint32_t width, uint64_t i) {
+  if (first >= ranks)
+    return std::nullopt;
+  if (width == 1)
+    return value(first, i);
+  const auto left = subtree(ranks, first, width / 2, i);
+  const auto right = subtree(ranks, first + width / 2, width / 2, i);
+  return right ? *left + *right : *left;
+}
+
+LocalGroup makeGroup(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
+  auto group = LocalGroup::create(ranks, bytesPerRank, options);
+  EXPECT_TRUE(group.ok()) << group.status().message();
+  return *group;
+}
+
+} // namespace
+
+float value(uint32_t rank, uint64_t i) {
+  uint64_t bits = (i * 64 + rank + 1) * 0x9e3779b97f4a7c15U;
+  bits = (bits ^ (bits >> 31)) * 0xbf58476d1ce4e5b9U;
+  bits ^= bits >> 29;
+  const float fraction = 1 + static_cast<float>(bits >> 41) * 0x1p-23F;
+  const float magnitude = std::ldexp(fraction, static_cast<int>(bits % 24) - 12);
+  return (bits & 0x100) != 0 ? -magnitude : magnitude;
+}
+
+float treeSum(uint32_t ranks, uint64_t i) { return subtree(ranks, 0, std::bit_ceil(ranks), i).value_or(0); }
+
+Ranks::Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options)
+    : group_(makeGroup(ranks, bytesPerRank, options)) {
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    auto communicator = group_.communicator(rank);
+    EXPECT_TRUE(communicator.ok()) << communicator.status().message();
+    ranks_.push_back(std::move(*communicator));
+  }
+}
+
+std::vector<std::span<float>> Ranks::allocate(uint64_t elements) {
+  std::vector<std::span<float>> buffers;
+  for (auto &rank : ranks_) {
+    const auto memory = rank->allocate("values", elements * sizeof(float));
+    EXPECT_TRUE(memory.ok()) << memory.status().message();
+    buffers.emplace_back(reinterpret_cast<float *>(*memory), elements);
+  }
+  return buffers;
+}
+
+std::vector<std::span<float>> Ranks::allocateValues(uint64_t elements) {
+  auto buffers = allocate(elements);
+  for (uint32_t rank = 0; rank < size(); ++rank)
+    for (uint64_t i = 0; i < elements; ++i)
+      buffers[rank][i] = value(rank, i);
+  return buffers;
+}
+
+void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root) {
+  ranks_[rank]->start(slot, {.kind = kind,
+                             .buffer = reinterpret_cast<std::byte *>(buffer.data()),
+                             .elements = buffer.size(),
+                             .root = root});
+}
+
+void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,
+                     uint32_t root) {
+  for (uint32_t rank = 0; rank < size(); ++rank)
+    start(rank, slot, kind, buffers[rank], root);
+}
+
+void Ranks::waitAll(uint32_t slot) {
+  for (auto &rank : ranks_) {
+    const Status status = rank->wait(slot);
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+}
+
+} // namespace trainc::test

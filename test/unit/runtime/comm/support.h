@@ -1,0 +1,59 @@
+// Groups of ranks, and what their sums must be.
+#pragma once
+
+#include "runtime/comm/local/local_group.h"
+
+#include <cstdint>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace trainc::test {
+
+/// A timeout that no busy machine reaches.
+inline constexpr double kNever = 60;
+/// Seconds far above what ends a wait, far below kNever.
+inline constexpr double kSoon = 10;
+
+/// The i-th value of a rank: of either sign and any size between 2^-12 and 2^12, so that sums depend on the
+/// order of adding.
+float value(uint32_t rank, uint64_t i);
+
+/// The i-th sum of ranks' values over the tree of tree_sum.h, written down once more in another way.
+float treeSum(uint32_t ranks, uint64_t i);
+
+/// Whether the floats have the same bits.
+inline bool sameBits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+
+/// All ranks of a group, driven by one thread: start() returns at once, so it can start one rank after the
+/// other.
+class Ranks {
+public:
+  Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {.timeoutSeconds = kNever});
+
+  const LocalGroup &group() const { return group_; }
+  uint32_t size() const { return static_cast<uint32_t>(ranks_.size()); }
+  Communicator &operator[](uint32_t rank) { return *ranks_[rank]; }
+  void end(uint32_t rank) { ranks_[rank].reset(); }
+
+  /// The same allocation on every rank.
+  std::vector<std::span<float>> allocate(uint64_t elements);
+  /// allocate(), filled with value().
+  std::vector<std::span<float>> allocateValues(uint64_t elements);
+
+  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root = 0);
+  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,
+                uint32_t root = 0);
+  /// Expects success.
+  void waitAll(uint32_t slot);
+
+private:
+  LocalGroup group_;
+  std::vector<std::unique_ptr<Communicator>> ranks_;
+};
+
+} // namespace trainc::test
