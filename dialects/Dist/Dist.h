@@ -1,4 +1,4 @@
-// The dist dialect: collectives between ranks, as pairs of start and wait.
+// The dist dialect: collectives between ranks, as pairs of start and wait, and tensors in one flat piece.
 #pragma once
 
 #include "mlir/IR/Builders.h"
@@ -8,6 +8,18 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace trainc::dist {
+
+/// Nothing but a dist.wait may use the result.
+llvm::LogicalResult verifyStart(mlir::Operation *op);
+
+/// The trait of ops that begin a collective.
+template <typename Op> struct StartsCollective : mlir::OpTrait::TraitBase<Op, StartsCollective> {
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyStart(op); }
+};
+
+} // namespace trainc::dist
 
 #include "dialects/Dist/DistDialect.h.inc"
 

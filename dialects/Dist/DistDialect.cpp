@@ -16,19 +16,62 @@ void DistDialect::initialize() {
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.cpp.inc"
 
-LogicalResult AllReduceStartOp::verify() {
-  for (Operation *user : getPending().getUsers())
+LogicalResult trainc::dist::verifyStart(Operation *op) {
+  for (Operation *user : op->getUsers())
     if (!isa<WaitOp>(user)) {
       InFlightDiagnostic error =
-          emitOpError("is still under way where its value is used; expected a dist.wait between");
+          op->emitOpError("is still under way where its value is used; expected a dist.wait between");
       error.attachNote(user->getLoc()) << "the use";
       return error;
     }
   return success();
 }
 
+/// `whole` must be one or more times `part` along dimension 0.
+static LogicalResult verifyParts(Operation *op, Value whole, Value part) {
+  auto of = cast<RankedTensorType>(whole.getType()), type = cast<RankedTensorType>(part.getType());
+  const bool fits = of.getRank() > 0 && of.getRank() == type.getRank() &&
+                    of.getElementType() == type.getElementType() && type.getDimSize(0) > 0 &&
+                    of.getDimSize(0) % type.getDimSize(0) == 0 &&
+                    of.getShape().drop_front() == type.getShape().drop_front();
+  return fits ? success()
+              : op->emitOpError() << type << " is no equal part of " << of << " along dimension 0";
+}
+
+LogicalResult ReduceScatterStartOp::verify() { return verifyParts(*this, getValue(), getPending()); }
+LogicalResult AllGatherStartOp::verify() { return verifyParts(*this, getPending(), getPart()); }
+LogicalResult PartOp::verify() { return verifyParts(*this, getWhole(), getPart()); }
+
 LogicalResult WaitOp::verify() {
-  if (!getPending().getDefiningOp<AllReduceStartOp>())
+  Operation *start = getPending().getDefiningOp();
+  if (!start || !start->hasTrait<StartsCollective>())
     return emitOpError("waits for a value that no collective makes");
   return success();
+}
+
+/// Element types must agree, and `elements` fit into the flat tensor.
+static LogicalResult verifyMember(Operation *op, Value flat, Type member, int64_t end) {
+  auto type = cast<RankedTensorType>(flat.getType());
+  if (type.getRank() != 1 || type.getElementType() != cast<RankedTensorType>(member).getElementType())
+    return op->emitOpError() << type << " is no flat tensor with the elements of " << member;
+  if (end > type.getNumElements())
+    return op->emitOpError() << "reaches to element " << end << " of " << type;
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  int64_t end = 0;
+  for (Type member : getMembers().getTypes()) {
+    end += cast<RankedTensorType>(member).getNumElements();
+    if (failed(verifyMember(*this, getFlat(), member, end)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult MemberOp::verify() {
+  if (int64_t(getOffset()) < 0)
+    return emitOpError("begins before the first element");
+  return verifyMember(*this, getFlat(), getValue().getType(),
+                      int64_t(getOffset()) + cast<RankedTensorType>(getValue().getType()).getNumElements());
 }

@@ -20,12 +20,17 @@ def Dist_Dialect : Dialect {
     ...
     %sum = dist.wait %pending : tensor<768x768xf32>
     ```
+
+    Tensors that are sharded together lie one after the other in a flat one (`dist.pack`, `dist.member`), of which a rank may have its
+    part (`dist.part`).
   }];
 }
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
 
-def Dist_AllReduceStartOp : Dist_Op<"all_reduce_start", [Pure, SameOperandsAndResultType]> {
+def Dist_StartsCollective : NativeOpTrait<"StartsCollective"> { let cppNamespace = "::trainc::dist"; }
+
+def Dist_AllReduceStartOp : Dist_Op<"all_reduce_start", [Pure, SameOperandsAndResultType, Dist_StartsCollective]> {
   let summary = "begins to sum a value over all ranks";
   let description = [{
     Element by element, in the order of a binary tree over the ranks' numbers that is aligned at powers of two,
@@ -34,6 +39,22 @@ def Dist_AllReduceStartOp : Dist_Op<"all_reduce_start", [Pure, SameOperandsAndRe
   let arguments = (ins AnyStaticShapeTensor:$value);
   let results = (outs AnyStaticShapeTensor:$pending);
   let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Dist_ReduceScatterStartOp : Dist_Op<"reduce_scatter_start", [Pure, Dist_StartsCollective]> {
+  let summary = "begins to sum a value over all ranks, of which each keeps its part";
+  let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
+  let arguments = (ins AnyStaticShapeTensor:$value);
+  let results = (outs AnyStaticShapeTensor:$pending);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($pending)";
+  let hasVerifier = 1;
+}
+
+def Dist_AllGatherStartOp : Dist_Op<"all_gather_start", [Pure, Dist_StartsCollective]> {
+  let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
+  let arguments = (ins AnyStaticShapeTensor:$part);
+  let results = (outs AnyStaticShapeTensor:$pending);
+  let assemblyFormat = "$part attr-dict `:` type($part) `->` type($pending)";
   let hasVerifier = 1;
 }
 
@@ -42,6 +63,30 @@ def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType]> {
   let arguments = (ins AnyStaticShapeTensor:$pending);
   let results = (outs AnyStaticShapeTensor:$value);
   let assemblyFormat = "$pending attr-dict `:` type($pending)";
+  let hasVerifier = 1;
+}
+
+def Dist_PartOp : Dist_Op<"part", [Pure]> {
+  let summary = "this rank's part of a value that all ranks have: an equal run of dimension 0";
+  let arguments = (ins AnyStaticShapeTensor:$whole);
+  let results = (outs AnyStaticShapeTensor:$part);
+  let assemblyFormat = "$whole attr-dict `:` type($whole) `->` type($part)";
+  let hasVerifier = 1;
+}
+
+def Dist_PackOp : Dist_Op<"pack", [Pure]> {
+  let summary = "the elements of tensors one after the other, then zeros";
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$members);
+  let results = (outs AnyStaticShapeTensor:$flat);
+  let assemblyFormat = "$members attr-dict `:` type($members) `->` type($flat)";
+  let hasVerifier = 1;
+}
+
+def Dist_MemberOp : Dist_Op<"member", [Pure]> {
+  let summary = "the tensor whose elements lie in a flat one from `offset` on";
+  let arguments = (ins AnyStaticShapeTensor:$flat, I64Attr:$offset);
+  let results = (outs AnyStaticShapeTensor:$value);
+  let assemblyFormat = "$flat `at` $offset attr-dict `:` type($flat) `->` type($value)";
   let hasVerifier = 1;
 }
 

@@ -16,8 +16,8 @@ static constexpr llvm::StringRef kReserved[] = {
     "__metadata__"};
 
 /// Each with a parameter's, a loss's or a cache's name behind it.
-static constexpr llvm::StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.",
-                                                "grad.",    "targets.",    "cache."};
+static constexpr llvm::StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.", "grad.",
+                                                "targets.", "cache.",      "bucket."};
 
 bool train::isReservedName(llvm::StringRef name) {
   return llvm::is_contained(kReserved, name) ||

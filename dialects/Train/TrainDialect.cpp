@@ -45,7 +45,7 @@ static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type 
 }
 
 LogicalResult StateOp::verify() {
-  if (getRole() == Role::parameter && isReservedName(getSymName()))
+  if (getRole() == Role::parameter && !getMembers() && isReservedName(getSymName()))
     return emitOpError("a parameter cannot be named '")
            << getSymName() << "', which names a part of the step; rename it";
   return success();

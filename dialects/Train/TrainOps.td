@@ -66,6 +66,12 @@ def Train_Group : Train_Attr<"Group", "group"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Train_Member : Train_Attr<"Member", "member"> {
+  let summary = "the place of a parameter in a flat state: its name, the offset of its first element, its type";
+  let parameters = (ins StringRefParameter<"name">:$name, "int64_t":$offset, "::mlir::RankedTensorType":$type);
+  let assemblyFormat = "`<` $name `,` $offset `,` $type `>`";
+}
+
 def Train_ProgramOp : Train_Op<"program", [Symbol]> {
   let summary = "what to train and how";
   let description = [{
@@ -86,7 +92,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     }
     ```
     `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
-    `ranks` processes train together, each on samples of its own.
+    `ranks` processes train together, each on samples of its own. `zero_stage` says what each keeps a part of: nothing (0),
+    the optimizer's states (1), gradients too (2).
     `accumulate` micro-batches of every rank make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
     Parameters of fewer than two dimensions are not decayed unless a group says so.
     `memory_limit 16GiB` bounds what a process that runs the plan may take, `fp32_products bf16x3` says how products of
@@ -98,7 +105,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
-                       OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$ranks, DefaultValuedAttr<I64Attr, "1">:$accumulate,
+                       OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$ranks,
+                       DefaultValuedAttr<I64Attr, "0">:$zero_stage, DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
@@ -117,10 +125,11 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   let summary = "a tensor that lives across entries";
   let description = [{
     Scalars with a direction are exchanged with the host around entries (see Scalar in plan.fbs for their names).
-    `frozen` parameters have no gradient. A state of role `output` is what generation gives out (`logits`).
+    `frozen` parameters have no gradient. A flat one holds the elements of its `members` one after the other. A state of role `output` is what generation gives out (`logits`).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
-                       UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction);
+                       UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction,
+                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members);
   let assemblyFormat = "$role (`frozen` $frozen^)? ($direction^)? $sym_name `:` $type attr-dict";
   let hasVerifier = 1;
 }

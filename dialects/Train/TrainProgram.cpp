@@ -12,11 +12,23 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-static constexpr StringRef kWords[] = {
-    "model",         "optimizer", "schedule",   "clip",
-    "batch",         "ranks",     "accumulate", "eval_batch",
-    "steps",         "group",     "export",     "memory_limit",
-    "fp32_products", "target",    "precision",  "activation_checkpointing"};
+static constexpr StringRef kWords[] = {"model",
+                                       "optimizer",
+                                       "schedule",
+                                       "clip",
+                                       "batch",
+                                       "ranks",
+                                       "zero_stage",
+                                       "accumulate",
+                                       "eval_batch",
+                                       "steps",
+                                       "group",
+                                       "export",
+                                       "memory_limit",
+                                       "fp32_products",
+                                       "target",
+                                       "precision",
+                                       "activation_checkpointing"};
 
 namespace {
 /// Parses the lines between the braces into attributes.
@@ -58,6 +70,10 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
       failed(check("eval_batch", "eval_batch", "eval_batch", kMaxBatch)) ||
       failed(check("steps", "steps", "steps", kMaxSteps)))
     return failure();
+  auto stage = program.getAs<IntegerAttr>("zero_stage");
+  if (stage && (stage.getInt() < 0 || stage.getInt() > kMaxZeroStage))
+    return errorAt("zero_stage") << "zero_stage must lie between 0 and " << kMaxZeroStage
+                                 << " in this version, found " << stage.getInt();
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
   if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
@@ -119,7 +135,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   }
   if (word == "batch")
     return parseBatch();
-  if (word == "ranks" || word == "accumulate" || word == "eval_batch" || word == "steps")
+  if (word == "ranks" || word == "zero_stage" || word == "accumulate" || word == "eval_batch" ||
+      word == "steps")
     return parseCount(word);
   if (word == "memory_limit") {
     int64_t bytes = 0;
@@ -193,9 +210,10 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  SmallVector<StringRef> spelled = {"sym_name",    "model",   "optimizer", "schedule",     "clip",
-                                    "micro_batch", "seq_len", "ranks",     "accumulate",   "eval_batch",
-                                    "steps",       "groups",  "exports",   "memory_limit", "fp32_products"};
+  SmallVector<StringRef> spelled = {"sym_name",   "model",       "optimizer",    "schedule",
+                                    "clip",       "micro_batch", "seq_len",      "ranks",
+                                    "zero_stage", "accumulate",  "eval_batch",   "steps",
+                                    "groups",     "exports",     "memory_limit", "fp32_products"};
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -215,6 +233,8 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     printer << " x " << *length;
   if (getRanks() != 1)
     line("ranks") << getRanks();
+  if (getZeroStage() != 0)
+    line("zero_stage") << getZeroStage();
   if (getAccumulate() != 1)
     line("accumulate") << getAccumulate();
   if (std::optional<uint64_t> batch = getEvalBatch())

@@ -1,5 +1,7 @@
 #include "lib/Fusion/ChunkBuilder.h"
 
+#include "lib/Support/Retype.h"
+
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -54,16 +56,6 @@ void ChunkBuilder::addInput(Value value) {
   bool split = region.carriesRows(value);
   Value operand = split ? reshapeTo(outside, value, joinedType(value)) : value;
   mapping.map(value, addArgument(operand, sliceType(value), split ? 0 : kWhole));
-}
-
-/// Attributes that spell a result's type or shape are changed with it.
-static void retype(Operation *op, RankedTensorType before, RankedTensorType after) {
-  for (NamedAttribute attribute : op->getAttrs()) {
-    if (attribute.getValue() == TypeAttr::get(before))
-      op->setAttr(attribute.getName(), TypeAttr::get(after));
-    else if (attribute.getName() == "shape" && isa<DenseI64ArrayAttr>(attribute.getValue()))
-      op->setAttr(attribute.getName(), DenseI64ArrayAttr::get(op->getContext(), after.getShape()));
-  }
 }
 
 /// Copies an op for slices; false if the types that it infers are not those of slices.

@@ -138,6 +138,8 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
   binding.microBatch = *micro;
   binding.seqLen = *length;
   binding.ranks = *ranks;
+  if (options.zeroStage || binding.ranks == 1) // a rank alone has all parts
+    binding.program.setZeroStage(binding.ranks == 1 ? 0 : *options.zeroStage);
   binding.accumulate = *accumulate;
   binding.evalBatch = *eval;
   writeBack(binding);

@@ -11,7 +11,7 @@ namespace trainc {
 
 /// What the command line says; unset: what train.program says.
 struct InstantiateOptions {
-  std::optional<int64_t> microBatch, seqLen, ranks, accumulate, evalBatch;
+  std::optional<int64_t> microBatch, seqLen, ranks, zeroStage, accumulate, evalBatch;
 };
 
 /// The program, its model and the sizes in force.

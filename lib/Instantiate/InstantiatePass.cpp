@@ -15,8 +15,8 @@ struct InstantiatePass : trainc::impl::InstantiatePassBase<InstantiatePass> {
 
   void runOnOperation() override {
     auto given = [](int64_t value) { return value == -1 ? std::nullopt : std::optional(value); };
-    InstantiateOptions options{given(microBatch), given(seqLen), given(ranks), given(accumulate),
-                               given(evalBatch)};
+    InstantiateOptions options{given(microBatch), given(seqLen),     given(ranks),
+                               given(zeroStage),  given(accumulate), given(evalBatch)};
     if (failed(instantiate(getOperation(), options)))
       signalPassFailure();
   }

@@ -34,7 +34,7 @@ train::StateOp StateTable::declare(Location loc, StringRef name, train::Role rol
       direction ? train::DirectionAttr::get(module.getContext(), *direction) : train::DirectionAttr();
   auto state = train::StateOp::create(builder, loc, builder.getStringAttr(name),
                                       train::RoleAttr::get(module.getContext(), role), TypeAttr::get(type),
-                                      /*frozen=*/UnitAttr(), directionAttr);
+                                      /*frozen=*/UnitAttr(), directionAttr, /*members=*/ArrayAttr());
   taken = lastState = state;
   return state;
 }

@@ -19,7 +19,7 @@ train::StateOp StepSymbols::declareState(StringRef name, train::Role role, Ranke
       direction ? train::DirectionAttr::get(module.getContext(), *direction) : train::DirectionAttr();
   auto made = train::StateOp::create(builder, module.getLoc(), builder.getStringAttr(name),
                                      train::RoleAttr::get(module.getContext(), role), TypeAttr::get(type),
-                                     UnitAttr(), directionAttr);
+                                     UnitAttr(), directionAttr, /*members=*/ArrayAttr());
   table.insert(made);
   lastState = made;
   return made;

@@ -45,7 +45,7 @@ void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp
     if (Operation *definition = gradient.getDefiningOp())
       builder.setInsertionPointAfter(definition);
     StepBuilder build(builder, op.getLoc(), symbols);
-    build.write(name, build.add(old, gradient));
+    build.write(name, build.add(old, program.getZeroStage() > 1 ? build.sumOverRanks(gradient) : gradient));
   }
 }
 
@@ -66,10 +66,11 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
   return values;
 }
 
-/// Each rank has summed over its own samples.
+/// Each rank has summed over its own samples. Gradients of which each keeps a part were summed as they came.
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
-  for (Value &gradient : llvm::make_second_range(gradients))
-    gradient = build.sumOverRanks(gradient);
+  if (program.getZeroStage() < 2 || program.getAccumulate() == 1)
+    for (Value &gradient : llvm::make_second_range(gradients))
+      gradient = build.sumOverRanks(gradient);
   if (symbols.state("loss"))
     build.write("loss", build.sumOverRanks(build.read("loss")));
 }

@@ -21,6 +21,8 @@ struct CompileOptions {
   std::optional<int64_t> microBatch;
   /// Processes that train together.
   std::optional<int64_t> ranks;
+  /// What ranks keep a part of: nothing (0), optimizer states (1), gradients too (2).
+  std::optional<int64_t> zeroStage;
   /// Micro-batches per step and rank.
   std::optional<int64_t> accumulate;
   /// Samples per evaluation batch.

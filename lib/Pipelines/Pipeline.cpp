@@ -52,16 +52,21 @@ void registerPasses() {
 //===-- Phases
 //--------------------------------------------------------------------------------------------===//
 
+static bool hasManyRanks(const CompileOptions &options) { return options.ranks.value_or(1) > 1; }
+
 /// model -> step: whole tensors, forward, backward and update, in primitive ops.
 static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   InstantiatePassOptions instantiate;
   instantiate.microBatch = options.microBatch.value_or(-1);
   instantiate.ranks = options.ranks.value_or(-1);
+  instantiate.zeroStage = options.zeroStage.value_or(-1);
   instantiate.accumulate = options.accumulate.value_or(-1);
   instantiate.evalBatch = options.evalBatch.value_or(-1);
   instantiate.seqLen = options.seqLen.value_or(-1);
   manager.addPass(createInstantiatePass(instantiate));
   manager.addPass(createAutodiff());
+  if (hasManyRanks(options))
+    manager.addPass(createFlatten());
   manager.addPass(createOptimizer());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -73,8 +78,10 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createVerifyStepPass());
 }
 
-/// step -> spmd: what each rank does.
-static void addSpmdPasses(PassManager &manager) {
+/// step -> spmd: what each rank does. One rank alone does the step as it is.
+static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
+  if (!hasManyRanks(options))
+    return;
   manager.addPass(createShard());
   manager.addPass(createVerifySpmd());
 }
@@ -96,8 +103,8 @@ static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
 /// Refuses a plan for several ranks, which nothing could run.
 static LogicalResult requireOneRank(ModuleOp module, const CompileOptions &options) {
   for (auto program : module.getOps<train::ProgramOp>())
-    if (int64_t ranks = options.ranks.value_or(program.getRanks()); ranks != 1)
-      return program.emitError() << "this version makes plans for one rank, found " << ranks
+    if (hasManyRanks(options))
+      return program.emitError() << "this version makes plans for one rank, found " << *options.ranks
                                  << "; --compile-to=spmd prints the program of several";
   return success();
 }
@@ -108,6 +115,8 @@ CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
       options.fp32Products = *products == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
     if (std::optional<uint64_t> limit = program.getMemoryLimit(); limit && !options.memoryLimit)
       options.memoryLimit = int64_t(*limit);
+    if (!options.ranks)
+      options.ranks = program.getRanks();
   }
   return options;
 }
@@ -128,7 +137,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   if (last >= Phase::Step)
     addStepPasses(manager, options);
   if (last >= Phase::Spmd)
-    addSpmdPasses(manager);
+    addSpmdPasses(manager, options);
   if (last >= Phase::Scheduled)
     addScheduledPasses(manager);
   if (last >= Phase::Plan)

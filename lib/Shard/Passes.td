@@ -3,12 +3,41 @@
 
 include "mlir/Pass/PassBase.td"
 
+def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
+  let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
+  let description = [{
+    Where a program shards (`zero_stage` above 0), parameters with the same learning-rate scale and weight decay become one
+    bucket: their elements one after the other, and zeros up to a multiple of 256 for each rank. Reads become
+    `dist.member`, writes and gradients are packed, and a group of the program carries the bucket's settings. What
+    follows (accumulation, norm, clipping, update) then works on few large tensors.
+
+    ```mlir
+    %w = train.get @w : tensor<4x2xf32>
+    ...
+    train.gradient @w, %g : tensor<4x2xf32>
+    ```
+    becomes
+    ```mlir
+    %flat = train.get @bucket.0 : tensor<512xf32>
+    %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<4x2xf32>
+    ...
+    %gradients = dist.pack %g : tensor<4x2xf32> -> tensor<512xf32>
+    train.gradient @bucket.0, %gradients : tensor<512xf32>
+    ```
+  }];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
 def Shard : Pass<"shard", "::mlir::ModuleOp"> {
   let summary = "divides the step's samples over ranks: sums over ranks become collectives";
   let description = [{
-    Every rank runs the same entries on its own samples and holds all states (data parallelism: ZeRO stage 0, FSDP's
-    NO_SHARD). What all samples add to, a `train.sum_over_ranks`, becomes an all-reduce, which starts as soon as the rank's own
-    value is known and is waited for where the sum was.
+    Every rank runs the same entries on its own samples. What all samples add to, a `train.sum_over_ranks`, becomes an all-reduce, which starts as soon as the rank's own
+    value is known and is waited for where the sum was (data parallelism: ZeRO stage 0, FSDP's NO_SHARD).
+
+    From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered, and what is computed from
+    them is computed of a rank's part alone: the optimizer's states shrink to a part, with `zero_stage 2` those of gradients as
+    well (FSDP's SHARD_GRAD_OP), updated parameters are gathered, and sums over a part, such as the norm's, are summed over
+    ranks.
 
     ```mlir
     %g = nn.matmul %y transposed, %x : tensor<8x4xf32>, tensor<8x2xf32>

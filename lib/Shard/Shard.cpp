@@ -3,6 +3,8 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Train.h"
+#include "lib/Shard/Collectives.h"
+#include "lib/Shard/UpdateSharding.h"
 
 using namespace mlir;
 
@@ -15,21 +17,14 @@ namespace {
 
 struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
-    getOperation()->walk([](train::SumOverRanksOp sum) { replaceByCollective(sum); });
-  }
-
-private:
-  /// The collective starts right after its operand, in the operand's block.
-  static void replaceByCollective(train::SumOverRanksOp sum) {
-    OpBuilder builder(sum);
-    if (Operation *definition = sum.getValue().getDefiningOp())
-      builder.setInsertionPointAfter(definition);
-    else
-      builder.setInsertionPointToStart(sum.getValue().getParentBlock());
-    Value pending = dist::AllReduceStartOp::create(builder, sum.getLoc(), sum.getValue());
-    builder.setInsertionPoint(sum);
-    sum.getResult().replaceAllUsesWith(dist::WaitOp::create(builder, sum.getLoc(), pending));
-    sum.erase();
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      if (program.getZeroStage() > 0)
+        UpdateSharding(getOperation(), program.getRanks()).run();
+    getOperation()->walk([](train::SumOverRanksOp sum) {
+      OpBuilder builder(sum);
+      sum.getResult().replaceAllUsesWith(createAllReduce(builder, sum.getLoc(), sum.getValue()));
+      sum.erase();
+    });
   }
 };
 

@@ -62,7 +62,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--ranks=2"], "gpt.mlir:", "makes plans for one rank, found 2", "--compile-to=spmd"),
-            (["--compile-to=spmd", "--ranks=2", "--zero-stage=1"], re.compile(r"\Aerror: --zero-stage: .*found 1\nRun trainc compile --help")),
+            (["--compile-to=spmd", "--ranks=2", "--zero-stage=3"], re.compile(r"\Aerror: --zero-stage: .*Value 3 not in range 0 to 2\nRun trainc compile --help")),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--hybrid-shard=2"], "--hybrid-shard", "found groups of 2 ranks"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),

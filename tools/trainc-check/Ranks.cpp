@@ -126,10 +126,65 @@ static std::optional<Training> interpret(ModuleOp module) {
   return succeeded(training.run()) ? std::optional(std::move(training)) : std::nullopt;
 }
 
-/// Whether all ranks hold the state with the same bits, at the end; what a rank adds up by itself may differ.
-static bool isShared(train::StateOp state) {
-  return state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
-         state.getDirection() == train::Direction::from_device;
+/// The program's states by the names that one rank has for them.
+class LogicalStates {
+public:
+  LogicalStates(ModuleOp module, ArrayRef<Machine> ranks) : ranks(ranks) {
+    for (auto state : module.getOps<train::StateOp>())
+      if (ArrayAttr members = state.getMembersAttr())
+        buckets.push_back({state.getSymName(), members});
+    for (auto state : module.getOps<train::StateOp>())
+      add(state);
+  }
+
+  const NamedTensors &tensors() const { return named; }
+  /// States that every rank holds whole, with other bits than rank 0.
+  ArrayRef<std::string> differing() const { return different; }
+
+private:
+  void add(train::StateOp state) {
+    const std::string name = state.getSymName().str();
+    for (auto &[bucket, members] : buckets)
+      if (StringRef prefix = name; prefix.consume_back(bucket))
+        return addMembers(name, prefix, members);
+    const Tensor &first = ranks.front().states.find(name)->second;
+    named.emplace(name, first);
+    for (const Machine &rank : ranks)
+      if (isShared(state) && rank.states.find(name)->second.reals != first.reals)
+        different.push_back(name);
+  }
+
+  /// A flat state, or the parts of one: a parameter's, or what lies beside it under `prefix`.
+  void addMembers(StringRef name, StringRef prefix, ArrayAttr members) {
+    std::vector<double> flat;
+    const bool isWhole = prefix.empty();
+    for (const Machine &rank : ranks.take_front(isWhole ? 1 : ranks.size()))
+      llvm::append_range(flat, rank.states.find(name)->second.reals);
+    for (auto member : members.getAsRange<train::MemberAttr>()) {
+      Tensor tensor(member.getType());
+      std::copy_n(flat.begin() + member.getOffset(), tensor.elements(), tensor.reals.begin());
+      named.emplace((prefix + member.getName()).str(), std::move(tensor));
+    }
+    for (const Machine &rank : ranks)
+      if (isWhole && rank.states.find(name)->second.reals != flat)
+        different.push_back(name.str());
+  }
+
+  /// Gradients are sums of a rank's own samples, or parts of all ranks'.
+  static bool isShared(train::StateOp state) {
+    return state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
+           state.getDirection() == train::Direction::from_device;
+  }
+
+  ArrayRef<Machine> ranks;
+  SmallVector<std::pair<StringRef, ArrayAttr>> buckets;
+  NamedTensors named;
+  std::vector<std::string> different;
+};
+
+/// Whether a state is the same on one rank, where gradients are sums over all samples.
+static bool isCompared(train::StateOp state) {
+  return state.getRole() != train::Role::gradient && state.getDirection() != train::Direction::to_device;
 }
 
 FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, double bound) {
@@ -144,16 +199,18 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
   auto many = interpret(*divided), one = interpret(*alone);
   if (!many || !one)
     return failure();
+  const LogicalStates states(*divided, many->machines());
+  for (const std::string &name : states.differing())
+    return divided->emitError("state @") << name << " differs between ranks at the end of a step";
   Outcome outcome{0, bound};
-  for (auto state : divided->getOps<train::StateOp>()) {
-    if (!isShared(state))
+  for (auto state : alone->getOps<train::StateOp>()) {
+    if (!isCompared(state))
       continue;
+    auto found = states.tensors().find(state.getSymName());
+    if (found == states.tensors().end())
+      return state.emitError("is missing on several ranks");
     const Tensor &expected = one->machines().front().states.find(state.getSymName())->second;
-    const Tensor &first = many->machines().front().states.find(state.getSymName())->second;
-    outcome.error = std::max(outcome.error, tensorError(first, expected, 1e-6));
-    for (const Machine &rank : many->machines())
-      if (rank.states.find(state.getSymName())->second.reals != first.reals)
-        return state.emitError("differs between ranks at the end of a step");
+    outcome.error = std::max(outcome.error, tensorError(found->second, expected, 1e-6));
   }
   return outcome;
 }

@@ -60,19 +60,15 @@ const CLI::Validator kBytes(
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
-  int64_t hybridShard = 1, zeroStage = 0;
+  int64_t hybridShard = 1;
   std::string precision = "fp32", checkpointing = "none";
 };
 
-void requireSupported(const FixedOptions &fixed, const CompileOptions &options) {
-  if (fixed.zeroStage != 0 && options.ranks.value_or(1) != 1)
-    throw CLI::ValidationError(
-        "--zero-stage",
-        fmt::format("on several ranks this version divides samples alone (0), found {}", fixed.zeroStage));
+void requireSupported(const FixedOptions &fixed) {
   if (fixed.hybridShard != 1)
     throw CLI::ValidationError(
         "--hybrid-shard",
-        fmt::format("this version shards nothing, found groups of {} ranks", fixed.hybridShard));
+        fmt::format("this version shards over all ranks (1), found groups of {} ranks", fixed.hybridShard));
   if (fixed.precision != "fp32")
     throw CLI::ValidationError("--precision",
                                fmt::format("this version computes in fp32, found {}", fixed.precision));
@@ -128,11 +124,14 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->check(kPositive)
       ->type_name("N");
   compile
-      ->add_option("--zero-stage", fixed.zeroStage, "ZeRO stage; on one rank all stages are the same program")
-      ->check(CLI::Range(0, 3).description("0-3"))
-      ->type_name("N")
-      ->capture_default_str();
-  compile->add_option("--hybrid-shard", fixed.hybridShard, "Shard inside groups of N ranks; this version: 1")
+      ->add_option(
+          "--zero-stage", options.zeroStage,
+          "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2)")
+      ->check(CLI::Range(0, 2).description("0-2"))
+      ->type_name("N");
+  compile
+      ->add_option("--hybrid-shard", fixed.hybridShard,
+                   "Shard inside groups of N ranks; this version shards over all: 1")
       ->check(kPositive)
       ->type_name("N");
   compile->add_option("--precision", fixed.precision, "Precision of the step; this version: fp32")
@@ -228,7 +227,7 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {
-      requireSupported(fixed, compile.options);
+      requireSupported(fixed);
       requireOutput(compile);
       return Command(compile);
     }

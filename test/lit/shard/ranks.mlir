@@ -1,10 +1,15 @@
 // RUN: trainc-check --ranks=2 %s | FileCheck %s
 // RUN: trainc-check --ranks=3 %s | FileCheck %s
+// RUN: sed 's/accumulate 2/zero_stage 1/' %s | trainc-check --ranks=3 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 1 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/accumulate 2/zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/adamw.*/sgd(lr 0.1, momentum 0.9) zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 
-// A tied embedding, attention, dropout, ignored labels, clipping and accumulation: ranks that divide the samples train as one rank
-// does that takes all of them.
-// CHECK: PASS ranks={{[23]}} max_rel_err={{.*}} bound=1.0e-09
+// A tied embedding, attention, dropout, ignored labels, groups, a frozen parameter, clipping and accumulation: ranks that divide the
+// samples train as one rank does that takes all of them, whatever else they keep a part of.
+// CHECK: PASS ranks={{[234]}} max_rel_err={{.*}} bound=1.0e-09
 
 // The targets are counted over all ranks before the first forward, and gradients are summed once a step.
 // SPMD: ranks 2
@@ -33,4 +38,6 @@ train.program @main {
   clip 0.5
   batch 2 x 6
   accumulate 2
+  group "ln.bias" lr_scale 0.5
+  group "qkv.bias" frozen
 }

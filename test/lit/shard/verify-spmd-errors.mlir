@@ -35,3 +35,59 @@ train.entry @micro_step {
   // expected-error @+1 {{waits for a value that no collective makes}}
   %s = dist.wait %g : tensor<2xf32>
 }
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf32>
+  // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xf32>' along dimension 0}}
+  %p = dist.part %g : tensor<8xf32> -> tensor<3xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf32>
+  // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xf32>' along dimension 0}}
+  %p = dist.reduce_scatter_start %g : tensor<8xf32> -> tensor<3xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8x2xf32>
+  // expected-error @+1 {{'tensor<8x2xf32>' is no equal part of 'tensor<16xf32>' along dimension 0}}
+  %p = dist.all_gather_start %g : tensor<8x2xf32> -> tensor<16xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf32>
+  // expected-error @+1 {{reaches to element 16 of 'tensor<15xf32>'}}
+  %p = dist.pack %g, %g : tensor<8xf32>, tensor<8xf32> -> tensor<15xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf32>
+  // expected-error @+1 {{reaches to element 9 of 'tensor<8xf32>'}}
+  %p = dist.member %g at 5 : tensor<8xf32> -> tensor<2x2xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf32>
+  // expected-error @+1 {{begins before the first element}}
+  %p = dist.member %g at -1 : tensor<8xf32> -> tensor<2xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<2x4xf32>
+  // expected-error @+1 {{'tensor<2x4xf32>' is no flat tensor with the elements of 'tensor<2xf32>'}}
+  %p = dist.member %g at 0 : tensor<2x4xf32> -> tensor<2xf32>
+}

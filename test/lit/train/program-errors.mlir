@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, ranks, accumulate, eval_batch, steps, group, export, memory_limit, fp32_products, target, precision and activation_checkpointing}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, ranks, zero_stage, accumulate, eval_batch, steps, group, export, memory_limit, fp32_products, target, precision and activation_checkpointing}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -298,3 +298,8 @@ train.program @p { model @m optimizer sgd memory_limit 0 }
 
 // expected-error @below {{expected a number of bytes above 0, such as 16GiB, found 9000000000GiB}}
 train.program @p { model @m optimizer sgd memory_limit 9000000000GiB }
+
+// -----
+
+// expected-error @below {{zero_stage must lie between 0 and 2 in this version, found 3}}
+train.program @p { model @m optimizer sgd zero_stage 3 }

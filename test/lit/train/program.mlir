@@ -9,6 +9,7 @@
 // CHECK-NEXT:    clip 1
 // CHECK-NEXT:    batch 4 x 1024
 // CHECK-NEXT:    ranks 4
+// CHECK-NEXT:    zero_stage 2
 // CHECK-NEXT:    accumulate 8
 // CHECK-NEXT:    eval_batch 16
 // CHECK-NEXT:    steps 20000
@@ -33,6 +34,7 @@ train.program @full {
   target cpu  precision fp32  activation_checkpointing none
   fp32_products bf16x3
   memory_limit 16GiB
+  zero_stage 2
   ranks 4
   group "h.0.*" weight_decay 0.2 lr_scale 0.1
   group "wte.*" frozen

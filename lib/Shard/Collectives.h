@@ -1,0 +1,11 @@
+// Collectives as pairs of start and wait.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+
+namespace trainc {
+
+/// The sum of `value` over all ranks: starts as soon as the value is known, waits at `builder`'s place.
+mlir::Value createAllReduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+
+} // namespace trainc

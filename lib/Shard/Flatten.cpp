@@ -1,0 +1,161 @@
+// Pass `flatten`.
+#include "lib/Shard/Passes.h"
+
+#include "dialects/Dist/Dist.h"
+#include "dialects/Train/Groups.h"
+#include "dialects/Train/Train.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_FLATTEN
+#include "lib/Shard/Passes.h.inc"
+
+namespace {
+
+/// Ranks' parts are whole multiples of this many elements.
+constexpr int64_t kChunk = 256;
+
+/// A parameter's place in a bucket.
+struct Place {
+  train::StateOp bucket;
+  int64_t offset;
+};
+
+/// Parameters that are updated alike, in one flat state.
+struct Bucket {
+  train::ParameterSettings settings;
+  Type element;
+  SmallVector<train::StateOp> members;
+};
+
+bool updatedAlike(const Bucket &bucket, const train::ParameterSettings &settings, Type element) {
+  return bucket.element == element && bucket.settings.lrScale == settings.lrScale &&
+         bucket.settings.weightDecay == settings.weightDecay;
+}
+
+/// Puts the trained parameters of a module into buckets.
+class Flattener {
+public:
+  Flattener(ModuleOp module, train::ProgramOp program) : module(module), program(program) {}
+
+  void run() {
+    for (auto entry : module.getOps<train::EntryOp>())
+      entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
+    for (Bucket &bucket : buckets())
+      declare(bucket);
+    for (auto entry : module.getOps<train::EntryOp>()) {
+      replaceReads(entry);
+      replaceWrites<train::SetOp>(entry);
+      replaceWrites<train::GradientOp>(entry);
+    }
+    for (auto &[name, place] : places)
+      SymbolTable::lookupSymbolIn(module, name)->erase();
+  }
+
+private:
+  SmallVector<Bucket> buckets() {
+    SmallVector<Bucket> buckets;
+    for (auto state : module.getOps<train::StateOp>()) {
+      if (!trained.contains(state.getSymName()))
+        continue;
+      auto type = cast<RankedTensorType>(state.getType());
+      auto settings = train::settingsOf(program, state.getSymName(), type.getRank());
+      auto *bucket = llvm::find_if(
+          buckets, [&](const Bucket &b) { return updatedAlike(b, settings, type.getElementType()); });
+      if (bucket == buckets.end())
+        bucket = &buckets.emplace_back(Bucket{settings, type.getElementType(), {}});
+      bucket->members.push_back(state);
+    }
+    return buckets;
+  }
+
+  /// The bucket's state; a group of the program carries its members' settings.
+  void declare(Bucket &bucket) {
+    OpBuilder builder(bucket.members.front());
+    int64_t elements = 0;
+    SmallVector<Attribute> members;
+    for (train::StateOp member : bucket.members) {
+      members.push_back(train::MemberAttr::get(module.getContext(), member.getSymName(), elements,
+                                               cast<RankedTensorType>(member.getType())));
+      elements += cast<RankedTensorType>(member.getType()).getNumElements();
+    }
+    const std::string name = "bucket." + std::to_string(declared++);
+    auto type =
+        RankedTensorType::get(int64_t(llvm::alignTo(elements, program.getRanks() * kChunk)), bucket.element);
+    auto state = train::StateOp::create(builder, bucket.members.front().getLoc(), builder.getStringAttr(name),
+                                        train::RoleAttr::get(module.getContext(), train::Role::parameter),
+                                        TypeAttr::get(type), UnitAttr(), train::DirectionAttr(),
+                                        builder.getArrayAttr(members));
+    for (auto member : llvm::map_range(members, [](Attribute m) { return cast<train::MemberAttr>(m); }))
+      places.insert({member.getName().str(), {state, member.getOffset()}});
+    SmallVector<Attribute> groups;
+    if (program.getGroups())
+      llvm::append_range(groups, *program.getGroups());
+    groups.push_back(train::GroupAttr::get(module.getContext(), name,
+                                           builder.getF64FloatAttr(bucket.settings.lrScale),
+                                           builder.getF64FloatAttr(bucket.settings.weightDecay), BoolAttr()));
+    program.setGroupsAttr(builder.getArrayAttr(groups));
+  }
+
+  void replaceReads(train::EntryOp entry) {
+    entry.walk([&](train::GetOp get) {
+      auto found = places.find(get.getState().str());
+      if (found == places.end())
+        return;
+      OpBuilder builder(get);
+      auto [bucket, offset] = found->second;
+      Value flat = train::GetOp::create(builder, get.getLoc(), bucket.getType(), bucket.getSymName());
+      get.getResult().replaceAllUsesWith(
+          dist::MemberOp::create(builder, get.getLoc(), get.getResult().getType(), flat, offset));
+      get.erase();
+    });
+  }
+
+  /// One write of a bucket, behind the last of its members', in place of them.
+  template <typename Write> void replaceWrites(train::EntryOp entry) {
+    llvm::MapVector<Operation *, SmallVector<Write>> writes;
+    for (auto write : entry.getBody().getOps<Write>())
+      if (auto found = places.find(target(write).str()); found != places.end())
+        writes[found->second.bucket].push_back(write);
+    for (auto &[state, members] : writes) {
+      auto bucket = cast<train::StateOp>(state);
+      OpBuilder builder(members.back());
+      llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
+      SmallVector<Value> values;
+      for (Write member : members)
+        values.push_back(member.getValue());
+      Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values);
+      Write::create(builder, bucket.getLoc(), bucket.getSymName(), flat);
+      for (Write member : members)
+        member.erase();
+    }
+  }
+
+  static StringRef target(train::SetOp op) { return op.getState(); }
+  static StringRef target(train::GradientOp op) { return op.getParameter(); }
+  template <typename Write> int64_t offsetOf(Write op) {
+    return places.find(target(op).str())->second.offset;
+  }
+
+  ModuleOp module;
+  train::ProgramOp program;
+  llvm::StringSet<> trained;
+  llvm::MapVector<std::string, Place, std::map<std::string, unsigned>> places;
+  int declared = 0;
+};
+
+struct Flatten : impl::FlattenBase<Flatten> {
+  void runOnOperation() override {
+    for (auto program : llvm::to_vector(getOperation().getOps<train::ProgramOp>()))
+      if (program.getRanks() > 1 && program.getZeroStage() > 0)
+        Flattener(getOperation(), program).run();
+  }
+};
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,49 @@
+// RUN: trainc-opt --shard %s | FileCheck %s
+
+// Of what is computed from the reduced gradient a rank computes its part; the momentum shrinks to it, the parameter is gathered, and the
+// norm is summed over ranks.
+// CHECK: train.state parameter @bucket.0 : tensor<512xf32>
+// CHECK: train.state optimizer @momentum.bucket.0 : tensor<256xf32>
+train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 }
+train.state parameter @bucket.0 : tensor<512xf32> {members = [#train.member<"w", 0, tensor<500xf32>>]}
+train.state optimizer @momentum.bucket.0 : tensor<512xf32>
+train.state scalar from_device @grad_norm : tensor<f32>
+// CHECK-LABEL: train.entry @init
+// CHECK: %[[ZERO:.*]] = nn.constant 0 : tensor<256xf32>
+// CHECK: train.set @momentum.bucket.0, %[[ZERO]] : tensor<256xf32>
+train.entry @init {
+  %zero = nn.constant 0 : tensor<512xf32>
+  train.set @momentum.bucket.0, %zero : tensor<512xf32>
+}
+// CHECK-LABEL: train.entry @micro_step
+// CHECK: %[[G:.*]] = dist.pack
+// CHECK-NEXT: %[[P:.*]] = dist.reduce_scatter_start %[[G]] : tensor<512xf32> -> tensor<256xf32>
+// CHECK: %[[PART:.*]] = dist.wait %[[P]] : tensor<256xf32>
+// CHECK: %[[SQUARES:.*]] = nn.square %[[PART]] : tensor<256xf32>
+// CHECK: %[[SUM:.*]] = nn.reduce sum %[[SQUARES]] over [0] : tensor<256xf32>
+// CHECK: %[[NP:.*]] = dist.all_reduce_start %[[SUM]] : tensor<f32>
+// CHECK: %[[NORM:.*]] = dist.wait %[[NP]]
+// CHECK: train.set @grad_norm, %[[NORM]]
+// CHECK: %[[OLD:.*]] = train.get @momentum.bucket.0 : tensor<256xf32>
+// CHECK: %[[NEW:.*]] = nn.add %[[OLD]], %[[PART]]
+// CHECK: train.set @momentum.bucket.0, %[[NEW]] : tensor<256xf32>
+// CHECK: %[[W:.*]] = train.get @bucket.0 : tensor<512xf32>
+// CHECK: %[[MINE:.*]] = dist.part %[[W]] : tensor<512xf32> -> tensor<256xf32>
+// CHECK: %[[UPDATED:.*]] = nn.sub %[[MINE]], %[[NEW]]
+// CHECK: %[[GATHER:.*]] = dist.all_gather_start %[[UPDATED]] : tensor<256xf32> -> tensor<512xf32>
+// CHECK: %[[WHOLE:.*]] = dist.wait %[[GATHER]]
+// CHECK: train.set @bucket.0, %[[WHOLE]]
+train.entry @micro_step {
+  %w = train.input "w" micro : tensor<500xf32>
+  %g = dist.pack %w : tensor<500xf32> -> tensor<512xf32>
+  %sum = train.sum_over_ranks %g : tensor<512xf32>
+  %squares = nn.square %sum : tensor<512xf32>
+  %norm = nn.reduce sum %squares over [0] : tensor<512xf32>
+  train.set @grad_norm, %norm : tensor<f32>
+  %old = train.get @momentum.bucket.0 : tensor<512xf32>
+  %new = nn.add %old, %sum : tensor<512xf32>, tensor<512xf32>
+  train.set @momentum.bucket.0, %new : tensor<512xf32>
+  %flat = train.get @bucket.0 : tensor<512xf32>
+  %updated = nn.sub %flat, %new : tensor<512xf32>, tensor<512xf32>
+  train.set @bucket.0, %updated : tensor<512xf32>
+}
