@@ -9,18 +9,6 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace trainc::dist {
-
-/// Nothing but a dist.wait may use the result.
-llvm::LogicalResult verifyStart(mlir::Operation *op);
-
-/// The trait of ops that begin a collective.
-template <typename Op> struct StartsCollective : mlir::OpTrait::TraitBase<Op, StartsCollective> {
-  static llvm::LogicalResult verifyTrait(mlir::Operation *op) { return verifyStart(op); }
-};
-
-} // namespace trainc::dist
-
 #include "dialects/Dist/DistDialect.h.inc"
 
 #define GET_OP_CLASSES

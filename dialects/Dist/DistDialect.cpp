@@ -16,7 +16,8 @@ void DistDialect::initialize() {
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.cpp.inc"
 
-LogicalResult trainc::dist::verifyStart(Operation *op) {
+/// Nothing but a dist.wait may use what a collective is still making.
+static LogicalResult verifyStart(Operation *op) {
   for (Operation *user : op->getUsers())
     if (!isa<WaitOp>(user)) {
       InFlightDiagnostic error =
@@ -38,33 +39,42 @@ static LogicalResult verifyParts(Operation *op, Value whole, Value part) {
               : op->emitOpError() << type << " is no equal part of " << of << " along dimension 0";
 }
 
-LogicalResult ReduceScatterStartOp::verify() { return verifyParts(*this, getValue(), getPending()); }
-LogicalResult AllGatherStartOp::verify() { return verifyParts(*this, getPending(), getPart()); }
+LogicalResult AllReduceStartOp::verify() { return verifyStart(*this); }
+
+LogicalResult ReduceScatterStartOp::verify() {
+  return failed(verifyStart(*this)) ? failure() : verifyParts(*this, getValue(), getPending());
+}
+
+LogicalResult AllGatherStartOp::verify() {
+  return failed(verifyStart(*this)) ? failure() : verifyParts(*this, getPending(), getPart());
+}
+
 LogicalResult PartOp::verify() { return verifyParts(*this, getWhole(), getPart()); }
 
 LogicalResult WaitOp::verify() {
   Operation *start = getPending().getDefiningOp();
-  if (!start || !start->hasTrait<StartsCollective>())
+  if (!isa_and_nonnull<AllReduceStartOp, ReduceScatterStartOp, AllGatherStartOp>(start))
     return emitOpError("waits for a value that no collective makes");
   return success();
 }
 
-/// Element types must agree, and `elements` fit into the flat tensor.
-static LogicalResult verifyMember(Operation *op, Value flat, Type member, int64_t end) {
-  auto type = cast<RankedTensorType>(flat.getType());
-  if (type.getRank() != 1 || type.getElementType() != cast<RankedTensorType>(member).getElementType())
+/// Element types must agree, and the elements from `offset` on fit into the flat tensor.
+static LogicalResult verifyMember(Operation *op, Value flat, Type member, int64_t offset) {
+  auto type = cast<RankedTensorType>(flat.getType()), part = cast<RankedTensorType>(member);
+  if (type.getRank() != 1 || type.getElementType() != part.getElementType())
     return op->emitOpError() << type << " is no flat tensor with the elements of " << member;
-  if (end > type.getNumElements())
-    return op->emitOpError() << "reaches to element " << end << " of " << type;
+  if (offset > type.getNumElements() - part.getNumElements())
+    return op->emitOpError() << "puts " << part.getNumElements() << " elements at " << offset << " of "
+                             << type;
   return success();
 }
 
 LogicalResult PackOp::verify() {
-  int64_t end = 0;
+  int64_t offset = 0;
   for (Type member : getMembers().getTypes()) {
-    end += cast<RankedTensorType>(member).getNumElements();
-    if (failed(verifyMember(*this, getFlat(), member, end)))
+    if (failed(verifyMember(*this, getFlat(), member, offset)))
       return failure();
+    offset += cast<RankedTensorType>(member).getNumElements();
   }
   return success();
 }
@@ -72,6 +82,5 @@ LogicalResult PackOp::verify() {
 LogicalResult MemberOp::verify() {
   if (int64_t(getOffset()) < 0)
     return emitOpError("begins before the first element");
-  return verifyMember(*this, getFlat(), getValue().getType(),
-                      int64_t(getOffset()) + cast<RankedTensorType>(getValue().getType()).getNumElements());
+  return verifyMember(*this, getFlat(), getValue().getType(), int64_t(getOffset()));
 }

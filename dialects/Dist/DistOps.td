@@ -28,9 +28,12 @@ def Dist_Dialect : Dialect {
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
 
-def Dist_StartsCollective : NativeOpTrait<"StartsCollective"> { let cppNamespace = "::trainc::dist"; }
+// Begins a collective; nothing but a dist.wait may use the result.
+class Dist_StartOp<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic, [Pure] # traits> {
+  let hasVerifier = 1;
+}
 
-def Dist_AllReduceStartOp : Dist_Op<"all_reduce_start", [Pure, SameOperandsAndResultType, Dist_StartsCollective]> {
+def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", [SameOperandsAndResultType]> {
   let summary = "begins to sum a value over all ranks";
   let description = [{
     Element by element, in the order of a binary tree over the ranks' numbers that is aligned at powers of two,
@@ -41,21 +44,19 @@ def Dist_AllReduceStartOp : Dist_Op<"all_reduce_start", [Pure, SameOperandsAndRe
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Dist_ReduceScatterStartOp : Dist_Op<"reduce_scatter_start", [Pure, Dist_StartsCollective]> {
+def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start"> {
   let summary = "begins to sum a value over all ranks, of which each keeps its part";
   let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
   let arguments = (ins AnyStaticShapeTensor:$value);
   let results = (outs AnyStaticShapeTensor:$pending);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($pending)";
-  let hasVerifier = 1;
 }
 
-def Dist_AllGatherStartOp : Dist_Op<"all_gather_start", [Pure, Dist_StartsCollective]> {
+def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start"> {
   let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
   let arguments = (ins AnyStaticShapeTensor:$part);
   let results = (outs AnyStaticShapeTensor:$pending);
   let assemblyFormat = "$part attr-dict `:` type($part) `->` type($pending)";
-  let hasVerifier = 1;
 }
 
 def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType]> {

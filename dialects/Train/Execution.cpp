@@ -19,20 +19,19 @@ static constexpr FixedWord kFixedWords[] = {
     {"activation_checkpointing", "none", "this version keeps all activations (none)"},
 };
 
-bool trainc::train::isFixedWord(StringRef word) {
-  return llvm::any_of(kFixedWords, [&](const FixedWord &fixed) { return fixed.word == word; });
-}
-
-ParseResult trainc::train::parseFixedWord(AsmParser &parser, StringRef word) {
-  const FixedWord &fixed =
-      *llvm::find_if(kFixedWords, [&](const FixedWord &known) { return known.word == word; });
-  SMLoc loc = parser.getCurrentLocation();
-  StringRef value;
-  if (parser.parseKeyword(&value))
-    return failure();
-  if (value != fixed.value)
-    return parser.emitError(loc) << fixed.meaning << ", found '" << value << "'";
-  return success();
+std::optional<ParseResult> trainc::train::parseFixedWord(AsmParser &parser, StringRef word) {
+  for (const FixedWord &fixed : kFixedWords) {
+    if (fixed.word != word)
+      continue;
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef value;
+    if (parser.parseKeyword(&value))
+      return failure();
+    if (value != fixed.value)
+      return parser.emitError(loc) << fixed.meaning << ", found '" << value << "'";
+    return success();
+  }
+  return std::nullopt;
 }
 
 ParseResult trainc::train::parseProducts(AsmParser &parser, StringAttr &products) {
@@ -47,7 +46,8 @@ ParseResult trainc::train::parseProducts(AsmParser &parser, StringAttr &products
 }
 
 ParseResult trainc::train::parseBytes(AsmParser &parser, int64_t &bytes) {
-  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB"};
+  // The second four are only known to be refused with a better message than an unknown word's.
+  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB"};
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseInteger(bytes))
     return failure();
@@ -58,6 +58,8 @@ ParseResult trainc::train::parseBytes(AsmParser &parser, int64_t &bytes) {
       return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes;
     return success();
   }
+  if (!unit.ends_with("iB"))
+    return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB, found " << unit;
   const int64_t size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
   if (bytes < 1 || bytes > INT64_MAX / size)
     return parser.emitError(unitLoc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes

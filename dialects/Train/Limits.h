@@ -9,8 +9,8 @@ namespace trainc::train {
 constexpr int64_t kMaxBatch = int64_t(1) << 20;
 /// Processes that train together.
 constexpr int64_t kMaxRanks = int64_t(1) << 16;
-/// What ranks keep a part of: nothing (0), optimizer states (1), gradients too (2).
-constexpr int64_t kMaxZeroStage = 2;
+/// What ranks keep a part of: nothing (0), optimizer states (1), gradients (2) and parameters (3) too.
+constexpr int64_t kMaxZeroStage = 3;
 /// Micro-batches of a step and rank.
 constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
 /// Tokens of a sample.

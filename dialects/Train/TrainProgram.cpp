@@ -68,12 +68,16 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
       failed(check("ranks", "ranks", "ranks", kMaxRanks)) ||
       failed(check("accumulate", "accumulate", "accumulate", kMaxAccumulate)) ||
       failed(check("eval_batch", "eval_batch", "eval_batch", kMaxBatch)) ||
-      failed(check("steps", "steps", "steps", kMaxSteps)))
+      failed(check("steps", "steps", "steps", kMaxSteps)) ||
+      failed(check("memory_limit", "memory_limit", "memory_limit", INT64_MAX)))
     return failure();
   auto stage = program.getAs<IntegerAttr>("zero_stage");
   if (stage && (stage.getInt() < 0 || stage.getInt() > kMaxZeroStage))
-    return errorAt("zero_stage") << "zero_stage must lie between 0 and " << kMaxZeroStage
-                                 << " in this version, found " << stage.getInt();
+    return errorAt("zero_stage") << "zero_stage must lie between 0 and " << kMaxZeroStage << ", found "
+                                 << stage.getInt();
+  if (auto products = program.getAs<StringAttr>("fp32_products");
+      products && products != "fma" && products != "bf16x3")
+    return errorAt("fp32_products") << "expected fma or bf16x3, found " << products;
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
   if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
@@ -147,8 +151,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   }
   if (word == "fp32_products")
     return parseAttr<StringAttr>("fp32_products", parseProducts);
-  if (isFixedWord(word))
-    return parseFixedWord(parser, word);
+  if (std::optional<ParseResult> fixed = parseFixedWord(parser, word))
+    return *fixed;
   if (word == "export")
     return parseExport(parser, loc, exports);
   if (word == "group") {

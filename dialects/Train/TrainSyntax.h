@@ -17,9 +17,9 @@ void printSchedule(mlir::AsmPrinter &printer, ScheduleAttr schedule);
 mlir::ParseResult parseGroup(mlir::AsmParser &parser, GroupAttr &group);
 void printGroup(mlir::AsmPrinter &printer, GroupAttr group);
 
-/// Words with one value so far, such as `precision fp32`: any other is an error at the value.
-bool isFixedWord(llvm::StringRef word);
-mlir::ParseResult parseFixedWord(mlir::AsmParser &parser, llvm::StringRef word);
+/// The value of a word with one value so far, such as `precision fp32`; any other is an error. Nothing if
+/// `word` is none of them.
+std::optional<mlir::ParseResult> parseFixedWord(mlir::AsmParser &parser, llvm::StringRef word);
 
 /// `fma` or `bf16x3`.
 mlir::ParseResult parseProducts(mlir::AsmParser &parser, mlir::StringAttr &products);

@@ -106,6 +106,17 @@ static LogicalResult checkName(train::ProgramOp program) {
   return success();
 }
 
+/// A rank alone has all parts, so that all stages are the same program.
+static LogicalResult decideZeroStage(Binding &binding, const InstantiateOptions &options) {
+  constexpr int64_t kGradients = 2;
+  const int64_t stage = options.zeroStage.value_or(int64_t(binding.program.getZeroStage()));
+  if (binding.ranks > 1 && (stage < 0 || stage > kGradients))
+    return binding.program.emitError() << "--zero-stage must lie between 0 and " << kGradients
+                                       << " on several ranks in this version, found " << stage;
+  binding.program.setZeroStage(binding.ranks == 1 ? 0 : stage);
+  return success();
+}
+
 FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
   Binding binding;
   binding.module = module;
@@ -138,8 +149,8 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
   binding.microBatch = *micro;
   binding.seqLen = *length;
   binding.ranks = *ranks;
-  if (options.zeroStage || binding.ranks == 1) // a rank alone has all parts
-    binding.program.setZeroStage(binding.ranks == 1 ? 0 : *options.zeroStage);
+  if (failed(decideZeroStage(binding, options)))
+    return failure();
   binding.accumulate = *accumulate;
   binding.evalBatch = *eval;
   writeBack(binding);

@@ -66,9 +66,9 @@ LogicalResult checkMemoryLimit(ModuleOp module, std::optional<int64_t> limit) {
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
                                << " bytes) and " << formatBytes(kUnplannedBytes)
-                               << " for the process around it, --memory-limit allows " << formatBytes(*limit)
-                               << " (" << *limit << "): " << bytesByKind(memory) << "; "
-                               << advice(training, memory, *limit - kUnplannedBytes);
+                               << " for the process around it, the memory limit allows "
+                               << formatBytes(*limit) << " (" << *limit << "): " << bytesByKind(memory)
+                               << "; " << advice(training, memory, *limit - kUnplannedBytes);
 }
 
 } // namespace trainc

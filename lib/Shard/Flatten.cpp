@@ -43,18 +43,19 @@ class Flattener {
 public:
   Flattener(ModuleOp module, train::ProgramOp program) : module(module), program(program) {}
 
-  void run() {
+  LogicalResult run() {
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
     for (Bucket &bucket : buckets())
       declare(bucket);
     for (auto entry : module.getOps<train::EntryOp>()) {
       replaceReads(entry);
-      replaceWrites<train::SetOp>(entry);
-      replaceWrites<train::GradientOp>(entry);
+      if (failed(replaceWrites<train::SetOp>(entry)) || failed(replaceWrites<train::GradientOp>(entry)))
+        return failure();
     }
     for (auto &[name, place] : places)
       SymbolTable::lookupSymbolIn(module, name)->erase();
+    return success();
   }
 
 private:
@@ -117,13 +118,16 @@ private:
   }
 
   /// One write of a bucket, behind the last of its members', in place of them.
-  template <typename Write> void replaceWrites(train::EntryOp entry) {
+  template <typename Write> LogicalResult replaceWrites(train::EntryOp entry) {
     llvm::MapVector<Operation *, SmallVector<Write>> writes;
-    for (auto write : entry.getBody().getOps<Write>())
+    entry.walk([&](Write write) {
       if (auto found = places.find(target(write).str()); found != places.end())
         writes[found->second.bucket].push_back(write);
+    });
     for (auto &[state, members] : writes) {
       auto bucket = cast<train::StateOp>(state);
+      if (failed(checkWrites<Write>(entry, bucket, members)))
+        return failure();
       OpBuilder builder(members.back());
       llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
       SmallVector<Value> values;
@@ -134,6 +138,29 @@ private:
       for (Write member : members)
         member.erase();
     }
+    return success();
+  }
+
+  /// Members must be written together, lest one write of all means something else.
+  template <typename Write>
+  LogicalResult checkWrites(train::EntryOp entry, train::StateOp bucket, ArrayRef<Write> writes) {
+    Write first = writes.front();
+    llvm::StringSet<> names;
+    for (Write write : writes)
+      if (write->getParentOp() != entry || !names.insert(target(write)).second)
+        return write.emitOpError("writes a parameter in a loop or twice; expected one write in the entry, as "
+                                 "several ranks hold it in one state with others");
+    if (writes.size() != bucket.getMembersAttr().size())
+      return first.emitOpError("is one of ")
+             << writes.size() << " writes of an entry to a group of " << bucket.getMembersAttr().size()
+             << " parameters, which several ranks hold in one state; expected all of them";
+    for (auto get : entry.getBody().getOps<train::GetOp>())
+      if (get.getState() == bucket.getSymName() && first->isBeforeInBlock(get) &&
+          std::is_same_v<Write, train::SetOp>)
+        return get.emitOpError(
+            "reads a parameter behind the first write to those that several ranks hold in one "
+            "state with it; expected all reads before");
+    return success();
   }
 
   static StringRef target(train::SetOp op) { return op.getState(); }
@@ -152,8 +179,9 @@ private:
 struct Flatten : impl::FlattenBase<Flatten> {
   void runOnOperation() override {
     for (auto program : llvm::to_vector(getOperation().getOps<train::ProgramOp>()))
-      if (program.getRanks() > 1 && program.getZeroStage() > 0)
-        Flattener(getOperation(), program).run();
+      if (program.getRanks() > 1 && program.getZeroStage() > 0 &&
+          failed(Flattener(getOperation(), program).run()))
+        return signalPassFailure();
   }
 };
 

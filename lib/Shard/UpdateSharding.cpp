@@ -11,9 +11,21 @@ using namespace trainc;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-/// The label of dimension 0 of each operand or result; -1 where there is none.
-static SmallVector<int> leadingLabels(ArrayRef<SmallVector<int>> labels) {
-  return llvm::map_to_vector(labels, [](const SmallVector<int> &of) { return of.empty() ? -1 : of.front(); });
+static int leading(ArrayRef<int> labels) { return labels.empty() ? -1 : labels.front(); }
+
+/// Whether `label` stands at dimension 0 alone.
+static bool isLeadingOnly(int label, ArrayRef<SmallVector<int>> labels) {
+  return llvm::all_of(
+      labels, [&](ArrayRef<int> of) { return of.empty() || !llvm::is_contained(of.drop_front(), label); });
+}
+
+/// The label along which parts of an op's one result are computed from parts of its operands; -1 if there is
+/// none.
+static int dividingLabel(Operation &op, const IndexingRule &rule) {
+  if (op.getNumResults() != 1)
+    return -1;
+  const int label = leading(rule.results.front());
+  return isLeadingOnly(label, rule.operands) && isLeadingOnly(label, rule.results) ? label : -1;
 }
 
 RankedTensorType UpdateSharding::partType(Type whole) const {
@@ -30,12 +42,26 @@ void UpdateSharding::run() {
     for (Operation &op : llvm::make_early_inc_range(entry.getBody().front()))
       rewrite(op);
   for (auto entry : module.getOps<train::EntryOp>())
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry.getBody().front())))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry.getBody().front()))) {
+      auto get = dyn_cast<train::GetOp>(op);
       if (isOpTriviallyDead(&op))
         op.erase();
+      else if (get && shrunk.contains(get.getState()) && divided.contains(get.getResult()))
+        gather(get);
+    }
   for (auto state : module.getOps<train::StateOp>())
     if (shrunk.contains(state.getSymName()))
       state.setType(partType(state.getType()));
+}
+
+/// What is needed whole of a state that holds a part.
+void UpdateSharding::gather(train::GetOp get) {
+  OpBuilder builder(get);
+  Type whole = get.getResult().getType();
+  Value part = train::GetOp::create(builder, get.getLoc(), partType(whole), get.getStateAttr());
+  Value pending = dist::AllGatherStartOp::create(builder, get.getLoc(), whole, part);
+  get.getResult().replaceAllUsesWith(dist::WaitOp::create(builder, get.getLoc(), pending));
+  get.erase();
 }
 
 //===-- What is divided
@@ -63,14 +89,31 @@ bool UpdateSharding::isDivided(Operation &op) const {
   if (auto get = dyn_cast<train::GetOp>(op))
     return shrunk.contains(get.getState());
   auto indexing = dyn_cast<IndexingOpInterface>(op);
-  if (!indexing || op.getNumResults() == 0)
+  if (!indexing)
     return false;
   IndexingRule rule = indexing.getIndexingRule();
-  const SmallVector<int> operands = leadingLabels(rule.operands), results = leadingLabels(rule.results);
-  return llvm::any_of(llvm::enumerate(operands), [&](auto operand) {
-    return operand.value() != -1 && divided.contains(op.getOperand(operand.index())) &&
-           llvm::all_of(results, [&](int label) { return label == operand.value(); });
-  });
+  const int label = dividingLabel(op, rule);
+  return label != -1 && llvm::any_of(llvm::zip(op.getOperands(), rule.operands), [&](auto pair) {
+           auto [operand, labels] = pair;
+           return leading(labels) == label && divided.contains(operand);
+         });
+}
+
+/// Whether the op sums divided values over dimension 0, so that sums of parts add up to its result.
+bool UpdateSharding::sumsParts(Operation &op) const {
+  auto indexing = dyn_cast<IndexingOpInterface>(op);
+  if (!indexing || op.getNumResults() != 1)
+    return false;
+  IndexingRule rule = indexing.getIndexingRule();
+  bool reads = false;
+  for (auto [operand, labels] : llvm::zip(op.getOperands(), rule.operands)) {
+    if (!divided.contains(operand))
+      continue;
+    reads = true;
+    if (leading(labels) == -1 || llvm::is_contained(rule.results.front(), leading(labels)))
+      return false;
+  }
+  return reads;
 }
 
 /// What the forward reads must stay whole.
@@ -85,8 +128,7 @@ bool UpdateSharding::mayShrink(StringRef state) const {
 void UpdateSharding::rewrite(Operation &op) {
   if (auto set = dyn_cast<train::SetOp>(op))
     return rewriteWrite(set);
-  const bool readsPart = llvm::any_of(op.getOperands(), [&](Value v) { return divided.contains(v); });
-  if (readsPart && op.getNumResults() > 0 && !divided.contains(op.getResult(0)))
+  if (sumsParts(op))
     rewriteSum(op);
 }
 
@@ -145,11 +187,11 @@ Value UpdateSharding::clonePart(Operation &op, OpBuilder &builder) {
   if (!indexing)
     return {};
   IndexingRule rule = indexing.getIndexingRule();
-  const int label = leadingLabels(rule.results).front();
+  const int label = dividingLabel(op, rule);
   IRMapping mapping;
   bool carries = false;
-  for (auto [operand, leading] : llvm::zip(op.getOperands(), leadingLabels(rule.operands)))
-    if (leading == label && leading != -1) {
+  for (auto [operand, labels] : llvm::zip(op.getOperands(), rule.operands))
+    if (label != -1 && leading(labels) == label) {
       mapping.map(operand, partOf(operand));
       carries = true;
     }

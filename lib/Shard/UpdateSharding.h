@@ -10,9 +10,9 @@
 namespace trainc {
 
 /// Follows every sum over ranks that dimension 0 divides by their number: what is computed from it, dimension
-/// by dimension (IndexingOpInterface), is computed of a rank's part alone. States that only such values are
-/// written to shrink to a part; other states are gathered when written, and sums over dimension 0 are summed
-/// over ranks.
+/// by dimension (IndexingOpInterface), is computed of a rank's part alone. States of optimizer and gradients
+/// to which such values are written shrink to a part, parameters are gathered when written, and sums over
+/// dimension 0 are summed over ranks. Ops for which parts do not suffice work on the whole value.
 class UpdateSharding {
 public:
   UpdateSharding(mlir::ModuleOp module, int64_t ranks) : module(module), ranks(ranks) {}
@@ -22,11 +22,13 @@ public:
 private:
   bool findDivided();
   bool isDivided(mlir::Operation &op) const;
+  bool sumsParts(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
 
   void rewrite(mlir::Operation &op);
   void rewriteWrite(train::SetOp set);
   void rewriteSum(mlir::Operation &op);
+  void gather(train::GetOp get);
   /// This rank's part of `whole`.
   mlir::Value partOf(mlir::Value whole);
   mlir::Value makePart(mlir::Value whole, mlir::OpBuilder &builder);
@@ -35,7 +37,7 @@ private:
 
   mlir::ModuleOp module;
   int64_t ranks;
-  llvm::DenseSet<mlir::Value> divided; ///< values of which a rank knows its part alone
+  llvm::DenseSet<mlir::Value> divided; ///< values that are computed in parts
   llvm::StringSet<> shrunk;            ///< states that hold a part
   llvm::DenseMap<mlir::Value, mlir::Value> parts;
 };

@@ -18,15 +18,26 @@ struct VerifySpmd : impl::VerifySpmdBase<VerifySpmd> {
     bool alone = llvm::all_of(getOperation().getOps<train::ProgramOp>(),
                               [](train::ProgramOp program) { return program.getRanks() == 1; });
     getOperation()->walk([&](Operation *op) {
-      if (isa<train::SumOverRanksOp>(op)) {
-        op->emitOpError(
-            "is left in phase 'spmd', where sums over ranks are collectives (run --shard before)");
+      if (failed(verify(op, alone)))
         signalPassFailure();
-      } else if (alone && isa<dist::DistDialect>(op->getDialect())) {
-        op->emitOpError("has no other rank to meet: the program is for one rank");
-        signalPassFailure();
-      }
     });
+  }
+
+private:
+  static LogicalResult verify(Operation *op, bool alone) {
+    if (isa<train::SumOverRanksOp>(op))
+      return op->emitOpError(
+          "is left in phase 'spmd', where sums over ranks are collectives (run --shard before)");
+    if (!isa<dist::AllReduceStartOp, dist::ReduceScatterStartOp, dist::AllGatherStartOp>(op))
+      return success();
+    if (alone)
+      return op->emitOpError("has no other rank to meet: the program is for one rank");
+    if (!op->hasOneUse())
+      return op->emitOpError("is waited for ")
+             << op->getResult(0).getNumUses() << " times; expected one dist.wait";
+    if (!isa<train::EntryOp>(op->getParentOp()))
+      return op->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
+    return success();
   }
 };
 

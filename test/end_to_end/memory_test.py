@@ -67,7 +67,7 @@ class MemoryTest(harness.EndToEndTest):
         model = re.sub(r"(train\.program @\w+ \{)", r"\1 memory_limit 1MiB ", harness.program("gpt"))
         Path("limited.mlir").write_text(model)
         compile = [harness.TRAINC, "compile", "limited.mlir", "-o", "none.plan"]
-        self.fails(compile, 2, "--memory-limit allows 1.00 MiB (1048576)")
+        self.fails(compile, 2, "the memory limit allows 1.00 MiB (1048576)")
         self.run_program(*compile, "--memory-limit=1GiB")
 
 

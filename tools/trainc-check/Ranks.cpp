@@ -8,6 +8,8 @@
 
 #include "llvm/Support/xxhash.h"
 
+#include <cstring>
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::reference;
@@ -126,6 +128,11 @@ static std::optional<Training> interpret(ModuleOp module) {
   return succeeded(training.run()) ? std::optional(std::move(training)) : std::nullopt;
 }
 
+/// NaNs too.
+static bool sameBits(ArrayRef<double> a, ArrayRef<double> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
 /// The program's states by the names that one rank has for them.
 class LogicalStates {
 public:
@@ -145,12 +152,13 @@ private:
   void add(train::StateOp state) {
     const std::string name = state.getSymName().str();
     for (auto &[bucket, members] : buckets)
-      if (StringRef prefix = name; prefix.consume_back(bucket))
+      if (StringRef prefix = name;
+          prefix.consume_back(bucket) && (prefix.empty() || state.getRole() != train::Role::parameter))
         return addMembers(name, prefix, members);
     const Tensor &first = ranks.front().states.find(name)->second;
     named.emplace(name, first);
     for (const Machine &rank : ranks)
-      if (isShared(state) && rank.states.find(name)->second.reals != first.reals)
+      if (isShared(state) && !sameBits(rank.states.find(name)->second.reals, first.reals))
         different.push_back(name);
   }
 
@@ -166,7 +174,7 @@ private:
       named.emplace((prefix + member.getName()).str(), std::move(tensor));
     }
     for (const Machine &rank : ranks)
-      if (isWhole && rank.states.find(name)->second.reals != flat)
+      if (isWhole && !sameBits(rank.states.find(name.str())->second.reals, flat))
         different.push_back(name.str());
   }
 

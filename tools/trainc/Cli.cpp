@@ -126,8 +126,9 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   compile
       ->add_option(
           "--zero-stage", options.zeroStage,
-          "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2)")
-      ->check(CLI::Range(0, 2).description("0-2"))
+          "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2);\n"
+          "on one rank all stages are the same program")
+      ->check(CLI::Range(0, 3).description("0-3"))
       ->type_name("N");
   compile
       ->add_option("--hybrid-shard", fixed.hybridShard,

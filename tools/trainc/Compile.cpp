@@ -10,6 +10,7 @@
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/Paths.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
@@ -48,6 +49,9 @@ int runCompile(const CompileCommand &command) {
   auto file = readModel(command.model);
   if (!file.ok())
     return finish(file.status());
+  if (mlir::isBytecode(**file))
+    return finish(invalidInput("{}: expected a model's text, found MLIR bytecode; trainc-opt prints it",
+                               command.model));
   if (const auto deep = findDeepNesting(**file))
     return finish(invalidInput("{}", *deep));
 

@@ -14,7 +14,6 @@ train.entry @micro_step {
   %g = nn.constant 1 : tensor<2xf32>
   // expected-error @+1 {{has no other rank to meet: the program is for one rank}}
   %p = dist.all_reduce_start %g : tensor<2xf32>
-  // expected-error @+1 {{has no other rank to meet: the program is for one rank}}
   %s = dist.wait %p : tensor<2xf32>
 }
 
@@ -64,7 +63,7 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xf32>
-  // expected-error @+1 {{reaches to element 16 of 'tensor<15xf32>'}}
+  // expected-error @+1 {{puts 8 elements at 8 of 'tensor<15xf32>'}}
   %p = dist.pack %g, %g : tensor<8xf32>, tensor<8xf32> -> tensor<15xf32>
 }
 
@@ -72,8 +71,8 @@ train.entry @micro_step {
 
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xf32>
-  // expected-error @+1 {{reaches to element 9 of 'tensor<8xf32>'}}
-  %p = dist.member %g at 5 : tensor<8xf32> -> tensor<2x2xf32>
+  // expected-error @+1 {{puts 4 elements at 9223372036854775807 of 'tensor<8xf32>'}}
+  %p = dist.member %g at 9223372036854775807 : tensor<8xf32> -> tensor<2x2xf32>
 }
 
 // -----
@@ -90,4 +89,17 @@ train.entry @micro_step {
   %g = nn.constant 1 : tensor<2x4xf32>
   // expected-error @+1 {{'tensor<2x4xf32>' is no flat tensor with the elements of 'tensor<2xf32>'}}
   %p = dist.member %g at 0 : tensor<2x4xf32> -> tensor<2xf32>
+}
+
+// -----
+
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 }
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<2xf32>
+  // expected-error @+1 {{is waited for 0 times; expected one dist.wait}}
+  %p = dist.all_reduce_start %g : tensor<2xf32>
+  // expected-error @+1 {{is waited for 2 times; expected one dist.wait}}
+  %q = dist.all_gather_start %g : tensor<2xf32> -> tensor<4xf32>
+  %a = dist.wait %q : tensor<4xf32>
+  %b = dist.wait %q : tensor<4xf32>
 }

@@ -301,5 +301,20 @@ train.program @p { model @m optimizer sgd memory_limit 9000000000GiB }
 
 // -----
 
-// expected-error @below {{zero_stage must lie between 0 and 2 in this version, found 3}}
-train.program @p { model @m optimizer sgd zero_stage 3 }
+// expected-error @below {{zero_stage must lie between 0 and 3, found 4}}
+train.program @p { model @m optimizer sgd zero_stage 4 }
+
+// -----
+
+// expected-error @below {{expected KiB, MiB, GiB or TiB, found GB}}
+train.program @p { model @m optimizer sgd memory_limit 16GB }
+
+// -----
+
+// expected-error @below {{memory_limit must lie between 1 and}}
+"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, memory_limit = -5 : i64}> : () -> ()
+
+// -----
+
+// expected-error @below {{expected fma or bf16x3, found "tf32"}}
+"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, fp32_products = "tf32"}> : () -> ()

@@ -1,0 +1,35 @@
+// RUN: trainc-opt --shard --verify-spmd %s | FileCheck %s
+
+// What parts do not add up to is computed of the whole: a maximum, a transpose beside its source, a member. The gradient's state still holds
+// a part, and is gathered where more is needed.
+// CHECK: train.state gradient @grad : tensor<2x4xf32>
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
+train.state gradient @grad : tensor<4x4xf32>
+train.state scalar from_device @largest : tensor<4xf32>
+train.state parameter @w : tensor<4x4xf32>
+// CHECK-LABEL: train.entry @micro_step
+// CHECK-DAG: %[[SP:.*]] = dist.reduce_scatter_start %{{.*}} : tensor<4x4xf32> -> tensor<2x4xf32>
+// CHECK-DAG: %[[AP:.*]] = dist.all_reduce_start %{{.*}} : tensor<4x4xf32>
+// CHECK-DAG: %[[WHOLE:.*]] = dist.wait %[[AP]] : tensor<4x4xf32>
+// CHECK: nn.reduce max %[[WHOLE]] over [0]
+// CHECK: nn.transpose %[[WHOLE]]
+train.entry @micro_step {
+  %g = train.input "g" micro : tensor<4x4xf32>
+  %sum = train.sum_over_ranks %g : tensor<4x4xf32>
+  train.set @grad, %sum : tensor<4x4xf32>
+  %max = nn.reduce max %sum over [0] : tensor<4x4xf32>
+  train.set @largest, %max : tensor<4xf32>
+  %t = nn.transpose %sum by [1, 0] : tensor<4x4xf32>
+  %both = nn.add %t, %sum : tensor<4x4xf32>, tensor<4x4xf32>
+  train.set @w, %both : tensor<4x4xf32>
+}
+// CHECK-LABEL: train.entry @update
+// CHECK: %[[PART:.*]] = train.get @grad : tensor<2x4xf32>
+// CHECK: %[[GP:.*]] = dist.all_gather_start %[[PART]] : tensor<2x4xf32> -> tensor<4x4xf32>
+// CHECK: %[[ALL:.*]] = dist.wait %[[GP]]
+// CHECK: nn.reduce max %[[ALL]]
+train.entry @update {
+  %grad = train.get @grad : tensor<4x4xf32>
+  %max = nn.reduce max %grad over [0] : tensor<4x4xf32>
+  train.set @largest, %max : tensor<4xf32>
+}
