@@ -23,7 +23,7 @@ DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test
 
 stage "ThreadSanitizer: the runtime's threads"
 cmake --preset tsan >/dev/null
-cmake --build --preset tsan --target runtime_{device,executor,exec,data,state}_test
+cmake --build --preset tsan --target runtime_{comm,device,executor,exec,data,state}_test
 ctest --test-dir build/tsan -L runtime --output-on-failure -j2
 
 stage "all tests of the release build"

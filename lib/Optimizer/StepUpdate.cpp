@@ -71,19 +71,21 @@ void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
   if (program.getZeroStage() < 2 || program.getAccumulate() == 1)
     for (Value &gradient : llvm::make_second_range(gradients))
       gradient = build.sumOverRanks(gradient);
-  if (symbols.state("loss"))
-    build.write("loss", build.sumOverRanks(build.read("loss")));
 }
 
 void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
-  if (program.getRanks() > 1)
+  const bool alone = program.getRanks() == 1;
+  if (!alone)
     sumOverRanks(build, gradients);
   Value norm = buildGlobalNorm(build, llvm::to_vector(llvm::make_second_range(gradients)));
   SmallVector<Value> watched{norm};
-  if (symbols.state("loss"))
+  if (symbols.state("loss")) {
     watched.push_back(build.read("loss"));
+    if (!alone)
+      build.write("loss", watched.back() = build.sumOverRanks(watched.back()));
+  }
   build.finite = buildFiniteFlag(build, watched);
   build.writeReport("grad_norm", norm);
   build.writeReport("finite", build.finite);

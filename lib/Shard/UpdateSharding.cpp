@@ -4,8 +4,6 @@
 #include "lib/Shard/Collectives.h"
 #include "lib/Support/Retype.h"
 
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 using namespace trainc;
 
@@ -19,13 +17,29 @@ static bool isLeadingOnly(int label, ArrayRef<SmallVector<int>> labels) {
       labels, [&](ArrayRef<int> of) { return of.empty() || !llvm::is_contained(of.drop_front(), label); });
 }
 
-/// The label along which parts of an op's one result are computed from parts of its operands; -1 if there is
-/// none.
-static int dividingLabel(Operation &op, const IndexingRule &rule) {
-  if (op.getNumResults() != 1)
-    return -1;
-  const int label = leading(rule.results.front());
-  return isLeadingOnly(label, rule.operands) && isLeadingOnly(label, rule.results) ? label : -1;
+/// Whether `label` leads an operand or result that `ranks` do not divide.
+static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> labels, int64_t ranks) {
+  return llvm::any_of(llvm::zip(values, labels), [&](auto pair) {
+    auto [value, of] = pair;
+    return leading(of) == label && typeOf(value).getDimSize(0) % ranks != 0;
+  });
+}
+
+/// Whether parts along `label` of the operands that have it are all that parts of the result, or parts of a
+/// sum, are computed from.
+static bool canDivide(Operation &op, const IndexingRule &rule, int label, int64_t ranks) {
+  return label != -1 && op.getNumResults() == 1 && isLeadingOnly(label, rule.operands) &&
+         isLeadingOnly(label, rule.results) && !isUneven(label, op.getOperands(), rule.operands, ranks) &&
+         !isUneven(label, op.getResults(), rule.results, ranks);
+}
+
+static std::optional<IndexingRule> indexingOf(Operation &op) {
+  auto indexing = dyn_cast<IndexingOpInterface>(op);
+  return indexing ? std::optional(indexing.getIndexingRule()) : std::nullopt;
+}
+
+static bool isRead(train::GetOp get, const llvm::StringSet<> &states) {
+  return get && states.contains(get.getState());
 }
 
 RankedTensorType UpdateSharding::partType(Type whole) const {
@@ -36,6 +50,8 @@ RankedTensorType UpdateSharding::partType(Type whole) const {
 }
 
 void UpdateSharding::run() {
+  while (findLocal())
+    ;
   while (findDivided())
     ;
   for (auto entry : module.getOps<train::EntryOp>())
@@ -46,7 +62,7 @@ void UpdateSharding::run() {
       auto get = dyn_cast<train::GetOp>(op);
       if (isOpTriviallyDead(&op))
         op.erase();
-      else if (get && shrunk.contains(get.getState()) && divided.contains(get.getResult()))
+      else if (isRead(get, shrunk) && divided.contains(get.getResult()))
         gather(get);
     }
   for (auto state : module.getOps<train::StateOp>())
@@ -66,6 +82,25 @@ void UpdateSharding::gather(train::GetOp get) {
 
 //===-- What is divided
 //-----------------------------------------------------------------------------------===//
+
+/// What depends on a rank's own samples, up to the sums over ranks. Whether this found another state that
+/// does.
+bool UpdateSharding::findLocal() {
+  bool found = false;
+  for (auto entry : module.getOps<train::EntryOp>())
+    for (Operation &op : entry.getBody().front()) {
+      if (isa<train::InputOp>(op) || isRead(dyn_cast<train::GetOp>(op), localStates) || readsLocal(op))
+        local.insert(op.result_begin(), op.result_end());
+      if (auto set = dyn_cast<train::SetOp>(op); set && readsLocal(op))
+        found |= localStates.insert(set.getState()).second;
+    }
+  return found;
+}
+
+bool UpdateSharding::readsLocal(Operation &op) const {
+  return !isa<train::SumOverRanksOp>(op) &&
+         llvm::any_of(op.getOperands(), [&](Value operand) { return local.contains(operand); });
+}
 
 /// Whether this found another state that shrinks, whose readers are to be followed as well.
 bool UpdateSharding::findDivided() {
@@ -87,39 +122,39 @@ bool UpdateSharding::isDivided(Operation &op) const {
     return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
   }
   if (auto get = dyn_cast<train::GetOp>(op))
-    return shrunk.contains(get.getState());
-  auto indexing = dyn_cast<IndexingOpInterface>(op);
-  if (!indexing)
-    return false;
-  IndexingRule rule = indexing.getIndexingRule();
-  const int label = dividingLabel(op, rule);
-  return label != -1 && llvm::any_of(llvm::zip(op.getOperands(), rule.operands), [&](auto pair) {
-           auto [operand, labels] = pair;
-           return leading(labels) == label && divided.contains(operand);
-         });
+    return isRead(get, shrunk);
+  std::optional<IndexingRule> rule = indexingOf(op);
+  const int label = rule ? leading(rule->results.front()) : -1;
+  return rule && !readsLocal(op) && canDivide(op, *rule, label, ranks) && readsDivided(op, *rule, label);
 }
 
-/// Whether the op sums divided values over dimension 0, so that sums of parts add up to its result.
-bool UpdateSharding::sumsParts(Operation &op) const {
-  auto indexing = dyn_cast<IndexingOpInterface>(op);
-  if (!indexing || op.getNumResults() != 1)
-    return false;
-  IndexingRule rule = indexing.getIndexingRule();
-  bool reads = false;
-  for (auto [operand, labels] : llvm::zip(op.getOperands(), rule.operands)) {
-    if (!divided.contains(operand))
-      continue;
-    reads = true;
-    if (leading(labels) == -1 || llvm::is_contained(rule.results.front(), leading(labels)))
-      return false;
+/// Whether a divided operand has `label`.
+bool UpdateSharding::readsDivided(Operation &op, const IndexingRule &rule, int label) const {
+  return llvm::any_of(llvm::zip(op.getOperands(), rule.operands), [&](auto pair) {
+    auto [operand, labels] = pair;
+    return leading(labels) == label && divided.contains(operand);
+  });
+}
+
+/// The label of divided operands over which the op sums, so that sums over parts add up to its result; -1 if
+/// there is none.
+int UpdateSharding::summedLabel(Operation &op) const {
+  std::optional<IndexingRule> rule = indexingOf(op);
+  if (!rule || op.getNumResults() != 1 || readsLocal(op))
+    return -1;
+  for (const SmallVector<int> &labels : rule->operands) {
+    const int label = leading(labels);
+    if (canDivide(op, *rule, label, ranks) && readsDivided(op, *rule, label) &&
+        !llvm::is_contained(rule->results.front(), label))
+      return label;
   }
-  return reads;
+  return -1;
 }
 
-/// What the forward reads must stay whole.
+/// What the forward reads must stay whole, and so must what differs between ranks.
 bool UpdateSharding::mayShrink(StringRef state) const {
   auto role = cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
-  return role == train::Role::optimizer || role == train::Role::gradient;
+  return (role == train::Role::optimizer || role == train::Role::gradient) && !localStates.contains(state);
 }
 
 //===-- Rewriting
@@ -128,8 +163,8 @@ bool UpdateSharding::mayShrink(StringRef state) const {
 void UpdateSharding::rewrite(Operation &op) {
   if (auto set = dyn_cast<train::SetOp>(op))
     return rewriteWrite(set);
-  if (sumsParts(op))
-    rewriteSum(op);
+  if (int label = summedLabel(op); label != -1)
+    rewriteSum(op, label);
 }
 
 void UpdateSharding::rewriteWrite(train::SetOp set) {
@@ -143,13 +178,19 @@ void UpdateSharding::rewriteWrite(train::SetOp set) {
   }
 }
 
-/// A sum over the divided dimension: of the part, then over the ranks.
-void UpdateSharding::rewriteSum(Operation &op) {
-  OpBuilder builder(&op);
+/// Parts for the operands that have `label`.
+IRMapping UpdateSharding::partsOf(Operation &op, const IndexingRule &rule, int label) {
   IRMapping mapping;
-  for (Value operand : op.getOperands())
-    if (divided.contains(operand))
+  for (auto [operand, labels] : llvm::zip(op.getOperands(), rule.operands))
+    if (leading(labels) == label)
       mapping.map(operand, partOf(operand));
+  return mapping;
+}
+
+/// A sum over the divided dimension: of the parts, then over the ranks.
+void UpdateSharding::rewriteSum(Operation &op, int label) {
+  IRMapping mapping = partsOf(op, *indexingOf(op), label);
+  OpBuilder builder(&op);
   Value partial = builder.clone(op, mapping)->getResult(0);
   op.getResult(0).replaceAllUsesWith(createAllReduce(builder, op.getLoc(), partial));
 }
@@ -174,7 +215,7 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
     builder.setInsertionPoint(sum);
     return dist::WaitOp::create(builder, loc, pending);
   }
-  if (auto get = dyn_cast<train::GetOp>(op); get && shrunk.contains(get.getState()))
+  if (auto get = dyn_cast<train::GetOp>(op); isRead(get, shrunk))
     return train::GetOp::create(builder, loc, type, get.getStateAttr());
   if (Value cloned = clonePart(op, builder))
     return cloned;
@@ -183,20 +224,13 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
 
 /// The op on parts; null where its elements depend on where they stand.
 Value UpdateSharding::clonePart(Operation &op, OpBuilder &builder) {
-  auto indexing = dyn_cast<IndexingOpInterface>(op);
-  if (!indexing)
+  std::optional<IndexingRule> rule = indexingOf(op);
+  const int label = rule ? leading(rule->results.front()) : -1;
+  if (!rule || !canDivide(op, *rule, label, ranks))
     return {};
-  IndexingRule rule = indexing.getIndexingRule();
-  const int label = dividingLabel(op, rule);
-  IRMapping mapping;
-  bool carries = false;
-  for (auto [operand, labels] : llvm::zip(op.getOperands(), rule.operands))
-    if (label != -1 && leading(labels) == label) {
-      mapping.map(operand, partOf(operand));
-      carries = true;
-    }
+  IRMapping mapping = partsOf(op, *rule, label);
   const bool repeats = !isa<ElementwiseOpInterface>(op) || op.hasTrait<OpTrait::ConstantLike>();
-  if (label == -1 || !(carries || repeats))
+  if (mapping.getValueMap().empty() && !repeats)
     return {};
   Operation *clone = builder.clone(op, mapping);
   retype(clone, typeOf(op.getResult(0)), partType(op.getResult(0).getType()));

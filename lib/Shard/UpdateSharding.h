@@ -4,6 +4,7 @@
 #include "dialects/Train/Train.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -20,14 +21,18 @@ public:
   void run();
 
 private:
+  bool findLocal();
+  bool readsLocal(mlir::Operation &op) const;
   bool findDivided();
   bool isDivided(mlir::Operation &op) const;
-  bool sumsParts(mlir::Operation &op) const;
+  bool readsDivided(mlir::Operation &op, const IndexingRule &rule, int label) const;
+  int summedLabel(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
 
   void rewrite(mlir::Operation &op);
   void rewriteWrite(train::SetOp set);
-  void rewriteSum(mlir::Operation &op);
+  void rewriteSum(mlir::Operation &op, int label);
+  mlir::IRMapping partsOf(mlir::Operation &op, const IndexingRule &rule, int label);
   void gather(train::GetOp get);
   /// This rank's part of `whole`.
   mlir::Value partOf(mlir::Value whole);
@@ -37,6 +42,8 @@ private:
 
   mlir::ModuleOp module;
   int64_t ranks;
+  llvm::DenseSet<mlir::Value> local; ///< values that differ between ranks
+  llvm::StringSet<> localStates;
   llvm::DenseSet<mlir::Value> divided; ///< values that are computed in parts
   llvm::StringSet<> shrunk;            ///< states that hold a part
   llvm::DenseMap<mlir::Value, mlir::Value> parts;

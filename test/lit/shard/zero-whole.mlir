@@ -1,18 +1,24 @@
 // RUN: trainc-opt --shard --verify-spmd %s | FileCheck %s
 
-// What parts do not add up to is computed of the whole: a maximum, a transpose beside its source, a member. The gradient's state still holds
-// a part, and is gathered where more is needed.
+// What parts do not add up to is computed of the whole: a maximum, a transpose, sizes that ranks do not divide, and what is joined with a
+// rank's own samples. The gradient's state still holds a part, and is gathered where more is needed.
 // CHECK: train.state gradient @grad : tensor<2x4xf32>
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
 train.state gradient @grad : tensor<4x4xf32>
 train.state scalar from_device @largest : tensor<4xf32>
 train.state parameter @w : tensor<4x4xf32>
+train.state scalar @product : tensor<4x3xf32>
+train.state scalar @flat : tensor<1x16xf32>
 // CHECK-LABEL: train.entry @micro_step
 // CHECK-DAG: %[[SP:.*]] = dist.reduce_scatter_start %{{.*}} : tensor<4x4xf32> -> tensor<2x4xf32>
 // CHECK-DAG: %[[AP:.*]] = dist.all_reduce_start %{{.*}} : tensor<4x4xf32>
 // CHECK-DAG: %[[WHOLE:.*]] = dist.wait %[[AP]] : tensor<4x4xf32>
 // CHECK: nn.reduce max %[[WHOLE]] over [0]
 // CHECK: nn.transpose %[[WHOLE]]
+// CHECK: nn.matmul %[[WHOLE]] transposed, %{{.*}} : tensor<4x4xf32>, tensor<4x3xf32>
+// CHECK: nn.matmul %{{.*}} transposed, %{{.*}} : tensor<2x4xf32>, tensor<2x4xf32>
+// CHECK-NEXT: dist.all_reduce_start %{{.*}} : tensor<4x4xf32>
+// CHECK: nn.reshape %[[WHOLE]] to [2, 8]
 train.entry @micro_step {
   %g = train.input "g" micro : tensor<4x4xf32>
   %sum = train.sum_over_ranks %g : tensor<4x4xf32>
@@ -22,6 +28,15 @@ train.entry @micro_step {
   %t = nn.transpose %sum by [1, 0] : tensor<4x4xf32>
   %both = nn.add %t, %sum : tensor<4x4xf32>, tensor<4x4xf32>
   train.set @w, %both : tensor<4x4xf32>
+  %x = train.input "x" micro : tensor<4x3xf32>
+  %product = nn.matmul %sum transposed, %x : tensor<4x4xf32>, tensor<4x3xf32>
+  train.set @product, %product : tensor<4x3xf32>
+  %w = train.get @w : tensor<4x4xf32>
+  %shared = nn.matmul %sum transposed, %w : tensor<4x4xf32>, tensor<4x4xf32>
+  train.set @w, %shared : tensor<4x4xf32>
+  %halves = nn.reshape %sum to [2, 8] : tensor<4x4xf32>
+  %uneven = nn.reshape %halves to [1, 16] : tensor<2x8xf32>
+  train.set @flat, %uneven : tensor<1x16xf32>
 }
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[PART:.*]] = train.get @grad : tensor<2x4xf32>
