@@ -1,0 +1,121 @@
+#include "lib/Shard/Division.h"
+
+using namespace mlir;
+using namespace trainc;
+
+static int leading(ArrayRef<int> labels) { return labels.empty() ? -1 : labels.front(); }
+
+/// The op's rule, empty where it has none.
+static IndexingRule ruleOf(Operation &op) {
+  auto indexing = dyn_cast<IndexingOpInterface>(op);
+  return indexing ? indexing.getIndexingRule() : IndexingRule();
+}
+
+/// Whether `label` stands at dimension 0 alone.
+static bool isLeadingOnly(int label, ArrayRef<SmallVector<int>> labels) {
+  return llvm::all_of(
+      labels, [&](ArrayRef<int> of) { return of.empty() || !llvm::is_contained(of.drop_front(), label); });
+}
+
+/// Whether `label` leads an operand or result that `ranks` do not divide.
+static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> labels, int64_t ranks) {
+  return llvm::any_of(llvm::zip(values, labels), [&](auto pair) {
+    auto [value, of] = pair;
+    return leading(of) == label && cast<RankedTensorType>(value.getType()).getDimSize(0) % ranks != 0;
+  });
+}
+
+Division::Division(ModuleOp module, int64_t ranks) : module(module), ranks(ranks) {
+  while (findLocal())
+    ;
+  while (findDivided())
+    ;
+}
+
+SmallVector<Value> Division::operandsWith(Operation &op, int label) {
+  SmallVector<Value> operands;
+  for (auto [operand, labels] : llvm::zip(op.getOperands(), ruleOf(op).operands))
+    if (leading(labels) == label)
+      operands.push_back(operand);
+  return operands;
+}
+
+/// Whether parts along `label` of the operands that have it are all that a part of the result, or of a sum,
+/// is computed from.
+bool Division::canDivide(Operation &op, int label) const {
+  IndexingRule rule = ruleOf(op);
+  return label != -1 && op.getNumResults() == 1 && isLeadingOnly(label, rule.operands) &&
+         isLeadingOnly(label, rule.results) && !isUneven(label, op.getOperands(), rule.operands, ranks) &&
+         !isUneven(label, op.getResults(), rule.results, ranks);
+}
+
+int Division::partLabel(Operation &op) const {
+  IndexingRule rule = ruleOf(op);
+  const int label = rule.results.empty() ? -1 : leading(rule.results.front());
+  return canDivide(op, label) ? label : -1;
+}
+
+int Division::summedLabel(Operation &op) const {
+  IndexingRule rule = ruleOf(op);
+  if (op.getNumResults() != 1 || readsLocal(op))
+    return -1;
+  for (const SmallVector<int> &labels : rule.operands)
+    if (int label = leading(labels);
+        canDivide(op, label) && readsDivided(op, label) && !llvm::is_contained(rule.results.front(), label))
+      return label;
+  return -1;
+}
+
+bool Division::readsDivided(Operation &op, int label) const {
+  return llvm::any_of(operandsWith(op, label), [&](Value operand) { return divided.contains(operand); });
+}
+
+bool Division::readsLocal(Operation &op) const {
+  return !isa<train::SumOverRanksOp>(op) &&
+         llvm::any_of(op.getOperands(), [&](Value operand) { return local.contains(operand); });
+}
+
+/// Whether this found another state that differs between ranks.
+bool Division::findLocal() {
+  bool found = false;
+  for (auto entry : module.getOps<train::EntryOp>())
+    for (Operation &op : entry.getBody().front()) {
+      auto get = dyn_cast<train::GetOp>(op);
+      if (isa<train::InputOp>(op) || (get && localStates.contains(get.getState())) || readsLocal(op))
+        local.insert(op.result_begin(), op.result_end());
+      if (auto set = dyn_cast<train::SetOp>(op); set && readsLocal(op))
+        found |= localStates.insert(set.getState()).second;
+    }
+  return found;
+}
+
+/// Whether this found another state that shrinks, whose readers are to be followed as well.
+bool Division::findDivided() {
+  bool found = false;
+  for (auto entry : module.getOps<train::EntryOp>())
+    for (Operation &op : entry.getBody().front()) {
+      if (divides(op))
+        divided.insert(op.result_begin(), op.result_end());
+      auto set = dyn_cast<train::SetOp>(op);
+      if (set && divided.contains(set.getValue()) && mayShrink(set.getState()))
+        found |= shrunk.insert(set.getState()).second;
+    }
+  return found;
+}
+
+bool Division::divides(Operation &op) const {
+  if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
+    auto type = cast<RankedTensorType>(sum.getValue().getType());
+    return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
+  }
+  if (auto get = dyn_cast<train::GetOp>(op))
+    return shrunk.contains(get.getState());
+  const int label = partLabel(op);
+  return label != -1 && !readsLocal(op) && readsDivided(op, label);
+}
+
+/// What the forward reads must stay whole, and so must what differs between ranks.
+bool Division::mayShrink(StringRef state) const {
+  auto role = cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
+  return (role == train::Role::optimizer || role == train::Role::gradient) && !localStates.contains(state);
+}
