@@ -16,6 +16,10 @@ void DistDialect::initialize() {
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.cpp.inc"
 
+bool trainc::dist::isStart(Operation *op) {
+  return isa_and_nonnull<AllReduceStartOp, ReduceScatterStartOp, AllGatherStartOp>(op);
+}
+
 /// Nothing but a dist.wait may use what a collective is still making.
 static LogicalResult verifyStart(Operation *op) {
   for (Operation *user : op->getUsers())
@@ -52,8 +56,7 @@ LogicalResult AllGatherStartOp::verify() {
 LogicalResult PartOp::verify() { return verifyParts(*this, getWhole(), getPart()); }
 
 LogicalResult WaitOp::verify() {
-  Operation *start = getPending().getDefiningOp();
-  if (!isa_and_nonnull<AllReduceStartOp, ReduceScatterStartOp, AllGatherStartOp>(start))
+  if (!isStart(getPending().getDefiningOp()))
     return emitOpError("waits for a value that no collective makes");
   return success();
 }

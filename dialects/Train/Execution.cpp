@@ -34,36 +34,36 @@ std::optional<ParseResult> trainc::train::parseFixedWord(AsmParser &parser, Stri
   return std::nullopt;
 }
 
+bool trainc::train::isProductsWord(StringRef word) { return word == "fma" || word == "bf16x3"; }
+
 ParseResult trainc::train::parseProducts(AsmParser &parser, StringAttr &products) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef value;
   if (parser.parseKeyword(&value))
     return failure();
-  if (value != "fma" && value != "bf16x3")
+  if (!isProductsWord(value))
     return parser.emitError(loc) << "expected fma or bf16x3, found '" << value << "'";
   products = parser.getBuilder().getStringAttr(value);
   return success();
 }
 
-ParseResult trainc::train::parseBytes(AsmParser &parser, int64_t &bytes) {
+ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute) {
   // The second four are only known to be refused with a better message than an unknown word's.
   static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB"};
   SMLoc loc = parser.getCurrentLocation();
+  int64_t bytes = 0, size = 1;
   if (parser.parseInteger(bytes))
     return failure();
   SMLoc unitLoc = parser.getCurrentLocation();
   StringRef unit;
-  if (failed(parser.parseOptionalKeyword(&unit, kUnits))) {
-    if (bytes < 1)
-      return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes;
-    return success();
+  if (succeeded(parser.parseOptionalKeyword(&unit, kUnits))) {
+    if (!unit.ends_with("iB"))
+      return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB, found " << unit;
+    size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
   }
-  if (!unit.ends_with("iB"))
-    return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB, found " << unit;
-  const int64_t size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
   if (bytes < 1 || bytes > INT64_MAX / size)
-    return parser.emitError(unitLoc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes
-                                     << unit;
-  bytes *= size;
+    return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes
+                                 << unit;
+  attribute = parser.getBuilder().getI64IntegerAttr(bytes * size);
   return success();
 }

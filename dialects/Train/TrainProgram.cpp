@@ -42,7 +42,8 @@ private:
   ParseResult checkLines();
   ParseResult parseCount(StringRef attribute);
   ParseResult parseBatch();
-  template <typename Attr> ParseResult parseAttr(StringRef name, ParseResult (*parse)(AsmParser &, Attr &));
+  template <typename Attr, typename Parser>
+  ParseResult parseAttr(StringRef name, ParseResult (*parse)(Parser &, Attr &));
 
   OpAsmParser &parser;
   OperationState &state;
@@ -75,8 +76,7 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   if (stage && (stage.getInt() < 0 || stage.getInt() > kMaxZeroStage))
     return errorAt("zero_stage") << "zero_stage must lie between 0 and " << kMaxZeroStage << ", found "
                                  << stage.getInt();
-  if (auto products = program.getAs<StringAttr>("fp32_products");
-      products && products != "fma" && products != "bf16x3")
+  if (auto products = program.getAs<StringAttr>("fp32_products"); products && !isProductsWord(products))
     return errorAt("fp32_products") << "expected fma or bf16x3, found " << products;
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
@@ -91,8 +91,8 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   return success();
 }
 
-template <typename Attr>
-ParseResult ProgramParser::parseAttr(StringRef name, ParseResult (*parse)(AsmParser &, Attr &)) {
+template <typename Attr, typename Parser>
+ParseResult ProgramParser::parseAttr(StringRef name, ParseResult (*parse)(Parser &, Attr &)) {
   Attr attribute;
   if (parse(parser, attribute))
     return failure();
@@ -130,25 +130,15 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
     return parseAttr<OptimizerAttr>("optimizer", parseOptimizer);
   if (word == "schedule")
     return parseAttr<ScheduleAttr>("schedule", parseSchedule);
-  if (word == "clip") {
-    double norm = 0;
-    if (parseNumber(parser, norm))
-      return failure();
-    state.addAttribute("clip", parser.getBuilder().getF64FloatAttr(norm));
-    return success();
-  }
+  if (word == "clip")
+    return parseAttr<FloatAttr>("clip", parseNumber);
   if (word == "batch")
     return parseBatch();
   if (word == "ranks" || word == "zero_stage" || word == "accumulate" || word == "eval_batch" ||
       word == "steps")
     return parseCount(word);
-  if (word == "memory_limit") {
-    int64_t bytes = 0;
-    if (parseBytes(parser, bytes))
-      return failure();
-    state.addAttribute("memory_limit", parser.getBuilder().getI64IntegerAttr(bytes));
-    return success();
-  }
+  if (word == "memory_limit")
+    return parseAttr<IntegerAttr>("memory_limit", parseBytes);
   if (word == "fp32_products")
     return parseAttr<StringAttr>("fp32_products", parseProducts);
   if (std::optional<ParseResult> fixed = parseFixedWord(parser, word))

@@ -22,9 +22,10 @@ void printGroup(mlir::AsmPrinter &printer, GroupAttr group);
 std::optional<mlir::ParseResult> parseFixedWord(mlir::AsmParser &parser, llvm::StringRef word);
 
 /// `fma` or `bf16x3`.
+bool isProductsWord(llvm::StringRef word);
 mlir::ParseResult parseProducts(mlir::AsmParser &parser, mlir::StringAttr &products);
 
 /// `16GiB`, or a number of bytes.
-mlir::ParseResult parseBytes(mlir::AsmParser &parser, int64_t &bytes);
+mlir::ParseResult parseBytes(mlir::AsmParser &parser, mlir::IntegerAttr &attribute);
 
 } // namespace trainc::train

@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::reference;
 
-/// The sum of ranks [first, first + count): a binary tree, aligned at powers of two.
+/// The sum of all: a binary tree over the ranks, aligned at powers of two.
 static Tensor sumOf(ArrayRef<const Tensor *> ranks) {
   if (ranks.size() == 1)
     return *ranks.front();
@@ -20,22 +20,40 @@ static Tensor sumOf(ArrayRef<const Tensor *> ranks) {
   return left;
 }
 
-/// The values of all ranks, which must be floats.
+/// The elements of `flat` from `offset` on, as a tensor.
+static Tensor elementsAt(const Tensor &flat, int64_t offset, Value result) {
+  Tensor tensor(result);
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    tensor.copyElement(i, flat, offset + i);
+  return tensor;
+}
+
+/// Rank `rank`'s equal part of `whole`.
+static Tensor partOf(const Tensor &whole, Value result, size_t rank) {
+  return elementsAt(whole, int64_t(rank) * Tensor(result).elements(), result);
+}
+
+/// The tensors one after the other, then zeros.
+static Tensor packed(ArrayRef<const Tensor *> tensors, Value result) {
+  Tensor flat(result);
+  int64_t at = 0;
+  for (const Tensor *tensor : tensors)
+    for (int64_t i = 0; i < tensor->elements(); ++i)
+      flat.copyElement(at++, *tensor, i);
+  return flat;
+}
+
+/// What each rank has as `value`.
+static SmallVector<const Tensor *> valuesOf(Value value, MutableArrayRef<Frame> frames) {
+  return llvm::map_to_vector(frames, [&](Frame &frame) { return &std::as_const(frame)[value]; });
+}
+
+/// The sum of what each rank has as `value`, which must be floats.
 static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, MutableArrayRef<Frame> frames) {
-  SmallVector<const Tensor *> values;
-  for (Frame &frame : frames)
-    values.push_back(&frame[value]);
+  SmallVector<const Tensor *> values = valuesOf(value, frames);
   if (!values.front()->isFloat())
     return op->emitOpError("sums floats, found ") << value.getType();
   return sumOf(values);
-}
-
-/// Elements from the `index`-th part of `whole` on.
-static Tensor partOf(const Tensor &whole, RankedTensorType type, int64_t index) {
-  Tensor part(type);
-  for (int64_t i = 0; i < part.elements(); ++i)
-    part.copyElement(i, whole, index * part.elements() + i);
-  return part;
 }
 
 static LogicalResult run(dist::AllReduceStartOp op, MutableArrayRef<Frame> frames) {
@@ -52,18 +70,12 @@ static LogicalResult run(dist::ReduceScatterStartOp op, MutableArrayRef<Frame> f
   if (failed(sum))
     return failure();
   for (auto [rank, frame] : llvm::enumerate(frames))
-    frame.define(op.getPending(),
-                 partOf(*sum, cast<RankedTensorType>(op.getPending().getType()), int64_t(rank)));
+    frame.define(op.getPending(), partOf(*sum, op.getPending(), rank));
   return success();
 }
 
 static LogicalResult run(dist::AllGatherStartOp op, MutableArrayRef<Frame> frames) {
-  Tensor whole(op.getPending());
-  for (auto [rank, frame] : llvm::enumerate(frames)) {
-    const Tensor &part = frame[op.getPart()];
-    for (int64_t i = 0; i < part.elements(); ++i)
-      whole.copyElement(int64_t(rank) * part.elements() + i, part, i);
-  }
+  Tensor whole = packed(valuesOf(op.getPart(), frames), op.getPending());
   for (Frame &frame : frames)
     frame.define(op.getPending(), whole);
   return success();
@@ -71,8 +83,7 @@ static LogicalResult run(dist::AllGatherStartOp op, MutableArrayRef<Frame> frame
 
 static LogicalResult run(dist::PartOp op, MutableArrayRef<Frame> frames) {
   for (auto [rank, frame] : llvm::enumerate(frames))
-    frame.define(op.getPart(),
-                 partOf(frame[op.getWhole()], cast<RankedTensorType>(op.getPart().getType()), int64_t(rank)));
+    frame.define(op.getPart(), partOf(frame[op.getWhole()], op.getPart(), rank));
   return success();
 }
 
@@ -108,17 +119,11 @@ LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, StringRef name
 void trainc::reference::registerRanks(Registry &registry) {
   registry.add<dist::WaitOp>([](dist::WaitOp op, Frame &frame) { return frame[op.getPending()]; });
   registry.add<dist::PackOp>([](dist::PackOp op, Frame &frame) {
-    Tensor flat(op.getFlat());
-    int64_t at = 0;
-    for (Value member : op.getMembers())
-      for (int64_t i = 0; i < frame[member].elements(); ++i)
-        flat.copyElement(at++, frame[member], i);
-    return flat;
+    auto members =
+        llvm::map_to_vector(op.getMembers(), [&](Value member) { return &std::as_const(frame)[member]; });
+    return packed(members, op.getFlat());
   });
   registry.add<dist::MemberOp>([](dist::MemberOp op, Frame &frame) {
-    Tensor value(op.getValue());
-    for (int64_t i = 0; i < value.elements(); ++i)
-      value.copyElement(i, frame[op.getFlat()], int64_t(op.getOffset()) + i);
-    return value;
+    return elementsAt(frame[op.getFlat()], int64_t(op.getOffset()), op.getValue());
   });
 }

@@ -8,4 +8,7 @@ namespace trainc {
 /// The sum of `value` over all ranks: starts as soon as the value is known, waits at `builder`'s place.
 mlir::Value createAllReduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 
+/// All ranks' parts side by side, of type `whole`; likewise.
+mlir::Value createAllGather(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type whole, mlir::Value part);
+
 } // namespace trainc

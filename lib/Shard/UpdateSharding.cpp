@@ -4,8 +4,6 @@
 #include "lib/Shard/Collectives.h"
 #include "lib/Support/Retype.h"
 
-#include "mlir/IR/IRMapping.h"
-
 using namespace mlir;
 using namespace trainc;
 
@@ -39,17 +37,14 @@ void UpdateSharding::rewriteWrite(train::SetOp set) {
     set.getValueMutable().assign(partOf(set.getValue()));
   } else if (division.isDivided(set.getValue())) {
     OpBuilder builder(set);
-    Value part = partOf(set.getValue());
-    Value pending = dist::AllGatherStartOp::create(builder, set.getLoc(), set.getValue().getType(), part);
-    set.getValueMutable().assign(dist::WaitOp::create(builder, set.getLoc(), pending));
+    Type whole = set.getValue().getType();
+    set.getValueMutable().assign(createAllGather(builder, set.getLoc(), whole, partOf(set.getValue())));
   }
 }
 
 /// A sum over the divided dimension: of the parts, then over the ranks.
 void UpdateSharding::rewriteSum(Operation &op, int label) {
-  IRMapping mapping;
-  for (Value operand : Division::operandsWith(op, label))
-    mapping.map(operand, partOf(operand));
+  IRMapping mapping = partsOf(Division::operandsWith(op, label));
   OpBuilder builder(&op);
   Value partial = builder.clone(op, mapping)->getResult(0);
   op.getResult(0).replaceAllUsesWith(createAllReduce(builder, op.getLoc(), partial));
@@ -70,8 +65,7 @@ void UpdateSharding::gather(train::GetOp get) {
   OpBuilder builder(get);
   Type whole = get.getResult().getType();
   Value part = train::GetOp::create(builder, get.getLoc(), partType(whole), get.getStateAttr());
-  Value pending = dist::AllGatherStartOp::create(builder, get.getLoc(), whole, part);
-  get.getResult().replaceAllUsesWith(dist::WaitOp::create(builder, get.getLoc(), pending));
+  get.getResult().replaceAllUsesWith(createAllGather(builder, get.getLoc(), whole, part));
   get.erase();
 }
 
@@ -83,6 +77,13 @@ Value UpdateSharding::partOf(Value whole) {
   Value part = makePart(whole, builder);
   parts[whole] = part;
   return part;
+}
+
+IRMapping UpdateSharding::partsOf(ArrayRef<Value> wholes) {
+  IRMapping mapping;
+  for (Value whole : wholes)
+    mapping.map(whole, partOf(whole));
+  return mapping;
 }
 
 Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
@@ -111,9 +112,7 @@ Value UpdateSharding::clonePart(Operation &op, OpBuilder &builder) {
   const bool repeats = !isa<ElementwiseOpInterface>(op) || op.hasTrait<OpTrait::ConstantLike>();
   if (operands.empty() && !repeats)
     return {};
-  IRMapping mapping;
-  for (Value operand : operands)
-    mapping.map(operand, partOf(operand));
+  IRMapping mapping = partsOf(operands);
   Operation *clone = builder.clone(op, mapping);
   auto whole = cast<RankedTensorType>(op.getResult(0).getType());
   retype(clone, whole, partType(whole));

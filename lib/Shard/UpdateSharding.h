@@ -4,6 +4,7 @@
 #include "lib/Shard/Division.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
 
 namespace trainc {
 
@@ -25,6 +26,7 @@ private:
   void gather(train::GetOp get);
   /// This rank's part of `whole`.
   mlir::Value partOf(mlir::Value whole);
+  mlir::IRMapping partsOf(llvm::ArrayRef<mlir::Value> wholes);
   mlir::Value makePart(mlir::Value whole, mlir::OpBuilder &builder);
   mlir::Value clonePart(mlir::Operation &op, mlir::OpBuilder &builder);
   mlir::RankedTensorType partType(mlir::Type whole) const;

@@ -28,7 +28,7 @@ private:
     if (isa<train::SumOverRanksOp>(op))
       return op->emitOpError(
           "is left in phase 'spmd', where sums over ranks are collectives (run --shard before)");
-    if (!isa<dist::AllReduceStartOp, dist::ReduceScatterStartOp, dist::AllGatherStartOp>(op))
+    if (!dist::isStart(op))
       return success();
     if (alone)
       return op->emitOpError("has no other rank to meet: the program is for one rank");
