@@ -6,7 +6,8 @@ using namespace mlir;
 namespace trainc {
 
 static fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
-  return fb::Operand(operand.getOffset(), operand.getStep(), tables.buffer(operand.getBuffer()));
+  return fb::Operand(operand.getOffset(), operand.getStep(), /*rank_stride=*/0,
+                     tables.buffer(operand.getBuffer()));
 }
 
 static std::unique_ptr<fb::Operand> writeOperandPtr(plan::OperandAttr operand, PlanTables &tables) {

@@ -87,6 +87,9 @@ Status BodyVerifier::check(const fb::Instruction &instruction) {
     return zero(*instruction.operation_as_Zero());
   case fb::Operation::Loop:
     return invalidInput("expected no loop within a loop");
+  case fb::Operation::Start:
+  case fb::Operation::Wait:
+    return invalidInput("expected no collective in a plan of one rank");
   case fb::Operation::NONE:
     break;
   }

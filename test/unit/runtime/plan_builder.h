@@ -57,8 +57,8 @@ public:
 };
 
 /// Operand at the beginning of a buffer, or further on.
-inline fb::Operand at(uint32_t buffer, uint64_t offset = 0, int64_t loopStride = 0) {
-  return {offset, loopStride, buffer};
+inline fb::Operand at(uint32_t buffer, uint64_t offset = 0, int64_t loopStride = 0, uint64_t rankStride = 0) {
+  return {offset, loopStride, rankStride, buffer};
 }
 
 /// The bytes of a plan file in memory, on a 64-byte border.
