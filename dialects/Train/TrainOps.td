@@ -125,12 +125,18 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   let summary = "a tensor that lives across entries";
   let description = [{
     Scalars with a direction are exchanged with the host around entries (see Scalar in plan.fbs for their names).
-    `frozen` parameters have no gradient. A flat one holds the elements of its `members` one after the other. A state of role `output` is what generation gives out (`logits`).
+    `frozen` parameters have no gradient. A flat one holds the elements of its `members` one after the other; where it is `divided`,
+    a rank has its part of them. A state of role `output` is what generation gives out (`logits`).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction,
-                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members);
-  let assemblyFormat = "$role (`frozen` $frozen^)? ($direction^)? $sym_name `:` $type attr-dict";
+                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members, UnitAttr:$divided);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::trainc::train::Role":$role, "::mlir::RankedTensorType":$type), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), RoleAttr::get($_builder.getContext(), role),
+          ::mlir::TypeAttr::get(type), /*frozen=*/::mlir::UnitAttr(), DirectionAttr(), /*members=*/::mlir::ArrayAttr(),
+          /*divided=*/::mlir::UnitAttr());
+  }]>];
+  let assemblyFormat = "$role (`frozen` $frozen^)? (`divided` $divided^)? ($direction^)? $sym_name `:` $type attr-dict";
   let hasVerifier = 1;
 }
 

@@ -100,15 +100,6 @@ static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createPlanMemoryPass());
 }
 
-/// Refuses a plan for several ranks, which nothing could run.
-static LogicalResult requireOneRank(ModuleOp module, const CompileOptions &options) {
-  for (auto program : module.getOps<train::ProgramOp>())
-    if (hasManyRanks(options))
-      return program.emitError() << "this version makes plans for one rank, found " << *options.ranks
-                                 << "; --compile-to=spmd prints the program of several";
-  return success();
-}
-
 CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (std::optional<StringRef> products = program.getFp32Products(); products && !options.fp32Products)
@@ -132,8 +123,6 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   if (snapshots.failed())
     return failure();
   Phase last = options.compileTo.value_or(Phase::Plan);
-  if (last >= Phase::Scheduled && failed(requireOneRank(module, options)))
-    return failure();
   if (last >= Phase::Step)
     addStepPasses(manager, options);
   if (last >= Phase::Spmd)

@@ -17,8 +17,9 @@ namespace trainc {
 
 namespace {
 
-/// Ranks' parts are whole multiples of this many elements.
-constexpr int64_t kChunk = 256;
+/// Ranks' parts are whole multiples of this many elements, and members begin on such of kMemberAlignment, as
+/// kernels take their arguments on borders of 64 bytes.
+constexpr int64_t kChunk = 256, kMemberAlignment = 16;
 
 /// A parameter's place in a bucket.
 struct Place {
@@ -81,6 +82,7 @@ private:
     int64_t elements = 0;
     SmallVector<Attribute> members;
     for (train::StateOp member : bucket.members) {
+      elements = int64_t(llvm::alignTo(elements, kMemberAlignment));
       members.push_back(train::MemberAttr::get(module.getContext(), member.getSymName(), elements,
                                                cast<RankedTensorType>(member.getType())));
       elements += cast<RankedTensorType>(member.getType()).getNumElements();
@@ -88,10 +90,9 @@ private:
     const std::string name = "bucket." + std::to_string(declared++);
     auto type =
         RankedTensorType::get(int64_t(llvm::alignTo(elements, program.getRanks() * kChunk)), bucket.element);
-    auto state = train::StateOp::create(builder, bucket.members.front().getLoc(), builder.getStringAttr(name),
-                                        train::RoleAttr::get(module.getContext(), train::Role::parameter),
-                                        TypeAttr::get(type), UnitAttr(), train::DirectionAttr(),
-                                        builder.getArrayAttr(members));
+    auto state =
+        train::StateOp::create(builder, bucket.members.front().getLoc(), name, train::Role::parameter, type);
+    state.setMembersAttr(builder.getArrayAttr(members));
     for (auto member : llvm::map_range(members, [](Attribute m) { return cast<train::MemberAttr>(m); }))
       places.insert({member.getName().str(), {state, member.getOffset()}});
     SmallVector<Attribute> groups;
@@ -131,9 +132,12 @@ private:
       OpBuilder builder(members.back());
       llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
       SmallVector<Value> values;
-      for (Write member : members)
+      SmallVector<int64_t> offsets;
+      for (Write member : members) {
         values.push_back(member.getValue());
-      Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values);
+        offsets.push_back(offsetOf(member));
+      }
+      Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values, offsets);
       Write::create(builder, bucket.getLoc(), bucket.getSymName(), flat);
       for (Write member : members)
         member.erase();

@@ -7,7 +7,7 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
     Where a program shards (`zero_stage` above 0), parameters with the same learning-rate scale and weight decay become one
-    bucket: their elements one after the other, and zeros up to a multiple of 256 for each rank. Reads become
+    bucket: their elements one after the other, each from a multiple of 16 on, and zeros up to a multiple of 256 for each rank. Reads become
     `dist.member`, writes and gradients are packed, and a group of the program carries the bucket's settings. What
     follows (accumulation, norm, clipping, update) then works on few large tensors.
 
@@ -21,7 +21,7 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
     %flat = train.get @bucket.0 : tensor<512xf32>
     %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<4x2xf32>
     ...
-    %gradients = dist.pack %g : tensor<4x2xf32> -> tensor<512xf32>
+    %gradients = dist.pack %g at [0] : tensor<4x2xf32> -> tensor<512xf32>
     train.gradient @bucket.0, %gradients : tensor<512xf32>
     ```
   }];

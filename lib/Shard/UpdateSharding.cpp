@@ -21,8 +21,10 @@ void UpdateSharding::run() {
   for (auto entry : module.getOps<train::EntryOp>())
     eraseWhole(entry.getBody().front());
   for (auto state : module.getOps<train::StateOp>())
-    if (division.isDivided(state.getSymName()))
+    if (division.isDivided(state.getSymName())) {
       state.setType(partType(state.getType()));
+      state.setDivided(true);
+    }
 }
 
 void UpdateSharding::rewrite(Operation &op) {

@@ -35,7 +35,7 @@ train.entry @init {
 // CHECK: train.set @bucket.0, %[[WHOLE]]
 train.entry @micro_step {
   %w = train.input "w" micro : tensor<500xf32>
-  %g = dist.pack %w : tensor<500xf32> -> tensor<512xf32>
+  %g = dist.pack %w at [0] : tensor<500xf32> -> tensor<512xf32>
   %sum = train.sum_over_ranks %g : tensor<512xf32>
   %squares = nn.square %sum : tensor<512xf32>
   %norm = nn.reduce sum %squares over [0] : tensor<512xf32>
