@@ -57,8 +57,10 @@ Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t 
 void LocalCommunicator::start(uint32_t index, const Collective &collective) {
   Slot &slot = slots_[index];
   assert(slot.state.load() != State::kInFlight && "a slot is waited for before it is used again");
-  if (ranks() == 1)
+  if (ranks() == 1) {
+    collectives_.run(collective); // waits for nobody
     return;
+  }
   slot.collective = collective;
   slot.state.store(State::kInFlight, std::memory_order_relaxed);
   const uint32_t position = started_.load(std::memory_order_relaxed);

@@ -20,16 +20,15 @@ struct Posting {
   CollectiveKind kind;
   fb::DType dtype;
   uint32_t root;
-  uint64_t offset; ///< of the buffer, in the rank's memory
+  uint64_t source, destination; ///< where they begin, in the rank's memory
   uint64_t elements;
-  bool operator==(const Posting &) const = default;
 };
 
 /// What one rank writes and the others read.
 struct alignas(64) RankState {
   std::atomic<uint32_t> arrived{0};  ///< barriers at which the rank waits or that it has opened
   std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
-  Posting posted[2]{};               ///< of the rank's last two collectives, by turns
+  Posting posted{};                  ///< of the rank's current collective
 };
 
 /// Why the group cannot go on. The first one published counts.

@@ -1,5 +1,6 @@
 #include "test/unit/runtime/comm/support.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -65,11 +66,25 @@ std::vector<std::span<float>> Ranks::allocateValues(uint64_t elements) {
   return buffers;
 }
 
-void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root) {
+void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
+                  std::span<float> destination, uint32_t root) {
   ranks_[rank]->start(slot, {.kind = kind,
-                             .buffer = reinterpret_cast<std::byte *>(buffer.data()),
-                             .elements = buffer.size(),
+                             .source = reinterpret_cast<const std::byte *>(source.data()),
+                             .destination = reinterpret_cast<std::byte *>(destination.data()),
+                             .elements = std::max(source.size(), destination.size()),
                              .root = root});
+}
+
+void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
+                     const std::vector<std::span<float>> &destinations, uint32_t root) {
+  for (uint32_t rank = 0; rank < size(); ++rank)
+    start(rank, slot, kind, sources[rank], destinations[rank], root);
+}
+
+void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root) {
+  const size_t part = buffer.size() / size();
+  const bool gathers = kind == CollectiveKind::kAllGather;
+  start(rank, slot, kind, gathers ? buffer.subspan(rank * part, part) : buffer, buffer, root);
 }
 
 void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,

@@ -45,6 +45,11 @@ public:
   /// allocate(), filled with value().
   std::vector<std::span<float>> allocateValues(uint64_t elements);
 
+  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
+             std::span<float> destination, uint32_t root = 0);
+  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
+                const std::vector<std::span<float>> &destinations, uint32_t root = 0);
+  /// In place, for all kinds but kReduceScatter.
   void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root = 0);
   void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,
                 uint32_t root = 0);
