@@ -89,6 +89,10 @@ void LocalCommunicator::noteProgress() {
   memory_->state(rank_).progress.fetch_add(1, std::memory_order_relaxed);
 }
 
+uint32_t LocalCommunicator::ranksThatMeet(const Collective &collective) const {
+  return memory_->grid().members(collective.group, rank_).count;
+}
+
 void LocalCommunicator::progressLoop() {
   for (uint32_t next = 0;; ++next) {
     started_.wait(next, std::memory_order_acquire);
@@ -97,7 +101,8 @@ void LocalCommunicator::progressLoop() {
     Slot &slot = slots_[queue_[next % queue_.size()]];
     const bool done = collectives_.run(slot.collective);
     if (done)
-      bytesSent_.fetch_add(ringBytes(slot.collective, ranks()), std::memory_order_relaxed);
+      bytesSent_.fetch_add(ringBytes(slot.collective, ranksThatMeet(slot.collective)),
+                           std::memory_order_relaxed);
     slot.state.store(done ? State::kDone : State::kFailed, std::memory_order_release);
     slot.state.notify_one();
   }

@@ -44,6 +44,7 @@ private:
 
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,
                     double timeoutSeconds);
+  uint32_t ranksThatMeet(const Collective &collective) const;
   void progressLoop();
 
   std::shared_ptr<const SharedMemory> memory_;
