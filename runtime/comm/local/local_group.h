@@ -13,7 +13,7 @@ class SharedMemory;
 
 struct LocalOptions {
   /// How long a rank that is waited for may make no progress before it counts as dead.
-  double timeoutSeconds = 10;
+  double timeoutSeconds = 5;
   /// Collectives that a rank may have in flight: start() takes slots [0, slots).
   uint32_t slots = 64;
   /// Ranks of a shard group (see grid.h); divides the ranks.
