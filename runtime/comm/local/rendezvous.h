@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/comm/local/shared_memory.h"
-#include "runtime/comm/local/stall_watch.h"
+#include "runtime/comm/stall_watch.h"
 
 #include <cstdint>
 

@@ -80,7 +80,9 @@ TEST_P(GroupsTest, BytesAreThoseOfAGroup) {
     start(ranks, rank, kReplica, parts[rank]);
   }
   ranks.waitAll(0);
-  EXPECT_EQ(ranks[n - 1].bytesSent(), 4 * (k - 1) + 8 * (n / k - 1) * k / n);
+  EXPECT_EQ(ranks[n - 1].bytesSent(),
+            ringBytes({.kind = CollectiveKind::kReduceScatter, .elements = k}, k) +
+                ringBytes({.kind = CollectiveKind::kAllReduce, .elements = 1}, n / k));
 }
 
 TEST_P(GroupsTest, ARootIsAPlace) {
