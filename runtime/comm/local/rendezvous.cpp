@@ -15,15 +15,11 @@ constexpr int kSpins = 200;
 /// How long a rank sleeps at most before it looks for failures and at the missing ranks.
 constexpr long kSliceNanoseconds = 20'000'000;
 
-/// Timeouts after which all ranks that wait count as waiting for each other: more than the one after which a
-/// rank that does not wait is found, whom all the others may be waiting for.
-constexpr double kJobTimeouts = 1.5;
-
 } // namespace
 
 Rendezvous::Rendezvous(const SharedMemory &memory, uint32_t rank, double timeoutSeconds)
     : memory_(memory), rank_(rank), timeout_(timeoutSeconds), peers_(memory.ranks(), timeoutSeconds),
-      job_(1, kJobTimeouts * timeoutSeconds) {}
+      job_(1, kCircleTimeouts * timeoutSeconds) {}
 
 bool Rendezvous::arrive(fb::Group group) {
   if (memory_.hasFailed())
@@ -80,10 +76,7 @@ bool Rendezvous::foundFault(fb::Group group, double seconds) {
     if (!(stalled || allWait) || !isMissing(peer, group))
       continue;
     found = true;
-    memory_.fail(peer, stalled ? fmt::format("it did not arrive within {} s: it has ended, hangs or is "
-                                             "stopped",
-                                             timeout_)
-                               : "it waits for ranks that wait for it: their plans differ");
+    memory_.fail(peer, stalled ? stalledReason(timeout_) : kCircleReason);
   }
   return found;
 }
