@@ -12,25 +12,26 @@
 namespace trainc {
 
 enum class CollectiveKind : uint8_t {
-  kAllReduce,     ///< every rank gets the sum of all ranks' sources
-  kReduceScatter, ///< rank r gets the r-th part of the sum of all ranks' sources
-  kAllGather,     ///< every rank gets all ranks' sources, each a part, in the ranks' order
-  kBroadcast,     ///< every rank gets the source of `root`
+  kAllReduce,     ///< every rank gets the sum of all sources
+  kReduceScatter, ///< the rank at place p gets the p-th part of the sum of all sources
+  kAllGather,     ///< every rank gets all sources, each a part, in the order of places
+  kBroadcast,     ///< every rank gets the source of the one at place `root`
   kBarrier,       ///< moves nothing
 };
 
-/// One collective operation, the same on all ranks. Source and destination lie in allocated memory, at the
-/// same place in it on every rank; what is only a rank's part of the tensor may instead lie at the rank's
-/// place of it. They are apart, but for the source that is the destination (kAllReduce, kBroadcast) or this
-/// rank's part of it (kAllGather).
+/// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Source
+/// and destination lie in allocated memory, at the same place in it on every rank; what is only a rank's part
+/// of the tensor may instead lie at the rank's place of it. They are apart, but for the source that is the
+/// destination (kAllReduce, kBroadcast) or this rank's part of it (kAllGather).
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
+  fb::Group group = fb::Group::All;
   fb::DType dtype = fb::DType::F32; ///< sums (kAllReduce, kReduceScatter) are of F32; others move any type
   const std::byte *source =
       nullptr; ///< the whole tensor, a part for kAllGather; for kBroadcast the root's counts
   std::byte *destination = nullptr; ///< the whole tensor, a part for kReduceScatter
-  /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks: the r-th of as many
-  /// equal parts belongs to rank r.
+  /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
+  /// many equal parts belongs to place p.
   uint64_t elements = 0;
   uint32_t root = 0; ///< kBroadcast only; 0 otherwise
 };
@@ -38,7 +39,8 @@ struct Collective {
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(CollectiveKind kind);
 
-/// For messages: "all-reduce of 1024 f32", "broadcast of 8 u8 from rank 1", "barrier".
+/// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "broadcast of 8 u8
+/// from place 1", "barrier".
 std::string describe(const Collective &collective);
 
 /// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of the tensor, twice that for an all-reduce,
@@ -46,9 +48,11 @@ std::string describe(const Collective &collective);
 uint64_t ringBytes(const Collective &collective, uint32_t ranks);
 
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
-/// start the same ones in the same order. Sums are over the tree of tree_sum.h, so an element's bits depend
-/// on the ranks' values alone. Buffers and slots come from a verified plan: start() checks nothing. Not
-/// thread-safe, noteProgress() and fail() apart: one thread drives a communicator.
+/// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
+/// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
+/// 2^k ranks, the sum over replica groups of the sums over shard groups has the bits of the sum over all.
+/// Buffers and slots come from a verified plan: start() checks nothing. Not thread-safe, noteProgress() and
+/// fail() apart: one thread drives a communicator.
 class Communicator {
 public:
   virtual ~Communicator() = default;

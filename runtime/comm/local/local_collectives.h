@@ -31,13 +31,14 @@ private:
   uint64_t offset(const void *pointer) const;
   bool sameAsFirst() const;
   bool move(const Collective &collective);
-  Range part(const Collective &collective, uint32_t rank) const;
+  Range part(const Collective &collective, uint32_t place) const;
   void sum(Range range, std::byte *out);
   void copy(std::byte *to, const std::byte *from, uint64_t bytes);
   void gatherSums(const Collective &collective);
   void gatherSources(const Collective &collective);
-  const std::byte *source(uint32_t rank) const;
-  const std::byte *destination(uint32_t rank) const;
+  uint32_t place() const { return members_.placeOf(rank_); }
+  const std::byte *source(uint32_t place) const;
+  const std::byte *destination(uint32_t place) const;
   void noteProgress();
 
   const SharedMemory &memory_;
@@ -45,6 +46,7 @@ private:
   Rendezvous rendezvous_;
   TreeSum treeSum_;
   std::vector<const float *> inputs_;
+  Members members_{}; ///< of the current collective
 };
 
 } // namespace trainc

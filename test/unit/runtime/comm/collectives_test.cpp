@@ -11,16 +11,10 @@ namespace {
 
 using test::Ranks;
 using test::sameBits;
+using test::treeSums;
 using Buffers = std::vector<std::span<float>>;
 
 constexpr uint64_t kLarge = 1000003;
-
-std::vector<float> treeSums(uint32_t ranks, uint64_t elements) {
-  std::vector<float> sums(elements);
-  for (uint64_t i = 0; i < elements; ++i)
-    sums[i] = test::treeSum(ranks, i);
-  return sums;
-}
 
 class CollectivesTest : public testing::TestWithParam<uint32_t> {
 protected:
@@ -241,8 +235,12 @@ TEST(Collectives, StartReturnsBeforeAPeerHasArrived) {
 TEST(Collectives, DescribeThemselves) {
   EXPECT_EQ(describe({.kind = CollectiveKind::kAllReduce, .elements = 7}), "all-reduce of 7 f32");
   EXPECT_EQ(describe({.kind = CollectiveKind::kBroadcast, .dtype = fb::DType::U8, .elements = 8, .root = 1}),
-            "broadcast of 8 u8 from rank 1");
+            "broadcast of 8 u8 from place 1");
   EXPECT_EQ(describe({.kind = CollectiveKind::kBarrier}), "barrier");
+  EXPECT_EQ(describe({.kind = CollectiveKind::kAllGather, .group = fb::Group::Shard, .elements = 4}),
+            "all-gather of 4 f32 over the shard group");
+  EXPECT_EQ(describe({.kind = CollectiveKind::kBarrier, .group = fb::Group::Replica}),
+            "barrier over the replica group");
 }
 
 TEST(Collectives, BytesOfUnevenPartsAreRoundedDown) {

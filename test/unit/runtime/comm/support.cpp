@@ -39,6 +39,13 @@ float value(uint32_t rank, uint64_t i) {
 
 float treeSum(uint32_t ranks, uint64_t i) { return subtree(ranks, 0, std::bit_ceil(ranks), i).value_or(0); }
 
+std::vector<float> treeSums(uint32_t ranks, uint64_t elements) {
+  std::vector<float> sums(elements);
+  for (uint64_t i = 0; i < elements; ++i)
+    sums[i] = treeSum(ranks, i);
+  return sums;
+}
+
 Ranks::Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options)
     : group_(makeGroup(ranks, bytesPerRank, options)) {
   for (uint32_t rank = 0; rank < ranks; ++rank) {
@@ -66,13 +73,12 @@ std::vector<std::span<float>> Ranks::allocateValues(uint64_t elements) {
   return buffers;
 }
 
-void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
-                  std::span<float> destination, uint32_t root) {
-  ranks_[rank]->start(slot, {.kind = kind,
-                             .source = reinterpret_cast<const std::byte *>(source.data()),
-                             .destination = reinterpret_cast<std::byte *>(destination.data()),
-                             .elements = std::max(source.size(), destination.size()),
-                             .root = root});
+void Ranks::start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
+                  std::span<float> destination) {
+  collective.source = reinterpret_cast<const std::byte *>(source.data());
+  collective.destination = reinterpret_cast<std::byte *>(destination.data());
+  collective.elements = std::max(source.size(), destination.size());
+  ranks_[rank]->start(slot, collective);
 }
 
 void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
