@@ -12,11 +12,13 @@ const char *collectiveName(CollectiveKind kind) {
 
 std::string describe(const Collective &collective) {
   const char *name = collectiveName(collective.kind);
-  if (collective.kind == CollectiveKind::kBarrier)
-    return name;
-  std::string text = fmt::format("{} of {} {}", name, collective.elements, dtypeName(collective.dtype));
+  std::string text = name;
+  if (collective.kind != CollectiveKind::kBarrier)
+    text += fmt::format(" of {} {}", collective.elements, dtypeName(collective.dtype));
   if (collective.kind == CollectiveKind::kBroadcast)
-    text += fmt::format(" from rank {}", collective.root);
+    text += fmt::format(" from place {}", collective.root);
+  if (collective.group != fb::Group::All)
+    text += collective.group == fb::Group::Shard ? " over the shard group" : " over the replica group";
   return text;
 }
 

@@ -12,20 +12,26 @@
 namespace trainc {
 
 enum class CollectiveKind : uint8_t {
-  kAllReduce,     ///< every rank gets the sum of all ranks' buffers
-  kReduceScatter, ///< rank r gets the sum of all ranks' r-th parts; its other parts are undefined afterwards
-  kAllGather,     ///< every rank gets each rank's own part
-  kBroadcast,     ///< every rank gets the buffer of `root`
+  kAllReduce,     ///< every rank gets the sum of all sources
+  kReduceScatter, ///< the rank at place p gets the p-th part of the sum of all sources
+  kAllGather,     ///< every rank gets all sources, each a part, in the order of places
+  kBroadcast,     ///< every rank gets the source of the one at place `root`
   kBarrier,       ///< moves nothing
 };
 
-/// One collective operation, the same on all ranks, in place in `buffer`.
+/// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Source
+/// and destination lie in allocated memory, at the same place in it on every rank; what is only a rank's part
+/// of the tensor may instead lie at the rank's place of it. They are apart, but for the source that is the
+/// destination (kAllReduce, kBroadcast) or this rank's part of it (kAllGather).
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
+  fb::Group group = fb::Group::All;
   fb::DType dtype = fb::DType::F32; ///< sums (kAllReduce, kReduceScatter) are of F32; others move any type
-  std::byte *buffer = nullptr;      ///< in allocated memory, at the same place in it on every rank
-  /// Of the whole buffer. For kReduceScatter and kAllGather a multiple of the ranks: the r-th of as many
-  /// equal parts belongs to rank r.
+  const std::byte *source =
+      nullptr; ///< the whole tensor, a part for kAllGather; for kBroadcast the root's counts
+  std::byte *destination = nullptr; ///< the whole tensor, a part for kReduceScatter
+  /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
+  /// many equal parts belongs to place p.
   uint64_t elements = 0;
   uint32_t root = 0; ///< kBroadcast only; 0 otherwise
 };
@@ -33,17 +39,20 @@ struct Collective {
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(CollectiveKind kind);
 
-/// For messages: "all-reduce of 1024 f32", "broadcast of 8 u8 from rank 1", "barrier".
+/// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "broadcast of 8 u8
+/// from place 1", "barrier".
 std::string describe(const Collective &collective);
 
-/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of the buffer, twice that for an all-reduce,
+/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of the tensor, twice that for an all-reduce,
 /// none for a barrier; rounded down. Engines that move bytes otherwise count by this convention too.
 uint64_t ringBytes(const Collective &collective, uint32_t ranks);
 
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
-/// start the same ones in the same order. Sums are over the tree of tree_sum.h, so an element's bits depend
-/// on the ranks' values alone. Buffers and slots come from a verified plan: start() checks nothing. Not
-/// thread-safe, noteProgress() and fail() apart: one thread drives a communicator.
+/// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
+/// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
+/// 2^k ranks, the sum over replica groups of the sums over shard groups has the bits of the sum over all.
+/// Buffers and slots come from a verified plan: start() checks nothing. Not thread-safe, noteProgress() and
+/// fail() apart: one thread drives a communicator.
 class Communicator {
 public:
   virtual ~Communicator() = default;
@@ -56,8 +65,9 @@ public:
   /// in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
   virtual Result<std::byte *> allocate(std::string_view name, uint64_t bytes) = 0;
 
-  /// Begins a collective and returns at once; allocates nothing. The buffer belongs to the collective until
-  /// wait(slot). `slot` is one of those that the communicator was made with, free or waited for.
+  /// Begins a collective and returns at once; allocates nothing. Source and destination belong to the
+  /// collective until wait(slot). `slot` is one of those that the communicator was made with, free or waited
+  /// for.
   virtual void start(uint32_t slot, const Collective &collective) = 0;
 
   /// Waits until the collective last started in `slot` is done; returns at once where there was none. Fails

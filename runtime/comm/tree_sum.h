@@ -14,11 +14,11 @@ namespace trainc {
 /// split; and sums of aligned groups of 2^k, added over the same tree, have the bits of the flat sum.
 class TreeSum {
 public:
-  /// For sums of `inputs` >= 1 buffers; the scratch memory is allocated here, none later.
+  /// For sums of at most `inputs` >= 1 buffers; the scratch memory is allocated here, none later.
   explicit TreeSum(uint32_t inputs);
 
   /// out[i] = the sum of inputs[.][i] for i in [0, elements). `out` may be one of the inputs; apart from
-  /// that, buffers do not overlap. inputs.size() is what the constructor was told.
+  /// that, buffers do not overlap.
   void sum(std::span<const float *const> inputs, float *out, size_t elements);
 
 private:

@@ -54,25 +54,27 @@ Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) 
 
 /// Sooner than in the first evaluation, before which there may be hours of training.
 Status Evaluator::checkValues() {
+  const Peers &peers = executor_.peers();
   for (const InputView &input : executor_.inputs(kEval)) {
     if (!isInteger(input.info->dtype()))
       continue;
     const size_t column = *dataset_.findColumn(columnSpec(*input.info));
-    for (uint64_t first = 0; first < samples_; first += batch_)
+    for (uint64_t batch = peers.rank(); batch < batches(); batch += peers.ranks())
       TRAINC_RETURN_IF_ERROR(
-          dataset_.fill(column, batchFrom(first), std::span(staging_).first(input.bytes.size())));
+          dataset_.fill(column, batchSamples(batch), std::span(staging_).first(input.bytes.size())));
   }
   return {};
 }
 
-std::span<const uint64_t> Evaluator::batchFrom(uint64_t first) {
+std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
+  const uint64_t first = batch * batch_;
   const std::span<uint64_t> indices = std::span(indices_).first(std::min(batch_, samples_ - first));
   std::iota(indices.begin(), indices.end(), first);
   return indices;
 }
 
-Status Evaluator::feed(uint64_t first) {
-  const std::span<const uint64_t> indices = batchFrom(first);
+Status Evaluator::feed(uint64_t batch) {
+  const std::span<const uint64_t> indices = batchSamples(batch);
   for (const InputView &input : executor_.inputs(kEval)) {
     const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));
     assert(column && "the data set was opened without the eval entry's columns");
@@ -83,16 +85,36 @@ Status Evaluator::feed(uint64_t first) {
   return {};
 }
 
+/// A rank for which no batch is left runs the last one once more, for the collectives that the entry may
+/// hold.
+Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss, double &targets) {
+  struct Sums {
+    float loss, targets;
+  };
+  Peers &peers = executor_.peers();
+  const Status fed = feed(std::min(first + peers.rank(), batches() - 1));
+  TRAINC_ASSIGN_OR_RETURN(const bool stop, peers.anyStops(wantsToStop, fed));
+  if (stop)
+    return true;
+  TRAINC_RETURN_IF_ERROR(executor_.run(kEval));
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums,
+                          peers.gather(Sums{executor_.scalar<float>("eval_loss").value_or(0),
+                                            executor_.scalar<float>("eval_targets").value_or(0)}));
+  for (const Sums &each : sums.first(std::min<uint64_t>(sums.size(), batches() - first))) {
+    loss += each.loss;
+    targets += each.targets;
+  }
+  return false;
+}
+
 Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &stopRequested) {
   double sum = 0;
   EvalResult result;
-  for (uint64_t first = 0; first < samples_; first += batch_) {
-    if (stopRequested && stopRequested())
+  for (uint64_t first = 0; first < batches(); first += executor_.peers().ranks()) {
+    TRAINC_ASSIGN_OR_RETURN(const bool stop,
+                            runRound(first, stopRequested && stopRequested(), sum, result.targets));
+    if (stop)
       return std::optional<EvalResult>();
-    TRAINC_RETURN_IF_ERROR(feed(first));
-    executor_.run(kEval);
-    sum += executor_.scalar<float>("eval_loss").value_or(0);
-    result.targets += executor_.scalar<float>("eval_targets").value_or(0);
   }
   if (result.targets == 0)
     return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",

@@ -20,26 +20,31 @@ struct EvalResult {
 /// "evaluation loss 0.1572, perplexity 1.17 (1000 samples, 0.01s)", with that many digits.
 std::string describe(const EvalResult &result, double seconds, int digits);
 
-/// Runs the plan's `eval` entry over a data set, in order. Changes no state of the plan.
+/// Runs the plan's `eval` entry over a data set, in order. Changes no state of the plan. Ranks take batches
+/// in turn; what they find is added in the order of the batches, so that all get what one rank alone would.
 class Evaluator {
 public:
   /// `dataset` must have been opened with the entry's columns and outlive the evaluator. Fails
   /// (kInvalidInput) when the plan does not evaluate, when the data is too short, or on a value that a column
-  /// does not allow: every value is read.
+  /// does not allow: every value of this rank's batches is read.
   static Result<Evaluator> create(Executor &executor, const Dataset &dataset);
 
   /// Samples that run() covers: all, where the plan says how to fill up the last batch (Input.pads), else
   /// those of the whole batches.
   uint64_t samples() const { return samples_; }
-  /// Asks `stopRequested`, where given, before each batch; empty once it says yes. Fails (kFailed) when there
-  /// is no target at all, or the loss is not finite.
+  /// Asks `stopRequested`, where given, before each batch; empty once it says yes on some rank. Fails
+  /// (kFailed) when there is no target at all, or the loss is not finite, and as Executor::run() does.
   Result<std::optional<EvalResult>> run(const std::function<bool()> &stopRequested = {});
 
 private:
   Evaluator(Executor &executor, const Dataset &dataset);
   Status checkValues();
-  std::span<const uint64_t> batchFrom(uint64_t first); ///< its samples, in `indices_`
-  Status feed(uint64_t first);
+  uint64_t batches() const { return (samples_ + batch_ - 1) / batch_; }
+  std::span<const uint64_t> batchSamples(uint64_t batch); ///< in `indices_`
+  Status feed(uint64_t batch);
+  /// Evaluates the batches from `first` on, one on each rank, and adds what they found; true: some rank wants
+  /// to stop.
+  Result<bool> runRound(uint64_t first, bool wantsToStop, double &loss, double &targets);
 
   Executor &executor_;
   const Dataset &dataset_;

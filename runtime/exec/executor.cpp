@@ -12,18 +12,29 @@ namespace trainc {
 
 namespace {
 
-uint64_t tensorBytes(const flatbuffers::Vector<uint64_t> &shape, fb::DType dtype) {
-  uint64_t bytes = elementBytes(dtype);
+uint64_t elementsOf(const flatbuffers::Vector<uint64_t> &shape) {
+  uint64_t elements = 1;
   for (const uint64_t dimension : shape)
-    bytes *= dimension;
-  return bytes;
+    elements *= dimension;
+  return elements;
+}
+
+Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
+  if (!communicator || communicator->ranks() == plan.ranks())
+    return {};
+  return invalidInput("plan '{}' is for {} ranks, found {}; start as many, or compile with --ranks={}",
+                      view(plan.name()), plan.ranks(), communicator->ranks(), communicator->ranks());
 }
 
 } // namespace
 
 Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device &device,
                                                    ExecutorOptions options) {
-  std::unique_ptr<Executor> executor(new Executor(plan, device));
+  TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
+  // Before the arenas, whose sizes differ where plans do.
+  TRAINC_ASSIGN_OR_RETURN(Peers peers, Peers::create(options.communicator, plan.slots()));
+  TRAINC_RETURN_IF_ERROR(checkSamePlan(peers, options.planChecksum));
+  std::unique_ptr<Executor> executor(new Executor(plan, device, peers, options.communicator));
   TRAINC_RETURN_IF_ERROR(device.loadKernels(plan));
   TRAINC_RETURN_IF_ERROR(executor->allocateArenas());
   executor->bindInterface();
@@ -35,10 +46,13 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
   return executor;
 }
 
+/// Where there are peers they read the arenas, so the memory is the communicator's.
 Status Executor::allocateArenas() {
   std::vector<std::byte *> arenas;
   for (const fb::Arena *arena : *plan_.arenas()) {
-    TRAINC_ASSIGN_OR_RETURN(std::byte * address, device_.allocateArena(view(arena->name()), arena->bytes()));
+    const std::string_view name = view(arena->name());
+    TRAINC_ASSIGN_OR_RETURN(std::byte * address, communicator_ ? communicator_->allocate(name, arena->bytes())
+                                                               : device_.allocateArena(name, arena->bytes()));
     arenas.push_back(address);
   }
   for (const fb::Buffer *buffer : *plan_.buffers())
@@ -48,54 +62,81 @@ Status Executor::allocateArenas() {
 
 void Executor::bindInterface() {
   for (const fb::Entry *entry : *plan_.entries()) {
-    Program &program = programs_.emplace_back(resolveProgram(plan_, *entry, buffers_));
+    Program &program = programs_.emplace_back(resolveProgram(plan_, *entry, rank(), buffers_));
     program.firstStateWrite = firstStateWrite(plan_, program);
     if (entry->inputs())
       for (const fb::Input *input : *entry->inputs())
         program.inputs.push_back(
-            {input, {buffers_[input->buffer()], tensorBytes(*input->shape(), input->dtype())}});
+            {input, {buffers_[input->buffer()], elementsOf(*input->shape()) * elementBytes(input->dtype())}});
   }
   for (const fb::State *state : *plan_.states())
-    states_.push_back({state, {buffers_[state->buffer()], tensorBytes(*state->shape(), state->dtype())}});
+    states_.push_back(bindState(*state));
   for (const fb::Scalar *scalar : *plan_.scalars())
     scalars_.push_back({view(scalar->name()), buffers_[scalar->buffer()], elementBytes(scalar->dtype())});
 }
 
-void Executor::run(std::string_view entry) {
-  const Program *program = findProgram(entry);
-  assert(program && "ask hasEntry() first");
-  if (profiler_)
-    runProfiled(*program);
-  else
-    for (const Block &block : program->blocks)
-      for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
-        for (uint32_t i = block.begin; i < block.end; ++i)
-          issueStep(*program, i, iteration);
-  device_.synchronise();
+/// The elements that the tensor and the rank's part of the flat tensor have in common.
+StateView Executor::bindState(const fb::State &state) const {
+  const uint64_t element = elementBytes(state.dtype());
+  const uint64_t held = plan_.buffers()->Get(state.buffer())->bytes() / element;
+  const uint64_t partBegin = state.divided() ? rank() % plan_.shard_ranks() * held : 0;
+  const uint64_t tensorEnd = state.offset() + elementsOf(*state.shape());
+  const uint64_t begin = std::clamp(partBegin, state.offset(), tensorEnd);
+  const uint64_t end = std::clamp(partBegin + held, begin, tensorEnd);
+  if (begin == end)
+    return {&state, 0, {}};
+  std::byte *data = buffers_[state.buffer()] + (begin - partBegin) * element;
+  return {&state, begin - state.offset(), {data, (end - begin) * element}};
 }
 
-void Executor::runProfiled(const Program &program) {
+Status Executor::checkRanks() const {
+  if (peers_.ranks() == plan_.ranks())
+    return {};
+  return failed(
+      "plan '{}' is for {} ranks, and this is one without peers; start as many ranks, or compile with "
+      "--ranks=1",
+      view(plan_.name()), plan_.ranks());
+}
+
+Status Executor::run(std::string_view entry) {
+  const Program *program = findProgram(entry);
+  assert(program && "ask hasEntry() first");
+  TRAINC_RETURN_IF_ERROR(checkRanks());
+  const Status status = issueAll(*program);
+  device_.synchronise();
+  broken_ |= !status.ok();
+  return status;
+}
+
+Status Executor::issueAll(const Program &program) {
   for (const Block &block : program.blocks)
     for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
-      for (uint32_t i = block.begin; i < block.end; ++i) {
-        const double start = steadySeconds();
-        issueStep(program, i, iteration);
-        device_.synchronise();
-        profiler_->add(program.steps[i], steadySeconds() - start);
-      }
+      for (uint32_t i = block.begin; i < block.end; ++i)
+        TRAINC_RETURN_IF_ERROR(issueStep(program, i, iteration));
+  return {};
 }
 
-void Executor::issueStep(const Program &program, uint32_t index, uint64_t iteration) {
+Status Executor::issueStep(const Program &program, uint32_t index, uint64_t iteration) {
+  const Step &step = program.steps[index];
   if (index == program.firstStateWrite && iteration == 0 && onStateWrite_)
     onStateWrite_();
-  issue(device_, program, program.steps[index], iteration);
+  if (!profiler_)
+    return issuer_.issue(program, step, iteration);
+  const double begin = steadySeconds();
+  TRAINC_RETURN_IF_ERROR(issuer_.issue(program, step, iteration));
+  device_.synchronise();
+  profiler_->add(step, steadySeconds() - begin);
+  return {};
 }
 
-std::optional<NonFinite> Executor::replay(std::string_view entry) {
+Result<std::optional<NonFinite>> Executor::replay(std::string_view entry) {
   const Program *program = findProgram(entry);
   assert(program && "ask hasEntry() first");
+  TRAINC_RETURN_IF_ERROR(checkRanks());
   clearScratch();
-  return replayProgram(plan_, device_, *program);
+  Result<std::optional<NonFinite>> found = replayProgram(plan_, *program, issuer_, peers_);
+  broken_ |= !found.ok();
+  return found;
 }
 
 /// Some instructions write a part of an operand and leave the rest to the next one. What a failed step left

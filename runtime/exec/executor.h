@@ -2,7 +2,10 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
+#include "runtime/exec/issue.h"
+#include "runtime/exec/peers.h"
 #include "runtime/exec/profile.h"
 #include "runtime/exec/program.h"
 #include "runtime/exec/replay.h"
@@ -18,36 +21,51 @@
 
 namespace trainc {
 
-/// A persistent tensor: its name, dtype, shape and role in `info`, its raw bytes (exactly those of the
-/// shape).
+/// What a rank holds of a persistent tensor, whose name, dtype, shape and role are in `info`: its elements
+/// from `first` on, as raw bytes. All of them, unless `info` is divided; then perhaps none.
 struct StateView {
   const fb::State *info;
+  uint64_t first;
   std::span<std::byte> bytes;
 };
 
 struct ExecutorOptions {
   bool profile = false; ///< measure the seconds of every instruction
+  /// This rank among the plan's ranks, with Plan.slots + 1 slots; must outlive the executor. Null for plans
+  /// of one rank, and where nothing is run: the executor then stands for rank 0.
+  Communicator *communicator = nullptr;
+  uint64_t planChecksum = 0; ///< PlanFile::checksum(), which ranks compare
 };
 
-/// A verified plan bound to a device: arenas allocated, kernels loaded, every instruction resolved to
-/// addresses. run() allocates nothing. Plan and device must outlive the executor.
+/// A verified plan bound to a device: arenas allocated, kernels loaded, every instruction resolved to the
+/// rank's addresses. run() allocates nothing. Plan and device must outlive the executor.
 class Executor {
 public:
-  /// `plan` must come from PlanFile (verified). Fails when memory or CPU features are missing.
+  /// `plan` must come from PlanFile (verified). Fails when memory or CPU features are missing, when there are
+  /// not as many ranks as the plan is for, or when they run different plans (kInvalidInput). All ranks must
+  /// create their executors together.
   static Result<std::unique_ptr<Executor>> create(const fb::Plan &plan, Device &device,
                                                   ExecutorOptions options = {});
 
   const fb::Plan &plan() const { return plan_; }
   Device &device() { return device_; }
+  /// The other ranks.
+  Peers &peers() { return peers_; }
+  uint32_t rank() const { return peers_.rank(); }
+  /// Whether a collective has failed: the states may be those of a step half done, and no other collective
+  /// will succeed.
+  bool broken() const { return broken_ || peers_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findProgram(entry) != nullptr; }
-  /// Runs an entry that the plan has and waits for it.
-  void run(std::string_view entry);
+  /// Runs an entry that the plan has and waits for it. Fails (kFailed), naming instruction and source op,
+  /// when a collective cannot be completed, or when the plan needs more ranks than this one.
+  Status run(std::string_view entry);
   /// Sets what run() calls once per entry before the first instruction that changes a parameter or an
   /// optimizer state, such as waiting for a checkpoint writer that reads them.
   void onStateWrite(std::function<void()> callback) { onStateWrite_ = std::move(callback); }
-  /// Runs an entry instruction by instruction and stops after the first that writes a non-finite f32.
-  std::optional<NonFinite> replay(std::string_view entry);
+  /// Runs an entry instruction by instruction and tells the first of all ranks' that wrote a non-finite f32;
+  /// all ranks get the same answer. Fails as run() does.
+  Result<std::optional<NonFinite>> replay(std::string_view entry);
 
   /// Sets a scalar; false when the plan has none of this name. T must be of the scalar's size.
   template <typename T> bool setScalar(std::string_view name, T value) {
@@ -88,17 +106,25 @@ private:
     uint64_t bytes;
   };
 
-  Executor(const fb::Plan &plan, Device &device) : plan_(plan), device_(device) {}
+  Executor(const fb::Plan &plan, Device &device, Peers peers, Communicator *communicator)
+      : plan_(plan), device_(device), communicator_(communicator), peers_(peers),
+        issuer_(plan, device, communicator) {}
+  Status checkRanks() const;
   Status allocateArenas();
   void bindInterface();
-  void runProfiled(const Program &program);
+  StateView bindState(const fb::State &state) const;
+  Status issueAll(const Program &program);
+  Status issueStep(const Program &program, uint32_t index, uint64_t iteration);
   void clearScratch();
-  void issueStep(const Program &program, uint32_t index, uint64_t iteration);
   const Program *findProgram(std::string_view entry) const;
   std::byte *scalarAddress(std::string_view name, size_t bytes) const;
 
   const fb::Plan &plan_;
   Device &device_;
+  Communicator *communicator_;
+  Peers peers_;
+  Issuer issuer_;
+  bool broken_ = false;
   std::vector<std::byte *> buffers_; ///< addresses, by index
   std::vector<Program> programs_;
   std::vector<StateView> states_;

@@ -41,18 +41,19 @@ Result<Generator> Generator::create(Executor &executor) {
 Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sampler &sampler,
                       const std::function<bool(uint32_t)> &onToken) {
   TRAINC_RETURN_IF_ERROR(check(sequence));
-  prefill(sequence);
+  TRAINC_RETURN_IF_ERROR(prefill(sequence));
   for (uint64_t count = 1; count <= maxTokens; ++count) {
     TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sampler.sample(logits_));
-    if (!onToken(token) || count == maxTokens)
+    TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.peers().anyStops(!onToken(token)));
+    if (stop || count == maxTokens)
       return {};
     sequence.push_back(token);
     if (sequence.size() <= context_) {
-      decode(token, sequence.size() - 1);
+      TRAINC_RETURN_IF_ERROR(decode(token, sequence.size() - 1));
       continue;
     }
     sequence.erase(sequence.begin(), sequence.end() - static_cast<ptrdiff_t>((context_ + 1) / 2));
-    prefill(sequence);
+    TRAINC_RETURN_IF_ERROR(prefill(sequence));
   }
   return {};
 }
@@ -73,23 +74,24 @@ Status Generator::check(std::span<const uint32_t> prompt) const {
   return {};
 }
 
-void Generator::prefill(std::span<const uint32_t> tokens) {
+Status Generator::prefill(std::span<const uint32_t> tokens) {
   std::ranges::fill(tokens_, 0);
   std::ranges::copy(tokens, tokens_.begin());
-  run(kPrefill, tokens_, tokens.size() - 1);
+  return run(kPrefill, tokens_, tokens.size() - 1);
 }
 
-void Generator::decode(uint32_t token, uint64_t index) {
+Status Generator::decode(uint32_t token, uint64_t index) {
   const auto id = static_cast<int32_t>(token);
-  run(kDecode, std::span(&id, 1), index);
+  return run(kDecode, std::span(&id, 1), index);
 }
 
-void Generator::run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position) {
+Status Generator::run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position) {
   executor_.device().toDevice(executor_.inputs(entry)[0].bytes.data(), std::as_bytes(tokens));
   executor_.setScalar("position", static_cast<int32_t>(position));
-  executor_.run(entry);
+  TRAINC_RETURN_IF_ERROR(executor_.run(entry));
   const std::span<std::byte> logits = executor_.buffer(executor_.plan().generation()->logits());
   executor_.device().fromDevice(std::as_writable_bytes(std::span(logits_)), logits.data());
+  return {};
 }
 
 } // namespace trainc

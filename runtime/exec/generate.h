@@ -22,19 +22,20 @@ public:
   Status check(std::span<const uint32_t> prompt) const;
 
   /// Continues `prompt` (1 to context() tokens below vocabulary()) by at most `maxTokens` tokens and calls
-  /// `onToken` with each; false from it ends the generation. When the context is full the older half of the
-  /// sequence is dropped and the rest read anew.
+  /// `onToken` with each; false from it ends the generation, on all ranks. When the context is full the older
+  /// half of the sequence is dropped and the rest read anew. All ranks must give the same prompt and
+  /// samplers. Fails (kFailed) on logits that are not finite, and as Executor::run() does.
   Status run(std::vector<uint32_t> prompt, uint64_t maxTokens, Sampler &sampler,
              const std::function<bool(uint32_t)> &onToken);
 
 private:
   Generator(Executor &executor, uint64_t context, uint64_t vocabulary);
   /// Computes the logits after `tokens`, all of them anew.
-  void prefill(std::span<const uint32_t> tokens);
+  Status prefill(std::span<const uint32_t> tokens);
   /// Computes the logits after `token`, the index-th of the sequence (from 0), all before it being in the
   /// cache.
-  void decode(uint32_t token, uint64_t index);
-  void run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position);
+  Status decode(uint32_t token, uint64_t index);
+  Status run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position);
 
   Executor &executor_;
   uint64_t context_;

@@ -27,6 +27,14 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
   return ProfileKind::Kernel;
 }
 
+/// "start all-gather", or "wait for all-gather": where communication is exposed.
+std::string describeCollective(const Program &program, const Step &step) {
+  if (const auto *start = std::get_if<StartStep>(&step.operation))
+    return fmt::format("start {}", collectiveName(start->collective.kind));
+  const Step &started = program.steps[std::get<WaitStep>(step.operation).start];
+  return fmt::format("wait for {}", collectiveName(std::get<StartStep>(started.operation).collective.kind));
+}
+
 double launchBytes(const fb::Kernel &kernel) {
   double bytes = 0;
   for (const fb::Param *param : *kernel.params())
@@ -64,10 +72,13 @@ ProfileRow Profiler::describe(const Sample &sample) const {
     row.kind = ProfileKind::Move;
     row.what = "copy";
     row.bytes = calls * 2.0 * static_cast<double>(copy->bytes);
-  } else {
+  } else if (const auto *zero = std::get_if<ZeroStep>(&sample.step->operation)) {
     row.kind = ProfileKind::Move;
     row.what = "zero";
-    row.bytes = calls * static_cast<double>(std::get<ZeroStep>(sample.step->operation).bytes);
+    row.bytes = calls * static_cast<double>(zero->bytes);
+  } else {
+    row.kind = ProfileKind::Communication;
+    row.what = describeCollective(*sample.program, *sample.step);
   }
   return row;
 }

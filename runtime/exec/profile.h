@@ -12,19 +12,19 @@
 namespace trainc {
 
 /// What rows can be summed by.
-enum class ProfileKind { Gemm, Attention, Kernel, Move };
+enum class ProfileKind { Gemm, Attention, Kernel, Move, Communication };
 
-/// What all instructions of one name took: a kernel by its symbol, copies and zeroings.
+/// What all instructions of one name took: a kernel by its symbol, copies, zeroings, collectives by kind.
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
-  std::string what;     ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero"
+  std::string what;     ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero", "wait for all-gather"
   std::string source;   ///< the first op it came from, and its line
   uint64_t sources = 0; ///< how many instructions share the row
   uint64_t calls = 0;
   double seconds = 0;
   double flops = 0; ///< of all calls; 0 where unknown
-  double bytes = 0; ///< read and written by all calls, each argument counted once a use
+  double bytes = 0; ///< read and written by all calls, each argument counted once a use; none for collectives
 
   double gigabytesPerSecond() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
   double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }

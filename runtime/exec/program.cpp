@@ -1,15 +1,29 @@
 #include "runtime/exec/program.h"
 
+#include "runtime/plan/collective.h"
 #include "runtime/plan/view.h"
 
 namespace trainc {
 
 namespace {
 
+CollectiveKind kindOf(fb::CollectiveKind kind) {
+  switch (kind) {
+  case fb::CollectiveKind::AllReduce:
+    break;
+  case fb::CollectiveKind::ReduceScatter:
+    return CollectiveKind::kReduceScatter;
+  case fb::CollectiveKind::AllGather:
+    return CollectiveKind::kAllGather;
+  }
+  return CollectiveKind::kAllReduce;
+}
+
 class Resolver {
 public:
-  Resolver(const fb::Plan &plan, std::span<std::byte *const> buffers, Program &program)
-      : plan_(plan), buffers_(buffers), program_(program) {}
+  Resolver(const fb::Plan &plan, uint32_t rank, std::span<std::byte *const> buffers, Program &program)
+      : plan_(plan), place_(rank % plan.shard_ranks()), buffers_(buffers), program_(program),
+        started_(plan.slots()) {}
 
   void resolve(const fb::Entry &entry) {
     for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
@@ -35,7 +49,8 @@ private:
   }
 
   Address address(const fb::Operand &operand) const {
-    return {buffers_[operand.buffer()] + operand.offset(), operand.loop_stride()};
+    return {buffers_[operand.buffer()] + operand.offset() + operand.rank_stride() * place_,
+            operand.loop_stride()};
   }
 
   void append(const fb::Instruction &instruction, uint32_t index) {
@@ -46,6 +61,10 @@ private:
       step.operation = CopyStep{address(*copy->source()), address(*copy->destination()), copy->bytes()};
     else if (const fb::Zero *zero = instruction.operation_as_Zero())
       step.operation = ZeroStep{address(*zero->destination()), zero->bytes()};
+    else if (const fb::Start *start = instruction.operation_as_Start())
+      step.operation = resolve(*start);
+    else if (const fb::Wait *wait = instruction.operation_as_Wait())
+      step.operation = WaitStep{wait->slot(), started_[wait->slot()]};
     program_.steps.push_back(step);
   }
 
@@ -61,45 +80,36 @@ private:
     return step;
   }
 
+  StartStep resolve(const fb::Start &start) {
+    started_[start.slot()] = static_cast<uint32_t>(program_.steps.size());
+    return {start.slot(),
+            {.kind = kindOf(start.kind()),
+             .dtype = start.dtype(),
+             .source = address(*start.source()).base,
+             .destination = address(*start.destination()).base,
+             .elements = start.elements()},
+            destinationBytes(plan_, start)};
+  }
+
   const fb::Plan &plan_;
+  uint64_t place_; ///< of the rank in its shard group
   std::span<std::byte *const> buffers_;
   Program &program_;
+  std::vector<uint32_t> started_; ///< by slot: the step of its last Start
 };
-
-void issueStep(Device &device, const Program &program, const LaunchStep &launch, uint64_t iteration) {
-  void *const *args = program.pointers.data() + launch.argsBegin;
-  if (launch.moves) {
-    for (uint32_t i = 0; i < launch.argsCount; ++i)
-      program.moving[i] = program.args[launch.argsBegin + i].at(iteration);
-    args = program.moving.data();
-  }
-  device.launch(launch.kernel, args, launch.grid);
-}
-
-void issueStep(Device &device, const Program &, const CopyStep &copy, uint64_t iteration) {
-  device.copy(copy.destination.at(iteration), copy.source.at(iteration), copy.bytes);
-}
-
-void issueStep(Device &device, const Program &, const ZeroStep &zero, uint64_t iteration) {
-  device.zero(zero.destination.at(iteration), zero.bytes);
-}
 
 } // namespace
 
-Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, std::span<std::byte *const> buffers) {
+Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
+                       std::span<std::byte *const> buffers) {
   Program program;
   program.name = view(entry.name());
   program.entry = &entry;
-  Resolver(plan, buffers, program).resolve(entry);
+  Resolver(plan, rank, buffers, program).resolve(entry);
   program.pointers.reserve(program.args.size());
   for (const Address &address : program.args)
     program.pointers.push_back(address.base);
   return program;
-}
-
-void issue(Device &device, const Program &program, const Step &step, uint64_t iteration) {
-  std::visit([&](const auto &operation) { issueStep(device, program, operation, iteration); },
-             step.operation);
 }
 
 } // namespace trainc

@@ -2,7 +2,7 @@
 // up.
 #pragma once
 
-#include "runtime/device/device.h"
+#include "runtime/comm/communicator.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
@@ -35,10 +35,19 @@ struct ZeroStep {
   Address destination;
   uint64_t bytes;
 };
+struct StartStep {
+  uint32_t slot;
+  Collective collective;
+  uint64_t destinationBytes;
+};
+struct WaitStep {
+  uint32_t slot;
+  uint32_t start; ///< index in Program::steps of what it waits for
+};
 
 /// One instruction, ready to be issued.
 struct Step {
-  std::variant<LaunchStep, CopyStep, ZeroStep> operation;
+  std::variant<LaunchStep, CopyStep, ZeroStep, StartStep, WaitStep> operation;
   const fb::Instruction *instruction;
   uint32_t index; ///< of the instruction in its entry, or of the loop that holds it
 };
@@ -67,10 +76,8 @@ struct Program {
   mutable std::vector<void *> moving; ///< room for the arguments of one launch in a loop
 };
 
-/// Resolves an entry of a verified plan; `buffers[i]` is the address of plan.buffers[i].
-Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, std::span<std::byte *const> buffers);
-
-/// Issues one step in one iteration of its block.
-void issue(Device &device, const Program &program, const Step &step, uint64_t iteration);
+/// Resolves an entry of a verified plan for one rank; `buffers[i]` is the address of plan.buffers[i].
+Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
+                       std::span<std::byte *const> buffers);
 
 } // namespace trainc

@@ -1,6 +1,8 @@
 // Finding the instruction that produced the first value that is not finite.
 #pragma once
 
+#include "runtime/exec/issue.h"
+#include "runtime/exec/peers.h"
 #include "runtime/exec/program.h"
 #include "runtime/schema/plan_generated.h"
 
@@ -17,13 +19,17 @@ struct NonFinite {
   std::string buffer;       ///< name of the buffer written
   uint64_t index;           ///< element within the range written
   float value;
+  std::optional<uint32_t> rank; ///< whose write it was, where there are several
 
   /// One line that names all of the above.
   std::string message() const;
 };
 
-/// Issues the steps of `program` one by one and scans the f32 ranges that each has written; stops at the
-/// first value that is not finite.
-std::optional<NonFinite> replayProgram(const fb::Plan &plan, Device &device, const Program &program);
+/// Issues the steps of `program` one by one and scans the f32 ranges that each has written for the first
+/// value that is not finite: of all ranks, of several at the same instruction on the lowest one. A rank alone
+/// stops there; among several it goes on to the end, as the others wait for its part in collectives. Fails as
+/// Issuer::issue() does.
+Result<std::optional<NonFinite>> replayProgram(const fb::Plan &plan, const Program &program, Issuer &issuer,
+                                               Peers &peers);
 
 } // namespace trainc

@@ -24,6 +24,8 @@ bool writesState(const fb::Plan &plan, const fb::Instruction &instruction) {
     return launchWritesState(plan, *launch);
   if (const fb::Copy *copy = instruction.operation_as_Copy())
     return isState(plan, *copy->destination());
+  if (const fb::Start *start = instruction.operation_as_Start())
+    return isState(plan, *start->destination());
   const fb::Zero *zero = instruction.operation_as_Zero();
   return zero && isState(plan, *zero->destination());
 }

@@ -19,32 +19,43 @@ StepRunner::StepRunner(Executor &executor, const Dataset &dataset)
       updateFeeder_(executor, kUpdate, dataset) {}
 
 template <typename Visitor>
-void StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
+Status StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
+  Status status = visitEntries(scalars, batch, visit).status();
+  if (status.ok())
+    return status;
+  return Status(status.code(), fmt::format("step {}: {}", scalars.step + 1, status.message()));
+}
+
+template <typename Visitor>
+Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
   executor_.setScalar("lr", scalars.lr);
   executor_.setScalar("seed", scalars.seed);
   executor_.setScalar("step", scalars.step);
   if (executor_.hasEntry(kBeginStep)) {
     beginFeeder_.feed(batch, 0);
-    if (!visit(kBeginStep))
-      return;
+    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kBeginStep));
+    if (!goOn)
+      return false;
   }
+  const uint64_t ranks = executor_.plan().ranks();
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
-    executor_.setScalar("micro", micro);
+    executor_.setScalar("micro", micro * ranks + executor_.rank());
     microFeeder_.feed(batch, micro);
-    if (!visit(kMicroStep))
-      return;
+    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kMicroStep));
+    if (!goOn)
+      return false;
   }
-  if (executor_.hasEntry(kUpdate)) {
-    updateFeeder_.feed(batch, 0);
-    visit(kUpdate);
-  }
+  if (!executor_.hasEntry(kUpdate))
+    return true;
+  updateFeeder_.feed(batch, 0);
+  return visit(kUpdate);
 }
 
-StepResult StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
-  forEachEntry(scalars, batch, [&](std::string_view entry) {
-    executor_.run(entry);
+Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
+  TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
+    TRAINC_RETURN_IF_ERROR(executor_.run(entry));
     return true;
-  });
+  }));
   StepResult result;
   const auto scalar = [&](std::string_view name) {
     return withoutNanSign(executor_.scalar<float>(name).value_or(std::numeric_limits<float>::quiet_NaN()));
@@ -55,12 +66,12 @@ StepResult StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
   return result;
 }
 
-std::optional<NonFinite> StepRunner::replay(const StepScalars &scalars, const StepBatch &batch) {
+Result<std::optional<NonFinite>> StepRunner::replay(const StepScalars &scalars, const StepBatch &batch) {
   std::optional<NonFinite> found;
-  forEachEntry(scalars, batch, [&](std::string_view entry) {
-    found = executor_.replay(entry);
+  TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
+    TRAINC_ASSIGN_OR_RETURN(found, executor_.replay(entry));
     return !found;
-  });
+  }));
   return found;
 }
 

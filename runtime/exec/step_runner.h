@@ -25,15 +25,19 @@ public:
   /// `executor`'s plan must be one that trains; see BatchFeeder for `dataset`.
   StepRunner(Executor &executor, const Dataset &dataset);
 
-  StepResult run(const StepScalars &scalars, const StepBatch &batch);
-  /// Runs a step again, instruction by instruction, and tells what wrote the first value that is not finite.
-  std::optional<NonFinite> replay(const StepScalars &scalars, const StepBatch &batch);
+  /// Fails (kFailed), naming the step and the instruction, when a collective cannot be completed.
+  Result<StepResult> run(const StepScalars &scalars, const StepBatch &batch);
+  /// Runs a step again, instruction by instruction, and tells what wrote the first value that is not finite,
+  /// on whichever rank. Fails as run() does.
+  Result<std::optional<NonFinite>> replay(const StepScalars &scalars, const StepBatch &batch);
 
 private:
-  /// Sets scalars and inputs of each entry of the step in turn and calls `visit(name)` until it returns
-  /// false.
+  /// Sets scalars and inputs of each entry of the step in turn and calls `visit(name)`, which tells whether
+  /// to go on. Errors are located in the step.
   template <typename Visitor>
-  void forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
+  Status forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
+  template <typename Visitor>
+  Result<bool> visitEntries(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
 
   Executor &executor_;
   uint64_t accumulate_;

@@ -29,7 +29,8 @@ Status TrainLoop::run() {
   if (parts_.checkpoints)
     parts_.executor.onStateWrite([this] { parts_.checkpoints->waitUntilRead(); });
   const Status status = runSteps();
-  saveProgress();
+  if (!parts_.executor.broken())
+    saveProgress();
   const Status checkpointStatus = finishCheckpoint();
   parts_.executor.onStateWrite({});
   parts_.log.endProgress();
@@ -51,6 +52,7 @@ Status TrainLoop::runSteps() {
                                   : SampleOrder::sequential(samples),
                 {.microBatch = training.micro_batch(),
                  .accumulate = training.accumulate(),
+                 .rank = parts_.executor.rank(),
                  .ranks = parts_.executor.plan().ranks(),
                  .firstStep = position_.step,
                  .firstPosition = position_.samples});
@@ -58,10 +60,12 @@ Status TrainLoop::runSteps() {
     startSeconds_ = parts_.secondsSinceStart();
   while (!stopped_ && position_.step < options_.steps) {
     TRAINC_RETURN_IF_ERROR(runStep(loader));
+    if (stopped_)
+      break;
     const bool last = position_.step == options_.steps;
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
     // Before the evaluation, which takes its time and may fail.
-    if (stopRequested() || last || due(options_.checkpointEvery))
+    if (last || due(options_.checkpointEvery))
       saveProgress();
     if (parts_.evaluator && (last || due(options_.evalEvery)))
       TRAINC_RETURN_IF_ERROR(evaluate());
@@ -69,13 +73,25 @@ Status TrainLoop::runSteps() {
   return {};
 }
 
+Status TrainLoop::agreeOnStep(const Status &batch) {
+  const Result<bool> stop = parts_.executor.peers().anyStops(wantsToStop(), batch);
+  if (!stop.ok() && batch.ok())
+    return failed("before step {}: {}", position_.step + 1, stop.status().message());
+  TRAINC_RETURN_IF_ERROR(stop.status());
+  stopped_ = *stop;
+  return {};
+}
+
 Status TrainLoop::runStep(Loader &loader) {
   const double begin = steadySeconds();
+  const Result<StepBatch> batch = loader.next(position_.step);
+  TRAINC_RETURN_IF_ERROR(agreeOnStep(batch.status()));
+  if (stopped_)
+    return {};
   const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
   const StepScalars scalars{position_.seed, position_.step,
                             static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
-  TRAINC_ASSIGN_OR_RETURN(const StepBatch batch, loader.next(position_.step));
-  const StepResult result = runner_.run(scalars, batch);
+  TRAINC_ASSIGN_OR_RETURN(const StepResult result, runner_.run(scalars, *batch));
   report(scalars, result, steadySeconds() - begin);
   if (!warnedOfNoTargets_ && parts_.executor.scalar<float>("targets") == 0.0F) {
     warnedOfNoTargets_ = true;
@@ -83,7 +99,7 @@ Status TrainLoop::runStep(Loader &loader) {
                        "later steps like it are not mentioned",
                        scalars.step + 1, samplesPerStep_);
   }
-  TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, batch));
+  TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, *batch));
   position_.step += 1;
   position_.samples += samplesPerStep_;
   position_.tokens += samplesPerStep_ * tokensPerSample_;
@@ -104,7 +120,7 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
   saveProgress();
   if (parts_.checkpoints)
     parts_.checkpoints->waitUntilRead();
-  const std::optional<NonFinite> culprit = runner_.replay(scalars, batch);
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
   return failed(
       "{}. {}\nLower the learning rate or look at the data of this step; --on-nonfinite=skip goes on without "
       "such steps",
@@ -143,18 +159,15 @@ template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics)
 Status TrainLoop::evaluate() {
   const double begin = steadySeconds();
   TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> result,
-                          parts_.evaluator->run([this] { return stopRequested(); }));
-  if (!result)
+                          parts_.evaluator->run([this] { return wantsToStop(); }));
+  if (!result) {
+    stopped_ = true;
     return {};
+  }
   const double seconds = steadySeconds() - begin;
   parts_.log.info("step {}: {}", position_.step, describe(*result, seconds, 4));
   writeMetrics(EvalMetrics{position_.step, result->loss, result->perplexity, result->samples, seconds});
   return {};
-}
-
-bool TrainLoop::stopRequested() {
-  stopped_ = stopped_ || (parts_.stopRequested && parts_.stopRequested());
-  return stopped_;
 }
 
 void TrainLoop::saveProgress() {

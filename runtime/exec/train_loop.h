@@ -21,7 +21,8 @@ struct TrainOptions {
   double peakFlops = 0;         ///< of the device, for the MFU; 0: unknown
 };
 
-/// What a training runs on. The optional ones may be null.
+/// What a training runs on. The optional ones may be null; among several ranks, metrics on rank 0 alone, the
+/// others on all ranks or on none.
 struct TrainParts {
   Executor &executor;
   const Dataset &dataset; ///< opened with the columns of the training entries
@@ -29,12 +30,13 @@ struct TrainParts {
   MetricsWriter *metrics = nullptr;
   CheckpointWriter *checkpoints = nullptr;
   Evaluator *evaluator = nullptr;
-  /// Asked after each step and before each batch of an evaluation; empty: never.
+  /// Asked before each step and each batch of an evaluation; empty: never. A yes on one rank stops all.
   std::function<bool()> stopRequested;
   std::function<double()> secondsSinceStart{}; ///< since the start of the process; empty: not reported
 };
 
-/// Trains from a position to the last step. The plan's states must hold the weights of that position.
+/// Trains from a position to the last step. The plan's states must hold the weights of that position. All
+/// ranks run their loops together, and end at the same step.
 class TrainLoop {
 public:
   /// `start`: step, seed, shuffle, samples and tokens say where to begin; the other fields go into
@@ -44,7 +46,8 @@ public:
   /// Runs the steps that are left, or until a stop is requested or an error; then writes a checkpoint of the
   /// last good step. Fails (kFailed) when a step gives a loss or gradient that is not finite (it changed
   /// nothing, and the message names the op) or when the last checkpoint cannot be written; (kInvalidInput) on
-  /// damaged data.
+  /// damaged data. When a rank has died in the midst of it all, no checkpoint is written: the others hold a
+  /// part of the weights each, perhaps of different steps.
   Status run();
 
   /// Where the run stands.
@@ -52,6 +55,7 @@ public:
 
 private:
   Status runSteps();
+  /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
@@ -61,7 +65,9 @@ private:
   /// Waits for the checkpoint being written, if any.
   Status finishCheckpoint();
   template <typename Metrics> void writeMetrics(const Metrics &metrics);
-  bool stopRequested();
+  /// Agrees with all ranks on whether the next step is run, for which this one has got `batch`.
+  Status agreeOnStep(const Status &batch);
+  bool wantsToStop() const { return parts_.stopRequested && parts_.stopRequested(); }
   double flopsPerStep() const;
 
   TrainParts parts_;
@@ -74,7 +80,7 @@ private:
   double startedAt_;         ///< seconds of the steady clock
   std::optional<double> startSeconds_;
   uint64_t checkpointStep_; ///< of the latest checkpoint, or where the run began
-  bool stopped_ = false;    ///< a stop was requested
+  bool stopped_ = false;    ///< a stop was requested on some rank
   bool warnedOfNoTargets_ = false;
 };
 

@@ -91,7 +91,7 @@ Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_v
     return invalidInput(
         "{}: corrupted plan: expected checksum {:016x}, found {:016x}; compile or copy it again", name,
         header.payloadChecksum, found);
-  const Result<const fb::Plan *> plan = readPayload(payload);
+  Result<const fb::Plan *> plan = readPayload(payload);
   if (!plan.ok())
     return Status(plan.status().code(), fmt::format("{}: {}", name, plan.status().message()));
   if (codeChecksum(**plan) != header.codeChecksum)
@@ -105,6 +105,12 @@ Result<PlanFile> PlanFile::open(const std::filesystem::path &path) {
   auto file = std::make_unique<const std::string>(std::move(content));
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan, readPlan(std::as_bytes(std::span(*file)), path.string()));
   return PlanFile(std::move(file), plan);
+}
+
+uint64_t PlanFile::checksum() const {
+  PlanFileHeader header;
+  std::memcpy(&header, file_->data(), sizeof(header));
+  return header.payloadChecksum;
 }
 
 } // namespace trainc

@@ -51,6 +51,8 @@ public:
   static Result<PlanFile> open(const std::filesystem::path &path);
 
   const fb::Plan &plan() const { return *plan_; }
+  /// XXH3-64 of the FlatBuffer, by which ranks tell whether they run the same plan.
+  uint64_t checksum() const;
 
 private:
   PlanFile(std::unique_ptr<const std::string> file, const fb::Plan *plan)

@@ -15,8 +15,13 @@ Status header(const fb::Plan &plan) {
   if (view(plan.target()) != "cpu")
     return invalidInput("plan target: expected 'cpu', found '{}'; compile with --target=cpu",
                         view(plan.target()));
-  if (plan.ranks() != 1)
-    return invalidInput("plan ranks: expected 1, found {}; compile with --ranks=1", plan.ranks());
+  if (plan.ranks() == 0 || plan.ranks() > kMaximumRanks)
+    return invalidInput("plan ranks: expected 1 to {}, found {}", kMaximumRanks, plan.ranks());
+  if (plan.shard_ranks() == 0 || plan.ranks() % plan.shard_ranks() != 0)
+    return invalidInput("plan shard_ranks: expected a divisor of its {} ranks, found {}", plan.ranks(),
+                        plan.shard_ranks());
+  if (plan.slots() > kMaximumSlots)
+    return invalidInput("plan slots: expected at most {}, found {}", kMaximumSlots, plan.slots());
   for (const fb::Source *source : *plan.sources())
     TRAINC_RETURN_IF_ERROR(verify::name(view(source->op()), "a source op"));
   return {};
@@ -73,6 +78,12 @@ Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint6
   return {};
 }
 
+Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what) {
+  if (view(plan.arenas()->Get(plan.buffers()->Get(buffer)->arena())->name()) != "persistent")
+    return invalidInput("{}: expected it in the persistent arena, found it in scratch", what);
+  return {};
+}
+
 } // namespace verify
 
 Status verifyPlan(const fb::Plan &plan) {
@@ -81,6 +92,7 @@ Status verifyPlan(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::code(plan));
   TRAINC_RETURN_IF_ERROR(verify::instructions(plan));
   TRAINC_RETURN_IF_ERROR(verify::interface(plan));
+  TRAINC_RETURN_IF_ERROR(verify::states(plan));
   return verify::entries(plan);
 }
 

@@ -14,6 +14,10 @@ inline constexpr uint64_t kArenaSlack = uint64_t{2} << 20;
 /// A buffer named by the interface (input, scalar, state, logits) is less than this much larger than its
 /// tensor.
 inline constexpr uint64_t kBufferSlack = 64;
+/// What fills up the ranks' parts of a flat tensor after its last state is less than this much a rank.
+inline constexpr uint64_t kPartSlack = 4096;
+inline constexpr uint32_t kMaximumRanks = 1 << 16;
+inline constexpr uint32_t kMaximumSlots = 64;
 
 /// Verifies `plan`, which must have passed the FlatBuffers verifier. What passes can be executed without
 /// touching a byte outside the arenas, provided that each kernel keeps within its parameters' bytes. Errors

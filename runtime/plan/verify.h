@@ -18,8 +18,10 @@ Status code(const fb::Plan &plan);
 Status instructions(const fb::Plan &plan);
 /// Entries' names and inputs.
 Status entries(const fb::Plan &plan);
-/// Scalars, states, training, generation, exports.
+/// Scalars, training, generation, exports.
 Status interface(const fb::Plan &plan);
+/// States.
+Status states(const fb::Plan &plan);
 
 bool isUtf8(std::string_view text);
 
@@ -29,6 +31,9 @@ Status name(std::string_view name, std::string_view what);
 /// The tensor of `elements` and `dtype` in plan.buffers[index]: the index, the dtype and the size.
 Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint64_t elements,
                     std::string_view what);
+
+/// That plan.buffers[buffer], which exists, lies in the persistent arena.
+Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what);
 
 /// Whether a vector of 8-byte elements lies on an 8-byte border; FlatBuffers' verifier checks only its length
 /// field.

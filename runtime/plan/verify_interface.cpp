@@ -36,12 +36,6 @@ constexpr KnownScalar kScalars[] = {
     {"eval_targets", F32, FromDevice, false},
 };
 
-Status persistent(const fb::Plan &plan, uint32_t buffer, const std::string &what) {
-  if (view(plan.arenas()->Get(plan.buffers()->Get(buffer)->arena())->name()) != "persistent")
-    return invalidInput("{}: expected it in the persistent arena, found it in scratch", what);
-  return {};
-}
-
 Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
   TRAINC_RETURN_IF_ERROR(name(view(scalar.name()), "a scalar"));
   const std::string what = fmt::format("scalar '{}'", view(scalar.name()));
@@ -71,32 +65,6 @@ Status scalars(const fb::Plan &plan) {
       (!found.contains("eval_loss") || !found.contains("eval_targets")))
     return invalidInput(
         "expected scalars 'eval_loss' and 'eval_targets' in a plan that evaluates, found one missing");
-  return {};
-}
-
-Status state(const fb::Plan &plan, const fb::State &state) {
-  TRAINC_RETURN_IF_ERROR(name(view(state.name()), "a state"));
-  const std::string what = fmt::format("state '{}'", view(state.name()));
-  if (view(state.name()) == "__metadata__")
-    return invalidInput("{}: expected another name: in safetensors files this one stands for something else",
-                        what);
-  TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, state.buffer(), state.dtype(), elements(*state.shape()), what));
-  if (state.role() != fb::Role::Parameter && state.role() != fb::Role::Optimizer)
-    return invalidInput("{}: expected the role parameter or optimizer, found {}", what,
-                        roleName(state.role()));
-  if (state.role() != plan.buffers()->Get(state.buffer())->role())
-    return invalidInput("{}: expected the role of its buffer, {}, found {}", what,
-                        roleName(plan.buffers()->Get(state.buffer())->role()), roleName(state.role()));
-  return persistent(plan, state.buffer(), what);
-}
-
-Status states(const fb::Plan &plan) {
-  std::set<std::string_view> found;
-  for (const fb::State *each : *plan.states()) {
-    TRAINC_RETURN_IF_ERROR(state(plan, *each));
-    if (!found.insert(view(each->name())).second)
-      return invalidInput("state '{}': expected it once, found it twice", view(each->name()));
-  }
   return {};
 }
 
@@ -156,8 +124,7 @@ Status interface(const fb::Plan &plan) {
     TRAINC_RETURN_IF_ERROR(exports(*plan.exports()));
   if (plan.report() && !isUtf8(view(plan.report())))
     return invalidInput("the compile report: expected UTF-8 text");
-  TRAINC_RETURN_IF_ERROR(scalars(plan));
-  return states(plan);
+  return scalars(plan);
 }
 
 } // namespace trainc::verify

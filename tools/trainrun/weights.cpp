@@ -66,7 +66,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine,
   // Always: it also fills tables and optimizer states that neither file replaces.
   if (executor.hasEntry("init")) {
     executor.setScalar("seed", options.seed.value_or(0));
-    executor.run("init");
+    TRAINC_RETURN_IF_ERROR(executor.run("init"));
   }
   if (!checkpoint.empty())
     return resume(executor, checkpoint, machine, options, log);

@@ -1,4 +1,4 @@
-// Collectives over buffers that every rank can read.
+// Collectives over memory that every rank can read.
 #pragma once
 
 #include "runtime/comm/communicator.h"
@@ -8,12 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace trainc {
 
-/// One rank's side of the collectives: it reads peers' buffers and writes its own alone, between barriers.
+/// One rank's side of the collectives: it reads peers' memory and writes its own alone, between barriers.
 /// Allocates when made, not when running.
 class LocalCollectives {
 public:
@@ -23,18 +22,23 @@ public:
   bool run(const Collective &collective);
 
 private:
-  /// A range of the buffer, in bytes.
+  /// A range of the tensor, in bytes.
   struct Range {
     uint64_t begin, end;
   };
 
   bool meet(const Collective &collective);
+  uint64_t offset(const void *pointer) const;
+  bool sameAsFirst() const;
   bool move(const Collective &collective);
-  Range part(const Collective &collective, uint32_t rank) const;
-  void sum(Range range);
-  void copy(uint32_t peer, Range range);
-  void copyParts(const Collective &collective);
-  std::byte *buffer(uint32_t rank) const { return memory_.memory(rank) + offset_; }
+  Range part(const Collective &collective, uint32_t place) const;
+  void sum(Range range, std::byte *out);
+  void copy(std::byte *to, const std::byte *from, uint64_t bytes);
+  void gatherSums(const Collective &collective);
+  void gatherSources(const Collective &collective);
+  uint32_t place() const { return members_.placeOf(rank_); }
+  const std::byte *source(uint32_t place) const;
+  const std::byte *destination(uint32_t place) const;
   void noteProgress();
 
   const SharedMemory &memory_;
@@ -42,8 +46,7 @@ private:
   Rendezvous rendezvous_;
   TreeSum treeSum_;
   std::vector<const float *> inputs_;
-  uint64_t offset_ = 0; ///< of the current buffer, the same in every rank's memory
-  uint32_t turn_ = 0;   ///< which of the rank's two postings is the current one
+  Members members_{}; ///< of the current collective
 };
 
 } // namespace trainc

@@ -2,10 +2,6 @@
 
 #include "runtime/base/thread.h"
 
-#include <algorithm>
-#include <bit>
-#include <cassert>
-
 namespace trainc {
 
 namespace {
@@ -29,18 +25,14 @@ Result<std::unique_ptr<Communicator>> LocalCommunicator::create(std::shared_ptr<
 
 LocalCommunicator::LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank,
                                      uint32_t slots, double timeoutSeconds)
-    : memory_(std::move(memory)), rank_(rank), collectives_(*memory_, rank, timeoutSeconds),
-      slots_(slots + 1), queue_(std::bit_ceil(slots + 1)) {}
+    : memory_(std::move(memory)), rank_(rank), collectives_(*memory_, rank, timeoutSeconds), queue_(slots) {}
 
 LocalCommunicator::~LocalCommunicator() {
-  const auto inFlight = [](const Slot &slot) { return slot.state.load() == State::kInFlight; };
-  if (std::any_of(slots_.begin(), slots_.end(), inFlight))
+  if (queue_.anyInFlight())
     fail("it ended before its collectives");
   if (!thread_.joinable())
     return;
-  stop_.store(true, std::memory_order_relaxed);
-  started_.fetch_add(1, std::memory_order_release);
-  started_.notify_one();
+  queue_.stop();
   thread_.join();
 }
 
@@ -54,50 +46,39 @@ Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t 
   return data;
 }
 
-void LocalCommunicator::start(uint32_t index, const Collective &collective) {
-  Slot &slot = slots_[index];
-  assert(slot.state.load() != State::kInFlight && "a slot is waited for before it is used again");
+void LocalCommunicator::start(uint32_t slot, const Collective &collective) {
   if (ranks() == 1)
-    return;
-  slot.collective = collective;
-  slot.state.store(State::kInFlight, std::memory_order_relaxed);
-  const uint32_t position = started_.load(std::memory_order_relaxed);
-  queue_[position % queue_.size()] = index;
-  started_.store(position + 1, std::memory_order_release);
-  started_.notify_one();
+    collectives_.run(collective); // waits for nobody
+  else
+    queue_.start(slot, collective);
 }
 
-Status LocalCommunicator::wait(uint32_t index) {
-  Slot &slot = slots_[index];
-  slot.state.wait(State::kInFlight, std::memory_order_acquire);
-  if (slot.state.load(std::memory_order_acquire) == State::kDone)
+Status LocalCommunicator::wait(uint32_t slot) {
+  if (queue_.wait(slot))
     return {};
-  const std::string where = index + 1 < slots_.size() ? fmt::format(" (slot {})", index) : "";
-  return failed("rank {}: {}{} cannot be completed: {}", rank_, describe(slot.collective), where,
-                memory_->failure());
+  return failed("rank {}: {} cannot be completed: {}", rank_, queue_.describe(slot), memory_->failure());
 }
 
 Status LocalCommunicator::barrier() {
-  const auto slot = static_cast<uint32_t>(slots_.size() - 1);
-  start(slot, {.kind = CollectiveKind::kBarrier});
-  return wait(slot);
+  start(queue_.barrierSlot(), {.kind = CollectiveKind::kBarrier});
+  return wait(queue_.barrierSlot());
 }
 
 void LocalCommunicator::noteProgress() {
   memory_->state(rank_).progress.fetch_add(1, std::memory_order_relaxed);
 }
 
+uint32_t LocalCommunicator::ranksThatMeet(const Collective &collective) const {
+  return memory_->grid().members(collective.group, rank_).count;
+}
+
 void LocalCommunicator::progressLoop() {
-  for (uint32_t next = 0;; ++next) {
-    started_.wait(next, std::memory_order_acquire);
-    if (stop_.load(std::memory_order_relaxed))
-      return;
-    Slot &slot = slots_[queue_[next % queue_.size()]];
-    const bool done = collectives_.run(slot.collective);
+  for (uint32_t slot = queue_.next(); slot != CollectiveQueue::kStop; slot = queue_.next()) {
+    const Collective &collective = queue_.collective(slot);
+    const bool done = collectives_.run(collective);
     if (done)
-      bytesSent_.fetch_add(ringBytes(slot.collective, ranks()), std::memory_order_relaxed);
-    slot.state.store(done ? State::kDone : State::kFailed, std::memory_order_release);
-    slot.state.notify_one();
+      bytesSent_.fetch_add(ringBytes(collective, ranksThatMeet(collective)), std::memory_order_relaxed);
+    queue_.finish(slot, done);
   }
 }
 

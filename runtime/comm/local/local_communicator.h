@@ -1,6 +1,7 @@
 // The communicator of one rank among the ranks of one host.
 #pragma once
 
+#include "runtime/comm/collective_queue.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/local/local_collectives.h"
 #include "runtime/comm/local/shared_memory.h"
@@ -9,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <thread>
-#include <vector>
 
 namespace trainc {
 
@@ -35,25 +35,16 @@ public:
   uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
 
 private:
-  enum class State : uint32_t { kDone, kInFlight, kFailed };
-
-  struct Slot {
-    Collective collective;
-    std::atomic<State> state{State::kDone};
-  };
-
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,
                     double timeoutSeconds);
+  uint32_t ranksThatMeet(const Collective &collective) const;
   void progressLoop();
 
   std::shared_ptr<const SharedMemory> memory_;
   uint32_t rank_;
   uint64_t allocated_ = 0; ///< bytes of the rank's memory
   LocalCollectives collectives_;
-  std::vector<Slot> slots_;          ///< the last one is barrier()'s
-  std::vector<uint32_t> queue_;      ///< slots in order of start; a ring, its size a power of two
-  std::atomic<uint32_t> started_{0}; ///< collectives put into the queue, and 1 for the end
-  std::atomic<bool> stop_{false};
+  CollectiveQueue queue_;
   std::atomic<uint64_t> bytesSent_{0};
   std::thread thread_;
 };

@@ -6,7 +6,8 @@
 namespace trainc {
 
 Result<LocalGroup> LocalGroup::create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
-  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, SharedMemory::create(ranks, bytesPerRank));
+  const Grid grid{.ranks = ranks, .shardRanks = options.shardRanks};
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, SharedMemory::create(grid, bytesPerRank));
   return LocalGroup(std::move(memory), options);
 }
 

@@ -13,9 +13,11 @@ class SharedMemory;
 
 struct LocalOptions {
   /// How long a rank that is waited for may make no progress before it counts as dead.
-  double timeoutSeconds = 10;
+  double timeoutSeconds = 5;
   /// Collectives that a rank may have in flight: start() takes slots [0, slots).
   uint32_t slots = 64;
+  /// Ranks of a shard group (see grid.h); divides the ranks.
+  uint32_t shardRanks = 1;
 };
 
 /// Made once, before ranks are forked or threads started; then each rank takes its communicator.
@@ -23,8 +25,8 @@ struct LocalOptions {
 class LocalGroup {
 public:
   /// `bytesPerRank`: what a rank may allocate, each allocation rounded up to 64 bytes. Pages that nobody
-  /// touches cost nothing. Fails (kInvalidInput) without ranks, (kFailed) when there is no such amount of
-  /// memory.
+  /// touches cost nothing. Fails (kInvalidInput) without ranks or where shard groups do not divide them,
+  /// (kFailed) when there is no such amount of memory.
   static Result<LocalGroup> create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {});
 
   /// The communicator of one rank, once per rank, in the process that is the rank. Fails (kFailed) where the

@@ -18,58 +18,83 @@ constexpr long kSliceNanoseconds = 20'000'000;
 } // namespace
 
 Rendezvous::Rendezvous(const SharedMemory &memory, uint32_t rank, double timeoutSeconds)
-    : memory_(memory), rank_(rank), timeout_(timeoutSeconds), watch_(memory.ranks(), timeoutSeconds) {}
+    : memory_(memory), rank_(rank), timeout_(timeoutSeconds), peers_(memory.ranks(), timeoutSeconds),
+      job_(1, kCircleTimeouts * timeoutSeconds) {}
 
-bool Rendezvous::arrive() {
-  ControlBlock &shared = memory_.control();
+bool Rendezvous::arrive(fb::Group group) {
   if (memory_.hasFailed())
     return false;
-  const uint32_t generation = shared.generation.load(std::memory_order_relaxed); // stays until we arrive
-  const bool last = shared.waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == memory_.ranks();
+  Barrier &barrier = memory_.barrier(memory_.grid().setOf(group, rank_));
+  const uint32_t ranks = memory_.grid().members(group, rank_).count;
+  const uint32_t generation = barrier.generation.load(std::memory_order_relaxed); // stays until we arrive
+  const bool last = barrier.waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks;
   if (last) {
-    shared.waiting.store(0, std::memory_order_relaxed);
-    shared.generation.store(generation + 1, std::memory_order_release);
-    futexWakeAll(shared.generation);
+    barrier.waiting.store(0, std::memory_order_relaxed);
+    barrier.generation.store(generation + 1, std::memory_order_release);
+    futexWakeAll(barrier.generation);
   }
   // Only now, so that a rank that is stopped while it opens the barrier is one that has not arrived.
-  memory_.state(rank_).arrived.fetch_add(1, std::memory_order_relaxed);
+  memory_.state(rank_).arrived[static_cast<size_t>(group)].fetch_add(1, std::memory_order_relaxed);
   if (last)
     return true;
   for (int i = 0; i < kSpins; ++i) {
-    if (shared.generation.load(std::memory_order_acquire) != generation)
+    if (barrier.generation.load(std::memory_order_acquire) != generation)
       return true;
     _mm_pause();
   }
-  return sleep(generation);
+  return sleep(group, generation);
 }
 
-bool Rendezvous::sleep(uint32_t generation) {
-  const std::atomic<uint32_t> &current = memory_.control().generation;
-  const uint32_t arrived = memory_.state(rank_).arrived.load(std::memory_order_relaxed);
-  watch_.begin();
+bool Rendezvous::sleep(fb::Group group, uint32_t generation) {
+  const std::atomic<uint32_t> &current = memory_.barrier(memory_.grid().setOf(group, rank_)).generation;
+  peers_.begin();
+  job_.begin();
   for (double before = steadySeconds();;) {
     futexWait(current, generation, kSliceNanoseconds);
     if (current.load(std::memory_order_acquire) != generation)
-      return true; // even where the group has failed since: this barrier is whole
-    if (memory_.hasFailed())
-      return false;
+      return true; // even where a rank has failed since: this barrier is whole
+    memory_.state(rank_).waits.fetch_add(1, std::memory_order_relaxed);
     const double now = steadySeconds();
-    for (uint32_t peer = 0; peer < memory_.ranks(); ++peer) {
-      const RankState &state = memory_.state(peer);
-      const uint32_t progress = state.progress.load(std::memory_order_relaxed);
-      const bool stalled = watch_.stalled(peer, progress, now - before);
-      if (stalled && state.arrived.load(std::memory_order_relaxed) != arrived) {
-        failFor(peer);
-        return false;
-      }
-    }
+    if (memory_.hasFailed() || foundFault(group, now - before))
+      return false;
     before = now;
   }
 }
 
-void Rendezvous::failFor(uint32_t missing) {
-  memory_.fail(missing,
-               fmt::format("it did not arrive within {} s: it has ended, hangs or is stopped", timeout_));
+/// Whether a rank is to blame that it takes so long, and has been failed. One that waits for others itself is
+/// not, as somebody else is then; unless all wait.
+bool Rendezvous::foundFault(fb::Group group, double seconds) {
+  const bool allWait = everyoneWaits(seconds);
+  const Members members = memory_.grid().members(group, rank_);
+  bool found = false;
+  for (uint32_t place = 0; place < members.count && !found; ++place) {
+    const uint32_t peer = members.rankAt(place);
+    const RankState &state = memory_.state(peer);
+    const uint32_t alive =
+        state.progress.load(std::memory_order_relaxed) + state.waits.load(std::memory_order_relaxed);
+    const bool stalled = peers_.stalled(peer, alive, seconds);
+    if (!(stalled || allWait) || !isMissing(peer, group))
+      continue;
+    found = true;
+    memory_.fail(peer, stalled ? stalledReason(timeout_) : kCircleReason);
+  }
+  return found;
+}
+
+/// Whether the peer has come to fewer of the group's barriers than this rank, which waits at one.
+bool Rendezvous::isMissing(uint32_t peer, fb::Group group) const {
+  const auto arrived = [&](uint32_t rank) {
+    return memory_.state(rank).arrived[static_cast<size_t>(group)].load(std::memory_order_relaxed);
+  };
+  return arrived(peer) != arrived(rank_);
+}
+
+/// Whether no rank at all has been at work for too long.
+bool Rendezvous::everyoneWaits(double seconds) {
+  uint32_t progress = 0;
+  for (uint32_t rank = 0; rank < memory_.ranks(); ++rank)
+    progress += memory_.state(rank).progress.load(std::memory_order_relaxed);
+  return job_.stalled(0, progress, seconds);
 }
 
 } // namespace trainc

@@ -2,30 +2,34 @@
 #pragma once
 
 #include "runtime/comm/local/shared_memory.h"
-#include "runtime/comm/local/stall_watch.h"
+#include "runtime/comm/stall_watch.h"
 
 #include <cstdint>
 
 namespace trainc {
 
-/// One rank's side of the group's barriers.
+/// One rank's side of the barriers.
 class Rendezvous {
 public:
   /// `timeoutSeconds`: how long a rank that is waited for may make no progress.
   Rendezvous(const SharedMemory &memory, uint32_t rank, double timeoutSeconds);
 
-  /// Waits until every rank has arrived as often as this one; what they wrote before is seen after. False
-  /// when the group has failed, be it for this: a rank that makes no progress for too long fails it, by name.
-  bool arrive();
+  /// Waits until every rank of the group has arrived there as often as this one; what they wrote before is
+  /// seen after. False when a rank has failed, be it for this: one that makes no progress for too long, or
+  /// all that wait for each other for too long, are failed by name.
+  bool arrive(fb::Group group);
 
 private:
-  bool sleep(uint32_t generation);
-  void failFor(uint32_t missing);
+  bool sleep(fb::Group group, uint32_t generation);
+  bool foundFault(fb::Group group, double seconds);
+  bool isMissing(uint32_t peer, fb::Group group) const;
+  bool everyoneWaits(double seconds);
 
   const SharedMemory &memory_;
   uint32_t rank_;
   double timeout_;
-  StallWatch watch_;
+  StallWatch peers_; ///< each rank by itself
+  StallWatch job_;   ///< all ranks as one
 };
 
 } // namespace trainc

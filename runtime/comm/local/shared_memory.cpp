@@ -17,11 +17,12 @@ uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 } // namespace
 
-Result<std::shared_ptr<SharedMemory>> SharedMemory::create(uint32_t ranks, uint64_t bytesPerRank) {
-  if (ranks == 0)
-    return invalidInput("a group needs at least one rank");
+Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t bytesPerRank) {
+  const uint32_t ranks = grid.ranks;
+  TRAINC_RETURN_IF_ERROR(checkGrid(grid));
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t controlBytes = roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState), page);
+  const uint64_t controlBytes =
+      roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState) + grid.sets() * sizeof(Barrier), page);
   const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / ranks / page * page;
   if (bytesPerRank > most)
     return failed("cannot share {} bytes for each of {} ranks: no machine has that much", bytesPerRank,
@@ -35,17 +36,19 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(uint32_t ranks, uint6
                   bytesPerRank, ranks, std::strerror(errno));
   madvise(base, bytes, MADV_HUGEPAGE); // a hint: without it ranks only fault more often
   return std::shared_ptr<SharedMemory>(
-      new SharedMemory(static_cast<std::byte *>(base), ranks, controlBytes, rankBytes));
+      new SharedMemory(static_cast<std::byte *>(base), grid, controlBytes, rankBytes));
 }
 
-SharedMemory::SharedMemory(std::byte *base, uint32_t ranks, uint64_t controlBytes, uint64_t bytesPerRank)
-    : base_(base), ranks_(ranks), controlBytes_(controlBytes), bytesPerRank_(bytesPerRank) {
+SharedMemory::SharedMemory(std::byte *base, Grid grid, uint64_t controlBytes, uint64_t bytesPerRank)
+    : base_(base), grid_(grid), controlBytes_(controlBytes), bytesPerRank_(bytesPerRank) {
   new (base_) ControlBlock;
-  for (uint32_t rank = 0; rank < ranks; ++rank)
+  for (uint32_t rank = 0; rank < grid.ranks; ++rank)
     new (&state(rank)) RankState;
+  for (uint32_t set = 0; set < grid.sets(); ++set)
+    new (&barrier(set)) Barrier;
 }
 
-SharedMemory::~SharedMemory() { munmap(base_, controlBytes_ + ranks_ * bytesPerRank_); }
+SharedMemory::~SharedMemory() { munmap(base_, controlBytes_ + grid_.ranks * bytesPerRank_); }
 
 void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
   ControlBlock &shared = control();
@@ -61,7 +64,8 @@ void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
   uint32_t none = 0;
   shared.published.compare_exchange_strong(none, index + 1, std::memory_order_release,
                                            std::memory_order_relaxed);
-  futexWakeAll(shared.generation);
+  for (uint32_t set = 0; set < grid_.sets(); ++set)
+    futexWakeAll(barrier(set).generation);
 }
 
 std::string SharedMemory::failure() const {

@@ -3,6 +3,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/comm/communicator.h"
+#include "runtime/comm/grid.h"
 
 #include <array>
 #include <atomic>
@@ -18,18 +19,26 @@ namespace trainc {
 /// What a rank says it has started, for the others to compare.
 struct Posting {
   CollectiveKind kind;
+  fb::Group group;
   fb::DType dtype;
   uint32_t root;
-  uint64_t offset; ///< of the buffer, in the rank's memory
+  uint64_t source, destination; ///< where they begin, in the rank's memory
   uint64_t elements;
-  bool operator==(const Posting &) const = default;
 };
 
 /// What one rank writes and the others read.
 struct alignas(64) RankState {
-  std::atomic<uint32_t> arrived{0};  ///< barriers at which the rank waits or that it has opened
+  /// Barriers at which the rank waits or that it has opened, by group.
+  std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 1> arrived{};
   std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
-  Posting posted[2]{};               ///< of the rank's last two collectives, by turns
+  std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
+  Posting posted{};                  ///< of the rank's current collective
+};
+
+/// Where the ranks of one set meet.
+struct Barrier {
+  alignas(64) std::atomic<uint32_t> waiting{0};    ///< ranks that have come to the barrier in progress
+  alignas(64) std::atomic<uint32_t> generation{0}; ///< barriers completed; ranks sleep on it
 };
 
 /// Why the group cannot go on. The first one published counts.
@@ -39,10 +48,8 @@ struct FailureRecord {
 };
 
 struct alignas(64) ControlBlock {
-  alignas(64) std::atomic<uint32_t> waiting{0};    ///< ranks that have come to the barrier in progress
-  alignas(64) std::atomic<uint32_t> generation{0}; ///< barriers completed; ranks sleep on it
-  alignas(64) std::atomic<uint32_t> published{0};  ///< 1 + the index of the failure that counts, or 0
-  std::atomic<uint32_t> claimed{0};                ///< failure records that somebody fills or has filled
+  std::atomic<uint32_t> published{0}; ///< 1 + the index of the failure that counts, or 0
+  std::atomic<uint32_t> claimed{0};   ///< failure records that somebody fills or has filled
   // Several, so that one who dies over a record does not silence the others.
   std::array<FailureRecord, 8> failures;
 };
@@ -51,19 +58,23 @@ struct alignas(64) ControlBlock {
 /// of it stays when the last process ends.
 class SharedMemory {
 public:
-  /// Fails (kInvalidInput) without ranks, (kFailed) when there is no such amount of memory.
-  static Result<std::shared_ptr<SharedMemory>> create(uint32_t ranks, uint64_t bytesPerRank);
+  /// Fails (kInvalidInput) without ranks or where shard groups do not divide them, (kFailed) when there is no
+  /// such amount of memory.
+  static Result<std::shared_ptr<SharedMemory>> create(Grid grid, uint64_t bytesPerRank);
 
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
   ~SharedMemory();
 
-  uint32_t ranks() const { return ranks_; }
+  const Grid &grid() const { return grid_; }
+  uint32_t ranks() const { return grid_.ranks; }
   uint64_t bytesPerRank() const { return bytesPerRank_; }
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base_); }
   RankState &state(uint32_t rank) const {
     return reinterpret_cast<RankState *>(base_ + sizeof(ControlBlock))[rank];
   }
+  /// Of the set with this number (see Grid).
+  Barrier &barrier(uint32_t set) const { return reinterpret_cast<Barrier *>(&state(grid_.ranks))[set]; }
   /// The first of the rank's bytesPerRank() bytes, on a page of its own.
   std::byte *memory(uint32_t rank) const { return base_ + controlBytes_ + rank * bytesPerRank_; }
 
@@ -74,10 +85,10 @@ public:
   std::string failure() const;
 
 private:
-  SharedMemory(std::byte *base, uint32_t ranks, uint64_t controlBytes, uint64_t bytesPerRank);
+  SharedMemory(std::byte *base, Grid grid, uint64_t controlBytes, uint64_t bytesPerRank);
 
   std::byte *base_;
-  uint32_t ranks_;
+  Grid grid_;
   uint64_t controlBytes_, bytesPerRank_; ///< whole pages
 };
 

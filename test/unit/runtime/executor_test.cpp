@@ -32,6 +32,11 @@ protected:
     const auto bytes = executor->buffer(buffer);
     return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
   }
+  std::optional<NonFinite> replay(std::string_view entry) {
+    auto found = executor->replay(entry);
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    return std::move(*found);
+  }
   void fill() {
     std::iota(weight().begin(), weight().end(), 1.0f);
     const int32_t tokens[] = {3, 0, 15, 99};
@@ -47,8 +52,8 @@ TEST_F(ExecutorTest, RunsAStep) {
   start(fullPlan());
   fill();
   EXPECT_TRUE(executor->setScalar("lr", 0.5f));
-  executor->run("begin_step");
-  executor->run("micro_step");
+  EXPECT_TRUE(executor->run("begin_step").ok());
+  EXPECT_TRUE(executor->run("micro_step").ok());
   EXPECT_EQ(executor->scalar<float>("loss"), 0.5f);
   EXPECT_EQ(executor->scalar<float>("finite"), 1.0f);
   const auto rows = view<float>(4), product = view<float>(5);
@@ -61,7 +66,7 @@ TEST_F(ExecutorTest, RunsAStep) {
 TEST_F(ExecutorTest, LoopsAdvance) {
   start(fullPlan());
   fill();
-  executor->run("update");
+  EXPECT_TRUE(executor->run("update").ok());
   for (size_t i = 0; i < weight().size(); ++i)
     ASSERT_EQ(weight()[i], 2.0f * static_cast<float>(i + 1)) << i;
 }
@@ -102,7 +107,7 @@ TEST_F(ExecutorTest, ReplayNamesTheFirstNonFiniteWrite) {
   start(fullPlan());
   fill();
   weight()[777] = 0;
-  const auto found = executor->replay("micro_step");
+  const auto found = replay("micro_step");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->index, 777u);
   EXPECT_TRUE(std::isinf(found->value));
@@ -117,7 +122,7 @@ TEST_F(ExecutorTest, ReplayLooksAtMatrixProducts) {
   fill();
   for (float &value : weight().subspan(256, 256))
     value = 3e38f; // finite, but its products are not
-  const auto found = executor->replay("micro_step");
+  const auto found = replay("micro_step");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->buffer, "product");
   EXPECT_EQ(found->source->line(), 8u);
@@ -127,7 +132,7 @@ TEST_F(ExecutorTest, ReplayNamesTheIteration) {
   start(fullPlan());
   fill();
   weight()[5 * 256 + 9] = 3e38f;
-  const auto found = executor->replay("update");
+  const auto found = replay("update");
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->index, 9u);
   EXPECT_THAT(found->message(), HasSubstr("iteration 5"));
@@ -141,21 +146,21 @@ TEST_F(ExecutorTest, ReplayBlamesNobodyForWhatAStepLeftBehind) {
   start(builder);
   fill();
   view<float>(4)[3 * 256] = NAN;
-  EXPECT_FALSE(executor->replay("micro_step").has_value());
+  EXPECT_FALSE(replay("micro_step").has_value());
 }
 
 TEST_F(ExecutorTest, ReplayOfAFiniteEntryFindsNothing) {
   start(fullPlan());
   fill();
-  EXPECT_FALSE(executor->replay("micro_step").has_value());
+  EXPECT_FALSE(replay("micro_step").has_value());
 }
 
 TEST_F(ExecutorTest, ProfileCountsEveryInstruction) {
   start(fullPlan(), {.profile = true});
   fill();
   for (int i = 0; i < 3; ++i)
-    executor->run("micro_step");
-  executor->run("update");
+    EXPECT_TRUE(executor->run("micro_step").ok());
+  EXPECT_TRUE(executor->run("update").ok());
   const auto rows = executor->profile();
   const auto calls = [&](std::string_view what) {
     uint64_t sum = 0;
@@ -182,7 +187,7 @@ TEST_F(ExecutorTest, AStepAllocatesNothing) {
       executor->setScalar("lr", 0.5f);
       for (const char *entry :
            {"begin_step", "micro_step", "micro_step", "update", "eval", "prefill", "decode"})
-        executor->run(entry);
+        EXPECT_TRUE(executor->run(entry).ok());
       executor->scalar<float>("loss");
     };
     step();
@@ -201,7 +206,7 @@ TEST(ExecutorDryRun, RunsOnTheNullDevice) {
   auto executor = Executor::create(**bytes.read(), device);
   ASSERT_TRUE(executor.ok());
   for (const char *entry : {"init", "begin_step", "micro_step", "update", "eval"})
-    (*executor)->run(entry);
+    EXPECT_TRUE((*executor)->run(entry).ok());
   EXPECT_EQ((*executor)->scalar<float>("finite"), 0.0f) << "nothing was computed";
   CpuDevice cpu(1);
   EXPECT_EQ((*executor)->peakBytes(), (*Executor::create(**bytes.read(), cpu))->peakBytes());

@@ -36,7 +36,10 @@ fb::LaunchT &innerLaunch(PlanBuilder &b) { return *loopOf(b).body[0]->operation.
 
 const Rule kRules[] = {
     {"target", [](auto &b) { b.plan.target = "cuda"; }, "plan target: expected 'cpu', found 'cuda'"},
-    {"ranks", [](auto &b) { b.plan.ranks = 2; }, "plan ranks: expected 1"},
+    {"noRanks", [](auto &b) { b.plan.ranks = 0; }, "plan ranks: expected 1 to 65536, found 0"},
+    {"shardRanks", [](auto &b) { b.plan.shard_ranks = 3, b.plan.ranks = 4; },
+     "plan shard_ranks: expected a divisor of its 4 ranks, found 3"},
+    {"slots", [](auto &b) { b.plan.slots = 65; }, "plan slots: expected at most 64, found 65"},
     {"arenaName", [](auto &b) { b.plan.arenas[0]->name = "other"; }, "expected 'persistent' or 'scratch'"},
     {"arenaTwice", [](auto &b) { b.plan.arenas[0]->name = "scratch"; }, "found it twice"},
     {"arenaTooLarge", [](auto &b) { b.plan.arenas[0]->bytes += 1 << 22; }, "that its buffers take"},

@@ -12,7 +12,7 @@ inline void runAllEntries(const fb::Plan &plan, Device &device) {
   if (!executor.ok())
     return;
   for (const fb::Entry *entry : *plan.entries()) {
-    (*executor)->run(entry->name()->c_str());
+    (void)(*executor)->run(entry->name()->c_str());
     (void)(*executor)->replay(entry->name()->c_str());
   }
   (void)(*executor)->bytesByRole();

@@ -138,10 +138,22 @@ TEST(CommFailure, PlansThatDifferAreFound) {
     ranks.start(rank, 0, CollectiveKind::kAllReduce, buffers[rank]);
   ranks.start(1, 0, CollectiveKind::kAllGather, buffers[1].subspan(3));
   for (uint32_t rank = 0; rank < 3; ++rank)
-    EXPECT_THAT(
-        ranks[rank].wait(0).message(),
-        HasSubstr("rank 1 failed: its plan differs: it started all-gather of 3 f32 at byte 12 where rank "
-                  "0 started all-reduce of 6 f32 at byte 0"));
+    EXPECT_THAT(ranks[rank].wait(0).message(),
+                HasSubstr("rank 1 failed: its plan differs: it started all-gather of 3 f32 from byte 16 to "
+                          "byte 12 where rank 0 started all-reduce of 6 f32 from byte 0 to byte 0"));
+}
+
+TEST(CommFailure, PlansWithOtherAddressesAreFound) {
+  for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
+                          CollectiveKind::kAllGather, CollectiveKind::kBroadcast}) {
+    Ranks ranks(2, 4096);
+    const auto a = ranks.allocate(16), b = ranks.allocate(16);
+    ranks.start(0, 0, kind, a[0], b[0]);
+    ranks.start(1, 0, kind, a[1], b[1].subspan(1));
+    EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: its plan differs"))
+        << collectiveName(kind);
+    EXPECT_THAT(ranks[1].wait(0).message(), HasSubstr("from byte 0 to byte 68"));
+  }
 }
 
 } // namespace

@@ -31,7 +31,8 @@ public:
 
   Status allReduce() {
     communicator_->start(3, {.kind = CollectiveKind::kAllReduce,
-                             .buffer = reinterpret_cast<std::byte *>(values_),
+                             .source = reinterpret_cast<const std::byte *>(values_),
+                             .destination = reinterpret_cast<std::byte *>(values_),
                              .elements = kElements});
     return communicator_->wait(3);
   }

@@ -1,4 +1,4 @@
-#include "runtime/comm/local/stall_watch.h"
+#include "runtime/comm/stall_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 #include "test/unit/runtime/comm/support.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -38,6 +39,13 @@ float value(uint32_t rank, uint64_t i) {
 
 float treeSum(uint32_t ranks, uint64_t i) { return subtree(ranks, 0, std::bit_ceil(ranks), i).value_or(0); }
 
+std::vector<float> treeSums(uint32_t ranks, uint64_t elements) {
+  std::vector<float> sums(elements);
+  for (uint64_t i = 0; i < elements; ++i)
+    sums[i] = treeSum(ranks, i);
+  return sums;
+}
+
 Ranks::Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options)
     : group_(makeGroup(ranks, bytesPerRank, options)) {
   for (uint32_t rank = 0; rank < ranks; ++rank) {
@@ -65,11 +73,24 @@ std::vector<std::span<float>> Ranks::allocateValues(uint64_t elements) {
   return buffers;
 }
 
+void Ranks::start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
+                  std::span<float> destination) {
+  collective.source = reinterpret_cast<const std::byte *>(source.data());
+  collective.destination = reinterpret_cast<std::byte *>(destination.data());
+  collective.elements = std::max(source.size(), destination.size());
+  ranks_[rank]->start(slot, collective);
+}
+
+void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
+                     const std::vector<std::span<float>> &destinations, uint32_t root) {
+  for (uint32_t rank = 0; rank < size(); ++rank)
+    start(rank, slot, kind, sources[rank], destinations[rank], root);
+}
+
 void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root) {
-  ranks_[rank]->start(slot, {.kind = kind,
-                             .buffer = reinterpret_cast<std::byte *>(buffer.data()),
-                             .elements = buffer.size(),
-                             .root = root});
+  const size_t part = buffer.size() / size();
+  const bool gathers = kind == CollectiveKind::kAllGather;
+  start(rank, slot, kind, gathers ? buffer.subspan(rank * part, part) : buffer, buffer, root);
 }
 
 void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,

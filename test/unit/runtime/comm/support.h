@@ -24,6 +24,9 @@ float value(uint32_t rank, uint64_t i);
 /// The i-th sum of ranks' values over the tree of tree_sum.h, written down once more in another way.
 float treeSum(uint32_t ranks, uint64_t i);
 
+/// The first such sums.
+std::vector<float> treeSums(uint32_t ranks, uint64_t elements);
+
 /// Whether the floats have the same bits.
 inline bool sameBits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
@@ -45,6 +48,16 @@ public:
   /// allocate(), filled with value().
   std::vector<std::span<float>> allocateValues(uint64_t elements);
 
+  /// Source, destination and the number of elements are filled in.
+  void start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
+             std::span<float> destination);
+  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
+             std::span<float> destination, uint32_t root = 0) {
+    start(rank, slot, {.kind = kind, .root = root}, source, destination);
+  }
+  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
+                const std::vector<std::span<float>> &destinations, uint32_t root = 0);
+  /// In place, for all kinds but kReduceScatter.
   void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root = 0);
   void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,
                 uint32_t root = 0);

@@ -20,7 +20,7 @@ public:
     EXPECT_TRUE(created.ok()) << created.status().message();
     executor_ = std::move(*created);
     executor_->setScalar("seed", seed);
-    executor_->run("init");
+    EXPECT_TRUE(executor_->run("init").ok());
   }
 
   Executor &executor() { return *executor_; }

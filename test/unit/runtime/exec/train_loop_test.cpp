@@ -134,7 +134,7 @@ TEST_F(TrainLoopTest, ResumedEqualsUninterrupted) {
 
 TEST_F(TrainLoopTest, StopsAfterTheStepWithACheckpoint) {
   ToyRun run;
-  stopRequested_ = [&, asked = 0]() mutable { return ++asked == 7; };
+  stopRequested_ = [&, asked = 0]() mutable { return ++asked == 8; };
   CheckpointWriter writer = checkpoints(run);
   ASSERT_TRUE(train(run, {.steps = 20}, &writer).ok());
   EXPECT_EQ(position_.step, 7U);
@@ -147,7 +147,7 @@ TEST_F(TrainLoopTest, AStopEndsAnEvaluation) {
       Dataset::open({(folder_ / "tokens.bin").string()}, entryColumns(run.executor(), {"eval"}));
   auto evaluator = Evaluator::create(run.executor(), *dataset);
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-  // After the step, then before each of the 25 batches.
+  // Before the step, then before each of the 25 batches.
   stopRequested_ = [asked = 0]() mutable { return ++asked == 4; };
   CheckpointWriter writer = checkpoints(run);
   ASSERT_TRUE(train(run, {.steps = 20, .evalEvery = 1}, &writer, &*evaluator).ok());
@@ -303,7 +303,7 @@ TEST_F(TrainLoopTest, AFullDiskThatIsEmptiedInTimeDoesNotEndTheRun) {
   CheckpointWriter writer = checkpoints(run);
   std::optional<FullDisk> full(1000);
   stopRequested_ = [&, asked = 0]() mutable {
-    if (++asked == 6)
+    if (++asked == 7)
       full.reset();
     return false;
   };
@@ -354,8 +354,9 @@ TEST_F(TrainLoopTest, StepsDoNotAllocate) {
   const auto runStep = [&] {
     const auto batch = loader.next(step);
     ASSERT_TRUE(batch.ok());
-    const StepResult result = runner.run({1, step, 0.1F}, *batch);
-    ASSERT_TRUE(metrics->write(StepMetrics{.step = ++step, .loss = result.loss}).ok());
+    const auto result = runner.run({1, step, 0.1F}, *batch);
+    ASSERT_TRUE(result.ok());
+    ASSERT_TRUE(metrics->write(StepMetrics{.step = ++step, .loss = result->loss}).ok());
   };
   runStep();
   EXPECT_EQ(countAllocations([&] {

@@ -3,9 +3,23 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fmt/format.h>
+#include <string>
 #include <vector>
 
 namespace trainc {
+
+/// Why a rank counts as dead that neither works nor waits.
+inline std::string stalledReason(double timeoutSeconds) {
+  return fmt::format("it did not arrive within {} s: it has ended, hangs or is stopped", timeoutSeconds);
+}
+
+/// Why no rank can go on where all wait.
+inline constexpr const char *kCircleReason = "it waits for ranks that wait for it: their plans differ";
+
+/// Timeouts after which all ranks that wait count as waiting for each other: more than the one after which a
+/// rank that does not wait is found, whom all the others may be waiting for.
+inline constexpr double kCircleTimeouts = 1.5;
 
 /// How long each rank has made no progress, in time in which the one who waits was awake: a job that is
 /// stopped and continued as a whole has not hung.

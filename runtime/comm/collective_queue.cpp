@@ -1,0 +1,58 @@
+#include "runtime/comm/collective_queue.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace trainc {
+
+CollectiveQueue::CollectiveQueue(uint32_t slots) : slots_(slots + 1), order_(std::bit_ceil(slots + 2)) {}
+
+void CollectiveQueue::start(uint32_t index, const Collective &collective) {
+  Slot &slot = slots_[index];
+  assert(slot.state.load() != State::kInFlight && "a slot is waited for before it is used again");
+  slot.collective = collective;
+  slot.state.store(State::kInFlight, std::memory_order_relaxed);
+  put(index);
+}
+
+void CollectiveQueue::put(uint32_t slot) {
+  order_[started_++ % order_.size()] = slot;
+  waiting_.release();
+}
+
+bool CollectiveQueue::wait(uint32_t index) {
+  const Slot &slot = slots_[index];
+  slot.state.wait(State::kInFlight, std::memory_order_acquire);
+  return slot.state.load(std::memory_order_acquire) == State::kDone;
+}
+
+std::string CollectiveQueue::describe(uint32_t slot) const {
+  const std::string text = trainc::describe(slots_[slot].collective);
+  return slot == barrierSlot() ? text : fmt::format("{} (slot {})", text, slot);
+}
+
+bool CollectiveQueue::anyInFlight() const {
+  return std::ranges::any_of(slots_, [](const Slot &slot) { return slot.state.load() == State::kInFlight; });
+}
+
+void CollectiveQueue::stop() { put(kStop); }
+
+uint32_t CollectiveQueue::next() {
+  waiting_.acquire();
+  return take();
+}
+
+std::optional<uint32_t> CollectiveQueue::nextWithin(std::chrono::milliseconds time) {
+  if (!waiting_.try_acquire_for(time))
+    return std::nullopt;
+  return take();
+}
+
+void CollectiveQueue::finish(uint32_t index, bool done) {
+  Slot &slot = slots_[index];
+  slot.state.store(done ? State::kDone : State::kFailed, std::memory_order_release);
+  slot.state.notify_one();
+}
+
+} // namespace trainc

@@ -1,0 +1,61 @@
+// The collectives of one rank between the thread that starts them and the one that runs them.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// Slots, and the order in which they were started. One thread starts and waits, one other runs. Allocates
+/// when made, not when running.
+class CollectiveQueue {
+public:
+  /// With slots [0, slots), and one more for barriers.
+  explicit CollectiveQueue(uint32_t slots);
+
+  uint32_t barrierSlot() const { return static_cast<uint32_t>(slots_.size() - 1); }
+  /// Puts a collective at the end. The slot is free or waited for.
+  void start(uint32_t slot, const Collective &collective);
+  /// Waits until the slot's collective has ended; whether it was done.
+  bool wait(uint32_t slot);
+  /// For messages: "all-reduce of 8 f32 (slot 4)".
+  std::string describe(uint32_t slot) const;
+  /// Whether a collective has not ended.
+  bool anyInFlight() const;
+  /// Lets next() return kStop once it has returned all that was started.
+  void stop();
+
+  static constexpr uint32_t kStop = ~uint32_t{0};
+  /// The next slot to run, or kStop; waits for it.
+  uint32_t next();
+  /// The same, or nothing where none was started within the time.
+  std::optional<uint32_t> nextWithin(std::chrono::milliseconds time);
+  const Collective &collective(uint32_t slot) const { return slots_[slot].collective; }
+  /// Ends the wait for a slot that next() returned.
+  void finish(uint32_t slot, bool done);
+
+private:
+  enum class State : uint32_t { kDone, kInFlight, kFailed };
+
+  struct Slot {
+    Collective collective;
+    std::atomic<State> state{State::kDone};
+  };
+
+  void put(uint32_t slot);
+  uint32_t take() { return order_[taken_++ % order_.size()]; }
+
+  std::vector<Slot> slots_;              ///< the last one is for barriers
+  std::vector<uint32_t> order_;          ///< slots in order of start; a ring, its size a power of two
+  uint32_t started_ = 0, taken_ = 0;     ///< how many were put into the ring and taken from it
+  std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken
+};
+
+} // namespace trainc

@@ -1,0 +1,57 @@
+// Which ranks meet in a collective.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+
+namespace trainc {
+
+/// Ranks that meet: `count` of them from `first` on, `stride` apart. A place is a rank's number among them.
+struct Members {
+  uint32_t first, stride, count;
+
+  uint32_t rankAt(uint32_t place) const { return first + place * stride; }
+  uint32_t placeOf(uint32_t rank) const { return (rank - first) / stride; }
+};
+
+/// The ranks, numbered through shard groups of `shardRanks` each: a group is a row, a replica group a column.
+struct Grid {
+  uint32_t ranks = 1;
+  uint32_t shardRanks = 1; ///< divides `ranks`
+
+  /// Those that `rank` meets in `group`.
+  Members members(fb::Group group, uint32_t rank) const {
+    switch (group) {
+    case fb::Group::All:
+      break;
+    case fb::Group::Shard:
+      return {rank / shardRanks * shardRanks, 1, shardRanks};
+    case fb::Group::Replica:
+      return {rank % shardRanks, shardRanks, ranks / shardRanks};
+    }
+    return {0, 1, ranks};
+  }
+
+  /// All sets of ranks that may meet: all ranks, the rows and the columns.
+  uint32_t sets() const { return 1 + ranks / shardRanks + shardRanks; }
+
+  /// The number, below sets(), of the set that `rank` meets in `group`.
+  uint32_t setOf(fb::Group group, uint32_t rank) const {
+    switch (group) {
+    case fb::Group::All:
+      break;
+    case fb::Group::Shard:
+      return 1 + rank / shardRanks;
+    case fb::Group::Replica:
+      return 1 + ranks / shardRanks + rank % shardRanks;
+    }
+    return 0;
+  }
+};
+
+/// Fails (kInvalidInput) without ranks or where shard groups do not divide them.
+Status checkGrid(Grid grid);
+
+} // namespace trainc

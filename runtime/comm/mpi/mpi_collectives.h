@@ -1,0 +1,56 @@
+// Collectives as messages between each two ranks.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/grid.h"
+#include "runtime/comm/mpi/exchange.h"
+#include "runtime/comm/tree_sum.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace trainc {
+
+/// One rank's side of the collectives. A sum is an all-to-all, and a sum over the tree of tree_sum.h where
+/// the parts arrive: what MPI_Reduce adds first is its own choice. Large tensors go in pieces. For the thread
+/// that calls MPI; allocates when made, apart from what MPI does.
+class MpiCollectives {
+public:
+  MpiCollectives(const MpiJob &job, Grid grid, MpiPeers &peers);
+
+  /// Runs one to its end; false when a rank has failed.
+  bool run(const Collective &collective);
+  /// In the last one.
+  uint32_t ranksThatMet() const { return members_.count; }
+
+private:
+  /// A range of the tensor, in bytes.
+  struct Range {
+    uint64_t begin, end;
+    uint64_t bytes() const { return end - begin; }
+  };
+
+  bool move(const Collective &collective);
+  bool reduceScatter(const Collective &collective, std::byte *out);
+  void sum(const Collective &collective, uint64_t round, std::byte *out);
+  bool allGather(const Collective &collective, const std::byte *own);
+  bool broadcast(const Collective &collective);
+  bool barrier();
+  Range part(const Collective &collective, uint32_t place) const;
+  Range piece(Range range, uint64_t index) const;
+  uint64_t pieces(const Collective &collective) const;
+  std::byte *staging(uint64_t round, uint32_t place);
+  uint32_t place() const { return members_.placeOf(rank_); }
+
+  uint32_t rank_;
+  Grid grid_;
+  uint64_t pieceBytes_;
+  Exchange exchange_;
+  TreeSum treeSum_;
+  std::vector<const float *> inputs_;
+  std::unique_ptr<std::byte[]> staging_; ///< peers' pieces of the sums that this rank adds: two of each
+  Members members_{};                    ///< of the current collective
+};
+
+} // namespace trainc

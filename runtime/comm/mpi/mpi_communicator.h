@@ -1,0 +1,62 @@
+// The communicator of one rank among processes that MPI connects.
+#pragma once
+
+#include "runtime/comm/collective_queue.h"
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/mpi/job.h"
+#include "runtime/comm/mpi/mpi_collectives.h"
+#include "runtime/comm/mpi/mpi_group.h"
+#include "runtime/comm/mpi/peers.h"
+
+#include <atomic>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace trainc {
+
+/// Collectives wait in a queue for the progress thread, which starts MPI, runs one after the other, listens
+/// to peers when there is none, and ends MPI.
+class MpiCommunicator final : public Communicator {
+public:
+  /// As openMpi().
+  static Status create(const MpiOptions &options, std::unique_ptr<Communicator> &communicator);
+  /// Fails the ranks if collectives are in flight, as peers would wait for this one in vain.
+  ~MpiCommunicator() override;
+
+  uint32_t rank() const override { return job_.rank(); }
+  uint32_t ranks() const override { return job_.ranks(); }
+  Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
+  void start(uint32_t slot, const Collective &collective) override { queue_.start(slot, collective); }
+  Status wait(uint32_t slot) override;
+  Status barrier() override;
+  void noteProgress() override { peers_->noteProgress(); }
+  void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
+  uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
+
+private:
+  struct Mapping {
+    void *data;
+    uint64_t bytes;
+  };
+
+  explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.slots) {}
+  void progressThread(std::promise<Status> opened);
+  Status open();
+  void progressLoop();
+  void close();
+
+  MpiOptions options_;
+  MpiJob job_;
+  std::optional<MpiPeers> peers_; ///< like the next, once MPI has started
+  std::optional<MpiCollectives> collectives_;
+  CollectiveQueue queue_;
+  std::vector<Mapping> mappings_;
+  std::atomic<uint64_t> bytesSent_{0};
+  std::thread thread_;
+};
+
+} // namespace trainc

@@ -1,0 +1,43 @@
+#include "runtime/comm/mpi/mpi_group.h"
+
+#include "runtime/comm/mpi/entry.h"
+
+#include <array>
+#include <dlfcn.h>
+#include <string>
+#include <unistd.h>
+
+namespace trainc {
+
+namespace {
+
+/// The folder of the running program.
+std::string programFolder() {
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
+  const std::string program(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
+  return program.substr(0, program.rfind('/'));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options) {
+  const std::string file = fmt::format("{}/{}", programFolder(), kMpiLibrary);
+  // Global, since some MPI libraries load parts of themselves that look for its symbols. Never unloaded: MPI
+  // cannot be started again.
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (library == nullptr)
+    return failed(
+        "cannot use MPI: {}; it needs {} beside the program and the MPI library that this was built with",
+        dlerror(), kMpiLibrary);
+  const auto entry = reinterpret_cast<MpiEntry>(dlsym(library, kMpiEntry));
+  if (entry == nullptr)
+    return failed("cannot use MPI: {} is of another version: {}", file, dlerror());
+  std::unique_ptr<Communicator> communicator;
+  Status status;
+  entry(options, communicator, status);
+  TRAINC_RETURN_IF_ERROR(status);
+  return communicator;
+}
+
+} // namespace trainc

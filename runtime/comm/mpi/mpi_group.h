@@ -1,0 +1,31 @@
+// Ranks on any number of hosts, over MPI.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace trainc {
+
+struct MpiOptions {
+  /// How long a rank that is waited for may make no progress before it counts as dead.
+  double timeoutSeconds = 5;
+  /// Collectives that a rank may have in flight: start() takes slots [0, slots).
+  uint32_t slots = 64;
+  /// Ranks of a shard group (see grid.h); divides the ranks.
+  uint32_t shardRanks = 1;
+};
+
+/// The communicator of this process among those that mpirun, srun or another launcher of MPI has started,
+/// which says how many there are; once per process. MPI comes with libtrainc_comm_mpi.so, which lies beside
+/// the program and is loaded here, so that a program without ranks needs no MPI.
+///
+/// To destroy it waits for the other ranks to do so too, as for a barrier. Where a rank has failed, MPI is
+/// left without its farewell: the launcher then ends the job, when the first process has ended.
+///
+/// Fails (kInvalidInput) where shard groups do not divide the ranks, (kFailed) where the library or MPI is
+/// missing, or the system starts no more threads. Where MPI itself cannot start it ends the process.
+Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options = {});
+
+} // namespace trainc

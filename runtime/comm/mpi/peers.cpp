@@ -1,0 +1,139 @@
+#include "runtime/comm/mpi/peers.h"
+
+#include "runtime/base/clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace trainc {
+
+namespace {
+
+constexpr double kLongestBeat = 0.5;
+/// Between two looks at the peers that are waited for.
+constexpr double kLookSeconds = 0.02;
+constexpr double kLingerSeconds = 0.5;
+
+} // namespace
+
+MpiPeers::MpiPeers(const MpiJob &job, double timeoutSeconds)
+    : job_(job), timeout_(timeoutSeconds), beatSeconds_(std::min(kLongestBeat, timeoutSeconds / 8)),
+      peerProgress_(job.ranks()), peerWaits_(job.ranks()), beats_(job.ranks()), failures_(job.ranks()),
+      peers_(job.ranks(), timeoutSeconds), everyone_(1, kCircleTimeouts * timeoutSeconds) {
+  listen();
+}
+
+void MpiPeers::fail(uint32_t rank, std::string_view reason) {
+  if (failure_.write(rank, reason.substr(0, Message{}.reason.size() - 1)))
+    ownFailure_.store(true, std::memory_order_release);
+}
+
+void MpiPeers::service() {
+  for (int arrived = 1; arrived != 0;) {
+    MPI_Status status;
+    MPI_Test(&listening_, &arrived, &status);
+    if (arrived != 0) {
+      hear(static_cast<uint32_t>(status.MPI_SOURCE));
+      listen();
+    }
+  }
+  if (ownFailure_.load(std::memory_order_acquire) && !told_)
+    tellFailure();
+  tellLife(steadySeconds());
+}
+
+void MpiPeers::listen() {
+  MPI_Irecv(&incoming_, sizeof incoming_, MPI_BYTE, MPI_ANY_SOURCE, 0, job_.control(), &listening_);
+}
+
+void MpiPeers::hear(uint32_t sender) {
+  if (incoming_.isFailure != 0)
+    failure_.write(incoming_.rank, incoming_.reason.data());
+  peerProgress_[sender] = incoming_.progress;
+  peerWaits_[sender] = incoming_.waits;
+}
+
+/// Nothing where the last message to this peer has not left yet, as to one that is stopped.
+void MpiPeers::send(Outgoing &out, uint32_t to) {
+  int left = 0;
+  MPI_Test(&out.request, &left, MPI_STATUS_IGNORE);
+  if (left == 0)
+    return;
+  out.message.progress = toldProgress_;
+  out.message.waits = toldWaits_;
+  MPI_Isend(&out.message, sizeof out.message, MPI_BYTE, static_cast<int>(to), 0, job_.control(),
+            &out.request);
+}
+
+void MpiPeers::tellFailure() {
+  told_ = true;
+  for (uint32_t peer = 0; peer < job_.ranks(); ++peer) {
+    Message &message = failures_[peer].message;
+    message.isFailure = 1;
+    message.rank = failure_.rank();
+    std::ranges::copy(failure_.reason(), message.reason.begin());
+    if (peer != job_.rank())
+      send(failures_[peer], peer);
+  }
+}
+
+void MpiPeers::tellLife(double now) {
+  const uint32_t progress = progress_.load(std::memory_order_relaxed);
+  if (now - lastBeat_ < beatSeconds_ || (progress == toldProgress_ && waits_ == toldWaits_))
+    return;
+  lastBeat_ = now;
+  toldProgress_ = progress;
+  toldWaits_ = waits_;
+  for (uint32_t peer = 0; peer < job_.ranks(); ++peer)
+    if (peer != job_.rank())
+      send(beats_[peer], peer);
+}
+
+void MpiPeers::beginWait() {
+  peers_.begin();
+  everyone_.begin();
+  lastLook_ = steadySeconds();
+}
+
+void MpiPeers::noteWait(const std::function<bool(uint32_t rank)> &isMissing) {
+  const double now = steadySeconds(), seconds = now - lastLook_;
+  if (seconds < kLookSeconds)
+    return;
+  lastLook_ = now;
+  ++waits_;
+  const bool circle = everyoneWaits(seconds);
+  for (uint32_t peer = 0; peer < job_.ranks() && !hasFailed(); ++peer) {
+    if (peer == job_.rank() || !isMissing(peer))
+      continue;
+    if (peers_.stalled(peer, peerProgress_[peer] + peerWaits_[peer], seconds))
+      fail(peer, stalledReason(timeout_));
+    else if (circle)
+      fail(peer, kCircleReason);
+  }
+}
+
+/// Whether no rank at all has been at work for too long.
+bool MpiPeers::everyoneWaits(double seconds) {
+  uint32_t progress = progress_.load(std::memory_order_relaxed);
+  for (const uint32_t peer : peerProgress_)
+    progress += peer;
+  return everyone_.stalled(0, progress, seconds);
+}
+
+void MpiPeers::lingerAfterFailure() {
+  for (const double end = steadySeconds() + kLingerSeconds; steadySeconds() < end;) {
+    service();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+void MpiPeers::close() {
+  MPI_Cancel(&listening_);
+  MPI_Wait(&listening_, MPI_STATUS_IGNORE);
+  for (Outgoing &beat : beats_)
+    if (beat.request != MPI_REQUEST_NULL)
+      MPI_Request_free(&beat.request);
+}
+
+} // namespace trainc

@@ -1,0 +1,82 @@
+// What ranks tell each other beside collectives: that they live, and that they have failed.
+#pragma once
+
+#include "runtime/comm/mpi/failure_note.h"
+#include "runtime/comm/mpi/job.h"
+#include "runtime/comm/stall_watch.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainc {
+
+/// One rank's view of the others. fail(), hasFailed(), failure() and noteProgress() are for any thread, the
+/// rest for the one that calls MPI, which has to call service() some times a second.
+class MpiPeers {
+public:
+  /// `timeoutSeconds`: how long a rank that is waited for may make no progress.
+  MpiPeers(const MpiJob &job, double timeoutSeconds);
+
+  /// Ends what all ranks wait for. The first failure that a rank hears of counts for it. A long reason is
+  /// cut.
+  void fail(uint32_t rank, std::string_view reason);
+  bool hasFailed() const { return failure_.isWritten(); }
+  /// "rank 2 failed: REASON" once a rank has failed.
+  std::string failure() const {
+    return fmt::format("rank {} failed: {}", failure_.rank(), failure_.reason());
+  }
+  void noteProgress() { progress_.fetch_add(1, std::memory_order_relaxed); }
+
+  /// Hears what peers tell, and tells them what there is to tell.
+  void service();
+  /// A wait for others begins.
+  void beginWait();
+  /// Tells peers that this rank lives but waits, and looks for one to blame that it takes so long, of those
+  /// that have something outstanding; that one is failed. Call it often.
+  void noteWait(const std::function<bool(uint32_t rank)> &isMissing);
+  /// After a failure: gives all peers a moment to hear of it, before this process ends and the launcher ends
+  /// theirs.
+  void lingerAfterFailure();
+  /// Before the end of MPI; after it nothing is heard or told.
+  void close();
+
+private:
+  struct Message {
+    uint32_t isFailure, rank, progress, waits;
+    std::array<char, 240> reason; ///< ends with a zero
+  };
+  struct Outgoing {
+    Message message{};
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  void listen();
+  void hear(uint32_t sender);
+  void send(Outgoing &out, uint32_t to);
+  void tellFailure();
+  void tellLife(double now);
+  bool everyoneWaits(double seconds);
+
+  const MpiJob &job_;
+  double timeout_, beatSeconds_;
+  FailureNote failure_;
+  std::atomic<bool> ownFailure_{false}; ///< the failure is for this rank to spread
+  bool told_ = false;                   ///< and it does
+  std::atomic<uint32_t> progress_{0};
+  uint32_t waits_ = 0;                 ///< changes while this rank waits
+  double lastBeat_ = 0, lastLook_ = 0; ///< when peers were told of this rank's life, and looked at
+  uint32_t toldProgress_ = 0, toldWaits_ = 0;
+  std::vector<uint32_t> peerProgress_, peerWaits_;
+  Message incoming_{};
+  MPI_Request listening_ = MPI_REQUEST_NULL;
+  std::vector<Outgoing> beats_, failures_; ///< by rank
+  StallWatch peers_;                       ///< each rank by itself
+  StallWatch everyone_;                    ///< all ranks as one
+};
+
+} // namespace trainc

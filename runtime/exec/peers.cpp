@@ -1,0 +1,61 @@
+#include "runtime/exec/peers.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+Result<Peers> Peers::create(Communicator *communicator, uint32_t slot) {
+  Peers peers(communicator, slot);
+  if (communicator) {
+    TRAINC_ASSIGN_OR_RETURN(peers.values_,
+                            communicator->allocate("peers", uint64_t{communicator->ranks()} * kValueBytes));
+  }
+  return peers;
+}
+
+Result<const std::byte *> Peers::exchange(const void *value, size_t bytes) {
+  if (!communicator_) {
+    std::memcpy(own_.data(), value, bytes);
+    return static_cast<const std::byte *>(own_.data());
+  }
+  std::byte *part = values_ + rank() * bytes;
+  std::memcpy(part, value, bytes);
+  communicator_->noteProgress();
+  communicator_->start(slot_, {.kind = CollectiveKind::kAllGather,
+                               .dtype = fb::DType::U8,
+                               .source = part,
+                               .destination = values_,
+                               .elements = ranks() * bytes});
+  const Status status = communicator_->wait(slot_);
+  communicator_->noteProgress();
+  broken_ |= !status.ok();
+  TRAINC_RETURN_IF_ERROR(status);
+  return static_cast<const std::byte *>(values_);
+}
+
+Result<bool> Peers::anyStops(bool wantsToStop, const Status &own) {
+  struct Wish {
+    bool stop, failed;
+  };
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const Wish> wishes, gather(Wish{wantsToStop, !own.ok()}));
+  if (std::ranges::any_of(wishes, &Wish::stop))
+    return true;
+  TRAINC_RETURN_IF_ERROR(own);
+  const auto failure = std::ranges::find_if(wishes, &Wish::failed);
+  if (failure != wishes.end())
+    return failed("rank {} cannot go on; its own message says why", failure - wishes.begin());
+  return false;
+}
+
+Status checkSamePlan(Peers &peers, uint64_t checksum) {
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const uint64_t> checksums, peers.gather(checksum));
+  const auto other = std::ranges::find_if(checksums, [&](uint64_t each) { return each != checksums[0]; });
+  if (other == checksums.end())
+    return {};
+  return invalidInput(
+      "rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all ranks with "
+      "the same plan file",
+      other - checksums.begin(), *other, checksums[0]);
+}
+
+} // namespace trainc

@@ -1,0 +1,57 @@
+// What the hosts of all ranks tell each other beside the plan's collectives.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/comm/communicator.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+
+namespace trainc {
+
+/// One rank's connection to the others. All ranks call the same members in the same order; nothing is
+/// allocated after create().
+class Peers {
+public:
+  /// Bytes that a rank can tell at once.
+  static constexpr size_t kValueBytes = 64;
+
+  /// `communicator` may be null: this rank is alone. Else it must outlive the peers, `slot` be one of its
+  /// slots that nobody else uses, and every rank come here at the same place in its order of allocations.
+  static Result<Peers> create(Communicator *communicator, uint32_t slot);
+
+  uint32_t rank() const { return communicator_ ? communicator_->rank() : 0; }
+  uint32_t ranks() const { return communicator_ ? communicator_->ranks() : 1; }
+  /// Whether a gather() has failed; the group stays so.
+  bool broken() const { return broken_; }
+
+  /// Every rank's value, in the ranks' order; valid until the next call. Fails as Communicator::wait() does.
+  template <typename T> Result<std::span<const T>> gather(const T &value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kValueBytes);
+    TRAINC_ASSIGN_OR_RETURN(const std::byte *const values, exchange(&value, sizeof(T)));
+    return std::span(reinterpret_cast<const T *>(values), ranks());
+  }
+
+  /// Whether the ranks go on together. True: some rank wants to stop. Fails on all ranks when one has an
+  /// error: there with `own`, elsewhere naming the rank; stopping counts for more.
+  Result<bool> anyStops(bool wantsToStop, const Status &own = {});
+
+private:
+  Peers(Communicator *communicator, uint32_t slot) : communicator_(communicator), slot_(slot) {}
+  Result<const std::byte *> exchange(const void *value, size_t bytes);
+
+  Communicator *communicator_;
+  uint32_t slot_;
+  std::byte *values_ = nullptr; ///< of all ranks, in the communicator's memory
+  alignas(kValueBytes) std::array<std::byte, kValueBytes> own_{};
+  bool broken_ = false;
+};
+
+/// Fails (kInvalidInput) on all ranks, naming one, when it runs a plan of another checksum than rank 0.
+Status checkSamePlan(Peers &peers, uint64_t checksum);
+
+} // namespace trainc

@@ -1,0 +1,42 @@
+// How much of its tensor a rank's collective reads and writes.
+#pragma once
+
+#include "runtime/plan/dtype.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+
+namespace trainc {
+
+/// The ranks of one group.
+inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
+  switch (group) {
+  case fb::Group::All:
+    break;
+  case fb::Group::Shard:
+    return plan.shard_ranks();
+  case fb::Group::Replica:
+    return plan.ranks() / plan.shard_ranks();
+  }
+  return plan.ranks();
+}
+
+/// Bytes of a verified collective's source: the whole tensor, or an AllGather's part.
+inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Start &start) {
+  const uint64_t bytes = start.elements() * elementBytes(start.dtype());
+  return start.kind() == fb::CollectiveKind::AllGather ? bytes / groupRanks(plan, start.group()) : bytes;
+}
+
+/// Bytes of a verified collective's destination: the whole tensor, or a ReduceScatter's part.
+inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Start &start) {
+  const uint64_t bytes = start.elements() * elementBytes(start.dtype());
+  return start.kind() == fb::CollectiveKind::ReduceScatter ? bytes / groupRanks(plan, start.group()) : bytes;
+}
+
+/// "all-reduce", "reduce-scatter", "all-gather".
+inline const char *collectiveName(fb::CollectiveKind kind) {
+  static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather"};
+  return names[static_cast<size_t>(kind)];
+}
+
+} // namespace trainc

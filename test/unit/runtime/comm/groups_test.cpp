@@ -1,0 +1,173 @@
+// Collectives over shard groups and replica groups.
+#include "runtime/base/clock.h"
+#include "runtime/comm/grid.h"
+#include "test/unit/runtime/comm/support.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc {
+namespace {
+
+using test::Ranks;
+using test::sameBits;
+using testing::HasSubstr;
+
+constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
+
+LocalOptions options(uint32_t shardRanks, double timeoutSeconds = test::kNever) {
+  return {.timeoutSeconds = timeoutSeconds, .shardRanks = shardRanks};
+}
+
+/// Starts an all-reduce in place.
+void start(Ranks &ranks, uint32_t rank, fb::Group group, std::span<float> buffer) {
+  ranks.start(rank, 0, {.kind = CollectiveKind::kAllReduce, .group = group}, buffer, buffer);
+}
+
+TEST(Grid, DividesRanks) {
+  const Grid grid{.ranks = 6, .shardRanks = 2};
+  EXPECT_EQ(grid.members(fb::Group::All, 3).count, 6U);
+  const Members shard = grid.members(kShard, 3), replica = grid.members(kReplica, 3);
+  EXPECT_THAT((std::array{shard.count, shard.rankAt(0), shard.rankAt(1), shard.placeOf(3)}),
+              testing::ElementsAre(2, 2, 3, 1));
+  EXPECT_THAT((std::array{replica.count, replica.rankAt(0), replica.rankAt(2), replica.placeOf(3)}),
+              testing::ElementsAre(3, 1, 5, 1));
+  std::vector<uint32_t> sets;
+  for (const auto group : {fb::Group::All, kShard, kReplica})
+    for (uint32_t rank = 0; rank < 6; ++rank)
+      sets.push_back(grid.setOf(group, rank));
+  EXPECT_THAT(sets, testing::ElementsAre(0, 0, 0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 4, 5, 4, 5));
+  EXPECT_EQ(grid.sets(), 6U);
+}
+
+TEST(Grid, ShardGroupsDivideTheRanks) {
+  for (const uint32_t shardRanks : {0U, 4U, 12U}) {
+    const auto group = LocalGroup::create(6, 4096, options(shardRanks));
+    EXPECT_EQ(group.status().code(), StatusCode::kInvalidInput);
+    EXPECT_EQ(group.status().message(),
+              fmt::format("6 ranks cannot be divided into shard groups of {}", shardRanks));
+  }
+}
+
+using Sizes = std::pair<uint32_t, uint32_t>;
+class GroupsTest : public testing::TestWithParam<Sizes> {
+protected:
+  uint32_t n = GetParam().first, k = GetParam().second;
+};
+
+// What hybrid sharding does to a gradient, against what flat sharding does.
+TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
+  Ranks ranks(n, uint64_t{1} << 20, options(k));
+  const uint64_t part = 3001;
+  const auto sources = ranks.allocateValues(part * k), parts = ranks.allocate(part),
+             gathered = ranks.allocate(part * k);
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    ranks.start(rank, 0, {.kind = CollectiveKind::kReduceScatter, .group = kShard}, sources[rank],
+                parts[rank]);
+    ranks.start(rank, 1, {.kind = CollectiveKind::kAllReduce, .group = kReplica}, parts[rank], parts[rank]);
+    ranks.start(rank, 2, {.kind = CollectiveKind::kAllGather, .group = kShard}, parts[rank], gathered[rank]);
+  }
+  ranks.waitAll(2);
+  for (uint32_t rank = 0; rank < n; ++rank)
+    EXPECT_TRUE(sameBits(gathered[rank], test::treeSums(n, part * k))) << "rank " << rank;
+}
+
+TEST_P(GroupsTest, BytesAreThoseOfAGroup) {
+  Ranks ranks(n, 4096, options(k));
+  const auto buffers = ranks.allocate(k), parts = ranks.allocate(1);
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    ranks.start(rank, 1, {.kind = CollectiveKind::kReduceScatter, .group = kShard}, buffers[rank],
+                parts[rank]);
+    start(ranks, rank, kReplica, parts[rank]);
+  }
+  ranks.waitAll(0);
+  EXPECT_EQ(ranks[n - 1].bytesSent(),
+            ringBytes({.kind = CollectiveKind::kReduceScatter, .elements = k}, k) +
+                ringBytes({.kind = CollectiveKind::kAllReduce, .elements = 1}, n / k));
+}
+
+TEST_P(GroupsTest, ARootIsAPlace) {
+  Ranks ranks(n, 4096, options(k));
+  for (const fb::Group group : {kShard, kReplica}) {
+    const auto buffers = ranks.allocateValues(10);
+    const Grid grid{n, k};
+    for (uint32_t rank = 0; rank < n; ++rank)
+      ranks.start(
+          rank, 0,
+          {.kind = CollectiveKind::kBroadcast, .group = group, .root = grid.members(group, rank).count - 1},
+          buffers[rank], buffers[rank]);
+    ranks.waitAll(0);
+    for (uint32_t rank = 0; rank < n; ++rank) {
+      const Members members = grid.members(group, rank);
+      EXPECT_EQ(buffers[rank][3], test::value(members.rankAt(members.count - 1), 3)) << "rank " << rank;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, GroupsTest,
+                         testing::Values(Sizes{1, 1}, Sizes{2, 1}, Sizes{2, 2}, Sizes{4, 2}, Sizes{6, 2},
+                                         Sizes{8, 4}, Sizes{8, 8}, Sizes{12, 4}));
+
+TEST(Groups, AreIndependent) {
+  Ranks ranks(4, 4096, options(2));
+  const auto buffers = ranks.allocateValues(8);
+  for (int round = 0; round < 3; ++round) {
+    start(ranks, 0, kShard, buffers[0]);
+    start(ranks, 1, kShard, buffers[1]);
+    EXPECT_TRUE(ranks[0].wait(0).ok() && ranks[1].wait(0).ok()) << "without ranks 2 and 3";
+  }
+  start(ranks, 0, kReplica, buffers[0]);
+  for (const uint32_t rank : {2U, 3U})
+    start(ranks, rank, kShard, buffers[rank]);
+  EXPECT_TRUE(ranks[2].wait(0).ok() && ranks[3].wait(0).ok()) << "while rank 0 waits for 2";
+  start(ranks, 2, kReplica, buffers[2]);
+  EXPECT_TRUE(ranks[0].wait(0).ok() && ranks[2].wait(0).ok()) << "without ranks 1 and 3";
+}
+
+TEST(Groups, AFailureElsewhereEndsTheWait) {
+  Ranks ranks(4, 4096, options(2));
+  const auto buffers = ranks.allocate(8);
+  start(ranks, 0, kShard, buffers[0]);
+  start(ranks, 2, kReplica, buffers[2]);
+  const double before = steadySeconds();
+  ranks[3].fail("no space left on device");
+  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 3 failed: no space left on device"));
+  EXPECT_THAT(ranks[2].wait(0).message(), HasSubstr("rank 3 failed: no space left on device"));
+  EXPECT_LT(steadySeconds() - before, test::kSoon);
+}
+
+// Rank 0 waits for rank 2, which waits for rank 3: that one is to blame, although rank 2 has not arrived.
+TEST(Groups, TheRankThatHangsIsNamedToThoseWhoWaitForOthers) {
+  Ranks ranks(4, 4096, options(2, 1));
+  const auto buffers = ranks.allocate(8);
+  start(ranks, 0, kReplica, buffers[0]);
+  start(ranks, 2, kShard, buffers[2]);
+  for (const uint32_t rank : {0U, 2U})
+    EXPECT_THAT(ranks[rank].wait(0).message(),
+                HasSubstr("rank 3 failed: it did not arrive within 1 s: it has ended, hangs or is stopped"));
+}
+
+TEST(Groups, WaitsInACircleEnd) {
+  Ranks ranks(4, 4096, options(2, 0.5));
+  const auto buffers = ranks.allocate(8);
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    start(ranks, rank, rank == 0 || rank == 3 ? kShard : kReplica, buffers[rank]);
+  const double before = steadySeconds();
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    EXPECT_THAT(ranks[rank].wait(0).message(),
+                HasSubstr("it waits for ranks that wait for it: their plans differ"));
+  EXPECT_LT(steadySeconds() - before, test::kSoon);
+}
+
+TEST(Groups, PlansThatDifferAreFound) {
+  Ranks ranks(4, 4096, options(2));
+  const auto buffers = ranks.allocate(8);
+  for (uint32_t rank = 0; rank < 4; ++rank)
+    start(ranks, rank, kShard, rank == 3 ? buffers[rank].subspan(4) : buffers[rank]);
+  EXPECT_THAT(
+      ranks[2].wait(0).message(),
+      HasSubstr("rank 3 failed: its plan differs: it started all-reduce of 4 f32 over the shard group "
+                "from byte 16 to byte 16 where rank 2 started all-reduce of 8 f32"));
+}
+
+} // namespace
+} // namespace trainc
