@@ -12,7 +12,7 @@ void onSignal(int signal) { received = signal; }
 
 } // namespace
 
-void catchStopSignals() {
+void catchStopSignals(SecondSignal second) {
   struct sigaction action{};
   action.sa_handler = onSignal;
   action.sa_flags = SA_RESTART;
@@ -20,7 +20,8 @@ void catchStopSignals() {
   struct sigaction before{};
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &action, nullptr);
-  action.sa_flags |= static_cast<int>(SA_RESETHAND);
+  if (second == SecondSignal::kEndsProcess)
+    action.sa_flags |= static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
 }

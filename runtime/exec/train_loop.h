@@ -52,6 +52,8 @@ public:
 
   /// Where the run stands.
   const TrainerState &position() const { return position_; }
+  /// Whether a stop that some rank requested ended it.
+  bool stopped() const { return stopped_; }
 
 private:
   Status runSteps();

@@ -23,6 +23,16 @@ size_t terminalWidth(std::FILE *stream) {
   return ::ioctl(::fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/// The text with `prefix` before each of its lines.
+std::string withPrefix(std::string_view prefix, std::string text) {
+  if (prefix.empty())
+    return text;
+  text.insert(0, prefix);
+  for (size_t end = text.find('\n'); end != text.npos; end = text.find('\n', end + 1))
+    text.insert(end + 1, prefix);
+  return text;
+}
+
 } // namespace
 
 Result<LogLevel> parseLogLevel(std::string_view name) {
@@ -32,20 +42,21 @@ Result<LogLevel> parseLogLevel(std::string_view name) {
   return invalidInput("--log-level={}: expected error, warning, info or debug", name);
 }
 
-Log::Log(std::FILE *stream, LogLevel level)
-    : stream_(stream), level_(level), terminal_(::isatty(::fileno(stream)) == 1) {}
+Log::Log(std::FILE *stream, LogLevel level, std::string prefix)
+    : stream_(stream), level_(level), prefix_(std::move(prefix)), terminal_(::isatty(::fileno(stream)) == 1) {
+}
 
-void Log::line(LogLevel level, std::string_view prefix, std::string_view text) {
+void Log::line(LogLevel level, std::string_view kind, std::string_view text) {
   if (!enabled(level))
     return;
-  if (progress_.empty())
-    put(stream_, fmt::format("{}{}\n", prefix, text));
-  else
-    put(stream_, fmt::format("{}{}{}\n{}", kClearLine, prefix, text, progress_));
+  const std::string lines = withPrefix(prefix_, fmt::format("{}{}", kind, text));
+  // Another rank's progress line may be there.
+  const bool clears = !progress_.empty() || (terminal_ && !prefix_.empty());
+  put(stream_, fmt::format("{}{}\n{}", clears ? kClearLine : "", lines, progress_));
 }
 
 void Log::progress(std::string_view text) {
-  if (!terminal_ || !enabled(LogLevel::kInfo))
+  if (!isTerminal() || !enabled(LogLevel::kInfo))
     return;
   progress_ = text.substr(0, terminalWidth(stream_) - 1);
   put(stream_, fmt::format("{}{}", kClearLine, progress_));

@@ -18,14 +18,16 @@ Result<LogLevel> parseLogLevel(std::string_view name);
 /// redrawn in place. One thread uses a log.
 class Log {
 public:
-  /// `stream` outlives the log; whether it is a terminal is looked up.
-  Log(std::FILE *stream, LogLevel level);
+  /// `stream` outlives the log; whether it is a terminal is looked up. `prefix` begins every line; who has
+  /// one is beside others on the stream and redraws nothing there.
+  Log(std::FILE *stream, LogLevel level, std::string prefix = "");
   Log(const Log &) = delete;
   Log &operator=(const Log &) = delete;
   ~Log() { endProgress(); }
 
   bool enabled(LogLevel level) const { return level <= level_; }
-  bool isTerminal() const { return terminal_; }
+  /// Whether a line can be redrawn in place.
+  bool isTerminal() const { return terminal_ && prefix_.empty(); }
 
   template <typename... Args> void error(fmt::format_string<Args...> format, Args &&...args) {
     line(LogLevel::kError, "error: ", fmt::format(format, std::forward<Args>(args)...));
@@ -46,10 +48,11 @@ public:
   void endProgress();
 
 private:
-  void line(LogLevel level, std::string_view prefix, std::string_view text);
+  void line(LogLevel level, std::string_view kind, std::string_view text);
 
   std::FILE *stream_;
   LogLevel level_;
+  std::string prefix_;
   bool terminal_;
   std::string progress_; ///< on screen now; empty when none is
 };

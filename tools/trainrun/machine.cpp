@@ -5,13 +5,13 @@
 
 namespace trainc {
 
-Machine Machine::open(const std::string &device, std::optional<unsigned> threads) {
+Machine Machine::open(const std::string &device, unsigned threads) {
   Machine machine;
   if (device == "null") {
     machine.device_ = std::make_unique<NullDevice>();
     return machine;
   }
-  auto cpu = std::make_unique<CpuDevice>(threads.value_or(0));
+  auto cpu = std::make_unique<CpuDevice>(threads);
   machine.threads_ = cpu->threads();
   machine.device_ = std::move(cpu);
   return machine;

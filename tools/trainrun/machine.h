@@ -4,15 +4,15 @@
 #include "runtime/device/device.h"
 
 #include <memory>
-#include <optional>
+#include <string>
 
 namespace trainc {
 
 /// A device, and the threads that it may use.
 class Machine {
 public:
-  /// `device`: "auto", "cpu" or "null". `threads`: of the CPU; empty: all.
-  static Machine open(const std::string &device, std::optional<unsigned> threads);
+  /// `device`: "auto", "cpu" or "null". `threads`: of the CPU.
+  static Machine open(const std::string &device, unsigned threads);
 
   Device &device() { return *device_; }
   unsigned threads() const { return threads_; }

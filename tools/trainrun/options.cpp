@@ -22,6 +22,8 @@ constexpr const char *kExamples = R"(Examples:
       starts from the weights of a file and evaluates every 100 steps
   trainrun gpt.plan --resume=run1 --tokenizer=bytes --generate="In the beginning" --temperature 0.8
       continues a text with the weights of run1's latest checkpoint
+  trainrun gpt4.plan --nproc-per-node=4 --data tokens.bin --steps 1000
+      trains on 4 ranks, for which the plan was compiled (--ranks=4)
   trainrun gpt.plan --device=null
       verifies the plan and shows its memory, inputs and entries; computes nothing
 
@@ -137,16 +139,21 @@ void addMachine(CLI::App &app, Options &o) {
       ->capture_default_str();
   group
       .add("--threads", o.threads,
-           "CPU threads; default: all the process may use. Results do not depend on it")
+           "CPU threads of a rank; default: the CPUs that the process may use, divided by the ranks of this "
+           "host. Results do not depend on it")
       ->type_name("N")
       ->check(wholeNumber(1U, 4096U));
-  group.add("--nproc-per-node", o.processes, "Ranks on this machine; must be what the plan was compiled for")
+  group
+      .add("--nproc-per-node", o.processes,
+           "Start the plan's N ranks on this machine; without it, mpirun, srun or torchrun start them")
       ->type_name("N")
-      ->check(wholeNumber(1U))
-      ->capture_default_str();
-  group.add("--comm", o.comm, "How ranks communicate")
+      ->check(wholeNumber(1U));
+  group
+      .add("--comm", o.comm,
+           "How ranks communicate: 'local' through memory of this machine, 'mpi' through the MPI library; "
+           "'auto' is 'mpi' under mpirun and on several hosts")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"local"}))
+      ->check(CLI::IsMember({"auto", "local", "mpi"}))
       ->capture_default_str();
 }
 
@@ -160,10 +167,18 @@ void addOutput(CLI::App &app, Options &o) {
       ->check(number(1, 1e30));
   group.addFlag("--profile", o.profile,
                 "Time every instruction and print where the time went (slows small models)");
-  group.add("--log-level", o.logLevel, "What goes to standard error")
+  const std::vector<std::string> levels = {"error", "warning", "info", "debug"};
+  group.add("--log-level", o.logLevel, "What goes to standard error, of several ranks from rank 0")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"error", "warning", "info", "debug"}))
+      ->check(CLI::IsMember(levels))
       ->capture_default_str();
+  group
+      .add("--log-level-replica", o.logLevelReplica, "The same for the other ranks, each line with its rank")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(levels))
+      ->capture_default_str();
+  group.addFlag("--log-on-each-node", o.logOnEachNode,
+                "The first rank of each machine says as much as rank 0");
 }
 
 /// What the parser's own message leaves open.

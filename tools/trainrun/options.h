@@ -29,11 +29,11 @@ struct Options {
   std::optional<uint64_t> maxTokens, topK;
   std::optional<double> temperature;
 
-  std::string device = "auto", comm = "local";
-  std::optional<unsigned> threads;
-  unsigned processes = 1;
+  std::string device = "auto", comm = "auto";
+  std::optional<unsigned> threads, processes;
 
-  std::string metrics, logLevel = "info";
+  std::string metrics, logLevel = "info", logLevelReplica = "warning";
+  bool logOnEachNode = false;
   std::optional<double> peakFlops;
   bool profile = false;
 

@@ -6,6 +6,7 @@
 #include "runtime/log/process_clock.h"
 #include "runtime/plan/file.h"
 #include "tools/trainrun/describe.h"
+#include "tools/trainrun/heartbeat.h"
 #include "tools/trainrun/text_generation.h"
 #include "tools/trainrun/training.h"
 #include "tools/trainrun/weights.h"
@@ -13,17 +14,6 @@
 namespace trainc {
 
 namespace {
-
-Status checkRanks(const fb::Plan &plan, const Options &options) {
-  if (plan.ranks() != 1)
-    return invalidInput(
-        "{}: the plan is for {} ranks; this trainrun runs plans of one rank: compile with --ranks=1",
-        options.plan, plan.ranks());
-  if (options.processes != 1)
-    return invalidInput("--nproc-per-node={}: the plan {} is for 1 rank; leave the option out",
-                        options.processes, options.plan);
-  return {};
-}
 
 Status describeData(const Executor &executor, const std::vector<std::string> &files, DataUse use,
                     const Options &options) {
@@ -36,8 +26,11 @@ Status describeData(const Executor &executor, const std::vector<std::string> &fi
 }
 
 /// Errors name the plan's file.
-Result<std::unique_ptr<Executor>> prepare(const fb::Plan &plan, Device &device, const Options &options) {
-  Result<std::unique_ptr<Executor>> executor = Executor::create(plan, device, {.profile = options.profile});
+Result<std::unique_ptr<Executor>> prepare(const PlanFile &file, Device &device, const Options &options,
+                                          const Rank &rank) {
+  Result<std::unique_ptr<Executor>> executor = Executor::create(
+      file.plan(), device,
+      {.profile = options.profile, .communicator = rank.communicator.get(), .planChecksum = file.checksum()});
   if (executor.ok())
     return executor;
   return Status(executor.status().code(), fmt::format("{}: {}", options.plan, executor.status().message()));
@@ -49,27 +42,29 @@ Status dryRun(const Executor &executor, const Options &options) {
   return describeData(executor, options.evalData, DataUse::kEvaluation, options);
 }
 
-Status evaluateOnly(Executor &executor, const Options &options, const StartingPoint &start, Log &log) {
+Status evaluateOnly(Executor &executor, const Options &options, const Rank &rank, const StartingPoint &start,
+                    Log &log) {
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
                           openData(executor, options.evalData, DataUse::kEvaluation, options));
   TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
   const double begin = secondsSinceProcessStart();
-  catchStopSignals();
+  catchStopSignals(rank.secondSignal());
   TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> found,
                           evaluator.run([] { return stopSignal() != nullptr; }));
   if (!found)
-    return failed("stopped by {} before the evaluation was done", stopSignal());
+    return failed("stopped by {} before the evaluation was done", stopReason());
   const EvalResult &result = *found;
   const double seconds = secondsSinceProcessStart() - begin;
   log.info("{}", describe(result, seconds, 6));
-  TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, rank, start));
   if (!metrics)
     return {};
   return metrics->write(
       EvalMetrics{start.position.step, result.loss, result.perplexity, result.samples, seconds});
 }
 
-Status work(Executor &executor, const Machine &machine, const Options &options, Log &log) {
+Status work(Executor &executor, const Machine &machine, const Options &options, const Rank &rank, Log &log) {
+  std::optional<Heartbeat> heartbeat(std::in_place, rank.communicator.get());
   TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine, options, log));
   start.position.plan = executor.plan().name()->str();
   std::optional<TextGeneration> generation;
@@ -77,23 +72,24 @@ Status work(Executor &executor, const Machine &machine, const Options &options, 
     TRAINC_ASSIGN_OR_RETURN(TextGeneration opened, TextGeneration::open(executor, options, start.position));
     generation.emplace(std::move(opened));
   }
-  if (options.trains())
-    TRAINC_RETURN_IF_ERROR(trainModel(executor, options, start, log));
-  else if (!options.evalData.empty())
-    TRAINC_RETURN_IF_ERROR(evaluateOnly(executor, options, start, log));
-  if (!generation || stopSignal())
+  heartbeat.reset();
+  bool stopped = false;
+  if (options.trains()) {
+    TRAINC_ASSIGN_OR_RETURN(stopped, trainModel(executor, options, rank, start, log));
+  } else if (!options.evalData.empty()) {
+    TRAINC_RETURN_IF_ERROR(evaluateOnly(executor, options, rank, start, log));
+  }
+  if (!generation || stopped)
     return {};
-  return generation->run(options, options.seed.value_or(start.position.seed));
+  return generation->run(options, rank, options.seed.value_or(start.position.seed));
 }
 
 } // namespace
 
-Status runSession(const Options &options, Log &log) {
-  TRAINC_ASSIGN_OR_RETURN(const PlanFile file, PlanFile::open(options.plan));
-  TRAINC_RETURN_IF_ERROR(checkRanks(file.plan(), options));
-  Machine machine = Machine::open(options.device, options.threads);
+Status runSession(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
+  Machine machine = Machine::open(options.device, options.threads.value_or(rank.defaultThreads()));
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor,
-                          prepare(file.plan(), machine.device(), options));
+                          prepare(file, machine.device(), options, rank));
   if (options.device == "null")
     return dryRun(*executor, options);
   log.info("{}", summary(*executor));
@@ -101,7 +97,7 @@ Status runSession(const Options &options, Log &log) {
   if (options.threads && machine.threads() < *options.threads)
     log.warning("the system starts {} of the {} threads asked for; results are the same", machine.threads(),
                 *options.threads);
-  const Status status = work(*executor, machine, options, log);
+  const Status status = work(*executor, machine, options, rank, log);
   if (options.profile)
     log.info("{}", profileTable(*executor));
   return status;

@@ -35,23 +35,24 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const Options &o
   return TextGeneration(std::move(generator), std::move(tokenizer), std::move(prompt));
 }
 
-Status TextGeneration::run(const Options &options, uint64_t seed) {
+Status TextGeneration::run(const Options &options, const Rank &rank, uint64_t seed) {
   const std::vector<uint32_t> ends = endTokens(*tokenizer_);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
+  const auto print = [&](std::string_view text) { return rank.writes() ? printOutput(text) : Status(); };
   bool started = false;
   Status printed;
-  catchStopSignals();
+  catchStopSignals(rank.secondSignal());
   const Status status =
       generator_.run(prompt_, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
         if (!std::exchange(started, true))
-          printed = printOutput(*options.generate);
+          printed = print(*options.generate);
         if (!printed.ok() || std::ranges::find(ends, token) != ends.end())
           return false;
-        printed = printOutput(tokenizer_->bytesOf(token));
+        printed = print(tokenizer_->bytesOf(token));
         return printed.ok() && stopSignal() == nullptr;
       });
   if (started && printed.ok())
-    printed = printOutput("\n");
+    printed = print("\n");
   TRAINC_RETURN_IF_ERROR(status);
   TRAINC_RETURN_IF_ERROR(printed);
   if (stopSignal())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/exec/generate.h"
+#include "tools/trainrun/rank.h"
 #include "tools/trainrun/tokenizer_choice.h"
 
 namespace trainc {
@@ -15,9 +16,9 @@ public:
   static Result<TextGeneration> open(Executor &executor, const Options &options,
                                      const TrainerState &position);
 
-  /// Continues the prompt on standard output with the weights that the executor holds. Fails (kFailed) when a
-  /// signal ends it.
-  Status run(const Options &options, uint64_t seed);
+  /// Continues the prompt with the weights that the executor holds; rank 0 writes to standard output. Fails
+  /// (kFailed) when a signal ends it.
+  Status run(const Options &options, const Rank &rank, uint64_t seed);
 
 private:
   TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt)

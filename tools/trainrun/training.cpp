@@ -6,6 +6,7 @@
 #include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
+#include "tools/trainrun/heartbeat.h"
 #include "tools/trainrun/tokenizer_choice.h"
 
 namespace trainc {
@@ -85,20 +86,19 @@ void warnOfOtherTokenizer(const TokenizerRecord &tokenizer, const TrainerState &
                 before->name, tokenizer.name);
 }
 
-Status afterSignal(const Options &options, const TrainerState &position, Log &log) {
-  if (!stopSignal())
-    return {};
+Status afterStop(const Options &options, const TrainerState &position, Log &log) {
   if (options.checkpointDir.empty())
-    return failed("stopped by {} after step {}; without --checkpoint-dir the progress is lost", stopSignal(),
+    return failed("stopped by {} after step {}; without --checkpoint-dir the progress is lost", stopReason(),
                   position.step);
-  log.info("stopped by {} after step {}; add --resume to go on", stopSignal(), position.step);
+  log.info("stopped by {} after step {}; add --resume to go on", stopReason(), position.step);
   return {};
 }
 
 } // namespace
 
-Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const StartingPoint &start) {
-  if (options.metrics.empty())
+Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const Rank &rank,
+                                                 const StartingPoint &start) {
+  if (options.metrics.empty() || !rank.writes())
     return std::optional<MetricsWriter>();
   TRAINC_ASSIGN_OR_RETURN(MetricsWriter writer,
                           MetricsWriter::open(options.metrics, start.resumed()
@@ -119,7 +119,9 @@ Result<Dataset> openData(const Executor &executor, const std::vector<std::string
   return Dataset::open(files, std::move(columns), dtype);
 }
 
-Status trainModel(Executor &executor, const Options &options, StartingPoint &start, Log &log) {
+Result<bool> trainModel(Executor &executor, const Options &options, const Rank &rank, StartingPoint &start,
+                        Log &log) {
+  std::optional<Heartbeat> heartbeat(std::in_place, rank.communicator.get());
   TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(executor.plan(), options));
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
                           openData(executor, options.data, DataUse::kTraining, options));
@@ -127,7 +129,7 @@ Status trainModel(Executor &executor, const Options &options, StartingPoint &sta
   TRAINC_RETURN_IF_ERROR(evaluation.open(executor, options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<CheckpointWriter> checkpoints,
                           openCheckpoints(executor, options, start));
-  TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, start));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, rank, start));
 
   announce(dataset, steps, start, log);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options));
@@ -143,17 +145,20 @@ Status trainModel(Executor &executor, const Options &options, StartingPoint &sta
                   .checkpoints = checkpoints ? &*checkpoints : nullptr,
                   .evaluator = evaluation.evaluator ? &*evaluation.evaluator : nullptr,
                   .stopRequested = [] { return stopSignal() != nullptr; },
-                  .secondsSinceStart = secondsSinceProcessStart},
+                  .secondsSinceStart = [&] { return rank.secondsBefore + secondsSinceProcessStart(); }},
                  {.steps = steps,
                   .evalEvery = options.evalEvery.value_or(0),
                   .checkpointEvery = options.checkpointEvery.value_or(0),
                   .skipNonFinite = options.onNonFinite == "skip",
                   .peakFlops = options.peakFlops.value_or(0)},
                  start.position);
-  catchStopSignals();
+  catchStopSignals(rank.secondSignal());
+  heartbeat.reset();
   TRAINC_RETURN_IF_ERROR(loop.run());
   start.position = loop.position();
-  return afterSignal(options, start.position, log);
+  if (loop.stopped())
+    TRAINC_RETURN_IF_ERROR(afterStop(options, start.position, log));
+  return loop.stopped();
 }
 
 } // namespace trainc

@@ -5,6 +5,7 @@
 #include "runtime/exec/executor.h"
 #include "runtime/log/log.h"
 #include "runtime/log/metrics.h"
+#include "tools/trainrun/rank.h"
 #include "tools/trainrun/weights.h"
 
 namespace trainc {
@@ -16,10 +17,13 @@ enum class DataUse { kTraining, kEvaluation };
 Result<Dataset> openData(const Executor &executor, const std::vector<std::string> &files, DataUse use,
                          const Options &options);
 
-/// Opens --metrics; empty when it was not given.
-Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const StartingPoint &start);
+/// Opens --metrics; empty when it was not given, and on all ranks but the one that writes.
+Result<std::optional<MetricsWriter>> openMetrics(const Options &options, const Rank &rank,
+                                                 const StartingPoint &start);
 
-/// Trains from `start` to --steps, or until a signal; `start` is then where training ended.
-Status trainModel(Executor &executor, const Options &options, StartingPoint &start, Log &log);
+/// Trains from `start` to --steps, or until a signal; `start` is then where training ended. True: a signal,
+/// to whichever rank, ended it.
+Result<bool> trainModel(Executor &executor, const Options &options, const Rank &rank, StartingPoint &start,
+                        Log &log);
 
 } // namespace trainc

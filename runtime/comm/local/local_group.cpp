@@ -1,6 +1,7 @@
 #include "runtime/comm/local/local_group.h"
 
 #include "runtime/comm/local/local_communicator.h"
+#include "runtime/comm/local/local_join.h"
 #include "runtime/comm/local/shared_memory.h"
 
 namespace trainc {
@@ -8,6 +9,13 @@ namespace trainc {
 Result<LocalGroup> LocalGroup::create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
   const Grid grid{.ranks = ranks, .shardRanks = options.shardRanks};
   TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, SharedMemory::create(grid, bytesPerRank));
+  return LocalGroup(std::move(memory), options);
+}
+
+Result<LocalGroup> LocalGroup::join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
+                                    LocalOptions options) {
+  const Grid grid{.ranks = ranks, .shardRanks = options.shardRanks};
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, joinSharedMemory(place, grid, bytesPerRank));
   return LocalGroup(std::move(memory), options);
 }
 

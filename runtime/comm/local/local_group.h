@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace trainc {
@@ -20,6 +21,14 @@ struct LocalOptions {
   uint32_t shardRanks = 1;
 };
 
+/// A rank that a launcher started by itself, among the others of the host.
+struct LocalPlace {
+  uint32_t rank = 0;
+  std::string job;          ///< the same for all ranks, and for no other job of this user on the host
+  uint64_t fingerprint = 0; ///< of what the ranks run, which must be the same
+  double waitSeconds = 60;  ///< how long to wait for the others to come
+};
+
 /// Made once, before ranks are forked or threads started; then each rank takes its communicator.
 /// Communicators may outlive the group.
 class LocalGroup {
@@ -28,6 +37,13 @@ public:
   /// touches cost nothing. Fails (kInvalidInput) without ranks or where shard groups do not divide them,
   /// (kFailed) when there is no such amount of memory.
   static Result<LocalGroup> create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {});
+
+  /// The group of processes that have no parent in common: every rank calls it, and they wait for each other.
+  /// The arguments are those of create(), the same on all ranks. Fails on all of them alike: (kFailed) when
+  /// one does not come in time, (kInvalidInput) when two say that they are the same, or one runs something
+  /// else.
+  static Result<LocalGroup> join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
+                                 LocalOptions options = {});
 
   /// The communicator of one rank, once per rank, in the process that is the rank. Fails (kFailed) where the
   /// system starts no more threads.

@@ -15,11 +15,38 @@ namespace {
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
+Status refuse(Grid grid, uint64_t bytesPerRank, const char *reason) {
+  return failed("cannot share {} bytes for each of {} ranks: {}; compile for less with a smaller "
+                "--micro-batch or --memory-limit",
+                bytesPerRank, grid.ranks, reason);
+}
+
 } // namespace
 
 Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t bytesPerRank) {
-  const uint32_t ranks = grid.ranks;
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, map(-1, grid, bytesPerRank));
+  memory->initialise();
+  return memory;
+}
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::createIn(int descriptor, Grid grid,
+                                                             uint64_t bytesPerRank) {
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, map(descriptor, grid, bytesPerRank));
+  const uint64_t bytes = memory->controlBytes_ + grid.ranks * memory->bytesPerRank_;
+  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
+    return refuse(grid, bytesPerRank, std::strerror(errno));
+  memory->initialise();
+  return memory;
+}
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::attach(int descriptor, Grid grid, uint64_t bytesPerRank) {
+  return map(descriptor, grid, bytesPerRank);
+}
+
+/// Maps a file, which may still have to grow; without one (-1), memory that children inherit.
+Result<std::shared_ptr<SharedMemory>> SharedMemory::map(int descriptor, Grid grid, uint64_t bytesPerRank) {
   TRAINC_RETURN_IF_ERROR(checkGrid(grid));
+  const uint32_t ranks = grid.ranks;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t controlBytes =
       roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState) + grid.sets() * sizeof(Barrier), page);
@@ -29,22 +56,20 @@ Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t b
                   ranks);
   const uint64_t rankBytes = roundUp(bytesPerRank, page);
   const uint64_t bytes = controlBytes + ranks * rankBytes;
-  void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const int flags = MAP_SHARED | (descriptor < 0 ? MAP_ANONYMOUS : 0);
+  void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, descriptor, 0);
   if (base == MAP_FAILED)
-    return failed("cannot share {} bytes for each of {} ranks: {}; compile for less with a smaller "
-                  "--micro-batch or --memory-limit",
-                  bytesPerRank, ranks, std::strerror(errno));
+    return refuse(grid, bytesPerRank, std::strerror(errno));
   madvise(base, bytes, MADV_HUGEPAGE); // a hint: without it ranks only fault more often
   return std::shared_ptr<SharedMemory>(
       new SharedMemory(static_cast<std::byte *>(base), grid, controlBytes, rankBytes));
 }
 
-SharedMemory::SharedMemory(std::byte *base, Grid grid, uint64_t controlBytes, uint64_t bytesPerRank)
-    : base_(base), grid_(grid), controlBytes_(controlBytes), bytesPerRank_(bytesPerRank) {
+void SharedMemory::initialise() const {
   new (base_) ControlBlock;
-  for (uint32_t rank = 0; rank < grid.ranks; ++rank)
+  for (uint32_t rank = 0; rank < grid_.ranks; ++rank)
     new (&state(rank)) RankState;
-  for (uint32_t set = 0; set < grid.sets(); ++set)
+  for (uint32_t set = 0; set < grid_.sets(); ++set)
     new (&barrier(set)) Barrier;
 }
 

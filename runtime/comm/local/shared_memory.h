@@ -54,13 +54,17 @@ struct alignas(64) ControlBlock {
   std::array<FailureRecord, 8> failures;
 };
 
-/// One mapping, shared by threads and by processes that are forked after its making. It has no name, so none
-/// of it stays when the last process ends.
+/// One mapping, shared by threads, by processes that are forked after its making, and by those that get a
+/// descriptor. It has no name, so none of it stays when the last process ends.
 class SharedMemory {
 public:
   /// Fails (kInvalidInput) without ranks or where shard groups do not divide them, (kFailed) when there is no
   /// such amount of memory.
   static Result<std::shared_ptr<SharedMemory>> create(Grid grid, uint64_t bytesPerRank);
+  /// The same in a file that nobody has used yet; `descriptor` is that of a memfd and may be closed then.
+  static Result<std::shared_ptr<SharedMemory>> createIn(int descriptor, Grid grid, uint64_t bytesPerRank);
+  /// What another process created in the file, from the same arguments.
+  static Result<std::shared_ptr<SharedMemory>> attach(int descriptor, Grid grid, uint64_t bytesPerRank);
 
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
@@ -85,7 +89,10 @@ public:
   std::string failure() const;
 
 private:
-  SharedMemory(std::byte *base, Grid grid, uint64_t controlBytes, uint64_t bytesPerRank);
+  SharedMemory(std::byte *base, Grid grid, uint64_t controlBytes, uint64_t bytesPerRank)
+      : base_(base), grid_(grid), controlBytes_(controlBytes), bytesPerRank_(bytesPerRank) {}
+  static Result<std::shared_ptr<SharedMemory>> map(int descriptor, Grid grid, uint64_t bytesPerRank);
+  void initialise() const;
 
   std::byte *base_;
   Grid grid_;

@@ -10,16 +10,16 @@ namespace {
 /// Bytes that one thread copies at a time: large enough to hide the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
 
-unsigned availableThreads() {
+} // namespace
+
+unsigned availableCpus() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
     return static_cast<unsigned>(CPU_COUNT(&set));
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-} // namespace
-
-CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableThreads()) {}
+CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableCpus()) {}
 
 std::string CpuDevice::description() const {
   return fmt::format("cpu ({}, {} threads)", kernels_.level().empty() ? "no kernels" : kernels_.level(),

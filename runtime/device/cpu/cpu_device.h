@@ -10,6 +10,9 @@
 
 namespace trainc {
 
+/// CPUs that this process may run on.
+unsigned availableCpus();
+
 /// Every operation is done when its call returns. The bits of its results do not depend on the number of
 /// threads: tiles are fixed by the plan, and each is computed by one thread.
 class CpuDevice final : public Device {

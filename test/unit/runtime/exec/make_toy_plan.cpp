@@ -1,10 +1,15 @@
-// Writes the toy plan to a file, for tests of the trainrun program: make_toy_plan FILE
+// Writes the toy plan to a file, for tests of the trainrun program: make_toy_plan FILE [RANKS SHARD_RANKS]
 #include "test/unit/runtime/exec/toy_plan.h"
 
+#include <cstdlib>
+
 int main(int argc, char **argv) {
-  if (argc != 2)
+  using namespace trainc;
+  if (argc != 2 && argc != 4)
     return 2;
-  const trainc::Status status = trainc::writePlanFile(argv[1], trainc::test::toyPlan().payload());
+  const auto number = [&](int i) { return static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)); };
+  const test::PlanBuilder plan = argc == 4 ? test::toyPlan(number(2), number(3)) : test::toyPlan();
+  const Status status = writePlanFile(argv[1], plan.payload());
   if (!status.ok())
     fmt::print(stderr, "{}\n", status.message());
   return status.exitCode();

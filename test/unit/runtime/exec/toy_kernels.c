@@ -85,6 +85,14 @@ void toy_begin(void *const *args, int64_t begin, int64_t end) {
     gradient[i] = 0;
 }
 
+// (labels of a micro-batch [32], targets)
+void toy_count(void *const *args, int64_t begin, int64_t end) {
+  const int *labels = args[0];
+  float *targets = args[1];
+  for (int i = 0; i < 32; ++i)
+    *targets += labels[i] != kIgnore;
+}
+
 // (weights, tokens [32], labels [32], targets, gradient, loss)
 void toy_micro(void *const *args, int64_t begin, int64_t end) {
   const float *weights = args[0], *targets = args[3];

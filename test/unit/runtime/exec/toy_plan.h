@@ -12,4 +12,12 @@ inline constexpr uint64_t kToyVocabulary = 16, kToyLength = 8, kToyMicroBatch = 
 /// tokens. Labels of -100 are ignored. Constant learning rate 0.5; the export is config.json.
 PlanBuilder toyPlan();
 
+/// Micro-batches of a step over all ranks, in plans of several.
+inline constexpr uint64_t kToyMicroBatches = 12;
+
+/// The same model on `ranks` ranks, which divide the 12 micro-batches of a step; both must divide it. Of each
+/// `shardRanks` ranks each keeps a part of the weights and of the momentum, which are gathered before they
+/// are used.
+PlanBuilder toyPlan(uint32_t ranks, uint32_t shardRanks);
+
 } // namespace trainc::test

@@ -91,6 +91,18 @@ TEST(Log, ProgressStaysBelowMessages) {
   EXPECT_EQ(captured.read(), "after\r\n");
 }
 
+TEST(Log, APrefixBeginsEveryLineAndNothingIsRedrawn) {
+  Captured file(/*terminal=*/false);
+  Log(file.stream(), LogLevel::kWarning, "[rank 2] ").error("two\nlines");
+  EXPECT_EQ(file.read(), "[rank 2] error: two\n[rank 2] lines\n");
+  Captured terminal(/*terminal=*/true);
+  Log log(terminal.stream(), LogLevel::kInfo, "[rank 2] ");
+  EXPECT_FALSE(log.isTerminal());
+  log.progress("step 1");
+  log.info("below another rank's progress");
+  EXPECT_EQ(terminal.read(), "\r\x1b[K[rank 2] below another rank's progress\r\n");
+}
+
 TEST(Progress, LineShowsSpeedAndRemainingTime) {
   Captured captured(false);
   Log log(captured.stream(), LogLevel::kInfo);

@@ -1,0 +1,154 @@
+#include "runtime/comm/local/local_join.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/hash.h"
+#include "runtime/comm/local/local_socket.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <sys/mman.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace trainc {
+
+namespace {
+
+/// What a rank says when it comes.
+struct Hello {
+  uint32_t rank, ranks;
+  uint64_t fingerprint, bytesPerRank;
+};
+
+/// What rank 0 answers: this with the memory, or why the ranks cannot run.
+constexpr std::string_view kWelcome = "welcome";
+constexpr size_t kLongestAnswer = 1000;
+constexpr auto kBetweenTries = std::chrono::milliseconds(10);
+
+/// Other users' jobs, and other jobs of this user, have other names; one of any length fits.
+std::string socketName(const LocalPlace &place) {
+  return fmt::format("trainc-{}-{:016x}", ::geteuid(), xxh3(std::as_bytes(std::span(place.job))));
+}
+
+/// Rank 0's side.
+class Host {
+public:
+  Host(const LocalPlace &place, Grid grid, uint64_t bytesPerRank)
+      : place_(place), grid_(grid), bytesPerRank_(bytesPerRank),
+        deadline_(steadySeconds() + place.waitSeconds), guests_(grid.ranks) {}
+
+  Result<std::shared_ptr<SharedMemory>> run() {
+    TRAINC_RETURN_IF_ERROR(gather());
+    const Descriptor file(::memfd_create("trainc", MFD_CLOEXEC));
+    Result<std::shared_ptr<SharedMemory>> memory =
+        file ? SharedMemory::createIn(file.get(), grid_, bytesPerRank_)
+             : failed("cannot share memory with the other ranks: {}", std::strerror(errno));
+    if (!memory.ok())
+      return refuse(memory.status());
+    answer(kWelcome, file.get());
+    return memory;
+  }
+
+private:
+  /// Waits until all have come.
+  Status gather() {
+    const std::optional<Descriptor> listener =
+        listenLocally(socketName(place_), static_cast<int>(grid_.ranks));
+    if (!listener)
+      return failed("rank 0 cannot wait for the other ranks: another job of this user on this host is called "
+                    "'{}', too (MASTER_PORT); give each job a number of its own",
+                    place_.job);
+    for (uint32_t count = 1; count < grid_.ranks; ++count) {
+      std::optional<Descriptor> guest = acceptLocally(*listener, deadline_);
+      std::optional<Packet> packet;
+      if (guest)
+        packet = receivePacket(*guest, sizeof(Hello), deadline_);
+      if (!packet || packet->bytes.size() != sizeof(Hello))
+        return refuse(failed("{} of {} ranks have come within {} s; start all of them on this host, with the "
+                             "same MASTER_PORT, or use --comm=mpi for several hosts",
+                             count, grid_.ranks, place_.waitSeconds));
+      Hello hello{};
+      std::memcpy(&hello, packet->bytes.data(), sizeof(hello));
+      others_.push_back(std::move(*guest));
+      TRAINC_RETURN_IF_ERROR(check(hello));
+    }
+    return {};
+  }
+
+  Status check(const Hello &hello) {
+    if (hello.ranks != grid_.ranks || hello.fingerprint != place_.fingerprint ||
+        hello.bytesPerRank != bytesPerRank_)
+      return refuse(
+          invalidInput("rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all "
+                       "ranks with the same plan file",
+                       hello.rank, hello.fingerprint, place_.fingerprint));
+    if (hello.rank == 0 || hello.rank >= grid_.ranks || guests_[hello.rank])
+      return refuse(
+          invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
+                       "its own, from 0 to {}",
+                       place_.job, hello.rank, grid_.ranks - 1));
+    guests_[hello.rank] = true;
+    return {};
+  }
+
+  /// Tells all that have come so far.
+  void answer(std::string_view text, int file) {
+    for (const Descriptor &other : others_)
+      sendPacket(other, std::as_bytes(std::span(text.substr(0, kLongestAnswer))), file);
+  }
+
+  Status refuse(Status status) {
+    answer((status.exitCode() == 2 ? "2" : "1") + status.message(), -1);
+    return status;
+  }
+
+  const LocalPlace &place_;
+  Grid grid_;
+  uint64_t bytesPerRank_;
+  double deadline_;
+  std::vector<bool> guests_; ///< by rank: who has come
+  std::vector<Descriptor> others_;
+};
+
+/// Rank 0 may come later.
+std::optional<Descriptor> findHost(const std::string &name, double deadline) {
+  for (;;) {
+    std::optional<Descriptor> socket = connectLocally(name);
+    if (socket || steadySeconds() >= deadline)
+      return socket;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, uint64_t bytesPerRank) {
+  const double deadline = steadySeconds() + place.waitSeconds;
+  const std::optional<Descriptor> socket = findHost(socketName(place), deadline);
+  if (!socket)
+    return failed("rank {}: rank 0 has not come within {} s; start all ranks on this host, with the same "
+                  "MASTER_PORT, or use --comm=mpi for several hosts",
+                  place.rank, place.waitSeconds);
+  const Hello hello{place.rank, grid.ranks, place.fingerprint, bytesPerRank};
+  sendPacket(*socket, std::as_bytes(std::span(&hello, 1)));
+  // Rank 0 gives up first, and says why.
+  const std::optional<Packet> packet = receivePacket(*socket, kLongestAnswer + 1, deadline + 1);
+  if (!packet)
+    return failed("rank {}: rank 0 ended before all ranks had come", place.rank);
+  if (packet->bytes != kWelcome)
+    return Status(packet->bytes.front() == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed,
+                  packet->bytes.substr(1));
+  return SharedMemory::attach(packet->descriptor.get(), grid, bytesPerRank);
+}
+
+} // namespace
+
+Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, Grid grid,
+                                                       uint64_t bytesPerRank) {
+  if (place.rank == 0)
+    return Host(place, grid, bytesPerRank).run();
+  return visit(place, grid, bytesPerRank);
+}
+
+} // namespace trainc

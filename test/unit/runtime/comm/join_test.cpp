@@ -1,0 +1,100 @@
+// Ranks that no common parent has forked.
+#include "runtime/base/clock.h"
+#include "test/unit/runtime/comm/support.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <thread>
+#include <unistd.h>
+
+namespace trainc {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr uint64_t kBytes = 4096;
+
+/// A name that no other test uses at the same time.
+LocalPlace placeOf(uint32_t rank) {
+  const auto *test = testing::UnitTest::GetInstance()->current_test_info();
+  return {.rank = rank,
+          .job = fmt::format("{}-{}", test->name(), ::getpid()),
+          .fingerprint = 7,
+          .waitSeconds = 20};
+}
+
+/// Has all places join at once; what each gets.
+std::vector<Status> joinAll(const std::vector<LocalPlace> &places, uint32_t ranks,
+                            const std::function<Status(uint32_t, Communicator &)> &body) {
+  std::vector<Status> statuses(places.size());
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < places.size(); ++i)
+    threads.emplace_back([&, i] {
+      const auto group = LocalGroup::join(places[i], ranks, kBytes, {.timeoutSeconds = 20, .slots = 1});
+      statuses[i] = group.status();
+      if (group.ok())
+        statuses[i] = body(places[i].rank, **group->communicator(places[i].rank));
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  return statuses;
+}
+
+Status nothing(uint32_t, Communicator &) { return {}; }
+
+TEST(LocalJoin, RanksShareMemory) {
+  const auto sum = [](uint32_t rank, Communicator &communicator) -> Status {
+    TRAINC_ASSIGN_OR_RETURN(std::byte *const bytes, communicator.allocate("value", sizeof(float)));
+    auto *value = reinterpret_cast<float *>(bytes);
+    *value = static_cast<float>(rank + 1);
+    communicator.start(
+        0, {.kind = CollectiveKind::kAllReduce, .source = bytes, .destination = bytes, .elements = 1});
+    TRAINC_RETURN_IF_ERROR(communicator.wait(0));
+    return *value == 6 ? Status() : failed("{}", *value);
+  };
+  for (const Status &status : joinAll({placeOf(2), placeOf(0), placeOf(1)}, 3, sum))
+    EXPECT_TRUE(status.ok()) << status.message();
+}
+
+TEST(LocalJoin, AnotherPlanIsNamedOnAllRanks) {
+  LocalPlace other = placeOf(1);
+  other.fingerprint = 8;
+  for (const Status &status : joinAll({placeOf(0), other}, 2, nothing)) {
+    EXPECT_EQ(status.exitCode(), 2);
+    EXPECT_THAT(
+        status.message(),
+        HasSubstr("rank 1 runs another plan (checksum 0000000000000008) than rank 0 (0000000000000007)"));
+  }
+}
+
+TEST(LocalJoin, TwoOfTheSameRankAreRefused) {
+  const std::vector<Status> statuses = joinAll({placeOf(0), placeOf(1), placeOf(1)}, 3, nothing);
+  for (const Status &status : statuses)
+    EXPECT_THAT(status.message(),
+                HasSubstr("say that they are rank 1; give each a RANK of its own, from 0 to 2"));
+}
+
+TEST(LocalJoin, ARankThatDoesNotComeIsNotWaitedForLonger) {
+  LocalPlace first = placeOf(0), second = placeOf(1);
+  first.waitSeconds = second.waitSeconds = 0.3;
+  const double before = steadySeconds();
+  for (const Status &status : joinAll({first, second}, 3, nothing)) {
+    EXPECT_EQ(status.exitCode(), 1);
+    EXPECT_THAT(status.message(), HasSubstr("2 of 3 ranks have come within 0.3 s"));
+  }
+  EXPECT_THAT(LocalGroup::join(second, 3, kBytes).status().message(),
+              HasSubstr("rank 1: rank 0 has not come within 0.3 s"));
+  EXPECT_LT(steadySeconds() - before, 5);
+}
+
+TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
+  LocalPlace first = placeOf(0);
+  first.waitSeconds = 1;
+  const std::vector<Status> statuses = joinAll({first, first}, 2, nothing);
+  EXPECT_THAT(statuses[0].message() + statuses[1].message(),
+              AllOf(HasSubstr("1 of 2 ranks have come"), HasSubstr("another job of this user")));
+}
+
+} // namespace
+} // namespace trainc

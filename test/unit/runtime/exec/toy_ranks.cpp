@@ -1,0 +1,163 @@
+// The toy plan for several ranks.
+#include "test/unit/runtime/exec/toy_plan.h"
+
+#include <algorithm>
+
+namespace trainc::test {
+
+namespace {
+
+using fb::CollectiveKind;
+using fb::DType;
+using Body = PlanBuilder::Body;
+
+constexpr uint64_t kWeights = kToyVocabulary * kToyVocabulary;
+constexpr uint64_t kMicroTokens = kToyMicroBatch * kToyLength;
+/// Elements on a border of 64 bytes.
+constexpr uint64_t kBorder = 16;
+
+void start(Body &body, fb::StartT start, fb::Operand from, fb::Operand to, uint32_t source) {
+  start.dtype = DType::F32;
+  start.source = std::make_unique<fb::Operand>(from);
+  start.destination = std::make_unique<fb::Operand>(to);
+  auto &instruction = body.emplace_back(std::make_unique<fb::InstructionT>());
+  instruction->operation.Set(std::move(start));
+  instruction->source = source;
+}
+
+void wait(Body &body, uint32_t slot, uint32_t source) {
+  fb::WaitT wait;
+  wait.slot = slot;
+  auto &instruction = body.emplace_back(std::make_unique<fb::InstructionT>());
+  instruction->operation.Set(std::move(wait));
+  instruction->source = source;
+}
+
+void allReduce(Body &body, uint32_t buffer, uint64_t elements, uint32_t source) {
+  fb::StartT sum;
+  sum.kind = CollectiveKind::AllReduce;
+  sum.elements = elements;
+  start(body, std::move(sum), at(buffer), at(buffer), source);
+  wait(body, 0, source);
+}
+
+uint32_t find(const PlanBuilder &b, std::string_view name) {
+  const auto found = std::ranges::find(b.plan.buffers, name, [](const auto &buffer) { return buffer->name; });
+  return static_cast<uint32_t>(found - b.plan.buffers.begin());
+}
+
+fb::EntryT &entry(PlanBuilder &b, std::string_view name) {
+  return **std::ranges::find(b.plan.entries, name, [](const auto &entry) { return entry->name; });
+}
+
+/// Puts `first` before the instructions of an entry.
+void prepend(fb::EntryT &entry, Body first) {
+  std::ranges::move(entry.instructions, std::back_inserter(first));
+  entry.instructions = std::move(first);
+}
+
+/// Targets are counted micro-batch by micro-batch.
+void countTargets(PlanBuilder &b, uint64_t accumulate) {
+  const uint32_t targets = find(b, "targets");
+  const uint32_t labels = b.buffer("labels of the step", PlanBuilder::kScratch, DType::I32,
+                                   accumulate * kMicroTokens, fb::Role::Input);
+  const uint32_t count =
+      b.kernel("toy_count", 1,
+               {{fb::Access::Read, DType::I32, kMicroTokens * 4}, {fb::Access::ReadWrite, DType::F32, 4}});
+  fb::EntryT &begin = entry(b, "begin_step");
+  begin.inputs[0]->buffer = labels;
+  begin.inputs[0]->shape[0] = accumulate * kToyMicroBatch;
+  begin.instructions.clear();
+  b.zero(begin.instructions, at(targets), 4);
+  b.zero(begin.instructions, at(find(b, "loss")), 4);
+  b.zero(begin.instructions, at(find(b, "wte.gradient")), kWeights * 4);
+  b.launch(b.loop(begin.instructions, accumulate), count,
+           {at(labels, 0, static_cast<int64_t>(kMicroTokens * 4)), at(targets)});
+}
+
+/// Targets, gradients and losses are those of all ranks.
+void sumOverRanks(PlanBuilder &b, uint32_t source) {
+  allReduce(entry(b, "begin_step").instructions, find(b, "targets"), 1, source);
+  Body sums;
+  allReduce(sums, find(b, "wte.gradient"), kWeights, source);
+  allReduce(sums, find(b, "loss"), 1, source);
+  prepend(entry(b, "update"), std::move(sums));
+}
+
+/// A tensor of which each rank keeps a part, and the whole of it, which is not saved.
+struct Divided {
+  uint32_t whole, part;
+  uint64_t elements; ///< of a part
+};
+
+/// Makes a buffer that holds a state one of parts.
+Divided divide(PlanBuilder &b, const std::string &state, const std::string &buffer, uint32_t shardRanks) {
+  const uint64_t elements =
+      (kWeights / shardRanks + kBorder - 1 + (kWeights % shardRanks != 0)) / kBorder * kBorder;
+  const uint32_t old = find(b, buffer);
+  const auto found = std::ranges::find(b.plan.states, state, [](const auto &each) { return each->name; });
+  const Divided result{
+      b.buffer("all of " + state, PlanBuilder::kPersistent, DType::F32, elements * shardRanks),
+      b.buffer("part of " + state, PlanBuilder::kPersistent, DType::F32, elements, (*found)->role), elements};
+  (*found)->buffer = result.part;
+  (*found)->divided = true;
+  b.plan.buffers[old]->role = fb::Role::Workspace;
+  for (const auto &each : b.plan.entries)
+    for (const auto &instruction : each->instructions) {
+      if (fb::LaunchT *launch = instruction->operation.AsLaunch())
+        for (fb::Operand &operand : launch->args)
+          if (operand.buffer() == old)
+            operand = at(result.whole);
+      if (fb::ZeroT *zero = instruction->operation.AsZero(); zero && zero->destination->buffer() == old)
+        *zero->destination = at(result.whole);
+    }
+  return result;
+}
+
+void gather(Body &body, const Divided &tensor, uint32_t shardRanks, uint32_t source) {
+  fb::StartT gather;
+  gather.kind = CollectiveKind::AllGather;
+  gather.group = fb::Group::Shard;
+  gather.elements = tensor.elements * shardRanks;
+  start(body, std::move(gather), at(tensor.part), at(tensor.whole), source);
+  wait(body, 0, source);
+}
+
+void keepPart(PlanBuilder &b, Body &body, const Divided &tensor) {
+  b.copy(body, at(tensor.whole, 0, 0, tensor.elements * 4), at(tensor.part), tensor.elements * 4);
+}
+
+void divideStates(PlanBuilder &b, uint32_t shardRanks, uint32_t source) {
+  const Divided weights = divide(b, "wte.weight", "wte", shardRanks);
+  const Divided momentum = divide(b, "exp_avg.wte.weight", "exp_avg.wte", shardRanks);
+  for (const char *name : {"begin_step", "eval", "prefill"}) {
+    Body first;
+    gather(first, weights, shardRanks, source);
+    if (std::string_view(name) == "begin_step")
+      gather(first, momentum, shardRanks, source);
+    prepend(entry(b, name), std::move(first));
+  }
+  for (const char *name : {"init", "update"}) {
+    keepPart(b, entry(b, name).instructions, weights);
+    keepPart(b, entry(b, name).instructions, momentum);
+  }
+}
+
+} // namespace
+
+PlanBuilder toyPlan(uint32_t ranks, uint32_t shardRanks) {
+  PlanBuilder b = toyPlan();
+  b.plan.ranks = ranks;
+  b.plan.shard_ranks = shardRanks;
+  b.plan.slots = ranks > 1 ? 1 : 0;
+  b.plan.training->accumulate = kToyMicroBatches / ranks;
+  const uint32_t source = b.source("wte: dist.collective", 9);
+  countTargets(b, b.plan.training->accumulate);
+  if (ranks > 1)
+    sumOverRanks(b, source);
+  if (shardRanks > 1)
+    divideStates(b, shardRanks, source);
+  return b;
+}
+
+} // namespace trainc::test

@@ -1,0 +1,78 @@
+#include "tools/trainrun/launch_mode.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc {
+namespace {
+
+using testing::HasSubstr;
+
+Options optionsOf(std::optional<unsigned> processes, std::string comm = "auto") {
+  Options options;
+  options.plan = "x.plan";
+  options.processes = processes;
+  options.comm = std::move(comm);
+  return options;
+}
+
+RankPlace startedBy(Launcher launcher, uint32_t ranks, uint32_t localRanks) {
+  return {.launcher = launcher, .ranks = ranks, .localRanks = localRanks, .job = "1"};
+}
+
+LaunchMode modeOf(uint32_t ranks, const Options &options, const std::optional<RankPlace> &place = {}) {
+  const Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
+  EXPECT_TRUE(mode.ok()) << mode.status().message();
+  return mode.ok() ? *mode : LaunchMode::kAlone;
+}
+
+std::string errorOf(uint32_t ranks, const Options &options, const std::optional<RankPlace> &place = {}) {
+  const Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
+  EXPECT_EQ(mode.status().exitCode(), 2);
+  return mode.status().message();
+}
+
+TEST(LaunchMode, OneRank) {
+  EXPECT_EQ(modeOf(1, optionsOf({})), LaunchMode::kAlone);
+  EXPECT_EQ(modeOf(1, optionsOf(1)), LaunchMode::kAlone);
+  RankPlace script = startedBy(Launcher::kSrun, 4, 4);
+  script.started = false;
+  EXPECT_EQ(modeOf(1, optionsOf({}), script), LaunchMode::kAlone);
+}
+
+TEST(LaunchMode, ProcessesOfThisHost) {
+  EXPECT_EQ(modeOf(4, optionsOf(4)), LaunchMode::kFork);
+  RankPlace script = startedBy(Launcher::kSrun, 4, 4);
+  script.started = false;
+  EXPECT_EQ(modeOf(4, optionsOf(4), script), LaunchMode::kFork);
+}
+
+TEST(LaunchMode, RanksOfALauncher) {
+  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kJoin);
+  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kSrun, 4, 4)), LaunchMode::kJoin);
+  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "local"), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kJoin);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "mpi"), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kMpi);
+}
+
+TEST(LaunchMode, ErrorsSayWhatToDo) {
+  EXPECT_EQ(errorOf(4, optionsOf({})), "x.plan: the plan is for 4 ranks: add --nproc-per-node=4, or start it "
+                                       "with mpirun, srun or torchrun");
+  EXPECT_THAT(errorOf(1, optionsOf(2)), HasSubstr("the plan x.plan is for 1 rank; leave the option out"));
+  EXPECT_THAT(errorOf(4, optionsOf(2)), HasSubstr("is for 4 ranks: add --nproc-per-node=4"));
+  EXPECT_THAT(errorOf(2, optionsOf(2, "mpi")), HasSubstr("contradict each other"));
+  EXPECT_THAT(errorOf(2, optionsOf(2), startedBy(Launcher::kTorchrun, 2, 2)),
+              HasSubstr("torchrun started 2 ranks already"));
+  EXPECT_THAT(errorOf(4, optionsOf({}), startedBy(Launcher::kTorchrun, 2, 2)),
+              HasSubstr("the plan is for 4 ranks, but torchrun started 2"));
+  EXPECT_THAT(errorOf(1, optionsOf({}), startedBy(Launcher::kTorchrun, 2, 2)),
+              HasSubstr("the plan is for 1 rank, but torchrun started 2"));
+  EXPECT_THAT(errorOf(4, optionsOf({}, "local"), startedBy(Launcher::kTorchrun, 4, 2)),
+              HasSubstr("need --comm=mpi"));
+  RankPlace unnamed = startedBy(Launcher::kTorchrun, 2, 2);
+  unnamed.job.clear();
+  EXPECT_THAT(errorOf(2, optionsOf({}), unnamed), HasSubstr("set MASTER_PORT"));
+}
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,97 @@
+#include "tools/trainrun/rank_place.h"
+
+#include <gmock/gmock.h>
+#include <map>
+
+namespace trainc {
+namespace {
+
+using testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+Result<std::optional<RankPlace>> read(const Variables &variables) {
+  return placeFromEnvironment([&](const char *name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+RankPlace placeOf(const Variables &variables) {
+  const Result<std::optional<RankPlace>> place = read(variables);
+  EXPECT_TRUE(place.ok() && *place);
+  return place.ok() && *place ? **place : RankPlace();
+}
+
+std::string errorOf(const Variables &variables) {
+  const Result<std::optional<RankPlace>> place = read(variables);
+  EXPECT_EQ(place.status().exitCode(), 2);
+  return place.status().message();
+}
+
+TEST(RankPlace, NoLauncher) {
+  const auto place = read({{"MASTER_PORT", "29500"}, {"RANK", "1"}});
+  EXPECT_TRUE(place.ok() && !*place);
+}
+
+TEST(RankPlace, Torchrun) {
+  const RankPlace place = placeOf({{"RANK", "5"},
+                                   {"WORLD_SIZE", "8"},
+                                   {"LOCAL_RANK", "1"},
+                                   {"LOCAL_WORLD_SIZE", "4"},
+                                   {"MASTER_PORT", "29500"}});
+  EXPECT_EQ(place.launcher, Launcher::kTorchrun);
+  EXPECT_EQ(place.rank, 5U);
+  EXPECT_EQ(place.ranks, 8U);
+  EXPECT_EQ(place.localRank, 1U);
+  EXPECT_EQ(place.localRanks, 4U);
+  EXPECT_EQ(place.job, "29500");
+}
+
+TEST(RankPlace, WithoutLocalVariablesAllAreOnOneHost) {
+  const RankPlace place = placeOf({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
+  EXPECT_EQ(place.localRank, 1U);
+  EXPECT_EQ(place.localRanks, 2U);
+  EXPECT_EQ(place.job, "");
+}
+
+TEST(RankPlace, OpenMpi) {
+  const RankPlace place = placeOf({{"OMPI_COMM_WORLD_RANK", "3"},
+                                   {"OMPI_COMM_WORLD_SIZE", "4"},
+                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                   {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                   {"PMIX_NAMESPACE", "job-1"},
+                                   {"SLURM_PROCID", "0"},
+                                   {"SLURM_NTASKS", "1"}});
+  EXPECT_EQ(place.launcher, Launcher::kMpirun);
+  EXPECT_EQ(place.rank, 3U);
+  EXPECT_EQ(place.localRanks, 2U);
+  EXPECT_EQ(place.job, "job-1");
+}
+
+TEST(RankPlace, Srun) {
+  Variables variables = {{"SLURM_PROCID", "1"},        {"SLURM_NTASKS", "2"},  {"SLURM_LOCALID", "1"},
+                         {"SLURM_JOB_ID", "77"},       {"SLURM_STEP_ID", "3"}, {"SLURM_STEP_NUM_TASKS", "2"},
+                         {"SLURM_STEP_NUM_NODES", "1"}};
+  EXPECT_TRUE(placeOf(variables).started);
+  EXPECT_EQ(placeOf(variables).localRanks, 2U);
+  EXPECT_EQ(placeOf(variables).job, "77.3");
+  variables["SLURM_STEP_NUM_NODES"] = "2";
+  variables["SLURM_LOCALID"] = "0";
+  EXPECT_EQ(placeOf(variables).localRanks, 1U);
+}
+
+TEST(RankPlace, AScriptOfSlurmIsNoRank) {
+  const RankPlace place = placeOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_NNODES", "1"}});
+  EXPECT_FALSE(place.started);
+  EXPECT_EQ(place.ranks, 4U);
+}
+
+TEST(RankPlace, ErrorsNameTheVariable) {
+  EXPECT_THAT(errorOf({{"RANK", "one"}, {"WORLD_SIZE", "2"}}), HasSubstr("variable RANK is 'one'"));
+  EXPECT_THAT(errorOf({{"RANK", "2"}, {"WORLD_SIZE", "2"}}),
+              HasSubstr("RANK=2 and WORLD_SIZE=2 contradict each other"));
+  EXPECT_THAT(errorOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"LOCAL_RANK", "3"}}), HasSubstr("LOCAL_RANK=3"));
+}
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,194 @@
+// Ranks that are killed, stopped, that fail or hang: the others end, and nothing is left.
+#include "tools/trainrun/supervisor.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/stop_signal.h"
+#include "runtime/comm/local/local_group.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace trainc {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr uint32_t kRanks = 3;
+
+/// Names in the folder of shared memory.
+std::vector<std::string> segments() {
+  std::vector<std::string> names;
+  for (const auto &entry : std::filesystem::directory_iterator("/dev/shm"))
+    names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Meets the others until one is missing; what that says is on standard error. 0 once it was met `times`.
+int meet(const LocalGroup &group, uint32_t rank, int times) {
+  const auto communicator = group.communicator(rank);
+  for (int i = 0; i < times; ++i)
+    if (const Status status = (*communicator)->barrier(); !status.ok()) {
+      (void)std::fprintf(stderr, "%s\n", status.message().c_str());
+      return 1;
+    }
+  return 0;
+}
+
+constexpr int kForever = 1 << 30;
+
+class SupervisorTest : public testing::Test {
+protected:
+  SupervisorTest() : group_(*LocalGroup::create(kRanks, 64)), before_(segments()) {}
+
+  /// Runs ranks to their end, which is soon, and returns the exit code.
+  int run(std::function<int(uint32_t)> body, SupervisorTimes times = {}) {
+    const double start = steadySeconds();
+    Supervisor supervisor({.ranks = kRanks,
+                           .run = std::move(body),
+                           .fail = [&](uint32_t rank, std::string_view reason) { group_.fail(rank, reason); },
+                           .report = [&](std::string_view message) { reports_.emplace_back(message); }},
+                          times);
+    testing::internal::CaptureStderr();
+    const Result<int> code = supervisor.run();
+    said_ = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(code.ok()) << code.status().message();
+    EXPECT_LT(steadySeconds() - start, 10);
+    EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+    EXPECT_EQ(errno, ECHILD);
+    EXPECT_EQ(segments(), before_);
+    return code.ok() ? *code : -1;
+  }
+
+  LocalGroup group_;
+  std::vector<std::string> before_, reports_;
+  std::string said_;
+};
+
+TEST_F(SupervisorTest, AllSucceed) {
+  EXPECT_EQ(run([&](uint32_t rank) { return meet(group_, rank, 100); }), 0);
+  EXPECT_THAT(reports_, IsEmpty());
+}
+
+TEST_F(SupervisorTest, ARankThatIsKilledEndsTheOthers) {
+  const int code = run([&](uint32_t rank) {
+    if (rank == 1)
+      return meet(group_, rank, 10) + ::raise(SIGKILL);
+    return meet(group_, rank, kForever);
+  });
+  EXPECT_EQ(code, 128 + SIGKILL);
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("rank 1 was killed by signal 9 (Killed)")));
+  for (const uint32_t rank : {0U, 2U})
+    EXPECT_THAT(said_, HasSubstr(fmt::format("rank {}: barrier cannot be completed: rank 1 failed: it was "
+                                             "killed by signal 9 (Killed)",
+                                             rank)));
+}
+
+TEST_F(SupervisorTest, ARankThatIsStoppedEndsTheOthersAndIsKilled) {
+  const int code = run([&](uint32_t rank) {
+    if (rank == 2)
+      ::raise(SIGSTOP);
+    return meet(group_, rank, kForever);
+  });
+  EXPECT_EQ(code, 128 + SIGKILL);
+  EXPECT_THAT(reports_, ElementsAre(HasSubstr("rank 2 was stopped")));
+  EXPECT_THAT(said_, HasSubstr("rank 0: barrier cannot be completed: rank 2 failed: it was stopped"));
+}
+
+TEST_F(SupervisorTest, ARankThatIsContinuedGoesOn) {
+  const int code = run([&](uint32_t rank) {
+    if (rank == 0) {
+      const pid_t self = ::getpid();
+      const pid_t helper = ::fork();
+      if (helper == 0) {
+        ::usleep(100'000);
+        ::kill(self, SIGCONT);
+        ::_exit(0);
+      }
+      ::raise(SIGSTOP);
+      ::waitpid(helper, nullptr, 0);
+    }
+    return meet(group_, rank, 10);
+  });
+  EXPECT_EQ(code, 0);
+}
+
+TEST_F(SupervisorTest, TheFirstFailureIsTheExitCode) {
+  const int code = run([&](uint32_t rank) { return rank == 1 ? 2 : meet(group_, rank, kForever); });
+  EXPECT_EQ(code, 2);
+  EXPECT_THAT(reports_, IsEmpty()) << "the rank has said why";
+  EXPECT_THAT(said_, HasSubstr("rank 1 failed: it ended with exit code 2"));
+}
+
+TEST_F(SupervisorTest, WhoDoesNotEndIsKilled) {
+  const auto body = [&](uint32_t rank) { return rank == 0 ? 1 : ::pause(); };
+  EXPECT_EQ(run(body, {.others = 0.5}), 1);
+}
+
+TEST_F(SupervisorTest, SignalsAreHandedOnOnce) {
+  const pid_t parent = ::getpid();
+  const int code = run([&](uint32_t rank) {
+    catchStopSignals(SecondSignal::kLeftToParent);
+    if (meet(group_, rank, 1) != 0)
+      return 1;
+    if (rank == 0) {
+      ::kill(parent, SIGTERM);
+      ::kill(parent, SIGTERM);
+    }
+    while (!stopSignal())
+      ::usleep(1000);
+    ::usleep(100'000);
+    return std::string_view(stopSignal()) == "SIGTERM" ? 7 : 1;
+  });
+  EXPECT_EQ(code, 7);
+}
+
+TEST_F(SupervisorTest, ASecondSignalEndsAllAtOnce) {
+  const pid_t parent = ::getpid();
+  const int code = run([&](uint32_t rank) {
+    catchStopSignals(SecondSignal::kLeftToParent);
+    if (meet(group_, rank, 1) != 0)
+      return 1;
+    if (rank == 0) {
+      ::kill(parent, SIGTERM);
+      std::this_thread::sleep_for(std::chrono::milliseconds(500)); // whatever signals come
+      ::kill(parent, SIGINT);
+    }
+    for (;;)
+      ::pause();
+  });
+  EXPECT_EQ(code, 128 + SIGKILL);
+}
+
+TEST_F(SupervisorTest, RanksDieWithTheirParent) {
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    ::close(ends[0]);
+    Supervisor supervisor({.ranks = kRanks,
+                           .run =
+                               [&](uint32_t rank) {
+                                 if (meet(group_, rank, 1) == 0 && rank == 0)
+                                   ::kill(::getppid(), SIGKILL);
+                                 return ::pause();
+                               },
+                           .fail = [](uint32_t, std::string_view) {},
+                           .report = [](std::string_view) {}});
+    (void)supervisor.run();
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  char none = 0;
+  EXPECT_EQ(::read(ends[0], &none, 1), 0) << "the end comes when no rank holds the pipe any more";
+  ::close(ends[0]);
+  EXPECT_EQ(::waitpid(parent, nullptr, 0), parent);
+}
+
+} // namespace
+} // namespace trainc

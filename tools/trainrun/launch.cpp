@@ -1,0 +1,126 @@
+#include "tools/trainrun/launch.h"
+
+#include "runtime/comm/local/local_group.h"
+#include "runtime/comm/mpi/mpi_group.h"
+#include "runtime/exec/peers.h"
+#include "runtime/log/process_clock.h"
+#include "tools/trainrun/launch_mode.h"
+#include "tools/trainrun/rank_process.h"
+#include "tools/trainrun/supervisor.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace trainc {
+
+namespace {
+
+constexpr uint64_t kAlignment = 64;
+
+/// What a rank allocates of the memory that it shares: the plan's arenas, and what Peers needs.
+uint64_t sharedBytes(const fb::Plan &plan) {
+  uint64_t bytes = plan.ranks() * Peers::kValueBytes;
+  for (const fb::Arena *arena : *plan.arenas())
+    bytes += (arena->bytes() + kAlignment - 1) / kAlignment * kAlignment;
+  return bytes;
+}
+
+LocalOptions localOptions(const fb::Plan &plan) {
+  return {.slots = plan.slots() + 1, .shardRanks = plan.shard_ranks()};
+}
+
+Result<int> runAlone(const PlanFile &file, const Options &options) {
+  return runRankProcess(file, options, Rank(), FirstError());
+}
+
+/// In the process that is the rank.
+int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &group,
+               const FirstError &firstError, Rank rank) {
+  Result<std::unique_ptr<Communicator>> communicator = group.communicator(rank.index);
+  if (!communicator.ok()) {
+    group.fail(rank.index, communicator.status().message());
+    Log(stderr, LogLevel::kError, rank.logPrefix()).error("{}", communicator.status().message());
+    return communicator.status().exitCode();
+  }
+  rank.communicator = std::move(*communicator);
+  return runRankProcess(file, options, rank, firstError);
+}
+
+Result<int> runForks(const PlanFile &file, const Options &options) {
+  const uint32_t ranks = file.plan().ranks();
+  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group,
+                          LocalGroup::create(ranks, sharedBytes(file.plan()), localOptions(file.plan())));
+  const FirstError firstError;
+  Log log(stderr, LogLevel::kError);
+  const double before = secondsSinceProcessStart();
+  const auto run = [&](uint32_t rank) {
+    return runInGroup(file, options, group, firstError,
+                      {.index = rank,
+                       .localIndex = rank,
+                       .localRanks = ranks,
+                       .supervised = true,
+                       .secondsBefore = before});
+  };
+  Supervisor supervisor({.ranks = ranks,
+                         .run = run,
+                         .fail = [&](uint32_t rank, std::string_view reason) { group.fail(rank, reason); },
+                         .report = [&](std::string_view message) { log.error("{}", message); }});
+  return supervisor.run();
+}
+
+Result<int> runJoined(const PlanFile &file, const Options &options, const RankPlace &place) {
+  TRAINC_ASSIGN_OR_RETURN(
+      const LocalGroup group,
+      LocalGroup::join({.rank = place.rank, .job = place.job, .fingerprint = file.checksum()}, place.ranks,
+                       sharedBytes(file.plan()), localOptions(file.plan())));
+  return runInGroup(file, options, group, FirstError(),
+                    {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
+}
+
+/// MPI knows which rank this is; a launcher's variables only tell which ones share the host.
+Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::optional<RankPlace> &place) {
+  const fb::Plan &plan = file.plan();
+  Rank rank;
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator,
+                          openMpi({.slots = plan.slots() + 1, .shardRanks = plan.shard_ranks()}));
+  rank.index = rank.communicator->rank();
+  rank.localIndex = place ? place->localRank : rank.index;
+  rank.localRanks = place ? place->localRanks : 1;
+  if (rank.communicator->ranks() == plan.ranks())
+    return runRankProcess(file, options, rank, FirstError());
+  return invalidInput("{}: the plan is for {} ranks, but MPI has started {}: start it with mpirun -n {}, or "
+                      "srun --mpi=pmix -n {}",
+                      options.plan, plan.ranks(), rank.communicator->ranks(), plan.ranks(), plan.ranks());
+}
+
+Result<int> launchRanks(const Options &options) {
+  TRAINC_ASSIGN_OR_RETURN(const PlanFile file, PlanFile::open(options.plan));
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<RankPlace> place,
+                          placeFromEnvironment([](const char *name) { return std::getenv(name); }));
+  if (options.device == "null") // a dry run needs no peers
+    return place && place->rank > 0 ? 0 : runAlone(file, options);
+  TRAINC_ASSIGN_OR_RETURN(const LaunchMode mode, chooseLaunch(file.plan().ranks(), options, place));
+  switch (mode) {
+  case LaunchMode::kAlone:
+    return runAlone(file, options);
+  case LaunchMode::kFork:
+    return runForks(file, options);
+  case LaunchMode::kJoin:
+    return runJoined(file, options, *place);
+  case LaunchMode::kMpi:
+    return runOverMpi(file, options, place);
+  }
+  return 0;
+}
+
+} // namespace
+
+int launch(const Options &options) {
+  Result<int> code = launchRanks(options);
+  if (code.ok())
+    return *code;
+  Log(stderr, LogLevel::kError).error("{}", code.status().message());
+  return code.status().exitCode();
+}
+
+} // namespace trainc

@@ -1,0 +1,78 @@
+#include "tools/trainrun/launch_mode.h"
+
+namespace trainc {
+
+namespace {
+
+Status checkProcesses(uint32_t planRanks, const Options &options, const std::optional<RankPlace> &place) {
+  const unsigned processes = *options.processes;
+  if (planRanks == 1 && processes != 1)
+    return invalidInput("--nproc-per-node={}: the plan {} is for 1 rank; leave the option out, or compile "
+                        "with --ranks={}",
+                        processes, options.plan, processes);
+  if (processes != planRanks)
+    return invalidInput(
+        "--nproc-per-node={}: the plan {} is for {} ranks: add --nproc-per-node={}, or compile "
+        "with --ranks={}; for ranks on several hosts, start it with mpirun, srun or torchrun "
+        "and leave the option out",
+        processes, options.plan, planRanks, planRanks, processes);
+  if (place && place->started && place->ranks > 1)
+    return invalidInput("--nproc-per-node={}: {} started {} ranks already; leave the option out", processes,
+                        launcherName(place->launcher), place->ranks);
+  if (options.comm == "mpi" && processes > 1)
+    return invalidInput(
+        "--nproc-per-node={} and --comm=mpi contradict each other: MPI's ranks are started by "
+        "mpirun or srun; leave one out",
+        processes);
+  return {};
+}
+
+Status checkPlace(uint32_t planRanks, const Options &options, const RankPlace &place) {
+  if (place.ranks == planRanks)
+    return {};
+  return invalidInput("{}: the plan is for {} rank{}, but {} started {}: start {} instead, or compile with "
+                      "--ranks={}",
+                      options.plan, planRanks, planRanks == 1 ? "" : "s", launcherName(place.launcher),
+                      place.ranks, planRanks, place.ranks);
+}
+
+/// How ranks that a launcher started meet.
+Result<LaunchMode> meet(const Options &options, const RankPlace &place) {
+  const bool oneHost = place.localRanks == place.ranks;
+  if (options.comm == "auto" && (place.launcher == Launcher::kMpirun || !oneHost))
+    return LaunchMode::kMpi;
+  if (!oneHost)
+    return invalidInput("--comm=local: {} of the {} ranks are on this host, the others elsewhere; ranks of "
+                        "several hosts need --comm=mpi",
+                        place.localRanks, place.ranks);
+  if (place.job.empty())
+    return invalidInput(
+        "the ranks that {} started have nothing to find each other by; set MASTER_PORT to one "
+        "number for all of them, or use --comm=mpi",
+        launcherName(place.launcher));
+  return LaunchMode::kJoin;
+}
+
+} // namespace
+
+Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
+                                const std::optional<RankPlace> &place) {
+  if (options.processes) {
+    TRAINC_RETURN_IF_ERROR(checkProcesses(planRanks, options, place));
+    return planRanks == 1 ? LaunchMode::kAlone : LaunchMode::kFork;
+  }
+  if (place && (place->started || planRanks > 1))
+    TRAINC_RETURN_IF_ERROR(checkPlace(planRanks, options, *place));
+  if (planRanks == 1)
+    return LaunchMode::kAlone;
+  if (options.comm == "mpi")
+    return LaunchMode::kMpi;
+  if (place)
+    return meet(options, *place);
+  return invalidInput(
+      "{}: the plan is for {} ranks: add --nproc-per-node={}, or start it with mpirun, srun or "
+      "torchrun",
+      options.plan, planRanks, planRanks);
+}
+
+} // namespace trainc

@@ -1,0 +1,23 @@
+// How the ranks of a plan come to run.
+#pragma once
+
+#include "tools/trainrun/options.h"
+#include "tools/trainrun/rank_place.h"
+
+namespace trainc {
+
+/// What this process does about the plan's ranks.
+enum class LaunchMode : uint8_t {
+  kAlone, ///< it is the only rank
+  kFork,  ///< it starts the ranks as processes of this host, and looks after them
+  kJoin,  ///< it is one of the ranks of this host that a launcher started
+  kMpi,   ///< it is a rank, and MPI knows which
+};
+
+/// Chooses by --nproc-per-node, --comm and the launcher's variables (`place`). Fails (kInvalidInput) where
+/// these and the number of the plan's ranks contradict each other, or where nothing says how the ranks are
+/// started; the message says what to do.
+Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
+                                const std::optional<RankPlace> &place);
+
+} // namespace trainc

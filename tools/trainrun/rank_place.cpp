@@ -1,0 +1,98 @@
+#include "tools/trainrun/rank_place.h"
+
+#include "tools/common/validators.h"
+
+#include <array>
+
+namespace trainc {
+
+namespace {
+
+/// The variables of one launcher; null where it has none for it.
+struct Variables {
+  Launcher launcher;
+  const char *rank, *ranks, *localRank, *localRanks, *job;
+};
+
+constexpr std::array<Variables, 4> kKnown = {{
+    {Launcher::kTorchrun, "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_PORT"},
+    {Launcher::kMpirun, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE", "PMIX_NAMESPACE"},
+    {Launcher::kMpirun, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", nullptr},
+    {Launcher::kSrun, "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", nullptr, "SLURM_JOB_ID"},
+}};
+
+/// The number in a variable; `missing` where it is not set.
+Result<uint32_t> number(const Environment &environment, const char *name, uint32_t missing) {
+  const char *text = name ? environment(name) : nullptr;
+  if (!text)
+    return missing;
+  if (const std::optional<uint32_t> value = parseNumber<uint32_t>(text))
+    return *value;
+  return invalidInput("the environment variable {} is '{}'; expected a whole number, as a launcher sets it",
+                      name, text);
+}
+
+/// One job runs several steps, in turn or at once.
+std::string slurmStep(const Environment &environment, const std::string &job) {
+  const char *step = environment("SLURM_STEP_ID");
+  return job.empty() || !step ? job : fmt::format("{}.{}", job, step);
+}
+
+/// Slurm says nothing of the ranks of one host, unless there is only one.
+Status completeSlurm(const Environment &environment, RankPlace &place) {
+  const char *stepTasks = "SLURM_STEP_NUM_TASKS";
+  place.started = environment(stepTasks) != nullptr;
+  TRAINC_ASSIGN_OR_RETURN(place.ranks, number(environment, stepTasks, place.ranks));
+  const char *nodes = place.started ? "SLURM_STEP_NUM_NODES" : "SLURM_NNODES";
+  TRAINC_ASSIGN_OR_RETURN(const uint32_t hosts, number(environment, nodes, 0));
+  place.localRanks = hosts <= 1 ? place.ranks : place.localRank + 1;
+  place.job = slurmStep(environment, place.job);
+  return {};
+}
+
+Status checkPlace(const Variables &names, const RankPlace &place) {
+  if (place.rank >= place.ranks)
+    return invalidInput("{}={} and {}={} contradict each other: ranks are numbered from 0", names.rank,
+                        place.rank, names.ranks, place.ranks);
+  if (place.localRank >= place.localRanks || place.localRanks > place.ranks)
+    return invalidInput("{}={} is not below the {} ranks of this host, of {} in all", names.localRank,
+                        place.localRank, place.localRanks, place.ranks);
+  return {};
+}
+
+Result<std::optional<RankPlace>> read(const Environment &environment, const Variables &names) {
+  if (!environment(names.rank) || !environment(names.ranks))
+    return std::optional<RankPlace>();
+  RankPlace place;
+  place.launcher = names.launcher;
+  TRAINC_ASSIGN_OR_RETURN(place.rank, number(environment, names.rank, 0));
+  TRAINC_ASSIGN_OR_RETURN(place.ranks, number(environment, names.ranks, 1));
+  TRAINC_ASSIGN_OR_RETURN(place.localRank, number(environment, names.localRank, place.rank));
+  // Who does not say so has all ranks on one host; else they do not find each other, and say that.
+  TRAINC_ASSIGN_OR_RETURN(place.localRanks, number(environment, names.localRanks, place.ranks));
+  if (const char *job = names.job ? environment(names.job) : nullptr)
+    place.job = job;
+  if (names.launcher == Launcher::kSrun)
+    TRAINC_RETURN_IF_ERROR(completeSlurm(environment, place));
+  TRAINC_RETURN_IF_ERROR(checkPlace(names, place));
+  return std::optional(std::move(place));
+}
+
+} // namespace
+
+const char *launcherName(Launcher launcher) {
+  static constexpr std::array<const char *, 3> names = {"torchrun", "mpirun", "srun"};
+  return names[static_cast<size_t>(launcher)];
+}
+
+Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment) {
+  for (const Variables &names : kKnown) {
+    TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, read(environment, names));
+    if (place)
+      return place;
+  }
+  return std::optional<RankPlace>();
+}
+
+} // namespace trainc

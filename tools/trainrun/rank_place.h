@@ -1,0 +1,37 @@
+// Where a process stands among the ranks that a launcher started.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace trainc {
+
+/// Who starts ranks, each as a process with variables that say which one it is.
+enum class Launcher : uint8_t { kTorchrun, kMpirun, kSrun };
+
+/// "torchrun", "mpirun", "srun".
+const char *launcherName(Launcher launcher);
+
+/// What a launcher's variables say of this process.
+struct RankPlace {
+  Launcher launcher = Launcher::kTorchrun;
+  uint32_t rank = 0, ranks = 1;
+  uint32_t localRank = 0, localRanks = 1; ///< on this host
+  std::string job; ///< the same for all ranks, and no other job's of this user on the host; empty: unknown
+  /// Whether the ranks run already. Slurm says how many there may be to the script that starts them, too.
+  bool started = true;
+};
+
+/// Looks up an environment variable; null where it is not set.
+using Environment = std::function<const char *(const char *name)>;
+
+/// What torchrun's variables say (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_PORT), else those of
+/// mpirun (Open MPI's, or MPICH's and its kin's), else those of srun; nothing where none of them are set.
+/// Fails (kInvalidInput), naming the variable, where they are no numbers or contradict each other.
+Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment);
+
+} // namespace trainc

@@ -1,0 +1,175 @@
+#include "tools/trainrun/supervisor.h"
+
+#include "runtime/base/clock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace trainc {
+
+namespace {
+
+/// How long to sleep at most; what children do wakes sooner.
+constexpr long kSliceNanoseconds = 50'000'000;
+constexpr double kSliceSeconds = 0.05;
+
+/// "signal 9 (Killed)".
+std::string describeSignal(int signal) { return fmt::format("signal {} ({})", signal, ::strsignal(signal)); }
+
+/// Whether nohup had it ignored; waiting for it would hear it all the same.
+bool isIgnoredHangup(int signal) {
+  struct sigaction action{};
+  return signal == SIGHUP && sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void advance(std::optional<double> &time, double seconds) {
+  if (time)
+    *time += seconds;
+}
+
+} // namespace
+
+Result<int> Supervisor::run() {
+  sigemptyset(&signals_);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD})
+    if (!isIgnoredHangup(signal))
+      sigaddset(&signals_, signal);
+  // They are waited for; one that comes before the children do is theirs, too.
+  sigprocmask(SIG_BLOCK, &signals_, &before_);
+  Status status = start();
+  if (!status.ok())
+    kill(SIGKILL);
+  watch();
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+  if (!status.ok())
+    return status;
+  return exitCode_;
+}
+
+Status Supervisor::start() {
+  const pid_t parent = ::getpid();
+  children_.reserve(parts_.ranks);
+  for (uint32_t rank = 0; rank < parts_.ranks; ++rank) {
+    const pid_t child = ::fork();
+    if (child < 0)
+      return trainc::failed("cannot start rank {} of {}: {}; allow more processes (ulimit -u)", rank,
+                            parts_.ranks, std::strerror(errno));
+    if (child == 0)
+      runRank(rank, parent);
+    children_.push_back({.pid = child});
+  }
+  return {};
+}
+
+void Supervisor::runRank(uint32_t rank, pid_t parent) const {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) // it died before it was asked to tell
+    ::_exit(1);
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+  const int code = parts_.run(rank);
+  (void)std::fflush(nullptr);
+  ::_exit(code);
+}
+
+void Supervisor::watch() {
+  const timespec slice{.tv_sec = 0, .tv_nsec = kSliceNanoseconds};
+  for (double before = steadySeconds(); anyLeft();) {
+    const int signal = sigtimedwait(&signals_, nullptr, &slice);
+    if (signal > 0 && signal != SIGCHLD)
+      onSignal(signal);
+    collect();
+    const double now = steadySeconds();
+    // A job that is stopped and continued as a whole has not lost that time.
+    killLate(std::min(now - before, 2 * kSliceSeconds));
+    before = now;
+  }
+}
+
+void Supervisor::collect() {
+  for (uint32_t rank = 0; rank < children_.size(); ++rank) {
+    int status = 0;
+    while (children_[rank].pid > 0 &&
+           ::waitpid(children_[rank].pid, &status, WNOHANG | WUNTRACED | WCONTINUED) > 0)
+      note(rank, status);
+  }
+}
+
+void Supervisor::note(uint32_t rank, int status) {
+  Child &child = children_[rank];
+  child.stopped = WIFSTOPPED(status);
+  child.stoppedFor = 0;
+  if (WIFEXITED(status) || WIFSIGNALED(status))
+    ended(rank, status);
+}
+
+void Supervisor::ended(uint32_t rank, int status) {
+  children_[rank].pid = -1;
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    return;
+  if (WIFEXITED(status)) { // it said why
+    failed(rank, WEXITSTATUS(status), fmt::format("it ended with exit code {}", WEXITSTATUS(status)));
+    return;
+  }
+  const std::string reason = fmt::format("was killed by {}", describeSignal(WTERMSIG(status)));
+  // Not of those that are killed here for what another did.
+  if (!failedFor_ && !signalledFor_)
+    parts_.report(fmt::format("rank {} {}{}; the job ends", rank, reason,
+                              WTERMSIG(status) == SIGKILL ? ", by somebody or for want of memory" : ""));
+  failed(rank, 128 + WTERMSIG(status), "it " + reason);
+}
+
+void Supervisor::failed(uint32_t rank, int code, std::string_view reason) {
+  parts_.fail(rank, reason);
+  if (exitCode_ == 0)
+    exitCode_ = code;
+  if (!failedFor_)
+    failedFor_ = 0;
+}
+
+void Supervisor::onSignal(int signal) {
+  if (!signalledFor_) {
+    signalledFor_ = 0;
+    kill(signal);
+  } else if (*signalledFor_ >= times_.sameSignal && signal != SIGHUP) {
+    kill(SIGKILL);
+  }
+}
+
+void Supervisor::killLate(double seconds) {
+  advance(failedFor_, seconds);
+  advance(signalledFor_, seconds);
+  for (uint32_t rank = 0; rank < children_.size(); ++rank) {
+    Child &child = children_[rank];
+    if (child.pid > 0 && child.stopped && (child.stoppedFor += seconds) >= times_.stopped)
+      kill(rank, "was stopped");
+  }
+  if (failedFor_ && *failedFor_ >= times_.others)
+    kill(SIGKILL);
+}
+
+/// To all ranks that are left.
+void Supervisor::kill(int signal) const {
+  for (const Child &child : children_)
+    if (child.pid > 0)
+      ::kill(child.pid, signal);
+}
+
+/// Kills one rank for what it does.
+void Supervisor::kill(uint32_t rank, std::string_view message) {
+  if (!failedFor_)
+    parts_.report(fmt::format("rank {} {}; the job ends", rank, message));
+  failed(rank, 128 + SIGKILL, fmt::format("it {}", message));
+  ::kill(children_[rank].pid, SIGKILL);
+}
+
+bool Supervisor::anyLeft() const {
+  return std::ranges::any_of(children_, [](const Child &child) { return child.pid > 0; });
+}
+
+} // namespace trainc
