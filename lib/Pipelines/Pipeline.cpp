@@ -12,6 +12,7 @@
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
+#include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Target/PlanFile.h"
 
@@ -45,6 +46,7 @@ void registerPasses() {
   registerTraincOptimizerPasses();
   registerTraincShardPasses();
   registerTraincFusionPasses();
+  registerTraincSchedulePasses();
   registerTraincCodegenPasses();
   registerTraincMemoryPasses();
 }
@@ -83,12 +85,15 @@ static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
   if (!hasManyRanks(options))
     return;
   manager.addPass(createShard());
+  manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }
 
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
-static void addScheduledPasses(PassManager &manager) {
+static void addScheduledPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createFusePass());
+  if (hasManyRanks(options))
+    manager.addPass(createScheduleCollectives());
   manager.addPass(createVerifyScheduledPass());
 }
 
@@ -128,7 +133,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   if (last >= Phase::Spmd)
     addSpmdPasses(manager, options);
   if (last >= Phase::Scheduled)
-    addScheduledPasses(manager);
+    addScheduledPasses(manager, options);
   if (last >= Phase::Plan)
     addPlanPasses(manager, options);
   return failure(failed(manager.run(module)) || snapshots.failed());

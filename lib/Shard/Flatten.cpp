@@ -124,6 +124,7 @@ private:
     Location loc = NameLoc::get(builder.getStringAttr(bucket.key.unit), bucket.members.front().getLoc());
     auto state = train::StateOp::create(builder, loc, name, train::Role::parameter, type);
     state.setMembersAttr(builder.getArrayAttr(members));
+    state.setBlocksAttr(blocksOfUnit(bucket));
     state.setFrozen(!bucket.key.trained);
     state.setDivided(!bucket.key.whole);
     for (auto member : llvm::map_range(members, [](Attribute m) { return cast<train::MemberAttr>(m); }))
@@ -135,6 +136,15 @@ private:
                                            builder.getF64FloatAttr(bucket.key.lrScale),
                                            builder.getF64FloatAttr(bucket.key.weightDecay), BoolAttr()));
     program.setGroupsAttr(builder.getArrayAttr(groups));
+  }
+
+  /// The uses of blocks that make up the bucket's unit.
+  static ArrayAttr blocksOfUnit(Bucket &bucket) {
+    ArrayAttr blocks = bucket.members.front().getBlocksAttr();
+    for (size_t depth = 0; blocks && depth < blocks.size(); ++depth)
+      if (cast<train::BlockAttr>(blocks[depth]).getScope() == bucket.key.unit)
+        return ArrayAttr::get(blocks.getContext(), blocks.getValue().take_front(depth + 1));
+    return {};
   }
 
   void replaceReads(train::EntryOp entry) {

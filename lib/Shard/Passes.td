@@ -55,6 +55,34 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
 
+def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
+  let summary = "drops gathered parameters while other units are computed, and gathers them again";
+  let description = [{
+    With `zero_stage 3` each unit's parameters are gathered where they are first read. Where parameters of another unit are read before they
+    are read again, as between forward and backward, they are gathered once more behind it, and their memory is free in
+    between (FSDP's `reshard_after_forward`, on unless the program's `sharding` says no).
+
+    ```mlir
+    %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %w = dist.wait %0 : tensor<8xf32>
+    %y = nn.mul %x, %w : tensor<8xf32>, tensor<8xf32>
+    ...                                                   // other units
+    %dx = nn.mul %dy, %w : tensor<8xf32>, tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %w = dist.wait %0 : tensor<8xf32>
+    %y = nn.mul %x, %w : tensor<8xf32>, tensor<8xf32>
+    ...
+    %1 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %again = dist.wait %1 : tensor<8xf32>
+    %dx = nn.mul %dy, %again : tensor<8xf32>, tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
 def VerifySpmd : Pass<"verify-spmd", "::mlir::ModuleOp"> {
   let summary = "checks the phase spmd: one rank's entries, no sum over ranks left to make";
   let description = [{
