@@ -9,7 +9,16 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "dialects/Interfaces/Interfaces.h"
+
 #include "dialects/Dist/DistDialect.h.inc"
+
+namespace trainc::dist {
+/// What starts of collectives write to, so that they stay in their order.
+struct Communication : mlir::SideEffects::Resource::Base<Communication> {
+  llvm::StringRef getName() final { return "communication"; }
+};
+} // namespace trainc::dist
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.h.inc"

@@ -16,9 +16,7 @@ void DistDialect::initialize() {
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.cpp.inc"
 
-bool trainc::dist::isStart(Operation *op) {
-  return isa_and_nonnull<AllReduceStartOp, ReduceScatterStartOp, AllGatherStartOp>(op);
-}
+bool trainc::dist::isStart(Operation *op) { return isa_and_nonnull<CollectiveOpInterface>(op); }
 
 /// Nothing but a dist.wait may use what a collective is still making.
 static LogicalResult verifyStart(Operation *op) {
@@ -73,11 +71,15 @@ static LogicalResult verifyMember(Operation *op, Value flat, Type member, int64_
 }
 
 LogicalResult PackOp::verify() {
-  int64_t offset = 0;
-  for (Type member : getMembers().getTypes()) {
-    if (failed(verifyMember(*this, getFlat(), member, offset)))
+  if (getOffsets().size() != getMembers().size())
+    return emitOpError("has ") << getOffsets().size() << " offsets for " << getMembers().size() << " tensors";
+  int64_t end = 0;
+  for (auto [type, offset] : llvm::zip(getMembers().getTypes(), getOffsets())) {
+    if (offset < end)
+      return emitOpError("puts a tensor at ") << offset << ", where the one before ends at " << end;
+    if (failed(verifyMember(*this, getFlat(), type, offset)))
       return failure();
-    offset += cast<RankedTensorType>(member).getNumElements();
+    end = offset + cast<RankedTensorType>(type).getNumElements();
   }
   return success();
 }
@@ -87,3 +89,11 @@ LogicalResult MemberOp::verify() {
     return emitOpError("begins before the first element");
   return verifyMember(*this, getFlat(), getValue().getType(), int64_t(getOffset()));
 }
+
+trainc::FlatOffset PartOp::getFlatOffset(unsigned) {
+  return {.elementsPerRank = cast<RankedTensorType>(getPart().getType()).getNumElements()};
+}
+
+trainc::FlatOffset PackOp::getFlatOffset(unsigned operand) { return {.elements = getOffsets()[operand]}; }
+
+trainc::FlatOffset MemberOp::getFlatOffset(unsigned) { return {.elements = int64_t(getOffset())}; }

@@ -3,6 +3,7 @@
 #ifndef TRAINC_DIST_OPS
 #define TRAINC_DIST_OPS
 
+include "dialects/Interfaces/Interfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -28,12 +29,27 @@ def Dist_Dialect : Dialect {
 
 class Dist_Op<string mnemonic, list<Trait> traits = []> : Op<Dist_Dialect, mnemonic, traits>;
 
-// Begins a collective; nothing but a dist.wait may use the result.
-class Dist_StartOp<string mnemonic, list<Trait> traits = []> : Dist_Op<mnemonic, [Pure] # traits> {
+// An op without instructions: where a flat tensor and its members are the same bytes.
+class Dist_PlaceOp<string mnemonic, string kernelClass>
+    : Dist_Op<mnemonic, [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface, ["getFlatOffset"]>]> {
+  let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::"
+                             # kernelClass # "; }";
   let hasVerifier = 1;
 }
 
-def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", [SameOperandsAndResultType]> {
+def Dist_Communication : Resource<"::trainc::dist::Communication">;
+
+// Begins a collective; nothing but a dist.wait may use the result. Two equal ones are not one, as each has its time.
+class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
+    : Dist_Op<mnemonic, [MemoryEffects<[MemWrite<Dist_Communication>]>, DeclareOpInterfaceMethods<ExecutableOpInterface>,
+                         DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
+  let extraClassDefinition = [{
+    ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Collective; }
+    ::trainc::CollectiveKind $cppClass::getCollectiveKind() { return ::trainc::CollectiveKind::}] # kind # "; }";
+  let hasVerifier = 1;
+}
+
+def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "AllReduce", [SameOperandsAndResultType]> {
   let summary = "begins to sum a value over all ranks";
   let description = [{
     Element by element, in the order of a binary tree over the ranks' numbers that is aligned at powers of two,
@@ -44,7 +60,7 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", [SameOperandsAndRes
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
-def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start"> {
+def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "ReduceScatter"> {
   let summary = "begins to sum a value over all ranks, of which each keeps its part";
   let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
   let arguments = (ins AnyStaticShapeTensor:$value);
@@ -52,43 +68,41 @@ def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start"> {
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($pending)";
 }
 
-def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start"> {
+def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "AllGather"> {
   let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
   let arguments = (ins AnyStaticShapeTensor:$part);
   let results = (outs AnyStaticShapeTensor:$pending);
   let assemblyFormat = "$part attr-dict `:` type($part) `->` type($pending)";
 }
 
-def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType]> {
+def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "the value of a collective, once it is done";
   let arguments = (ins AnyStaticShapeTensor:$pending);
   let results = (outs AnyStaticShapeTensor:$value);
   let assemblyFormat = "$pending attr-dict `:` type($pending)";
+  let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Wait; }";
   let hasVerifier = 1;
 }
 
-def Dist_PartOp : Dist_Op<"part", [Pure]> {
+def Dist_PartOp : Dist_PlaceOp<"part", "Alias"> {
   let summary = "this rank's part of a value that all ranks have: an equal run of dimension 0";
   let arguments = (ins AnyStaticShapeTensor:$whole);
   let results = (outs AnyStaticShapeTensor:$part);
   let assemblyFormat = "$whole attr-dict `:` type($whole) `->` type($part)";
-  let hasVerifier = 1;
 }
 
-def Dist_PackOp : Dist_Op<"pack", [Pure]> {
-  let summary = "the elements of tensors one after the other, then zeros";
-  let arguments = (ins Variadic<AnyStaticShapeTensor>:$members);
+def Dist_PackOp : Dist_PlaceOp<"pack", "Pack"> {
+  let summary = "a flat tensor of the elements of others, each from its offset on, and zeros between";
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$members, DenseI64ArrayAttr:$offsets);
   let results = (outs AnyStaticShapeTensor:$flat);
-  let assemblyFormat = "$members attr-dict `:` type($members) `->` type($flat)";
-  let hasVerifier = 1;
+  let assemblyFormat = "$members `at` $offsets attr-dict `:` type($members) `->` type($flat)";
 }
 
-def Dist_MemberOp : Dist_Op<"member", [Pure]> {
+def Dist_MemberOp : Dist_PlaceOp<"member", "Alias"> {
   let summary = "the tensor whose elements lie in a flat one from `offset` on";
   let arguments = (ins AnyStaticShapeTensor:$flat, I64Attr:$offset);
   let results = (outs AnyStaticShapeTensor:$value);
   let assemblyFormat = "$flat `at` $offset attr-dict `:` type($flat) `->` type($value)";
-  let hasVerifier = 1;
 }
 
 #endif

@@ -24,6 +24,15 @@ Value LaneContext::constantInt(OpBuilder &builder, Type element, int64_t value) 
   return constantOf(builder, *this, builder.getIntegerAttr(element, value));
 }
 
+bool isPlacement(Operation *op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable)
+    return false;
+  const KernelClass kernelClass = executable.getKernelClass();
+  return kernelClass == KernelClass::Alias || kernelClass == KernelClass::Pack ||
+         kernelClass == KernelClass::Wait;
+}
+
 } // namespace trainc
 
 #include "dialects/Interfaces/Interfaces.cpp.inc"

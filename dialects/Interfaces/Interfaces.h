@@ -76,7 +76,10 @@ struct IndexLimit {
 
 /// What executes an op of the phase `scheduled`.
 enum class KernelClass {
-  Alias,         ///< nothing: the result is the operand's bytes (reshape)
+  Alias,         ///< nothing: the result is bytes of the operand (reshape, a part)
+  Pack,          ///< nothing: the operands are bytes of the result
+  Collective,    ///< begins to communicate; the result is there once a Wait has waited for it
+  Wait,          ///< waits for a collective: the result is the operand's bytes
   Rows,          ///< loop over rows: elementwise, row and column reductions (nn.kernel)
   StridedCopy,   ///< moves elements: slice, pad, concat, transpose
   Scatter,       ///< adds rows at indices
@@ -85,6 +88,21 @@ enum class KernelClass {
   Gemm,          ///< matrix product
   Loop,          ///< counted loop (nn.chunks)
 };
+
+/// Whether generated code executes ops of the class.
+inline bool isGenerated(KernelClass kernelClass) {
+  using enum KernelClass;
+  return kernelClass != Alias && kernelClass != Pack && kernelClass != Collective && kernelClass != Wait &&
+         kernelClass != Loop;
+}
+
+/// Where in a flat tensor the elements of another begin.
+struct FlatOffset {
+  int64_t elements = 0, elementsPerRank = 0;
+};
+
+/// What ranks do together; see plan.fbs.
+enum class CollectiveKind { AllReduce, ReduceScatter, AllGather };
 
 /// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every
 /// index within `shape`. They are an operand's elements, found likewise, or zeros.
@@ -113,3 +131,10 @@ struct IndexingRule {
 } // namespace trainc
 
 #include "dialects/Interfaces/Interfaces.h.inc"
+
+namespace trainc {
+
+/// Whether the op moves no byte, but says that results and operands share theirs.
+bool isPlacement(mlir::Operation *op);
+
+} // namespace trainc

@@ -136,7 +136,18 @@ def ExecutableOpInterface : OpInterface<"ExecutableOpInterface"> {
     InterfaceMethod<[{
         Index of the operand whose buffer result `result` overwrites (the op updates it in place), or -1.
       }],
-      "int", "getInPlaceOperand", (ins "unsigned":$result), [{}], [{ return -1; }]>];
+      "int", "getInPlaceOperand", (ins "unsigned":$result), [{}], [{ return -1; }]>,
+    InterfaceMethod<[{
+        Of class Alias: where the result begins in operand 0. Of class Pack: where operand `operand` begins in the result.
+      }],
+      "::trainc::FlatOffset", "getFlatOffset", (ins "unsigned":$operand), [{}], [{ return {}; }]>];
+}
+
+def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op of class Collective: it has one operand, and one result that nothing but an op of class Wait uses. }];
+  let methods = [InterfaceMethod<[{ What the ranks do with the operand. }],
+    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>];
 }
 
 def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {

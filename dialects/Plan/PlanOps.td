@@ -42,6 +42,9 @@ def Plan_Direction : Plan_Enum<"Direction", "who writes a scalar for whom", [
 def Plan_ScheduleKind : Plan_Enum<"ScheduleKind", "learning-rate schedule", [
     I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
 
+def Plan_CollectiveKind : Plan_Enum<"CollectiveKind", "what ranks do together", [
+    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
+
 def Plan_Param : Plan_Attr<"Param", "param"> {
   let summary = "a kernel parameter: access, element type and the bytes it may touch";
   let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes);
@@ -49,9 +52,10 @@ def Plan_Param : Plan_Attr<"Param", "param"> {
 }
 
 def Plan_Operand : Plan_Attr<"Operand", "operand"> {
-  let summary = "a byte offset into a buffer, advanced by `step` bytes per iteration of the enclosing loop";
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, DefaultValuedParameter<"int64_t", "0">:$step);
-  let assemblyFormat = "`<` $buffer `+` $offset (`step` $step^)? `>`";
+  let summary = "a byte offset into a buffer, advanced by `step` bytes per iteration of the enclosing loop, and `rank` bytes per rank";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, DefaultValuedParameter<"int64_t", "0">:$step,
+                        DefaultValuedParameter<"int64_t", "0">:$rank);
+  let assemblyFormat = "`<` $buffer `+` $offset (`step` $step^)? (`rank` $rank^)? `>`";
 }
 
 def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
@@ -125,6 +129,21 @@ def Plan_LoopOp : Plan_InstructionOp<"loop", [NoTerminator, SingleBlock]> {
   let assemblyFormat = "`count` $count $op attr-dict-with-keyword $body";
 }
 
+def Plan_StartOp : Plan_InstructionOp<"start"> {
+  let summary = "begins a collective of the `elements` of a whole tensor, in a slot that is free";
+  let arguments = (ins Plan_CollectiveKind:$kind, I64Attr:$slot, Plan_Operand:$source, Plan_Operand:$destination,
+                       I64Attr:$elements, TypeAttr:$element, StrAttr:$op);
+  let assemblyFormat = [{
+    $kind `slot` $slot $source `to` $destination `elements` $elements `of` $element $op attr-dict
+  }];
+}
+
+def Plan_WaitOp : Plan_InstructionOp<"wait"> {
+  let summary = "waits for the collective that was started in the slot";
+  let arguments = (ins I64Attr:$slot, StrAttr:$op);
+  let assemblyFormat = "`slot` $slot $op attr-dict";
+}
+
 def Plan_ScalarOp : Plan_Op<"scalar"> {
   let summary = "a scalar exchanged with the host around entries";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, Plan_Direction:$direction);
@@ -133,16 +152,21 @@ def Plan_ScalarOp : Plan_Op<"scalar"> {
 
 def Plan_StateOp : Plan_Op<"state"> {
   let summary = "a persistent tensor by its logical name: what checkpoints hold";
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Role:$role);
-  let assemblyFormat = "$name $role $buffer `:` $type attr-dict";
+  let description = [{
+    Its elements lie in the buffer from `offset` on; where the state is `divided`, the buffer holds the rank's part of the
+    flat tensor in which they do.
+  }];
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Role:$role,
+                       DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$divided);
+  let assemblyFormat = "$name $role $buffer (`at` $offset^)? (`divided` $divided^)? `:` $type attr-dict";
 }
 
 def Plan_TrainingOp : Plan_Op<"training"> {
-  let summary = "batch, accumulation and learning-rate schedule";
-  let arguments = (ins I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
+  let summary = "ranks, batch, accumulation and learning-rate schedule";
+  let arguments = (ins I64Attr:$ranks, I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
                        Plan_ScheduleKind:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total);
   let assemblyFormat = [{
-    `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
+    `ranks` $ranks `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
     $schedule `peak` $peak `minimum` $minimum `warmup` $warmup `total` $total attr-dict
   }];
 }

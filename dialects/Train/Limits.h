@@ -11,6 +11,8 @@ constexpr int64_t kMaxBatch = int64_t(1) << 20;
 constexpr int64_t kMaxRanks = int64_t(1) << 16;
 /// What ranks keep a part of: nothing (0), optimizer states (1), gradients (2) and parameters (3) too.
 constexpr int64_t kMaxZeroStage = 3;
+/// Units of parameters that are gathered ahead.
+constexpr int64_t kMaxPrefetch = 32;
 /// Micro-batches of a step and rank.
 constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
 /// Tokens of a sample.

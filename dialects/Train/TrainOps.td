@@ -72,6 +72,32 @@ def Train_Member : Train_Attr<"Member", "member"> {
   let assemblyFormat = "`<` $name `,` $offset `,` $type `>`";
 }
 
+def Train_Block : Train_Attr<"Block", "block"> {
+  let summary = "a use of a block: its scope and the block's name";
+  let parameters = (ins StringRefParameter<"scope">:$scope, StringRefParameter<"name">:$name);
+  let assemblyFormat = "`<` $scope `,` $name `>`";
+}
+
+def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
+  let summary = "how ranks divide and gather parameters, e.g. `sharding(wrap = \"layer\", prefetch = 2)`";
+  let description = [{
+    * `wrap`: which parameters are gathered and reduced together, a unit: those of each outermost use of a block (`"blocks"`, the
+      default), of each use of the named block (`"layer"`), of blocks with at least so many parameters (`"1000000"`), or of the whole
+      model (`"model"`). Parameters outside are a unit of their own.
+    * `reshard_after_forward` (default true): with `zero_stage 3`, gathered parameters are dropped after the forward and gathered
+      again for the backward.
+    * `prefetch` (default 1): how many units are gathered ahead of the one that is computed.
+    * `persist_below` (default 0): with `zero_stage 3`, parameters of fewer elements stay whole on every rank.
+    * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a
+      `"step"`, which needs memory for whole gradients.
+  }];
+  let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$wrap, OptionalParameter<"::mlir::BoolAttr">:$reshard_after_forward,
+                        OptionalParameter<"::mlir::IntegerAttr">:$prefetch, OptionalParameter<"::mlir::IntegerAttr">:$persist_below,
+                        OptionalParameter<"::mlir::StringAttr">:$sync);
+  let assemblyFormat = "`(` struct(params) `)`";
+  let genVerifyDecl = 1;
+}
+
 def Train_ProgramOp : Train_Op<"program", [Symbol]> {
   let summary = "what to train and how";
   let description = [{
@@ -93,7 +119,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     ```
     `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
     `ranks` processes train together, each on samples of its own. `zero_stage` says what each keeps a part of: nothing (0),
-    the optimizer's states (1), gradients too (2).
+    the optimizer's states (1), gradients too (2), parameters too (3); `sharding(...)` says how.
     `accumulate` micro-batches of every rank make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
     Parameters of fewer than two dimensions are not decayed unless a group says so.
     `memory_limit 16GiB` bounds what a process that runs the plan may take, `fp32_products bf16x3` says how products of
@@ -106,7 +132,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
                        OptionalAttr<I64Attr>:$seq_len, DefaultValuedAttr<I64Attr, "1">:$ranks,
-                       DefaultValuedAttr<I64Attr, "0">:$zero_stage, DefaultValuedAttr<I64Attr, "1">:$accumulate,
+                       DefaultValuedAttr<I64Attr, "0">:$zero_stage, OptionalAttr<Train_Sharding>:$sharding,
+                       DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
@@ -125,12 +152,19 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
   let summary = "a tensor that lives across entries";
   let description = [{
     Scalars with a direction are exchanged with the host around entries (see Scalar in plan.fbs for their names).
-    `frozen` parameters have no gradient. A flat one holds the elements of its `members` one after the other. A state of role `output` is what generation gives out (`logits`).
+    `frozen` parameters have no gradient. A flat one holds the elements of its `members` one after the other; where it is `divided`,
+    each rank has a part of them, which from the phase `spmd` on is its type. `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction,
-                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members);
-  let assemblyFormat = "$role (`frozen` $frozen^)? ($direction^)? $sym_name `:` $type attr-dict";
+                       OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members, UnitAttr:$divided,
+                       OptionalAttr<TypedArrayAttrBase<Train_Block, "blocks">>:$blocks);
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::trainc::train::Role":$role, "::mlir::RankedTensorType":$type), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), RoleAttr::get($_builder.getContext(), role),
+          ::mlir::TypeAttr::get(type), /*frozen=*/::mlir::UnitAttr(), DirectionAttr(), /*members=*/::mlir::ArrayAttr(),
+          /*divided=*/::mlir::UnitAttr(), /*blocks=*/::mlir::ArrayAttr());
+  }]>];
+  let assemblyFormat = "$role (`frozen` $frozen^)? (`divided` $divided^)? ($direction^)? $sym_name `:` $type attr-dict";
   let hasVerifier = 1;
 }
 

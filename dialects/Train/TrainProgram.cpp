@@ -12,23 +12,10 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-static constexpr StringRef kWords[] = {"model",
-                                       "optimizer",
-                                       "schedule",
-                                       "clip",
-                                       "batch",
-                                       "ranks",
-                                       "zero_stage",
-                                       "accumulate",
-                                       "eval_batch",
-                                       "steps",
-                                       "group",
-                                       "export",
-                                       "memory_limit",
-                                       "fp32_products",
-                                       "target",
-                                       "precision",
-                                       "activation_checkpointing"};
+static constexpr StringRef kWords[] = {
+    "model",      "optimizer",    "schedule",      "clip",       "batch",     "ranks",
+    "zero_stage", "sharding",     "accumulate",    "eval_batch", "steps",     "group",
+    "export",     "memory_limit", "fp32_products", "target",     "precision", "activation_checkpointing"};
 
 namespace {
 /// Parses the lines between the braces into attributes.
@@ -137,6 +124,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   if (word == "ranks" || word == "zero_stage" || word == "accumulate" || word == "eval_batch" ||
       word == "steps")
     return parseCount(word);
+  if (word == "sharding")
+    return parseAttr<ShardingAttr>("sharding", parseSharding);
   if (word == "memory_limit")
     return parseAttr<IntegerAttr>("memory_limit", parseBytes);
   if (word == "fp32_products")
@@ -204,10 +193,10 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  SmallVector<StringRef> spelled = {"sym_name",   "model",       "optimizer",    "schedule",
-                                    "clip",       "micro_batch", "seq_len",      "ranks",
-                                    "zero_stage", "accumulate",  "eval_batch",   "steps",
-                                    "groups",     "exports",     "memory_limit", "fp32_products"};
+  SmallVector<StringRef> spelled = {"sym_name",      "model",   "optimizer", "schedule",   "clip",
+                                    "micro_batch",   "seq_len", "ranks",     "zero_stage", "accumulate",
+                                    "eval_batch",    "steps",   "groups",    "exports",    "memory_limit",
+                                    "fp32_products", "sharding"};
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -229,6 +218,11 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     line("ranks") << getRanks();
   if (getZeroStage() != 0)
     line("zero_stage") << getZeroStage();
+  if (ShardingAttr sharding = getShardingAttr()) {
+    printer.printNewline();
+    printer << "sharding";
+    sharding.print(printer);
+  }
   if (getAccumulate() != 1)
     line("accumulate") << getAccumulate();
   if (std::optional<uint64_t> batch = getEvalBatch())

@@ -17,6 +17,9 @@ void printSchedule(mlir::AsmPrinter &printer, ScheduleAttr schedule);
 mlir::ParseResult parseGroup(mlir::AsmParser &parser, GroupAttr &group);
 void printGroup(mlir::AsmPrinter &printer, GroupAttr group);
 
+/// `(wrap = "layer", prefetch = 2)`
+mlir::ParseResult parseSharding(mlir::AsmParser &parser, ShardingAttr &sharding);
+
 /// The value of a word with one value so far, such as `precision fp32`; any other is an error. Nothing if
 /// `word` is none of them.
 std::optional<mlir::ParseResult> parseFixedWord(mlir::AsmParser &parser, llvm::StringRef word);

@@ -41,6 +41,9 @@ FailureOr<GeneratedKernels> trainc::codegen::generate(Operation *op, ModuleOp ke
   case KernelClass::AttentionGrad:
     return generateAttentionGrad(cast<nn::AttentionGradOp>(op), kernels);
   case KernelClass::Alias:
+  case KernelClass::Pack:
+  case KernelClass::Collective:
+  case KernelClass::Wait:
   case KernelClass::Loop:
     break;
   }

@@ -54,6 +54,9 @@ std::optional<plan::KernelKind> kernelKind(Operation *op) {
   case KernelClass::Gemm:
     return plan::KernelKind::gemm;
   case KernelClass::Alias:
+  case KernelClass::Pack:
+  case KernelClass::Collective:
+  case KernelClass::Wait:
   case KernelClass::Loop:
     return std::nullopt;
   }

@@ -1,5 +1,6 @@
 #include "lib/Fusion/BlockOrder.h"
 
+#include "dialects/Interfaces/Interfaces.h"
 #include "lib/Fusion/ReadAnalysis.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -34,7 +35,7 @@ static Attribute stateOf(Operation *op) {
 static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : read->getUsers()) {
     users.push_back(user);
-    if (ReadAnalysis::isView(user))
+    if (ReadAnalysis::isView(user) || isPlacement(user))
       collectUsers(user, users);
   }
 }

@@ -27,7 +27,7 @@ static bool isLibraryCall(Operation *op) {
   if (!executable)
     return false;
   KernelClass kind = executable.getKernelClass();
-  return kind != KernelClass::Alias && kind != KernelClass::StridedCopy;
+  return kind == KernelClass::Loop || (isGenerated(kind) && kind != KernelClass::StridedCopy);
 }
 
 void FusionGraph::addNodes(Block &block, const ReadAnalysis &reads) {

@@ -27,9 +27,7 @@ static int64_t readOf(BlockArgument argument) {
 int64_t trainc::trafficOf(Operation *op) {
   if (auto chunks = dyn_cast<nn::ChunksOp>(op))
     return chunks.getCount() * trafficOf(chunks.getBody().front());
-  auto executable = dyn_cast<ExecutableOpInterface>(op);
-  bool alias = executable && executable.getKernelClass() == KernelClass::Alias;
-  if (alias || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
+  if (isPlacement(op) || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
     return 0;
   int64_t bytes = 0;
   if (auto kernel = dyn_cast<nn::KernelOp>(op)) {

@@ -108,11 +108,10 @@ static LogicalResult checkName(train::ProgramOp program) {
 
 /// A rank alone has all parts, so that all stages are the same program.
 static LogicalResult decideZeroStage(Binding &binding, const InstantiateOptions &options) {
-  constexpr int64_t kGradients = 2;
   const int64_t stage = options.zeroStage.value_or(int64_t(binding.program.getZeroStage()));
-  if (binding.ranks > 1 && (stage < 0 || stage > kGradients))
-    return binding.program.emitError() << "--zero-stage must lie between 0 and " << kGradients
-                                       << " on several ranks in this version, found " << stage;
+  if (stage < 0 || stage > train::kMaxZeroStage)
+    return binding.program.emitError()
+           << "--zero-stage must lie between 0 and " << train::kMaxZeroStage << ", found " << stage;
   binding.program.setZeroStage(binding.ranks == 1 ? 0 : stage);
   return success();
 }

@@ -24,9 +24,10 @@ static std::string joinPath(StringRef path, StringRef name) {
 
 std::string EntryScope::fullName(StringRef name) const { return joinPath(path, name); }
 
-EntryScope::Enter::Enter(EntryScope &scope, StringRef component)
+EntryScope::Enter::Enter(EntryScope &scope, StringRef component, StringRef block)
     : scope(scope), outerLength(scope.path.size()) {
   scope.path = joinPath(scope.path, component);
+  scope.blocks.push_back(train::BlockAttr::get(scope.builder.getContext(), scope.path, block));
 }
 
 void EntryScope::startOp(Operation *op) { current = op; }
@@ -46,6 +47,8 @@ Parameter *EntryScope::declare(StringAttr name, RankedTensorType type, Initializ
   if (known != parameters.end())
     return &known->second;
   train::StateOp state = states.declare(current->getLoc(), name, train::Role::parameter, type);
+  if (state && !blocks.empty())
+    state.setBlocksAttr(builder.getArrayAttr(blocks));
   return state ? &parameters.insert({name, {state, init}}).first->second : nullptr;
 }
 

@@ -30,11 +30,14 @@ public:
   /// The full name of `name` in the current scope.
   std::string fullName(llvm::StringRef name) const;
 
-  /// Enters a scope (a component such as "h.3", or "") while it lives.
+  /// Enters a use of a block in a scope (a component such as "h.3", or "") while it lives.
   class Enter {
   public:
-    Enter(EntryScope &scope, llvm::StringRef component);
-    ~Enter() { scope.path.resize(outerLength); }
+    Enter(EntryScope &scope, llvm::StringRef component, llvm::StringRef block);
+    ~Enter() {
+      scope.path.resize(outerLength);
+      scope.blocks.pop_back();
+    }
 
   private:
     EntryScope &scope;
@@ -64,6 +67,7 @@ private:
   ParameterTable &parameters;
   bool isTraining;
   std::string path;
+  llvm::SmallVector<mlir::Attribute> blocks; ///< train.block of those entered, the outermost first
   mlir::Operation *current = nullptr;
   /// Where each parameter is declared in this expansion, and each random stream.
   llvm::DenseMap<mlir::StringAttr, mlir::Location> declared, streams;

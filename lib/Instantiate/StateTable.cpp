@@ -30,11 +30,8 @@ train::StateOp StateTable::declare(Location loc, StringRef name, train::Role rol
   }
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(lastState);
-  auto directionAttr =
-      direction ? train::DirectionAttr::get(module.getContext(), *direction) : train::DirectionAttr();
-  auto state = train::StateOp::create(builder, loc, builder.getStringAttr(name),
-                                      train::RoleAttr::get(module.getContext(), role), TypeAttr::get(type),
-                                      /*frozen=*/UnitAttr(), directionAttr, /*members=*/ArrayAttr());
+  auto state = train::StateOp::create(builder, loc, name, role, type);
+  state.setDirection(direction);
   taken = lastState = state;
   return state;
 }

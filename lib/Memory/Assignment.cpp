@@ -16,8 +16,6 @@ SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(Operation *op) {
   return pairs;
 }
 
-static int64_t bytesOf(Value value) { return tensorBytes(cast<RankedTensorType>(value.getType())); }
-
 Assignment::Assignment(train::EntryOp entry, StorageTable &storages)
     : storages_(storages), timeline_(entry), entryName_(entry.getSymName().str()) {
   Block &body = entry.getBody().front();
@@ -78,11 +76,16 @@ void Assignment::assignOp(Operation &op) {
     return assignLoop(cast<nn::ChunksOp>(op));
   if (op.hasTrait<OpTrait::IsTerminator>())
     return assignYield(&op);
-  if (isAlias(&op))
-    return bind(op.getResult(0), views_.lookup(op.getOperand(0)));
   if (op.getNumResults() == 1 && isZero(op.getResult(0)))
     return; // filled where it is used
-  assignExecutable(cast<ExecutableOpInterface>(op));
+  auto executable = cast<ExecutableOpInterface>(op);
+  if (isAlias(&op))
+    return bind(op.getResult(0), viewInside(views_.lookup(op.getOperand(0)), executable));
+  if (isPack(&op))
+    return assignPack(executable);
+  if (isCollective(&op))
+    return assignCollective(executable);
+  assignExecutable(executable);
 }
 
 /// A value read from a state stays in the state's buffer, unless the state is overwritten while the value is
@@ -108,22 +111,27 @@ void Assignment::assignSet(train::SetOp set) {
     return; // arenas are zero when allocated, and init runs first
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});
-  else if (value.storage != state.storage)
+  else if (value != state)
     before_[set].push_back({value, state, bytesOf(set.getValue())});
 }
 
-void Assignment::assignExecutable(ExecutableOpInterface op) {
-  llvm::SmallBitVector overwritten(op->getNumOperands());
+/// Zeros exist where an op reads them: one buffer for all readers.
+void Assignment::makeZeros(ExecutableOpInterface op) {
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     bool inPlace = llvm::any_of(op->getResults(), [&](OpResult r) {
       return op.getInPlaceOperand(r.getResultNumber()) == int(index);
     });
     if (!isZero(operand) || inPlace || views_.count(operand))
       continue;
-    View zeros = newScratch(operand); // one buffer of zeros for all readers
+    View zeros = newScratch(operand);
     bind(operand, zeros);
     before_[op].push_back({View(), zeros, bytesOf(operand)});
   }
+}
+
+void Assignment::assignExecutable(ExecutableOpInterface op) {
+  makeZeros(op);
+  llvm::SmallBitVector overwritten(op->getNumOperands());
   for (OpResult result : op->getResults())
     assignResult(op, result, overwritten);
   if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr))
@@ -145,7 +153,7 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::S
       return bind(result, there);
     View target = wanted.isNull() ? newScratch(result) : wanted;
     bind(result, target);
-    if (there.storage != target.storage || isZero(operand))
+    if (there != target || isZero(operand))
       before_[op].push_back({isZero(operand) ? View() : there, target, bytesOf(result)});
     return;
   }
@@ -161,53 +169,6 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::S
     return bind(result, views_.lookup(operand));
   }
   bind(result, newScratch(result));
-}
-
-//===-- Making values where they are wanted
-//----------------------------------------------------------------===//
-
-View Assignment::wantedView(OpResult value) {
-  if (View inLoopResult = yieldViews_.lookup(value); !inLoopResult.isNull())
-    return inLoopResult;
-  for (Operation *user : value.getUsers())
-    if (auto set = dyn_cast<train::SetOp>(user); set && canMakeInState(value, set))
-      return {storages_.stateStorage(set.getState())};
-  return {};
-}
-
-/// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
-/// on (the defining op itself may read one that it can compute in place), and nothing else is stored there in
-/// between.
-bool Assignment::canMakeInState(OpResult value, train::SetOp set) {
-  Operation *definition = value.getOwner();
-  int64_t made = timeline_.begin(definition), stored = timeline_.begin(set);
-  for (train::SetOp other : sets_[set.getState()]) {
-    int64_t position = timeline_.begin(other);
-    if (made < position && position < stored)
-      return false;
-    if (stored < position && position < timeline_.lastUse(value))
-      return false;
-  }
-  SmallVector<std::pair<int64_t, int64_t>> inPlace = mayAliasPairs(definition);
-  int required = cast<ExecutableOpInterface>(definition).getInPlaceOperand(value.getResultNumber());
-  for (train::GetOp get : gets_[set.getState()]) {
-    if (timeline_.begin(get) > stored ||
-        views_.lookup(get.getResult()).storage != storages_.stateStorage(set.getState()))
-      continue;
-    int64_t last = timeline_.lastUse(get.getResult());
-    if (last < made)
-      continue;
-    if (last > made)
-      return false;
-    for (OpOperand &operand : definition->getOpOperands()) {
-      if (operand.get() != get.getResult())
-        continue;
-      std::pair<int64_t, int64_t> pair(operand.getOperandNumber(), value.getResultNumber());
-      if (required != int(pair.first) && !llvm::is_contained(inPlace, pair))
-        return false;
-    }
-  }
-  return true;
 }
 
 bool Assignment::mayOverwrite(Operation *op, Value operand) {
@@ -232,90 +193,6 @@ bool Assignment::mayOverwrite(Operation *op, Value operand) {
   return ownLoop && view.step == 0 && lastUse_.lookup(view.storage) <= now;
 }
 
-//===-- Loops
-//---------------------------------------------------------------------------------------------===//
-
-void Assignment::assignLoop(nn::ChunksOp loop) {
-  assignLoopResults(loop, assignLoopInputs(loop));
-  keepCarriedReads(loop);
-  assignBlock(loop.getBody().front());
-}
-
-/// Gives the body's arguments their views, and returns those of the carried ones: the buffer in which a
-/// carried value is updated.
-SmallVector<View> Assignment::assignLoopInputs(nn::ChunksOp loop) {
-  SmallVector<View> carried;
-  for (auto [index, input] : llvm::enumerate(loop.getInputs())) {
-    BlockArgument argument = loop.getBody().getArgument(index);
-    if (loop.isCarriedInput(index)) {
-      bool fresh = isZero(input) || !mayOverwrite(loop, input);
-      View view = fresh ? newScratch(input) : views_.lookup(input);
-      if (fresh)
-        before_[loop].push_back({isZero(input) ? View() : views_.lookup(input), view, bytesOf(input)});
-      views_[argument] = view;
-      carried_.insert(argument);
-      carried.push_back(view);
-      continue;
-    }
-    if (isZero(input) && !views_.count(input)) {
-      bind(input, newScratch(input));
-      before_[loop].push_back({View(), views_.lookup(input), bytesOf(input)});
-    }
-    View view = views_.lookup(input);
-    view.step = loop.getInputDims()[index] >= 0 ? bytesOf(argument) : 0;
-    views_[argument] = view;
-  }
-  return carried;
-}
-
-/// Says where the loop's results are, and so where the body wants to make what it yields.
-void Assignment::assignLoopResults(nn::ChunksOp loop, ArrayRef<View> carried) {
-  Operation *yield = loop.getBody().front().getTerminator();
-  for (OpResult result : loop->getResults()) {
-    Value yielded = yield->getOperand(result.getResultNumber());
-    if (loop.isCarriedResult(result.getResultNumber())) {
-      bind(result, carried.front());
-      yieldViews_[yielded] = carried.front();
-      carried = carried.drop_front();
-      continue;
-    }
-    View view = newScratch(result);
-    bind(result, view);
-    view.step = bytesOf(yielded);
-    yieldViews_[yielded] = view;
-  }
-}
-
-/// A carried value must not be overwritten while the body still reads the previous one: what would do so is
-/// made elsewhere, and copied.
-void Assignment::keepCarriedReads(nn::ChunksOp loop) {
-  Operation *yield = loop.getBody().front().getTerminator();
-  for (BlockArgument argument : loop.getBody().getArguments()) {
-    if (!loop.isCarriedInput(argument.getArgNumber()))
-      continue;
-    for (Value yielded : yield->getOperands())
-      if (Operation *definition = yielded.getDefiningOp();
-          definition && yieldViews_.lookup(yielded).storage == views_.lookup(argument).storage &&
-          timeline_.lastUse(argument) >= timeline_.begin(definition) &&
-          cast<ExecutableOpInterface>(definition)
-                  .getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
-        yieldViews_.erase(yielded);
-  }
-}
-
-/// Copies yielded values that could not be made in place.
-void Assignment::assignYield(Operation *yield) {
-  auto loop = cast<nn::ChunksOp>(yield->getParentOp());
-  for (OpResult result : loop->getResults()) {
-    Value yielded = yield->getOperand(result.getResultNumber());
-    View target = views_.lookup(result), value = views_.lookup(yielded);
-    if (!loop.isCarriedResult(result.getResultNumber()))
-      target.step = bytesOf(yielded);
-    if (isZero(yielded) || value.storage != target.storage)
-      before_[yield].push_back({isZero(yielded) ? View() : value, target, bytesOf(yielded)});
-  }
-}
-
 //===-- Lifetimes
 //-----------------------------------------------------------------------------------------===//
 
@@ -334,6 +211,8 @@ void Assignment::measureLifetimes(Block &block) {
       touch(views_.lookup(operand), first, last);
     for (Value result : op.getResults())
       touch(views_.lookup(result), first, last);
+    if (isWait(&op)) // the collective reads its operand until here
+      touch(views_.lookup(op.getOperand(0).getDefiningOp()->getOperand(0)), first, last);
     for (int storage : scratch(&op))
       touch({storage}, first, last);
     for (ArrayRef<Move> moves : {movesBefore(&op), movesAfter(&op)})

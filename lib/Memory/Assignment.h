@@ -35,19 +35,34 @@ private:
   void assignGet(train::GetOp get);
   void assignSet(train::SetOp set);
   void assignExecutable(ExecutableOpInterface op);
+  void makeZeros(ExecutableOpInterface op);
+  void assignPack(ExecutableOpInterface pack);
+  void assignCollective(ExecutableOpInterface start);
   void assignResult(ExecutableOpInterface op, mlir::OpResult result, llvm::SmallBitVector &overwritten);
   void assignLoop(nn::ChunksOp loop);
   llvm::SmallVector<View> assignLoopInputs(nn::ChunksOp loop);
+  View carriedView(nn::ChunksOp loop, size_t index);
   void assignLoopResults(nn::ChunksOp loop, llvm::ArrayRef<View> carried);
   void keepCarriedReads(nn::ChunksOp loop);
   void assignYield(mlir::Operation *yield);
   void measureLifetimes(mlir::Block &block);
 
   View newScratch(mlir::Value value);
+  /// Where the result of an op of class Alias lies, whose operand is `whole`.
+  static View viewInside(View whole, ExecutableOpInterface alias);
+  static int64_t bytesOf(mlir::Value value) {
+    return tensorBytes(mlir::cast<mlir::RankedTensorType>(value.getType()));
+  }
   void bind(mlir::Value value, View view);
   /// Where `value` is wanted by its consumer, if it may be made there at once; else null.
-  View wantedView(mlir::OpResult value);
-  bool canMakeInState(mlir::OpResult value, train::SetOp set);
+  View wantedView(mlir::OpResult value) { return wantedView(value, value, View()); }
+  View wantedView(mlir::Value value, mlir::OpResult made, View within);
+  View wantedByUser(mlir::OpOperand &use, mlir::OpResult made, View within);
+  View packedView(mlir::OpOperand &member, mlir::OpResult made, View within);
+  bool canMakeInState(mlir::OpResult made, train::SetOp set, View target);
+  bool mayBeMadeOver(mlir::OpResult made, mlir::OpOperand &operand, View target);
+  /// True if nothing but the collective, from its start on, uses its operand's bytes.
+  bool isOnlyReader(ExecutableOpInterface start);
   /// True if `op` may overwrite the bytes of its operand: nothing reads them afterwards.
   bool mayOverwrite(mlir::Operation *op, mlir::Value operand);
   void touch(View view, int64_t first, int64_t last);

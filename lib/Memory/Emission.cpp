@@ -20,16 +20,21 @@ private:
   LogicalResult emitLaunches(Operation &op);
   LogicalResult emitLoop(Operation &op);
   void emitInput(train::InputOp input);
+  void emitStart(CollectiveOpInterface start);
+  void emitWait(Operation &wait);
   void emitMoves(ArrayRef<Move> moves, Operation &op);
 
   plan::OperandAttr operand(View view) {
-    return plan::OperandAttr::get(builder_.getContext(), buffers_[view.storage], view.offset, view.step);
+    return plan::OperandAttr::get(builder_.getContext(), buffers_[view.storage], view.offset, view.step,
+                                  view.rankStep);
   }
   plan::OperandAttr operand(Value value) { return operand(assignment_.view(value)); }
 
   OpBuilder &builder_;
   const Assignment &assignment_;
   ArrayRef<FlatSymbolRefAttr> buffers_;
+  /// The collective in flight in each slot, or null.
+  SmallVector<Operation *> slots_;
 };
 
 } // namespace
@@ -49,7 +54,11 @@ LogicalResult EntryEmitter::emitOp(Operation &op) {
     if (failed(emitLoop(op)))
       return failure();
   } else if (isa<ExecutableOpInterface>(op)) {
-    if (!isAlias(&op) && failed(emitLaunches(op)))
+    if (isCollective(&op))
+      emitStart(cast<CollectiveOpInterface>(op));
+    else if (isWait(&op))
+      emitWait(op);
+    else if (!isAlias(&op) && !isPack(&op) && failed(emitLaunches(op)))
       return failure();
   }
   emitMoves(assignment_.movesAfter(&op), op);
@@ -72,6 +81,37 @@ void EntryEmitter::emitInput(train::InputOp input) {
   plan::InputOp::create(builder_, input.getLoc(), input.getColumn(), buffers_[view.storage].getValue(),
                         input.getResult().getType(), extent, input.getLimit(), input.getIgnore(),
                         input.getPads());
+}
+
+static plan::CollectiveKind planKind(CollectiveKind kind) {
+  switch (kind) {
+  case CollectiveKind::AllReduce:
+    return plan::CollectiveKind::all_reduce;
+  case CollectiveKind::ReduceScatter:
+    return plan::CollectiveKind::reduce_scatter;
+  case CollectiveKind::AllGather:
+    return plan::CollectiveKind::all_gather;
+  }
+  llvm_unreachable("unknown collective");
+}
+
+void EntryEmitter::emitStart(CollectiveOpInterface start) {
+  Value source = start->getOperand(0), destination = start->getResult(0);
+  auto *slot = llvm::find(slots_, nullptr);
+  if (slot == slots_.end())
+    slot = &slots_.emplace_back();
+  *slot = start;
+  auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
+  plan::StartOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()), slot - slots_.begin(),
+                        operand(source), operand(destination),
+                        std::max(from.getNumElements(), to.getNumElements()), to.getElementType(),
+                        sourceName(start));
+}
+
+void EntryEmitter::emitWait(Operation &wait) {
+  auto *slot = llvm::find(slots_, wait.getOperand(0).getDefiningOp());
+  plan::WaitOp::create(builder_, wait.getLoc(), slot - slots_.begin(), sourceName(&wait));
+  *slot = nullptr;
 }
 
 LogicalResult EntryEmitter::emitLaunches(Operation &op) {

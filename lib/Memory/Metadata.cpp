@@ -10,15 +10,28 @@ using namespace mlir;
 
 namespace trainc {
 
+/// A state by its name; a flat one by those of its members.
+static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role) {
+  auto type = cast<RankedTensorType>(state.getType());
+  if (!state.getMembers()) {
+    plan::StateOp::create(builder, state.getLoc(), state.getSymName(), buffer, type, role, /*offset=*/0,
+                          /*divided=*/false);
+    return;
+  }
+  for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>())
+    plan::StateOp::create(builder, state.getLoc(), member.getName(), buffer, member.getType(), role,
+                          member.getOffset(), state.getDivided());
+}
+
 static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
                        ArrayRef<FlatSymbolRefAttr> buffers) {
   for (auto state : module.getOps<train::StateOp>()) {
     StringRef buffer = buffers[storages.stateStorage(state.getSymName())].getValue();
     auto type = cast<RankedTensorType>(state.getType());
     if (state.getRole() == train::Role::parameter)
-      plan::StateOp::create(builder, state.getLoc(), state.getSymName(), buffer, type, plan::Role::parameter);
+      emitState(builder, state, buffer, plan::Role::parameter);
     if (state.getRole() == train::Role::optimizer)
-      plan::StateOp::create(builder, state.getLoc(), state.getSymName(), buffer, type, plan::Role::optimizer);
+      emitState(builder, state, buffer, plan::Role::optimizer);
     if (auto direction = state.getDirection())
       plan::ScalarOp::create(builder, state.getLoc(), state.getSymName(), buffer, type.getElementType(),
                              *direction == train::Direction::to_device ? plan::Direction::to_device
@@ -41,7 +54,7 @@ static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
-  plan::TrainingOp::create(builder, program.getLoc(), microBatch, program.getAccumulate(),
+  plan::TrainingOp::create(builder, program.getLoc(), program.getRanks(), microBatch, program.getAccumulate(),
                            program.getSeqLen().value_or(0), program.getSteps().value_or(0),
                            program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
                            program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(),

@@ -6,9 +6,13 @@ using namespace mlir;
 
 namespace trainc {
 
-int64_t tensorBytes(RankedTensorType type) {
-  return type.getNumElements() * int64_t(storedElement(type.getElementType()).getIntOrFloatBitWidth() / 8);
+static int64_t elementBytes(RankedTensorType type) {
+  return int64_t(storedElement(type.getElementType()).getIntOrFloatBitWidth() / 8);
 }
+
+int64_t elementBytes(Value value) { return elementBytes(cast<RankedTensorType>(value.getType())); }
+
+int64_t tensorBytes(RankedTensorType type) { return type.getNumElements() * elementBytes(type); }
 
 static plan::Role bufferRole(train::Role role) {
   switch (role) {

@@ -22,17 +22,23 @@ struct Storage {
   int64_t first = INT64_MAX, last = -1;
 };
 
-/// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop.
+/// A place in a storage: a byte offset, advanced by `step` bytes per iteration of the enclosing loop, and by
+/// `rankStep` bytes per rank.
 struct View {
   int storage = -1;
   int64_t offset = 0;
   int64_t step = 0;
+  int64_t rankStep = 0;
 
   bool isNull() const { return storage < 0; }
+  bool operator==(const View &) const = default;
 };
 
 /// Bytes of a tensor in memory; i1 takes a byte an element.
 int64_t tensorBytes(mlir::RankedTensorType type);
+
+/// Bytes of one of a value's elements in memory.
+int64_t elementBytes(mlir::Value value);
 
 /// All storages of a module: one per state, one per distinct batch input, and each entry's scratch.
 class StorageTable {

@@ -9,7 +9,10 @@ static bool hasClass(Operation *op, KernelClass kernelClass) {
   return executable && executable.getKernelClass() == kernelClass;
 }
 
-bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias); }
+bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias) || isWait(op); }
+bool isPack(Operation *op) { return hasClass(op, KernelClass::Pack); }
+bool isCollective(Operation *op) { return hasClass(op, KernelClass::Collective); }
+bool isWait(Operation *op) { return hasClass(op, KernelClass::Wait); }
 bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 
 Timeline::Timeline(train::EntryOp entry) { number(entry.getBody().front()); }
@@ -28,8 +31,11 @@ int64_t Timeline::lastUse(Value value) const {
   int64_t last = definition ? end(definition) : begin(cast<BlockArgument>(value).getOwner()->getParentOp());
   for (Operation *user : value.getUsers()) {
     last = std::max(last, end(user));
-    if (isAlias(user))
+    if (isAlias(user) || isPack(user))
       last = std::max(last, lastUse(user->getResult(0)));
+    if (isCollective(user))
+      for (Operation *wait : user->getUsers())
+        last = std::max(last, end(wait));
   }
   return last;
 }

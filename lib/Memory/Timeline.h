@@ -17,8 +17,9 @@ public:
   /// Position of an op; of a loop: after its body.
   int64_t end(mlir::Operation *op) const { return positions_.lookup(op).second; }
 
-  /// Last position at which `value`, or a value that aliases it, is read. A value from outside a loop that
-  /// the loop reads is in use until the loop ends. The definition's position if it is never read.
+  /// Last position at which `value`, or a value that aliases it, is read; a collective reads until it is
+  /// waited for. A value from outside a loop that the loop reads is in use until the loop ends. The
+  /// definition's position if it is never read.
   int64_t lastUse(mlir::Value value) const;
 
 private:
@@ -28,8 +29,14 @@ private:
   int64_t next_ = 0;
 };
 
-/// True for ops whose result is the operand's bytes.
+/// True for ops whose result is bytes of operand 0.
 bool isAlias(mlir::Operation *op);
+/// True for ops whose operands are bytes of the result.
+bool isPack(mlir::Operation *op);
+/// True for ops that begin a collective.
+bool isCollective(mlir::Operation *op);
+/// True for ops that wait for one.
+bool isWait(mlir::Operation *op);
 /// True for counted loops.
 bool isLoop(mlir::Operation *op);
 

@@ -14,9 +14,22 @@ void StepBuilder::write(StringRef state, Value value) {
   train::SetOp::create(builder, loc, FlatSymbolRefAttr::get(builder.getContext(), state), value);
 }
 
+/// The members with names `KIND.NAME`.
+static ArrayAttr renamed(ArrayAttr members, StringRef kind) {
+  auto rename = [&](train::MemberAttr member) -> Attribute {
+    return train::MemberAttr::get(members.getContext(), (kind + "." + member.getName()).str(),
+                                  member.getOffset(), member.getType());
+  };
+  return ArrayAttr::get(members.getContext(),
+                        llvm::map_to_vector(members.getAsRange<train::MemberAttr>(), rename));
+}
+
 Value StepBuilder::readOptimizerState(StringRef state, RankedTensorType type) {
   if (!symbols.state(state)) {
     train::StateOp declared = symbols.declareState(state, train::Role::optimizer, type);
+    auto [kind, parameter] = state.split('.');
+    if (train::StateOp flat = symbols.state(parameter); flat && flat.getMembers())
+      declared.setMembersAttr(renamed(flat.getMembersAttr(), kind));
     zeroState(symbols.declareEntry("init", declared), declared);
   }
   return read(state);

@@ -17,7 +17,8 @@ public:
   /// The state's value here; the state exists.
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
-  /// An optimizer state of that type, zero before the first step; declared on first use.
+  /// An optimizer state of that type, zero before the first step; declared on first use. A state named
+  /// `KIND.PARAMETER` is flat where the parameter is.
   mlir::Value readOptimizerState(llvm::StringRef state, mlir::RankedTensorType type);
   /// Writes `updated` if the step is finite, else `old`, the value that the state has.
   void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);

@@ -15,11 +15,8 @@ train::StateOp StepSymbols::declareState(StringRef name, train::Role role, Ranke
   OpBuilder builder(module.getBodyRegion());
   if (lastState)
     builder.setInsertionPointAfter(lastState);
-  auto directionAttr =
-      direction ? train::DirectionAttr::get(module.getContext(), *direction) : train::DirectionAttr();
-  auto made = train::StateOp::create(builder, module.getLoc(), builder.getStringAttr(name),
-                                     train::RoleAttr::get(module.getContext(), role), TypeAttr::get(type),
-                                     UnitAttr(), directionAttr, /*members=*/ArrayAttr());
+  auto made = train::StateOp::create(builder, module.getLoc(), name, role, type);
+  made.setDirection(direction);
   table.insert(made);
   lastState = made;
   return made;

@@ -45,7 +45,7 @@ void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp
     if (Operation *definition = gradient.getDefiningOp())
       builder.setInsertionPointAfter(definition);
     StepBuilder build(builder, op.getLoc(), symbols);
-    build.write(name, build.add(old, program.getZeroStage() > 1 ? build.sumOverRanks(gradient) : gradient));
+    build.write(name, build.add(old, syncsEveryMicroStep() ? build.sumOverRanks(gradient) : gradient));
   }
 }
 
@@ -68,7 +68,7 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
 
 /// Each rank has summed over its own samples. Gradients of which each keeps a part were summed as they came.
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
-  if (program.getZeroStage() < 2 || program.getAccumulate() == 1)
+  if (program.getAccumulate() == 1 || !syncsEveryMicroStep())
     for (Value &gradient : llvm::make_second_range(gradients))
       gradient = build.sumOverRanks(gradient);
 }

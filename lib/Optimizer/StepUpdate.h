@@ -1,6 +1,7 @@
 // The update that follows from a step's gradients.
 #pragma once
 
+#include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/StepBuilder.h"
 
 namespace trainc {
@@ -21,6 +22,7 @@ private:
   void accumulate(train::EntryOp microStep, llvm::ArrayRef<train::GradientOp> gradients);
   /// Builds norm, clipping and updates at the end of `entry`.
   void buildUpdate(train::EntryOp entry, Gradients gradients);
+  bool syncsEveryMicroStep() const { return train::shardingOf(program).syncEveryMicroStep; }
   void sumOverRanks(StepBuilder &build, Gradients &gradients);
   /// The gradients that the states hold, read in `entry`.
   Gradients readAccumulated(train::EntryOp entry, llvm::ArrayRef<llvm::StringRef> parameters);

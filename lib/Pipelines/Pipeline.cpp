@@ -12,6 +12,7 @@
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
+#include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Target/PlanFile.h"
 
@@ -45,6 +46,7 @@ void registerPasses() {
   registerTraincOptimizerPasses();
   registerTraincShardPasses();
   registerTraincFusionPasses();
+  registerTraincSchedulePasses();
   registerTraincCodegenPasses();
   registerTraincMemoryPasses();
 }
@@ -83,12 +85,15 @@ static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
   if (!hasManyRanks(options))
     return;
   manager.addPass(createShard());
+  manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }
 
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
-static void addScheduledPasses(PassManager &manager) {
+static void addScheduledPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createFusePass());
+  if (hasManyRanks(options))
+    manager.addPass(createScheduleCollectives());
   manager.addPass(createVerifyScheduledPass());
 }
 
@@ -98,15 +103,6 @@ static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
   generate.products = options.fp32Products.value_or(Fp32Products::Fma);
   manager.addPass(createGenerateKernelsPass(generate));
   manager.addPass(createPlanMemoryPass());
-}
-
-/// Refuses a plan for several ranks, which nothing could run.
-static LogicalResult requireOneRank(ModuleOp module, const CompileOptions &options) {
-  for (auto program : module.getOps<train::ProgramOp>())
-    if (hasManyRanks(options))
-      return program.emitError() << "this version makes plans for one rank, found " << *options.ranks
-                                 << "; --compile-to=spmd prints the program of several";
-  return success();
 }
 
 CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
@@ -132,14 +128,12 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   if (snapshots.failed())
     return failure();
   Phase last = options.compileTo.value_or(Phase::Plan);
-  if (last >= Phase::Scheduled && failed(requireOneRank(module, options)))
-    return failure();
   if (last >= Phase::Step)
     addStepPasses(manager, options);
   if (last >= Phase::Spmd)
     addSpmdPasses(manager, options);
   if (last >= Phase::Scheduled)
-    addScheduledPasses(manager);
+    addScheduledPasses(manager, options);
   if (last >= Phase::Plan)
     addPlanPasses(manager, options);
   return failure(failed(manager.run(module)) || snapshots.failed());

@@ -33,14 +33,10 @@ static Tensor partOf(const Tensor &whole, Value result, size_t rank) {
   return elementsAt(whole, int64_t(rank) * Tensor(result).elements(), result);
 }
 
-/// The tensors one after the other, then zeros.
-static Tensor packed(ArrayRef<const Tensor *> tensors, Value result) {
-  Tensor flat(result);
-  int64_t at = 0;
-  for (const Tensor *tensor : tensors)
-    for (int64_t i = 0; i < tensor->elements(); ++i)
-      flat.copyElement(at++, *tensor, i);
-  return flat;
+/// Puts the tensor's elements into `flat` from `offset` on.
+static void put(const Tensor &tensor, Tensor &flat, int64_t offset) {
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    flat.copyElement(offset + i, tensor, i);
 }
 
 /// What each rank has as `value`.
@@ -75,7 +71,9 @@ static LogicalResult run(dist::ReduceScatterStartOp op, MutableArrayRef<Frame> f
 }
 
 static LogicalResult run(dist::AllGatherStartOp op, MutableArrayRef<Frame> frames) {
-  Tensor whole = packed(valuesOf(op.getPart(), frames), op.getPending());
+  Tensor whole(op.getPending());
+  for (auto [rank, part] : llvm::enumerate(valuesOf(op.getPart(), frames)))
+    put(*part, whole, int64_t(rank) * part->elements());
   for (Frame &frame : frames)
     frame.define(op.getPending(), whole);
   return success();
@@ -119,9 +117,10 @@ LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, StringRef name
 void trainc::reference::registerRanks(Registry &registry) {
   registry.add<dist::WaitOp>([](dist::WaitOp op, Frame &frame) { return frame[op.getPending()]; });
   registry.add<dist::PackOp>([](dist::PackOp op, Frame &frame) {
-    auto members =
-        llvm::map_to_vector(op.getMembers(), [&](Value member) { return &std::as_const(frame)[member]; });
-    return packed(members, op.getFlat());
+    Tensor flat(op.getFlat());
+    for (auto [member, offset] : llvm::zip(op.getMembers(), op.getOffsets()))
+      put(std::as_const(frame)[member], flat, offset);
+    return flat;
   });
   registry.add<dist::MemberOp>([](dist::MemberOp op, Frame &frame) {
     return elementsAt(frame[op.getFlat()], int64_t(op.getOffset()), op.getValue());

@@ -25,7 +25,11 @@ static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> la
   });
 }
 
-Division::Division(ModuleOp module, int64_t ranks) : module(module), ranks(ranks) {
+Division::Division(ModuleOp module, int64_t ranks, int64_t zeroStage)
+    : module(module), ranks(ranks), zeroStage(zeroStage) {
+  for (auto state : module.getOps<train::StateOp>())
+    if (state.getDivided())
+      shrunk.insert(state.getSymName());
   while (findLocal())
     ;
   while (findDivided())
@@ -114,8 +118,10 @@ bool Division::divides(Operation &op) const {
   return label != -1 && !readsLocal(op) && readsDivided(op, label);
 }
 
-/// What the forward reads must stay whole, and so must what differs between ranks.
+/// What differs between ranks must stay whole. Which parameters are divided was decided before.
 bool Division::mayShrink(StringRef state) const {
   auto role = cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
-  return (role == train::Role::optimizer || role == train::Role::gradient) && !localStates.contains(state);
+  return ((role == train::Role::optimizer && zeroStage >= 1) ||
+          (role == train::Role::gradient && zeroStage >= 2)) &&
+         !localStates.contains(state);
 }

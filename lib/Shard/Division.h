@@ -14,7 +14,7 @@ namespace trainc {
 /// to which such values are written. What depends on a rank's own samples, up to the sums, is not.
 class Division {
 public:
-  Division(mlir::ModuleOp module, int64_t ranks);
+  Division(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);
 
   bool isDivided(mlir::Value value) const { return divided.contains(value); }
   /// Whether the state holds a part.
@@ -39,7 +39,7 @@ private:
   bool readsDivided(mlir::Operation &op, int label) const;
 
   mlir::ModuleOp module;
-  int64_t ranks;
+  int64_t ranks, zeroStage;
   llvm::DenseSet<mlir::Value> local; ///< values that differ between ranks
   llvm::StringSet<> localStates;
   llvm::DenseSet<mlir::Value> divided;

@@ -3,7 +3,8 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Groups.h"
-#include "dialects/Train/Train.h"
+#include "dialects/Train/Sharding.h"
+#include "lib/Shard/WrapUnits.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -17,8 +18,9 @@ namespace trainc {
 
 namespace {
 
-/// Ranks' parts are whole multiples of this many elements.
-constexpr int64_t kChunk = 256;
+/// Ranks' parts are whole multiples of this many elements, and members begin on such of kMemberAlignment, as
+/// kernels take their arguments on borders of 64 bytes.
+constexpr int64_t kChunk = 256, kMemberAlignment = 16;
 
 /// A parameter's place in a bucket.
 struct Place {
@@ -26,27 +28,36 @@ struct Place {
   int64_t offset;
 };
 
-/// Parameters that are updated alike, in one flat state.
-struct Bucket {
-  train::ParameterSettings settings;
+/// What the members of a flat state have in common: their unit, how they are updated, whether every rank
+/// keeps them whole.
+struct BucketKey {
+  StringRef unit;
   Type element;
+  double lrScale, weightDecay;
+  bool trained, whole;
+  bool operator==(const BucketKey &) const = default;
+};
+
+/// Parameters in one flat state.
+struct Bucket {
+  BucketKey key;
   SmallVector<train::StateOp> members;
 };
 
-bool updatedAlike(const Bucket &bucket, const train::ParameterSettings &settings, Type element) {
-  return bucket.element == element && bucket.settings.lrScale == settings.lrScale &&
-         bucket.settings.weightDecay == settings.weightDecay;
-}
-
-/// Puts the trained parameters of a module into buckets.
+/// Puts the parameters of a module into buckets.
 class Flattener {
 public:
-  Flattener(ModuleOp module, train::ProgramOp program) : module(module), program(program) {}
+  Flattener(ModuleOp module, train::ProgramOp program)
+      : module(module), program(program), settings(train::shardingOf(program)),
+        dividesParameters(program.getZeroStage() == 3) {}
 
   LogicalResult run() {
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
-    for (Bucket &bucket : buckets())
+    FailureOr<SmallVector<Bucket>> made = buckets();
+    if (failed(made))
+      return failure();
+    for (Bucket &bucket : *made)
       declare(bucket);
     for (auto entry : module.getOps<train::EntryOp>()) {
       replaceReads(entry);
@@ -59,17 +70,38 @@ public:
   }
 
 private:
-  SmallVector<Bucket> buckets() {
+  /// Parameters that ranks update or divide.
+  SmallVector<train::StateOp> parameters() {
+    SmallVector<train::StateOp> found;
+    for (auto state : module.getOps<train::StateOp>())
+      if (trained.contains(state.getSymName()) ||
+          (dividesParameters && state.getRole() == train::Role::parameter))
+        found.push_back(state);
+    return found;
+  }
+
+  BucketKey keyOf(train::StateOp state, const WrapUnits &units) {
+    auto type = cast<RankedTensorType>(state.getType());
+    auto update = train::settingsOf(program, state.getSymName(), type.getRank());
+    return {.unit = units.unitOf(state),
+            .element = type.getElementType(),
+            .lrScale = update.lrScale,
+            .weightDecay = update.weightDecay,
+            .trained = trained.contains(state.getSymName()),
+            .whole = !dividesParameters || type.getNumElements() < settings.persistBelow};
+  }
+
+  FailureOr<SmallVector<Bucket>> buckets() {
+    SmallVector<train::StateOp> states = parameters();
+    FailureOr<WrapUnits> units = WrapUnits::find(program, settings.wrap, states);
+    if (failed(units))
+      return failure();
     SmallVector<Bucket> buckets;
-    for (auto state : module.getOps<train::StateOp>()) {
-      if (!trained.contains(state.getSymName()))
-        continue;
-      auto type = cast<RankedTensorType>(state.getType());
-      auto settings = train::settingsOf(program, state.getSymName(), type.getRank());
-      auto *bucket = llvm::find_if(
-          buckets, [&](const Bucket &b) { return updatedAlike(b, settings, type.getElementType()); });
+    for (train::StateOp state : states) {
+      const BucketKey key = keyOf(state, *units);
+      auto *bucket = llvm::find_if(buckets, [&](const Bucket &b) { return b.key == key; });
       if (bucket == buckets.end())
-        bucket = &buckets.emplace_back(Bucket{settings, type.getElementType(), {}});
+        bucket = &buckets.emplace_back(Bucket{key, {}});
       bucket->members.push_back(state);
     }
     return buckets;
@@ -81,26 +113,38 @@ private:
     int64_t elements = 0;
     SmallVector<Attribute> members;
     for (train::StateOp member : bucket.members) {
+      elements = int64_t(llvm::alignTo(elements, kMemberAlignment));
       members.push_back(train::MemberAttr::get(module.getContext(), member.getSymName(), elements,
                                                cast<RankedTensorType>(member.getType())));
       elements += cast<RankedTensorType>(member.getType()).getNumElements();
     }
     const std::string name = "bucket." + std::to_string(declared++);
-    auto type =
-        RankedTensorType::get(int64_t(llvm::alignTo(elements, program.getRanks() * kChunk)), bucket.element);
-    auto state = train::StateOp::create(builder, bucket.members.front().getLoc(), builder.getStringAttr(name),
-                                        train::RoleAttr::get(module.getContext(), train::Role::parameter),
-                                        TypeAttr::get(type), UnitAttr(), train::DirectionAttr(),
-                                        builder.getArrayAttr(members));
+    auto type = RankedTensorType::get(int64_t(llvm::alignTo(elements, program.getRanks() * kChunk)),
+                                      bucket.key.element);
+    Location loc = NameLoc::get(builder.getStringAttr(bucket.key.unit), bucket.members.front().getLoc());
+    auto state = train::StateOp::create(builder, loc, name, train::Role::parameter, type);
+    state.setMembersAttr(builder.getArrayAttr(members));
+    state.setBlocksAttr(blocksOfUnit(bucket));
+    state.setFrozen(!bucket.key.trained);
+    state.setDivided(!bucket.key.whole);
     for (auto member : llvm::map_range(members, [](Attribute m) { return cast<train::MemberAttr>(m); }))
       places.insert({member.getName().str(), {state, member.getOffset()}});
     SmallVector<Attribute> groups;
     if (program.getGroups())
       llvm::append_range(groups, *program.getGroups());
     groups.push_back(train::GroupAttr::get(module.getContext(), name,
-                                           builder.getF64FloatAttr(bucket.settings.lrScale),
-                                           builder.getF64FloatAttr(bucket.settings.weightDecay), BoolAttr()));
+                                           builder.getF64FloatAttr(bucket.key.lrScale),
+                                           builder.getF64FloatAttr(bucket.key.weightDecay), BoolAttr()));
     program.setGroupsAttr(builder.getArrayAttr(groups));
+  }
+
+  /// The uses of blocks that make up the bucket's unit.
+  static ArrayAttr blocksOfUnit(Bucket &bucket) {
+    ArrayAttr blocks = bucket.members.front().getBlocksAttr();
+    for (size_t depth = 0; blocks && depth < blocks.size(); ++depth)
+      if (cast<train::BlockAttr>(blocks[depth]).getScope() == bucket.key.unit)
+        return ArrayAttr::get(blocks.getContext(), blocks.getValue().take_front(depth + 1));
+    return {};
   }
 
   void replaceReads(train::EntryOp entry) {
@@ -131,9 +175,12 @@ private:
       OpBuilder builder(members.back());
       llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
       SmallVector<Value> values;
-      for (Write member : members)
+      SmallVector<int64_t> offsets;
+      for (Write member : members) {
         values.push_back(member.getValue());
-      Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values);
+        offsets.push_back(offsetOf(member));
+      }
+      Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values, offsets);
       Write::create(builder, bucket.getLoc(), bucket.getSymName(), flat);
       for (Write member : members)
         member.erase();
@@ -171,6 +218,8 @@ private:
 
   ModuleOp module;
   train::ProgramOp program;
+  train::ShardingSettings settings;
+  bool dividesParameters;
   llvm::StringSet<> trained;
   llvm::MapVector<std::string, Place, std::map<std::string, unsigned>> places;
   int declared = 0;
@@ -179,8 +228,7 @@ private:
 struct Flatten : impl::FlattenBase<Flatten> {
   void runOnOperation() override {
     for (auto program : llvm::to_vector(getOperation().getOps<train::ProgramOp>()))
-      if (program.getRanks() > 1 && program.getZeroStage() > 0 &&
-          failed(Flattener(getOperation(), program).run()))
+      if (program.getRanks() > 1 && failed(Flattener(getOperation(), program).run()))
         return signalPassFailure();
   }
 };

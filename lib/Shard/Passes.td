@@ -7,7 +7,7 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
     Where a program shards (`zero_stage` above 0), parameters with the same learning-rate scale and weight decay become one
-    bucket: their elements one after the other, and zeros up to a multiple of 256 for each rank. Reads become
+    bucket: their elements one after the other, each from a multiple of 16 on, and zeros up to a multiple of 256 for each rank. Reads become
     `dist.member`, writes and gradients are packed, and a group of the program carries the bucket's settings. What
     follows (accumulation, norm, clipping, update) then works on few large tensors.
 
@@ -21,7 +21,7 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
     %flat = train.get @bucket.0 : tensor<512xf32>
     %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<4x2xf32>
     ...
-    %gradients = dist.pack %g : tensor<4x2xf32> -> tensor<512xf32>
+    %gradients = dist.pack %g at [0] : tensor<4x2xf32> -> tensor<512xf32>
     train.gradient @bucket.0, %gradients : tensor<512xf32>
     ```
   }];
@@ -50,6 +50,34 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     %pending = dist.all_reduce_start %g : tensor<4x2xf32>
     %w = train.get @w : tensor<4x2xf32>
     %sum = dist.wait %pending : tensor<4x2xf32>
+    ```
+  }];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
+def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
+  let summary = "drops gathered parameters while other units are computed, and gathers them again";
+  let description = [{
+    With `zero_stage 3` each unit's parameters are gathered where they are first read. Where parameters of another unit are read before they
+    are read again, as between forward and backward, they are gathered once more behind it, and their memory is free in
+    between (FSDP's `reshard_after_forward`, on unless the program's `sharding` says no).
+
+    ```mlir
+    %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %w = dist.wait %0 : tensor<8xf32>
+    %y = nn.mul %x, %w : tensor<8xf32>, tensor<8xf32>
+    ...                                                   // other units
+    %dx = nn.mul %dy, %w : tensor<8xf32>, tensor<8xf32>
+    ```
+    becomes
+    ```mlir
+    %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %w = dist.wait %0 : tensor<8xf32>
+    %y = nn.mul %x, %w : tensor<8xf32>, tensor<8xf32>
+    ...
+    %1 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+    %again = dist.wait %1 : tensor<8xf32>
+    %dx = nn.mul %dy, %again : tensor<8xf32>, tensor<8xf32>
     ```
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];

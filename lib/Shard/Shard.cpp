@@ -18,8 +18,8 @@ namespace {
 struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>())
-      if (program.getZeroStage() > 0)
-        UpdateSharding(getOperation(), program.getRanks()).run();
+      if (program.getRanks() > 1)
+        UpdateSharding(getOperation(), program.getRanks(), program.getZeroStage()).run();
     getOperation()->walk([](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);
       sum.getResult().replaceAllUsesWith(createAllReduce(builder, sum.getLoc(), sum.getValue()));

@@ -21,8 +21,10 @@ void UpdateSharding::run() {
   for (auto entry : module.getOps<train::EntryOp>())
     eraseWhole(entry.getBody().front());
   for (auto state : module.getOps<train::StateOp>())
-    if (division.isDivided(state.getSymName()))
+    if (division.isDivided(state.getSymName())) {
       state.setType(partType(state.getType()));
+      state.setDivided(true);
+    }
 }
 
 void UpdateSharding::rewrite(Operation &op) {
@@ -35,7 +37,7 @@ void UpdateSharding::rewrite(Operation &op) {
 void UpdateSharding::rewriteWrite(train::SetOp set) {
   if (division.isDivided(set.getState())) {
     set.getValueMutable().assign(partOf(set.getValue()));
-  } else if (division.isDivided(set.getValue())) {
+  } else if (zeroStage > 0 && division.isDivided(set.getValue())) {
     OpBuilder builder(set);
     Type whole = set.getValue().getType();
     set.getValueMutable().assign(createAllGather(builder, set.getLoc(), whole, partOf(set.getValue())));
@@ -90,7 +92,7 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
   Operation &op = *whole.getDefiningOp();
   const Location loc = op.getLoc();
   const RankedTensorType type = partType(whole.getType());
-  if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
+  if (auto sum = dyn_cast<train::SumOverRanksOp>(op); sum && zeroStage > 0) {
     builder.setInsertionPointAfterValue(sum.getValue());
     Value pending = dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue());
     builder.setInsertionPoint(sum);

@@ -1,4 +1,4 @@
-// ZeRO stages 1 and 2: each rank updates its part of what all ranks hold.
+// What each rank does of the update, and which part of the states it keeps: ZeRO stages 0 to 3.
 #pragma once
 
 #include "lib/Shard/Division.h"
@@ -9,12 +9,13 @@
 namespace trainc {
 
 /// Of what can be divided a rank computes its part alone: states shrink to it, parameters are gathered when
-/// written, and sums over dimension 0 are summed over ranks. Ops for which parts do not suffice work on the
-/// whole value.
+/// written, or, where they are divided too, when read, and sums over dimension 0 are summed over ranks. Ops
+/// for which parts do not suffice work on the whole value. At stage 0 only those sums are divided, so that
+/// all stages compute the same bits.
 class UpdateSharding {
 public:
-  UpdateSharding(mlir::ModuleOp module, int64_t ranks)
-      : module(module), ranks(ranks), division(module, ranks) {}
+  UpdateSharding(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage)
+      : module(module), ranks(ranks), zeroStage(zeroStage), division(module, ranks, zeroStage) {}
 
   void run();
 
@@ -32,7 +33,7 @@ private:
   mlir::RankedTensorType partType(mlir::Type whole) const;
 
   mlir::ModuleOp module;
-  int64_t ranks;
+  int64_t ranks, zeroStage;
   Division division;
   llvm::DenseMap<mlir::Value, mlir::Value> parts;
 };

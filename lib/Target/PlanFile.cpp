@@ -103,6 +103,8 @@ static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     table->dtype = dtypeOf(cast<RankedTensorType>(state.getType()).getElementType());
     table->shape = shapeOf(state.getType());
     table->role = static_cast<fb::Role>(state.getRole());
+    table->offset = state.getOffset();
+    table->divided = state.getDivided();
     plan.states.push_back(std::move(table));
   }
   for (auto scalar : module.getOps<plan::ScalarOp>()) {
@@ -130,6 +132,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->schedule->warmup = training.getWarmup();
     table->schedule->total = training.getTotal();
     plan.training = std::move(table);
+    plan.ranks = plan.shard_ranks = training.getRanks();
   }
   for (auto generation : module.getOps<plan::GenerationOp>()) {
     auto table = std::make_unique<fb::GenerationT>();
@@ -167,6 +170,7 @@ std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, std::vector<
   }
   for (auto entry : module.getOps<plan::EntryOp>())
     plan.entries.push_back(writeEntry(entry, tables));
+  module.walk([&](plan::StartOp start) { plan.slots = std::max<uint32_t>(plan.slots, start.getSlot() + 1); });
   writeStates(module, tables, plan);
   writeTraining(module, tables, plan);
   plan.sources = tables.takeSources();

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace trainc {
 
 static fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
-  return fb::Operand(operand.getOffset(), operand.getStep(), /*rank_stride=*/0,
+  return fb::Operand(operand.getOffset(), operand.getStep(), operand.getRank(),
                      tables.buffer(operand.getBuffer()));
 }
 
@@ -20,6 +20,17 @@ static fb::LaunchT writeLaunch(plan::LaunchOp op, PlanTables &tables) {
   for (auto operand : op.getArgs().getAsRange<plan::OperandAttr>())
     launch.args.push_back(writeOperand(operand, tables));
   return launch;
+}
+
+static fb::StartT writeStart(plan::StartOp op, PlanTables &tables) {
+  fb::StartT start;
+  start.kind = static_cast<fb::CollectiveKind>(op.getKind());
+  start.dtype = dtypeOf(op.getElement());
+  start.slot = op.getSlot();
+  start.source = writeOperandPtr(op.getSource(), tables);
+  start.destination = writeOperandPtr(op.getDestination(), tables);
+  start.elements = op.getElements();
+  return start;
 }
 
 static std::vector<std::unique_ptr<fb::InstructionT>> writeInstructions(Block &block, PlanTables &tables);
@@ -38,6 +49,12 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
     fb::ZeroT table;
     table.destination = writeOperandPtr(zero.getDestination(), tables);
     table.bytes = zero.getBytes();
+    operation.Set(std::move(table));
+  } else if (auto start = dyn_cast<plan::StartOp>(op)) {
+    operation.Set(writeStart(start, tables));
+  } else if (auto wait = dyn_cast<plan::WaitOp>(op)) {
+    fb::WaitT table;
+    table.slot = wait.getSlot();
     operation.Set(std::move(table));
   } else {
     auto loop = cast<plan::LoopOp>(op);

@@ -61,7 +61,6 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
-            (["-o", "x.plan", "--ranks=2"], "gpt.mlir:", "makes plans for one rank, found 2", "--compile-to=spmd"),
             (["--compile-to=spmd", "--ranks=2", "--zero-stage=3"], "gpt.mlir:", "--zero-stage must lie between 0 and 2 on several ranks in this version, found 3"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--hybrid-shard=2"], "--hybrid-shard", "found groups of 2 ranks"),

@@ -17,12 +17,9 @@ using reference::Tensor;
 using reference::Tensors;
 
 /// Whether generated code executes the op.
-static bool isGenerated(Operation &op) {
+static bool runsKernels(Operation &op) {
   auto executable = dyn_cast<ExecutableOpInterface>(op);
-  if (!executable)
-    return false;
-  KernelClass kind = executable.getKernelClass();
-  return kind != KernelClass::Alias && kind != KernelClass::Loop;
+  return executable && isGenerated(executable.getKernelClass());
 }
 
 static LogicalResult fuse(ModuleOp module) {
@@ -41,7 +38,7 @@ FailureOr<CompiledFunction> CompiledFunction::compile(func::FuncOp function) {
     return failure();
   OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(*function.getContext());
   for (Operation &op : copy.getBody().front()) {
-    if (!isGenerated(op))
+    if (!runsKernels(op))
       continue;
     FailureOr<codegen::GeneratedKernels> generated = codegen::generate(&op, *kernels);
     if (failed(generated))

@@ -138,9 +138,6 @@ class LogicalStates {
 public:
   LogicalStates(ModuleOp module, ArrayRef<Machine> ranks) : ranks(ranks) {
     for (auto state : module.getOps<train::StateOp>())
-      if (ArrayAttr members = state.getMembersAttr())
-        buckets.push_back({state.getSymName(), members});
-    for (auto state : module.getOps<train::StateOp>())
       add(state);
   }
 
@@ -151,41 +148,36 @@ public:
 private:
   void add(train::StateOp state) {
     const std::string name = state.getSymName().str();
-    for (auto &[bucket, members] : buckets)
-      if (StringRef prefix = name;
-          prefix.consume_back(bucket) && (prefix.empty() || state.getRole() != train::Role::parameter))
-        return addMembers(name, prefix, members);
     const Tensor &first = ranks.front().states.find(name)->second;
-    named.emplace(name, first);
+    if (state.getMembers())
+      addMembers(state);
+    else
+      named.emplace(name, first);
     for (const Machine &rank : ranks)
       if (isShared(state) && !sameBits(rank.states.find(name)->second.reals, first.reals))
         different.push_back(name);
   }
 
-  /// A flat state, or the parts of one: a parameter's, or what lies beside it under `prefix`.
-  void addMembers(StringRef name, StringRef prefix, ArrayAttr members) {
+  /// A flat state, or the ranks' parts of one.
+  void addMembers(train::StateOp state) {
     std::vector<double> flat;
-    const bool isWhole = prefix.empty();
-    for (const Machine &rank : ranks.take_front(isWhole ? 1 : ranks.size()))
-      llvm::append_range(flat, rank.states.find(name)->second.reals);
-    for (auto member : members.getAsRange<train::MemberAttr>()) {
+    for (const Machine &rank : ranks.take_front(state.getDivided() ? ranks.size() : 1))
+      llvm::append_range(flat, rank.states.find(state.getSymName().str())->second.reals);
+    for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>()) {
       Tensor tensor(member.getType());
       std::copy_n(flat.begin() + member.getOffset(), tensor.elements(), tensor.reals.begin());
-      named.emplace((prefix + member.getName()).str(), std::move(tensor));
+      named.emplace(member.getName().str(), std::move(tensor));
     }
-    for (const Machine &rank : ranks)
-      if (isWhole && !sameBits(rank.states.find(name.str())->second.reals, flat))
-        different.push_back(name.str());
   }
 
   /// Gradients are sums of a rank's own samples, or parts of all ranks'.
   static bool isShared(train::StateOp state) {
-    return state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
-           state.getDirection() == train::Direction::from_device;
+    return !state.getDivided() &&
+           (state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
+            state.getDirection() == train::Direction::from_device);
   }
 
   ArrayRef<Machine> ranks;
-  SmallVector<std::pair<StringRef, ArrayAttr>> buckets;
   NamedTensors named;
   std::vector<std::string> different;
 };

@@ -64,7 +64,7 @@ train.entry @micro_step {
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xf32>
   // expected-error @+1 {{puts 8 elements at 8 of 'tensor<15xf32>'}}
-  %p = dist.pack %g, %g : tensor<8xf32>, tensor<8xf32> -> tensor<15xf32>
+  %p = dist.pack %g, %g at [0, 8] : tensor<8xf32>, tensor<8xf32> -> tensor<15xf32>
 }
 
 // -----

@@ -2,7 +2,7 @@
 
 // What parts do not add up to is computed of the whole: a maximum, a transpose, sizes that ranks do not divide, and what is joined with a
 // rank's own samples. The gradient's state still holds a part, and is gathered where more is needed.
-// CHECK: train.state gradient @grad : tensor<2x4xf32>
+// CHECK: train.state gradient divided @grad : tensor<2x4xf32>
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
 train.state gradient @grad : tensor<4x4xf32>
 train.state scalar from_device @largest : tensor<4xf32>

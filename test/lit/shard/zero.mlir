@@ -3,7 +3,7 @@
 // Of what is computed from the reduced gradient a rank computes its part; the momentum shrinks to it, the parameter is gathered, and the
 // norm is summed over ranks.
 // CHECK: train.state parameter @bucket.0 : tensor<512xf32>
-// CHECK: train.state optimizer @momentum.bucket.0 : tensor<256xf32>
+// CHECK: train.state optimizer divided @momentum.bucket.0 : tensor<256xf32>
 train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 }
 train.state parameter @bucket.0 : tensor<512xf32> {members = [#train.member<"w", 0, tensor<500xf32>>]}
 train.state optimizer @momentum.bucket.0 : tensor<512xf32>
@@ -35,7 +35,7 @@ train.entry @init {
 // CHECK: train.set @bucket.0, %[[WHOLE]]
 train.entry @micro_step {
   %w = train.input "w" micro : tensor<500xf32>
-  %g = dist.pack %w : tensor<500xf32> -> tensor<512xf32>
+  %g = dist.pack %w at [0] : tensor<500xf32> -> tensor<512xf32>
   %sum = train.sum_over_ranks %g : tensor<512xf32>
   %squares = nn.square %sum : tensor<512xf32>
   %norm = nn.reduce sum %squares over [0] : tensor<512xf32>

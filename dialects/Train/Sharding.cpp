@@ -1,0 +1,46 @@
+// The word `sharding` of train.program.
+#include "dialects/Train/Sharding.h"
+
+#include "dialects/Train/Limits.h"
+#include "dialects/Train/TrainSyntax.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &sharding) {
+  sharding = dyn_cast_or_null<ShardingAttr>(ShardingAttr::parse(parser, Type()));
+  return success(bool(sharding));
+}
+
+LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, StringAttr wrap, BoolAttr,
+                                   IntegerAttr prefetch, IntegerAttr persistBelow, StringAttr sync) {
+  if (wrap && wrap.empty())
+    return error() << "wrap: expected blocks, model, a block's name or a number of parameters, found nothing";
+  if (prefetch && (prefetch.getInt() < 0 || prefetch.getInt() > kMaxPrefetch))
+    return error() << "prefetch must lie between 0 and " << kMaxPrefetch << ", found " << prefetch.getInt();
+  if (persistBelow && persistBelow.getInt() < 0)
+    return error() << "persist_below must not be negative, found " << persistBelow.getInt();
+  if (sync && sync != "micro_step" && sync != "step")
+    return error() << "sync: expected \"micro_step\" or \"step\", found " << sync;
+  return success();
+}
+
+ShardingSettings trainc::train::shardingOf(ProgramOp program) {
+  ShardingSettings settings;
+  settings.syncEveryMicroStep = program.getZeroStage() > 1;
+  ShardingAttr given = program.getShardingAttr();
+  if (!given)
+    return settings;
+  if (StringAttr wrap = given.getWrap())
+    settings.wrap = wrap.getValue();
+  if (BoolAttr reshard = given.getReshardAfterForward())
+    settings.reshardAfterForward = reshard.getValue();
+  if (IntegerAttr prefetch = given.getPrefetch())
+    settings.prefetch = prefetch.getInt();
+  if (IntegerAttr persistBelow = given.getPersistBelow())
+    settings.persistBelow = persistBelow.getInt();
+  if (StringAttr sync = given.getSync())
+    settings.syncEveryMicroStep = sync == "micro_step";
+  return settings;
+}

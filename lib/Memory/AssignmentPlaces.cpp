@@ -1,0 +1,173 @@
+// Making values where they are wanted: in a state, in a flat tensor, in what is gathered.
+#include "lib/Memory/Assignment.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// `outer`, moved by what `inner` lies within it.
+static View moved(View outer, View inner) {
+  if (outer.isNull())
+    return {};
+  outer.offset += inner.offset;
+  outer.rankStep += inner.rankStep;
+  return outer;
+}
+
+/// Where a value begins within the one that holds it, as a view without storage.
+static View placeOf(FlatOffset offset, Value held) {
+  const int64_t bytes = elementBytes(held);
+  return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes};
+}
+
+static bool isGather(Operation *op) {
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.getCollectiveKind() == CollectiveKind::AllGather;
+}
+
+View Assignment::viewInside(View whole, ExecutableOpInterface alias) {
+  return moved(whole, placeOf(alias.getFlatOffset(0), alias->getResult(0)));
+}
+
+/// `value` holds what is `made`, from `within` on.
+View Assignment::wantedView(Value value, OpResult made, View within) {
+  if (View inLoopResult = yieldViews_.lookup(value); !inLoopResult.isNull())
+    return inLoopResult;
+  for (OpOperand &use : value.getUses())
+    if (View wanted = wantedByUser(use, made, within); !wanted.isNull())
+      return wanted;
+  return {};
+}
+
+View Assignment::wantedByUser(OpOperand &use, OpResult made, View within) {
+  Operation *user = use.getOwner();
+  if (auto set = dyn_cast<train::SetOp>(user)) {
+    const View state{storages_.stateStorage(set.getState())};
+    return canMakeInState(made, set, moved(state, within)) ? state : View();
+  }
+  auto executable = dyn_cast<ExecutableOpInterface>(user);
+  if (!executable)
+    return {};
+  if (isAlias(user) && placeOf(executable.getFlatOffset(0), use.get()) == View())
+    return wantedView(user->getResult(0), made, within);
+  if (isPack(user))
+    return packedView(use, made, within);
+  if (isGather(user)) {
+    const View part{.rankStep = bytesOf(use.get())};
+    return moved(wantedView(user->getResult(0), made, moved(part, within)), part);
+  }
+  for (OpResult result : user->getResults())
+    if (executable.getInPlaceOperand(result.getResultNumber()) == int(use.getOperandNumber()) &&
+        use.get().hasOneUse())
+      return wantedView(result, made, within);
+  return {};
+}
+
+/// The place of a member in its flat tensor, whose place is decided with the first of them.
+View Assignment::packedView(OpOperand &member, OpResult made, View within) {
+  auto pack = cast<ExecutableOpInterface>(member.getOwner());
+  Value flat = pack->getResult(0);
+  const View place = placeOf(pack.getFlatOffset(member.getOperandNumber()), member.get());
+  if (!views_.count(flat)) {
+    const View wanted = wantedView(flat, made, moved(place, within));
+    bind(flat, wanted.isNull() ? newScratch(flat) : wanted);
+  }
+  return moved(views_.lookup(flat), place);
+}
+
+/// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
+/// on (the defining op itself may read one that it can compute in place), and nothing else is stored there in
+/// between.
+bool Assignment::canMakeInState(OpResult value, train::SetOp set, View target) {
+  Operation *definition = value.getOwner();
+  int64_t made = timeline_.begin(definition), stored = timeline_.begin(set);
+  for (train::SetOp other : sets_[set.getState()]) {
+    int64_t position = timeline_.begin(other);
+    if (made < position && position < stored)
+      return false;
+    if (stored < position && position < timeline_.lastUse(set.getValue()))
+      return false;
+  }
+  for (train::GetOp get : gets_[set.getState()]) {
+    int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
+    if (read > stored)
+      continue;
+    if (read > made)
+      return false;
+    if (views_.lookup(get.getResult()).storage == target.storage && last > made)
+      return false;
+  }
+  return llvm::all_of(definition->getOpOperands(),
+                      [&](OpOperand &operand) { return mayBeMadeOver(value, operand, target); });
+}
+
+/// Whether what makes `made` at `target` may read `operand` meanwhile.
+bool Assignment::mayBeMadeOver(OpResult made, OpOperand &operand, View target) {
+  const View view = views_.lookup(operand.get());
+  if (view.storage != target.storage)
+    return true;
+  auto definition = cast<ExecutableOpInterface>(made.getOwner());
+  if (isGather(definition))
+    return view == moved(target, {.rankStep = bytesOf(operand.get())});
+  const std::pair<int64_t, int64_t> pair(operand.getOperandNumber(), made.getResultNumber());
+  const bool inPlace = definition.getInPlaceOperand(made.getResultNumber()) == int(pair.first) ||
+                       llvm::is_contained(mayAliasPairs(definition), pair);
+  return inPlace && view == target;
+}
+
+//===-- Collectives
+//---------------------------------------------------------------------------------------===//
+
+/// Members that were not made in the flat tensor are copied to it, and what lies between is cleared.
+void Assignment::assignPack(ExecutableOpInterface pack) {
+  Value flat = pack->getResult(0);
+  if (!views_.count(flat)) { // no member is made by an op that could do so here
+    const View wanted = wantedView(cast<OpResult>(flat));
+    bind(flat, wanted.isNull() ? newScratch(flat) : wanted);
+  }
+  const View whole = views_.lookup(flat);
+  int64_t end = 0;
+  auto clear = [&](int64_t until) {
+    if (until > end)
+      before_[pack].push_back({View(), moved(whole, {.offset = end}), until - end});
+  };
+  for (OpOperand &member : pack->getOpOperands()) {
+    const View place = placeOf(pack.getFlatOffset(member.getOperandNumber()), member.get()),
+               target = moved(whole, place);
+    clear(place.offset);
+    end = place.offset + bytesOf(member.get());
+    if (isZero(member.get()))
+      before_[pack].push_back({View(), target, bytesOf(member.get())});
+    else if (views_.lookup(member.get()) != target)
+      before_[pack].push_back({views_.lookup(member.get()), target, bytesOf(member.get())});
+  }
+  clear(bytesOf(flat));
+}
+
+/// A sum over ranks may be made over what it sums.
+void Assignment::assignCollective(ExecutableOpInterface start) {
+  makeZeros(start);
+  OpResult pending = start->getResult(0);
+  Value operand = start->getOperand(0);
+  const View wanted = wantedView(pending);
+  const bool sums = cast<CollectiveOpInterface>(*start).getCollectiveKind() == CollectiveKind::AllReduce;
+  if (!wanted.isNull())
+    bind(pending, wanted);
+  else
+    bind(pending, sums && isOnlyReader(start) ? views_.lookup(operand) : newScratch(pending));
+}
+
+bool Assignment::isOnlyReader(ExecutableOpInterface start) {
+  Value operand = start->getOperand(0);
+  Operation *definition = operand.getDefiningOp();
+  const View view = views_.lookup(operand);
+  if (!definition || isa<train::GetOp>(definition) || isAlias(definition) ||
+      storages_[view.storage].persistent || !operand.hasOneUse())
+    return false;
+  const bool membersUsedHere =
+      !isPack(definition) ||
+      llvm::all_of(definition->getOperands(), [](Value member) { return member.hasOneUse(); });
+  return membersUsedHere && lastUse_.lookup(view.storage) <= timeline_.lastUse(operand);
+}
+
+} // namespace trainc

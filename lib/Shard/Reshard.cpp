@@ -1,0 +1,126 @@
+// Pass `reshard`.
+#include "lib/Shard/Passes.h"
+
+#include "dialects/Dist/Dist.h"
+#include "dialects/Train/Sharding.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_RESHARD
+#include "lib/Shard/Passes.h.inc"
+
+namespace {
+
+/// A read of gathered parameters: the op, and the unit they belong to.
+struct Read {
+  Operation *op;
+  Attribute unit;
+};
+
+/// Gathers again, in one entry, what others come between two reads of.
+class Resharder {
+public:
+  explicit Resharder(train::EntryOp entry) : block(entry.getBody().front()) {}
+
+  void run() {
+    auto starts = llvm::to_vector(block.getOps<dist::AllGatherStartOp>());
+    for (dist::AllGatherStartOp start : starts)
+      if (std::optional<Attribute> unit = unitOf(start))
+        for (Operation *op : readsOf(waitOf(start)))
+          reads.push_back({op, *unit});
+    llvm::sort(reads, [](const Read &a, const Read &b) { return isBefore(a.op, b.op); });
+    for (dist::AllGatherStartOp start : starts)
+      if (std::optional<Attribute> unit = unitOf(start))
+        split(start, *unit);
+  }
+
+private:
+  static dist::WaitOp waitOf(dist::AllGatherStartOp start) {
+    return cast<dist::WaitOp>(*start.getPending().getUsers().begin());
+  }
+
+  /// The unit of the parameters that are gathered; nothing where they are none.
+  static std::optional<Attribute> unitOf(dist::AllGatherStartOp start) {
+    auto get = start.getPart().getDefiningOp<train::GetOp>();
+    auto state =
+        get ? SymbolTable::lookupNearestSymbolFrom<train::StateOp>(get, get.getStateAttr()) : nullptr;
+    if (!state || state.getRole() != train::Role::parameter)
+      return std::nullopt;
+    return state.getBlocksAttr();
+  }
+
+  /// What reads the gathered tensor or a member of it, in order.
+  static SmallVector<Operation *> readsOf(dist::WaitOp wait) {
+    SmallVector<Operation *> found;
+    for (Operation *user : wait->getUsers()) {
+      if (isa<dist::MemberOp>(user))
+        llvm::append_range(found, user->getUsers());
+      else
+        found.push_back(user);
+    }
+    llvm::sort(found, isBefore);
+    return found;
+  }
+
+  static bool isBefore(Operation *a, Operation *b) { return a != b && a->isBeforeInBlock(b); }
+
+  /// Whether parameters of another unit are read between the two.
+  bool isParted(Operation *before, Operation *after, Attribute unit) const {
+    const auto *read = llvm::partition_point(
+        reads, [&](const Read &r) { return r.op == before || r.op->isBeforeInBlock(before); });
+    for (; read != reads.end() && read->op->isBeforeInBlock(after); ++read)
+      if (read->unit != unit)
+        return true;
+    return false;
+  }
+
+  void split(dist::AllGatherStartOp start, Attribute unit) {
+    dist::WaitOp wait = waitOf(start);
+    SmallVector<Operation *> own = readsOf(wait);
+    Operation *previous = nullptr;
+    IRMapping again; // of the current run; empty in the first
+    for (Operation *op : own) {
+      if (previous && isParted(previous, op, unit))
+        again = gatherAgain(start, wait, op);
+      for (OpOperand &operand : op->getOpOperands())
+        if (Value other = again.lookupOrNull(operand.get()))
+          operand.set(other);
+      previous = op;
+    }
+  }
+
+  /// The gather and its members once more, before `op`.
+  static IRMapping gatherAgain(dist::AllGatherStartOp start, dist::WaitOp wait, Operation *op) {
+    OpBuilder builder(op);
+    IRMapping mapping;
+    builder.clone(*start, mapping);
+    builder.clone(*wait, mapping);
+    for (Operation *user : llvm::make_early_inc_range(wait->getUsers()))
+      if (isa<dist::MemberOp>(user))
+        builder.clone(*user, mapping);
+    return mapping;
+  }
+
+  Block &block;
+  SmallVector<Read> reads;
+};
+
+struct Reshard : impl::ReshardBase<Reshard> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      if (train::shardingOf(program).reshardAfterForward)
+        for (auto entry : getOperation().getOps<train::EntryOp>())
+          Resharder(entry).run();
+    getOperation()->walk([](dist::MemberOp member) {
+      if (member->use_empty())
+        member->erase();
+    });
+  }
+};
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,64 @@
+#include "lib/Shard/WrapUnits.h"
+
+using namespace mlir;
+using namespace trainc;
+
+using Blocks = SmallVector<train::BlockAttr>;
+
+/// The uses of blocks in which the parameter is declared, the outermost first.
+static Blocks blocksOf(train::StateOp parameter) {
+  ArrayAttr blocks = parameter.getBlocksAttr();
+  return blocks ? llvm::to_vector(blocks.getAsRange<train::BlockAttr>()) : Blocks();
+}
+
+static StringRef outermost(train::StateOp parameter) {
+  Blocks blocks = blocksOf(parameter);
+  return blocks.empty() ? "" : blocks.front().getScope();
+}
+
+/// The innermost use of the block.
+static StringRef innermostOf(StringRef name, train::StateOp parameter) {
+  Blocks blocks = blocksOf(parameter);
+  for (train::BlockAttr block : llvm::reverse(blocks))
+    if (block.getName() == name)
+      return block.getScope();
+  return "";
+}
+
+/// Elements of parameters within each use of a block.
+static llvm::StringMap<int64_t> countElements(ArrayRef<train::StateOp> parameters) {
+  llvm::StringMap<int64_t> elements;
+  for (train::StateOp parameter : parameters)
+    for (train::BlockAttr block : blocksOf(parameter))
+      elements[block.getScope()] += cast<RankedTensorType>(parameter.getType()).getNumElements();
+  return elements;
+}
+
+WrapUnits::WrapUnits(ArrayRef<train::StateOp> parameters, Choose choose) {
+  for (train::StateOp parameter : parameters)
+    units[parameter.getSymName()] = choose(parameter);
+}
+
+FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
+                                     ArrayRef<train::StateOp> parameters) {
+  if (policy == "model")
+    return WrapUnits(parameters, [](train::StateOp) { return StringRef(); });
+  if (policy == "blocks")
+    return WrapUnits(parameters, outermost);
+  if (int64_t least = 0; !policy.getAsInteger(10, least)) {
+    llvm::StringMap<int64_t> elements = countElements(parameters);
+    return WrapUnits(parameters, [&](train::StateOp parameter) -> StringRef {
+      Blocks blocks = blocksOf(parameter);
+      for (train::BlockAttr block : llvm::reverse(blocks))
+        if (elements.lookup(block.getScope()) >= least)
+          return block.getScope();
+      return "";
+    });
+  }
+  if (llvm::all_of(parameters, [&](train::StateOp p) { return innermostOf(policy, p).empty(); }))
+    return program.emitError()
+           << "wrap: no parameter lies in a block @" << policy
+           << "; expected blocks, model, the name of a block with parameters, or a number "
+              "of parameters";
+  return WrapUnits(parameters, [&](train::StateOp parameter) { return innermostOf(policy, parameter); });
+}
