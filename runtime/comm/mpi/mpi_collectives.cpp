@@ -42,7 +42,7 @@ template <typename Begin, typename End> bool overlapped(uint64_t rounds, Begin b
 MpiCollectives::MpiCollectives(const MpiJob &job, Grid grid, MpiPeers &peers)
     : rank_(job.rank()), grid_(grid), pieceBytes_(pieceBytes(grid.ranks)), exchange_(job, peers),
       treeSum_(grid.ranks), inputs_(grid.ranks),
-      staging_(std::make_unique_for_overwrite<std::byte[]>(2 * grid.ranks * pieceBytes_)) {}
+      staging_(std::make_unique_for_overwrite<std::byte[]>(uint64_t{2} * grid.ranks * pieceBytes_)) {}
 
 bool MpiCollectives::run(const Collective &collective) {
   members_ = grid_.members(collective.group, rank_);

@@ -1,4 +1,4 @@
-// Collectives over shard groups and replica groups.
+// Which ranks meet, and what ends their waits in a group of one host.
 #include "runtime/base/clock.h"
 #include "runtime/comm/grid.h"
 #include "test/unit/runtime/comm/support.h"
@@ -9,7 +9,6 @@ namespace trainc {
 namespace {
 
 using test::Ranks;
-using test::sameBits;
 using testing::HasSubstr;
 
 constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
@@ -48,66 +47,7 @@ TEST(Grid, ShardGroupsDivideTheRanks) {
   }
 }
 
-using Sizes = std::pair<uint32_t, uint32_t>;
-class GroupsTest : public testing::TestWithParam<Sizes> {
-protected:
-  uint32_t n = GetParam().first, k = GetParam().second;
-};
-
-// What hybrid sharding does to a gradient, against what flat sharding does.
-TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
-  Ranks ranks(n, uint64_t{1} << 20, options(k));
-  const uint64_t part = 3001;
-  const auto sources = ranks.allocateValues(part * k), parts = ranks.allocate(part),
-             gathered = ranks.allocate(part * k);
-  for (uint32_t rank = 0; rank < n; ++rank) {
-    ranks.start(rank, 0, {.kind = CollectiveKind::kReduceScatter, .group = kShard}, sources[rank],
-                parts[rank]);
-    ranks.start(rank, 1, {.kind = CollectiveKind::kAllReduce, .group = kReplica}, parts[rank], parts[rank]);
-    ranks.start(rank, 2, {.kind = CollectiveKind::kAllGather, .group = kShard}, parts[rank], gathered[rank]);
-  }
-  ranks.waitAll(2);
-  for (uint32_t rank = 0; rank < n; ++rank)
-    EXPECT_TRUE(sameBits(gathered[rank], test::treeSums(n, part * k))) << "rank " << rank;
-}
-
-TEST_P(GroupsTest, BytesAreThoseOfAGroup) {
-  Ranks ranks(n, 4096, options(k));
-  const auto buffers = ranks.allocate(k), parts = ranks.allocate(1);
-  for (uint32_t rank = 0; rank < n; ++rank) {
-    ranks.start(rank, 1, {.kind = CollectiveKind::kReduceScatter, .group = kShard}, buffers[rank],
-                parts[rank]);
-    start(ranks, rank, kReplica, parts[rank]);
-  }
-  ranks.waitAll(0);
-  EXPECT_EQ(ranks[n - 1].bytesSent(),
-            ringBytes({.kind = CollectiveKind::kReduceScatter, .elements = k}, k) +
-                ringBytes({.kind = CollectiveKind::kAllReduce, .elements = 1}, n / k));
-}
-
-TEST_P(GroupsTest, ARootIsAPlace) {
-  Ranks ranks(n, 4096, options(k));
-  for (const fb::Group group : {kShard, kReplica}) {
-    const auto buffers = ranks.allocateValues(10);
-    const Grid grid{n, k};
-    for (uint32_t rank = 0; rank < n; ++rank)
-      ranks.start(
-          rank, 0,
-          {.kind = CollectiveKind::kBroadcast, .group = group, .root = grid.members(group, rank).count - 1},
-          buffers[rank], buffers[rank]);
-    ranks.waitAll(0);
-    for (uint32_t rank = 0; rank < n; ++rank) {
-      const Members members = grid.members(group, rank);
-      EXPECT_EQ(buffers[rank][3], test::value(members.rankAt(members.count - 1), 3)) << "rank " << rank;
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Sizes, GroupsTest,
-                         testing::Values(Sizes{1, 1}, Sizes{2, 1}, Sizes{2, 2}, Sizes{4, 2}, Sizes{6, 2},
-                                         Sizes{8, 4}, Sizes{8, 8}, Sizes{12, 4}));
-
-TEST(Groups, AreIndependent) {
+TEST(Groups, OthersMayBeElsewhere) {
   Ranks ranks(4, 4096, options(2));
   const auto buffers = ranks.allocateValues(8);
   for (int round = 0; round < 3; ++round) {

@@ -37,13 +37,6 @@ public:
     return communicator_->wait(3);
   }
 
-  bool holdsTheSum() const {
-    uint64_t i = 0;
-    while (i < kElements && values_[i] == test::treeSum(communicator_->ranks(), i))
-      ++i;
-    return i == kElements;
-  }
-
 private:
   std::unique_ptr<Communicator> communicator_;
   float *values_;
@@ -77,18 +70,6 @@ bool isFailure(const Status &status, uint32_t rank, const std::string &reason) {
   if (status.message() != expected)
     (void)std::fprintf(stderr, "rank %u: '%s'\n", rank, status.message().c_str());
   return status.message() == expected;
-}
-
-TEST(CommProcesses, SumOverProcesses) {
-  const LocalGroup group = makeGroup(3, test::kNever);
-  std::vector<pid_t> children;
-  for (uint32_t number = 0; number < 3; ++number)
-    children.push_back(fork([&] {
-      Rank rank(group, number);
-      return rank.allReduce().ok() && rank.holdsTheSum();
-    }));
-  for (const pid_t child : children)
-    expectSuccess(child);
 }
 
 TEST(CommProcesses, AProcessThatIsKilledEndsTheOthers) {

@@ -1,0 +1,210 @@
+// What every engine must do, with the same bits.
+#include "runtime/comm/tree_sum.h"
+#include "test/unit/runtime/comm/engine.h"
+#include "test/unit/runtime/comm/support.h"
+
+#include <algorithm>
+
+namespace trainc {
+namespace {
+
+using test::Rank;
+using test::sameBits;
+using test::treeSums;
+using Floats = std::span<float>;
+
+constexpr Collective kAllReduce{.kind = CollectiveKind::kAllReduce},
+    kReduceScatter{.kind = CollectiveKind::kReduceScatter}, kAllGather{.kind = CollectiveKind::kAllGather};
+
+class CollectivesTest : public testing::TestWithParam<test::Job> {
+protected:
+  void onRanks(uint64_t bytes, const std::function<void(Rank &)> &body) const {
+    test::onRanks(GetParam(), bytes, body);
+  }
+  uint32_t n = GetParam().grid.ranks;
+};
+
+TEST_P(CollectivesTest, AllReduceIsTheTreeSumOnEveryRank) {
+  constexpr uint64_t kMost = 300007;
+  const std::vector<float> expected = treeSums(n, kMost);
+  onRanks(uint64_t{2} << 20, [&](Rank &rank) {
+    for (const uint64_t elements :
+         {uint64_t{0}, uint64_t{1}, uint64_t{n - 1}, uint64_t{n}, uint64_t{1000}, kMost}) {
+      const Floats buffer = rank.allocateValues(elements);
+      rank.run(kAllReduce, buffer, buffer);
+      EXPECT_TRUE(sameBits(buffer, std::span(expected).first(elements)))
+          << elements << " elements on rank " << rank.number();
+    }
+  });
+}
+
+TEST_P(CollectivesTest, ASourceApartIsKept) {
+  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
+    const Floats source = rank.allocateValues(10000), sums = rank.allocate(10000),
+                 copy = rank.allocate(10000);
+    rank.start(0, kAllReduce, source, sums);
+    rank.start(1, {.kind = CollectiveKind::kBroadcast, .root = n - 1}, source, copy);
+    rank.wait(1);
+    rank.wait(0);
+    EXPECT_TRUE(sameBits(sums, treeSums(n, 10000))) << "rank " << rank.number();
+    for (uint64_t i = 0; i < source.size(); ++i) {
+      ASSERT_EQ(source[i], test::value(rank.number(), i));
+      ASSERT_EQ(copy[i], test::value(n - 1, i)) << "rank " << rank.number();
+    }
+  });
+}
+
+TEST_P(CollectivesTest, ReduceScatterThenAllGatherIsAllReduce) {
+  constexpr uint64_t kMost = 20000;
+  const std::vector<float> sums = treeSums(n, kMost * n);
+  onRanks(uint64_t{3} << 20, [&](Rank &rank) {
+    for (const uint64_t size : {uint64_t{0}, uint64_t{1}, uint64_t{7}, kMost}) {
+      const Floats source = rank.allocateValues(size * n), part = rank.allocate(size),
+                   gathered = rank.allocate(size * n);
+      rank.start(0, kReduceScatter, source, part);
+      rank.start(1, kAllGather, part, gathered);
+      rank.wait(0);
+      rank.wait(1);
+      const auto expected = std::span(sums).first(size * n);
+      EXPECT_TRUE(sameBits(part, expected.subspan(rank.number() * size, size)))
+          << "the part of rank " << rank.number();
+      EXPECT_TRUE(sameBits(gathered, expected)) << "gathered on rank " << rank.number();
+    }
+  });
+}
+
+// As states divided between ranks are: each rank's part of a sum goes to where the gather takes it from.
+TEST_P(CollectivesTest, PartsMayLieWithinAWhole) {
+  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
+    const uint64_t size = 1000;
+    const Floats source = rank.allocateValues(size * n), whole = rank.allocate(size * n),
+                 part = whole.subspan(rank.number() * size, size);
+    rank.start(0, kReduceScatter, source, part);
+    rank.start(1, kAllGather, part, whole);
+    rank.wait(0);
+    rank.wait(1);
+    EXPECT_TRUE(sameBits(whole, treeSums(n, size * n))) << "rank " << rank.number();
+  });
+}
+
+// In more pieces than are under way at a time, where an engine moves pieces; the sums are exact.
+TEST_P(CollectivesTest, LargeTensors) {
+  const uint64_t elements = (n <= 4 ? 6000000 : 600000) / n * n; // as many as two cores sum in a moment
+  const uint64_t numbers = n * (n + 1) / 2;
+  onRanks(uint64_t{100} << 20, [this, elements, numbers](Rank &rank) {
+    const Floats source = rank.allocate(elements), sums = rank.allocate(elements),
+                 part = rank.allocate(elements / n), gathered = rank.allocate(elements);
+    for (uint64_t i = 0; i < elements; ++i)
+      source[i] = static_cast<float>((rank.number() + 1) * (i % 10007));
+    rank.start(0, kAllReduce, source, sums);
+    rank.start(1, kReduceScatter, source, part);
+    rank.start(2, kAllGather, part, gathered);
+    rank.start(3, {.kind = CollectiveKind::kBroadcast, .root = n - 1}, source, source);
+    for (uint32_t slot = 0; slot < 4; ++slot)
+      rank.wait(slot);
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < elements; ++i)
+      wrong += sums[i] != static_cast<float>(numbers * (i % 10007)) || gathered[i] != sums[i] ||
+               source[i] != static_cast<float>(n * (i % 10007));
+    EXPECT_EQ(wrong, 0U) << "elements on rank " << rank.number();
+  });
+}
+
+TEST_P(CollectivesTest, BroadcastCopiesTheRoot) {
+  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
+    for (uint32_t root = 0; root < n; ++root) {
+      const Floats buffer = rank.allocateValues(10000);
+      rank.run({.kind = CollectiveKind::kBroadcast, .root = root}, buffer, buffer);
+      for (uint64_t i = 0; i < buffer.size(); ++i)
+        ASSERT_EQ(buffer[i], test::value(root, i)) << "rank " << rank.number() << " from " << root;
+    }
+  });
+}
+
+TEST_P(CollectivesTest, GathersMoveAnyType) {
+  onRanks(4096, [this](Rank &rank) {
+    std::byte *buffer = *rank->allocate("bytes", uint64_t{n} * 6);
+    std::fill_n(buffer + rank.number() * 6, 6, std::byte(rank.number() + 1));
+    rank->start(0, {.kind = CollectiveKind::kAllGather,
+                    .dtype = fb::DType::BF16,
+                    .source = buffer + rank.number() * 6,
+                    .destination = buffer,
+                    .elements = uint64_t{n} * 3});
+    rank.wait(0);
+    for (uint32_t i = 0; i < n * 6; ++i)
+      EXPECT_EQ(buffer[i], std::byte(i / 6 + 1)) << "byte " << i << " on rank " << rank.number();
+  });
+}
+
+// Each collective works on what the one before has left; slots come in another order.
+TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
+  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
+    const Floats values = rank.allocateValues(uint64_t{n} * 1000), part = rank.allocate(1000),
+                 buffer = rank.allocate(values.size()), fresh = rank.allocateValues(values.size());
+    rank.start(5, kReduceScatter, values, part);
+    rank.start(2, kAllGather, part, buffer);
+    rank.start(9, kAllReduce, buffer, buffer);
+    rank.start(0, {.kind = CollectiveKind::kBroadcast, .root = n - 1}, fresh, fresh);
+    for (const uint32_t slot : {0, 9, 2, 5})
+      rank.wait(slot);
+    const std::vector<float> first = treeSums(n, values.size());
+    std::vector<float> expected(first.size());
+    TreeSum(n).sum(std::vector<const float *>(n, first.data()), expected.data(), expected.size());
+    EXPECT_TRUE(sameBits(buffer, expected)) << "rank " << rank.number();
+    EXPECT_EQ(fresh[17], test::value(n - 1, 17)) << "rank " << rank.number();
+  });
+}
+
+TEST_P(CollectivesTest, ASlotIsUsedAgainAndAgain) {
+  onRanks(4096, [this](Rank &rank) {
+    const Floats buffer = rank.allocate(3);
+    const uint32_t numbers = n * (n - 1) / 2;
+    for (uint32_t round = 0; round < 200; ++round) {
+      buffer[1] = static_cast<float>(rank.number() + round);
+      rank.run(kAllReduce, buffer, buffer);
+      ASSERT_EQ(buffer[1], static_cast<float>(numbers + n * round)) << "round " << round;
+    }
+  });
+}
+
+// A rank goes on when its own wait ends, whatever the others still read.
+TEST_P(CollectivesTest, AfterTheWaitABufferIsTheCallersAgain) {
+  onRanks(uint64_t{2} << 20, [this](Rank &rank) {
+    const Floats buffer = rank.allocate(uint64_t{n} * 20000), part = rank.allocate(20000);
+    for (int round = 0; round < 20; ++round)
+      for (const auto kind :
+           {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast}) {
+        std::ranges::fill(buffer, 1.0F);
+        const Floats result = kind == CollectiveKind::kReduceScatter ? part : buffer;
+        rank.run({.kind = kind}, buffer, result);
+        const float expected = kind == CollectiveKind::kBroadcast ? 1 : static_cast<float>(n);
+        ASSERT_EQ(static_cast<size_t>(std::ranges::count(result, expected)), result.size())
+            << collectiveName(kind) << " of round " << round << " on rank " << rank.number();
+        std::ranges::fill(buffer, -7.0F); // peers must not see this
+        ASSERT_TRUE(rank->barrier().ok());
+      }
+  });
+}
+
+TEST_P(CollectivesTest, BytesAreCountedAsARingWouldSendThem) {
+  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
+    const Floats buffer = rank.allocate(uint64_t{n} * 1000), part = rank.allocate(1000);
+    const uint64_t once = uint64_t{4000} * (n - 1); // (n-1)/n of the tensor
+    uint64_t expected = rank->bytesSent();
+    const auto runs = [&](CollectiveKind kind, Floats source, Floats destination, uint64_t times) {
+      rank.run({.kind = kind}, source, destination);
+      expected += times * once;
+      EXPECT_EQ(rank->bytesSent(), expected) << collectiveName(kind) << " on rank " << rank.number();
+    };
+    runs(CollectiveKind::kAllReduce, buffer, buffer, 2);
+    runs(CollectiveKind::kReduceScatter, buffer, part, 1);
+    runs(CollectiveKind::kAllGather, part, buffer, 1);
+    runs(CollectiveKind::kBroadcast, buffer, buffer, 1);
+    runs(CollectiveKind::kBarrier, buffer, buffer, 0);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, CollectivesTest, testing::ValuesIn(test::jobs()), test::nameOf);
+
+} // namespace
+} // namespace trainc

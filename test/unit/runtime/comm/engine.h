@@ -1,0 +1,58 @@
+// What a test of collectives needs of an engine: ranks that run it.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+#include "runtime/comm/grid.h"
+
+#include <cstdint>
+#include <functional>
+#include <gtest/gtest.h>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace trainc::test {
+
+/// Ranks that an engine brings up.
+struct Job {
+  std::string engine;
+  Grid grid;
+};
+
+/// Those that this program runs tests on.
+std::vector<Job> jobs();
+
+/// For test names: "threads_4_by_2".
+std::string nameOf(const testing::TestParamInfo<Job> &info);
+
+/// One rank of a job.
+class Rank {
+public:
+  Rank(Communicator &communicator, Grid grid) : communicator_(communicator), grid_(grid) {}
+
+  Communicator *operator->() const { return &communicator_; }
+  uint32_t number() const { return communicator_.rank(); }
+  const Grid &grid() const { return grid_; }
+
+  std::span<float> allocate(uint64_t elements);
+  /// allocate(), filled with value().
+  std::span<float> allocateValues(uint64_t elements);
+
+  /// Source, destination and the number of elements are filled in.
+  void start(uint32_t slot, Collective collective, std::span<const float> source,
+             std::span<float> destination);
+  /// Expects success.
+  void wait(uint32_t slot);
+  /// Both, in slot 0.
+  void run(Collective collective, std::span<const float> source, std::span<float> destination);
+
+private:
+  Communicator &communicator_;
+  Grid grid_;
+};
+
+/// Runs `body` on every rank, or on the one that this process is. What it expects in vain on any of them
+/// fails the test. A rank may allocate `bytes`.
+void onRanks(const Job &job, uint64_t bytes, const std::function<void(Rank &)> &body);
+
+} // namespace trainc::test

@@ -1,0 +1,79 @@
+// Collectives over shard groups and replica groups, on every engine.
+#include "test/unit/runtime/comm/engine.h"
+#include "test/unit/runtime/comm/support.h"
+
+#include <algorithm>
+
+namespace trainc {
+namespace {
+
+using test::Rank;
+using Floats = std::span<float>;
+
+constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
+
+class GroupsTest : public testing::TestWithParam<test::Job> {
+protected:
+  uint32_t n = GetParam().grid.ranks, k = GetParam().grid.shardRanks;
+};
+
+// What hybrid sharding does to a gradient, against what flat sharding does. All jobs have shard groups of a
+// power of two, or one group.
+TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
+  test::onRanks(GetParam(), uint64_t{1} << 20, [this](Rank &rank) {
+    const uint64_t size = 3001;
+    const Floats source = rank.allocateValues(size * k), part = rank.allocate(size),
+                 gathered = rank.allocate(size * k);
+    rank.start(0, {.kind = CollectiveKind::kReduceScatter, .group = kShard}, source, part);
+    rank.start(1, {.kind = CollectiveKind::kAllReduce, .group = kReplica}, part, part);
+    rank.start(2, {.kind = CollectiveKind::kAllGather, .group = kShard}, part, gathered);
+    for (const uint32_t slot : {0, 1, 2})
+      rank.wait(slot);
+    EXPECT_TRUE(test::sameBits(gathered, test::treeSums(n, size * k))) << "rank " << rank.number();
+  });
+}
+
+TEST_P(GroupsTest, BytesAreThoseOfAGroup) {
+  test::onRanks(GetParam(), 4096, [this](Rank &rank) {
+    const Floats buffer = rank.allocate(k), part = rank.allocate(1);
+    const Collective scatter{.kind = CollectiveKind::kReduceScatter, .group = kShard, .elements = k},
+        sum{.kind = CollectiveKind::kAllReduce, .group = kReplica, .elements = 1};
+    const uint64_t before = rank->bytesSent();
+    rank.run(scatter, buffer, part);
+    rank.run(sum, part, part);
+    EXPECT_EQ(rank->bytesSent() - before, ringBytes(scatter, k) + ringBytes(sum, n / k));
+  });
+}
+
+TEST_P(GroupsTest, ARootIsAPlace) {
+  test::onRanks(GetParam(), 4096, [](Rank &rank) {
+    for (const fb::Group group : {kShard, kReplica}) {
+      const Members members = rank.grid().members(group, rank.number());
+      const uint32_t last = members.count - 1;
+      const Floats buffer = rank.allocateValues(10);
+      rank.run({.kind = CollectiveKind::kBroadcast, .group = group, .root = last}, buffer, buffer);
+      EXPECT_EQ(buffer[3], test::value(members.rankAt(last), 3)) << "rank " << rank.number();
+    }
+  });
+}
+
+// The first shard group runs what the others, and all together, do not.
+TEST_P(GroupsTest, AreIndependent) {
+  test::onRanks(GetParam(), 4096, [this](Rank &rank) {
+    const Floats buffer = rank.allocate(8);
+    if (rank.number() < k)
+      for (int round = 0; round < 3; ++round) {
+        std::ranges::fill(buffer, 1.0F);
+        rank.run({.kind = CollectiveKind::kAllReduce, .group = kShard}, buffer, buffer);
+        EXPECT_EQ(buffer[7], static_cast<float>(k));
+      }
+    std::ranges::fill(buffer, 1.0F);
+    rank.run({.kind = CollectiveKind::kAllReduce, .group = kReplica}, buffer, buffer);
+    EXPECT_EQ(buffer[7], static_cast<float>(n) / static_cast<float>(k));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, GroupsTest, testing::ValuesIn(test::jobs()), test::nameOf);
+
+} // namespace
+} // namespace trainc

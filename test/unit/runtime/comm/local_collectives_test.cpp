@@ -1,0 +1,46 @@
+// What one thread that drives all ranks of a host sees.
+#include "test/unit/runtime/allocation_counter.h"
+#include "test/unit/runtime/comm/support.h"
+
+namespace trainc {
+namespace {
+
+using test::Ranks;
+using Buffers = std::vector<std::span<float>>;
+
+TEST(LocalCollectives, NothingIsAllocatedWhileTheyRun) {
+  constexpr uint32_t n = 4;
+  Ranks ranks(n, uint64_t{1} << 20);
+  const Buffers buffers = ranks.allocateValues(uint64_t{n} * 5000), parts = ranks.allocate(5000);
+  ranks.startAll(0, CollectiveKind::kBarrier, buffers);
+  ranks.waitAll(0); // by now every progress thread runs; its start may allocate
+  bool ok = true;
+  const uint64_t allocations = test::countAllocations([&] {
+    for (int round = 0; round < 3; ++round) {
+      ranks.startAll(0, CollectiveKind::kAllReduce, buffers);
+      ranks.startAll(1, CollectiveKind::kReduceScatter, buffers, parts);
+      ranks.startAll(2, CollectiveKind::kAllGather, buffers);
+      ranks.startAll(3, CollectiveKind::kBroadcast, buffers);
+      for (uint32_t slot = 0; slot < 4; ++slot)
+        for (uint32_t rank = 0; rank < n; ++rank)
+          ok = ranks[rank].wait(slot).ok() && ok;
+    }
+  });
+  EXPECT_TRUE(ok);
+  EXPECT_EQ(allocations, 0U);
+}
+
+TEST(LocalCollectives, StartReturnsBeforeAPeerHasArrived) {
+  Ranks ranks(2, 4096);
+  const Buffers buffers = ranks.allocateValues(100);
+  for (uint32_t slot = 0; slot < 10; ++slot)
+    ranks.start(0, slot, CollectiveKind::kAllReduce, buffers[0]);
+  EXPECT_EQ(ranks[0].bytesSent(), 0U) << "none is done without the peer";
+  for (uint32_t slot = 0; slot < 10; ++slot)
+    ranks.start(1, slot, CollectiveKind::kAllReduce, buffers[1]);
+  ranks.waitAll(9);
+  EXPECT_EQ(ranks[0].bytesSent(), 4000U);
+}
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,62 @@
+// A rank of a job in which rank 1 does what the argument says; the others say what their wait tells them.
+#include "runtime/base/clock.h"
+#include "runtime/comm/mpi/mpi_group.h"
+
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+#include <unistd.h>
+
+namespace trainc {
+namespace {
+
+constexpr uint64_t kElements = 1000;
+
+void misbehave(Communicator &communicator, std::string_view how) {
+  if (how == "fail")
+    communicator.fail("no space left on device");
+  else if (how == "stop")
+    (void)raise(SIGSTOP);
+  else if (how == "kill")
+    (void)raise(SIGKILL);
+  else if (how == "hang")
+    sleep(600);
+}
+
+void allReduce(Communicator &communicator, std::byte *values, uint64_t elements) {
+  communicator.start(
+      3, {.kind = CollectiveKind::kAllReduce, .source = values, .destination = values, .elements = elements});
+}
+
+int run(std::string_view how) {
+  auto opened = openMpi({.timeoutSeconds = 1});
+  if (!opened.ok()) {
+    (void)std::fprintf(stderr, "%s\n", opened.status().message().c_str());
+    return 1;
+  }
+  Communicator &communicator = **opened;
+  std::byte *values = *communicator.allocate("values", kElements * sizeof(float));
+  allReduce(communicator, values, kElements);
+  if (!communicator.wait(3).ok())
+    return 1;
+  const bool isOdd = communicator.rank() == 1;
+  const double before = steadySeconds();
+  if (isOdd)
+    misbehave(communicator, how);
+  if (isOdd && how == "slow") // at work for longer than the timeout
+    for (; steadySeconds() < before + 2; usleep(1000))
+      communicator.noteProgress();
+  allReduce(communicator, values, isOdd && how == "differ" ? kElements / 2 : kElements);
+  if (isOdd && how == "leave")
+    return 0; // without the wait
+  const Status status = communicator.wait(3);
+  (void)std::printf("%.1f s: %s\n", steadySeconds() - before,
+                    status.ok() ? "done" : status.message().c_str());
+  (void)std::fflush(stdout);
+  return status.exitCode();
+}
+
+} // namespace
+} // namespace trainc
+
+int main(int argc, char **argv) { return trainc::run(argc > 1 ? argv[1] : ""); }
