@@ -84,6 +84,7 @@ private:
     started_[start.slot()] = static_cast<uint32_t>(program_.steps.size());
     return {start.slot(),
             {.kind = kindOf(start.kind()),
+             .group = start.group(),
              .dtype = start.dtype(),
              .source = address(*start.source()).base,
              .destination = address(*start.destination()).base,

@@ -62,6 +62,8 @@ Status TrainLoop::runSteps() {
     TRAINC_RETURN_IF_ERROR(runStep(loader));
     if (stopped_)
       break;
+    if (parts_.checkpoints)
+      parts_.checkpoints->advance();
     const bool last = position_.step == options_.steps;
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
     // Before the evaluation, which takes its time and may fail.

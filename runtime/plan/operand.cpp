@@ -10,22 +10,56 @@ namespace trainc::verify {
 
 namespace {
 
-/// Bytes [begin, end) of an arena.
-struct Hull {
-  int64_t begin = 0, end = 0;
-};
-
-/// The hull of an operand's iterations relative to its buffer; false when the arithmetic overflows.
-bool hull(const Range &range, Hull &result) {
+/// The hull of a range relative to its buffer, over that many iterations and ranks of a shard group; false
+/// when the arithmetic overflows.
+bool hull(const Range &range, uint64_t iterations, uint64_t ranks, Span &result) {
   constexpr uint64_t limit = std::numeric_limits<int64_t>::max();
-  int64_t travel = 0;
-  if (range.operand->offset() > limit || range.bytes > limit || range.iterations - 1 > limit ||
-      !multiply(static_cast<int64_t>(range.iterations - 1), range.operand->loop_stride(), travel))
+  const fb::Operand &operand = *range.operand;
+  int64_t travel = 0, shift = 0;
+  if (operand.offset() > limit || range.bytes > limit || iterations - 1 > limit ||
+      operand.rank_stride() > limit ||
+      !multiply(static_cast<int64_t>(iterations - 1), operand.loop_stride(), travel) ||
+      !multiply(static_cast<int64_t>(ranks - 1), static_cast<int64_t>(operand.rank_stride()), shift))
     return false;
-  const auto offset = static_cast<int64_t>(range.operand->offset());
+  const auto offset = static_cast<int64_t>(operand.offset());
   return add(offset, std::min<int64_t>(travel, 0), result.begin) &&
-         add(offset, std::max<int64_t>(travel, 0), result.end) &&
+         add(offset, std::max<int64_t>(travel, 0), result.end) && add(result.end, shift, result.end) &&
          add(result.end, static_cast<int64_t>(range.bytes), result.end);
+}
+
+/// The hull of a checked range in its arena.
+Span arenaHull(const fb::Plan &plan, const Range &range, uint64_t iterations, uint64_t ranks) {
+  Span span{};
+  hull(range, iterations, ranks, span);
+  const auto base = static_cast<int64_t>(plan.buffers()->Get(range.operand->buffer())->offset());
+  return {base + span.begin, base + span.end};
+}
+
+Status checkMoves(const fb::Plan &plan, const Range &range, const char *what) {
+  const fb::Operand &operand = *range.operand;
+  if (range.iterations == 1 && operand.loop_stride() != 0)
+    return invalidInput("{}: expected no loop stride outside a loop, found {}", what, operand.loop_stride());
+  if (plan.shard_ranks() == 1 && operand.rank_stride() != 0)
+    return invalidInput("{}: expected no rank stride where no states are divided, found {}", what,
+                        operand.rank_stride());
+  return {};
+}
+
+Status checkExtent(const fb::Plan &plan, const Range &range, const char *what) {
+  const fb::Operand &operand = *range.operand;
+  const fb::Buffer &buffer = *plan.buffers()->Get(operand.buffer());
+  Span bytes{};
+  if (hull(range, range.iterations, plan.shard_ranks(), bytes) && bytes.begin >= 0 &&
+      static_cast<uint64_t>(bytes.end) <= buffer.bytes())
+    return {};
+  const std::string byRank =
+      operand.rank_stride() == 0
+          ? ""
+          : fmt::format(", on {} ranks {} bytes apart", plan.shard_ranks(), operand.rank_stride());
+  return invalidInput("{}: expected it within the {} bytes of buffer {} ('{}'), found {} bytes at {}, {} "
+                      "times {} bytes apart{}",
+                      what, buffer.bytes(), operand.buffer(), view(buffer.name()), range.bytes,
+                      operand.offset(), range.iterations, operand.loop_stride(), byRank);
 }
 
 } // namespace
@@ -35,35 +69,35 @@ Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, 
   if (operand.buffer() >= plan.buffers()->size())
     return invalidInput("{}: expected a buffer below {}, found {}", what, plan.buffers()->size(),
                         operand.buffer());
-  if (range.iterations == 1 && operand.loop_stride() != 0)
-    return invalidInput("{}: expected no loop stride outside a loop, found {}", what, operand.loop_stride());
-  const fb::Buffer &buffer = *plan.buffers()->Get(operand.buffer());
-  Hull bytes;
-  if (!hull(range, bytes) || bytes.begin < 0 || static_cast<uint64_t>(bytes.end) > buffer.bytes())
-    return invalidInput(
-        "{}: expected it within the {} bytes of buffer {} ('{}'), found {} bytes at {}, {} times {} "
-        "bytes apart",
-        what, buffer.bytes(), operand.buffer(), view(buffer.name()), range.bytes, operand.offset(),
-        range.iterations, operand.loop_stride());
-  const auto element = static_cast<int64_t>(elementBytes(buffer.dtype()));
+  TRAINC_RETURN_IF_ERROR(checkMoves(plan, range, what));
+  TRAINC_RETURN_IF_ERROR(checkExtent(plan, range, what));
+  const auto element = static_cast<int64_t>(elementBytes(plan.buffers()->Get(operand.buffer())->dtype()));
   if (operand.offset() % alignment != 0 || operand.loop_stride() % element != 0)
     return invalidInput("{}: expected an offset in multiples of {} and a loop stride in multiples of {}, "
                         "found {} and {}",
                         what, alignment, element, operand.offset(), operand.loop_stride());
+  if (operand.rank_stride() % alignment != 0 || operand.rank_stride() % static_cast<uint64_t>(element) != 0)
+    return invalidInput("{}: expected a rank stride in multiples of {}, found {}", what,
+                        std::max(alignment, static_cast<uint64_t>(element)), operand.rank_stride());
   return {};
+}
+
+Span spanAt(const fb::Plan &plan, const Range &range, uint32_t place) {
+  const Span first = arenaHull(plan, range, range.iterations, 1);
+  const auto shift = static_cast<int64_t>(place * range.operand->rank_stride());
+  return {first.begin + shift, first.end + shift};
 }
 
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b) {
   const fb::Buffer &bufferA = *plan.buffers()->Get(a.operand->buffer());
   const fb::Buffer &bufferB = *plan.buffers()->Get(b.operand->buffer());
-  if (bufferA.arena() != bufferB.arena())
+  if (bufferA.arena() != bufferB.arena() || a.bytes == 0 || b.bytes == 0)
     return false;
-  const bool together = a.operand->loop_stride() == b.operand->loop_stride();
-  Hull hullA, hullB;
-  hull({a.operand, a.bytes, together ? 1 : a.iterations}, hullA);
-  hull({b.operand, b.bytes, together ? 1 : b.iterations}, hullB);
-  const auto baseA = static_cast<int64_t>(bufferA.offset()), baseB = static_cast<int64_t>(bufferB.offset());
-  return baseA + hullA.begin < baseB + hullB.end && baseB + hullB.begin < baseA + hullA.end;
+  const bool advanceAlike = a.operand->loop_stride() == b.operand->loop_stride();
+  const uint64_t ranks = a.operand->rank_stride() == b.operand->rank_stride() ? 1 : plan.shard_ranks();
+  const Span hullA = arenaHull(plan, a, advanceAlike ? 1 : a.iterations, ranks);
+  const Span hullB = arenaHull(plan, b, advanceAlike ? 1 : b.iterations, ranks);
+  return hullA.begin < hullB.end && hullB.begin < hullA.end;
 }
 
 } // namespace trainc::verify

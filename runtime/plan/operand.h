@@ -8,19 +8,29 @@
 
 namespace trainc::verify {
 
-/// What an operand touches: `bytes` from its offset, in every one of `iterations` iterations.
+/// What an operand touches: `bytes` from its offset, in every one of `iterations` iterations, on every rank.
 struct Range {
   const fb::Operand *operand;
   uint64_t bytes;
   uint64_t iterations;
 };
 
-/// Checks the buffer, that every iteration stays within it, that the first one starts on a multiple of
-/// `alignment`, and each on an element.
+/// Bytes [begin, end) of an arena.
+struct Span {
+  int64_t begin, end;
+};
+
+/// Checks the buffer, that every iteration stays within it on every rank, that the first one starts on a
+/// multiple of `alignment`, and each on an element.
 Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, const char *what);
 
-/// Whether two checked ranges share bytes in one iteration. Ranges that advance differently are compared as
-/// the hulls of all iterations.
+/// The bytes from the first to the last that a checked range touches in all iterations, on a rank with that
+/// place in its shard group.
+Span spanAt(const fb::Plan &plan, const Range &range, uint32_t place);
+
+/// Whether two checked ranges share bytes in one iteration on one rank. Ranges that advance differently are
+/// compared as the hulls of all iterations, those that move differently by the rank as the hulls over all
+/// ranks.
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b);
 
 } // namespace trainc::verify

@@ -1,6 +1,7 @@
 #include "runtime/plan/verifier.h"
 
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/place.h"
 #include "runtime/plan/verify.h"
 
 #include <algorithm>
@@ -84,6 +85,14 @@ Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what) 
   return {};
 }
 
+Status located(const fb::Plan &plan, const fb::Entry &entry, std::string_view index,
+               const fb::Instruction &instruction, Status status) {
+  if (status.ok())
+    return status;
+  const std::string place = placeText(plan, view(entry.name()), index, instruction);
+  return Status(status.code(), fmt::format("{}: {}", place, status.message()));
+}
+
 } // namespace verify
 
 Status verifyPlan(const fb::Plan &plan) {
@@ -93,7 +102,9 @@ Status verifyPlan(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::instructions(plan));
   TRAINC_RETURN_IF_ERROR(verify::interface(plan));
   TRAINC_RETURN_IF_ERROR(verify::states(plan));
-  return verify::entries(plan);
+  TRAINC_RETURN_IF_ERROR(verify::entries(plan));
+  TRAINC_RETURN_IF_ERROR(verify::overlaps(plan)); // before flow(), which takes slots as they come
+  return verify::flow(plan);
 }
 
 } // namespace trainc

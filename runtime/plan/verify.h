@@ -14,8 +14,14 @@ namespace trainc::verify {
 Status memory(const fb::Plan &plan);
 /// Kernels and objects.
 Status code(const fb::Plan &plan);
-/// Every instruction of every entry.
+/// Every instruction of every entry by itself.
 Status instructions(const fb::Plan &plan);
+/// A collective by itself.
+Status start(const fb::Plan &plan, const fb::Start &start);
+/// Collectives beside what else runs; see verify_overlap.cpp.
+Status overlaps(const fb::Plan &plan);
+/// What is read against what was written before; see verify_flow.cpp. Entries' inputs have passed.
+Status flow(const fb::Plan &plan);
 /// Entries' names and inputs.
 Status entries(const fb::Plan &plan);
 /// Scalars, training, generation, exports.
@@ -24,6 +30,12 @@ Status interface(const fb::Plan &plan);
 Status states(const fb::Plan &plan);
 
 bool isUtf8(std::string_view text);
+
+/// An error with the instruction's place and source before it; other statuses as they are.
+Status located(const fb::Plan &plan, const fb::Entry &entry, std::string_view index,
+               const fb::Instruction &instruction, Status status);
+/// "3.1": instruction 1 of the loop that is instruction 3.
+inline std::string loopIndex(uint32_t loop, uint32_t index) { return fmt::format("{}.{}", loop, index); }
 
 /// Refuses names that are empty, not UTF-8 or hold control characters: messages and files will quote them.
 Status name(std::string_view name, std::string_view what);

@@ -11,10 +11,12 @@ namespace {
 
 constexpr uint64_t kMaximumLoop = uint64_t{1} << 20;
 
-/// Verifies the instructions of one loop body, or of an entry (iterations == 1).
+/// Verifies the instructions of one loop body, or of an entry.
 class BodyVerifier {
 public:
-  BodyVerifier(const fb::Plan &plan, uint64_t iterations) : plan_(plan), iterations_(iterations) {}
+  explicit BodyVerifier(const fb::Plan &plan) : plan_(plan) {}
+  BodyVerifier(const fb::Plan &plan, const fb::Loop &loop)
+      : plan_(plan), iterations_(loop.count()), inLoop_(true) {}
 
   Status check(const fb::Instruction &instruction);
   /// Whether an operand so far moves from one iteration to the next.
@@ -27,7 +29,8 @@ private:
   Status range(const Range &range, uint64_t alignment, const char *what);
 
   const fb::Plan &plan_;
-  uint64_t iterations_;
+  uint64_t iterations_ = 1;
+  bool inLoop_ = false;
   bool advances_ = false;
 };
 
@@ -88,50 +91,49 @@ Status BodyVerifier::check(const fb::Instruction &instruction) {
   case fb::Operation::Loop:
     return invalidInput("expected no loop within a loop");
   case fb::Operation::Start:
+    return inLoop_ ? invalidInput("expected no collective in a loop")
+                   : start(plan_, *instruction.operation_as_Start());
   case fb::Operation::Wait:
-    return invalidInput("expected no collective in a plan of one rank");
+    return inLoop_ ? invalidInput("expected no collective in a loop") : Status();
   case fb::Operation::NONE:
     break;
   }
   return invalidInput("unknown operation {}", static_cast<int>(instruction.operation_type()));
 }
 
-/// "entry update, instruction 3.1 (opt: train.adamw at gpt.mlir:40)": where an error lies.
-Status located(const fb::Plan &plan, const fb::Entry &entry, const std::string &index,
-               const fb::Instruction &instruction, const Status &status) {
-  std::string source;
-  if (instruction.source() < plan.sources()->size()) {
-    const fb::Source &found = *plan.sources()->Get(instruction.source());
-    source = fmt::format(" ({} at {}:{})", view(found.op()), view(found.file()), found.line());
-  }
-  return Status(status.code(), fmt::format("entry {}, instruction {}{}: {}", view(entry.name()), index,
-                                           source, status.message()));
+Status checkSource(const fb::Plan &plan, const fb::Instruction &instruction) {
+  if (instruction.source() >= plan.sources()->size())
+    return invalidInput("expected a source below {}, found {}", plan.sources()->size(), instruction.source());
+  return {};
 }
 
 Status checkOne(const fb::Plan &plan, BodyVerifier &body, const fb::Instruction &instruction) {
-  if (instruction.source() >= plan.sources()->size())
-    return invalidInput("expected a source below {}, found {}", plan.sources()->size(), instruction.source());
+  TRAINC_RETURN_IF_ERROR(checkSource(plan, instruction));
   return body.check(instruction);
+}
+
+Status checkLoop(const fb::Plan &plan, const fb::Instruction &instruction, const fb::Loop &loop) {
+  TRAINC_RETURN_IF_ERROR(checkSource(plan, instruction));
+  if (loop.count() == 0 || loop.count() > kMaximumLoop)
+    return invalidInput("loop: expected a count of 1 to {}, found {}", kMaximumLoop, loop.count());
+  return {};
 }
 
 Status loop(const fb::Plan &plan, const fb::Entry &entry, uint32_t index,
             const fb::Instruction &instruction) {
   const fb::Loop &loop = *instruction.operation_as_Loop();
   const std::string at = std::to_string(index);
-  if (loop.count() == 0 || loop.count() > kMaximumLoop)
-    return located(plan, entry, at, instruction,
-                   invalidInput("loop: expected a count of 1 to {}, found {}", kMaximumLoop, loop.count()));
-  BodyVerifier body(plan, loop.count());
+  TRAINC_RETURN_IF_ERROR(located(plan, entry, at, instruction, checkLoop(plan, instruction, loop)));
+  BodyVerifier body(plan, loop);
   for (uint32_t i = 0; i < loop.body()->size(); ++i) {
     const fb::Instruction &inner = *loop.body()->Get(i);
-    if (const Status status = checkOne(plan, body, inner); !status.ok())
-      return located(plan, entry, fmt::format("{}.{}", index, i), inner, status);
+    TRAINC_RETURN_IF_ERROR(located(plan, entry, loopIndex(index, i), inner, checkOne(plan, body, inner)));
   }
-  if (loop.count() > 1 && !body.advances())
-    return located(
-        plan, entry, at, instruction,
-        invalidInput("loop: expected an operand that advances, found {} equal iterations", loop.count()));
-  return {};
+  if (loop.count() == 1 || body.advances())
+    return {};
+  return located(
+      plan, entry, at, instruction,
+      invalidInput("loop: expected an operand that advances, found {} equal iterations", loop.count()));
 }
 
 } // namespace
@@ -139,15 +141,13 @@ Status loop(const fb::Plan &plan, const fb::Entry &entry, uint32_t index,
 Status instructions(const fb::Plan &plan) {
   for (const fb::Entry *entry : *plan.entries()) {
     TRAINC_RETURN_IF_ERROR(name(view(entry->name()), "an entry"));
-    BodyVerifier body(plan, 1);
+    BodyVerifier body(plan);
     for (uint32_t i = 0; i < entry->instructions()->size(); ++i) {
       const fb::Instruction &instruction = *entry->instructions()->Get(i);
-      if (instruction.operation_type() == fb::Operation::Loop &&
-          instruction.source() < plan.sources()->size()) {
-        TRAINC_RETURN_IF_ERROR(loop(plan, *entry, i, instruction));
-      } else if (const Status status = checkOne(plan, body, instruction); !status.ok()) {
-        return located(plan, *entry, std::to_string(i), instruction, status);
-      }
+      TRAINC_RETURN_IF_ERROR(
+          instruction.operation_type() == fb::Operation::Loop
+              ? loop(plan, *entry, i, instruction)
+              : located(plan, *entry, std::to_string(i), instruction, checkOne(plan, body, instruction)));
     }
   }
   return {};

@@ -2,6 +2,7 @@
 #include "runtime/plan/verifier.h"
 #include "runtime/plan/verify.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace trainc::verify {
@@ -61,13 +62,30 @@ Status slack(const fb::Plan &plan) {
   return {};
 }
 
+/// What lives across entries has its bytes to itself; in scratch, lifetimes decide (see verify_flow.cpp).
+Status apart(const fb::Plan &plan) {
+  std::vector<const fb::Buffer *> buffers;
+  for (const fb::Buffer *buffer : *plan.buffers())
+    if (view(plan.arenas()->Get(buffer->arena())->name()) == "persistent" && buffer->bytes() > 0)
+      buffers.push_back(buffer);
+  std::ranges::sort(buffers, {}, [](const fb::Buffer *each) { return each->offset(); });
+  for (size_t i = 1; i < buffers.size(); ++i)
+    if (buffers[i]->offset() < buffers[i - 1]->offset() + buffers[i - 1]->bytes())
+      return invalidInput(
+          "buffers '{}' and '{}': expected bytes of their own in the persistent arena, found some "
+          "shared, at {}",
+          view(buffers[i - 1]->name()), view(buffers[i]->name()), buffers[i]->offset());
+  return {};
+}
+
 } // namespace
 
 Status memory(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(arenas(plan));
   for (uint32_t i = 0; i < plan.buffers()->size(); ++i)
     TRAINC_RETURN_IF_ERROR(buffer(plan, i));
-  return slack(plan);
+  TRAINC_RETURN_IF_ERROR(slack(plan));
+  return apart(plan);
 }
 
 } // namespace trainc::verify

@@ -29,6 +29,9 @@ public:
   /// (kInvalidInput) name the folder and the reason.
   static Result<CheckpointFolder> open(const std::filesystem::path &path);
 
+  /// The folder that rank 0 of this run has opened, for another rank; locks nothing.
+  static CheckpointFolder ofOtherRank(const std::filesystem::path &path) { return {path, -1}; }
+
   /// Begins a run that goes on from the checkpoint `resumed`; empty: from the beginning. Removes what runs
   /// that were killed left behind. Refuses (kInvalidInput), and touches nothing, where checkpoints of another
   /// run, or of another end of this one, would stand beside the new ones: `resumed` must be the latest in the
@@ -43,6 +46,8 @@ public:
 
   const std::filesystem::path &path() const { return path_; }
   std::filesystem::path pathOf(uint64_t step) const { return path_ / checkpointName(step); }
+  /// Where the checkpoint of `step` is written before it gets its name.
+  std::filesystem::path asidePath(uint64_t step) const;
 
   /// Makes an empty folder in which to write the checkpoint of `step`.
   Result<std::filesystem::path> begin(uint64_t step) const;
@@ -57,7 +62,6 @@ public:
 private:
   CheckpointFolder(std::filesystem::path path, int lock) : path_(std::move(path)), lock_(lock) {}
 
-  std::filesystem::path asidePath(uint64_t step) const;
   void removeLeftovers() const;
 
   std::filesystem::path path_;

@@ -2,7 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/base/input_file.h"
-#include "runtime/state/checkpoint_writer.h"
+#include "runtime/state/checkpoint_files.h"
 #include "runtime/state/tensor_match.h"
 
 #include <cstring>
@@ -61,10 +61,7 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?", path,
                   state_.plan)));
-  for (TensorTransfer &transfer : match.transfers)
-    if (const auto sum = recorded->second.tensors.find(transfer.source->name);
-        sum != recorded->second.tensors.end())
-      transfer.checksum = sum->second;
+  addChecksums(recorded->second, match.transfers);
   if (const auto damaged = transferTensors(match.transfers, threads)) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
     return invalidInput("{}: byte {}: tensor '{}' does not have the checksum recorded in {}; {}", path,

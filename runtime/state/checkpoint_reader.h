@@ -1,4 +1,4 @@
-// Reading checkpoints back, every byte verified.
+// Reading checkpoints back, every byte verified that is used.
 #pragma once
 
 #include "runtime/state/state_tensor.h"
@@ -17,8 +17,9 @@ public:
   const std::filesystem::path &path() const { return path_; }
   const TrainerState &state() const { return state_; }
 
-  /// Fills `parameters` from model.safetensors on `threads` threads. Errors (kInvalidInput): names, shapes or
-  /// dtypes differ (all are listed), or a checksum does (file, tensor and byte offset are named).
+  /// Fills what is held of `parameters` from model.safetensors on `threads` threads. Errors (kInvalidInput):
+  /// names, shapes or dtypes differ (all are listed), or a checksum does (file, tensor and byte offset are
+  /// named).
   Status loadParameters(std::span<const StateTensor> parameters, unsigned threads) const;
   /// The same for the optimizer's states, from optimizer.safetensors.
   Status loadOptimizer(std::span<const StateTensor> states, unsigned threads) const;

@@ -1,52 +1,81 @@
 // Writes checkpoints from the running plan's memory while training goes on.
 #pragma once
 
+#include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
-#include "runtime/state/state_tensor.h"
-#include "runtime/state/trainer_state.h"
 
+#include <functional>
 #include <future>
-#include <utility>
+#include <optional>
 
 namespace trainc {
 
-inline constexpr const char *kModelFile = "model.safetensors";
-inline constexpr const char *kOptimizerFile = "optimizer.safetensors";
-inline constexpr const char *kTrainerStateFile = "trainer_state.json";
-
-/// What checkpoints of a run hold, apart from the position.
-struct CheckpointContents {
-  std::vector<StateTensor> parameters;                      ///< to model.safetensors
-  std::vector<StateTensor> optimizer;                       ///< to optimizer.safetensors
-  std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
+/// How the ranks that write one checkpoint agree. The functions are called by the thread that trains.
+struct CheckpointPeers {
+  /// Every rank's number, in the ranks' order; all ranks call it at the same points of their runs. Fails when
+  /// a rank has. Empty where there is one rank.
+  std::function<Result<std::vector<uint8_t>>(uint8_t own)> gather;
+  /// Tells the others that this rank is at work while it waits for its disk; may be empty.
+  std::function<void()> noteProgress;
 };
 
 /// One writer thread (none where the system starts no more: then start() writes) that reads the tensors in
 /// place: between start() and waitUntilRead() nobody may write to them. The rest, above all waiting for the
-/// disk, goes on after that.
+/// disk, goes on after that. All ranks of a run have a writer and call the same members in the same order;
+/// each writes its share, and rank 0 completes the checkpoint when all have.
 class CheckpointWriter {
 public:
-  /// `keepLast`: how many checkpoints to keep; 0 keeps all.
-  CheckpointWriter(CheckpointFolder folder, CheckpointContents contents, uint64_t keepLast = 0)
-      : folder_(std::move(folder)), contents_(std::move(contents)), keepLast_(keepLast) {}
+  /// `keepLast`: how many checkpoints to keep; 0 keeps all. `folder` is open on rank 0, and known to the
+  /// others.
+  CheckpointWriter(CheckpointFolder folder, CheckpointContents contents, uint64_t keepLast = 0,
+                   WriterPlace place = {}, CheckpointPeers peers = {})
+      : folder_(std::move(folder)), files_(std::move(contents), place), keepLast_(keepLast),
+        peers_(std::move(peers)) {}
 
   const CheckpointFolder &folder() const { return folder_; }
   /// Begins to write the checkpoint of `state.step`; the one before must have been waited for.
   void start(const TrainerState &state);
   /// Whether start() was called without a wait() since.
-  bool pending() const { return result_.valid(); }
+  bool pending() const { return stage_ != Stage::kNone; }
+  /// Has rank 0 complete the checkpoint once all ranks have written, and returns at once. Call it from time
+  /// to time.
+  void advance();
   /// Waits until the tensors may change again; returns at once when nothing is pending.
-  void waitUntilRead();
-  /// Waits for the writer. Ok: the checkpoint is complete, or none was pending. Else it is absent (kFailed).
+  void waitUntilRead() const;
+  /// Waits for all ranks' writers. Ok: the checkpoint is complete, or none was pending. Else it is absent
+  /// (kFailed); the rank that could not write says why, the others which one that was.
   Status wait();
 
 private:
-  Status write(TrainerState state, std::promise<void> read) const;
-  Status writeFiles(const std::filesystem::path &folder, TrainerState state, std::promise<void> &read) const;
+  enum class Stage : uint8_t {
+    kNone,
+    kWriting,    ///< this rank's share, and perhaps others theirs
+    kCompleting, ///< all shares are written; rank 0 does the rest
+    kSettled     ///< outcome_ is known
+  };
+
+  bool alone() const { return files_.place().ranks == 1; }
+  bool completes() const { return files_.place().rank == 0; }
+  Status prepare() const;
+  Status writeShare();
+  void launch(Status (CheckpointWriter::*task)());
+  Status writeAlone();
+  Status completeShares();
+  template <typename Value> void waitFor(const std::future<Value> &future) const;
+  Status agree(const Status &own, const char *task) const;
+  void meet();
+  void settle(const Status &outcome);
 
   CheckpointFolder folder_;
-  CheckpointContents contents_;
+  CheckpointFiles files_;
   uint64_t keepLast_;
+  CheckpointPeers peers_;
+  Stage stage_ = Stage::kNone;
+  TrainerState state_;             ///< of the checkpoint
+  std::vector<BlockChecksum> own_; ///< of this rank's share
+  std::optional<Status> share_;    ///< how writing it went
+  Status outcome_;
+  std::promise<void> readPromise_;
   std::future<void> read_;
   std::future<Status> result_; ///< last: its destructor waits for the thread, which uses the members above
 };

@@ -1,8 +1,7 @@
-// A file written once, front to back, checksummed on the way and on disk when close() returns.
+// A file that one or several processes fill, on disk when close() returns.
 #pragma once
 
 #include "runtime/base/status.h"
-#include "runtime/state/stream_hash.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,11 +10,13 @@
 
 namespace trainc {
 
-/// A new file under construction. An error names the path and the system's reason (kFailed).
+/// A file under construction. An error names the path and the system's reason (kFailed).
 class DurableFile {
 public:
-  /// Creates or truncates `path`.
-  static Result<DurableFile> create(const std::filesystem::path &path);
+  /// Creates or truncates `path` at its final size, for which the disk must have room.
+  static Result<DurableFile> create(const std::filesystem::path &path, uint64_t bytes);
+  /// Opens what another process has created.
+  static Result<DurableFile> open(const std::filesystem::path &path);
 
   DurableFile(DurableFile &&other) noexcept;
   DurableFile(const DurableFile &) = delete;
@@ -23,24 +24,22 @@ public:
   DurableFile &operator=(const DurableFile &) = delete;
   ~DurableFile();
 
-  /// Appends `bytes`.
-  Status write(std::span<const std::byte> bytes);
-  /// Syncs to disk and closes; nothing may be written after it.
+  /// Writes all of `bytes` from `offset` on.
+  Status write(uint64_t offset, std::span<const std::byte> bytes);
+  /// Fills all of `bytes` with what was written from `offset` on.
+  Status read(uint64_t offset, std::span<std::byte> bytes) const;
+  /// Syncs what this process wrote to disk and closes; nothing may be written after it.
   Status close();
-
-  /// Bytes written so far.
-  uint64_t size() const { return size_; }
-  /// XXH3-64 of the bytes written so far; the same as `xxhsum -H3` prints of the file.
-  uint64_t checksum() const { return hash_.digest(); }
 
 private:
   DurableFile(std::filesystem::path path, int fd);
 
   std::filesystem::path path_;
   int fd_;
-  uint64_t size_ = 0;
-  StreamHash hash_;
 };
+
+/// Writes a whole file; on disk when it returns.
+Status writeDurableFile(const std::filesystem::path &path, std::span<const std::byte> bytes);
 
 /// Makes creations, renames and removals in `folder` durable.
 Status syncFolder(const std::filesystem::path &folder);

@@ -45,14 +45,12 @@ bool isIgnored(const SafetensorsTensor &tensor, const std::set<const Safetensors
 } // namespace
 
 Status loadInitialWeights(const WeightFiles &weights, std::span<const StateTensor> parameters,
-                          unsigned threads, const std::map<std::string, uint64_t> &checksums) {
+                          unsigned threads, const FileChecksums &recorded) {
   const auto lookup = [&](const std::string &name) { return findWithPrefixes(weights, name); };
   TensorMatch match = matchTensors(weights.files(), parameters, lookup, isIgnored);
   TRAINC_RETURN_IF_ERROR(
       match.status(fmt::format("--init={}: the weights do not fit this plan", weights.path())));
-  for (TensorTransfer &transfer : match.transfers)
-    if (const auto sum = checksums.find(transfer.source->name); sum != checksums.end())
-      transfer.checksum = sum->second;
+  addChecksums(recorded, match.transfers);
   if (const auto damaged = transferTensors(match.transfers, threads)) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
     return invalidInput("--init={}: byte {}: tensor '{}' does not have the checksum that the checkpoint "

@@ -11,14 +11,18 @@
 
 namespace trainc {
 
-/// A tensor in host memory: row-major, little-endian. `bytes` are exactly those of dtype and shape and are
-/// not owned.
+/// A tensor of which this process holds all or a part in host memory: row-major, little-endian.
 struct StateTensor {
   std::string name; ///< logical: the Hugging Face name of a parameter, "exp_avg.NAME" of an optimizer state
   fb::DType dtype;
   std::vector<uint64_t> shape;
-  std::span<std::byte> bytes;
+  std::span<std::byte> bytes; ///< whole elements, not owned; all of the tensor's unless it is divided
+  uint64_t firstByte = 0;     ///< of the tensor, with which `bytes` begin
+  bool divided = false;       ///< each rank of a shard group holds a part
 };
+
+/// Bytes of the whole tensor.
+uint64_t tensorBytes(const StateTensor &tensor);
 
 /// "F32 [2, 3]", for messages.
 std::string describe(const StateTensor &tensor);

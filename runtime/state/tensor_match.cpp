@@ -21,6 +21,14 @@ std::string listed(std::string_view title, const std::vector<std::string> &entri
 
 } // namespace
 
+void addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers) {
+  for (TensorTransfer &transfer : transfers)
+    if (const auto found = recorded.tensors.find(transfer.source->name); found != recorded.tensors.end()) {
+      transfer.checksums = &found->second;
+      transfer.blockBytes = recorded.blockBytes;
+    }
+}
+
 Status TensorMatch::status(const std::string &what) const {
   if (missing.empty() && unexpected.empty() && different.empty())
     return {};
@@ -43,7 +51,7 @@ TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const
       match.different.push_back(fmt::format("{}: {} in the file, {} in the plan", tensor.name,
                                             describe(*source), describe(tensor)));
     else
-      match.transfers.push_back({source, &tensor, std::nullopt});
+      match.transfers.push_back({source, &tensor});
   }
   for (const SafetensorsView &file : files)
     for (const SafetensorsTensor &tensor : file.tensors())

@@ -11,6 +11,9 @@ namespace trainc {
 /// The file's tensor for a plan's tensor of that name, or null.
 using TensorLookup = std::function<const SafetensorsTensor *(const std::string &name)>;
 
+/// Has transfers check what is recorded of their sources' file.
+void addChecksums(const FileChecksums &recorded, std::span<TensorTransfer> transfers);
+
 /// The pairs, and the names that have no partner or an unequal one, each with dtype and shape, ready to
 /// print.
 struct TensorMatch {

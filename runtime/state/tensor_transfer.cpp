@@ -2,6 +2,7 @@
 
 #include "runtime/base/small_float.h"
 #include "runtime/base/thread.h"
+#include "runtime/plan/dtype.h"
 #include "runtime/state/stream_hash.h"
 
 #include <algorithm>
@@ -39,22 +40,58 @@ void convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
     toFloats<double>(destination, source);
 }
 
-/// Copies one tensor; false when its checksum differs.
-bool transfer(const TensorTransfer &job) {
-  const SafetensorsTensor &source = *job.source;
-  const size_t sourceElement = elementBytes(source.dtype);
-  const size_t destinationElement =
-      source.elements() == 0 ? 1 : job.destination->bytes.size() / source.elements();
-  StreamHash hash;
-  for (size_t offset = 0; offset < source.bytes.size(); offset += kHashChunkBytes) {
-    const auto chunk = source.bytes.subspan(offset, std::min(kHashChunkBytes, source.bytes.size() - offset));
-    if (job.checksum)
-      hash.update(chunk);
-    std::byte *destination = job.destination->bytes.data() + offset / sourceElement * destinationElement;
-    convertChunk(source.dtype, job.destination->dtype, destination, chunk);
+/// One transfer at work.
+class Transfer {
+public:
+  explicit Transfer(const TensorTransfer &job)
+      : job_(job), source_(*job.source), element_(elementBytes(source_.dtype)),
+        converted_(elementBytes(job.destination->dtype)),
+        begin_(job.destination->firstByte / converted_ * element_),
+        end_(begin_ + job.destination->bytes.size() / converted_ * element_) {}
+
+  /// False when a checksum differs.
+  bool run() {
+    if (!job_.checksums) {
+      copy(begin_, end_);
+      return true;
+    }
+    if (begin_ == end_)
+      return true;
+    const uint64_t bytes = source_.bytes.size(), blockBytes = std::min(job_.blockBytes, bytes);
+    if (job_.checksums->size() != blockCount(bytes, blockBytes))
+      return false;
+    bool good = true;
+    for (uint64_t block = begin_ / blockBytes; block * blockBytes < end_; ++block)
+      good &= checkBlock(block * blockBytes, std::min((block + 1) * blockBytes, bytes)) ==
+              (*job_.checksums)[block];
+    return good;
   }
-  return !job.checksum || hash.digest() == *job.checksum;
-}
+
+private:
+  /// Copies what is wanted of the source's bytes [begin, end), and returns the checksum of them all.
+  uint64_t checkBlock(uint64_t begin, uint64_t end) {
+    StreamHash hash;
+    for (uint64_t offset = begin; offset < end; offset += kHashChunkBytes) {
+      const uint64_t chunkEnd = std::min(offset + kHashChunkBytes, end);
+      hash.update(source_.bytes.subspan(offset, chunkEnd - offset));
+      copy(std::max(offset, begin_), std::min(chunkEnd, end_));
+    }
+    return hash.digest();
+  }
+
+  /// Copies the source's bytes [begin, end), if any, to where the destination has them.
+  void copy(uint64_t begin, uint64_t end) {
+    if (begin < end)
+      convertChunk(source_.dtype, job_.destination->dtype,
+                   job_.destination->bytes.data() + (begin - begin_) / element_ * converted_,
+                   source_.bytes.subspan(begin, end - begin));
+  }
+
+  const TensorTransfer &job_;
+  const SafetensorsTensor &source_;
+  uint64_t element_, converted_; ///< bytes of an element there and here
+  uint64_t begin_, end_;         ///< the source's bytes that the destination holds
+};
 
 } // namespace
 
@@ -68,12 +105,12 @@ std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers,
   std::vector<size_t> order(transfers.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // Largest first, so that no thread is left with a large one at the end.
-  std::ranges::sort(order, std::greater(), [&](size_t i) { return transfers[i].source->bytes.size(); });
+  std::ranges::sort(order, std::greater(), [&](size_t i) { return transfers[i].destination->bytes.size(); });
   std::atomic<size_t> next = 0;
   std::atomic<size_t> damaged = transfers.size();
   const auto work = [&] {
     for (size_t i = next++; i < order.size(); i = next++)
-      if (!transfer(transfers[order[i]])) {
+      if (!Transfer(transfers[order[i]]).run()) {
         size_t first = damaged;
         while (order[i] < first && !damaged.compare_exchange_weak(first, order[i])) {
         }

@@ -2,6 +2,7 @@
 // the way.
 #pragma once
 
+#include "runtime/state/file_checksums.h"
 #include "runtime/state/safetensors_view.h"
 #include "runtime/state/state_tensor.h"
 
@@ -12,15 +13,17 @@ namespace trainc {
 /// Whether elements of `from` become elements of `to` in a transfer: equal dtypes, or a float dtype into F32.
 bool convertible(SafetensorsDType from, fb::DType to);
 
-/// One tensor to copy: equal shapes, convertible dtypes.
+/// One tensor to copy, as far as the destination holds it: equal shapes, convertible dtypes.
 struct TensorTransfer {
   const SafetensorsTensor *source;
   const StateTensor *destination;
-  std::optional<uint64_t> checksum; ///< XXH3-64 that the source's bytes must have
+  /// That the source's blocks must have; null: unknown. Only blocks of which something is copied are read.
+  const std::vector<uint64_t> *checksums = nullptr;
+  uint64_t blockBytes = FileChecksums::kWholeTensors;
 };
 
 /// Runs all transfers on `threads` threads, or on fewer where the system starts no more. Returns the index of
-/// the first transfer whose checksum differs, if any (its destination is then written all the same).
+/// the first transfer of which a checksum differs, if any (its destination is then written all the same).
 std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads);
 
 } // namespace trainc

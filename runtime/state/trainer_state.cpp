@@ -9,9 +9,11 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr uint64_t kFormat = 1;
+/// 2: checksums of blocks of tensors. 1: of whole tensors and whole files.
+constexpr uint64_t kFormat = 2;
 constexpr const char *kChecksumKey = "xxh3";
 constexpr const char *kHeaderKey = "header_xxh3";
+constexpr const char *kBlockKey = "block_bytes";
 
 std::string hex(uint64_t checksum) { return fmt::format("{:016x}", checksum); }
 
@@ -24,19 +26,42 @@ std::string checksumOf(const Json &json) {
 }
 
 Json fileToJson(const FileChecksums &file) {
-  Json json = {{"bytes", file.bytes}, {"xxh3", hex(file.file)}, {kHeaderKey, hex(file.header)}};
-  for (const auto &[name, checksum] : file.tensors)
-    json["tensors"][name] = hex(checksum);
+  Json json = {{"bytes", file.bytes}, {kHeaderKey, hex(file.header)}};
+  if (file.tensors.empty())
+    return json;
+  json[kBlockKey] = file.blockBytes;
+  for (const auto &[name, checksums] : file.tensors) {
+    Json &blocks = json["tensors"][name] = Json::array();
+    for (const uint64_t checksum : checksums)
+      blocks.push_back(hex(checksum));
+  }
   return json;
 }
 
-FileChecksums fileFromJson(const Json &json) {
-  FileChecksums file{json.at("bytes").get<uint64_t>(), parseHex(json.at("xxh3")), 0, {}};
+/// Format 1: each tensor has one checksum, and so has the file, of which only that of a file without tensors
+/// is of use: it is all header.
+FileChecksums firstFormatFromJson(const Json &json) {
+  FileChecksums file{.bytes = json.at("bytes").get<uint64_t>(),
+                     .header = parseHex(json.at(json.contains(kHeaderKey) ? kHeaderKey : "xxh3")),
+                     .blockBytes = FileChecksums::kWholeTensors};
   const Json tensors = json.value("tensors", Json::object());
-  // A file without tensors is all header; earlier versions did not record it then.
-  file.header = tensors.empty() && !json.contains(kHeaderKey) ? file.file : parseHex(json.at(kHeaderKey));
   for (const auto &[name, checksum] : tensors.items())
-    file.tensors[name] = parseHex(checksum);
+    file.tensors[name] = {parseHex(checksum)};
+  return file;
+}
+
+FileChecksums fileFromJson(const Json &json) {
+  FileChecksums file{.bytes = json.at("bytes").get<uint64_t>(), .header = parseHex(json.at(kHeaderKey))};
+  if (!json.contains("tensors"))
+    return file;
+  file.blockBytes = json.at(kBlockKey).get<uint64_t>();
+  if (file.blockBytes == 0)
+    throw std::out_of_range("blocks of no bytes");
+  for (const auto &[name, checksums] : json.at("tensors").items()) {
+    std::vector<uint64_t> &blocks = file.tensors[name]; // a tensor without elements has none
+    for (const Json &checksum : checksums)
+      blocks.push_back(parseHex(checksum));
+  }
   return file;
 }
 
@@ -51,7 +76,8 @@ TrainerState stateFromJson(const Json &json) {
   state.dataSamples = json.at("data_samples").get<uint64_t>();
   state.environment = json.at("environment").get<std::map<std::string, std::string>>();
   for (const auto &[name, file] : json.at("files").items())
-    state.files[name] = fileFromJson(file);
+    state.files[name] =
+        json.at("format").get<uint64_t>() == 1 ? firstFormatFromJson(file) : fileFromJson(file);
   return state;
 }
 

@@ -1,7 +1,10 @@
 // trainer_state.json: where a checkpoint stands and what its files must contain.
 #pragma once
 
-#include "runtime/state/safetensors_writer.h"
+#include "runtime/base/status.h"
+#include "runtime/state/file_checksums.h"
+
+#include <string_view>
 
 namespace trainc {
 

@@ -146,7 +146,10 @@ void Supervisor::killLate(double seconds) {
   advance(signalledFor_, seconds);
   for (uint32_t rank = 0; rank < children_.size(); ++rank) {
     Child &child = children_[rank];
-    if (child.pid > 0 && child.stopped && (child.stoppedFor += seconds) >= times_.stopped)
+    if (child.pid < 0 || !child.stopped)
+      continue;
+    child.stoppedFor += seconds;
+    if (child.stoppedFor >= times_.stopped)
       kill(rank, "was stopped");
   }
   if (failedFor_ && *failedFor_ >= times_.others)

@@ -39,15 +39,36 @@ Result<CheckpointContents> checkpointContents(const Executor &executor) {
   return contents;
 }
 
-Result<std::optional<CheckpointWriter>> openCheckpoints(const Executor &executor, const Options &options,
-                                                        const StartingPoint &start) {
-  if (options.checkpointDir.empty())
-    return std::optional<CheckpointWriter>();
+/// Rank 0 opens the folder and holds its lock.
+Result<CheckpointFolder> openFolder(const Options &options, const Rank &rank, const StartingPoint &start) {
+  if (rank.index != 0)
+    return CheckpointFolder::ofOtherRank(options.checkpointDir);
   TRAINC_ASSIGN_OR_RETURN(CheckpointFolder folder, CheckpointFolder::open(options.checkpointDir));
   TRAINC_RETURN_IF_ERROR(folder.beginRun(start.checkpoint));
+  return folder;
+}
+
+CheckpointPeers checkpointPeers(Executor &executor, const Rank &rank) {
+  if (!rank.communicator)
+    return {};
+  const auto gather = [&executor](uint8_t own) -> Result<std::vector<uint8_t>> {
+    TRAINC_ASSIGN_OR_RETURN(const std::span<const uint8_t> all, executor.peers().gather(own));
+    return std::vector<uint8_t>(all.begin(), all.end());
+  };
+  return {.gather = gather, .noteProgress = [&peer = *rank.communicator] { peer.noteProgress(); }};
+}
+
+Result<std::optional<CheckpointWriter>> openCheckpoints(Executor &executor, const Options &options,
+                                                        const Rank &rank, const StartingPoint &start) {
+  if (options.checkpointDir.empty())
+    return std::optional<CheckpointWriter>();
+  TRAINC_ASSIGN_OR_RETURN(CheckpointFolder folder, openFolder(options, rank, start));
   TRAINC_ASSIGN_OR_RETURN(CheckpointContents contents, checkpointContents(executor));
+  const WriterPlace place{
+      .rank = rank.index, .ranks = executor.plan().ranks(), .shardRanks = executor.plan().shard_ranks()};
   return std::optional<CheckpointWriter>(std::in_place, std::move(folder), std::move(contents),
-                                         options.keepLast.value_or(0));
+                                         options.keepLast.value_or(0), place,
+                                         checkpointPeers(executor, rank));
 }
 
 /// Evaluation data and what runs it; members refer to each other, so it stays where it is.
@@ -128,7 +149,7 @@ Result<bool> trainModel(Executor &executor, const Options &options, const Rank &
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(executor, options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<CheckpointWriter> checkpoints,
-                          openCheckpoints(executor, options, start));
+                          openCheckpoints(executor, options, rank, start));
   TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, rank, start));
 
   announce(dataset, steps, start, log);

@@ -49,13 +49,13 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
 }
 
 /// What a checkpoint's folder records of its weights; nothing of other folders and files.
-Result<std::map<std::string, uint64_t>> recordedChecksums(const std::filesystem::path &init) {
+Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
   std::error_code error;
   if (!std::filesystem::exists(init / kTrainerStateFile, error))
-    return std::map<std::string, uint64_t>();
+    return FileChecksums();
   TRAINC_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(init));
   const auto file = checkpoint.state().files.find(kModelFile);
-  return file == checkpoint.state().files.end() ? std::map<std::string, uint64_t>() : file->second.tensors;
+  return file == checkpoint.state().files.end() ? FileChecksums() : file->second;
 }
 
 } // namespace
@@ -72,9 +72,9 @@ Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine,
     return resume(executor, checkpoint, machine, options, log);
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
-    TRAINC_ASSIGN_OR_RETURN(const auto checksums, recordedChecksums(options.init));
+    TRAINC_ASSIGN_OR_RETURN(const FileChecksums recorded, recordedChecksums(options.init));
     TRAINC_RETURN_IF_ERROR(loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter),
-                                              machine.threads(), checksums));
+                                              machine.threads(), recorded));
     log.info("initial weights from {}", weights.path());
   }
   StartingPoint start;

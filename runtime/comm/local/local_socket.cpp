@@ -63,7 +63,8 @@ Descriptor::~Descriptor() {
 std::optional<Descriptor> listenLocally(const std::string &name, int backlog) {
   const Address address(name);
   Descriptor socket = openSocket();
-  if (::bind(socket.get(), address.get(), address.length) != 0 || ::listen(socket.get(), backlog) != 0)
+  if (!socket || ::bind(socket.get(), address.get(), address.length) != 0 ||
+      ::listen(socket.get(), backlog) != 0)
     return std::nullopt;
   return socket;
 }
@@ -71,7 +72,7 @@ std::optional<Descriptor> listenLocally(const std::string &name, int backlog) {
 std::optional<Descriptor> connectLocally(const std::string &name) {
   const Address address(name);
   Descriptor socket = openSocket();
-  if (::connect(socket.get(), address.get(), address.length) != 0)
+  if (!socket || ::connect(socket.get(), address.get(), address.length) != 0)
     return std::nullopt;
   return socket;
 }

@@ -4,6 +4,7 @@
 #include "runtime/base/mapped_file.h"
 #include "runtime/plan/dtype.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -68,13 +69,14 @@ uint32_t PlanBuilder::scalar(const std::string &name, fb::DType dtype, fb::Direc
   return scalar->buffer;
 }
 
-void PlanBuilder::state(const std::string &name, uint32_t buffer, std::vector<uint64_t> shape,
-                        fb::Role role) {
+fb::StateT &PlanBuilder::state(const std::string &name, uint32_t buffer, std::vector<uint64_t> shape,
+                               fb::Role role) {
   auto &state = plan.states.emplace_back(std::make_unique<fb::StateT>());
   state->name = name;
   state->buffer = buffer;
   state->shape = std::move(shape);
   state->role = role;
+  return *state;
 }
 
 uint32_t PlanBuilder::kernel(const std::string &symbol, uint64_t grid,
@@ -134,6 +136,24 @@ void PlanBuilder::zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t sour
   zero.destination = std::make_unique<fb::Operand>(to);
   zero.bytes = bytes;
   append(body, std::move(zero), source);
+}
+
+void PlanBuilder::start(Body &body, const CollectiveSpec &collective, uint32_t source) {
+  fb::StartT start;
+  start.kind = collective.kind;
+  start.group = collective.group;
+  start.slot = collective.slot;
+  start.source = std::make_unique<fb::Operand>(collective.source);
+  start.destination = std::make_unique<fb::Operand>(collective.destination);
+  start.elements = collective.elements;
+  append(body, std::move(start), source);
+  plan.slots = std::max(plan.slots, collective.slot + 1);
+}
+
+void PlanBuilder::wait(Body &body, uint32_t slot, uint32_t source) {
+  fb::WaitT wait;
+  wait.slot = slot;
+  append(body, std::move(wait), source);
 }
 
 PlanBuilder::Body &PlanBuilder::loop(Body &body, uint64_t count, uint32_t source) {

@@ -19,6 +19,15 @@ struct ParamSpec {
   uint64_t bytes;
 };
 
+/// A collective of f32 in one of the plan's slots.
+struct CollectiveSpec {
+  fb::CollectiveKind kind;
+  uint32_t slot;
+  fb::Operand source, destination;
+  uint64_t elements; ///< of the whole tensor
+  fb::Group group = fb::Group::Shard;
+};
+
 /// Builds a plan piece by piece; `plan` stays open to any further change. Arena 0 is "persistent", 1 is
 /// "scratch".
 class PlanBuilder {
@@ -34,7 +43,7 @@ public:
   /// A buffer of one element in the persistent arena, exchanged with the host.
   uint32_t scalar(const std::string &name, fb::DType dtype, fb::Direction direction);
   /// A state over an f32 buffer.
-  void state(const std::string &name, uint32_t buffer, std::vector<uint64_t> shape, fb::Role role);
+  fb::StateT &state(const std::string &name, uint32_t buffer, std::vector<uint64_t> shape, fb::Role role);
   uint32_t kernel(const std::string &symbol, uint64_t grid, std::initializer_list<ParamSpec> params);
   /// A source op at `line` of "test.mlir".
   uint32_t source(const std::string &op, uint32_t line);
@@ -47,6 +56,9 @@ public:
   void launch(Body &body, uint32_t kernel, std::vector<fb::Operand> args, uint32_t source = 0);
   void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
+  /// Makes room for the slot in the plan.
+  void start(Body &body, const CollectiveSpec &collective, uint32_t source = 0);
+  void wait(Body &body, uint32_t slot, uint32_t source = 0);
   /// Returns the loop's body.
   Body &loop(Body &body, uint64_t count, uint32_t source = 0);
 
@@ -84,5 +96,19 @@ private:
 /// A plan that uses every kind of instruction, entry and table: init, begin_step, micro_step, update, eval,
 /// prefill and decode over a weight "w" of 16 x 256, with columns "tokens" (4 integers below 16).
 PlanBuilder fullPlan();
+
+/// Elements of the whole tensors of ranksPlan(), and ranks that divide them into parts on 64-byte borders: 1,
+/// 2, 3, 4, 6.
+inline constexpr uint64_t kWhole = 192;
+
+/// A plan of `ranks` ranks in shard groups of `shardRanks` (at least 2), with collectives that run beside
+/// kernels. Each rank has its parts of w0 and w1 (states "a" [100] and "b" [80] in w0, "w1" [192]) and of the
+/// sums h0 and h1. micro_step, with W0 and W1 gathered:
+///
+///   X = 2 W0, Y = X + W1, G1 = 2 Y, G0 = X + Y, h0 = part of G0's sum, h1 = part of G1's sum over all ranks,
+///   norm = the sum of all elements of all ranks' Y, w1 = part of norm W1
+///
+/// and update: u, whole on each rank, is gathered in place from all ranks' w1.
+PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks);
 
 } // namespace trainc::test

@@ -16,8 +16,10 @@ std::pair<size_t, size_t> codeRange(const std::span<std::byte> payload, const fb
   return {begin, begin + plan.objects()->Get(0)->image()->size()};
 }
 
-TEST(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
-  PlanBytes bytes(fullPlan().payload());
+class SingleByte : public testing::TestWithParam<PlanBuilder (*)()> {};
+
+TEST_P(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
+  PlanBytes bytes(GetParam()().payload());
   const auto [codeBegin, codeEnd] = codeRange(bytes.payload(), **bytes.read());
   size_t accepted = 0, tried = 0;
   for (size_t i = 0; i < bytes.payload().size(); ++i) {
@@ -43,6 +45,12 @@ TEST(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
   EXPECT_GT(accepted, 100u);
   EXPECT_GT(tried, 4 * accepted / 3) << "the verifier refuses little";
 }
+
+/// Bound to addresses, but not run, as there are no peers.
+PlanBuilder planOfTwoRanks() { return ranksPlan(2, 2); }
+
+INSTANTIATE_TEST_SUITE_P(Plans, SingleByte, testing::Values(fullPlan, planOfTwoRanks),
+                         [](const auto &info) { return info.index == 0 ? "OneRank" : "TwoRanks"; });
 
 } // namespace
 } // namespace trainc::test

@@ -62,3 +62,32 @@ void test_report(void *const *args, int64_t begin, int64_t end) {
     *finite = 1.0f;
   }
 }
+
+enum { kRankTile = 16, kRankTiles = 12 };
+
+// out[192] = x[192] + y[192]
+void test_ranks_sum(void *const *args, int64_t begin, int64_t end) {
+  const float *x = args[0], *y = args[1];
+  float *out = args[2];
+  for (int64_t i = begin * kRankTile; i < clampEnd(end, kRankTiles) * kRankTile; ++i)
+    out[i] = x[i] + y[i];
+}
+
+// out[192] = x[192] * factor[1]
+void test_ranks_scale(void *const *args, int64_t begin, int64_t end) {
+  const float *x = args[0], *factor = args[1];
+  float *out = args[2];
+  for (int64_t i = begin * kRankTile; i < clampEnd(end, kRankTiles) * kRankTile; ++i)
+    out[i] = x[i] * *factor;
+}
+
+// total[1] = the sum of x[192]
+void test_ranks_total(void *const *args, int64_t begin, int64_t end) {
+  const float *x = args[0];
+  float *total = args[1];
+  if (begin > 0 || end < 1)
+    return;
+  *total = 0;
+  for (int64_t i = 0; i < kRankTiles * kRankTile; ++i)
+    *total += x[i];
+}

@@ -90,7 +90,8 @@ TEST_P(CollectivesTest, PartsMayLieWithinAWhole) {
 // In more pieces than are under way at a time, where an engine moves pieces; the sums are exact.
 TEST_P(CollectivesTest, LargeTensors) {
   const uint64_t elements = (n <= 4 ? 6000000 : 600000) / n * n; // as many as two cores sum in a moment
-  onRanks(uint64_t{100} << 20, [this, elements](Rank &rank) {
+  const uint64_t numbers = n * (n + 1) / 2;
+  onRanks(uint64_t{100} << 20, [this, elements, numbers](Rank &rank) {
     const Floats source = rank.allocate(elements), sums = rank.allocate(elements),
                  part = rank.allocate(elements / n), gathered = rank.allocate(elements);
     for (uint64_t i = 0; i < elements; ++i)
@@ -103,7 +104,7 @@ TEST_P(CollectivesTest, LargeTensors) {
       rank.wait(slot);
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < elements; ++i)
-      wrong += sums[i] != static_cast<float>(n * (n + 1) / 2 * (i % 10007)) || gathered[i] != sums[i] ||
+      wrong += sums[i] != static_cast<float>(numbers * (i % 10007)) || gathered[i] != sums[i] ||
                source[i] != static_cast<float>(n * (i % 10007));
     EXPECT_EQ(wrong, 0U) << "elements on rank " << rank.number();
   });
@@ -157,10 +158,11 @@ TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
 TEST_P(CollectivesTest, ASlotIsUsedAgainAndAgain) {
   onRanks(4096, [this](Rank &rank) {
     const Floats buffer = rank.allocate(3);
+    const uint32_t numbers = n * (n - 1) / 2;
     for (uint32_t round = 0; round < 200; ++round) {
       buffer[1] = static_cast<float>(rank.number() + round);
       rank.run(kAllReduce, buffer, buffer);
-      ASSERT_EQ(buffer[1], static_cast<float>(n * (n - 1) / 2 + n * round)) << "round " << round;
+      ASSERT_EQ(buffer[1], static_cast<float>(numbers + n * round)) << "round " << round;
     }
   });
 }

@@ -91,8 +91,8 @@ TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {
   ranks[0].fail("second");
   startOn(ranks, {0, 1}, 0);
   EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: first"));
-  startOn(ranks, {0, 1}, 0);
-  EXPECT_THAT(ranks[1].wait(0).message(), HasSubstr("rank 1 failed: first"));
+  startOn(ranks, {0, 1}, 1);
+  EXPECT_THAT(ranks[1].wait(1).message(), HasSubstr("rank 1 failed: first"));
   EXPECT_EQ(ranks[0].bytesSent(), 0U);
 }
 

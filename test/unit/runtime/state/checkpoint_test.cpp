@@ -166,16 +166,44 @@ TEST_F(NoOptimizerStateTest, RoundTrip) {
   expectDamageIsFound();
 }
 
-TEST_F(NoOptimizerStateTest, OfAnEarlierVersion) {
-  nlohmann::json state = nlohmann::json::parse(readFile(path_ / kTrainerStateFile));
+/// Rewrites a trainer state as format 1 has it: with one checksum of each tensor, and of each file.
+void rewriteAsFirstFormat(const std::filesystem::path &folder) {
+  nlohmann::json state = nlohmann::json::parse(readFile(folder / kTrainerStateFile));
   state.erase("xxh3");
-  state["files"][kOptimizerFile].erase("header_xxh3");
+  state["format"] = 1;
+  for (auto &[name, file] : state["files"].items()) {
+    file.erase("block_bytes");
+    const std::string bytes = readFile(folder / name);
+    file["xxh3"] = fmt::format("{:016x}", xxh3(std::as_bytes(std::span(bytes))));
+    if (!file.contains("tensors"))
+      file.erase("header_xxh3"); // as the first versions of format 1 did
+    else
+      for (auto &[tensor, checksums] : file["tensors"].items())
+        checksums = std::string(checksums[0]);
+  }
   const std::string text = state.dump();
   state["xxh3"] = fmt::format("{:016x}", xxh3(std::as_bytes(std::span(text))));
-  writeFile(path_ / kTrainerStateFile, state.dump(1));
+  writeFile(folder / kTrainerStateFile, state.dump(1));
+}
+
+TEST_F(NoOptimizerStateTest, OfTheFirstFormat) {
+  rewriteAsFirstFormat(path_);
   const Status status = load();
   EXPECT_TRUE(status.ok()) << status.message();
   expectDamageIsFound();
+}
+
+TEST_F(CheckpointTest, TheFirstFormatIsReadAndVerified) {
+  ASSERT_TRUE(write(20).ok());
+  const auto path = root_ / "step-00000020";
+  rewriteAsFirstFormat(path);
+  const Status status = load(path, parameters_, optimizer_);
+  EXPECT_TRUE(status.ok()) << status.message();
+  std::string damaged = readFile(path / kModelFile);
+  damaged.back() ^= 1;
+  writeFile(path / kModelFile, damaged);
+  EXPECT_THAT(load(path, parameters_, optimizer_).message(),
+              HasSubstr("tensor 'a.bias' does not have the checksum"));
 }
 
 TEST_F(CheckpointTest, AnotherModelIsRefusedByName) {

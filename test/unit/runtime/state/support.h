@@ -1,7 +1,8 @@
 // What the tests of runtime/state share.
 #pragma once
 
-#include "runtime/state/safetensors_writer.h"
+#include "runtime/state/durable_file.h"
+#include "runtime/state/safetensors_layout.h"
 
 #include <csignal>
 #include <cstring>
@@ -36,7 +37,8 @@ struct OwnedTensor {
 
   template <typename T>
   OwnedTensor(std::string name, fb::DType dtype, std::vector<uint64_t> shape, const std::vector<T> &values)
-      : bytes(values.size() * sizeof(T)), tensor{std::move(name), dtype, std::move(shape), bytes} {
+      : bytes(values.size() * sizeof(T)),
+        tensor{.name = std::move(name), .dtype = dtype, .shape = std::move(shape), .bytes = bytes} {
     if (!values.empty())
       std::memcpy(bytes.data(), values.data(), bytes.size());
   }
@@ -61,12 +63,13 @@ inline std::vector<StateTensor> views(const std::vector<OwnedTensor> &tensors) {
 }
 
 /// Writes a whole safetensors file.
-inline Result<FileChecksums> saveTensors(const std::filesystem::path &path,
-                                         const std::vector<OwnedTensor> &tensors) {
-  TRAINC_ASSIGN_OR_RETURN(DurableFile file, DurableFile::create(path));
-  TRAINC_ASSIGN_OR_RETURN(FileChecksums checksums, writeSafetensors(file, views(tensors)));
-  TRAINC_RETURN_IF_ERROR(file.close());
-  return checksums;
+inline Status saveTensors(const std::filesystem::path &path, const std::vector<OwnedTensor> &tensors) {
+  const SafetensorsLayout layout = layOutSafetensors(views(tensors));
+  TRAINC_ASSIGN_OR_RETURN(DurableFile file, DurableFile::create(path, layout.bytes));
+  TRAINC_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    TRAINC_RETURN_IF_ERROR(file.write(layout.offsets[i], tensors[i].bytes));
+  return file.close();
 }
 
 /// Files of this process cannot grow beyond a limit while this lives: a full disk.

@@ -17,8 +17,9 @@ TrainerState example() {
       .tokens = 20480,
       .dataSamples = 999,
       .environment = {{"tokenizer", "bytes"}, {"tokenizer_xxh3", "0"}},
-      .files = {{"model.safetensors", {4096, 0x0123456789abcdef, 7, {{"wte.weight", 0xffffffffffffffff}}}},
-                {"config.json", {10, 1, 1, {}}}}};
+      .files = {{"model.safetensors",
+                 {4096, 0x0123456789abcdef, 64, {{"wte.weight", {0xffffffffffffffff, 3}}, {"empty", {}}}}},
+                {"config.json", {10, 1}}}};
 }
 
 TEST(TrainerState, RoundTrip) {
@@ -29,7 +30,7 @@ TEST(TrainerState, RoundTrip) {
 
 TEST(TrainerState, TheHeaderOfAFileWithoutTensorsIsRecorded) {
   TrainerState state;
-  state.files["optimizer.safetensors"] = {64, 3, 4, {}};
+  state.files["optimizer.safetensors"] = {64, 3};
   const auto read = TrainerState::fromJson("state.json", state.toJson());
   ASSERT_TRUE(read.ok()) << read.status().message();
   EXPECT_EQ(*read, state);
@@ -56,8 +57,8 @@ TEST(TrainerState, Errors) {
   EXPECT_THAT(TrainerState::fromJson("s.json", "[1]").status().message(),
               HasSubstr("s.json: not a JSON object"));
   EXPECT_THAT(
-      TrainerState::fromJson("s.json", R"({"format": 2})").status().message(),
-      HasSubstr("s.json: checkpoint format 2; this trainrun reads formats up to 1: use a newer trainrun"));
+      TrainerState::fromJson("s.json", R"({"format": 3})").status().message(),
+      HasSubstr("s.json: checkpoint format 3; this trainrun reads formats up to 2: use a newer trainrun"));
   EXPECT_THAT(TrainerState::fromJson("s.json", R"({"format": 1})").status().message(),
               HasSubstr("s.json: checksum mismatch: recorded null"));
 }

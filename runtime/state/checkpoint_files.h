@@ -1,0 +1,79 @@
+// The files of a checkpoint, written by all ranks, each its share, and completed by rank 0.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "runtime/state/durable_file.h"
+#include "runtime/state/safetensors_layout.h"
+#include "runtime/state/trainer_state.h"
+#include "runtime/state/write_share.h"
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace trainc {
+
+inline constexpr const char *kModelFile = "model.safetensors";
+inline constexpr const char *kOptimizerFile = "optimizer.safetensors";
+inline constexpr const char *kTrainerStateFile = "trainer_state.json";
+
+/// What checkpoints of a run hold, apart from the position.
+struct CheckpointContents {
+  std::vector<StateTensor> parameters;                      ///< to model.safetensors
+  std::vector<StateTensor> optimizer;                       ///< to optimizer.safetensors
+  std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
+};
+
+/// The checksum of one block of a tensor.
+struct BlockChecksum {
+  uint64_t file, tensor, block; ///< numbers
+  uint64_t checksum;
+};
+
+/// The same contents, written again and again. In turn: rank 0 calls create(); all ranks call write(), at the
+/// same time or not; rank 0 calls complete(). The files' bytes are the same whichever ranks there are. Errors
+/// (kFailed) name path and reason.
+class CheckpointFiles {
+public:
+  CheckpointFiles(CheckpointContents contents, WriterPlace place);
+  CheckpointFiles(CheckpointFiles &&) = default; // the tensors' lists stay where they are
+  CheckpointFiles(const CheckpointFiles &) = delete;
+  CheckpointFiles &operator=(CheckpointFiles &&) = delete;
+  CheckpointFiles &operator=(const CheckpointFiles &) = delete;
+  ~CheckpointFiles() = default;
+
+  const WriterPlace &place() const { return place_; }
+
+  /// Makes the safetensors files in `folder` at full size.
+  Status create(const std::filesystem::path &folder) const;
+  /// Writes this rank's share; on disk when it returns. Calls `onRead` as soon as the tensors may change
+  /// again. Returns the checksums of the blocks that are all this rank's; other ranks than 0 leave them in
+  /// the folder.
+  Result<std::vector<BlockChecksum>> write(const std::filesystem::path &folder,
+                                           const std::function<void()> &onRead) const;
+  /// Adds the rest, and the trainer state with the checksums: `own`, those of the other ranks, and of blocks
+  /// that several ranks have written.
+  Status complete(const std::filesystem::path &folder, TrainerState state,
+                  const std::vector<BlockChecksum> &own) const;
+
+private:
+  struct File {
+    const char *name;
+    std::span<const StateTensor> tensors;
+    SafetensorsLayout layout;
+  };
+  /// Checksums of the files' tensors' blocks; a block that is not known yet has none.
+  using Table = std::vector<std::vector<std::optional<uint64_t>>>;
+
+  Status writeFile(DurableFile &file, uint64_t index, std::vector<BlockChecksum> &checksums) const;
+  Status collect(const std::filesystem::path &folder, std::array<Table, 2> &tables) const;
+  Result<FileChecksums> checksumsOf(const std::filesystem::path &folder, const File &file,
+                                    Table &table) const;
+
+  CheckpointContents contents_;
+  WriterPlace place_;
+  std::array<File, 2> files_;
+};
+
+} // namespace trainc

@@ -1,0 +1,19 @@
+// Where tensors lie in a safetensors file; see safetensors_view.h for the format.
+#pragma once
+
+#include "runtime/state/state_tensor.h"
+
+namespace trainc {
+
+/// A file of tensors in the order given, the same whoever writes which part of it. The data begin at a
+/// multiple of 64 bytes. The metadata says "format": "pt", which Hugging Face asks for.
+struct SafetensorsLayout {
+  std::string header;            ///< all before the tensors
+  std::vector<uint64_t> offsets; ///< of each tensor in the file
+  uint64_t bytes = 0;            ///< of the file
+};
+
+/// Lays out whole tensors, whatever part of them this process holds.
+SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors);
+
+} // namespace trainc

@@ -1,0 +1,218 @@
+// Plans of several ranks: each rule about collectives, operands by the rank and divided states refuses a plan
+// that breaks it.
+#include "runtime/plan/verifier.h"
+#include "test/unit/runtime/plan_builder.h"
+
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace trainc::test {
+namespace {
+
+using testing::HasSubstr;
+using enum fb::CollectiveKind;
+
+// Instructions of ranksPlan(): see there.
+constexpr size_t kGather0 = 0, kGather1 = 1, kWait0 = 2, kX = 3, kWait1 = 4, kG1 = 6, kScatter1 = 7,
+                 kCopyH1 = 11, kNormSum = 15, kZ = 17, kCopyW1 = 18;
+
+std::string messageOf(const PlanBuilder &builder) {
+  PlanBytes bytes(builder.payload());
+  const auto result = bytes.read();
+  return result.ok() ? "accepted" : result.status().message();
+}
+
+PlanBuilder::Body &microOf(PlanBuilder &b) { return b.plan.entries[0]->instructions; }
+template <typename T> T &operation(PlanBuilder &b, size_t entry, size_t instruction) {
+  return *static_cast<T *>(b.plan.entries[entry]->instructions[instruction]->operation.value);
+}
+fb::StartT &startOf(PlanBuilder &b, size_t instruction) { return operation<fb::StartT>(b, 0, instruction); }
+uint32_t bufferOf(PlanBuilder &b, std::string_view name) {
+  for (uint32_t i = 0; i < b.plan.buffers.size(); ++i)
+    if (b.plan.buffers[i]->name == name)
+      return i;
+  ADD_FAILURE() << "no buffer " << name;
+  return 0;
+}
+fb::CopyT &copyW1Of(PlanBuilder &b) { return operation<fb::CopyT>(b, 0, kCopyW1); }
+/// Moves an instruction of micro_step to another place.
+void move(PlanBuilder &b, size_t from, size_t to) {
+  PlanBuilder::Body &body = microOf(b);
+  auto moved = std::move(body[from]);
+  body.erase(body.begin() + static_cast<ptrdiff_t>(from));
+  body.insert(body.begin() + static_cast<ptrdiff_t>(to), std::move(moved));
+}
+
+struct Rule {
+  const char *name;
+  std::function<void(PlanBuilder &)> breakIt;
+  const char *message;
+};
+
+const Rule kRules[] = {
+    {"oneRank", [](auto &b) { b.plan.ranks = b.plan.shard_ranks = 1; },
+     "expected no collective in a plan of one rank"},
+    {"kind", [](auto &b) { startOf(b, kGather0).kind = fb::CollectiveKind(3); }, "unknown kind 3"},
+    {"group", [](auto &b) { startOf(b, kGather0).group = fb::Group(3); }, "group 3"},
+    {"groupOfOne", [](auto &b) { startOf(b, kNormSum).group = fb::Group::Replica; },
+     "all-reduce: expected a group of several ranks"},
+    {"sumType", [](auto &b) { startOf(b, kScatter1).dtype = fb::DType::BF16; },
+     "reduce-scatter: expected a sum of f32, found bf16"},
+    {"bufferType", [](auto &b) { startOf(b, kGather0).dtype = fb::DType::I32; },
+     "all-gather source: expected a buffer of i32, found 'w0' of f32"},
+    {"noElements", [](auto &b) { startOf(b, kGather0).elements = 0; }, "expected 1 to"},
+    {"unevenElements", [](auto &b) { startOf(b, kGather0).elements = kWhole - 1; },
+     "expected a multiple of its group's 2 ranks, found 191 elements"},
+    {"noSource", [](auto &b) { startOf(b, kGather0).source.reset(); },
+     "all-gather source: expected one, found none"},
+    {"sourceExtent", [](auto &b) { startOf(b, kGather0).elements += 2; },
+     "all-gather source: expected it within the 384 bytes of buffer 0 ('w0'), found 388"},
+    {"destinationExtent", [](auto &b) { *startOf(b, kGather0).destination = at(bufferOf(b, "W0"), 4); },
+     "all-gather destination: expected it within"},
+    {"elementBorder", [](auto &b) { *startOf(b, kNormSum).source = at(bufferOf(b, "W0"), 2); },
+     "expected an offset in multiples of 4"},
+    {"wholeByRank", [](auto &b) { *startOf(b, kNormSum).source = at(bufferOf(b, "W0"), 0, 0, 4); },
+     "all-reduce source: expected a rank stride of 0, found 4"},
+    {"partByRank", [](auto &b) { *operation<fb::StartT>(b, 1, 1).source = at(bufferOf(b, "u"), 0, 0, 128); },
+     "expected a rank stride of 0 or, for the rank's part of a whole, 384, found 128"},
+    {"sharedBytes", [](auto &b) { *startOf(b, kScatter1).destination = at(bufferOf(b, "G1")); },
+     "reduce-scatter: expected source and destination apart, found shared bytes"},
+    {"wrongPartInPlace", [](auto &b) { *operation<fb::StartT>(b, 1, 1).source = at(bufferOf(b, "u")); },
+     "expected source and destination apart, or the source as the rank's part"},
+    {"slotRange", [](auto &b) { b.plan.slots = 1; }, "start: expected a slot below 1, found 1"},
+    {"slotTaken", [](auto &b) { startOf(b, kGather1).slot = 0; },
+     "found slot 0 with the all-gather of instruction 0 (h.0: dist.all_gather at test.mlir:12)"},
+    {"waitForNothing", [](auto &b) { operation<fb::WaitT>(b, 0, kWait0).slot = 7; },
+     "wait: expected a collective in slot 7, found none"},
+    {"waitTwice", [](auto &b) { b.wait(microOf(b), 0); },
+     "expected a collective in slot 0, found none since"},
+    {"waitsOutOfOrder", [](auto &b) { move(b, kWait1, kWait0); },
+     "expected waits in the order of starts, found one for the all-gather of instruction 1"},
+    {"noWait", [](auto &b) { b.plan.entries[1]->instructions.pop_back(); },
+     "entry update, instruction 1 (h.0: dist.all_gather at test.mlir:12): all-gather: expected a wait for it "
+     "in the "
+     "same entry"},
+    {"startInLoop",
+     [](auto &b) {
+       b.start(b.loop(microOf(b), 2), {AllReduce, 0, at(bufferOf(b, "norm")), at(bufferOf(b, "norm")), 1});
+     },
+     "expected no collective in a loop"},
+    {"waitInLoop", [](auto &b) { b.wait(b.loop(microOf(b), 1), 0); }, "expected no collective in a loop"},
+    {"readsInFlight", [](auto &b) { move(b, kX, kWait0); },
+     "kernel test_ranks_sum, argument 0: it reads bytes that the all-gather of instruction 0"},
+    {"writesSourceInFlight", [](auto &b) { move(b, kScatter1, kG1); },
+     "argument 2: it writes bytes that the reduce-scatter of instruction 6 (h.0: dist.reduce_scatter at "
+     "test.mlir:30) holds until its wait"},
+    {"copiesInFlight", [](auto &b) { move(b, kCopyH1, kCopyH1 - 1); },
+     "copy source: it reads bytes that the reduce-scatter of instruction 7"},
+    {"zeroesInFlight",
+     [](auto &b) {
+       b.zero(microOf(b), at(bufferOf(b, "W1")), 4);
+       move(b, microOf(b).size() - 1, kX);
+     },
+     "zero destination: it writes bytes that the all-gather of instruction 1"},
+    {"startsOnInFlight", [](auto &b) { *startOf(b, kGather1).destination = at(bufferOf(b, "W0")); },
+     "all-gather destination: it writes bytes that the all-gather of instruction 0"},
+    {"inLoopInFlight",
+     [](auto &b) {
+       b.zero(b.loop(microOf(b), 12), at(bufferOf(b, "W1"), 0, 64), 64);
+       move(b, microOf(b).size() - 1, kX);
+     },
+     "entry micro_step, instruction 3.0 (test.op at test.mlir:1): zero destination: it writes bytes"},
+    {"anotherRanksPartInFlight",
+     [](auto &b) {
+       b.zero(b.plan.entries[1]->instructions, at(bufferOf(b, "u"), 0, 0, 384), 384);
+       std::swap(b.plan.entries[1]->instructions[2], b.plan.entries[1]->instructions[3]);
+     },
+     "zero destination: it writes bytes that the all-gather of instruction 1"},
+    {"rankStrideExtent", [](auto &b) { *copyW1Of(b).source = at(bufferOf(b, "Z"), 0, 0, 388); },
+     "found 384 bytes at 0, 1 times 0 bytes apart, on 2 ranks 388 bytes apart"},
+    {"rankStrideOverflow", [](auto &b) { *copyW1Of(b).source = at(bufferOf(b, "Z"), 0, 0, ~uint64_t{3}); },
+     "copy source: expected it within"},
+    {"rankStrideElement", [](auto &b) { *copyW1Of(b).source = at(bufferOf(b, "Z"), 0, 0, 382); },
+     "expected a rank stride in multiples of 4, found 382"},
+    {"rankStrideAlignment",
+     [](auto &b) {
+       b.plan.buffers[bufferOf(b, "g1")]->bytes += 4; // the last one
+       b.plan.arenas[PlanBuilder::kScratch]->bytes += 4;
+       operation<fb::LaunchT>(b, 0, kZ).args[1] = at(bufferOf(b, "g1"), 0, 0, 4);
+     },
+     "argument 1: expected a rank stride in multiples of 64, found 4"},
+    {"readsWhatNobodyWrote", [](auto &b) { move(b, kCopyW1, kZ); },
+     "copy source: expected bytes written as 'Z', found some that nothing in the entry has written before"},
+    {"readsWhatWasOverwritten",
+     [](auto &b) { b.plan.buffers[bufferOf(b, "Y")]->offset = b.plan.buffers[bufferOf(b, "W1")]->offset; },
+     "kernel test_ranks_scale, argument 0: expected bytes written as 'W1', found some that 'Y' has "
+     "overwritten"},
+    {"persistentShared", [](auto &b) { b.plan.buffers[bufferOf(b, "h0")]->offset = 0; },
+     "expected bytes of their own in the persistent arena"},
+    {"stateBeyond", [](auto &b) { b.plan.states[1]->offset = 113; },
+     "state 'b': expected it within the 192 elements of its flat tensor, found 80 at 113"},
+    {"stateOverflow", [](auto &b) { b.plan.states[1]->offset = ~uint64_t{0}; },
+     "state 'b': expected it within"},
+    {"statesShareBytes", [](auto &b) { b.plan.states[1]->offset = 99; },
+     "state 'b': expected it to begin at element 100"},
+    {"stateGap", [](auto &b) { b.plan.states[0]->shape = {96}; },
+     "state 'b': expected it to begin at element 96 of its flat tensor, or on the next border of 64 bytes, "
+     "found 112"},
+    {"stateUndivided", [](auto &b) { b.plan.states[0]->divided = false; },
+     "state 'a': expected it within the 96"},
+    {"stateHalfDivided",
+     [](auto &b) {
+       b.plan.states[0]->divided = false;
+       b.plan.states[0]->shape = {90};
+     },
+     "state 'b': expected both or neither divided"},
+};
+
+class CollectiveRule : public testing::TestWithParam<Rule> {};
+
+TEST_P(CollectiveRule, IsRefusedWithItsMessage) {
+  PlanBuilder builder = ranksPlan(2, 2);
+  GetParam().breakIt(builder);
+  EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(Plan, CollectiveRule, testing::ValuesIn(kRules),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+TEST(CollectivePlan, IsAcceptedForAnyRanks) {
+  for (const uint32_t ranks : {2, 3, 4, 6})
+    EXPECT_EQ(messageOf(ranksPlan(ranks, ranks)), "accepted") << ranks;
+  EXPECT_EQ(messageOf(ranksPlan(4, 2)), "accepted");
+  EXPECT_EQ(messageOf(ranksPlan(6, 3)), "accepted");
+}
+
+TEST(CollectivePlan, SourcesInFlightMayBeRead) {
+  PlanBuilder builder = ranksPlan(2, 2);
+  builder.copy(microOf(builder), at(bufferOf(builder, "w0")), at(bufferOf(builder, "h0")), 384);
+  move(builder, microOf(builder).size() - 1, kGather1);
+  EXPECT_EQ(messageOf(builder), "accepted");
+}
+
+TEST(CollectivePlan, PartsNeedRanksThatDivide) {
+  PlanBuilder builder = fullPlan();
+  *operation<fb::CopyT>(builder, 3, 2).source = at(6, 0, 0, 4);
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("copy source: expected no rank stride where no states are divided, found 4"));
+}
+
+TEST(CollectivePlan, AFlatTensorEndsSoonAfterItsStates) {
+  PlanBuilder builder = ranksPlan(2, 2);
+  const uint32_t flat =
+      builder.buffer("flat", PlanBuilder::kPersistent, fb::DType::F32, 3000, fb::Role::Parameter);
+  builder.state("c", flat, {952}, fb::Role::Parameter);
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("state 'c': expected its buffer to end less than 8192 bytes after it, found 8192"));
+  builder.plan.states.back()->shape = {953};
+  EXPECT_EQ(messageOf(builder), "accepted");
+}
+
+TEST(CollectivePlan, PartsBelongToTheShardGroup) {
+  PlanBuilder builder = ranksPlan(4, 2);
+  operation<fb::StartT>(builder, 1, 1).group = fb::Group::Replica; // whose places are not those of the parts
+  EXPECT_THAT(messageOf(builder), HasSubstr("all-gather source: expected a rank stride of 0, found 384"));
+}
+
+} // namespace
+} // namespace trainc::test

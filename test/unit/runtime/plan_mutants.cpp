@@ -1,0 +1,240 @@
+#include "test/unit/runtime/plan_mutants.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+
+namespace trainc::test {
+
+namespace {
+
+/// One operand's use of a buffer: bytes [begin, end) of its arena, over all iterations and ranks.
+struct Access {
+  uint32_t buffer;
+  uint32_t arena;
+  int64_t begin, end;
+  bool writes;
+};
+
+bool conflict(const Access &a, const Access &b) {
+  return a.arena == b.arena && a.begin < b.end && b.begin < a.end && (a.writes || b.writes);
+}
+
+/// When an entry needs a buffer: from the first instruction that writes it to the last that reads it.
+struct Life {
+  size_t first, last;
+};
+
+/// The instructions of one entry, as far as faults depend on them.
+class EntryModel {
+public:
+  EntryModel(const fb::PlanT &plan, const fb::EntryT &entry) : plan_(plan) {
+    std::map<uint32_t, std::vector<Access>> started;
+    for (const auto &instruction : entry.instructions) {
+      std::vector<Access> &accesses = accesses_.emplace_back();
+      add(*instruction, 1, accesses);
+      if (const fb::StartT *start = instruction->operation.AsStart())
+        started[start->slot] = accesses;
+      else if (const fb::WaitT *wait = instruction->operation.AsWait())
+        accesses = started[wait->slot];
+    }
+    for (size_t i = 0; i < accesses_.size(); ++i)
+      findFeeders(i);
+  }
+
+  bool shareBytes(size_t i, size_t j) const {
+    return std::ranges::any_of(accesses_[i], [&](const Access &a) {
+      return std::ranges::any_of(accesses_[j], [&](const Access &b) { return conflict(a, b); });
+    });
+  }
+
+  /// Whether instruction `j` reads scratch that of all before it only `i` has written.
+  bool feeds(size_t i, size_t j) const { return feeders_[j].contains(i); }
+
+  /// The lives of scratch buffers by index.
+  std::map<uint32_t, Life> lives() const {
+    std::map<uint32_t, Life> lives;
+    for (size_t i = 0; i < accesses_.size(); ++i)
+      for (const Access &access : accesses_[i])
+        lives.try_emplace(access.buffer, Life{i, i}).first->second.last = i;
+    std::erase_if(lives, [&](const auto &life) {
+      return plan_.arenas[plan_.buffers[life.first]->arena]->name != "scratch";
+    });
+    return lives;
+  }
+
+private:
+  void findFeeders(size_t reader) {
+    std::set<size_t> &feeders = feeders_.emplace_back();
+    for (const Access &read : accesses_[reader]) {
+      if (read.writes || plan_.arenas[read.arena]->name != "scratch")
+        continue;
+      std::vector<size_t> writers;
+      for (size_t i = 0; i < reader; ++i)
+        if (std::ranges::any_of(accesses_[i], [&](const Access &a) { return a.writes && conflict(a, read); }))
+          writers.push_back(i);
+      if (writers.size() == 1)
+        feeders.insert(writers.front());
+    }
+  }
+
+  void add(const fb::InstructionT &instruction, uint64_t iterations, std::vector<Access> &out) const {
+    if (const fb::LaunchT *launch = instruction.operation.AsLaunch()) {
+      for (size_t i = 0; i < launch->args.size(); ++i) {
+        const fb::ParamT &param = *plan_.kernels[launch->kernel]->params[i];
+        if (param.access != fb::Access::Write)
+          out.push_back(access(launch->args[i], param.bytes, iterations, false));
+        if (param.access != fb::Access::Read)
+          out.push_back(access(launch->args[i], param.bytes, iterations, true));
+      }
+    } else if (const fb::CopyT *copy = instruction.operation.AsCopy()) {
+      out.push_back(access(*copy->source, copy->bytes, iterations, false));
+      out.push_back(access(*copy->destination, copy->bytes, iterations, true));
+    } else if (const fb::ZeroT *zero = instruction.operation.AsZero()) {
+      out.push_back(access(*zero->destination, zero->bytes, iterations, true));
+    } else if (const fb::LoopT *loop = instruction.operation.AsLoop()) {
+      for (const auto &inner : loop->body)
+        add(*inner, loop->count, out);
+    } else if (const fb::StartT *start = instruction.operation.AsStart()) {
+      out.push_back(access(*start->source, rest(*start->source), 1, false));
+      out.push_back(access(*start->destination, rest(*start->destination), 1, true));
+    }
+  }
+
+  /// Collectives' operands reach to the end of their buffers, or not much less far.
+  uint64_t rest(const fb::Operand &operand) const {
+    return plan_.buffers[operand.buffer()]->bytes - operand.offset();
+  }
+
+  Access access(const fb::Operand &operand, uint64_t bytes, uint64_t iterations, bool writes) const {
+    const fb::BufferT &buffer = *plan_.buffers[operand.buffer()];
+    const int64_t begin = static_cast<int64_t>(buffer.offset + operand.offset());
+    const int64_t travel = static_cast<int64_t>(iterations - 1) * operand.loop_stride();
+    const auto shift = static_cast<int64_t>((plan_.shard_ranks - 1) * operand.rank_stride());
+    return {operand.buffer(), buffer.arena, begin + std::min<int64_t>(travel, 0),
+            begin + std::max<int64_t>(travel, 0) + shift + static_cast<int64_t>(bytes), writes};
+  }
+
+  const fb::PlanT &plan_;
+  std::vector<std::vector<Access>> accesses_; ///< by instruction; a wait has those of what it waits for
+  std::vector<std::set<size_t>> feeders_;     ///< by instruction
+};
+
+bool isCollective(const fb::InstructionT &instruction) {
+  return instruction.operation.type == fb::Operation::Start ||
+         instruction.operation.type == fb::Operation::Wait;
+}
+
+bool sameOperand(const fb::Operand &a, const fb::Operand &b) {
+  return a.buffer() == b.buffer() && a.offset() == b.offset() && a.rank_stride() == b.rank_stride();
+}
+
+/// Whether to swap two collective instructions changes nothing.
+bool same(const fb::InstructionT &a, const fb::InstructionT &b) {
+  const fb::StartT *startA = a.operation.AsStart(), *startB = b.operation.AsStart();
+  const fb::WaitT *waitA = a.operation.AsWait(), *waitB = b.operation.AsWait();
+  if (startA && startB)
+    return startA->kind == startB->kind && startA->group == startB->group && startA->slot == startB->slot &&
+           startA->elements == startB->elements && sameOperand(*startA->source, *startB->source) &&
+           sameOperand(*startA->destination, *startB->destination);
+  return waitA && waitB && waitA->slot == waitB->slot;
+}
+
+class Maker {
+public:
+  explicit Maker(const fb::PlanT &plan) : plan_(plan) {}
+
+  std::vector<Mutant> make() {
+    for (size_t entry = 0; entry < plan_.entries.size(); ++entry) {
+      const EntryModel model(plan_, *plan_.entries[entry]);
+      for (size_t i = 0; i < plan_.entries[entry]->instructions.size(); ++i) {
+        drop(entry, i);
+        lengthen(entry, i);
+        for (size_t j = i + 1; j < plan_.entries[entry]->instructions.size(); ++j)
+          swap(model, entry, i, j);
+      }
+      overlapScratch(model);
+    }
+    overlapPersistent();
+    return std::move(mutants_);
+  }
+
+private:
+  const fb::InstructionT &instruction(size_t entry, size_t i) const {
+    return *plan_.entries[entry]->instructions[i];
+  }
+  void add(const char *kind, size_t entry, const std::string &what, std::function<void(fb::PlanT &)> apply) {
+    mutants_.push_back(
+        {kind, fmt::format("entry {}: {} {}", plan_.entries[entry]->name, kind, what), std::move(apply)});
+  }
+
+  void drop(size_t entry, size_t i) {
+    if (isCollective(instruction(entry, i)))
+      add("drop", entry, std::to_string(i), [=](fb::PlanT &plan) {
+        auto &body = plan.entries[entry]->instructions;
+        body.erase(body.begin() + static_cast<ptrdiff_t>(i));
+      });
+  }
+
+  void lengthen(size_t entry, size_t i) {
+    const fb::Operation type = instruction(entry, i).operation.type;
+    if (type != fb::Operation::Copy && type != fb::Operation::Zero && type != fb::Operation::Start)
+      return;
+    add("lengthen", entry, std::to_string(i), [=](fb::PlanT &plan) {
+      auto &operation = plan.entries[entry]->instructions[i]->operation;
+      if (fb::CopyT *copy = operation.AsCopy())
+        copy->bytes += 4;
+      else if (fb::ZeroT *zero = operation.AsZero())
+        zero->bytes += 4;
+      else
+        operation.AsStart()->elements += plan.ranks; // a multiple of any group
+    });
+  }
+
+  void swap(const EntryModel &model, size_t entry, size_t i, size_t j) {
+    const fb::InstructionT &a = instruction(entry, i), &b = instruction(entry, j);
+    const bool dependent = isCollective(a) || isCollective(b) ? model.shareBytes(i, j) : model.feeds(i, j);
+    if (dependent && !same(a, b))
+      add("swap", entry, fmt::format("{} and {}", i, j), [=](fb::PlanT &plan) {
+        std::swap(plan.entries[entry]->instructions[i], plan.entries[entry]->instructions[j]);
+      });
+  }
+
+  /// Moves the smaller buffer to where the larger is.
+  void overlap(uint32_t a, uint32_t b) {
+    if (plan_.buffers[a]->bytes > plan_.buffers[b]->bytes)
+      std::swap(a, b);
+    if (plan_.buffers[a]->bytes > 0)
+      mutants_.push_back(
+          {"overlap", fmt::format("overlap '{}' with '{}'", plan_.buffers[a]->name, plan_.buffers[b]->name),
+           [=](fb::PlanT &plan) { plan.buffers[a]->offset = plan.buffers[b]->offset; }});
+  }
+
+  void overlapScratch(const EntryModel &model) {
+    const std::map<uint32_t, Life> lives = model.lives();
+    for (auto a = lives.begin(); a != lives.end(); ++a)
+      for (auto b = std::next(a); b != lives.end(); ++b)
+        if (a->second.first < b->second.last && b->second.first < a->second.last)
+          overlap(a->first, b->first);
+  }
+
+  void overlapPersistent() {
+    std::vector<uint32_t> buffers;
+    for (uint32_t i = 0; i < plan_.buffers.size(); ++i)
+      if (plan_.arenas[plan_.buffers[i]->arena]->name == "persistent")
+        buffers.push_back(i);
+    for (size_t i = 0; i < buffers.size(); ++i)
+      for (size_t j = i + 1; j < buffers.size(); ++j)
+        overlap(buffers[i], buffers[j]);
+  }
+
+  const fb::PlanT &plan_;
+  std::vector<Mutant> mutants_;
+};
+
+} // namespace
+
+std::vector<Mutant> mutants(const fb::PlanT &plan) { return Maker(plan).make(); }
+
+} // namespace trainc::test

@@ -1,0 +1,112 @@
+#include "test/unit/runtime/plan_builder.h"
+
+namespace trainc::test {
+
+namespace {
+
+using fb::Access;
+using fb::DType;
+using fb::Role;
+using enum fb::CollectiveKind;
+
+constexpr uint32_t kPersistent = PlanBuilder::kPersistent, kScratch = PlanBuilder::kScratch;
+
+/// Indices of the plan's buffers: capital letters for whole tensors.
+struct Buffers {
+  uint32_t w0, w1, h0, h1, norm, u, W0, W1, X, Y, Z, G0, G1, g0, g1;
+};
+
+/// Indices of the plan's kernels.
+struct Kernels {
+  uint32_t sum, scale, total;
+};
+
+Buffers addBuffers(PlanBuilder &b, uint64_t part) {
+  const auto whole = [&](const char *name) {
+    return b.buffer(name, kScratch, DType::F32, kWhole, Role::Activation);
+  };
+  return {.w0 = b.buffer("w0", kPersistent, DType::F32, part, Role::Parameter),
+          .w1 = b.buffer("w1", kPersistent, DType::F32, part, Role::Parameter),
+          .h0 = b.buffer("h0", kPersistent, DType::F32, part, Role::Gradient),
+          .h1 = b.buffer("h1", kPersistent, DType::F32, part, Role::Gradient),
+          .norm = b.buffer("norm", kPersistent, DType::F32, 1),
+          .u = b.buffer("u", kPersistent, DType::F32, kWhole, Role::Cache),
+          .W0 = whole("W0"),
+          .W1 = whole("W1"),
+          .X = whole("X"),
+          .Y = whole("Y"),
+          .Z = whole("Z"),
+          .G0 = whole("G0"),
+          .G1 = whole("G1"),
+          .g0 = b.buffer("g0", kScratch, DType::F32, part),
+          .g1 = b.buffer("g1", kScratch, DType::F32, part)};
+}
+
+Kernels addKernels(PlanBuilder &b) {
+  const ParamSpec read{Access::Read, DType::F32, kWhole * 4}, write{Access::Write, DType::F32, kWhole * 4};
+  const ParamSpec one{Access::Read, DType::F32, 4}, result{Access::Write, DType::F32, 4};
+  return {.sum = b.kernel("test_ranks_sum", 12, {read, read, write}),
+          .scale = b.kernel("test_ranks_scale", 12, {read, one, write}),
+          .total = b.kernel("test_ranks_total", 1, {read, result})};
+}
+
+void addStates(PlanBuilder &b, const Buffers &x) {
+  b.state("a", x.w0, {10, 10}, Role::Parameter).divided = true;
+  fb::StateT &second = b.state("b", x.w0, {80}, Role::Parameter); // on the next 64-byte border
+  second.divided = true;
+  second.offset = 112;
+  b.state("w1", x.w1, {kWhole}, Role::Parameter).divided = true;
+}
+
+/// Sums over all ranks: over a shard group, then over its replicas where there are several.
+void finishSum(PlanBuilder &b, PlanBuilder::Body &body, uint32_t buffer, uint64_t elements) {
+  if (b.plan.shard_ranks == b.plan.ranks)
+    return;
+  b.start(body, {AllReduce, 0, at(buffer), at(buffer), elements, fb::Group::Replica});
+  b.wait(body, 0);
+}
+
+} // namespace
+
+PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
+  PlanBuilder b;
+  b.plan.ranks = ranks;
+  b.plan.shard_ranks = shardRanks;
+  const uint64_t part = kWhole / shardRanks, partBytes = part * 4;
+  const Buffers x = addBuffers(b, part);
+  const Kernels k = addKernels(b);
+  addStates(b, x);
+  const uint32_t gather = b.source("h.0: dist.all_gather", 12),
+                 scatter = b.source("h.0: dist.reduce_scatter", 30);
+
+  PlanBuilder::Body &micro = b.entry("micro_step").instructions;
+  b.start(micro, {AllGather, 0, at(x.w0), at(x.W0), kWhole}, gather);
+  b.start(micro, {AllGather, 1, at(x.w1), at(x.W1), kWhole}, gather);
+  b.wait(micro, 0, gather);
+  b.launch(micro, k.sum, {at(x.W0), at(x.W0), at(x.X)});
+  b.wait(micro, 1, gather);
+  b.launch(micro, k.sum, {at(x.X), at(x.W1), at(x.Y)});
+  b.launch(micro, k.sum, {at(x.Y), at(x.Y), at(x.G1)});
+  b.start(micro, {ReduceScatter, 0, at(x.G1), at(x.g1), kWhole}, scatter);
+  b.launch(micro, k.sum, {at(x.X), at(x.Y), at(x.G0)});
+  b.start(micro, {ReduceScatter, 1, at(x.G0), at(x.g0), kWhole}, scatter);
+  b.wait(micro, 0, scatter);
+  b.copy(micro, at(x.g1), at(x.h1), partBytes);
+  b.wait(micro, 1, scatter);
+  b.copy(micro, at(x.g0), at(x.h0), partBytes);
+  finishSum(b, micro, x.h0, part);
+  finishSum(b, micro, x.h1, part);
+  b.launch(micro, k.total, {at(x.Y), at(x.norm)});
+  b.start(micro, {AllReduce, 0, at(x.norm), at(x.norm), 1, fb::Group::All});
+  b.wait(micro, 0);
+  b.launch(micro, k.scale, {at(x.W1), at(x.norm), at(x.Z)});
+  b.copy(micro, at(x.Z, 0, 0, partBytes), at(x.w1), partBytes);
+
+  PlanBuilder::Body &update = b.entry("update").instructions;
+  b.copy(update, at(x.w1), at(x.u, 0, 0, partBytes), partBytes);
+  b.start(update, {AllGather, 0, at(x.u, 0, 0, partBytes), at(x.u), kWhole}, gather);
+  b.wait(update, 0, gather);
+  return b;
+}
+
+} // namespace trainc::test

@@ -1,0 +1,278 @@
+// Checkpoints of several ranks: the same files as of one, readable by any other number.
+#include "runtime/state/checkpoint_reader.h"
+#include "runtime/state/checkpoint_writer.h"
+#include "test/unit/runtime/state/support.h"
+
+#include <barrier>
+#include <gmock/gmock.h>
+#include <numeric>
+#include <thread>
+
+namespace trainc {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+
+constexpr uint64_t kFloatsPerBlock = kChecksumBlockBytes / sizeof(float);
+
+/// What one process holds of a model: flat tensors of which each of `shardRanks` ranks keeps a part, and
+/// tensors that all ranks keep.
+class Model {
+public:
+  Model(uint32_t rank, uint32_t shardRanks) : place_(rank % shardRanks), shardRanks_(shardRanks) {
+    // Borders of parts lie within tensors and blocks; some tensors are all on one rank.
+    addFlat({{"h.0.weight", {3 * kFloatsPerBlock + 5}}, {"h.0.bias", {7}}, {"wte", {2, kFloatsPerBlock}}});
+    addWhole("ln.weight", {10});
+    addWhole("table", {5, kFloatsPerBlock / 2 + 3});
+  }
+
+  std::vector<StateTensor> tensors() const { return tensors_; }
+  void fill(float start) {
+    for (StateTensor &tensor : tensors_)
+      for (uint64_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
+        floats(tensor)[i] = start + static_cast<float>(tensor.firstByte / sizeof(float) + i);
+  }
+  bool holds(float start) const {
+    for (const StateTensor &tensor : tensors_)
+      for (uint64_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
+        if (floats(tensor)[i] != start + static_cast<float>(tensor.firstByte / sizeof(float) + i))
+          return false;
+    return true;
+  }
+
+private:
+  struct Named {
+    std::string name;
+    std::vector<uint64_t> shape;
+  };
+
+  static uint64_t count(const std::vector<uint64_t> &shape) {
+    return std::accumulate(shape.begin(), shape.end(), uint64_t{1}, std::multiplies());
+  }
+  static float *floats(const StateTensor &tensor) { return reinterpret_cast<float *>(tensor.bytes.data()); }
+  std::span<std::byte> allocate(uint64_t elements) {
+    return std::as_writable_bytes(std::span(memory_.emplace_back(elements)));
+  }
+
+  void addWhole(const std::string &name, const std::vector<uint64_t> &shape) {
+    tensors_.push_back(
+        {.name = name, .dtype = fb::DType::F32, .shape = shape, .bytes = allocate(count(shape))});
+  }
+
+  void addFlat(const std::vector<Named> &members) {
+    uint64_t elements = 0;
+    for (const Named &each : members)
+      elements += count(each.shape);
+    const uint64_t part = (elements + shardRanks_ - 1) / shardRanks_, partBegin = place_ * part;
+    const std::span<std::byte> held = allocate(part);
+    uint64_t offset = 0;
+    for (const Named &each : members) {
+      const uint64_t end = offset + count(each.shape);
+      const uint64_t from = std::clamp(partBegin, offset, end), to = std::clamp(partBegin + part, from, end);
+      tensors_.push_back({.name = each.name,
+                          .dtype = fb::DType::F32,
+                          .shape = each.shape,
+                          .bytes = from == to ? std::span<std::byte>()
+                                              : held.subspan((from - partBegin) * 4, (to - from) * 4),
+                          .firstByte = (from - offset) * 4,
+                          .divided = shardRanks_ > 1});
+      offset = end;
+    }
+  }
+
+  uint32_t place_, shardRanks_;
+  std::vector<std::vector<float>> memory_;
+  std::vector<StateTensor> tensors_;
+};
+
+/// Ranks as threads of this process, which meet where they agree.
+class Ranks {
+public:
+  Ranks(uint32_t ranks, uint32_t shardRanks)
+      : ranks_(ranks), shardRanks_(shardRanks), told_(ranks), barrier_(ranks) {}
+
+  /// Runs `body(rank, writer, model)` on every rank; what each returns.
+  std::vector<std::string> run(const std::filesystem::path &folder,
+                               const std::function<Status(uint32_t, CheckpointWriter &, Model &)> &body) {
+    auto opened = CheckpointFolder::open(folder);
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    std::vector<std::string> messages(ranks_);
+    std::vector<std::jthread> threads;
+    for (uint32_t rank = 0; rank < ranks_; ++rank)
+      threads.emplace_back([&, rank] {
+        Model model(rank, shardRanks_);
+        model.fill(1);
+        const std::filesystem::path &path = rank == strayed_ ? elsewhere_ : folder;
+        CheckpointWriter writer(rank == 0 ? std::move(*opened) : CheckpointFolder::ofOtherRank(path),
+                                {model.tensors(), model.tensors(), {{"config.json", "{}\n"}}}, 0,
+                                {.rank = rank, .ranks = ranks_, .shardRanks = shardRanks_}, peersOf(rank));
+        messages[rank] = body(rank, writer, model).message();
+      });
+    threads.clear();
+    return messages;
+  }
+
+  /// Has one rank take another folder for that of the run.
+  void sendElsewhere(uint32_t rank, const std::filesystem::path &folder) {
+    strayed_ = rank;
+    elsewhere_ = folder;
+  }
+  /// Nobody meets any more, as after a rank has died.
+  void fail() { failed_ = true; }
+
+private:
+  CheckpointPeers peersOf(uint32_t rank) {
+    if (ranks_ == 1)
+      return {};
+    const auto gather = [this, rank](uint8_t own) -> Result<std::vector<uint8_t>> {
+      if (failed_)
+        return failed("rank 1 failed: it was killed");
+      told_[rank] = own;
+      barrier_.arrive_and_wait();
+      std::vector<uint8_t> all = told_;
+      barrier_.arrive_and_wait();
+      return all;
+    };
+    return {.gather = gather, .noteProgress = [] {}};
+  }
+
+  uint32_t ranks_, shardRanks_;
+  std::vector<uint8_t> told_;
+  std::barrier<> barrier_;
+  std::atomic<bool> failed_ = false;
+  uint32_t strayed_ = 0; ///< none
+  std::filesystem::path elsewhere_;
+};
+
+TrainerState stateOf(uint64_t step) {
+  TrainerState state;
+  state.plan = "toy";
+  state.step = step;
+  return state;
+}
+
+/// A training with two checkpoints: one that is completed on the way, and the last.
+Status writeTwo(uint32_t, CheckpointWriter &writer, Model &model) {
+  writer.start(stateOf(10));
+  writer.waitUntilRead();
+  model.fill(2);
+  for (int step = 0; step < 3; ++step)
+    writer.advance();
+  TRAINC_RETURN_IF_ERROR(writer.wait());
+  writer.start(stateOf(20));
+  EXPECT_TRUE(writer.pending());
+  return writer.wait();
+}
+
+/// What a folder holds, by path.
+std::map<std::string, std::string> contents(const std::filesystem::path &folder) {
+  std::map<std::string, std::string> files;
+  for (const auto &entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      files[std::filesystem::relative(entry.path(), folder)] = readFile(entry.path());
+  return files;
+}
+
+class CheckpointRanksTest : public testing::TestWithParam<std::pair<uint32_t, uint32_t>> {
+protected:
+  TempFolder root_;
+};
+
+TEST_P(CheckpointRanksTest, WriteWhatOneRankWrites) {
+  const auto [ranks, shardRanks] = GetParam();
+  EXPECT_THAT(Ranks(1, 1).run(root_ / "one", writeTwo), Each(""));
+  EXPECT_THAT(Ranks(ranks, shardRanks).run(root_ / "many", writeTwo), Each(""));
+  const auto one = contents(root_ / "one"), many = contents(root_ / "many");
+  EXPECT_EQ(one.size(), 8U);
+  EXPECT_TRUE(one == many);
+}
+
+TEST_P(CheckpointRanksTest, ReadWhatOneRankHasWritten) {
+  const auto [ranks, shardRanks] = GetParam();
+  EXPECT_THAT(Ranks(1, 1).run(root_.path(), writeTwo), Each(""));
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    Model model(rank, shardRanks);
+    const auto checkpoint = Checkpoint::open(root_ / "step-00000020");
+    ASSERT_TRUE(checkpoint.ok()) << checkpoint.status().message();
+    const Status status = checkpoint->loadParameters(model.tensors(), 2);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_TRUE(model.holds(2)) << "rank " << rank;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CheckpointRanksTest,
+                         testing::Values(std::pair(2U, 1U), std::pair(2U, 2U), std::pair(3U, 3U),
+                                         std::pair(4U, 2U), std::pair(7U, 7U)));
+
+class CheckpointRanks : public testing::Test {
+protected:
+  TempFolder root_;
+};
+
+TEST_F(CheckpointRanks, AByteThatARankDoesNotReadIsNotItsBusiness) {
+  EXPECT_THAT(Ranks(1, 1).run(root_.path(), writeTwo), Each(""));
+  const auto path = root_ / "step-00000020";
+  std::string text = readFile(path / kModelFile);
+  const size_t first = text.size() - (5 * (kFloatsPerBlock / 2 + 3) + 10 + 2 * kFloatsPerBlock + 7) * 4 -
+                       (3 * kFloatsPerBlock + 5) * 4;
+  text[first] ^= 1;
+  writeFile(path / kModelFile, text);
+  const auto checkpoint = Checkpoint::open(path);
+  ASSERT_TRUE(checkpoint.ok());
+  EXPECT_THAT(checkpoint->loadParameters(Model(0, 2).tensors(), 1).message(),
+              HasSubstr("tensor 'h.0.weight' does not have the checksum"));
+  EXPECT_TRUE(checkpoint->loadParameters(Model(1, 2).tensors(), 1).ok());
+}
+
+TEST_F(CheckpointRanks, ARankThatCannotWriteLeavesNoCheckpoint) {
+  Ranks ranks(3, 3);
+  ranks.sendElsewhere(2, root_ / "none");
+  const auto messages = ranks.run(root_ / "run", [&](uint32_t, CheckpointWriter &writer, Model &) {
+    writer.start(stateOf(20));
+    writer.advance();
+    return writer.wait();
+  });
+  const auto notWritten = HasSubstr("the checkpoint of step 20 was not written (earlier ones are intact): ");
+  EXPECT_THAT(messages[2],
+              AllOf(notWritten, HasSubstr("none/.tmp-step-00000020/model.safetensors: cannot open"),
+                    HasSubstr("a folder that all hosts see")));
+  for (const uint32_t rank : {0U, 1U})
+    EXPECT_THAT(messages[rank], AllOf(notWritten, HasSubstr("rank 2 could not write its share")));
+  EXPECT_TRUE(contents(root_ / "run").empty());
+}
+
+TEST_F(CheckpointRanks, AFullDiskLeavesNoCheckpointAndTheNextOneIsWritten) {
+  std::optional<FullDisk> full(std::in_place, 1000);
+  std::barrier<> emptied(3);
+  Ranks ranks(3, 3);
+  const auto messages = ranks.run(root_.path(), [&](uint32_t rank, CheckpointWriter &writer, Model &) {
+    writer.start(stateOf(10));
+    const Status first = writer.wait();
+    EXPECT_THAT(first.message(), HasSubstr(rank == 0 ? "model.safetensors: cannot write: File too large"
+                                                     : "rank 0 could not prepare the checkpoint"));
+    if (rank == 0)
+      full.reset();
+    emptied.arrive_and_wait();
+    writer.start(stateOf(20));
+    return writer.wait();
+  });
+  EXPECT_THAT(messages, Each(""));
+  EXPECT_THAT(listCheckpoints(root_.path()), testing::ElementsAre(20));
+}
+
+TEST_F(CheckpointRanks, ARankThatDiesLeavesNoCheckpoint) {
+  Ranks ranks(3, 3);
+  const auto messages = ranks.run(root_.path(), [&](uint32_t, CheckpointWriter &writer, Model &) {
+    writer.start(stateOf(10));
+    ranks.fail();
+    return writer.wait();
+  });
+  EXPECT_THAT(messages, Each(AllOf(HasSubstr("the checkpoint of step 10 was not written"),
+                                   HasSubstr("rank 1 failed: it was killed"))));
+  EXPECT_TRUE(listCheckpoints(root_.path()).empty());
+}
+
+} // namespace
+} // namespace trainc
