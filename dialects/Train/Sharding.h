@@ -5,6 +5,10 @@
 
 namespace trainc::train {
 
+/// Elements of a chunk of a flat state: members begin with a chunk, and ranks' parts consist of such, so that
+/// sums over chunks depend neither on the number of ranks nor on which members lie side by side.
+constexpr int64_t kFlatChunk = 256;
+
 /// A program's word `sharding`, with its defaults; see #train.sharding for the meaning.
 struct ShardingSettings {
   llvm::StringRef wrap = "blocks";

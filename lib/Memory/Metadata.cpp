@@ -11,32 +11,44 @@ using namespace mlir;
 namespace trainc {
 
 /// A state by its name; a flat one by those of its members.
-static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role) {
-  auto type = cast<RankedTensorType>(state.getType());
-  if (!state.getMembers()) {
-    plan::StateOp::create(builder, state.getLoc(), state.getSymName(), buffer, type, role, /*offset=*/0,
-                          /*divided=*/false);
-    return;
-  }
+static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
+                      SmallVectorImpl<plan::StateOp> &emitted) {
+  auto emit = [&](StringRef name, Type type, int64_t offset) {
+    emitted.push_back(plan::StateOp::create(builder, state.getLoc(), name, buffer, type, role, offset,
+                                            state.getDivided()));
+  };
+  if (!state.getMembers())
+    return emit(state.getSymName(), state.getType(), 0);
   for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>())
-    plan::StateOp::create(builder, state.getLoc(), member.getName(), buffer, member.getType(), role,
-                          member.getOffset(), state.getDivided());
+    emit(member.getName(), member.getType(), member.getOffset());
+}
+
+/// Checkpoints hold states in this order, which must not depend on how they are put together.
+static void sortByName(SmallVectorImpl<plan::StateOp> &states) {
+  if (states.empty())
+    return;
+  Operation *before = states.front()->getPrevNode();
+  llvm::sort(states, [](plan::StateOp a, plan::StateOp b) { return a.getName() < b.getName(); });
+  for (plan::StateOp state : llvm::reverse(states))
+    state->moveAfter(before);
 }
 
 static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
                        ArrayRef<FlatSymbolRefAttr> buffers) {
+  SmallVector<plan::StateOp> emitted;
   for (auto state : module.getOps<train::StateOp>()) {
     StringRef buffer = buffers[storages.stateStorage(state.getSymName())].getValue();
     auto type = cast<RankedTensorType>(state.getType());
     if (state.getRole() == train::Role::parameter)
-      emitState(builder, state, buffer, plan::Role::parameter);
+      emitState(builder, state, buffer, plan::Role::parameter, emitted);
     if (state.getRole() == train::Role::optimizer)
-      emitState(builder, state, buffer, plan::Role::optimizer);
+      emitState(builder, state, buffer, plan::Role::optimizer, emitted);
     if (auto direction = state.getDirection())
       plan::ScalarOp::create(builder, state.getLoc(), state.getSymName(), buffer, type.getElementType(),
                              *direction == train::Direction::to_device ? plan::Direction::to_device
                                                                        : plan::Direction::from_device);
   }
+  sortByName(emitted);
 }
 
 static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {

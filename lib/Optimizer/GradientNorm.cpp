@@ -1,17 +1,44 @@
 // Norm of all gradients, clipping, and whether the step may be applied.
 #include "lib/Optimizer/GradientNorm.h"
 
+#include "dialects/Train/Sharding.h"
+
 #include <limits>
 
 using namespace mlir;
 using namespace trainc;
 
-Value trainc::buildGlobalNorm(StepBuilder &build, ArrayRef<Value> gradients) {
+static Value sumOfSquares(StepBuilder &build, Value gradient) {
+  Value squares = build.square(gradient);
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, nn::shapeOf(gradient).size()));
+  return dims.empty() ? squares : build.sum(squares, dims);
+}
+
+/// Adds the sums of squares of the chunks of each member of a flat gradient.
+static void sumChunks(StepBuilder &build, ArrayAttr members, Value gradient,
+                      SmallVectorImpl<std::pair<StringRef, Value>> &sums) {
+  const int64_t rows = nn::shapeOf(gradient).front() / train::kFlatChunk;
+  Value chunks = build.sum(build.square(build.reshape(gradient, {rows, train::kFlatChunk})), {1});
+  for (auto member : members.getAsRange<train::MemberAttr>()) {
+    const int64_t size = llvm::divideCeil(member.getType().getNumElements(), train::kFlatChunk);
+    sums.push_back({member.getName(), build.slice(chunks, 0, member.getOffset() / train::kFlatChunk, size)});
+  }
+}
+
+Value trainc::buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
   Value total;
-  for (Value gradient : gradients) {
-    Value squares = build.square(gradient);
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, nn::shapeOf(gradient).size()));
-    Value sum = dims.empty() ? squares : build.sum(squares, dims);
+  Gradients chunks; // by member
+  for (auto [name, gradient] : gradients) {
+    if (ArrayAttr members = build.state(name).getMembersAttr()) {
+      sumChunks(build, members, gradient, chunks);
+      continue;
+    }
+    Value sum = sumOfSquares(build, gradient);
+    total = total ? build.add(total, sum) : sum;
+  }
+  if (!chunks.empty()) {
+    llvm::sort(chunks, llvm::less_first());
+    Value sum = build.sum(build.concat(llvm::to_vector(llvm::make_second_range(chunks)), 0), {0});
     total = total ? build.add(total, sum) : sum;
   }
   return build.create<nn::SqrtOp>(total).getResult();

@@ -5,8 +5,13 @@
 
 namespace trainc {
 
-/// The square root of the sum of all squares: tensor<f32>. There is one gradient or more.
-mlir::Value buildGlobalNorm(StepBuilder &build, llvm::ArrayRef<mlir::Value> gradients);
+/// Parameters with their gradients.
+using Gradients = llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>>;
+
+/// The square root of the sum of all squares: tensor<f32>. There is one gradient or more. Flat ones are
+/// summed by chunks (see kFlatChunk), and these in the order of the members' names: the same bits however
+/// parameters are put together and divided over ranks.
+mlir::Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients);
 
 /// min(1, clip/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
 mlir::Value buildClipFactor(StepBuilder &build, mlir::Value norm, double clip);

@@ -15,6 +15,7 @@ public:
       : TensorBuilder(builder, loc), builder(builder), loc(loc), symbols(symbols) {}
 
   /// The state's value here; the state exists.
+  train::StateOp state(llvm::StringRef name) const { return symbols.state(name); }
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
   /// An optimizer state of that type, zero before the first step; declared on first use. A state named

@@ -1,7 +1,6 @@
 // The update that follows from a step's gradients.
 #include "lib/Optimizer/StepUpdate.h"
 
-#include "lib/Optimizer/GradientNorm.h"
 #include "lib/Optimizer/UpdateRule.h"
 
 using namespace mlir;
@@ -49,7 +48,7 @@ void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp
   }
 }
 
-StepUpdate::Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef<StringRef> parameters) {
+Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef<StringRef> parameters) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
   Gradients gradients;
@@ -79,7 +78,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   const bool alone = program.getRanks() == 1;
   if (!alone)
     sumOverRanks(build, gradients);
-  Value norm = buildGlobalNorm(build, llvm::to_vector(llvm::make_second_range(gradients)));
+  Value norm = buildGlobalNorm(build, gradients);
   SmallVector<Value> watched{norm};
   if (symbols.state("loss")) {
     watched.push_back(build.read("loss"));

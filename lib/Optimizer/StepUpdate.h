@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Train/Sharding.h"
-#include "lib/Optimizer/StepBuilder.h"
+#include "lib/Optimizer/GradientNorm.h"
 
 namespace trainc {
 
@@ -16,8 +16,6 @@ public:
   mlir::LogicalResult run();
 
 private:
-  using Gradients = llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>>;
-
   /// Adds the gradients to states, in place of the train.gradient ops.
   void accumulate(train::EntryOp microStep, llvm::ArrayRef<train::GradientOp> gradients);
   /// Builds norm, clipping and updates at the end of `entry`.

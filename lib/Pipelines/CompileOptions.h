@@ -12,6 +12,13 @@ namespace trainc {
 /// The phases at which a compilation can stop and print its module.
 enum class Phase { Model, Step, Spmd, Scheduled, Plan };
 
+/// How ranks divide and gather parameters; see #train.sharding.
+struct ShardingOptions {
+  std::optional<std::string> wrap, sync;
+  std::optional<bool> reshardAfterForward;
+  std::optional<int64_t> prefetch, persistBelow;
+};
+
 /// Options of `trainc compile`. What is unset is taken from the model's train.program.
 struct CompileOptions {
   std::string target = "cpu";
@@ -21,8 +28,9 @@ struct CompileOptions {
   std::optional<int64_t> microBatch;
   /// Processes that train together.
   std::optional<int64_t> ranks;
-  /// What ranks keep a part of: nothing (0), optimizer states (1), gradients too (2).
+  /// What ranks keep a part of: nothing (0), optimizer states (1), gradients too (2), parameters too (3).
   std::optional<int64_t> zeroStage;
+  ShardingOptions sharding;
   /// Micro-batches per step and rank.
   std::optional<int64_t> accumulate;
   /// Samples per evaluation batch.

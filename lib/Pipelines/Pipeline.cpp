@@ -11,6 +11,7 @@
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/Report.h"
+#include "lib/Pipelines/Sharding.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
@@ -85,7 +86,6 @@ static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
   if (!hasManyRanks(options))
     return;
   manager.addPass(createShard());
-  manager.addPass(createMergeSums());
   manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }
@@ -120,6 +120,9 @@ CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   const CompileOptions options = completeOptions(module, given);
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (failed(applySharding(program, options.sharding)))
+      return failure();
   PassManager manager(module.getContext());
   Snapshots snapshots(options.dumpDir);
   if (!options.dumpDir.empty()) {

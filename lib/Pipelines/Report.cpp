@@ -2,6 +2,7 @@
 
 #include "lib/Analysis/CostModel.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -69,6 +70,32 @@ static int64_t flopsPerStep(ModuleOp module) {
   return flops;
 }
 
+/// Bytes that a rank sends for a collective in a ring: (ranks - 1) / ranks of the whole, twice that for an
+/// all-reduce.
+static int64_t ringBytes(plan::StartOp start, int64_t ranks) {
+  const int64_t bytes = int64_t(start.getElements() * start.getElement().getIntOrFloatBitWidth() / 8);
+  const int64_t times = start.getKind() == plan::CollectiveKind::all_reduce ? 2 : 1;
+  return times * bytes * (ranks - 1) / ranks;
+}
+
+/// Number and bytes of a training step's collectives, by kind.
+static llvm::json::Object collectives(ModuleOp module) {
+  llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
+  for (auto training : module.getOps<plan::TrainingOp>())
+    for (auto entry : module.getOps<plan::EntryOp>())
+      for (auto start : entry.getBody().getOps<plan::StartOp>()) {
+        auto &[count, bytes] = kinds[plan::stringifyCollectiveKind(start.getKind())];
+        const int64_t runs = runsPerStep(module, entry.getSymName());
+        count += runs;
+        bytes += runs * ringBytes(start, int64_t(training.getRanks()));
+      }
+  llvm::json::Object json;
+  for (auto &[kind, sums] : kinds)
+    if (sums.first > 0)
+      json[kind] = llvm::json::Object{{"count", sums.first}, {"bytes", sums.second}};
+  return json;
+}
+
 /// How long a training step takes on the machine that compiles.
 static double predictedStepSeconds(ModuleOp module) {
   Machine machine = Machine::thisOne();
@@ -90,7 +117,7 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
                                     {"workspace", memory.workspace},
                                     {"peak", memory.peak},
                                     {"unplanned", kUnplannedBytes}}},
-      {"collectives", llvm::json::Object{}},
+      {"collectives", collectives(module)},
   };
   for (auto generation : module.getOps<plan::GenerationOp>())
     json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},

@@ -18,10 +18,6 @@ namespace trainc {
 
 namespace {
 
-/// Ranks' parts are whole multiples of this many elements, and members begin on such of kMemberAlignment, as
-/// kernels take their arguments on borders of 64 bytes.
-constexpr int64_t kChunk = 256, kMemberAlignment = 16;
-
 /// A parameter's place in a bucket.
 struct Place {
   train::StateOp bucket;
@@ -113,14 +109,14 @@ private:
     int64_t elements = 0;
     SmallVector<Attribute> members;
     for (train::StateOp member : bucket.members) {
-      elements = int64_t(llvm::alignTo(elements, kMemberAlignment));
+      elements = int64_t(llvm::alignTo(elements, train::kFlatChunk));
       members.push_back(train::MemberAttr::get(module.getContext(), member.getSymName(), elements,
                                                cast<RankedTensorType>(member.getType())));
       elements += cast<RankedTensorType>(member.getType()).getNumElements();
     }
     const std::string name = "bucket." + std::to_string(declared++);
-    auto type = RankedTensorType::get(int64_t(llvm::alignTo(elements, program.getRanks() * kChunk)),
-                                      bucket.key.element);
+    auto type = RankedTensorType::get(
+        int64_t(llvm::alignTo(elements, program.getRanks() * train::kFlatChunk)), bucket.key.element);
     Location loc = NameLoc::get(builder.getStringAttr(bucket.key.unit), bucket.members.front().getLoc());
     auto state = train::StateOp::create(builder, loc, name, train::Role::parameter, type);
     state.setMembersAttr(builder.getArrayAttr(members));

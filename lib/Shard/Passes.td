@@ -7,7 +7,7 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
     Where a program shards (`zero_stage` above 0), parameters with the same learning-rate scale and weight decay become one
-    bucket: their elements one after the other, each from a multiple of 16 on, and zeros up to a multiple of 256 for each rank. Reads become
+    bucket: their elements one after the other, each from a multiple of 256 on, and zeros up to a multiple of 256 for each rank. Reads become
     `dist.member`, writes and gradients are packed, and a group of the program carries the bucket's settings. What
     follows (accumulation, norm, clipping, update) then works on few large tensors.
 
@@ -53,28 +53,6 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
-}
-
-def MergeSums : Pass<"merge-sums", "::mlir::ModuleOp"> {
-  let summary = "adds up first what is added once it is summed over ranks";
-  let description = [{
-    The norm of all gradients adds up those of many buckets. One collective sums them all:
-
-    ```mlir
-    %p0 = dist.all_reduce_start %a : tensor<f32>
-    %p1 = dist.all_reduce_start %b : tensor<f32>
-    %w0 = dist.wait %p0 : tensor<f32>
-    %w1 = dist.wait %p1 : tensor<f32>
-    %total = nn.add %w0, %w1 : tensor<f32>, tensor<f32>
-    ```
-    becomes
-    ```mlir
-    %own = nn.add %a, %b : tensor<f32>, tensor<f32>
-    %p = dist.all_reduce_start %own : tensor<f32>
-    %total = dist.wait %p : tensor<f32>
-    ```
-  }];
-  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::nn::NNDialect"];
 }
 
 def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {

@@ -4,6 +4,8 @@
 #include "lib/Shard/Collectives.h"
 #include "lib/Support/Retype.h"
 
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 using namespace trainc;
 
@@ -52,23 +54,32 @@ void UpdateSharding::rewriteSum(Operation &op, int label) {
   op.getResult(0).replaceAllUsesWith(createAllReduce(builder, op.getLoc(), partial));
 }
 
-/// Erases what parts have replaced. A state that holds a part is gathered where the whole is still read.
+/// Erases what parts have replaced. Where the whole is still read, parts are gathered. Nothing is erased before
+/// the end, as values are known by their addresses.
 void UpdateSharding::eraseWhole(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
-    auto get = dyn_cast<train::GetOp>(op);
-    if (isOpTriviallyDead(&op))
-      op.erase();
-    else if (get && division.isDivided(get.getResult()))
-      gather(get);
+  llvm::SetVector<Operation *> dead;
+  for (Operation &op : llvm::reverse(block)) {
+    const bool read = llvm::any_of(op.getUsers(), [&](Operation *user) { return !dead.contains(user); });
+    if (read && isGathered(op))
+      gather(op);
+    else if (read || !wouldOpBeTriviallyDead(&op))
+      continue;
+    dead.insert(&op);
   }
+  for (Operation *op : dead)
+    op->erase();
 }
 
-void UpdateSharding::gather(train::GetOp get) {
-  OpBuilder builder(get);
-  Type whole = get.getResult().getType();
-  Value part = train::GetOp::create(builder, get.getLoc(), partType(whole), get.getStateAttr());
-  get.getResult().replaceAllUsesWith(createAllGather(builder, get.getLoc(), whole, part));
-  get.erase();
+/// At stage 0 every rank has all there is, and keeps it.
+bool UpdateSharding::isGathered(Operation &op) const {
+  return zeroStage > 0 && op.getNumResults() == 1 && division.isDivided(op.getResult(0));
+}
+
+void UpdateSharding::gather(Operation &op) {
+  Value whole = op.getResult(0), part = partOf(whole);
+  OpBuilder builder(&op);
+  builder.setInsertionPointAfterValue(part);
+  whole.replaceAllUsesWith(createAllGather(builder, op.getLoc(), whole.getType(), part));
 }
 
 Value UpdateSharding::partOf(Value whole) {

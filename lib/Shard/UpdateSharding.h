@@ -24,7 +24,8 @@ private:
   void rewriteWrite(train::SetOp set);
   void rewriteSum(mlir::Operation &op, int label);
   void eraseWhole(mlir::Block &block);
-  void gather(train::GetOp get);
+  bool isGathered(mlir::Operation &op) const;
+  void gather(mlir::Operation &op);
   /// This rank's part of `whole`.
   mlir::Value partOf(mlir::Value whole);
   mlir::IRMapping partsOf(llvm::ArrayRef<mlir::Value> wholes);

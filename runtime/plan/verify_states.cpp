@@ -58,7 +58,7 @@ Status state(const fb::Plan &plan, const fb::State &state) {
 }
 
 /// The states of one flat tensor follow each other, so that a damaged shape or offset is found. Each may
-/// start on a 64-byte border; at the end there is what fills up the ranks' parts.
+/// start on a border of kPartSlack bytes; at the end there is what fills up the ranks' parts.
 Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) {
   std::ranges::sort(states, {}, [](const fb::State *each) { return each->offset(); });
   const fb::State &first = *states.front();
@@ -68,11 +68,11 @@ Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) 
     if (each->divided() != first.divided())
       return invalidInput("{} and {}: expected both or neither divided between ranks: they share a buffer",
                           nameOf(first), nameOf(*each));
-    if (each->offset() < end || (each->offset() - end) * element >= kBufferSlack)
+    if (each->offset() < end || (each->offset() - end) * element >= kPartSlack)
       return invalidInput(
           "{}: expected it to begin at element {} of its flat tensor, or on the next border of {} "
           "bytes, found {}",
-          nameOf(*each), end, kBufferSlack, each->offset());
+          nameOf(*each), end, kPartSlack, each->offset());
     end = each->offset() + elements(*each->shape());
   }
   const uint64_t left = (flatElements(plan, first) - end) * element;

@@ -78,6 +78,36 @@ void requireSupported(const FixedOptions &fixed) {
         fmt::format("this version keeps all activations (none), found {}", fixed.checkpointing));
 }
 
+void addSharding(CLI::App &compile, ShardingOptions &options) {
+  compile
+      .add_option("--wrap", options.wrap,
+                  "Which parameters ranks gather and reduce together: those of each outermost block\n"
+                  "(blocks), of each use of the block NAME, of blocks with at least N parameters, or all\n"
+                  "(model); default: blocks")
+      ->type_name("blocks|NAME|N|model");
+  compile
+      .add_option("--reshard-after-forward", options.reshardAfterForward,
+                  "With --zero-stage=3: drop gathered parameters after the forward and gather them again\n"
+                  "for the backward; default: true")
+      ->type_name("true|false");
+  compile
+      .add_option("--prefetch", options.prefetch,
+                  "With --zero-stage=3: units of parameters gathered ahead; default: 1")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  compile
+      .add_option("--param-persistence-threshold", options.persistBelow,
+                  "With --zero-stage=3: parameters of fewer elements stay whole on every rank; default: 0")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  compile
+      .add_option("--sync-gradients", options.sync,
+                  "Sum gradients over ranks after every micro-batch (the default from --zero-stage=2 on) or\n"
+                  "once a step, which needs memory for whole ones")
+      ->check(CLI::IsMember({"micro_step", "step"}))
+      ->type_name("micro_step|step");
+}
+
 void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   CLI::App *compile =
       app.add_subcommand("compile", "Compile a model and its training program to a plan file");
@@ -117,19 +147,17 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
                    "Bytes a process that runs the plan may take, e.g. 16GiB")
       ->transform(kBytes)
       ->type_name("SIZE");
-  compile
-      ->add_option("--ranks", options.ranks,
-                   "Processes that train together; this version prints their program (--compile-to=spmd)\n"
-                   "and makes plans for 1")
+  compile->add_option("--ranks", options.ranks, "Processes that train together, each on samples of its own")
       ->check(kPositive)
       ->type_name("N");
   compile
       ->add_option(
           "--zero-stage", options.zeroStage,
-          "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2);\n"
-          "on one rank all stages are the same program")
+          "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2),\n"
+          "parameters too (3); on one rank all stages are the same program")
       ->check(CLI::Range(0, 3).description("0-3"))
       ->type_name("N");
+  addSharding(*compile, options.sharding);
   compile
       ->add_option("--hybrid-shard", fixed.hybridShard,
                    "Shard inside groups of N ranks; this version shards over all: 1")

@@ -3,7 +3,7 @@
 // Parameters that are updated alike lie in one flat state, a multiple of 256 elements for each of the two ranks; frozen ones stay.
 // CHECK: group "bucket.0" lr_scale 1 weight_decay 0.1
 // CHECK: group "bucket.1" lr_scale 1 weight_decay 0
-// CHECK-DAG: train.state parameter @bucket.0 : tensor<1024xf32> {members = [#train.member<"a", 0, tensor<20x30xf32>>, #train.member<"c", 608, tensor<2x2xf32>>]}
+// CHECK-DAG: train.state parameter @bucket.0 : tensor<1024xf32> {members = [#train.member<"a", 0, tensor<20x30xf32>>, #train.member<"c", 768, tensor<2x2xf32>>]}
 // CHECK-DAG: train.state parameter @bucket.1 : tensor<512xf32> {members = [#train.member<"b", 0, tensor<30xf32>>]}
 // CHECK-DAG: train.state parameter frozen @d : tensor<2xf32>
 // CHECK-NOT: train.state parameter @a
@@ -21,7 +21,7 @@ train.state parameter frozen @d : tensor<2xf32>
 // CHECK-LABEL: train.entry @init
 // CHECK: %[[C:.*]] = nn.constant 3 : tensor<2x2xf32>
 // CHECK: %[[A:.*]] = nn.constant 1 : tensor<20x30xf32>
-// CHECK: %[[FLAT:.*]] = dist.pack %[[A]], %[[C]] at [0, 608] : tensor<20x30xf32>, tensor<2x2xf32> -> tensor<1024xf32>
+// CHECK: %[[FLAT:.*]] = dist.pack %[[A]], %[[C]] at [0, 768] : tensor<20x30xf32>, tensor<2x2xf32> -> tensor<1024xf32>
 // CHECK: train.set @bucket.0, %[[FLAT]]
 train.entry @init {
   %c = nn.constant 3 : tensor<2x2xf32>
@@ -33,7 +33,7 @@ train.entry @init {
 }
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[BUCKET:.*]] = train.get @bucket.0
-// CHECK: %[[VALUE:.*]] = dist.member %[[BUCKET]] at 608 : tensor<1024xf32> -> tensor<2x2xf32>
+// CHECK: %[[VALUE:.*]] = dist.member %[[BUCKET]] at 768 : tensor<1024xf32> -> tensor<2x2xf32>
 // CHECK: %[[DC:.*]] = nn.square %[[VALUE]]
 // CHECK: %[[GRADIENTS:.*]] = dist.pack %{{.*}}, %[[DC]]
 // CHECK: train.gradient @bucket.0, %[[GRADIENTS]] : tensor<1024xf32>

@@ -4,6 +4,12 @@
 // RUN: sed 's/clip/zero_stage 1 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/accumulate 2/zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 clip/' %s | trainc-check --ranks=3 - | FileCheck %s
+// RUN: sed 's/accumulate 2/zero_stage 3/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 sharding(sync = "step", persist_below = 20) clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 sharding(reshard_after_forward = false, wrap = "model") clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/sharding(sync = "micro_step") clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 1 sharding(sync = "micro_step") clip/' %s | trainc-check --ranks=3 - | FileCheck %s
 // RUN: sed 's/adamw.*/sgd(lr 0.1, momentum 0.9) zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 
@@ -17,9 +23,9 @@
 // SPMD: dist.all_reduce_start %{{.*}} : tensor<f32>
 // SPMD: train.set @targets
 // SPMD: train.entry @micro_step
-// SPMD-NOT: dist
+// SPMD-NOT: dist.{{.*}}_start
 // SPMD: train.entry @update
-// SPMD: dist.all_reduce_start %{{.*}} : tensor<16x8xf32>
+// SPMD: dist.all_reduce_start %{{.*}} : tensor<512xf32>
 nn.model @tiny(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 16 by 8
   %n = nn.layer_norm "ln" %x

@@ -1,0 +1,33 @@
+#include "lib/Pipelines/Sharding.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &options) {
+  Builder builder(program.getContext());
+  auto given = program.getShardingAttr();
+  StringAttr wrap = given ? given.getWrap() : nullptr, sync = given ? given.getSync() : nullptr;
+  BoolAttr reshard = given ? given.getReshardAfterForward() : nullptr;
+  IntegerAttr prefetch = given ? given.getPrefetch() : nullptr,
+              persistBelow = given ? given.getPersistBelow() : nullptr;
+  if (options.wrap)
+    wrap = builder.getStringAttr(*options.wrap);
+  if (options.sync)
+    sync = builder.getStringAttr(*options.sync);
+  if (options.reshardAfterForward)
+    reshard = builder.getBoolAttr(*options.reshardAfterForward);
+  if (options.prefetch)
+    prefetch = builder.getI64IntegerAttr(*options.prefetch);
+  if (options.persistBelow)
+    persistBelow = builder.getI64IntegerAttr(*options.persistBelow);
+  if (!wrap && !sync && !reshard && !prefetch && !persistBelow)
+    return success();
+  auto sharding =
+      train::ShardingAttr::getChecked([&] { return program.emitError("sharding: "); }, program.getContext(),
+                                      wrap, reshard, prefetch, persistBelow, sync);
+  program.setShardingAttr(sharding);
+  return success(bool(sharding));
+}
+
+} // namespace trainc
