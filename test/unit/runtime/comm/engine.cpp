@@ -6,8 +6,10 @@
 
 namespace trainc::test {
 
-std::string nameOf(const testing::TestParamInfo<Job> &info) {
-  return fmt::format("{}_{}_by_{}", info.param.engine, info.param.grid.ranks, info.param.grid.shardRanks);
+std::string nameOf(const testing::TestParamInfo<Job> &info) { return testing::PrintToString(info.param); }
+
+void PrintTo(const Job &job, std::ostream *out) {
+  *out << fmt::format("{}_{}_by_{}", job.engine, job.grid.ranks, job.grid.shardRanks);
 }
 
 std::span<float> Rank::allocate(uint64_t elements) {

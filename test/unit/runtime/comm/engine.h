@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <gtest/gtest.h>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ struct Job {
 /// Those that this program runs tests on.
 std::vector<Job> jobs();
 
-/// For test names: "threads_4_by_2".
+/// For test names and messages: "threads_4_by_2".
 std::string nameOf(const testing::TestParamInfo<Job> &info);
+void PrintTo(const Job &job, std::ostream *out);
 
 /// One rank of a job.
 class Rank {
