@@ -85,6 +85,7 @@ static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
   if (!hasManyRanks(options))
     return;
   manager.addPass(createShard());
+  manager.addPass(createMergeSums());
   manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }

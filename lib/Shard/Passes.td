@@ -55,6 +55,28 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
 
+def MergeSums : Pass<"merge-sums", "::mlir::ModuleOp"> {
+  let summary = "adds up first what is added once it is summed over ranks";
+  let description = [{
+    The norm of all gradients adds up those of many buckets. One collective sums them all:
+
+    ```mlir
+    %p0 = dist.all_reduce_start %a : tensor<f32>
+    %p1 = dist.all_reduce_start %b : tensor<f32>
+    %w0 = dist.wait %p0 : tensor<f32>
+    %w1 = dist.wait %p1 : tensor<f32>
+    %total = nn.add %w0, %w1 : tensor<f32>, tensor<f32>
+    ```
+    becomes
+    ```mlir
+    %own = nn.add %a, %b : tensor<f32>, tensor<f32>
+    %p = dist.all_reduce_start %own : tensor<f32>
+    %total = dist.wait %p : tensor<f32>
+    ```
+  }];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::nn::NNDialect"];
+}
+
 def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
   let summary = "drops gathered parameters while other units are computed, and gathers them again";
   let description = [{
