@@ -28,6 +28,15 @@ Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
 
 } // namespace
 
+/// The plan's arenas and slots, and what Peers takes.
+CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
+  constexpr uint64_t alignment = 64;
+  CommunicatorNeeds needs{plan.ranks() * Peers::kValueBytes, plan.slots() + 1};
+  for (const fb::Arena *arena : *plan.arenas())
+    needs.bytes += (arena->bytes() + alignment - 1) / alignment * alignment;
+  return needs;
+}
+
 Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device &device,
                                                    ExecutorOptions options) {
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));

@@ -29,9 +29,16 @@ struct StateView {
   std::span<std::byte> bytes;
 };
 
+/// What a communicator must have for the executor of a rank.
+struct CommunicatorNeeds {
+  uint64_t bytes; ///< to allocate, on each rank
+  uint32_t slots;
+};
+CommunicatorNeeds communicatorNeeds(const fb::Plan &plan);
+
 struct ExecutorOptions {
   bool profile = false; ///< measure the seconds of every instruction
-  /// This rank among the plan's ranks, with Plan.slots + 1 slots; must outlive the executor. Null for plans
+  /// This rank among the plan's ranks, with communicatorNeeds(); must outlive the executor. Null for plans
   /// of one rank, and where nothing is run: the executor then stands for rank 0.
   Communicator *communicator = nullptr;
   uint64_t planChecksum = 0; ///< PlanFile::checksum(), which ranks compare
@@ -96,6 +103,10 @@ public:
   uint64_t peakBytes() const;
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
+  /// Seconds that entries have waited for collectives so far: communication that nothing hides.
+  double waitSeconds() const { return issuer_.waitSeconds(); }
+  /// Bytes that this rank has sent in collectives so far; see ringBytes().
+  uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
   /// What was measured so far; empty unless options.profile was set.
   std::vector<ProfileRow> profile() const;
 

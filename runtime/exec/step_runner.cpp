@@ -52,6 +52,8 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
 }
 
 Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
+  const double waitedBefore = executor_.waitSeconds();
+  const uint64_t sentBefore = executor_.sentBytes();
   TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
     TRAINC_RETURN_IF_ERROR(executor_.run(entry));
     return true;
@@ -63,6 +65,8 @@ Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &
   result.loss = scalar("loss");
   result.gradNorm = scalar("grad_norm");
   result.finite = executor_.scalar<float>("finite").value_or(0) != 0;
+  result.waitSeconds = executor_.waitSeconds() - waitedBefore;
+  result.sentBytes = executor_.sentBytes() - sentBefore;
   return result;
 }
 

@@ -143,6 +143,10 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   metrics.peakBytes = parts_.executor.peakBytes();
   if (options_.peakFlops > 0)
     metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
+  if (parts_.executor.plan().ranks() > 1) {
+    metrics.waitSeconds = result.waitSeconds;
+    metrics.sentBytes = result.sentBytes;
+  }
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
   progress_.update(metrics, steadySeconds() - startedAt_);
   writeMetrics(metrics);

@@ -121,6 +121,10 @@ Status MetricsWriter::write(const StepMetrics &metrics) {
   add(line, "tokens_per_second", metrics.tokensPerSecond);
   add(line, "peak_bytes", metrics.peakBytes);
   add(line, "mfu", metrics.mfu);
+  if (metrics.waitSeconds)
+    add(line, "wait_seconds", *metrics.waitSeconds);
+  if (metrics.sentBytes)
+    add(line, "sent_bytes", *metrics.sentBytes);
   if (metrics.startSeconds)
     add(line, "start_seconds", *metrics.startSeconds);
   return append(finish(line));

@@ -3,6 +3,7 @@
 #include "runtime/log/units.h"
 #include "runtime/plan/dtype.h"
 
+#include <algorithm>
 #include <fmt/ranges.h>
 
 namespace trainc {
@@ -105,12 +106,16 @@ static std::string rateText(double rate) {
 
 /// A line per kind of instruction: the step's roofline at a glance.
 static std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
-  constexpr std::pair<ProfileKind, const char *> kKinds[] = {{ProfileKind::Gemm, "matrix products"},
-                                                             {ProfileKind::Attention, "attention"},
-                                                             {ProfileKind::Kernel, "other kernels"},
-                                                             {ProfileKind::Move, "copies and zeroings"}};
+  constexpr std::pair<ProfileKind, const char *> kKinds[] = {
+      {ProfileKind::Gemm, "matrix products"},
+      {ProfileKind::Attention, "attention"},
+      {ProfileKind::Kernel, "other kernels"},
+      {ProfileKind::Move, "copies and zeroings"},
+      {ProfileKind::Communication, "starts of and waits for collectives"}};
   std::string text;
   for (const auto &[kind, name] : kKinds) {
+    if (kind == ProfileKind::Communication && std::ranges::find(rows, kind, &ProfileRow::kind) == rows.end())
+      continue; // one rank
     ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}};
     for (const ProfileRow &row : rows) {
       if (row.kind != kind || row.entry == "init")

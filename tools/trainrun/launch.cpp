@@ -2,7 +2,7 @@
 
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
-#include "runtime/exec/peers.h"
+#include "runtime/exec/executor.h"
 #include "runtime/log/process_clock.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank_process.h"
@@ -15,18 +15,10 @@ namespace trainc {
 
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-
-/// What a rank allocates of the memory that it shares: the plan's arenas, and what Peers needs.
-uint64_t sharedBytes(const fb::Plan &plan) {
-  uint64_t bytes = plan.ranks() * Peers::kValueBytes;
-  for (const fb::Arena *arena : *plan.arenas())
-    bytes += (arena->bytes() + kAlignment - 1) / kAlignment * kAlignment;
-  return bytes;
-}
+uint64_t sharedBytes(const fb::Plan &plan) { return communicatorNeeds(plan).bytes; }
 
 LocalOptions localOptions(const fb::Plan &plan) {
-  return {.slots = plan.slots() + 1, .shardRanks = plan.shard_ranks()};
+  return {.slots = communicatorNeeds(plan).slots, .shardRanks = plan.shard_ranks()};
 }
 
 Result<int> runAlone(const PlanFile &file, const Options &options) {
@@ -82,7 +74,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::
   const fb::Plan &plan = file.plan();
   Rank rank;
   TRAINC_ASSIGN_OR_RETURN(rank.communicator,
-                          openMpi({.slots = plan.slots() + 1, .shardRanks = plan.shard_ranks()}));
+                          openMpi({.slots = communicatorNeeds(plan).slots, .shardRanks = plan.shard_ranks()}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;

@@ -42,6 +42,8 @@ public:
 
   Result<std::shared_ptr<SharedMemory>> run() {
     TRAINC_RETURN_IF_ERROR(gather());
+    // Only now, so that all hear of it.
+    TRAINC_RETURN_IF_ERROR(checkAll());
     const Descriptor file(::memfd_create("trainc", MFD_CLOEXEC));
     Result<std::shared_ptr<SharedMemory>> memory =
         file ? SharedMemory::createIn(file.get(), grid_, bytesPerRank_)
@@ -70,11 +72,15 @@ private:
         return refuse(failed("{} of {} ranks have come within {} s; start all of them on this host, with the "
                              "same MASTER_PORT, or use --comm=mpi for several hosts",
                              count, grid_.ranks, place_.waitSeconds));
-      Hello hello{};
-      std::memcpy(&hello, packet->bytes.data(), sizeof(hello));
+      std::memcpy(&hellos_.emplace_back(), packet->bytes.data(), sizeof(Hello));
       others_.push_back(std::move(*guest));
-      TRAINC_RETURN_IF_ERROR(check(hello));
     }
+    return {};
+  }
+
+  Status checkAll() {
+    for (const Hello &hello : hellos_)
+      TRAINC_RETURN_IF_ERROR(check(hello));
     return {};
   }
 
@@ -110,6 +116,7 @@ private:
   uint64_t bytesPerRank_;
   double deadline_;
   std::vector<bool> guests_; ///< by rank: who has come
+  std::vector<Hello> hellos_;
   std::vector<Descriptor> others_;
 };
 

@@ -1,7 +1,6 @@
 // Plans of several ranks: each rule about collectives, operands by the rank and divided states refuses a plan
 // that breaks it.
-#include "runtime/plan/verifier.h"
-#include "test/unit/runtime/plan_builder.h"
+#include "test/unit/runtime/verifier_support.h"
 
 #include <functional>
 #include <gmock/gmock.h>
@@ -16,16 +15,7 @@ using enum fb::CollectiveKind;
 constexpr size_t kGather0 = 0, kGather1 = 1, kWait0 = 2, kX = 3, kWait1 = 4, kG1 = 6, kScatter1 = 7,
                  kCopyH1 = 11, kNormSum = 15, kZ = 17, kCopyW1 = 18;
 
-std::string messageOf(const PlanBuilder &builder) {
-  PlanBytes bytes(builder.payload());
-  const auto result = bytes.read();
-  return result.ok() ? "accepted" : result.status().message();
-}
-
 PlanBuilder::Body &microOf(PlanBuilder &b) { return b.plan.entries[0]->instructions; }
-template <typename T> T &operation(PlanBuilder &b, size_t entry, size_t instruction) {
-  return *static_cast<T *>(b.plan.entries[entry]->instructions[instruction]->operation.value);
-}
 fb::StartT &startOf(PlanBuilder &b, size_t instruction) { return operation<fb::StartT>(b, 0, instruction); }
 uint32_t bufferOf(PlanBuilder &b, std::string_view name) {
   for (uint32_t i = 0; i < b.plan.buffers.size(); ++i)
@@ -43,13 +33,13 @@ void move(PlanBuilder &b, size_t from, size_t to) {
   body.insert(body.begin() + static_cast<ptrdiff_t>(to), std::move(moved));
 }
 
-struct Rule {
+struct RanksRule {
   const char *name;
   std::function<void(PlanBuilder &)> breakIt;
   const char *message;
 };
 
-const Rule kRules[] = {
+const RanksRule kRanksRules[] = {
     {"oneRank", [](auto &b) { b.plan.ranks = b.plan.shard_ranks = 1; },
      "expected no collective in a plan of one rank"},
     {"kind", [](auto &b) { startOf(b, kGather0).kind = fb::CollectiveKind(3); }, "unknown kind 3"},
@@ -165,7 +155,7 @@ const Rule kRules[] = {
      "state 'b': expected both or neither divided"},
 };
 
-class CollectiveRule : public testing::TestWithParam<Rule> {};
+class CollectiveRule : public testing::TestWithParam<RanksRule> {};
 
 TEST_P(CollectiveRule, IsRefusedWithItsMessage) {
   PlanBuilder builder = ranksPlan(2, 2);
@@ -173,7 +163,7 @@ TEST_P(CollectiveRule, IsRefusedWithItsMessage) {
   EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
 }
 
-INSTANTIATE_TEST_SUITE_P(Plan, CollectiveRule, testing::ValuesIn(kRules),
+INSTANTIATE_TEST_SUITE_P(Plan, CollectiveRule, testing::ValuesIn(kRanksRules),
                          [](const auto &info) { return std::string(info.param.name); });
 
 TEST(CollectivePlan, IsAcceptedForAnyRanks) {

@@ -10,14 +10,14 @@ namespace trainc::test {
 namespace {
 
 /// One operand's use of a buffer: bytes [begin, end) of its arena, over all iterations and ranks.
-struct Access {
+struct Touch {
   uint32_t buffer;
   uint32_t arena;
   int64_t begin, end;
   bool writes;
 };
 
-bool conflict(const Access &a, const Access &b) {
+bool conflict(const Touch &a, const Touch &b) {
   return a.arena == b.arena && a.begin < b.end && b.begin < a.end && (a.writes || b.writes);
 }
 
@@ -30,22 +30,22 @@ struct Life {
 class EntryModel {
 public:
   EntryModel(const fb::PlanT &plan, const fb::EntryT &entry) : plan_(plan) {
-    std::map<uint32_t, std::vector<Access>> started;
+    std::map<uint32_t, std::vector<Touch>> started;
     for (const auto &instruction : entry.instructions) {
-      std::vector<Access> &accesses = accesses_.emplace_back();
-      add(*instruction, 1, accesses);
+      std::vector<Touch> &touches = touches_.emplace_back();
+      add(*instruction, 1, touches);
       if (const fb::StartT *start = instruction->operation.AsStart())
-        started[start->slot] = accesses;
+        started[start->slot] = touches;
       else if (const fb::WaitT *wait = instruction->operation.AsWait())
-        accesses = started[wait->slot];
+        touches = started[wait->slot];
     }
-    for (size_t i = 0; i < accesses_.size(); ++i)
+    for (size_t i = 0; i < touches_.size(); ++i)
       findFeeders(i);
   }
 
   bool shareBytes(size_t i, size_t j) const {
-    return std::ranges::any_of(accesses_[i], [&](const Access &a) {
-      return std::ranges::any_of(accesses_[j], [&](const Access &b) { return conflict(a, b); });
+    return std::ranges::any_of(touches_[i], [&](const Touch &a) {
+      return std::ranges::any_of(touches_[j], [&](const Touch &b) { return conflict(a, b); });
     });
   }
 
@@ -55,9 +55,9 @@ public:
   /// The lives of scratch buffers by index.
   std::map<uint32_t, Life> lives() const {
     std::map<uint32_t, Life> lives;
-    for (size_t i = 0; i < accesses_.size(); ++i)
-      for (const Access &access : accesses_[i])
-        lives.try_emplace(access.buffer, Life{i, i}).first->second.last = i;
+    for (size_t i = 0; i < touches_.size(); ++i)
+      for (const Touch &touch : touches_[i])
+        lives.try_emplace(touch.buffer, Life{i, i}).first->second.last = i;
     std::erase_if(lives, [&](const auto &life) {
       return plan_.arenas[plan_.buffers[life.first]->arena]->name != "scratch";
     });
@@ -67,38 +67,38 @@ public:
 private:
   void findFeeders(size_t reader) {
     std::set<size_t> &feeders = feeders_.emplace_back();
-    for (const Access &read : accesses_[reader]) {
+    for (const Touch &read : touches_[reader]) {
       if (read.writes || plan_.arenas[read.arena]->name != "scratch")
         continue;
       std::vector<size_t> writers;
       for (size_t i = 0; i < reader; ++i)
-        if (std::ranges::any_of(accesses_[i], [&](const Access &a) { return a.writes && conflict(a, read); }))
+        if (std::ranges::any_of(touches_[i], [&](const Touch &a) { return a.writes && conflict(a, read); }))
           writers.push_back(i);
       if (writers.size() == 1)
         feeders.insert(writers.front());
     }
   }
 
-  void add(const fb::InstructionT &instruction, uint64_t iterations, std::vector<Access> &out) const {
+  void add(const fb::InstructionT &instruction, uint64_t iterations, std::vector<Touch> &out) const {
     if (const fb::LaunchT *launch = instruction.operation.AsLaunch()) {
       for (size_t i = 0; i < launch->args.size(); ++i) {
         const fb::ParamT &param = *plan_.kernels[launch->kernel]->params[i];
         if (param.access != fb::Access::Write)
-          out.push_back(access(launch->args[i], param.bytes, iterations, false));
+          out.push_back(touch(launch->args[i], param.bytes, iterations, false));
         if (param.access != fb::Access::Read)
-          out.push_back(access(launch->args[i], param.bytes, iterations, true));
+          out.push_back(touch(launch->args[i], param.bytes, iterations, true));
       }
     } else if (const fb::CopyT *copy = instruction.operation.AsCopy()) {
-      out.push_back(access(*copy->source, copy->bytes, iterations, false));
-      out.push_back(access(*copy->destination, copy->bytes, iterations, true));
+      out.push_back(touch(*copy->source, copy->bytes, iterations, false));
+      out.push_back(touch(*copy->destination, copy->bytes, iterations, true));
     } else if (const fb::ZeroT *zero = instruction.operation.AsZero()) {
-      out.push_back(access(*zero->destination, zero->bytes, iterations, true));
+      out.push_back(touch(*zero->destination, zero->bytes, iterations, true));
     } else if (const fb::LoopT *loop = instruction.operation.AsLoop()) {
       for (const auto &inner : loop->body)
         add(*inner, loop->count, out);
     } else if (const fb::StartT *start = instruction.operation.AsStart()) {
-      out.push_back(access(*start->source, rest(*start->source), 1, false));
-      out.push_back(access(*start->destination, rest(*start->destination), 1, true));
+      out.push_back(touch(*start->source, rest(*start->source), 1, false));
+      out.push_back(touch(*start->destination, rest(*start->destination), 1, true));
     }
   }
 
@@ -107,7 +107,7 @@ private:
     return plan_.buffers[operand.buffer()]->bytes - operand.offset();
   }
 
-  Access access(const fb::Operand &operand, uint64_t bytes, uint64_t iterations, bool writes) const {
+  Touch touch(const fb::Operand &operand, uint64_t bytes, uint64_t iterations, bool writes) const {
     const fb::BufferT &buffer = *plan_.buffers[operand.buffer()];
     const int64_t begin = static_cast<int64_t>(buffer.offset + operand.offset());
     const int64_t travel = static_cast<int64_t>(iterations - 1) * operand.loop_stride();
@@ -117,8 +117,8 @@ private:
   }
 
   const fb::PlanT &plan_;
-  std::vector<std::vector<Access>> accesses_; ///< by instruction; a wait has those of what it waits for
-  std::vector<std::set<size_t>> feeders_;     ///< by instruction
+  std::vector<std::vector<Touch>> touches_; ///< by instruction; a wait has those of what it waits for
+  std::vector<std::set<size_t>> feeders_;   ///< by instruction
 };
 
 bool isCollective(const fb::InstructionT &instruction) {

@@ -1,6 +1,5 @@
 // Meaning: each rule of the semantic verifier refuses a plan that breaks it, with a message that says where.
-#include "runtime/plan/verifier.h"
-#include "test/unit/runtime/plan_builder.h"
+#include "test/unit/runtime/verifier_support.h"
 
 #include <functional>
 #include <gmock/gmock.h>
@@ -10,16 +9,6 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-
-std::string messageOf(const PlanBuilder &builder) {
-  PlanBytes bytes(builder.payload());
-  const auto result = bytes.read();
-  return result.ok() ? "accepted" : result.status().message();
-}
-
-template <typename T> T &operation(PlanBuilder &builder, size_t entry, size_t instruction) {
-  return *static_cast<T *>(builder.plan.entries[entry]->instructions[instruction]->operation.value);
-}
 
 constexpr size_t kMicro = 2, kUpdate = 3;
 

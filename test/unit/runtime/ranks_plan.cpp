@@ -12,16 +12,16 @@ using enum fb::CollectiveKind;
 constexpr uint32_t kPersistent = PlanBuilder::kPersistent, kScratch = PlanBuilder::kScratch;
 
 /// Indices of the plan's buffers: capital letters for whole tensors.
-struct Buffers {
+struct RanksBuffers {
   uint32_t w0, w1, h0, h1, norm, u, W0, W1, X, Y, Z, G0, G1, g0, g1;
 };
 
 /// Indices of the plan's kernels.
-struct Kernels {
+struct RanksKernels {
   uint32_t sum, scale, total;
 };
 
-Buffers addBuffers(PlanBuilder &b, uint64_t part) {
+RanksBuffers addRanksBuffers(PlanBuilder &b, uint64_t part) {
   const auto whole = [&](const char *name) {
     return b.buffer(name, kScratch, DType::F32, kWhole, Role::Activation);
   };
@@ -42,7 +42,7 @@ Buffers addBuffers(PlanBuilder &b, uint64_t part) {
           .g1 = b.buffer("g1", kScratch, DType::F32, part)};
 }
 
-Kernels addKernels(PlanBuilder &b) {
+RanksKernels addRanksKernels(PlanBuilder &b) {
   const ParamSpec read{Access::Read, DType::F32, kWhole * 4}, write{Access::Write, DType::F32, kWhole * 4};
   const ParamSpec one{Access::Read, DType::F32, 4}, result{Access::Write, DType::F32, 4};
   return {.sum = b.kernel("test_ranks_sum", 12, {read, read, write}),
@@ -50,7 +50,7 @@ Kernels addKernels(PlanBuilder &b) {
           .total = b.kernel("test_ranks_total", 1, {read, result})};
 }
 
-void addStates(PlanBuilder &b, const Buffers &x) {
+void addRanksStates(PlanBuilder &b, const RanksBuffers &x) {
   b.state("a", x.w0, {10, 10}, Role::Parameter).divided = true;
   fb::StateT &second = b.state("b", x.w0, {80}, Role::Parameter); // on the next 64-byte border
   second.divided = true;
@@ -73,9 +73,9 @@ PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
   b.plan.ranks = ranks;
   b.plan.shard_ranks = shardRanks;
   const uint64_t part = kWhole / shardRanks, partBytes = part * 4;
-  const Buffers x = addBuffers(b, part);
-  const Kernels k = addKernels(b);
-  addStates(b, x);
+  const RanksBuffers x = addRanksBuffers(b, part);
+  const RanksKernels k = addRanksKernels(b);
+  addRanksStates(b, x);
   const uint32_t gather = b.source("h.0: dist.all_gather", 12),
                  scatter = b.source("h.0: dist.reduce_scatter", 30);
 

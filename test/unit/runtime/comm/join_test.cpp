@@ -60,7 +60,7 @@ TEST(LocalJoin, RanksShareMemory) {
 TEST(LocalJoin, AnotherPlanIsNamedOnAllRanks) {
   LocalPlace other = placeOf(1);
   other.fingerprint = 8;
-  for (const Status &status : joinAll({placeOf(0), other}, 2, nothing)) {
+  for (const Status &status : joinAll({placeOf(0), other, placeOf(2)}, 3, nothing)) {
     EXPECT_EQ(status.exitCode(), 2);
     EXPECT_THAT(
         status.message(),

@@ -9,14 +9,15 @@
 
 namespace trainc::test {
 
-/// A fresh executor of the toy plan, initialised with `seed`.
+/// A fresh executor of the toy plan, initialised with `seed`; of one rank, where there are several.
 class ToyRun {
 public:
-  explicit ToyRun(uint64_t seed = 1, unsigned threads = 1, const PlanBuilder &builder = toyPlan())
+  explicit ToyRun(uint64_t seed = 1, unsigned threads = 1, const PlanBuilder &builder = toyPlan(),
+                  Communicator *communicator = nullptr)
       : bytes_(builder.payload()), device_(threads) {
     const auto plan = bytes_.read();
     EXPECT_TRUE(plan.ok()) << plan.status().message();
-    auto created = Executor::create(**plan, device_);
+    auto created = Executor::create(**plan, device_, {.communicator = communicator});
     EXPECT_TRUE(created.ok()) << created.status().message();
     executor_ = std::move(*created);
     executor_->setScalar("seed", seed);

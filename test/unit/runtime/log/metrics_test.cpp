@@ -41,6 +41,8 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
                             .tokensPerSecond = 1e17,
                             .peakBytes = 1ULL << 40,
                             .mfu = std::nullopt,
+                            .waitSeconds = 0.125,
+                            .sentBytes = 1ULL << 33,
                             .startSeconds = 0.25};
   ASSERT_TRUE(writer->write(metrics).ok());
   // Flushed: visible while the writer is open.
@@ -55,6 +57,8 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
   EXPECT_EQ(read["tokens_per_second"].get<double>(), 1e17);
   EXPECT_EQ(read["peak_bytes"], 1ULL << 40);
   EXPECT_TRUE(read["mfu"].is_null());
+  EXPECT_EQ(read["wait_seconds"], 0.125);
+  EXPECT_EQ(read["sent_bytes"], 1ULL << 33);
   EXPECT_EQ(read["start_seconds"], 0.25);
 }
 

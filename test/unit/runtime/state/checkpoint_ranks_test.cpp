@@ -32,12 +32,12 @@ public:
   void fill(float start) {
     for (StateTensor &tensor : tensors_)
       for (uint64_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
-        floats(tensor)[i] = start + static_cast<float>(tensor.firstByte / sizeof(float) + i);
+        floats(tensor)[i] = valueAt(tensor, i, start);
   }
   bool holds(float start) const {
     for (const StateTensor &tensor : tensors_)
       for (uint64_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
-        if (floats(tensor)[i] != start + static_cast<float>(tensor.firstByte / sizeof(float) + i))
+        if (floats(tensor)[i] != valueAt(tensor, i, start))
           return false;
     return true;
   }
@@ -50,6 +50,11 @@ private:
 
   static uint64_t count(const std::vector<uint64_t> &shape) {
     return std::accumulate(shape.begin(), shape.end(), uint64_t{1}, std::multiplies());
+  }
+  /// Of the i-th element that is held.
+  static float valueAt(const StateTensor &tensor, uint64_t i, float start) {
+    const uint64_t element = tensor.firstByte / sizeof(float) + i;
+    return start + static_cast<float>(element);
   }
   static float *floats(const StateTensor &tensor) { return reinterpret_cast<float *>(tensor.bytes.data()); }
   std::span<std::byte> allocate(uint64_t elements) {

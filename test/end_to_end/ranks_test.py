@@ -1,0 +1,303 @@
+"""Plans of several ranks under trainrun, made by hand (test/unit/runtime/exec/toy_ranks.cpp): the bigram model of trainrun_test.py with
+12 micro-batches a step over all ranks, and states that ranks hold whole or in parts."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import harness
+from harness import MAKE_TOY_PLAN, TRAINRUN
+from trainrun_test import write_tokens
+
+FOREVER = "100000000"
+MPIRUN = shutil.which("mpirun")
+# As root, with more ranks than cores, without a network and with what containers allow.
+MPI_SURROUNDINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                    "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
+                    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_oob_tcp_if_include": "lo"}
+
+
+def processes_left():
+    """Of this test's programs."""
+    found = subprocess.run(["pgrep", "-f", f"{TRAINRUN} .*{os.getcwd()}"], capture_output=True, text=True)
+    return found.stdout.split()
+
+
+class RanksTest(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.segments = os.listdir("/dev/shm")
+        write_tokens("tokens.bin", 100)
+        self.tokens = str(Path("tokens.bin").resolve())  # names the test to processes_left()
+
+    def tearDown(self):
+        self.assertEqual(processes_left(), [])
+        self.assertEqual(os.listdir("/dev/shm"), self.segments)
+
+    def plan(self, ranks, shard_ranks=1):
+        name = f"toy-{ranks}-{shard_ranks}.plan"
+        subprocess.run([MAKE_TOY_PLAN, name, str(ranks), str(shard_ranks)], check=True)
+        return name
+
+    def command(self, plan, *args):
+        """Of ranks that trainrun starts itself."""
+        ranks = plan.split("-")[1]
+        return [TRAINRUN, plan, "--nproc-per-node", ranks, "--data", self.tokens, *map(str, args)]
+
+    def train(self, plan, *args, **kwargs):
+        return self.run_program(*self.command(plan, *args), **kwargs)
+
+    def start(self, plan, *args):
+        """A run that does not end, at work on all ranks; the process and those of its ranks."""
+        command = self.command(plan, "--steps", FOREVER, "--metrics", "running.jsonl", *args)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        deadline = time.monotonic() + 30
+        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
+            self.assertLess(time.monotonic(), deadline, "the run does not begin")
+            time.sleep(0.01)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        return process, [int(child) for child in children]
+
+    def end(self, process, code, seconds=10):
+        """Standard error of a process that must end so soon."""
+        err = process.communicate(timeout=seconds)[1].decode()
+        self.assertEqual(process.returncode, code, err)
+        self.assertEqual(processes_left(), [], err)
+        return err
+
+    def losses(self, path):
+        return [line["loss"] for line in harness.metrics(path)]
+
+
+class Failures(RanksTest):
+    def assert_survivors_say(self, err, ranks, reason):
+        """Each with the rank, the step, the instruction and its op."""
+        for rank in ranks:
+            begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
+            where = r"entry \w+, instruction \d+ \(wte: dist\.collective at test\.mlir:9\)"
+            self.assertRegex(err, rf"(?m)^{begin}(before )?step \d+: ({where}: )?rank {rank}: [^\n]*{reason}")
+
+    def test_a_rank_that_is_killed(self):
+        for victim in range(3):
+            with self.subTest(victim=victim):
+                Path("running.jsonl").unlink(missing_ok=True)
+                process, ranks = self.start(self.plan(3, 3))
+                os.kill(ranks[victim], signal.SIGKILL)
+                err = self.end(process, 128 + signal.SIGKILL)
+                self.assertIn(f"error: rank {victim} was killed by signal 9 (Killed)", err)
+                self.assert_survivors_say(err, {0, 1, 2} - {victim},
+                                          rf"rank {victim} failed: it was killed by signal 9 \(Killed\)")
+
+    def test_a_rank_that_is_stopped(self):
+        process, ranks = self.start(self.plan(3, 3))
+        os.kill(ranks[2], signal.SIGSTOP)
+        err = self.end(process, 128 + signal.SIGKILL)
+        self.assertIn("error: rank 2 was stopped", err)
+        self.assert_survivors_say(err, {0, 1}, "rank 2 failed: it was stopped")
+
+    def test_a_job_that_is_stopped_as_a_whole_goes_on(self):
+        process, ranks = self.start(self.plan(2, 2))
+        for each in [process.pid, *ranks]:
+            os.kill(each, signal.SIGSTOP)
+        time.sleep(2)
+        steps = len(harness.metrics("running.jsonl"))
+        for each in [process.pid, *ranks]:
+            os.kill(each, signal.SIGCONT)
+        deadline = time.monotonic() + 30
+        while len(Path("running.jsonl").read_text().splitlines()) <= steps + 1:
+            self.assertLess(time.monotonic(), deadline, "the run does not go on")
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        self.assertIn("stopped by SIGTERM", self.end(process, 1))
+
+    def test_the_parent_is_killed(self):
+        process, _ = self.start(self.plan(3, 3))
+        process.kill()
+        process.communicate(timeout=10)
+        deadline = time.monotonic() + 10
+        while processes_left():
+            self.assertLess(time.monotonic(), deadline, "ranks outlive their parent")
+            time.sleep(0.01)
+
+    def test_a_full_disk_on_one_rank(self):
+        process, ranks = self.start(self.plan(2, 2), "--checkpoint-dir", "ck", "--checkpoint-every", "1000")
+        resource.prlimit(ranks[1], resource.RLIMIT_FSIZE, (100, 100))
+        done = sorted(path.name for path in Path("ck").iterdir() if path.name.startswith("step"))
+        process.send_signal(signal.SIGTERM)
+        err = self.end(process, 1)
+        self.assertRegex(err, r"\[rank 1\] (error|warning): the checkpoint of step \d+ was not written \(earlier ones are "
+                              r"intact\): ck/\S+: cannot write: File too large")
+        self.assertIn("rank 1 could not write its share; its own message says why", err)
+        left = sorted(path.name for path in Path("ck").iterdir())
+        self.assertTrue(set(done) <= set(left) and all(name.startswith("step") for name in left), left)
+
+    def test_an_error_that_all_ranks_find_is_said_once(self):
+        _, err = self.run_program(TRAINRUN, self.plan(3, 3), "--nproc-per-node=3", "--data", "none.bin", "--steps", 3, code=2)
+        self.assertEqual(err.count("none.bin: no such file"), 1, err)
+
+
+class Signals(RanksTest):
+    def test_a_checkpoint_is_written_first(self):
+        for number in [signal.SIGTERM, signal.SIGINT]:
+            with self.subTest(number):
+                Path("running.jsonl").unlink(missing_ok=True)
+                folder = f"ck-{number}"
+                process, _ = self.start(self.plan(4, 2), "--checkpoint-dir", folder)
+                process.send_signal(number)
+                err = self.end(process, 0)
+                self.assertIn(f"stopped by {signal.Signals(number).name} after step", err)
+                (checkpoint,) = Path(folder).iterdir()
+                step = int(checkpoint.name.removeprefix("step-"))
+                self.assertEqual(len(harness.metrics("running.jsonl")), step)
+                self.train(self.plan(4, 2), "--checkpoint-dir", folder, "--resume", "--steps", step + 1)
+
+    def test_one_rank_that_gets_it_stops_all(self):
+        process, ranks = self.start(self.plan(2), "--checkpoint-dir", "ck")
+        os.kill(ranks[1], signal.SIGTERM)
+        self.assertIn("stopped by a signal to another rank after step", self.end(process, 0))
+        self.assertEqual(len(os.listdir("ck")), 1)
+
+    def test_to_the_group_and_to_the_parent_is_one(self):
+        command = self.command(self.plan(3, 3), "--steps", FOREVER, "--checkpoint-dir", "ck", "--metrics", "m.jsonl")
+        err = self.run_program("timeout", "--kill-after=20", "2", *command, code=124)[1]
+        self.assertIn("stopped by SIGTERM after step", err)
+        self.assertEqual(len(os.listdir("ck")), 1)
+
+    def test_a_second_one_ends_it_at_once(self):
+        process, ranks = self.start(self.plan(2))
+        os.kill(ranks[0], signal.SIGSTOP)  # so that it does not stop for the first
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.4)
+        process.send_signal(signal.SIGINT)
+        self.end(process, 128 + signal.SIGKILL, seconds=3)
+
+
+class Checkpoints(RanksTest):
+    def test_files_do_not_depend_on_how_states_are_divided(self):
+        for shard_ranks in [1, 2, 4]:
+            self.train(self.plan(4, shard_ranks), "--steps", 8, "--checkpoint-dir", f"ck{shard_ranks}", "--checkpoint-every", 3)
+        for step in [3, 6, 8]:
+            for other in [2, 4]:
+                self.assert_same_folder(f"ck1/step-{step:08}", f"ck{other}/step-{step:08}")
+
+    def test_a_resumed_run_equals_an_uninterrupted_one(self):
+        plan = self.plan(3, 3)
+        self.train(plan, "--steps", 9, "--checkpoint-dir", "whole")
+        self.train(plan, "--steps", 5, "--checkpoint-dir", "half")
+        self.train(plan, "--steps", 9, "--checkpoint-dir", "half", "--resume")
+        self.assert_same_folder("whole/step-00000009", "half/step-00000009")
+
+    def test_stop_at_4_ranks_and_go_on_at_others(self):
+        self.train(self.plan(1), "--steps", 20, "--metrics", "one.jsonl")
+        expected = self.losses("one.jsonl")
+        self.train(self.plan(4, 4), "--steps", 10, "--checkpoint-dir", "ck", "--metrics", "four.jsonl")
+        self.assert_close(self.losses("four.jsonl"), expected[:10], 1e-5, "4 ranks")
+        for ranks, shard_ranks in [(2, 1), (2, 2), (3, 3), (1, 1)]:
+            metrics = f"{ranks}-{shard_ranks}.jsonl"
+            self.train(self.plan(ranks, shard_ranks), "--steps", 20, "--resume=ck", "--metrics", metrics)
+            self.assert_close(self.losses(metrics), expected[10:], 1e-5, f"{ranks} ranks")
+
+    def test_initial_weights(self):
+        self.train(self.plan(1), "--steps", 10, "--checkpoint-dir", "ck")
+        weights = "ck/step-00000010/model.safetensors"
+        self.train(self.plan(1), "--steps", 3, "--init", weights, "--metrics", "one.jsonl")
+        self.train(self.plan(3, 3), "--steps", 3, "--init", weights, "--metrics", "three.jsonl")
+        self.assert_close(self.losses("three.jsonl"), self.losses("one.jsonl"), 1e-5, "3 ranks")
+
+    def test_keep_last(self):
+        self.train(self.plan(2, 2), "--steps", 9, "--checkpoint-dir", "ck", "--checkpoint-every", 2, "--keep-last", 2)
+        self.assertEqual(sorted(os.listdir("ck")), ["step-00000008", "step-00000009"])
+
+
+class Launchers(RanksTest):
+    def as_torchrun(self, ranks, plans, *args, port="29511"):
+        """Starts a process for each rank; standard error and exit code of each."""
+        processes = []
+        for rank in range(ranks):
+            environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks),
+                               MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+            command = [TRAINRUN, plans[rank], "--data", self.tokens, *map(str, args)]
+            processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        return [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in processes]
+
+    def test_torchrun(self):
+        plan = self.plan(3, 3)
+        self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
+        for err, code in self.as_torchrun(3, [plan] * 3, "--steps", 5, "--checkpoint-dir", "joined"):
+            self.assertEqual(code, 0, err)
+        self.assert_same_folder("forked/step-00000005", "joined/step-00000005")
+
+    def test_a_plan_that_differs_on_one_rank(self):
+        plans = [self.plan(3), self.plan(3, 3), self.plan(3)]
+        begin = time.monotonic()
+        for err, code in self.as_torchrun(3, plans, "--steps", 5):
+            self.assertEqual(code, 2)
+            self.assertRegex(err, r"rank 1 runs another plan \(checksum \w+\) than rank 0 \(\w+\)")
+        self.assertLess(time.monotonic() - begin, 10)
+
+    @unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_comm_mpi.so").exists() and
+                         not os.environ.get("TRAINC_SANITIZE"), "needs MPI, which knows no sanitizers")
+    def test_mpirun(self):
+        plan = self.plan(2, 2)
+        self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
+        self.run_program(MPIRUN, "-n", "2", TRAINRUN, plan, "--data", self.tokens, "--steps", "5", "--checkpoint-dir", "mpi",
+                         env=dict(os.environ, **MPI_SURROUNDINGS))
+        self.assert_same_folder("forked/step-00000005", "mpi/step-00000005")
+
+    def test_errors_say_how_to_start(self):
+        two, one = self.plan(2), self.plan(1)
+        data = ["--data", self.tokens, "--steps", "1"]
+        self.fails([TRAINRUN, two, *data], 2, "the plan is for 2 ranks: add --nproc-per-node=2, or start it with mpirun, srun or torchrun")
+        self.fails([TRAINRUN, two, "--nproc-per-node=3", *data], 2, "is for 2 ranks: add --nproc-per-node=2")
+        self.fails([TRAINRUN, one, "--nproc-per-node=2", *data], 2, "is for 1 rank; leave the option out")
+        environment = dict(os.environ, RANK="0", WORLD_SIZE="4", LOCAL_WORLD_SIZE="2", MASTER_PORT="29511")
+        self.fails([TRAINRUN, self.plan(4), "--comm=local", *data], 2, "ranks of several hosts need --comm=mpi", env=environment)
+        self.fails([TRAINRUN, two, *data], 2, "the plan is for 2 ranks, but torchrun started 4", env=environment)
+
+
+class Output(RanksTest):
+    def test_replicas_are_quiet_unless_asked(self):
+        _, err = self.train(self.plan(2), "--steps", 3)
+        self.assertNotIn("[rank", err)
+        self.assertIn("step 3/3", err)
+        _, err = self.train(self.plan(2), "--steps", 3, "--log-level=error", "--log-level-replica=info")
+        self.assertTrue(err)
+        self.assertTrue(all(line.startswith("[rank 1] ") for line in err.splitlines()), err)
+        _, err = self.train(self.plan(2), "--steps", 3, "--log-on-each-node")
+        self.assertNotIn("[rank", err)
+
+    def test_metrics_and_text_come_from_rank_0(self):
+        metrics = ["--metrics", "m.jsonl", "--eval-data", self.tokens]
+        generate = ["--generate=\x01", "--temperature", "0", "--max-tokens", "3", "--tokenizer=bytes"]
+        out, _ = self.train(self.plan(3, 3), "--steps", 60, *metrics, *generate)
+        self.assertEqual(out, "\x01\x04\x0d\x08\n")
+        self.assertEqual([line["step"] for line in harness.metrics("m.jsonl")], [*range(1, 61), 60])
+
+    def test_evaluation_equals_that_of_one_rank(self):
+        self.train(self.plan(1), "--steps", 10, "--checkpoint-dir", "ck")
+        for ranks in [1, 2, 3]:
+            self.run_program(TRAINRUN, self.plan(ranks, ranks), "--nproc-per-node", ranks, "--resume=ck", "--eval-data", self.tokens,
+                             "--metrics", f"{ranks}.jsonl")
+        losses = {line["eval_loss"] for ranks in [1, 2, 3] for line in harness.metrics(f"{ranks}.jsonl")}
+        self.assertEqual(len(losses), 1)
+
+    def test_threads_are_divided(self):
+        _, err = self.train(self.plan(2), "--steps", 1)
+        self.assertIn(f"{max(1, len(os.sched_getaffinity(0)) // 2)} threads", err)
+        _, err = self.train(self.plan(2), "--steps", 1, "--threads", 3)
+        self.assertIn("3 threads", err)
+
+    def test_a_dry_run_needs_no_ranks(self):
+        out, _ = self.run_program(TRAINRUN, self.plan(4, 2), "--device=null")
+        self.assertRegex(out, re.compile("plan toy for cpu, 4 ranks"))
+
+
+if __name__ == "__main__":
+    harness.main()
