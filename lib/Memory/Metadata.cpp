@@ -13,12 +13,12 @@ namespace trainc {
 /// A state by its name; a flat one by those of its members.
 static void emitState(OpBuilder &builder, train::StateOp state, StringRef buffer, plan::Role role,
                       SmallVectorImpl<plan::StateOp> &emitted) {
-  auto emit = [&](StringRef name, Type type, int64_t offset) {
-    emitted.push_back(plan::StateOp::create(builder, state.getLoc(), name, buffer, type, role, offset,
-                                            state.getDivided()));
+  auto emit = [&](StringRef name, RankedTensorType type, int64_t offset) {
+    emitted.push_back(
+        plan::StateOp::create(builder, state.getLoc(), name, buffer, type, role, offset, state.getDivided()));
   };
   if (!state.getMembers())
-    return emit(state.getSymName(), state.getType(), 0);
+    return emit(state.getSymName(), cast<RankedTensorType>(state.getType()), 0);
   for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>())
     emit(member.getName(), member.getType(), member.getOffset());
 }
