@@ -48,6 +48,6 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   if (IntegerAttr hybridShard = given.getHybridShard(); hybridShard && program.getRanks() > 1)
     settings.shardRanks = hybridShard.getInt();
   if (StringAttr sync = given.getSync())
-    settings.syncEveryMicroStep = sync == "micro_step";
+    settings.syncEveryMicroStep = program.getRanks() > 1 && sync == "micro_step";
   return settings;
 }
