@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,9 @@ public:
   /// Loads the plan's kernels; launch() then takes indices into plan.kernels. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.
   virtual Status loadKernels(const fb::Plan &plan) = 0;
+
+  /// Sets what operations that take long call now and then, from any thread; nothing may be called.
+  virtual void onProgress(std::function<void()> callback) = 0;
 
   /// Runs tiles [0, grid) of a kernel.
   virtual void launch(uint32_t kernel, void *const *args, uint64_t grid) = 0;

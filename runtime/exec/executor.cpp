@@ -44,6 +44,8 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
   TRAINC_ASSIGN_OR_RETURN(Peers peers, Peers::create(options.communicator, plan.slots()));
   TRAINC_RETURN_IF_ERROR(checkSamePlan(peers, options.planChecksum));
   std::unique_ptr<Executor> executor(new Executor(plan, device, peers, options.communicator));
+  if (options.communicator)
+    device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });
   TRAINC_RETURN_IF_ERROR(device.loadKernels(plan));
   TRAINC_RETURN_IF_ERROR(executor->allocateArenas());
   executor->bindInterface();

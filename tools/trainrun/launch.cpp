@@ -73,8 +73,8 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const RankPl
 Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::optional<RankPlace> &place) {
   const fb::Plan &plan = file.plan();
   Rank rank;
-  TRAINC_ASSIGN_OR_RETURN(rank.communicator,
-                          openMpi({.slots = communicatorNeeds(plan).slots, .shardRanks = plan.shard_ranks()}));
+  TRAINC_ASSIGN_OR_RETURN(
+      rank.communicator, openMpi({.slots = communicatorNeeds(plan).slots, .shardRanks = plan.shard_ranks()}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;

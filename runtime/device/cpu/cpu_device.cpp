@@ -9,6 +9,8 @@ namespace {
 
 /// Bytes that one thread copies at a time: large enough to hide the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
+/// After each of so many pieces of a thread's tiles it tells that there is progress.
+constexpr uint64_t kPieces = 16;
 
 } // namespace
 
@@ -38,8 +40,13 @@ Status CpuDevice::loadKernels(const fb::Plan &plan) {
 
 void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
   const KernelFunction function = kernels_.kernel(kernel);
-  pool_.run(grid, [=](uint64_t begin, uint64_t end) {
-    function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  pool_.run(grid, [=, this](uint64_t begin, uint64_t end) {
+    const uint64_t piece = onProgress_ ? (end - begin + kPieces - 1) / kPieces : end - begin;
+    for (; begin < end; begin += piece) {
+      function(args, static_cast<int64_t>(begin), static_cast<int64_t>(std::min(begin + piece, end)));
+      if (onProgress_)
+        onProgress_();
+    }
   });
 }
 

@@ -28,6 +28,7 @@ public:
   std::string description() const override;
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
   Status loadKernels(const fb::Plan &plan) override;
+  void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
   void launch(uint32_t kernel, void *const *args, uint64_t grid) override;
   void copy(std::byte *destination, const std::byte *source, uint64_t bytes) override;
   void zero(std::byte *destination, uint64_t bytes) override;
@@ -39,6 +40,7 @@ private:
   ThreadPool pool_;
   KernelLibrary kernels_;
   std::vector<ArenaMapping> arenas_;
+  std::function<void()> onProgress_;
 };
 
 } // namespace trainc

@@ -15,6 +15,7 @@ public:
   std::string description() const override { return "null (dry run)"; }
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
   Status loadKernels(const fb::Plan &) override { return {}; }
+  void onProgress(std::function<void()>) override {}
   void launch(uint32_t, void *const *, uint64_t) override {}
   void copy(std::byte *, const std::byte *, uint64_t) override {}
   void zero(std::byte *, uint64_t) override {}

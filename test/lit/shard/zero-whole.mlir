@@ -1,7 +1,7 @@
 // RUN: trainc-opt --shard --verify-spmd %s | FileCheck %s
 
-// What parts do not add up to is computed of the whole: a maximum, a transpose, sizes that ranks do not divide, and what is joined with a
-// rank's own samples. The gradient's state still holds a part, and is gathered where more is needed.
+// What parts do not add up to is computed of the whole, for which the parts are gathered: a maximum, a transpose, sizes that ranks do not
+// divide, and what is joined with a rank's own samples. The gradient's state still holds a part.
 // CHECK: train.state gradient divided @grad : tensor<2x4xf32>
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
 train.state gradient @grad : tensor<4x4xf32>
@@ -10,15 +10,17 @@ train.state parameter @w : tensor<4x4xf32>
 train.state scalar @product : tensor<4x3xf32>
 train.state scalar @flat : tensor<1x16xf32>
 // CHECK-LABEL: train.entry @micro_step
-// CHECK-DAG: %[[SP:.*]] = dist.reduce_scatter_start %{{.*}} : tensor<4x4xf32> -> tensor<2x4xf32>
-// CHECK-DAG: %[[AP:.*]] = dist.all_reduce_start %{{.*}} : tensor<4x4xf32>
-// CHECK-DAG: %[[WHOLE:.*]] = dist.wait %[[AP]] : tensor<4x4xf32>
+// CHECK: %[[SP:.*]] = dist.reduce_scatter_start %{{.*}} in shard : tensor<4x4xf32> -> tensor<2x4xf32>
+// CHECK: %[[SUM:.*]] = dist.wait %[[SP]] : tensor<2x4xf32>
+// CHECK: %[[AP:.*]] = dist.all_gather_start %[[SUM]] in shard : tensor<2x4xf32> -> tensor<4x4xf32>
+// CHECK: %[[WHOLE:.*]] = dist.wait %[[AP]] : tensor<4x4xf32>
 // CHECK: nn.reduce max %[[WHOLE]] over [0]
 // CHECK: nn.transpose %[[WHOLE]]
 // CHECK: nn.matmul %[[WHOLE]] transposed, %{{.*}} : tensor<4x4xf32>, tensor<4x3xf32>
 // CHECK: nn.matmul %{{.*}} transposed, %{{.*}} : tensor<2x4xf32>, tensor<2x4xf32>
-// CHECK-NEXT: dist.all_reduce_start %{{.*}} : tensor<4x4xf32>
-// CHECK: nn.reshape %[[WHOLE]] to [2, 8]
+// CHECK-NEXT: dist.all_reduce_start %{{.*}} in shard : tensor<4x4xf32>
+// CHECK: %[[HALF:.*]] = nn.reshape %[[SUM]] to [1, 8]
+// CHECK: dist.all_gather_start %[[HALF]] in shard : tensor<1x8xf32> -> tensor<2x8xf32>
 train.entry @micro_step {
   %g = train.input "g" micro : tensor<4x4xf32>
   %sum = train.sum_over_ranks %g : tensor<4x4xf32>
@@ -40,7 +42,7 @@ train.entry @micro_step {
 }
 // CHECK-LABEL: train.entry @update
 // CHECK: %[[PART:.*]] = train.get @grad : tensor<2x4xf32>
-// CHECK: %[[GP:.*]] = dist.all_gather_start %[[PART]] : tensor<2x4xf32> -> tensor<4x4xf32>
+// CHECK: %[[GP:.*]] = dist.all_gather_start %[[PART]] in shard : tensor<2x4xf32> -> tensor<4x4xf32>
 // CHECK: %[[ALL:.*]] = dist.wait %[[GP]]
 // CHECK: nn.reduce max %[[ALL]]
 train.entry @update {

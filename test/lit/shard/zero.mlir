@@ -17,11 +17,11 @@ train.entry @init {
 }
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[G:.*]] = dist.pack
-// CHECK-NEXT: %[[P:.*]] = dist.reduce_scatter_start %[[G]] : tensor<512xf32> -> tensor<256xf32>
+// CHECK-NEXT: %[[P:.*]] = dist.reduce_scatter_start %[[G]] in shard : tensor<512xf32> -> tensor<256xf32>
 // CHECK: %[[PART:.*]] = dist.wait %[[P]] : tensor<256xf32>
 // CHECK: %[[SQUARES:.*]] = nn.square %[[PART]] : tensor<256xf32>
 // CHECK: %[[SUM:.*]] = nn.reduce sum %[[SQUARES]] over [0] : tensor<256xf32>
-// CHECK: %[[NP:.*]] = dist.all_reduce_start %[[SUM]] : tensor<f32>
+// CHECK: %[[NP:.*]] = dist.all_reduce_start %[[SUM]] in shard : tensor<f32>
 // CHECK: %[[NORM:.*]] = dist.wait %[[NP]]
 // CHECK: train.set @grad_norm, %[[NORM]]
 // CHECK: %[[OLD:.*]] = train.get @momentum.bucket.0 : tensor<256xf32>
@@ -30,7 +30,7 @@ train.entry @init {
 // CHECK: %[[W:.*]] = train.get @bucket.0 : tensor<512xf32>
 // CHECK: %[[MINE:.*]] = dist.part %[[W]] : tensor<512xf32> -> tensor<256xf32>
 // CHECK: %[[UPDATED:.*]] = nn.sub %[[MINE]], %[[NEW]]
-// CHECK: %[[GATHER:.*]] = dist.all_gather_start %[[UPDATED]] : tensor<256xf32> -> tensor<512xf32>
+// CHECK: %[[GATHER:.*]] = dist.all_gather_start %[[UPDATED]] in shard : tensor<256xf32> -> tensor<512xf32>
 // CHECK: %[[WHOLE:.*]] = dist.wait %[[GATHER]]
 // CHECK: train.set @bucket.0, %[[WHOLE]]
 train.entry @micro_step {

@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, ranks, zero_stage, accumulate, eval_batch, steps, group, export, memory_limit, fp32_products, target, precision and activation_checkpointing}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, ranks, zero_stage, sharding, accumulate, eval_batch, steps, group, export, memory_limit, fp32_products, target, precision and activation_checkpointing}}
 train.program @p { model @m optimiser adamw }
 
 // -----

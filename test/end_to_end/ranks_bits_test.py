@@ -1,0 +1,169 @@
+"""Ranks, stages, units and prefetch change where numbers are and when they travel: the bits of a training stay, and memory and
+communication are what docs/sharding.md says."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import harness
+import sharded_gpt
+import small_gpt
+from harness import metrics, read_safetensors
+
+
+class ShardedTest(harness.EndToEndTest):
+    generates = False  # takes longer to compile
+
+    def setUp(self):
+        super().setUp()
+        Path("gpt.mlir").write_text(sharded_gpt.text(self.generates))
+        small_gpt.write_tokens("tokens.bin", 100)
+        self.plans = {}
+
+    def compile_plans(self, **plans):
+        """NAME.plan and its report NAME.json for each NAME = options; as many at a time as there are cores."""
+        def compile_one(name):
+            flags = [f"--{key.replace('_', '-')}={value}" for key, value in plans[name].items()]
+            self.trainc("compile", "gpt.mlir", "-o", f"{name}.plan", f"--report={name}.json", *flags)
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            list(pool.map(compile_one, plans))
+        self.plans.update(plans)
+
+    def report(self, name):
+        return json.loads(Path(f"{name}.json").read_text())
+
+    def processes(self, name):
+        ranks = self.plans[name].get("ranks", 1)
+        return [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+
+    def train(self, name, steps, *args, run=None):
+        """Metrics of a run; ranks take and send what was planned. The run's checkpoints are in its folder."""
+        run, report = run or name, self.report(name)
+        self.trainrun(f"{name}.plan", *self.processes(name), "--data", "tokens.bin", "--steps", steps, "--metrics", f"{run}.jsonl",
+                      "--checkpoint-dir", run, *args)
+        lines = metrics(f"{run}.jsonl")
+        sent = sum(kind["bytes"] for kind in report["collectives"].values())
+        for line in lines:
+            self.assertEqual((line["peak_bytes"], line.get("sent_bytes", 0)), (report["memory"]["peak"], sent), name)
+        return lines
+
+    def assert_same_bits(self, steps=5, **plans):
+        """Compiles, trains with each plan, and compares with the first: losses, norms and checkpoints."""
+        self.compile_plans(**plans)
+        expected = None
+        for name in plans:
+            with self.subTest(name):
+                found = [(line["step"], line["loss"], line["grad_norm"]) for line in self.train(name, steps)]
+                if expected is None:
+                    first, expected = name, found
+                self.assertEqual(found, expected)
+                self.assert_same_folder(f"{first}/step-{steps:08}", f"{name}/step-{steps:08}")
+
+    def assert_costs(self, name):
+        """Bytes held and sent are those of the formulas."""
+        options = dict(self.plans[name])
+        ranks, stage, wrap = options["ranks"], options["zero_stage"], options.get("wrap", "blocks")
+        steps = {key: options[key] for key in ["accumulate"] if key in options}
+        if steps:
+            steps["sync"] = options.get("sync_gradients", "micro_step" if stage >= 2 else "step")
+        (checkpoint,) = Path(name).iterdir()
+        shapes = {key: tensor.shape for key, tensor in read_safetensors(checkpoint / "model.safetensors").items()}
+        flat = sharded_gpt.buckets(shapes, stage, wrap, options.get("param_persistence_threshold", 0))
+        report = self.report(name)
+        with self.subTest(name):
+            expected = sharded_gpt.memory(flat, shapes, ranks, stage, **steps)
+            self.assertEqual({kind: report["memory"][kind] for kind in expected}, expected)
+            if wrap == "mlp":
+                return  # what is around the MLPs is gathered for each layer anew
+            reshards = options.get("reshard_after_forward") != "false"
+            expected = sharded_gpt.wire(flat, ranks, stage, wrap=wrap, reshard=reshards, **steps)
+            self.assertEqual({kind: of["bytes"] for kind, of in report["collectives"].items()}, expected)
+
+
+class Bits(ShardedTest):
+    def test_2_ranks(self):
+        two = {"ranks": 2, "micro_batch": 2}
+        three = {**two, "zero_stage": 3}
+        self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1}, stage2={**two, "zero_stage": 2},
+                              stage3=three,
+                              late={**three, "prefetch": 0, "wrap": "mlp"},
+                              early={**three, "prefetch": 3, "wrap": "5000"},
+                              kept={**three, "reshard_after_forward": "false"},
+                              one_unit={**three, "prefetch": 0, "wrap": "model"},
+                              persistent={**three, "prefetch": 3, "param_persistence_threshold": 100})
+        for name in self.plans:
+            self.assert_costs(name)
+
+    def test_2_ranks_that_sum_once_a_step(self):
+        two = {"ranks": 2, "micro_batch": 2, "accumulate": 2, "sync_gradients": "step"}
+        self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1}, stage2={**two, "zero_stage": 2},
+                              stage3={**two, "zero_stage": 3},
+                              early={**two, "zero_stage": 3, "prefetch": 3, "reshard_after_forward": "false"})
+        for name in self.plans:
+            self.assert_costs(name)
+
+    def test_2_ranks_that_sum_every_micro_batch(self):
+        two = {"ranks": 2, "micro_batch": 2, "accumulate": 2, "sync_gradients": "micro_step"}
+        self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1})
+        self.assert_costs("stage0")
+
+    def test_3_ranks(self):
+        three = {"ranks": 3, "micro_batch": 2}
+        self.assert_same_bits(stage0={**three, "zero_stage": 0}, stage2={**three, "zero_stage": 2},
+                              stage3={**three, "zero_stage": 3, "wrap": "5000"})
+        for name in self.plans:
+            self.assert_costs(name)
+
+
+class Curves(ShardedTest):
+    """Twelve samples a step on any number of ranks: what differs is the order in which they are summed."""
+
+    generates = True
+    # Of losses over 50 steps; measured are 1.5e-7 where micro-batches are equal, 5.3e-7 on three ranks with others.
+    BOUND = 2e-6
+
+    def losses(self, *args, **kwargs):
+        return [line["loss"] for line in self.train(*args, **kwargs)]
+
+    def assert_same_curve(self, found, expected, what):
+        self.assertEqual(len(found), len(expected))
+        for step, (a, b) in enumerate(zip(found, expected)):
+            self.assertLess(abs(a - b), self.BOUND * b, f"{what}, line {step}")
+
+    def test_any_number_of_ranks(self):
+        self.compile_plans(one={"micro_batch": 3, "accumulate": 4, "eval_batch": 3},
+                           two={"ranks": 2, "zero_stage": 1, "micro_batch": 3, "accumulate": 2, "eval_batch": 3},
+                           three={"ranks": 3, "zero_stage": 2, "micro_batch": 4, "eval_batch": 3},
+                           four={"ranks": 4, "zero_stage": 3, "micro_batch": 3, "eval_batch": 3})
+        curve = self.losses("one", 50)
+        self.assertLess(curve[-1], 0.8 * curve[0])
+        for name in ["two", "three", "four"]:
+            self.assert_same_curve(self.losses(name, 50), curve, name)
+        self.stop_at_4_and_go_on(curve)
+        self.evaluate_and_generate()
+
+    def stop_at_4_and_go_on(self, curve):
+        self.losses("four", 25, run="stopped")
+        for name in ["one", "two", "three"]:
+            found = self.losses(name, 50, "--resume=stopped", run=f"{name}-resumed")
+            self.assert_same_curve(found, curve[25:], f"{name}, resumed")
+
+    def evaluate_and_generate(self):
+        """Any number of ranks does both with the same bits."""
+        small_gpt.write_tokens("eval.bin", 19, seed=2)  # no whole number of batches, nor of batches for each rank
+        found = set()
+        for name in self.plans:
+            run = [f"{name}.plan", *self.processes(name), "--resume=stopped"]
+            self.trainrun(*run, "--eval-data", "eval.bin", "--metrics", f"{name}-eval.jsonl")
+            text, _ = self.trainrun(*run, "--generate=ONCE", "--max-tokens=40", "--tokenizer=bytes")
+            (line,) = metrics(f"{name}-eval.jsonl")
+            found.add((line["eval_samples"], line["eval_loss"], text))
+        self.assertEqual(len(found), 1, found)
+        self.assertEqual(line["eval_samples"], 19)
+        self.assertGreater(len(text), 20)
+
+
+if __name__ == "__main__":
+    harness.main()
