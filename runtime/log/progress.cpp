@@ -50,6 +50,8 @@ std::string Progress::line(const StepMetrics &metrics) const {
                   metrics.loss, metrics.lr, metrics.gradNorm, formatCount(tokensPerSecond_), unit_);
   if (metrics.mfu)
     text += fmt::format("  MFU {:.1f}%", *metrics.mfu * 100);
+  if (metrics.waitSeconds)
+    text += fmt::format("  waits {:.1f}%", *metrics.waitSeconds / metrics.stepSeconds * 100);
   if (metrics.step < lastStep_)
     text += fmt::format("  ETA {}",
                         formatDuration(secondsPerStep_ * static_cast<double>(lastStep_ - metrics.step)));

@@ -22,7 +22,8 @@ public:
   /// Takes note of a step, and shows it when it is due.
   void update(const StepMetrics &metrics, double seconds);
 
-  /// "step 20/40  loss 5.1234  lr 6.00e-04  norm 1.23  20.3k tok/s  ETA 3:05".
+  /// "step 20/40  loss 5.1234  lr 6.00e-04  norm 1.23  20.3k tok/s  ETA 3:05", among several ranks with the
+  /// share of the step in which this one waited for others: "waits 3.1%".
   std::string line(const StepMetrics &metrics) const;
 
 private:

@@ -57,8 +57,8 @@ Status state(const fb::Plan &plan, const fb::State &state) {
   return {};
 }
 
-/// The states of one flat tensor follow each other, so that a damaged shape or offset is found. Each may
-/// start on a border of kPartSlack bytes; at the end there is what fills up the ranks' parts.
+/// The states of one flat tensor follow each other, so that a damaged shape or offset is found: little fills
+/// up to a border before each, and at the end what makes the ranks' parts equal.
 Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) {
   std::ranges::sort(states, {}, [](const fb::State *each) { return each->offset(); });
   const fb::State &first = *states.front();
@@ -69,10 +69,9 @@ Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) 
       return invalidInput("{} and {}: expected both or neither divided between ranks: they share a buffer",
                           nameOf(first), nameOf(*each));
     if (each->offset() < end || (each->offset() - end) * element >= kPartSlack)
-      return invalidInput(
-          "{}: expected it to begin at element {} of its flat tensor, or on the next border of {} "
-          "bytes, found {}",
-          nameOf(*each), end, kPartSlack, each->offset());
+      return invalidInput("{}: expected it to begin at element {} of its flat tensor, or less than {} bytes "
+                          "after it, found {}",
+                          nameOf(*each), end, kPartSlack, each->offset());
     end = each->offset() + elements(*each->shape());
   }
   const uint64_t left = (flatElements(plan, first) - end) * element;

@@ -1,6 +1,6 @@
 """What the end-to-end tests share: running the programs, reading and writing safetensors, comparing numbers.
 
-The programs are those of build/bin unless the environment variables TRAINC, TRAINC_OPT, TRAINRUN, MAKE_TOY_PLAN and DAMAGE_PLAN say otherwise.
+The programs are those of build/bin unless the environment variables TRAINC, TRAINC_OPT, TRAINRUN, MAKE_TOY_PLAN, DAMAGE_PLAN and MUTATE_PLAN say otherwise.
 """
 
 import array
@@ -23,6 +23,7 @@ TRAINC_OPT = os.environ.get("TRAINC_OPT", str(BIN / "trainc-opt"))
 TRAINRUN = os.environ.get("TRAINRUN", str(BIN / "trainrun"))
 MAKE_TOY_PLAN = os.environ.get("MAKE_TOY_PLAN", str(BIN / "make_toy_plan"))
 DAMAGE_PLAN = os.environ.get("DAMAGE_PLAN", str(BIN / "damage_plan"))
+MUTATE_PLAN = os.environ.get("MUTATE_PLAN", str(BIN / "mutate_plan"))
 
 TYPE_CODES = {"F64": "d", "F32": "f", "I32": "i", "I64": "q", "U8": "B", "U16": "H"}
 

@@ -1,5 +1,6 @@
 #include "tools/trainc/Dump.h"
 
+#include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/view.h"
 
@@ -9,6 +10,11 @@
 namespace trainc {
 
 namespace {
+
+const char *groupName(fb::Group group) {
+  static constexpr const char *names[] = {"all", "shard", "replica"};
+  return names[static_cast<size_t>(group)];
+}
 
 class PlanPrinter {
 public:
@@ -63,6 +69,8 @@ std::string PlanPrinter::operand(const fb::Operand &operand) const {
     text += fmt::format("+{}", operand.offset());
   if (operand.loop_stride())
     text += fmt::format("+i*{}", operand.loop_stride());
+  if (operand.rank_stride())
+    text += fmt::format("+rank*{}", operand.rank_stride());
   return text;
 }
 
@@ -86,6 +94,12 @@ void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
                 op->bytes(), from);
   if (const fb::Zero *op = instruction.operation_as_Zero())
     return line("zero {} bytes={}  // {}", operand(*op->destination()), op->bytes(), from);
+  if (const fb::Start *op = instruction.operation_as_Start())
+    return line("start {} over {} slot={} {} -> {} {} elements={}  // {}", collectiveName(op->kind()),
+                groupName(op->group()), op->slot(), operand(*op->source()), operand(*op->destination()),
+                dtypeName(op->dtype()), op->elements(), from);
+  if (const fb::Wait *op = instruction.operation_as_Wait())
+    return line("wait slot={}  // {}", op->slot(), from);
   const fb::Loop &loop = *instruction.operation_as_Loop();
   line("loop i < {} {{  // {}", loop.count(), from);
   printInstructions(*loop.body());
@@ -138,8 +152,10 @@ void PlanPrinter::printCode() {
 
 void PlanPrinter::printStates() {
   for (const fb::State *state : *plan_.states())
-    line("state {} {} {} {} in {}", state->name()->str(), dtypeName(state->dtype()),
-         shapeText(*state->shape()), roleName(state->role()), buffer(state->buffer()));
+    line("state {} {} {} {} in {}{}{}", state->name()->str(), dtypeName(state->dtype()),
+         shapeText(*state->shape()), roleName(state->role()), buffer(state->buffer()),
+         state->offset() ? fmt::format(" from element {}", state->offset()) : "",
+         state->divided() ? " divided" : "");
   for (const fb::Scalar *scalar : *plan_.scalars())
     line("scalar {} {} {} in {}", scalar->name()->str(), dtypeName(scalar->dtype()),
          scalar->direction() == fb::Direction::ToDevice ? "to_device" : "from_device",
@@ -186,8 +202,10 @@ void PlanPrinter::printEntry(const fb::Entry &entry) {
 }
 
 std::string PlanPrinter::print() {
-  line("plan {} target={} ranks={} by {}", plan_.name()->str(), plan_.target()->str(), plan_.ranks(),
-       plan_.producer() ? plan_.producer()->str() : "unknown");
+  const std::string groups =
+      plan_.ranks() > 1 ? fmt::format(" shard_ranks={} slots={}", plan_.shard_ranks(), plan_.slots()) : "";
+  line("plan {} target={} ranks={}{} by {}", plan_.name()->str(), plan_.target()->str(), plan_.ranks(),
+       groups, plan_.producer() ? plan_.producer()->str() : "unknown");
   printMemory();
   printCode();
   printStates();

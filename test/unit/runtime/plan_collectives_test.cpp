@@ -142,9 +142,6 @@ const RanksRule kRanksRules[] = {
      "state 'b': expected it within"},
     {"statesShareBytes", [](auto &b) { b.plan.states[1]->offset = 99; },
      "state 'b': expected it to begin at element 100"},
-    {"stateGap", [](auto &b) { b.plan.states[0]->shape = {96}; },
-     "state 'b': expected it to begin at element 96 of its flat tensor, or on the next border of 64 bytes, "
-     "found 112"},
     {"stateUndivided", [](auto &b) { b.plan.states[0]->divided = false; },
      "state 'a': expected it within the 96"},
     {"stateHalfDivided",
@@ -187,7 +184,7 @@ TEST(CollectivePlan, PartsNeedRanksThatDivide) {
               HasSubstr("copy source: expected no rank stride where no states are divided, found 4"));
 }
 
-TEST(CollectivePlan, AFlatTensorEndsSoonAfterItsStates) {
+TEST(CollectivePlan, AFlatTensorHoldsLittleBesideItsStates) {
   PlanBuilder builder = ranksPlan(2, 2);
   const uint32_t flat =
       builder.buffer("flat", PlanBuilder::kPersistent, fb::DType::F32, 3000, fb::Role::Parameter);
@@ -195,6 +192,13 @@ TEST(CollectivePlan, AFlatTensorEndsSoonAfterItsStates) {
   EXPECT_THAT(messageOf(builder),
               HasSubstr("state 'c': expected its buffer to end less than 8192 bytes after it, found 8192"));
   builder.plan.states.back()->shape = {953};
+  EXPECT_EQ(messageOf(builder), "accepted");
+  fb::StateT &next = builder.state("d", flat, {500}, fb::Role::Parameter);
+  next.offset = 953 + 1024;
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("state 'd': expected it to begin at element 953 of its flat tensor, or "
+                        "less than 4096 bytes after it, found 1977"));
+  next.offset = 953 + 1023;
   EXPECT_EQ(messageOf(builder), "accepted");
 }
 

@@ -12,12 +12,9 @@ namespace {
 using fb::Access;
 using fb::DType;
 
-constexpr uint64_t kWeights = kToyVocabulary * kToyVocabulary;
-constexpr uint64_t kMicroTokens = kToyMicroBatch * kToyLength;
-
-constexpr ParamSpec kReadWeights{Access::Read, DType::F32, kWeights * 4};
-constexpr ParamSpec kWriteWeights{Access::ReadWrite, DType::F32, kWeights * 4};
-constexpr ParamSpec kReadMicro{Access::Read, DType::I32, kMicroTokens * 4};
+constexpr ParamSpec kReadWeights{Access::Read, DType::F32, kToyWeights * 4};
+constexpr ParamSpec kWriteWeights{Access::ReadWrite, DType::F32, kToyWeights * 4};
+constexpr ParamSpec kReadMicro{Access::Read, DType::I32, kToyMicroTokens * 4};
 constexpr ParamSpec kReadScalar{Access::Read, DType::F32, 4};
 constexpr ParamSpec kWriteScalar{Access::ReadWrite, DType::F32, 4};
 constexpr ParamSpec kWriteLogits{Access::Write, DType::F32, kToyVocabulary * 4};
@@ -33,14 +30,14 @@ Buffers addBuffers(PlanBuilder &b) {
   using enum fb::Role;
   constexpr uint32_t persistent = PlanBuilder::kPersistent, scratch = PlanBuilder::kScratch;
   const auto to = fb::Direction::ToDevice, from = fb::Direction::FromDevice;
-  return {.weights = b.buffer("wte", persistent, DType::F32, kWeights, Parameter),
-          .momentum = b.buffer("exp_avg.wte", persistent, DType::F32, kWeights, Optimizer),
+  return {.weights = b.buffer("wte", persistent, DType::F32, kToyWeights, Parameter),
+          .momentum = b.buffer("exp_avg.wte", persistent, DType::F32, kToyWeights, Optimizer),
           .updates = b.buffer("updates", persistent, DType::I64, 1, Optimizer),
-          .gradient = b.buffer("wte.gradient", persistent, DType::F32, kWeights, Gradient),
+          .gradient = b.buffer("wte.gradient", persistent, DType::F32, kToyWeights, Gradient),
           .logits = b.buffer("logits", persistent, DType::F32, kToyVocabulary, Cache),
-          .tokens = b.buffer("tokens", scratch, DType::I32, kMicroTokens, Input),
-          .labels = b.buffer("labels", scratch, DType::I32, kMicroTokens, Input),
-          .stepLabels = b.buffer("step labels", scratch, DType::I32, kToyAccumulate * kMicroTokens, Input),
+          .tokens = b.buffer("tokens", scratch, DType::I32, kToyMicroTokens, Input),
+          .labels = b.buffer("labels", scratch, DType::I32, kToyMicroTokens, Input),
+          .stepLabels = b.buffer("step labels", scratch, DType::I32, kToyAccumulate * kToyMicroTokens, Input),
           .context = b.buffer("context", scratch, DType::I32, kToyLength, Input),
           .token = b.buffer("token", scratch, DType::I32, 1, Input),
           .lr = b.scalar("lr", DType::F32, to),
@@ -63,7 +60,7 @@ void addColumn(PlanBuilder &b, fb::EntryT &entry, const std::string &column, uin
 }
 
 void addTraining(PlanBuilder &b, const Buffers &x) {
-  const ParamSpec readLabels{Access::Read, DType::I32, kToyAccumulate * kMicroTokens * 4};
+  const ParamSpec readLabels{Access::Read, DType::I32, kToyAccumulate * kToyMicroTokens * 4};
   const ParamSpec readSeed{Access::Read, DType::I64, 8}, writeCounter{Access::ReadWrite, DType::I64, 8};
   const uint32_t init = b.kernel("toy_init", 1, {kWriteWeights, readSeed});
   const uint32_t begin = b.kernel("toy_begin", 1, {readLabels, kWriteScalar, kWriteScalar, kWriteWeights});
@@ -76,7 +73,7 @@ void addTraining(PlanBuilder &b, const Buffers &x) {
 
   fb::EntryT &initEntry = b.entry("init");
   b.launch(initEntry.instructions, init, {at(x.weights), at(x.seed)});
-  b.zero(initEntry.instructions, at(x.momentum), kWeights * 4);
+  b.zero(initEntry.instructions, at(x.momentum), kToyWeights * 4);
   b.zero(initEntry.instructions, at(x.updates), 8);
 
   fb::EntryT &beginEntry = b.entry("begin_step");

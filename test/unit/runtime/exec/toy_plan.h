@@ -6,6 +6,8 @@
 namespace trainc::test {
 
 inline constexpr uint64_t kToyVocabulary = 16, kToyLength = 8, kToyMicroBatch = 4, kToyAccumulate = 2;
+inline constexpr uint64_t kToyWeights = kToyVocabulary * kToyVocabulary;
+inline constexpr uint64_t kToyMicroTokens = kToyMicroBatch * kToyLength;
 
 /// Parameter "wte.weight" [16, 16], optimizer states "exp_avg.wte.weight" and "updates" (i64). A step takes 2
 /// micro-batches of 4 samples of 8 tokens below 16; evaluation takes 4 samples; generation has a context of 8

@@ -11,8 +11,6 @@ using fb::CollectiveKind;
 using fb::DType;
 using Body = PlanBuilder::Body;
 
-constexpr uint64_t kWeights = kToyVocabulary * kToyVocabulary;
-constexpr uint64_t kMicroTokens = kToyMicroBatch * kToyLength;
 /// Elements on a border of 64 bytes.
 constexpr uint64_t kBorder = 16;
 
@@ -60,26 +58,26 @@ void prepend(fb::EntryT &entry, Body first) {
 void countTargets(PlanBuilder &b, uint64_t accumulate) {
   const uint32_t targets = find(b, "targets");
   const uint32_t labels = b.buffer("labels of the step", PlanBuilder::kScratch, DType::I32,
-                                   accumulate * kMicroTokens, fb::Role::Input);
+                                   accumulate * kToyMicroTokens, fb::Role::Input);
   const uint32_t count =
       b.kernel("toy_count", 1,
-               {{fb::Access::Read, DType::I32, kMicroTokens * 4}, {fb::Access::ReadWrite, DType::F32, 4}});
+               {{fb::Access::Read, DType::I32, kToyMicroTokens * 4}, {fb::Access::ReadWrite, DType::F32, 4}});
   fb::EntryT &begin = entry(b, "begin_step");
   begin.inputs[0]->buffer = labels;
   begin.inputs[0]->shape[0] = accumulate * kToyMicroBatch;
   begin.instructions.clear();
   b.zero(begin.instructions, at(targets), 4);
   b.zero(begin.instructions, at(find(b, "loss")), 4);
-  b.zero(begin.instructions, at(find(b, "wte.gradient")), kWeights * 4);
+  b.zero(begin.instructions, at(find(b, "wte.gradient")), kToyWeights * 4);
   b.launch(b.loop(begin.instructions, accumulate), count,
-           {at(labels, 0, static_cast<int64_t>(kMicroTokens * 4)), at(targets)});
+           {at(labels, 0, static_cast<int64_t>(kToyMicroTokens * 4)), at(targets)});
 }
 
 /// Targets, gradients and losses are those of all ranks.
 void sumOverRanks(PlanBuilder &b, uint32_t source) {
   allReduce(entry(b, "begin_step").instructions, find(b, "targets"), 1, source);
   Body sums;
-  allReduce(sums, find(b, "wte.gradient"), kWeights, source);
+  allReduce(sums, find(b, "wte.gradient"), kToyWeights, source);
   allReduce(sums, find(b, "loss"), 1, source);
   prepend(entry(b, "update"), std::move(sums));
 }
@@ -93,7 +91,7 @@ struct Divided {
 /// Makes a buffer that holds a state one of parts.
 Divided divide(PlanBuilder &b, const std::string &state, const std::string &buffer, uint32_t shardRanks) {
   const uint64_t elements =
-      (kWeights / shardRanks + kBorder - 1 + (kWeights % shardRanks != 0)) / kBorder * kBorder;
+      (kToyWeights / shardRanks + kBorder - 1 + (kToyWeights % shardRanks != 0)) / kBorder * kBorder;
   const uint32_t old = find(b, buffer);
   const auto found = std::ranges::find(b.plan.states, state, [](const auto &each) { return each->name; });
   const Divided result{
