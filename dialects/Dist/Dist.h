@@ -12,6 +12,7 @@
 #include "dialects/Interfaces/Interfaces.h"
 
 #include "dialects/Dist/DistDialect.h.inc"
+#include "dialects/Dist/DistEnums.h.inc"
 
 namespace trainc::dist {
 /// What starts of collectives write to, so that they stay in their order.

@@ -5,6 +5,7 @@ using namespace mlir;
 using namespace trainc::dist;
 
 #include "dialects/Dist/DistDialect.cpp.inc"
+#include "dialects/Dist/DistEnums.cpp.inc"
 
 void DistDialect::initialize() {
   addOperations<

@@ -4,6 +4,7 @@
 #define TRAINC_DIST_OPS
 
 include "dialects/Interfaces/Interfaces.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -22,6 +23,9 @@ def Dist_Dialect : Dialect {
     %sum = dist.wait %pending : tensor<768x768xf32>
     ```
 
+    Where states are divided inside groups of ranks (hybrid sharding), a collective may be `in shard`, the ranks of one group, or `in replica`,
+    the ranks that have the same part.
+
     Tensors that are sharded together lie one after the other in a flat one (`dist.pack`, `dist.member`), of which a rank may have its
     part (`dist.part`).
   }];
@@ -37,6 +41,11 @@ class Dist_PlaceOp<string mnemonic, string kernelClass>
   let hasVerifier = 1;
 }
 
+def Dist_Group : I32EnumAttr<"Group", "which ranks meet", [
+    I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]> {
+  let cppNamespace = "::trainc::dist";
+}
+
 def Dist_Communication : Resource<"::trainc::dist::Communication">;
 
 // Begins a collective; nothing but a dist.wait may use the result. Two equal ones are not one, as each has its time.
@@ -45,6 +54,7 @@ class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
                          DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
   let extraClassDefinition = [{
     ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Collective; }
+    ::trainc::RankGroup $cppClass::getRankGroup() { return static_cast<::trainc::RankGroup>(getGroup()); }
     ::trainc::CollectiveKind $cppClass::getCollectiveKind() { return ::trainc::CollectiveKind::}] # kind # "; }";
   let hasVerifier = 1;
 }
@@ -55,24 +65,24 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "AllReduce", [SameO
     Element by element, in the order of a binary tree over the ranks' numbers that is aligned at powers of two,
     ((0 + 1) + (2 + 3)) + ..., so that every rank gets the same bits.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value);
+  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group);
   let results = (outs AnyStaticShapeTensor:$pending);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let assemblyFormat = "$value (`in` $group^)? attr-dict `:` type($value)";
 }
 
 def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "ReduceScatter"> {
   let summary = "begins to sum a value over all ranks, of which each keeps its part";
   let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
-  let arguments = (ins AnyStaticShapeTensor:$value);
+  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group);
   let results = (outs AnyStaticShapeTensor:$pending);
-  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($pending)";
+  let assemblyFormat = "$value (`in` $group^)? attr-dict `:` type($value) `->` type($pending)";
 }
 
 def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "AllGather"> {
   let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
-  let arguments = (ins AnyStaticShapeTensor:$part);
+  let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group);
   let results = (outs AnyStaticShapeTensor:$pending);
-  let assemblyFormat = "$part attr-dict `:` type($part) `->` type($pending)";
+  let assemblyFormat = "$part (`in` $group^)? attr-dict `:` type($part) `->` type($pending)";
 }
 
 def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {

@@ -103,6 +103,8 @@ struct FlatOffset {
 
 /// What ranks do together; see plan.fbs.
 enum class CollectiveKind { AllReduce, ReduceScatter, AllGather };
+/// Which ranks meet: all, those that divide states among themselves, or those that have the same parts.
+enum class RankGroup { All, Shard, Replica };
 
 /// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every
 /// index within `shape`. They are an operand's elements, found likewise, or zeros.

@@ -147,7 +147,8 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op of class Collective: it has one operand, and one result that nothing but an op of class Wait uses. }];
   let methods = [InterfaceMethod<[{ What the ranks do with the operand. }],
-    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>];
+    "::trainc::CollectiveKind", "getCollectiveKind", (ins)>, InterfaceMethod<[{ Which ranks meet. }],
+    "::trainc::RankGroup", "getRankGroup", (ins)>];
 }
 
 def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {

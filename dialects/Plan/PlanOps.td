@@ -45,6 +45,9 @@ def Plan_ScheduleKind : Plan_Enum<"ScheduleKind", "learning-rate schedule", [
 def Plan_CollectiveKind : Plan_Enum<"CollectiveKind", "what ranks do together", [
     I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
 
+def Plan_Group : Plan_Enum<"Group", "which ranks meet", [
+    I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]>;
+
 def Plan_Param : Plan_Attr<"Param", "param"> {
   let summary = "a kernel parameter: access, element type and the bytes it may touch";
   let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes);
@@ -131,10 +134,10 @@ def Plan_LoopOp : Plan_InstructionOp<"loop", [NoTerminator, SingleBlock]> {
 
 def Plan_StartOp : Plan_InstructionOp<"start"> {
   let summary = "begins a collective of the `elements` of a whole tensor, in a slot that is free";
-  let arguments = (ins Plan_CollectiveKind:$kind, I64Attr:$slot, Plan_Operand:$source, Plan_Operand:$destination,
+  let arguments = (ins Plan_CollectiveKind:$kind, Plan_Group:$group, I64Attr:$slot, Plan_Operand:$source, Plan_Operand:$destination,
                        I64Attr:$elements, TypeAttr:$element, StrAttr:$op);
   let assemblyFormat = [{
-    $kind `slot` $slot $source `to` $destination `elements` $elements `of` $element $op attr-dict
+    $kind `in` $group `slot` $slot $source `to` $destination `elements` $elements `of` $element $op attr-dict
   }];
 }
 
@@ -163,10 +166,10 @@ def Plan_StateOp : Plan_Op<"state"> {
 
 def Plan_TrainingOp : Plan_Op<"training"> {
   let summary = "ranks, batch, accumulation and learning-rate schedule";
-  let arguments = (ins I64Attr:$ranks, I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
+  let arguments = (ins I64Attr:$ranks, I64Attr:$shard_ranks, I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
                        Plan_ScheduleKind:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total);
   let assemblyFormat = [{
-    `ranks` $ranks `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
+    `ranks` $ranks `shard` $shard_ranks `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
     $schedule `peak` $peak `minimum` $minimum `warmup` $warmup `total` $total attr-dict
   }];
 }

@@ -14,13 +14,17 @@ ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &shardi
 }
 
 LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, StringAttr wrap, BoolAttr,
-                                   IntegerAttr prefetch, IntegerAttr persistBelow, StringAttr sync) {
+                                   IntegerAttr prefetch, IntegerAttr persistBelow, IntegerAttr hybridShard,
+                                   StringAttr sync) {
   if (wrap && wrap.empty())
     return error() << "wrap: expected blocks, model, a block's name or a number of parameters, found nothing";
   if (prefetch && (prefetch.getInt() < 0 || prefetch.getInt() > kMaxPrefetch))
     return error() << "prefetch must lie between 0 and " << kMaxPrefetch << ", found " << prefetch.getInt();
   if (persistBelow && persistBelow.getInt() < 0)
     return error() << "persist_below must not be negative, found " << persistBelow.getInt();
+  if (hybridShard && hybridShard.getInt() < 2)
+    return error() << "hybrid_shard divides states among 2 ranks or more, found " << hybridShard.getInt()
+                   << "; zero_stage 0 keeps them whole";
   if (sync && sync != "micro_step" && sync != "step")
     return error() << "sync: expected \"micro_step\" or \"step\", found " << sync;
   return success();
@@ -29,6 +33,7 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> erro
 ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   ShardingSettings settings;
   settings.syncEveryMicroStep = program.getZeroStage() > 1;
+  settings.shardRanks = int64_t(program.getRanks());
   ShardingAttr given = program.getShardingAttr();
   if (!given)
     return settings;
@@ -40,6 +45,8 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
     settings.prefetch = prefetch.getInt();
   if (IntegerAttr persistBelow = given.getPersistBelow())
     settings.persistBelow = persistBelow.getInt();
+  if (IntegerAttr hybridShard = given.getHybridShard(); hybridShard && program.getRanks() > 1)
+    settings.shardRanks = hybridShard.getInt();
   if (StringAttr sync = given.getSync())
     settings.syncEveryMicroStep = sync == "micro_step";
   return settings;

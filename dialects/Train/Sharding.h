@@ -15,6 +15,7 @@ struct ShardingSettings {
   bool reshardAfterForward = true;
   int64_t prefetch = 1;     ///< units gathered ahead
   int64_t persistBelow = 0; ///< elements
+  int64_t shardRanks = 1;   ///< ranks that divide states among themselves
   bool syncEveryMicroStep = false;
 };
 

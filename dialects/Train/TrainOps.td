@@ -88,12 +88,13 @@ def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
       again for the backward.
     * `prefetch` (default 1): how many units are gathered ahead of the one that is computed.
     * `persist_below` (default 0): with `zero_stage 3`, parameters of fewer elements stay whole on every rank.
+    * `hybrid_shard` (default: all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
     * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a
       `"step"`, which needs memory for whole gradients.
   }];
   let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$wrap, OptionalParameter<"::mlir::BoolAttr">:$reshard_after_forward,
                         OptionalParameter<"::mlir::IntegerAttr">:$prefetch, OptionalParameter<"::mlir::IntegerAttr">:$persist_below,
-                        OptionalParameter<"::mlir::StringAttr">:$sync);
+                        OptionalParameter<"::mlir::IntegerAttr">:$hybrid_shard, OptionalParameter<"::mlir::StringAttr">:$sync);
   let assemblyFormat = "`(` struct(params) `)`";
   let genVerifyDecl = 1;
 }

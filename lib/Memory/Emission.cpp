@@ -95,6 +95,18 @@ static plan::CollectiveKind planKind(CollectiveKind kind) {
   llvm_unreachable("unknown collective");
 }
 
+static plan::Group planGroup(RankGroup group) {
+  switch (group) {
+  case RankGroup::All:
+    return plan::Group::all;
+  case RankGroup::Shard:
+    return plan::Group::shard;
+  case RankGroup::Replica:
+    return plan::Group::replica;
+  }
+  llvm_unreachable("unknown group of ranks");
+}
+
 void EntryEmitter::emitStart(CollectiveOpInterface start) {
   Value source = start->getOperand(0), destination = start->getResult(0);
   auto *slot = llvm::find(slots_, nullptr);
@@ -102,10 +114,10 @@ void EntryEmitter::emitStart(CollectiveOpInterface start) {
     slot = &slots_.emplace_back();
   *slot = start;
   auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
-  plan::StartOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()), slot - slots_.begin(),
-                        operand(source), operand(destination),
-                        std::max(from.getNumElements(), to.getNumElements()), to.getElementType(),
-                        sourceName(start));
+  plan::StartOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()),
+                        planGroup(start.getRankGroup()), slot - slots_.begin(), operand(source),
+                        operand(destination), std::max(from.getNumElements(), to.getNumElements()),
+                        to.getElementType(), sourceName(start));
 }
 
 void EntryEmitter::emitWait(Operation &wait) {

@@ -1,5 +1,7 @@
 #include "lib/Memory/Metadata.h"
 
+#include "dialects/Train/Sharding.h"
+
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -66,7 +68,8 @@ static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
-  plan::TrainingOp::create(builder, program.getLoc(), program.getRanks(), microBatch, program.getAccumulate(),
+  plan::TrainingOp::create(builder, program.getLoc(), program.getRanks(),
+                           train::shardingOf(program).shardRanks, microBatch, program.getAccumulate(),
                            program.getSeqLen().value_or(0), program.getSteps().value_or(0),
                            program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
                            program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(),

@@ -16,7 +16,7 @@ enum class Phase { Model, Step, Spmd, Scheduled, Plan };
 struct ShardingOptions {
   std::optional<std::string> wrap, sync;
   std::optional<bool> reshardAfterForward;
-  std::optional<int64_t> prefetch, persistBelow;
+  std::optional<int64_t> prefetch, persistBelow, hybridShard;
 };
 
 /// Options of `trainc compile`. What is unset is taken from the model's train.program.

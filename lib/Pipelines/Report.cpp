@@ -70,6 +70,19 @@ static int64_t flopsPerStep(ModuleOp module) {
   return flops;
 }
 
+static int64_t ranksOf(plan::Group group, plan::TrainingOp training) {
+  const auto ranks = int64_t(training.getRanks()), shardRanks = int64_t(training.getShardRanks());
+  switch (group) {
+  case plan::Group::all:
+    return ranks;
+  case plan::Group::shard:
+    return shardRanks;
+  case plan::Group::replica:
+    return ranks / shardRanks;
+  }
+  llvm_unreachable("unknown group of ranks");
+}
+
 /// Bytes that a rank sends for a collective in a ring: (ranks - 1) / ranks of the whole, twice that for an
 /// all-reduce.
 static int64_t ringBytes(plan::StartOp start, int64_t ranks) {
@@ -87,7 +100,7 @@ static llvm::json::Object collectives(ModuleOp module) {
         auto &[count, bytes] = kinds[plan::stringifyCollectiveKind(start.getKind())];
         const int64_t runs = runsPerStep(module, entry.getSymName());
         count += runs;
-        bytes += runs * ringBytes(start, int64_t(training.getRanks()));
+        bytes += runs * ringBytes(start, ranksOf(start.getGroup(), training));
       }
   llvm::json::Object json;
   for (auto &[kind, sums] : kinds)

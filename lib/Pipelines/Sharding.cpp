@@ -10,7 +10,8 @@ LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &opt
   StringAttr wrap = given ? given.getWrap() : nullptr, sync = given ? given.getSync() : nullptr;
   BoolAttr reshard = given ? given.getReshardAfterForward() : nullptr;
   IntegerAttr prefetch = given ? given.getPrefetch() : nullptr,
-              persistBelow = given ? given.getPersistBelow() : nullptr;
+              persistBelow = given ? given.getPersistBelow() : nullptr,
+              hybridShard = given ? given.getHybridShard() : nullptr;
   if (options.wrap)
     wrap = builder.getStringAttr(*options.wrap);
   if (options.sync)
@@ -21,11 +22,13 @@ LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &opt
     prefetch = builder.getI64IntegerAttr(*options.prefetch);
   if (options.persistBelow)
     persistBelow = builder.getI64IntegerAttr(*options.persistBelow);
-  if (!wrap && !sync && !reshard && !prefetch && !persistBelow)
+  if (options.hybridShard)
+    hybridShard = builder.getI64IntegerAttr(*options.hybridShard);
+  if (!wrap && !sync && !reshard && !prefetch && !persistBelow && !hybridShard)
     return success();
   auto sharding =
       train::ShardingAttr::getChecked([&] { return program.emitError("sharding: "); }, program.getContext(),
-                                      wrap, reshard, prefetch, persistBelow, sync);
+                                      wrap, reshard, prefetch, persistBelow, hybridShard, sync);
   program.setShardingAttr(sharding);
   return success(bool(sharding));
 }

@@ -39,62 +39,84 @@ static void put(const Tensor &tensor, Tensor &flat, int64_t offset) {
     flat.copyElement(offset + i, tensor, i);
 }
 
+using Ranks = ArrayRef<Frame *>;
+
+/// The ranks that meet, group by group.
+static SmallVector<SmallVector<Frame *>> groupsOf(CollectiveOpInterface op, MutableArrayRef<Frame> frames,
+                                                  size_t shardRanks) {
+  const RankGroup kind = op.getRankGroup();
+  SmallVector<SmallVector<Frame *>> groups(kind == RankGroup::All     ? 1
+                                           : kind == RankGroup::Shard ? frames.size() / shardRanks
+                                                                      : shardRanks);
+  for (auto [rank, frame] : llvm::enumerate(frames))
+    groups[kind == RankGroup::Shard ? rank / shardRanks : rank % groups.size()].push_back(&frame);
+  return groups;
+}
+
 /// What each rank has as `value`.
-static SmallVector<const Tensor *> valuesOf(Value value, MutableArrayRef<Frame> frames) {
-  return llvm::map_to_vector(frames, [&](Frame &frame) { return &std::as_const(frame)[value]; });
+static SmallVector<const Tensor *> valuesOf(Value value, Ranks frames) {
+  return llvm::map_to_vector(frames, [&](const Frame *frame) { return &(*frame)[value]; });
 }
 
 /// The sum of what each rank has as `value`, which must be floats.
-static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, MutableArrayRef<Frame> frames) {
+static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, Ranks frames) {
   SmallVector<const Tensor *> values = valuesOf(value, frames);
   if (!values.front()->isFloat())
     return op->emitOpError("sums floats, found ") << value.getType();
   return sumOf(values);
 }
 
-static LogicalResult run(dist::AllReduceStartOp op, MutableArrayRef<Frame> frames) {
+static LogicalResult run(dist::AllReduceStartOp op, Ranks frames) {
   FailureOr<Tensor> sum = sumOverRanks(op, op.getValue(), frames);
   if (failed(sum))
     return failure();
-  for (Frame &frame : frames)
-    frame.define(op.getPending(), *sum);
+  for (Frame *frame : frames)
+    frame->define(op.getPending(), *sum);
   return success();
 }
 
-static LogicalResult run(dist::ReduceScatterStartOp op, MutableArrayRef<Frame> frames) {
+static LogicalResult run(dist::ReduceScatterStartOp op, Ranks frames) {
   FailureOr<Tensor> sum = sumOverRanks(op, op.getValue(), frames);
   if (failed(sum))
     return failure();
-  for (auto [rank, frame] : llvm::enumerate(frames))
-    frame.define(op.getPending(), partOf(*sum, op.getPending(), rank));
+  for (auto [place, frame] : llvm::enumerate(frames))
+    frame->define(op.getPending(), partOf(*sum, op.getPending(), place));
   return success();
 }
 
-static LogicalResult run(dist::AllGatherStartOp op, MutableArrayRef<Frame> frames) {
+static LogicalResult run(dist::AllGatherStartOp op, Ranks frames) {
   Tensor whole(op.getPending());
-  for (auto [rank, part] : llvm::enumerate(valuesOf(op.getPart(), frames)))
-    put(*part, whole, int64_t(rank) * part->elements());
-  for (Frame &frame : frames)
-    frame.define(op.getPending(), whole);
+  for (auto [place, part] : llvm::enumerate(valuesOf(op.getPart(), frames)))
+    put(*part, whole, int64_t(place) * part->elements());
+  for (Frame *frame : frames)
+    frame->define(op.getPending(), whole);
   return success();
 }
 
-static LogicalResult run(dist::PartOp op, MutableArrayRef<Frame> frames) {
-  for (auto [rank, frame] : llvm::enumerate(frames))
-    frame.define(op.getPart(), partOf(frame[op.getWhole()], op.getPart(), rank));
+template <typename Start>
+static LogicalResult runInGroups(Start op, MutableArrayRef<Frame> frames, size_t shardRanks) {
+  for (SmallVector<Frame *> &group : groupsOf(cast<CollectiveOpInterface>(*op), frames, shardRanks))
+    if (failed(run(op, group)))
+      return failure();
   return success();
 }
 
 /// What depends on the other ranks, or on this one's number; nothing for other ops.
-static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRef<Frame> frames) {
+static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRef<Frame> frames,
+                                                   size_t shardRanks) {
   return TypeSwitch<Operation *, std::optional<LogicalResult>>(&op)
-      .Case<dist::AllReduceStartOp, dist::ReduceScatterStartOp, dist::AllGatherStartOp, dist::PartOp>(
-          [&](auto across) { return run(across, frames); })
+      .Case<dist::AllReduceStartOp, dist::ReduceScatterStartOp, dist::AllGatherStartOp>(
+          [&](auto start) { return runInGroups(start, frames, shardRanks); })
+      .Case([&](dist::PartOp op) {
+        for (auto [rank, frame] : llvm::enumerate(frames))
+          frame.define(op.getPart(), partOf(frame[op.getWhole()], op.getPart(), rank % shardRanks));
+        return success();
+      })
       .Default([](Operation *) { return std::nullopt; });
 }
 
 LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, StringRef name,
-                                                 MutableArrayRef<Machine> ranks) {
+                                                 MutableArrayRef<Machine> ranks, size_t shardRanks) {
   auto entry = module.lookupSymbol<train::EntryOp>(name);
   if (!entry)
     return module.emitError("has no train.entry @") << name;
@@ -102,7 +124,7 @@ LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, StringRef name
   for (Machine &rank : ranks)
     frames.emplace_back(&rank);
   for (Operation &op : entry.getBody().front()) {
-    if (std::optional<LogicalResult> done = runAcrossRanks(op, frames)) {
+    if (std::optional<LogicalResult> done = runAcrossRanks(op, frames, shardRanks)) {
       if (failed(*done))
         return failure();
       continue;

@@ -1,20 +1,18 @@
 #include "lib/Shard/Collectives.h"
 
-#include "dialects/Dist/Dist.h"
-
 using namespace mlir;
 using namespace trainc;
 
-Value trainc::createAllReduce(OpBuilder &builder, Location loc, Value value) {
+Value trainc::createAllReduce(OpBuilder &builder, Location loc, Value value, dist::Group group) {
   OpBuilder early(builder);
   early.setInsertionPointAfterValue(value);
-  Value pending = dist::AllReduceStartOp::create(early, loc, value);
+  Value pending = dist::AllReduceStartOp::create(early, loc, value, group);
   return dist::WaitOp::create(builder, loc, pending);
 }
 
 Value trainc::createAllGather(OpBuilder &builder, Location loc, Type whole, Value part) {
   OpBuilder early(builder);
   early.setInsertionPointAfterValue(part);
-  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part);
+  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part, dist::Group::shard);
   return dist::WaitOp::create(builder, loc, pending);
 }

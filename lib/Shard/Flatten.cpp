@@ -48,6 +48,9 @@ public:
         dividesParameters(program.getZeroStage() == 3) {}
 
   LogicalResult run() {
+    if (program.getRanks() % settings.shardRanks != 0)
+      return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks are no groups of "
+                                 << settings.shardRanks;
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
     FailureOr<SmallVector<Bucket>> made = buckets();
@@ -116,7 +119,7 @@ private:
     }
     const std::string name = "bucket." + std::to_string(declared++);
     auto type = RankedTensorType::get(
-        int64_t(llvm::alignTo(elements, program.getRanks() * train::kFlatChunk)), bucket.key.element);
+        int64_t(llvm::alignTo(elements, settings.shardRanks * train::kFlatChunk)), bucket.key.element);
     Location loc = NameLoc::get(builder.getStringAttr(bucket.key.unit), bucket.members.front().getLoc());
     auto state = train::StateOp::create(builder, loc, name, train::Role::parameter, type);
     state.setMembersAttr(builder.getArrayAttr(members));

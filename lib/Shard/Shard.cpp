@@ -1,8 +1,7 @@
 // Pass `shard`.
 #include "lib/Shard/Passes.h"
 
-#include "dialects/Dist/Dist.h"
-#include "dialects/Train/Train.h"
+#include "dialects/Train/Sharding.h"
 #include "lib/Shard/Collectives.h"
 #include "lib/Shard/UpdateSharding.h"
 
@@ -19,12 +18,20 @@ struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>())
       if (program.getRanks() > 1)
-        UpdateSharding(getOperation(), program.getRanks(), program.getZeroStage()).run();
+        shardUpdate(program);
     getOperation()->walk([](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);
       sum.getResult().replaceAllUsesWith(createAllReduce(builder, sum.getLoc(), sum.getValue()));
       sum.erase();
     });
+  }
+
+private:
+  void shardUpdate(train::ProgramOp program) {
+    const int64_t shardRanks = train::shardingOf(program).shardRanks;
+    UpdateSharding(getOperation(), shardRanks, shardRanks < int64_t(program.getRanks()),
+                   program.getZeroStage())
+        .run();
   }
 };
 

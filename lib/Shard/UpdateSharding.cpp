@@ -4,8 +4,6 @@
 #include "lib/Shard/Collectives.h"
 #include "lib/Support/Retype.h"
 
-#include "llvm/ADT/SetVector.h"
-
 using namespace mlir;
 using namespace trainc;
 
@@ -21,7 +19,9 @@ void UpdateSharding::run() {
     for (Operation &op : llvm::make_early_inc_range(entry.getBody().front()))
       rewrite(op);
   for (auto entry : module.getOps<train::EntryOp>())
-    eraseWhole(entry.getBody().front());
+    gatherRead(entry.getBody().front());
+  for (Operation *op : dead) // at the end, as values are known by their addresses
+    op->erase();
   for (auto state : module.getOps<train::StateOp>())
     if (division.isDivided(state.getSymName())) {
       state.setType(partType(state.getType()));
@@ -51,13 +51,11 @@ void UpdateSharding::rewriteSum(Operation &op, int label) {
   IRMapping mapping = partsOf(Division::operandsWith(op, label));
   OpBuilder builder(&op);
   Value partial = builder.clone(op, mapping)->getResult(0);
-  op.getResult(0).replaceAllUsesWith(createAllReduce(builder, op.getLoc(), partial));
+  op.getResult(0).replaceAllUsesWith(createAllReduce(builder, op.getLoc(), partial, dist::Group::shard));
 }
 
-/// Erases what parts have replaced. Where the whole is still read, parts are gathered. Nothing is erased before
-/// the end, as values are known by their addresses.
-void UpdateSharding::eraseWhole(Block &block) {
-  llvm::SetVector<Operation *> dead;
+/// Gathers parts where the whole is still read, and adds the ops to `dead` that nobody reads any more.
+void UpdateSharding::gatherRead(Block &block) {
   for (Operation &op : llvm::reverse(block)) {
     const bool read = llvm::any_of(op.getUsers(), [&](Operation *user) { return !dead.contains(user); });
     if (read && isGathered(op))
@@ -66,8 +64,6 @@ void UpdateSharding::eraseWhole(Block &block) {
       continue;
     dead.insert(&op);
   }
-  for (Operation *op : dead)
-    op->erase();
 }
 
 /// At stage 0 every rank has all there is, and keeps it.
@@ -105,9 +101,11 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
   const RankedTensorType type = partType(whole.getType());
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op); sum && zeroStage > 0) {
     builder.setInsertionPointAfterValue(sum.getValue());
-    Value pending = dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue());
+    Value pending =
+        dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue(), dist::Group::shard);
     builder.setInsertionPoint(sum);
-    return dist::WaitOp::create(builder, loc, pending);
+    Value part = dist::WaitOp::create(builder, loc, pending);
+    return hasReplicas ? createAllReduce(builder, loc, part, dist::Group::replica) : part;
   }
   if (auto get = dyn_cast<train::GetOp>(op); get && division.isDivided(get.getState()))
     return train::GetOp::create(builder, loc, type, get.getStateAttr());

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace trainc {
 
@@ -14,8 +15,10 @@ namespace trainc {
 /// all stages compute the same bits.
 class UpdateSharding {
 public:
-  UpdateSharding(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage)
-      : module(module), ranks(ranks), zeroStage(zeroStage), division(module, ranks, zeroStage) {}
+  /// `ranks` divide states among themselves; other groups of as many may have the same.
+  UpdateSharding(mlir::ModuleOp module, int64_t ranks, bool hasReplicas, int64_t zeroStage)
+      : module(module), ranks(ranks), hasReplicas(hasReplicas), zeroStage(zeroStage),
+        division(module, ranks, zeroStage) {}
 
   void run();
 
@@ -23,7 +26,7 @@ private:
   void rewrite(mlir::Operation &op);
   void rewriteWrite(train::SetOp set);
   void rewriteSum(mlir::Operation &op, int label);
-  void eraseWhole(mlir::Block &block);
+  void gatherRead(mlir::Block &block);
   bool isGathered(mlir::Operation &op) const;
   void gather(mlir::Operation &op);
   /// This rank's part of `whole`.
@@ -34,9 +37,12 @@ private:
   mlir::RankedTensorType partType(mlir::Type whole) const;
 
   mlir::ModuleOp module;
-  int64_t ranks, zeroStage;
+  int64_t ranks;
+  bool hasReplicas;
+  int64_t zeroStage;
   Division division;
   llvm::DenseMap<mlir::Value, mlir::Value> parts;
+  llvm::SetVector<mlir::Operation *> dead; ///< users before what they use
 };
 
 } // namespace trainc

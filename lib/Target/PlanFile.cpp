@@ -132,7 +132,8 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->schedule->warmup = training.getWarmup();
     table->schedule->total = training.getTotal();
     plan.training = std::move(table);
-    plan.ranks = plan.shard_ranks = training.getRanks();
+    plan.ranks = training.getRanks();
+    plan.shard_ranks = training.getShardRanks();
   }
   for (auto generation : module.getOps<plan::GenerationOp>()) {
     auto table = std::make_unique<fb::GenerationT>();

@@ -25,6 +25,7 @@ static fb::LaunchT writeLaunch(plan::LaunchOp op, PlanTables &tables) {
 static fb::StartT writeStart(plan::StartOp op, PlanTables &tables) {
   fb::StartT start;
   start.kind = static_cast<fb::CollectiveKind>(op.getKind());
+  start.group = static_cast<fb::Group>(op.getGroup());
   start.dtype = dtypeOf(op.getElement());
   start.slot = op.getSlot();
   start.source = writeOperandPtr(op.getSource(), tables);

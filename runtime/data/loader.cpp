@@ -64,7 +64,7 @@ Status Loader::fill(uint64_t step, std::vector<std::vector<std::byte>> &columns)
   for (uint64_t micro = 0; micro < options_.accumulate; ++micro)
     for (uint64_t row = 0; row < options_.microBatch; ++row)
       samples_[micro * options_.microBatch + row] =
-          order_(first + (micro * options_.ranks + options_.rank) * options_.microBatch + row);
+          order_(first + (options_.rank * options_.accumulate + micro) * options_.microBatch + row);
   for (size_t column = 0; column < columns.size(); ++column)
     TRAINC_RETURN_IF_ERROR(dataset_.fill(column, samples_, columns[column]));
   return {};

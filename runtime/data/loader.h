@@ -45,8 +45,8 @@ private:
 
 /// Runs a thread that stays one step ahead (without one where the system starts no more). Two steps' batches
 /// are allocated at the start and none later. A step takes ranks * accumulate * microBatch samples of the
-/// order; its micro-batch m on rank r takes those from position (m * ranks + r) * microBatch on, so that the
-/// samples of a step do not depend on how they are divided.
+/// order; its micro-batch m on rank r takes those from position (r * accumulate + m) * microBatch on, so that
+/// the samples of a step do not depend on how they are divided.
 class Loader {
 public:
   /// `dataset` must outlive the loader.

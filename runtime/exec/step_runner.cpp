@@ -37,9 +37,8 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
     if (!goOn)
       return false;
   }
-  const uint64_t ranks = executor_.plan().ranks();
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
-    executor_.setScalar("micro", micro * ranks + executor_.rank());
+    executor_.setScalar("micro", executor_.rank() * accumulate_ + micro);
     microFeeder_.feed(batch, micro);
     TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kMicroStep));
     if (!goOn)

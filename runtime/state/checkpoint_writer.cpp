@@ -132,10 +132,10 @@ Status CheckpointWriter::agree(const Status &own, const char *task) const {
 void CheckpointWriter::meet() {
   const Progress own = !share_ ? kBusy : share_->ok() ? kDone : kFailed;
   const Result<std::vector<uint8_t>> all = peers_.gather(own);
+  if (!all.ok()) // whoever has seen it first may have removed the files under this rank's hands
+    return settle(all.status());
   if (own == kFailed)
     return settle(*share_);
-  if (!all.ok())
-    return settle(all.status());
   if (const auto other = std::ranges::find(*all, kFailed); other != all->end())
     return settle(
         failed("rank {} could not write its share; its own message says why", other - all->begin()));

@@ -72,9 +72,8 @@ def run(command, **options):
     return done.stdout, done.stderr, seconds
 
 
-def run_peer(arguments, name, mode, data, folder):
+def run_peer(arguments, name, case, mode, data, folder):
     """pytorch_peer.py with an empty compilation cache, as on the first day."""
-    case = CASES[name]
     with tempfile.TemporaryDirectory(dir=folder) as cache:
         stdout, _, _ = run(
             [arguments.python, HERE / "pytorch_peer.py", "--config", name, "--mode", mode, "--steps", case.steps,
@@ -200,7 +199,7 @@ def compare(arguments, name, peak, folder):
     for number in range(arguments.rounds):
         for mode in ("eager", "compile"):
             progress(f"{name}: round {number + 1} of {arguments.rounds}, PyTorch {mode}")
-            runs[mode].append(run_peer(arguments, name, mode, data, folder))
+            runs[mode].append(run_peer(arguments, name, case, mode, data, folder))
         progress(f"{name}: round {number + 1} of {arguments.rounds}, trainc")
         compile_seconds = compile_plan(arguments, case, plan, report)
         ours = run_trainrun(arguments, case, plan, data, folder)

@@ -1,4 +1,4 @@
-"""test/benchmark/compare.py, with a stand-in for PyTorch's side: what it compiles, and what it prints."""
+"""test/benchmark/compare.py, with a stand-in for PyTorch's side, and compare_ranks.py without it: what they compile, and what they print."""
 
 import json
 import re
@@ -11,6 +11,7 @@ from harness import ROOT, TRAINC
 
 sys.path.insert(0, str(ROOT / "test" / "benchmark"))
 import compare  # noqa: E402
+import compare_ranks  # noqa: E402
 
 PEER = f"""#!{sys.executable}
 print('{{"start_seconds": 3, "first_step_seconds": 9, "step_seconds": 0.05, "tokens_per_second": 20480, '
@@ -43,6 +44,39 @@ class BenchmarkTest(harness.EndToEndTest):
         self.assertTrue(0 < products["share"] < 1, products)
         self.assertGreater(products["of_machine"], 0)  # no more: machine and products are timed at different moments
         self.assertAlmostEqual(products["rate"] / products["of_machine"], figures["machine"]["flop_per_second"], delta=1e6)
+
+    def test_ranks_beside_one(self):
+        Path("python").write_text("#!/bin/sh\nexit 1\n")  # one without torch
+        Path("python").chmod(0o755)
+        out, err = self.run_program(sys.executable, ROOT / "test" / "benchmark" / "compare_ranks.py", "--python", Path("python").resolve(), "--bin",
+                                    Path(TRAINC).parent, "--quick", "--profile", "--json", "figures.json", timeout=300)
+        self.assertIn("PyTorch is left out", err)
+        self.assertRegex(out, rf"tokens/s, trainc x 2 of x 1 +{NUMBER} +>= 0.90")
+        self.assertRegex(out, r"tokens/s, trainc of FSDP2 +no torch +>= 1.90\n")
+        self.assertRegex(out, r"matrix products +[\d.]+ +[\d.]+\n")
+        figures = json.loads(Path("figures.json").read_text())
+        ranks, one = figures["ranks"], figures["one"]
+        self.assertLess(ranks["losses"][-1], ranks["losses"][0] - 0.3)  # so that equal losses say something
+        self.assertEqual(len(one["losses"]), compare_ranks.QUICK.warmup + compare_ranks.QUICK.steps)
+        self.assertTrue(0 <= ranks["exposed_share"] < 1, ranks)
+        self.assertEqual(ranks["sent_bytes"], sum(kind["bytes"] for kind in figures["report"]["collectives"].values()))
+        self.assertTrue(ranks["planned_bytes"] < one["planned_bytes"])
+        self.assertGreater(ranks["pss_bytes"], ranks["planned_bytes"] / 2)
+        self.assertEqual(list(figures["compile"]), ["2", "64", "4096"])
+
+    def test_verdicts_on_ranks(self):
+        result = {"ranks": {"tokens_per_second": 90, "pss_bytes": 5}, "one": {"tokens_per_second": 100},
+                  "fsdp": {"tokens_per_second": 50, "pss_bytes": 10},
+                  "compile": {2: {"cpu_seconds": 2}, 64: {"seconds": 9}, 4096: {"cpu_seconds": 2}}}
+        found = compare_ranks.ratios(result)
+        self.assertEqual(found["of_one_rank"], 0.9)
+        self.assertEqual(compare_ranks.missed_targets(found), ["of_fsdp", "compile_seconds_64"])
+        del result["fsdp"]
+        self.assertEqual(compare_ranks.missed_targets(compare_ranks.ratios(result)), ["of_fsdp", "pss_of_fsdp", "compile_seconds_64"])
+        self.assertEqual(compare_ranks.relative([1.0, 2.2], [1.0, 2.0]), 0.20000000000000018 / 2)
+        self.assertFalse(compare_ranks.disagreements({"one": {"losses": 0.0, "grad_norms": 1e-9}}))
+        for wrong in (0.1, float("nan")):
+            self.assertEqual([name for name, *_ in compare_ranks.disagreements({"fsdp": {"losses": wrong, "grad_norms": 0.0}})], ["fsdp"])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include "Comparison.h"
 #include "Modes.h"
 
+#include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Reference/Ranks.h"
 
@@ -19,11 +20,13 @@ namespace {
 constexpr int64_t kSteps = 3;
 
 /// Some steps of a program in phase `spmd`, interpreted. Micro-batch m of rank r is the step's micro-batch
-/// m * ranks + r, as in the runtime.
+/// r * accumulate + m, as in the runtime.
 class Training {
 public:
   Training(ModuleOp module, train::ProgramOp program)
-      : module(module), accumulate(program.getAccumulate()), ranks(program.getRanks(), Machine(module)) {}
+      : module(module), accumulate(program.getAccumulate()),
+        shardRanks(size_t(train::shardingOf(program).shardRanks)),
+        ranks(program.getRanks(), Machine(module)) {}
 
   LogicalResult run() {
     setInteger("seed", 1);
@@ -54,7 +57,7 @@ private:
     return module.lookupSymbol("update") ? entry("update") : success();
   }
 
-  LogicalResult entry(StringRef name) { return runEntryOnRanks(module, name, ranks); }
+  LogicalResult entry(StringRef name) { return runEntryOnRanks(module, name, ranks, shardRanks); }
 
   void setInteger(StringRef scalar, int64_t value) {
     for (Machine &rank : ranks)
@@ -64,7 +67,7 @@ private:
 
   void fillMicro(int64_t step, int64_t micro) {
     for (auto [index, rank] : llvm::enumerate(ranks)) {
-      const int64_t place = micro * int64_t(ranks.size()) + int64_t(index);
+      const int64_t place = int64_t(index) * accumulate + micro;
       if (auto state = rank.states.find("micro"); state != rank.states.end())
         state->second.integers[0] = place;
       for (train::InputOp input : inputs("micro_step"))
@@ -83,7 +86,7 @@ private:
         Tensor all(type);
         for (int64_t micro = 0, at = 0; micro < accumulate; ++micro) {
           Tensor part = draw(input, RankedTensorType::get(shape, type.getElementType()), step,
-                             micro * int64_t(ranks.size()) + int64_t(index));
+                             int64_t(index) * accumulate + micro);
           for (int64_t i = 0; i < part.elements(); ++i)
             all.copyElement(at++, part, i);
         }
@@ -107,6 +110,7 @@ private:
 
   ModuleOp module;
   int64_t accumulate;
+  size_t shardRanks;
   SmallVector<Machine> ranks;
 };
 
@@ -136,13 +140,14 @@ static bool sameBits(ArrayRef<double> a, ArrayRef<double> b) {
 /// The program's states by the names that one rank has for them.
 class LogicalStates {
 public:
-  LogicalStates(ModuleOp module, ArrayRef<Machine> ranks) : ranks(ranks) {
+  LogicalStates(ModuleOp module, ArrayRef<Machine> ranks, size_t shardRanks)
+      : ranks(ranks), shardRanks(shardRanks) {
     for (auto state : module.getOps<train::StateOp>())
       add(state);
   }
 
   const NamedTensors &tensors() const { return named; }
-  /// States that every rank holds whole, with other bits than rank 0.
+  /// States that ranks hold alike, whole or the same part, but with other bits.
   ArrayRef<std::string> differing() const { return different; }
 
 private:
@@ -153,15 +158,18 @@ private:
       addMembers(state);
     else
       named.emplace(name, first);
-    for (const Machine &rank : ranks)
-      if (isShared(state) && !sameBits(rank.states.find(name)->second.reals, first.reals))
+    for (auto [index, rank] : llvm::enumerate(ranks)) {
+      const Machine &other = ranks[state.getDivided() ? index % shardRanks : 0];
+      if (isShared(state) &&
+          !sameBits(rank.states.find(name)->second.reals, other.states.find(name)->second.reals))
         different.push_back(name);
+    }
   }
 
   /// A flat state, or the ranks' parts of one.
   void addMembers(train::StateOp state) {
     std::vector<double> flat;
-    for (const Machine &rank : ranks.take_front(state.getDivided() ? ranks.size() : 1))
+    for (const Machine &rank : ranks.take_front(state.getDivided() ? shardRanks : 1))
       llvm::append_range(flat, rank.states.find(state.getSymName().str())->second.reals);
     for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>()) {
       Tensor tensor(member.getType());
@@ -172,12 +180,12 @@ private:
 
   /// Gradients are sums of a rank's own samples, or parts of all ranks'.
   static bool isShared(train::StateOp state) {
-    return !state.getDivided() &&
-           (state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
-            state.getDirection() == train::Direction::from_device);
+    return state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
+           state.getDirection() == train::Direction::from_device;
   }
 
   ArrayRef<Machine> ranks;
+  size_t shardRanks;
   NamedTensors named;
   std::vector<std::string> different;
 };
@@ -199,7 +207,8 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
   auto many = interpret(*divided), one = interpret(*alone);
   if (!many || !one)
     return failure();
-  const LogicalStates states(*divided, many->machines());
+  const auto shardRanks = size_t(train::shardingOf(*divided->getOps<train::ProgramOp>().begin()).shardRanks);
+  const LogicalStates states(*divided, many->machines(), shardRanks);
   for (const std::string &name : states.differing())
     return divided->emitError("state @") << name << " differs between ranks at the end of a step";
   Outcome outcome{0, bound};

@@ -60,15 +60,10 @@ const CLI::Validator kBytes(
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
-  int64_t hybridShard = 1;
   std::string precision = "fp32", checkpointing = "none";
 };
 
 void requireSupported(const FixedOptions &fixed) {
-  if (fixed.hybridShard != 1)
-    throw CLI::ValidationError(
-        "--hybrid-shard",
-        fmt::format("this version shards over all ranks (1), found groups of {} ranks", fixed.hybridShard));
   if (fixed.precision != "fp32")
     throw CLI::ValidationError("--precision",
                                fmt::format("this version computes in fp32, found {}", fixed.precision));
@@ -99,6 +94,12 @@ void addSharding(CLI::App &compile, ShardingOptions &options) {
       .add_option("--param-persistence-threshold", options.persistBelow,
                   "With --zero-stage=3: parameters of fewer elements stay whole on every rank; default: 0")
       ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  compile
+      .add_option("--hybrid-shard", options.hybridShard,
+                  "Divide states among groups of N ranks, each of which has all of them; default: among\n"
+                  "all ranks")
+      ->check(CLI::Range(int64_t(2), INT64_MAX).description("2 or more"))
       ->type_name("N");
   compile
       .add_option("--sync-gradients", options.sync,
@@ -158,11 +159,6 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->check(CLI::Range(0, 3).description("0-3"))
       ->type_name("N");
   addSharding(*compile, options.sharding);
-  compile
-      ->add_option("--hybrid-shard", fixed.hybridShard,
-                   "Shard inside groups of N ranks; this version shards over all: 1")
-      ->check(kPositive)
-      ->type_name("N");
   compile->add_option("--precision", fixed.precision, "Precision of the step; this version: fp32")
       ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
       ->type_name("NAME")

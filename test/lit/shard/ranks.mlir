@@ -8,6 +8,9 @@
 // RUN: sed 's/accumulate 2/zero_stage 3/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 sharding(sync = "step", persist_below = 20) clip/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 sharding(reshard_after_forward = false, wrap = "model") clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 1 sharding(hybrid_shard = 2) clip/' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 sharding(hybrid_shard = 3) clip/' %s | trainc-check --ranks=6 - | FileCheck %s
+// RUN: sed 's/accumulate 2/zero_stage 2 sharding(hybrid_shard = 2)/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/sharding(sync = "micro_step") clip/' %s | trainc-check --ranks=2 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 1 sharding(sync = "micro_step") clip/' %s | trainc-check --ranks=3 - | FileCheck %s
 // RUN: sed 's/adamw.*/sgd(lr 0.1, momentum 0.9) zero_stage 2/' %s | trainc-check --ranks=2 - | FileCheck %s
@@ -15,7 +18,7 @@
 
 // A tied embedding, attention, dropout, ignored labels, groups, a frozen parameter, clipping and accumulation: ranks that divide the
 // samples train as one rank does that takes all of them, whatever else they keep a part of.
-// CHECK: PASS ranks={{[234]}} max_rel_err={{.*}} bound=1.0e-09
+// CHECK: PASS ranks={{[2346]}} max_rel_err={{.*}} bound=1.0e-09
 
 // The targets are counted over all ranks before the first forward, and gradients are summed once a step.
 // SPMD: ranks 2
