@@ -11,7 +11,7 @@ struct ConsolidateOptions {
   SafetensorsDType dtype = SafetensorsDType::kF32; ///< of the floats: F32, BF16 or F16
   std::filesystem::path output;                    ///< none of the source's inputs
   /// Where set, called now and then with the bytes of weights done so far and in total; false ends the work.
-  std::function<bool(uint64_t done, uint64_t total)> progress;
+  std::function<bool(uint64_t done, uint64_t total)> progress = {};
 };
 
 /// Writes all weights to options.output, in the order of their names, in a form that Hugging Face loads.
