@@ -109,7 +109,7 @@ class Bits(ShardedTest):
         two = {"ranks": 2, "micro_batch": 2, "accumulate": 2, "sync_gradients": "micro_step"}
         self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1}, stage2={**two, "zero_stage": 2},
                               stage3={**two, "zero_stage": 3})
-        for name in ["stage0", "stage2", "stage3"]:
+        for name in self.plans:
             self.assert_costs(name)
 
     def test_3_ranks(self):
