@@ -61,9 +61,10 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
-            (["--compile-to=spmd", "--ranks=2", "--zero-stage=3"], "gpt.mlir:", "--zero-stage must lie between 0 and 2 on several ranks in this version, found 3"),
+            (["--compile-to=spmd", "--ranks=6", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks are no groups of 4"),
+            (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap: no parameter lies in a block @layers"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
-            (["-o", "x.plan", "--hybrid-shard=2"], "--hybrid-shard", "found groups of 2 ranks"),
+            (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "1 not in range 2 to"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
             (["-o", "x.plan", "--micro-batch=010"], "--micro-batch: expected a whole number", "without leading zeros, found '010'"),
@@ -363,7 +364,7 @@ class RunErrors(harness.EndToEndTest):
         self.run_program(*self.train("--steps", "2", "--checkpoint-dir", "run"))
         data = GOLDEN / "mlp" / "data.safetensors"
         self.fails(self.train("--steps", "3", "--resume=run", plan="mlp.plan", data=data), 2, "made by another model?",
-                   "only in the plan (6)", "fc1.weight: F32 [32, 20]", "only in the file (28)", "wte.weight: F32 [96, 32]")
+                   "only in the plan (6)", "fc1.weight: F32 [32, 20]", "only in the file (28)", "h.0.attn.c_attn.weight: F32 [32, 96]")
         self.compile(edited(program("gpt"), ("of 16 by 32", "of 24 by 32")), to="longer.plan")
         self.fails(self.train("--steps", "3", "--resume=run", plan="longer.plan"), 2,
                    "wpe.weight: F32 [16, 32] in the file, F32 [24, 32] in the plan")
