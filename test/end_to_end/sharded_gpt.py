@@ -87,6 +87,8 @@ def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wra
     if stage == 0:
         return {"all_reduce": 2 * sums * trained * (ranks - 1) // ranks + scalars}
     gathered = trained // CHUNK  # a square sum of each chunk, for the norm
+    if stage == 1 and sync == "micro_step" and accumulate > 1:
+        gathered += accumulate * trained  # what every rank keeps whole until the update
     for bucket in flat:
         if bucket.whole:
             gathered += 0 if bucket.frozen else bucket.bytes(group)  # once updated

@@ -155,8 +155,8 @@ TEST_F(LoaderTest, SamplesOfAStepDoNotDependOnItsDivision) {
           LoaderOptions{
               .microBatch = micro, .accumulate = accumulate, .rank = rank, .ranks = ranks, .firstStep = 3}));
     std::vector<int32_t> all;
-    for (uint64_t m = 0; m < accumulate; ++m)
-      for (const auto &loader : loaders) {
+    for (const auto &loader : loaders)
+      for (uint64_t m = 0; m < accumulate; ++m) {
         const auto batch = loader->next(3);
         EXPECT_TRUE(batch.ok());
         const auto values = valuesOf<int32_t>(batch->micro(0, m));
