@@ -5,7 +5,7 @@
 #include "runtime/state/stream_hash.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 namespace trainc {
 
@@ -22,7 +22,7 @@ public:
   void update(std::span<const std::byte> bytes) {
     while (expected_ && !bytes.empty()) {
       if (!hash_)
-        hash_.emplace();
+        hash_ = std::make_unique<StreamHash>();
       const auto piece = bytes.first(static_cast<size_t>(std::min<uint64_t>(bytes.size(), left_)));
       hash_->update(piece);
       left_ -= piece.size();
@@ -48,8 +48,8 @@ private:
   }
 
   const std::vector<uint64_t> *expected_;
-  uint64_t blockBytes_, left_; ///< bytes of a block, and those that the block at hand still lacks
-  std::optional<StreamHash> hash_;
+  uint64_t blockBytes_, left_;       ///< bytes of a block, and those that the block at hand still lacks
+  std::unique_ptr<StreamHash> hash_; ///< of the block at hand, once it has begun
   size_t blocks_ = 0;
   bool good_ = true;
 };
