@@ -12,11 +12,6 @@ namespace {
 
 /// Bytes moved between two notes of progress.
 constexpr uint64_t kPiece = uint64_t{1} << 20;
-constexpr uint64_t kCacheLine = 64;
-
-uint64_t wholeBytes(const Collective &collective) {
-  return collective.elements * elementBytes(collective.dtype);
-}
 
 /// What describe() tells, and where source and destination are.
 std::string describe(const Posting &posting) {
@@ -112,16 +107,6 @@ bool LocalCollectives::move(const Collective &collective) {
     break;
   }
   return true;
-}
-
-/// A place's part: equal ones, except that all-reduce, where it is nobody's business who adds what, gives
-/// whole cache lines, and the last ranks fewer or none.
-LocalCollectives::Range LocalCollectives::part(const Collective &collective, uint32_t place) const {
-  const uint64_t bytes = wholeBytes(collective);
-  uint64_t each = (bytes + members_.count - 1) / members_.count;
-  if (collective.kind == CollectiveKind::kAllReduce)
-    each = (each + kCacheLine - 1) / kCacheLine * kCacheLine;
-  return {std::min(place * each, bytes), std::min((place + 1) * each, bytes)};
 }
 
 /// Writes the sum of a range of all sources to `out`.

@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/local/rendezvous.h"
 #include "runtime/comm/local/shared_memory.h"
+#include "runtime/comm/parts.h"
 #include "runtime/comm/tree_sum.h"
 
 #include <cstddef>
@@ -22,16 +23,15 @@ public:
   bool run(const Collective &collective);
 
 private:
-  /// A range of the tensor, in bytes.
-  struct Range {
-    uint64_t begin, end;
-  };
+  using Range = ByteRange;
 
   bool meet(const Collective &collective);
   uint64_t offset(const void *pointer) const;
   bool sameAsFirst() const;
   bool move(const Collective &collective);
-  Range part(const Collective &collective, uint32_t place) const;
+  Range part(const Collective &collective, uint32_t place) const {
+    return partOf(collective, members_.count, place);
+  }
   void sum(Range range, std::byte *out);
   void copy(std::byte *to, const std::byte *from, uint64_t bytes);
   void gatherSums(const Collective &collective);

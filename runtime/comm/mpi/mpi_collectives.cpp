@@ -10,7 +10,6 @@ namespace trainc {
 
 namespace {
 
-constexpr uint64_t kCacheLine = 64;
 /// Memory for pieces that arrive, of all peers together, where that leaves each its least.
 constexpr uint64_t kStagingBytes = uint64_t{32} << 20;
 constexpr uint64_t kLeastPiece = uint64_t{16} << 10, kLargestPiece = uint64_t{4} << 20;
@@ -19,10 +18,6 @@ constexpr uint64_t kLeastPiece = uint64_t{16} << 10, kLargestPiece = uint64_t{4}
 uint64_t pieceBytes(uint32_t ranks) {
   const uint64_t each = kStagingBytes / (2 * uint64_t{ranks}) / kCacheLine * kCacheLine;
   return std::clamp(each, kLeastPiece, kLargestPiece);
-}
-
-uint64_t wholeBytes(const Collective &collective) {
-  return collective.elements * elementBytes(collective.dtype);
 }
 
 /// Runs begin(round) and end(round) for every round, with the next one begun before one ends; false as soon
@@ -139,16 +134,6 @@ bool MpiCollectives::barrier() {
     if (peer != place())
       exchange_.meet(0, peer);
   return exchange_.finish(0);
-}
-
-/// A place's part: equal ones, but where elements are no multiple of the places, as in an all-reduce, whole
-/// cache lines, and the last places have fewer or none.
-MpiCollectives::Range MpiCollectives::part(const Collective &collective, uint32_t place) const {
-  const uint64_t bytes = wholeBytes(collective);
-  uint64_t each = (bytes + members_.count - 1) / members_.count;
-  if (collective.kind == CollectiveKind::kAllReduce)
-    each = (each + kCacheLine - 1) / kCacheLine * kCacheLine;
-  return {std::min(place * each, bytes), std::min((place + 1) * each, bytes)};
 }
 
 /// What of a range goes in one message; empty after its end.

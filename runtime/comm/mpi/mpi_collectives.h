@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/mpi/exchange.h"
+#include "runtime/comm/parts.h"
 #include "runtime/comm/tree_sum.h"
 
 #include <cstdint>
@@ -25,11 +26,7 @@ public:
   uint32_t ranksThatMet() const { return members_.count; }
 
 private:
-  /// A range of the tensor, in bytes.
-  struct Range {
-    uint64_t begin, end;
-    uint64_t bytes() const { return end - begin; }
-  };
+  using Range = ByteRange;
 
   bool move(const Collective &collective);
   bool reduceScatter(const Collective &collective, std::byte *out);
@@ -37,7 +34,9 @@ private:
   bool allGather(const Collective &collective, const std::byte *own);
   bool broadcast(const Collective &collective);
   bool barrier();
-  Range part(const Collective &collective, uint32_t place) const;
+  Range part(const Collective &collective, uint32_t place) const {
+    return partOf(collective, members_.count, place);
+  }
   Range piece(Range range, uint64_t index) const;
   uint64_t pieces(const Collective &collective) const;
   std::byte *staging(uint64_t round, uint32_t place);
