@@ -21,10 +21,26 @@ bool conflict(const Touch &a, const Touch &b) {
   return a.arena == b.arena && a.begin < b.end && b.begin < a.end && (a.writes || b.writes);
 }
 
-/// When an entry needs a buffer: from the first instruction that writes it to the last that reads it.
-struct Life {
-  size_t first, last;
+/// An instruction's uses of one buffer.
+struct Moment {
+  size_t instruction;
+  bool reads = false, writes = false;
 };
+using Timeline = std::vector<Moment>;
+
+/// Whether a value lies in the buffer before instruction `i` that is read after it.
+bool isNeededThrough(const Timeline &timeline, size_t i) {
+  const auto before = [&](const Moment &moment) { return moment.instruction < i && moment.writes; };
+  const auto after =
+      std::ranges::find_if(timeline, [&](const Moment &moment) { return moment.instruction > i; });
+  return after != timeline.end() && after->reads && std::ranges::any_of(timeline, before);
+}
+
+/// Whether to write `b` would destroy what is needed of `a`, if they shared bytes.
+bool destroys(const Timeline &b, const Timeline &a) {
+  return std::ranges::any_of(
+      b, [&](const Moment &moment) { return moment.writes && isNeededThrough(a, moment.instruction); });
+}
 
 /// The instructions of one entry, as far as faults depend on them.
 class EntryModel {
@@ -37,7 +53,7 @@ public:
       if (const fb::StartT *start = instruction->operation.AsStart())
         started[start->slot] = touches;
       else if (const fb::WaitT *wait = instruction->operation.AsWait())
-        touches = started[wait->slot];
+        touches = untilWait(started[wait->slot]);
     }
     for (size_t i = 0; i < touches_.size(); ++i)
       findFeeders(i);
@@ -52,19 +68,32 @@ public:
   /// Whether instruction `j` reads scratch that of all before it only `i` has written.
   bool feeds(size_t i, size_t j) const { return feeders_[j].contains(i); }
 
-  /// The lives of scratch buffers by index.
-  std::map<uint32_t, Life> lives() const {
-    std::map<uint32_t, Life> lives;
+  /// The uses of scratch buffers by index.
+  std::map<uint32_t, Timeline> timelines() const {
+    std::map<uint32_t, Timeline> timelines;
     for (size_t i = 0; i < touches_.size(); ++i)
-      for (const Touch &touch : touches_[i])
-        lives.try_emplace(touch.buffer, Life{i, i}).first->second.last = i;
-    std::erase_if(lives, [&](const auto &life) {
-      return plan_.arenas[plan_.buffers[life.first]->arena]->name != "scratch";
-    });
-    return lives;
+      for (const Touch &touch : touches_[i]) {
+        if (plan_.arenas[touch.arena]->name != "scratch")
+          continue;
+        Timeline &timeline = timelines[touch.buffer];
+        if (timeline.empty() || timeline.back().instruction != i)
+          timeline.push_back({i});
+        (touch.writes ? timeline.back().writes : timeline.back().reads) = true;
+      }
+    return timelines;
   }
 
 private:
+  /// What is in flight is needed until the wait.
+  static std::vector<Touch> untilWait(const std::vector<Touch> &started) {
+    std::vector<Touch> touches = started;
+    for (Touch touch : started) {
+      touch.writes = false;
+      touches.push_back(touch);
+    }
+    return touches;
+  }
+
   void findFeeders(size_t reader) {
     std::set<size_t> &feeders = feeders_.emplace_back();
     for (const Touch &read : touches_[reader]) {
@@ -212,10 +241,10 @@ private:
   }
 
   void overlapScratch(const EntryModel &model) {
-    const std::map<uint32_t, Life> lives = model.lives();
-    for (auto a = lives.begin(); a != lives.end(); ++a)
-      for (auto b = std::next(a); b != lives.end(); ++b)
-        if (a->second.first < b->second.last && b->second.first < a->second.last)
+    const std::map<uint32_t, Timeline> timelines = model.timelines();
+    for (auto a = timelines.begin(); a != timelines.end(); ++a)
+      for (auto b = std::next(a); b != timelines.end(); ++b)
+        if (destroys(a->second, b->second) || destroys(b->second, a->second))
           overlap(a->first, b->first);
   }
 
