@@ -92,6 +92,13 @@ SmallVector<CollectiveOrder::Unit> CollectiveOrder::units() {
   return units;
 }
 
+/// Whether the state that `get` reads is written before it, but not before `place`.
+static bool isWrittenBetween(Operation *place, train::GetOp get) {
+  return llvm::any_of(get->getBlock()->getOps<train::SetOp>(), [&](train::SetOp set) {
+    return set.getState() == get.getState() && isBefore(place, set) && isBefore(set, get);
+  });
+}
+
 /// Before the first read of an earlier unit; the earliest ones at the beginning.
 void CollectiveOrder::startGathers() {
   SmallVector<Unit> all = units();
@@ -99,8 +106,10 @@ void CollectiveOrder::startGathers() {
     const bool first = int64_t(index) < prefetch;
     Operation *place = all[first ? 0 : int64_t(index) - prefetch].firstRead;
     for (CollectiveOpInterface start : unit.gathers) {
-      Operation *part = start->getOperand(0).getDefiningOp();
-      if (place->isBeforeInBlock(part)) // a state is written behind all that reads it
+      auto part = start->getOperand(0).getDefiningOp<train::GetOp>();
+      if (isWrittenBetween(place, part))
+        continue;
+      if (isBefore(place, part))
         part->moveBefore(place);
       start->moveBefore(place);
     }

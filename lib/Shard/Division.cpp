@@ -101,8 +101,12 @@ bool Division::findDivided() {
       if (divides(op))
         divided.insert(op.result_begin(), op.result_end());
       auto set = dyn_cast<train::SetOp>(op);
-      if (set && divided.contains(set.getValue()) && mayShrink(set.getState()))
+      if (!set || !divided.contains(set.getValue()) || localStates.contains(set.getState()))
+        continue;
+      if (mayShrink(set.getState()))
         found |= shrunk.insert(set.getState()).second;
+      else if (roleOf(set.getState()) == train::Role::gradient)
+        found |= common.insert(set.getState()).second;
     }
   return found;
 }
@@ -113,15 +117,18 @@ bool Division::divides(Operation &op) const {
     return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
   }
   if (auto get = dyn_cast<train::GetOp>(op))
-    return shrunk.contains(get.getState());
+    return shrunk.contains(get.getState()) || common.contains(get.getState());
   const int label = partLabel(op);
   return label != -1 && !readsLocal(op) && readsDivided(op, label);
 }
 
-/// What differs between ranks must stay whole. Which parameters are divided was decided before.
+train::Role Division::roleOf(StringRef state) const {
+  return cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
+}
+
+/// Which parameters are divided was decided before.
 bool Division::mayShrink(StringRef state) const {
-  auto role = cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
-  return ((role == train::Role::optimizer && zeroStage >= 1) ||
-          (role == train::Role::gradient && zeroStage >= 2)) &&
-         !localStates.contains(state);
+  const train::Role role = roleOf(state);
+  return (role == train::Role::optimizer && zeroStage >= 1) ||
+         (role == train::Role::gradient && zeroStage >= 2);
 }

@@ -35,6 +35,7 @@ private:
   bool readsLocal(mlir::Operation &op) const;
   bool divides(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
+  train::Role roleOf(llvm::StringRef state) const;
   bool canDivide(mlir::Operation &op, int label) const;
   bool readsDivided(mlir::Operation &op, int label) const;
 
@@ -44,6 +45,7 @@ private:
   llvm::StringSet<> localStates;
   llvm::DenseSet<mlir::Value> divided;
   llvm::StringSet<> shrunk;
+  llvm::StringSet<> common; ///< gradients that every rank has whole, of which parts do for what follows
 };
 
 } // namespace trainc

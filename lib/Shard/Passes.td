@@ -6,8 +6,8 @@ include "mlir/Pass/PassBase.td"
 def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
-    Where a program shards (`zero_stage` above 0), parameters with the same learning-rate scale and weight decay become one
-    bucket: their elements one after the other, each from a multiple of 256 on, and zeros up to a multiple of 256 for each rank. Reads become
+    In a program of several ranks, parameters of a unit (`wrap` of the program's `sharding`) with the same learning-rate scale and weight
+    decay become one bucket, with `zero_stage 3` frozen ones too: their elements one after the other, each from a multiple of 256 on, and zeros up to a multiple of 256 for each rank. Reads become
     `dist.member`, writes and gradients are packed, and a group of the program carries the bucket's settings. What
     follows (accumulation, norm, clipping, update) then works on few large tensors.
 

@@ -68,7 +68,10 @@ void UpdateSharding::gatherRead(Block &block) {
 
 /// At stage 0 every rank has all there is, and keeps it.
 bool UpdateSharding::isGathered(Operation &op) const {
-  return zeroStage > 0 && op.getNumResults() == 1 && division.isDivided(op.getResult(0));
+  if (zeroStage == 0 || op.getNumResults() != 1 || !division.isDivided(op.getResult(0)))
+    return false;
+  auto get = dyn_cast<train::GetOp>(op);
+  return !get || division.isDivided(get.getState());
 }
 
 void UpdateSharding::gather(Operation &op) {

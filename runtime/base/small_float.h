@@ -1,14 +1,41 @@
-// The 16-bit floats of files, widened exactly.
+// The 16-bit floats of files: widened exactly, or the nearest to a number.
 #pragma once
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace trainc {
 
+/// The bits of the 16-bit float that is nearest to `value`, of two the one with an even fraction. What is
+/// beyond the largest becomes infinite, NaN stays NaN. `MinExponent`: of the smallest normal number.
+template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) {
+  constexpr int dropped = 52 - FractionBits;
+  constexpr uint64_t infinity = 0x7fffU >> FractionBits << FractionBits;
+  const auto powerOfTwo = [](int exponent) { return static_cast<uint64_t>(1023 + exponent) << 52; };
+  const uint64_t bits = std::bit_cast<uint64_t>(value);
+  const uint64_t sign = bits >> 48 & 0x8000U;
+  const uint64_t magnitude = bits & ~(uint64_t{1} << 63);
+  uint64_t nearest = 0;
+  if (std::isnan(value)) {
+    const uint64_t quiet = uint64_t{1} << (FractionBits - 1);
+    nearest = infinity | quiet | (magnitude >> dropped & ~infinity & 0x7fffU);
+  } else if (magnitude < powerOfTwo(MinExponent)) { // a multiple of the smallest subnormal number
+    const auto scale = std::bit_cast<double>(powerOfTwo(FractionBits - MinExponent));
+    nearest = static_cast<uint64_t>(std::nearbyint(std::abs(value) * scale));
+  } else { // a carry out of the fraction raises the exponent, as it should
+    const uint64_t rebased = magnitude - powerOfTwo(MinExponent - 1);
+    const uint64_t half = (uint64_t{1} << (dropped - 1)) - 1 + (rebased >> dropped & 1);
+    nearest = std::min((rebased + half) >> dropped, infinity);
+  }
+  return static_cast<uint16_t>(sign | nearest);
+}
+
 /// bfloat16: the upper half of an f32.
 struct BFloat16 {
   uint16_t bits;
+  static BFloat16 nearest(double value) { return {nearestBits<7, -126>(value)}; }
   explicit operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
   explicit operator double() const { return static_cast<float>(*this); }
 };
@@ -16,6 +43,7 @@ struct BFloat16 {
 /// IEEE 754 binary16: 1 sign bit, 5 exponent bits, 10 fraction bits.
 struct Float16 {
   uint16_t bits;
+  static Float16 nearest(double value) { return {nearestBits<10, -14>(value)}; }
   explicit operator float() const {
     const uint32_t sign = uint32_t{bits & 0x8000U} << 16;
     const uint32_t magnitude = bits & 0x7fffU;

@@ -11,7 +11,7 @@ namespace trainc {
 
 namespace {
 
-constexpr const char *kAdvice = "the checkpoint is damaged; resume from an older one";
+constexpr const char *kAdvice = "the checkpoint is damaged; use an older one";
 
 /// The size and the header are as recorded.
 Status verifyFrame(const std::string &path, std::span<const std::byte> bytes, const FileChecksums &recorded) {
@@ -46,25 +46,30 @@ Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned t
   return load(kOptimizerFile, states, threads);
 }
 
-Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, unsigned threads) const {
+Result<SafetensorsView> Checkpoint::openParameters() const { return openFile(kModelFile); }
+
+Result<SafetensorsView> Checkpoint::openFile(const char *name) const {
   const std::string path = (path_ / name).string();
   const auto recorded = state_.files.find(name);
   if (recorded == state_.files.end())
     return invalidInput("{}: does not record {}", (path_ / kTrainerStateFile).string(), name);
-  TRAINC_ASSIGN_OR_RETURN(const MappedFile mapping, MappedFile::open(path));
+  TRAINC_ASSIGN_OR_RETURN(MappedFile mapping, MappedFile::open(path));
   TRAINC_RETURN_IF_ERROR(verifyFrame(path, mapping.bytes(), recorded->second));
-  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, SafetensorsView::parse(path, mapping.bytes()));
+  return SafetensorsView::own(path, std::move(mapping));
+}
 
+Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, unsigned threads) const {
+  TRAINC_ASSIGN_OR_RETURN(const SafetensorsView file, openFile(name));
   const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
   const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
   TensorMatch match = matchTensors(std::span(&file, 1), tensors, lookup, ignoreNone);
   TRAINC_RETURN_IF_ERROR(match.status(
-      fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?", path,
-                  state_.plan)));
-  addChecksums(recorded->second, match.transfers);
+      fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?",
+                  file.path(), state_.plan)));
+  addChecksums(state_.files.at(name), match.transfers);
   if (const auto damaged = transferTensors(match.transfers, threads)) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
-    return invalidInput("{}: byte {}: tensor '{}' does not have the checksum recorded in {}; {}", path,
+    return invalidInput("{}: byte {}: tensor '{}' does not have the checksum recorded in {}; {}", file.path(),
                         tensor.fileOffset, tensor.name, kTrainerStateFile, kAdvice);
   }
   return {};

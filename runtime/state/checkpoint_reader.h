@@ -1,6 +1,7 @@
 // Reading checkpoints back, every byte verified that is used.
 #pragma once
 
+#include "runtime/state/safetensors_view.h"
 #include "runtime/state/state_tensor.h"
 #include "runtime/state/trainer_state.h"
 
@@ -17,6 +18,9 @@ public:
   const std::filesystem::path &path() const { return path_; }
   const TrainerState &state() const { return state_; }
 
+  /// model.safetensors, its size and header verified. Who reads tensors of it compares them with the
+  /// checksums in state().
+  Result<SafetensorsView> openParameters() const;
   /// Fills what is held of `parameters` from model.safetensors on `threads` threads. Errors (kInvalidInput):
   /// names, shapes or dtypes differ (all are listed), or a checksum does (file, tensor and byte offset are
   /// named).
@@ -25,6 +29,7 @@ public:
   Status loadOptimizer(std::span<const StateTensor> states, unsigned threads) const;
 
 private:
+  Result<SafetensorsView> openFile(const char *name) const;
   Status load(const char *file, std::span<const StateTensor> tensors, unsigned threads) const;
 
   std::filesystem::path path_;

@@ -11,14 +11,14 @@ constexpr size_t kAlignment = 64;
 
 } // namespace
 
-SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors) {
+SafetensorsLayout layOutSafetensors(std::span<const TensorEntry> tensors) {
   nlohmann::ordered_json json;
   json["__metadata__"]["format"] = "pt";
   SafetensorsLayout layout;
-  for (const StateTensor &tensor : tensors) {
+  for (const TensorEntry &tensor : tensors) {
     layout.offsets.push_back(layout.bytes);
-    layout.bytes += tensorBytes(tensor);
-    json[tensor.name] = {{"dtype", fb::EnumNameDType(tensor.dtype)},
+    layout.bytes += tensor.bytes;
+    json[tensor.name] = {{"dtype", tensor.dtype},
                          {"shape", tensor.shape},
                          {"data_offsets", {layout.offsets.back(), layout.bytes}}};
   }
@@ -32,6 +32,13 @@ SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors) {
     offset += layout.header.size();
   layout.bytes += layout.header.size();
   return layout;
+}
+
+SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors) {
+  std::vector<TensorEntry> entries;
+  for (const StateTensor &tensor : tensors)
+    entries.push_back({tensor.name, fb::EnumNameDType(tensor.dtype), tensor.shape, tensorBytes(tensor)});
+  return layOutSafetensors(entries);
 }
 
 } // namespace trainc

@@ -3,6 +3,8 @@
 
 #include "runtime/state/state_tensor.h"
 
+#include <string_view>
+
 namespace trainc {
 
 /// A file of tensors in the order given, the same whoever writes which part of it. The data begin at a
@@ -13,6 +15,15 @@ struct SafetensorsLayout {
   uint64_t bytes = 0;            ///< of the file
 };
 
+/// What the header says of a tensor.
+struct TensorEntry {
+  std::string name;
+  std::string_view dtype; ///< as the format spells it
+  std::vector<uint64_t> shape;
+  uint64_t bytes;
+};
+
+SafetensorsLayout layOutSafetensors(std::span<const TensorEntry> tensors);
 /// Lays out whole tensors, whatever part of them this process holds.
 SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors);
 

@@ -12,7 +12,11 @@ std::string describe(const SafetensorsTensor &tensor) {
 
 Result<SafetensorsView> SafetensorsView::open(const std::filesystem::path &path) {
   TRAINC_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path));
-  TRAINC_ASSIGN_OR_RETURN(SafetensorsView view, parse(path.string(), file.bytes()));
+  return own(path.string(), std::move(file));
+}
+
+Result<SafetensorsView> SafetensorsView::own(std::string name, MappedFile file) {
+  TRAINC_ASSIGN_OR_RETURN(SafetensorsView view, parse(std::move(name), file.bytes()));
   view.file_ = std::move(file);
   return view;
 }

@@ -62,7 +62,9 @@ public:
   /// Maps and verifies `path`. Errors (kInvalidInput) name the file, the byte offset, and what was expected
   /// and found.
   static Result<SafetensorsView> open(const std::filesystem::path &path);
-  /// The same on bytes that outlive the view; `name` is used in messages.
+  /// The same for a file that is mapped already; `name` is used in messages.
+  static Result<SafetensorsView> own(std::string name, MappedFile file);
+  /// The same on bytes that outlive the view.
   static Result<SafetensorsView> parse(std::string name, std::span<const std::byte> bytes);
 
   const std::string &path() const { return path_; }

@@ -19,16 +19,25 @@ bool isPlainName(std::string_view name) {
          name.find('\0') == std::string_view::npos;
 }
 
-/// What the weights in a folder are called, the way Hugging Face looks for them.
-Result<fs::path> findInFolder(const fs::path &folder) {
+/// What the weights in a folder are called, the way Hugging Face looks for them; empty where there are none.
+fs::path nameInFolder(const fs::path &folder) {
   std::error_code error;
   for (const char *name : {kFile, kIndex})
     if (fs::exists(folder / name, error))
-      return folder / name;
+      return name;
+  return {};
+}
+
+Result<fs::path> findInFolder(const fs::path &folder) {
+  const fs::path name = nameInFolder(folder);
+  if (!name.empty())
+    return folder / name;
   return invalidInput("{}: expected a {} or a {} in this folder", folder.string(), kFile, kIndex);
 }
 
 } // namespace
+
+bool holdsWeights(const fs::path &folder) { return !nameInFolder(folder).empty(); }
 
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text) {
   TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJson(path, text));

@@ -52,7 +52,7 @@ QUICK = Case("small GPT, fp32, ZeRO-3, 2 ranks of 1 core, batch 4 x 128 a rank",
 AT_LEAST = {"of_one_rank": 0.90, "of_fsdp": 1.9}
 AT_MOST = {"pss_of_fsdp": 0.5, "compile_seconds_64": 8.0, "compile_growth": 1.1}
 # Relative differences over the steps of a run. Sums of other orders and products of other roundings grow apart with each update.
-LOSS_BOUND, NORM_BOUND = 1e-5, 1e-3
+LOSS_BOUND, NORM_BOUND = 1e-4, 1e-2
 
 
 # --- trainc -----------------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def print_table(case, result, products):
     for title, key, divisor in ROWS:
         print(f"{title:28}" + "".join(f"{number(result[name].get(key), divisor):>12}" for name in names))
     ends = (result[name]["losses"] for name in names)
-    print(f"{'loss, first and last':28}" + "".join(f"{f'{x[0]:.3f} {x[-1]:.3f}':>12}" for x in ends))
+    print(f"{'loss, first and last':28}" + "".join(f"{f'{x[0]:.2f} {x[-1]:.2f}':>12}" for x in ends))
     for name, found in result["differences"].items():
         print(f"{TITLES[name]} differs from x 2 by {found['losses']:.1e} in the loss, {found['grad_norms']:.1e} in the gradients' norm"
               f" (bounds {LOSS_BOUND:.0e}, {NORM_BOUND:.0e})")  # fmt: skip

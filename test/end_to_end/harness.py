@@ -25,7 +25,8 @@ MAKE_TOY_PLAN = os.environ.get("MAKE_TOY_PLAN", str(BIN / "make_toy_plan"))
 DAMAGE_PLAN = os.environ.get("DAMAGE_PLAN", str(BIN / "damage_plan"))
 MUTATE_PLAN = os.environ.get("MUTATE_PLAN", str(BIN / "mutate_plan"))
 
-TYPE_CODES = {"F64": "d", "F32": "f", "I32": "i", "I64": "q", "U8": "B", "U16": "H"}
+# Floats of 16 bits, which arrays do not have, are integers here: their bits.
+TYPE_CODES = {"F64": "d", "F32": "f", "F16": "H", "BF16": "H", "I32": "i", "I64": "q", "U8": "B", "U16": "H"}
 
 
 class Tensor:

@@ -65,6 +65,7 @@ class ShardedTest(harness.EndToEndTest):
         """Bytes held and sent are those of the formulas."""
         options = dict(self.plans[name])
         ranks, stage, wrap = options["ranks"], options["zero_stage"], options.get("wrap", "blocks")
+        group = options.get("hybrid_shard", ranks)
         steps = {key: options[key] for key in ["accumulate"] if key in options}
         if steps:
             steps["sync"] = options.get("sync_gradients", "micro_step" if stage >= 2 else "step")
@@ -73,12 +74,12 @@ class ShardedTest(harness.EndToEndTest):
         flat = sharded_gpt.buckets(shapes, stage, wrap, options.get("param_persistence_threshold", 0))
         report = self.report(name)
         with self.subTest(name):
-            expected = sharded_gpt.memory(flat, shapes, ranks, stage, **steps)
+            expected = sharded_gpt.memory(flat, shapes, group, stage, **steps)
             self.assertEqual({kind: report["memory"][kind] for kind in expected}, expected)
             if wrap == "mlp":
                 return  # what is around the MLPs is gathered for each layer anew
             reshards = options.get("reshard_after_forward") != "false"
-            expected = sharded_gpt.wire(flat, ranks, stage, wrap=wrap, reshard=reshards, **steps)
+            expected = sharded_gpt.wire(flat, ranks, group, stage, wrap=wrap, reshard=reshards, **steps)
             self.assertEqual({kind: of["bytes"] for kind, of in report["collectives"].items()}, expected)
 
 
@@ -106,13 +107,23 @@ class Bits(ShardedTest):
 
     def test_2_ranks_that_sum_every_micro_batch(self):
         two = {"ranks": 2, "micro_batch": 2, "accumulate": 2, "sync_gradients": "micro_step"}
-        self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1})
-        self.assert_costs("stage0")
+        self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1}, stage2={**two, "zero_stage": 2},
+                              stage3={**two, "zero_stage": 3})
+        for name in self.plans:
+            self.assert_costs(name)
 
     def test_3_ranks(self):
         three = {"ranks": 3, "micro_batch": 2}
         self.assert_same_bits(stage0={**three, "zero_stage": 0}, stage2={**three, "zero_stage": 2},
                               stage3={**three, "zero_stage": 3, "wrap": "5000"})
+        for name in self.plans:
+            self.assert_costs(name)
+
+
+    def test_4_ranks_in_groups_of_2(self):
+        four = {"ranks": 4, "micro_batch": 1, "accumulate": 2, "sync_gradients": "micro_step"}
+        self.assert_same_bits(flat={**four, "zero_stage": 2}, groups2={**four, "zero_stage": 2, "hybrid_shard": 2},
+                              groups3={**four, "zero_stage": 3, "hybrid_shard": 2})
         for name in self.plans:
             self.assert_costs(name)
 

@@ -68,20 +68,20 @@ def buckets(shapes, stage, wrap="blocks", persist_below=0):
     return list(found.values())
 
 
-def memory(flat, shapes, ranks, stage, accumulate=1, sync="step"):
-    """Bytes per rank by kind."""
-    trained = sum(bucket.bytes(ranks) for bucket in flat if not bucket.frozen)
+def memory(flat, shapes, group, stage, accumulate=1, sync="step"):
+    """Bytes per rank by kind, where `group` ranks divide states among themselves."""
+    trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
     alone = set(shapes) - {name for bucket in flat for name in bucket.names}
     corrections = 2 * FLOAT  # of Adam's averages
-    return {"parameters": sum(bucket.bytes(ranks) // (1 if bucket.whole else ranks) for bucket in flat) +
+    return {"parameters": sum(bucket.bytes(group) // (1 if bucket.whole else group) for bucket in flat) +
                           sum(FLOAT * math.prod(shapes[name]) for name in alone),
-            "optimizer": 2 * trained // (ranks if stage >= 1 else 1) + corrections,
-            "gradients": 0 if accumulate == 1 else trained // (ranks if stage >= 2 and sync == "micro_step" else 1)}
+            "optimizer": 2 * trained // (group if stage >= 1 else 1) + corrections,
+            "gradients": 0 if accumulate == 1 else trained // (group if stage >= 2 and sync == "micro_step" else 1)}
 
 
-def wire(flat, ranks, stage, accumulate=1, sync="step", reshard=True, wrap="blocks"):
+def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wrap="blocks"):
     """Bytes that a rank sends in a step, by kind of collective."""
-    trained = sum(bucket.bytes(ranks) for bucket in flat if not bucket.frozen)
+    trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
     sums = accumulate if sync == "micro_step" else 1
     scalars = 2 * (2 * FLOAT * (ranks - 1) // ranks)  # the loss and the number of targets
     if stage == 0:
@@ -89,11 +89,13 @@ def wire(flat, ranks, stage, accumulate=1, sync="step", reshard=True, wrap="bloc
     gathered = trained // CHUNK  # a square sum of each chunk, for the norm
     for bucket in flat:
         if bucket.whole:
-            gathered += 0 if bucket.frozen else bucket.bytes(ranks)  # once updated
+            gathered += 0 if bucket.frozen else bucket.bytes(group)  # once updated
             continue
         # The backward reads matrices again, but not the positions' embedding; vectors are kept in the fused
         # kernels that read them.
         again = reshard and wrap != "model" and bucket.matrices and bucket.names != ["wpe.weight"]
-        gathered += accumulate * bucket.bytes(ranks) * (2 if again else 1)
-    return {"all_reduce": scalars, "reduce_scatter": sums * trained * (ranks - 1) // ranks,
-            "all_gather": gathered * (ranks - 1) // ranks}
+        gathered += accumulate * bucket.bytes(group) * (2 if again else 1)
+    replicas = ranks // group
+    across = 2 * sums * (trained // group) * (replicas - 1) // replicas  # sums of the groups' sums
+    return {"all_reduce": across + scalars, "reduce_scatter": sums * trained * (group - 1) // group,
+            "all_gather": gathered * (group - 1) // group}

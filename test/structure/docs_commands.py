@@ -19,11 +19,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUBCOMMANDS = ["compile", "tokenize", "dump"]
+SUBCOMMANDS = ["compile", "tokenize", "consolidate", "dump"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|dump)|trainrun)(?= )(.*)")
+COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|consolidate|dump)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
 OTHERS = {"--build", "--changed", "--check", "--json", "--loss", "--no-python", "--only", "--preset", "--python", "--rounds", "--test-dir"}
 GENERATED = "docs/reference/"

@@ -21,6 +21,9 @@ const Choices<Phase> kPhases = {{"model", Phase::Model},
 
 const Choices<Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma}, {"bf16x3", Fp32Products::Bf16x3}};
 
+const Choices<SafetensorsDType> kFloatDTypes = {
+    {"fp32", SafetensorsDType::kF32}, {"bf16", SafetensorsDType::kBF16}, {"fp16", SafetensorsDType::kF16}};
+
 /// Turns a word into the number that CLI11 makes an Enum of. (Its own transformer takes numbers as well, and
 /// shows them in messages.)
 template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
@@ -196,6 +199,30 @@ void addTokenize(CLI::App &app, TokenizeCommand &command) {
   tokenize->add_option("-o,--output", command.output, "Token file to write")->required()->type_name("FILE");
 }
 
+void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
+  CLI::App *consolidate =
+      app.add_subcommand("consolidate", "Write a model's weights to one file that Hugging Face loads");
+  consolidate->footer("Examples:\n"
+                      "  trainc consolidate run1 -o model.safetensors       # of the latest checkpoint\n"
+                      "  trainc consolidate run1/step-00000100 --dtype=bf16 -o export/model.safetensors");
+  consolidate
+      ->add_option("checkpoint", command.checkpoint,
+                   "A checkpoint, a folder of checkpoints (the latest is taken), a safetensors file, or a\n"
+                   "folder with model.safetensors or model.safetensors.index.json")
+      ->required()
+      ->type_name("CHECKPOINT");
+  consolidate->add_option("-o,--output", command.output, "Safetensors file to write")
+      ->required()
+      ->type_name("FILE.safetensors");
+  consolidate
+      ->add_option("--dtype", command.dtype,
+                   "What floats are rounded to, the nearest, of two the even one; a number that is too\n"
+                   "large is an error")
+      ->transform(oneOf(kFloatDTypes))
+      ->default_str("fp32")
+      ->type_name("fp32|bf16|fp16");
+}
+
 void requireOutput(const CompileCommand &command) {
   if (command.output.empty() && !command.options.compileTo)
     throw CLI::ValidationError(
@@ -238,15 +265,18 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   CompileCommand compile;
   FixedOptions fixed;
   TokenizeCommand tokenize;
+  ConsolidateCommand consolidate;
   DumpCommand dump;
   addCompile(app, compile, fixed);
   addTokenize(app, tokenize);
+  addConsolidate(app, consolidate);
   app.add_subcommand("dump", "Print a plan file as text")
       ->add_option("plan", dump.plan, "Plan file")
       ->required()
       ->type_name("PLAN");
   if (const std::string word = argc > 1 ? argv[1] : ""; !isKnown(app, word))
-    return reportUsage(app, fmt::format("expected compile, tokenize or dump, found '{}'", word).c_str());
+    return reportUsage(
+        app, fmt::format("expected compile, tokenize, consolidate or dump, found '{}'", word).c_str());
   if (const std::optional<std::string> missing = findMissingValue(argc, argv))
     return reportUsage(app, missing->c_str());
   try {
@@ -258,6 +288,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
     }
     if (app.got_subcommand("tokenize"))
       return Command(tokenize);
+    if (app.got_subcommand("consolidate"))
+      return Command(consolidate);
     return Command(dump);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)

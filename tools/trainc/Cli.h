@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Pipelines/CompileOptions.h"
+#include "runtime/state/safetensors_view.h"
 
 #include <string>
 #include <variant>
@@ -21,12 +22,18 @@ struct TokenizeCommand {
   std::vector<std::string> texts;
 };
 
+/// `trainc consolidate CHECKPOINT -o FILE.safetensors --dtype=fp32|bf16|fp16`.
+struct ConsolidateCommand {
+  std::string checkpoint, output;
+  SafetensorsDType dtype = SafetensorsDType::kF32;
+};
+
 /// `trainc dump PLAN`.
 struct DumpCommand {
   std::string plan;
 };
 
-using Command = std::variant<CompileCommand, TokenizeCommand, DumpCommand>;
+using Command = std::variant<CompileCommand, TokenizeCommand, ConsolidateCommand, DumpCommand>;
 
 /// The command asked for, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);

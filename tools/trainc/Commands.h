@@ -8,6 +8,7 @@ namespace trainc {
 
 int runCompile(const CompileCommand &command);
 int runTokenize(const TokenizeCommand &command);
+int runConsolidate(const ConsolidateCommand &command);
 int runDump(const DumpCommand &command);
 
 /// Prints the error of a status, if it has one, and returns its exit code.

@@ -1,15 +1,14 @@
 // `trainc tokenize` and `trainc dump`: thin shells over the runtime's libraries.
 #include "runtime/data/tokenize.h"
 #include "runtime/base/print.h"
-#include "runtime/base/stop_signal.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/plan/file.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Dump.h"
+#include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace trainc {
 
@@ -41,19 +40,10 @@ int runTokenize(const TokenizeCommand &command) {
   options.texts = command.texts;
   options.output = command.output;
   options.endToken = command.endToken;
-  bool terminal = isatty(STDERR_FILENO);
-  options.progress = [terminal](uint64_t done, uint64_t total) {
-    if (terminal)
-      put(stderr, fmt::format("\rtokenized {:.1f} of {:.1f} MB", double(done) / 1e6, double(total) / 1e6));
-    return stopSignal() == nullptr;
-  };
-  catchStopSignals();
-  Status status = tokenize(options);
-  if (terminal)
-    put(stderr, "\n");
-  if (!status.ok() && stopSignal())
-    status = failed("{} ({})", status.message(), stopSignal());
-  return finish(status);
+  return finish(runLongWork("tokenized", [&](const auto &progress) {
+    options.progress = progress;
+    return tokenize(options);
+  }));
 }
 
 int runDump(const DumpCommand &command) {

@@ -39,3 +39,23 @@ train.entry @micro_step {
   %again = train.get @a : tensor<2xf32>
   train.set @b, %again : tensor<2xf32>
 }
+
+// -----
+
+// expected-error @+1 {{wrap: no parameter lies in a block @layers; expected blocks, model, the name of a block with parameters, or a number of parameters}}
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 sharding(wrap = "layers") }
+train.state parameter @a : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">]}
+train.entry @micro_step {
+  %a = train.get @a : tensor<2xf32>
+  train.gradient @a, %a : tensor<2xf32>
+}
+
+// -----
+
+// expected-error @+1 {{hybrid_shard: 6 ranks are no groups of 4}}
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 6 zero_stage 3 sharding(hybrid_shard = 4) }
+train.state parameter @a : tensor<2xf32>
+train.entry @micro_step {
+  %a = train.get @a : tensor<2xf32>
+  train.gradient @a, %a : tensor<2xf32>
+}

@@ -318,3 +318,28 @@ train.program @p { model @m optimizer sgd memory_limit 16GB }
 
 // expected-error @below {{expected fma or bf16x3, found "tf32"}}
 "train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, fp32_products = "tf32"}> : () -> ()
+
+// -----
+
+// expected-error @below {{prefetch must lie between 0 and 32, found 33}}
+train.program @p { model @m  optimizer sgd  sharding(prefetch = 33) }
+
+// -----
+
+// expected-error @below {{sync: expected "micro_step" or "step", found "never"}}
+train.program @p { model @m  optimizer sgd  sharding(sync = "never") }
+
+// -----
+
+// expected-error @below {{hybrid_shard divides states among 2 ranks or more, found 1; zero_stage 0 keeps them whole}}
+train.program @p { model @m  optimizer sgd  sharding(hybrid_shard = 1) }
+
+// -----
+
+// expected-error @below {{persist_below must not be negative, found -1}}
+train.program @p { model @m  optimizer sgd  sharding(persist_below = -1) }
+
+// -----
+
+// expected-error @below {{wrap: expected blocks, model, a block's name or a number of parameters, found nothing}}
+train.program @p { model @m  optimizer sgd  sharding(wrap = "") }

@@ -1,0 +1,138 @@
+#include "runtime/state/consolidate.h"
+
+#include "runtime/state/block_verifier.h"
+#include "runtime/state/checkpoint_files.h"
+#include "runtime/state/float_rounding.h"
+#include "runtime/state/replacing_file.h"
+#include "runtime/state/safetensors_layout.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+/// A rounded piece of F16 or BF16 is at most twice as long, one of other dtypes no longer.
+constexpr size_t kMostGrowth = 2;
+
+/// One tensor of the source, and the file it is in.
+struct Weight {
+  const SafetensorsTensor *tensor;
+  const SafetensorsView *file;
+};
+
+std::vector<Weight> sortedWeights(const WeightFiles &weights) {
+  std::vector<Weight> sorted;
+  for (const SafetensorsView &file : weights.files())
+    for (const SafetensorsTensor &tensor : file.tensors())
+      sorted.push_back({&tensor, &file});
+  std::ranges::sort(sorted, {}, [](const Weight &weight) { return std::string_view(weight.tensor->name); });
+  return sorted;
+}
+
+/// The dtype in the output. Floats of 8 bits mean something together with scales in other tensors only.
+Result<SafetensorsDType> outputDType(const Weight &weight, SafetensorsDType wanted) {
+  const SafetensorsDType dtype = weight.tensor->dtype;
+  if (isRoundable(dtype))
+    return wanted;
+  if (dtype != SafetensorsDType::kF8E4M3 && dtype != SafetensorsDType::kF8E5M2)
+    return dtype;
+  return invalidInput("{}: tensor '{}': expected floats of 16, 32 or 64 bits, found {}, whose scale is not "
+                      "known; use weights that are not quantized",
+                      weight.file->path(), weight.tensor->name, describe(*weight.tensor));
+}
+
+/// Writes weights one after the other.
+class Consolidation {
+public:
+  Consolidation(const WeightSource &source, const ConsolidateOptions &options, ReplacingFile &file,
+                uint64_t total)
+      : source_(source), options_(options), file_(file), total_(total) {}
+
+  /// Writes a tensor from byte `offset` of the file on. A number that is too large may come from damage: that
+  /// is known when all of the tensor is read.
+  Status write(const Weight &weight, SafetensorsDType to, uint64_t offset) {
+    const std::span<const std::byte> bytes = weight.tensor->bytes;
+    BlockVerifier verifier(source_.recorded, weight.tensor->name);
+    Status status;
+    for (uint64_t begin = 0; begin < bytes.size(); begin += kHashChunkBytes) {
+      const auto piece = bytes.subspan(begin, std::min(kHashChunkBytes, bytes.size() - begin));
+      verifier.update(piece);
+      if (status.ok())
+        status = writePiece(weight, piece, begin, to, offset);
+      if (status.code() == StatusCode::kFailed)
+        return status;
+    }
+    if (verifier.finish())
+      return status;
+    return invalidInput(
+        "{}: byte {}: tensor '{}' does not have the checksum recorded in {}; the checkpoint is "
+        "damaged, use another one",
+        weight.file->path(), weight.tensor->fileOffset, weight.tensor->name, kTrainerStateFile);
+  }
+
+private:
+  /// Writes the piece that begins with byte `begin` of a tensor that goes to byte `offset`.
+  Status writePiece(const Weight &weight, std::span<const std::byte> piece, uint64_t begin,
+                    SafetensorsDType to, uint64_t offset) {
+    const uint64_t element = begin / elementBytes(weight.tensor->dtype);
+    TRAINC_ASSIGN_OR_RETURN(const std::span<const std::byte> rounded, round(weight, piece, element, to));
+    TRAINC_RETURN_IF_ERROR(file_.write(offset + element * elementBytes(to), rounded));
+    return report(piece.size());
+  }
+
+  /// The piece, which begins with that element of its tensor, as it is to be written.
+  Result<std::span<const std::byte>> round(const Weight &weight, std::span<const std::byte> piece,
+                                           uint64_t element, SafetensorsDType to) {
+    const SafetensorsDType from = weight.tensor->dtype;
+    if (from == to)
+      return piece;
+    const auto overflow = roundElements(from, piece, to, rounded_.data());
+    if (!overflow)
+      return std::span<const std::byte>(rounded_).first(piece.size() / elementBytes(from) * elementBytes(to));
+    return invalidInput(
+        "{}: tensor '{}', element {}: {:.9g} does not fit {}, whose numbers reach {:.9g}; use "
+        "a --dtype of a larger range",
+        weight.file->path(), weight.tensor->name, element + overflow->element, overflow->value, dtypeName(to),
+        largestFinite(to));
+  }
+
+  Status report(uint64_t bytes) {
+    done_ += bytes;
+    if (!options_.progress || options_.progress(done_, total_))
+      return {};
+    return failed("{}: not written: stopped after {} of {} bytes of weights", options_.output.string(), done_,
+                  total_);
+  }
+
+  const WeightSource &source_;
+  const ConsolidateOptions &options_;
+  ReplacingFile &file_;
+  std::vector<std::byte> rounded_ = std::vector<std::byte>(kMostGrowth * kHashChunkBytes);
+  uint64_t total_, done_ = 0; ///< bytes of all weights, and of those that are written
+};
+
+} // namespace
+
+Status consolidate(const WeightSource &source, const ConsolidateOptions &options) {
+  const std::vector<Weight> weights = sortedWeights(source.weights);
+  std::vector<SafetensorsDType> dtypes;
+  std::vector<TensorEntry> entries;
+  uint64_t total = 0;
+  for (const Weight &weight : weights) {
+    const SafetensorsTensor &tensor = *weight.tensor;
+    TRAINC_ASSIGN_OR_RETURN(const SafetensorsDType dtype, outputDType(weight, options.dtype));
+    dtypes.push_back(dtype);
+    entries.push_back({tensor.name, dtypeName(dtype), tensor.shape, tensor.elements() * elementBytes(dtype)});
+    total += tensor.bytes.size();
+  }
+  const SafetensorsLayout layout = layOutSafetensors(entries);
+  TRAINC_ASSIGN_OR_RETURN(ReplacingFile file, ReplacingFile::create(options.output, layout.bytes));
+  TRAINC_RETURN_IF_ERROR(file.write(0, std::as_bytes(std::span(layout.header))));
+  Consolidation consolidation(source, options, file, total);
+  for (size_t i = 0; i < weights.size(); ++i)
+    TRAINC_RETURN_IF_ERROR(consolidation.write(weights[i], dtypes[i], layout.offsets[i]));
+  return file.publish();
+}
+
+} // namespace trainc

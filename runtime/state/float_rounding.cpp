@@ -1,0 +1,67 @@
+#include "runtime/state/float_rounding.h"
+
+#include "runtime/base/small_float.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace trainc {
+
+namespace {
+
+template <typename To> To nearest(double value) { return To::nearest(value); }
+template <> float nearest(double value) { return static_cast<float>(value); }
+
+/// By way of double, which holds all numbers of every source: they are rounded once.
+template <typename From, typename To>
+std::optional<RoundingOverflow> roundAll(std::span<const std::byte> source, std::byte *destination) {
+  for (size_t i = 0; i < source.size() / sizeof(From); ++i) {
+    From from;
+    std::memcpy(&from, source.data() + i * sizeof(From), sizeof(From));
+    const auto value = static_cast<double>(from);
+    const To to = nearest<To>(value);
+    std::memcpy(destination + i * sizeof(To), &to, sizeof(To));
+    if (std::isinf(static_cast<float>(to)) && !std::isinf(value))
+      return RoundingOverflow{i, value};
+  }
+  return std::nullopt;
+}
+
+template <typename From>
+std::optional<RoundingOverflow> roundFrom(std::span<const std::byte> source, SafetensorsDType to,
+                                          std::byte *destination) {
+  if (to == SafetensorsDType::kBF16)
+    return roundAll<From, BFloat16>(source, destination);
+  if (to == SafetensorsDType::kF16)
+    return roundAll<From, Float16>(source, destination);
+  return roundAll<From, float>(source, destination);
+}
+
+} // namespace
+
+bool isRoundable(SafetensorsDType dtype) {
+  return dtype == SafetensorsDType::kF64 || dtype == SafetensorsDType::kF32 ||
+         dtype == SafetensorsDType::kF16 || dtype == SafetensorsDType::kBF16;
+}
+
+double largestFinite(SafetensorsDType dtype) {
+  if (dtype == SafetensorsDType::kF16)
+    return 0x1.ffcp15;
+  return dtype == SafetensorsDType::kBF16 ? 0x1.fep127 : 0x1.fffffep127;
+}
+
+std::optional<RoundingOverflow> roundElements(SafetensorsDType from, std::span<const std::byte> source,
+                                              SafetensorsDType to, std::byte *destination) {
+  switch (from) {
+  case SafetensorsDType::kF64:
+    return roundFrom<double>(source, to, destination);
+  case SafetensorsDType::kBF16:
+    return roundFrom<BFloat16>(source, to, destination);
+  case SafetensorsDType::kF16:
+    return roundFrom<Float16>(source, to, destination);
+  default:
+    return roundFrom<float>(source, to, destination);
+  }
+}
+
+} // namespace trainc

@@ -1,0 +1,66 @@
+#include "runtime/state/weight_source.h"
+
+#include "runtime/state/checkpoint_files.h"
+#include "runtime/state/checkpoint_folder.h"
+#include "runtime/state/checkpoint_reader.h"
+
+namespace trainc {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+bool has(const fs::path &folder, const char *name) {
+  std::error_code error;
+  return fs::exists(folder / name, error);
+}
+
+/// The checkpoint that is meant by `path`, if one is. A folder of checkpoints may hold weights as
+/// well, such as consolidated ones: the checkpoints are meant.
+std::optional<fs::path> checkpointAt(const fs::path &path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+    return path.filename() == kModelFile && has(folder, kTrainerStateFile) ? std::optional(folder)
+                                                                           : std::nullopt;
+  }
+  // Optimizer states are in no model of others: what has some is a checkpoint, be it incomplete.
+  if (has(path, kTrainerStateFile) || has(path, kOptimizerFile))
+    return path;
+  const std::vector<uint64_t> steps = listCheckpoints(path);
+  return steps.empty() ? std::nullopt : std::optional(path / checkpointName(steps.back()));
+}
+
+Result<WeightSource> openCheckpoint(const fs::path &path) {
+  if (!has(path, kTrainerStateFile))
+    return invalidInput("{}: the checkpoint is incomplete, it has no {}; use another one, or name its {} to "
+                        "take weights that cannot be checked",
+                        path.string(), kTrainerStateFile, kModelFile);
+  TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
+  TRAINC_ASSIGN_OR_RETURN(SafetensorsView parameters, checkpoint.openParameters());
+  const auto &files = checkpoint.state().files;
+  WeightSource source{
+      path, WeightFiles(std::move(parameters)), files.at(kModelFile), {path / kTrainerStateFile}};
+  for (const auto &[name, checksums] : files)
+    source.inputs.push_back(path / name);
+  return source;
+}
+
+} // namespace
+
+Result<WeightSource> openWeightSource(const fs::path &path) {
+  if (const std::optional<fs::path> checkpoint = checkpointAt(path))
+    return openCheckpoint(*checkpoint);
+  std::error_code error;
+  if (fs::is_directory(path, error) && !holdsWeights(path))
+    return invalidInput("{}: expected a checkpoint (trainer_state.json), checkpoints (step-NNNNNNNN), a "
+                        "model.safetensors or a model.safetensors.index.json in this folder",
+                        path.string());
+  TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(path));
+  std::vector<fs::path> inputs = {weights.path()};
+  for (const SafetensorsView &file : weights.files())
+    inputs.emplace_back(file.path());
+  return WeightSource{path, std::move(weights), {}, std::move(inputs)};
+}
+
+} // namespace trainc

@@ -1,0 +1,22 @@
+// Weights to consolidate: a checkpoint's, checked against what it records, or those of any Hugging Face
+// model.
+#pragma once
+
+#include "runtime/state/file_checksums.h"
+#include "runtime/state/weight_files.h"
+
+namespace trainc {
+
+/// Weights, open.
+struct WeightSource {
+  std::filesystem::path path;                ///< what was opened, for messages
+  WeightFiles weights;                       ///< headers verified
+  FileChecksums recorded = {};               ///< of a checkpoint's tensors, which are not verified yet
+  std::vector<std::filesystem::path> inputs; ///< files that belong to it, not to be replaced
+};
+
+/// `path`: a checkpoint's folder or its model.safetensors, a folder of checkpoints (then its latest), or what
+/// WeightFiles::open takes. Errors (kInvalidInput) name the file, and what is missing or damaged.
+Result<WeightSource> openWeightSource(const std::filesystem::path &path);
+
+} // namespace trainc
