@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -15,31 +16,44 @@ struct Touch {
   uint32_t arena;
   int64_t begin, end;
   bool writes;
+  const fb::StartT *sum = nullptr; ///< an all-reduce, by its start and its wait
 };
 
 bool conflict(const Touch &a, const Touch &b) {
   return a.arena == b.arena && a.begin < b.end && b.begin < a.end && (a.writes || b.writes);
 }
 
-/// An instruction's uses of one buffer.
+/// An instruction's use of bytes [begin, end) of one buffer.
 struct Moment {
   size_t instruction;
-  bool reads = false, writes = false;
+  int64_t begin, end;
+  bool writes;
+  const fb::StartT *sum; ///< the all-reduce that it is of, which may run in place
 };
 using Timeline = std::vector<Moment>;
 
-/// Whether a value lies in the buffer before instruction `i` that is read after it.
-bool isNeededThrough(const Timeline &timeline, size_t i) {
-  const auto before = [&](const Moment &moment) { return moment.instruction < i && moment.writes; };
-  const auto after =
-      std::ranges::find_if(timeline, [&](const Moment &moment) { return moment.instruction > i; });
-  return after != timeline.end() && after->reads && std::ranges::any_of(timeline, before);
+/// Whether a value lies in bytes of a buffer before instruction `write.instruction` that is read after it.
+bool isNeededThrough(const Timeline &timeline, const Moment &write) {
+  bool written = false, read = false;
+  size_t next = std::numeric_limits<size_t>::max(); // to use them after the write
+  for (const Moment &moment : timeline) {
+    if (moment.begin >= write.end || write.begin >= moment.end || moment.instruction == write.instruction ||
+        (moment.sum && moment.sum == write.sum))
+      continue;
+    if (moment.instruction < write.instruction) {
+      written |= moment.writes;
+      continue;
+    }
+    next = std::min(next, moment.instruction);
+    read |= moment.instruction == next && !moment.writes;
+  }
+  return written && read;
 }
 
-/// Whether to write `b` would destroy what is needed of `a`, if they shared bytes.
+/// Whether to write `b` would destroy what is needed of `a`, if they began at the same place.
 bool destroys(const Timeline &b, const Timeline &a) {
   return std::ranges::any_of(
-      b, [&](const Moment &moment) { return moment.writes && isNeededThrough(a, moment.instruction); });
+      b, [&](const Moment &moment) { return moment.writes && isNeededThrough(a, moment); });
 }
 
 /// The instructions of one entry, as far as faults depend on them.
@@ -73,12 +87,10 @@ public:
     std::map<uint32_t, Timeline> timelines;
     for (size_t i = 0; i < touches_.size(); ++i)
       for (const Touch &touch : touches_[i]) {
-        if (plan_.arenas[touch.arena]->name != "scratch")
-          continue;
-        Timeline &timeline = timelines[touch.buffer];
-        if (timeline.empty() || timeline.back().instruction != i)
-          timeline.push_back({i});
-        (touch.writes ? timeline.back().writes : timeline.back().reads) = true;
+        const auto offset = static_cast<int64_t>(plan_.buffers[touch.buffer]->offset);
+        if (plan_.arenas[touch.arena]->name == "scratch")
+          timelines[touch.buffer].push_back(
+              {i, touch.begin - offset, touch.end - offset, touch.writes, touch.sum});
       }
     return timelines;
   }
@@ -128,6 +140,9 @@ private:
     } else if (const fb::StartT *start = instruction.operation.AsStart()) {
       out.push_back(touch(*start->source, rest(*start->source), 1, false));
       out.push_back(touch(*start->destination, rest(*start->destination), 1, true));
+      if (start->kind == fb::CollectiveKind::AllReduce)
+        for (Touch &each : out)
+          each.sum = start;
     }
   }
 
