@@ -1,19 +1,24 @@
-// That what an instruction reads is what was written for it: every byte read through a buffer was last
-// written, in the same entry, through that buffer. Bytes of the persistent arena may instead be as the entry
-// found them, and batch columns as the host left them; the scratch arena holds nothing at an entry's start.
+// Values on their way through memory, entry by entry:
+//
+//  * What an instruction reads is what was written for it: every byte read through a buffer was last written,
+//  in the
+//    same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found them,
+//    and batch columns as the host left them; the scratch arena holds nothing at an entry's start. So no two
+//    values that are needed at once share bytes.
+//  * Nothing is written in vain: a copy, a zeroing or a collective outside loops does not destroy what was
+//  written
+//    through the same buffer and not read since, nor is what it writes destroyed unread. So none is longer
+//    than the value that it moves.
 //
 // Addresses depend on the rank, so an entry is walked for several places in a shard group: all of few, and of
 // many the first two and the last, as addresses are linear in the place. Within a loop the operands' hulls
 // over all iterations are taken.
-#include "runtime/plan/dtype.h"
 #include "runtime/plan/place.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
+#include "runtime/plan/written.h"
 
-#include <algorithm>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <vector>
 
 namespace trainc::verify {
@@ -22,65 +27,10 @@ namespace {
 
 constexpr uint32_t kAllPlaces = 8;
 
-/// Who wrote the bytes of one arena last.
-class Writers {
-public:
-  struct Piece {
-    int64_t end;
-    uint32_t buffer;
-  };
-
-  void write(Span span, uint32_t buffer) {
-    if (span.begin == span.end)
-      return;
-    split(span.begin);
-    split(span.end);
-    pieces_.erase(pieces_.lower_bound(span.begin), pieces_.lower_bound(span.end));
-    pieces_[span.begin] = {span.end, buffer};
-  }
-
-  /// Calls `visit(buffer)` for each piece of the span, with nothing where nobody has written.
-  template <typename Visitor> void forEach(Span span, Visitor visit) const {
-    int64_t position = span.begin;
-    for (auto piece = firstFrom(position); position < span.end; ++piece) {
-      const bool written = piece != pieces_.end() && piece->first < span.end;
-      if (!written || piece->first > position)
-        visit(std::optional<uint32_t>());
-      if (!written)
-        return;
-      visit(std::optional(piece->second.buffer));
-      position = piece->second.end;
-    }
-  }
-
-private:
-  /// The first piece that ends after `position`.
-  std::map<int64_t, Piece>::const_iterator firstFrom(int64_t position) const {
-    auto piece = pieces_.upper_bound(position);
-    if (piece != pieces_.begin() && std::prev(piece)->second.end > position)
-      --piece;
-    return piece;
-  }
-
-  /// Makes `position` a border.
-  void split(int64_t position) {
-    auto piece = pieces_.upper_bound(position);
-    if (piece == pieces_.begin() || std::prev(piece)->second.end <= position)
-      return;
-    --piece;
-    if (piece->first == position)
-      return;
-    pieces_[position] = piece->second;
-    piece->second.end = position;
-  }
-
-  std::map<int64_t, Piece> pieces_; ///< by their first byte
-};
-
 class Flow {
 public:
   Flow(const fb::Plan &plan, const fb::Entry &entry, uint32_t place)
-      : plan_(plan), entry_(entry), place_(place), writers_(plan.arenas()->size()), started_(plan.slots()) {}
+      : plan_(plan), entry_(entry), place_(place), arenas_(plan.arenas()->size()), inFlight_(plan.slots()) {}
 
   Status check() {
     if (entry_.inputs())
@@ -100,17 +50,22 @@ public:
   }
 
 private:
+  /// What a collective will have written once it is waited for.
+  struct Flight {
+    const fb::Instruction *instruction;
+    Use destination;
+  };
+
   void fill(const fb::Input &input) {
     const fb::Buffer &buffer = *plan_.buffers()->Get(input.buffer());
     const auto begin = static_cast<int64_t>(buffer.offset());
-    writers_[buffer.arena()].write({begin, begin + static_cast<int64_t>(buffer.bytes())}, input.buffer());
+    arenas_[buffer.arena()].write({begin, begin + static_cast<int64_t>(buffer.bytes())},
+                                  {.buffer = input.buffer(), .exact = false});
   }
 
   Status step(const fb::Instruction &instruction, uint64_t iterations) {
-    if (const fb::Wait *wait = instruction.operation_as_Wait()) {
-      write(started_[wait->slot()]);
-      return {};
-    }
+    if (const fb::Wait *wait = instruction.operation_as_Wait())
+      return write(*inFlight_[wait->slot()].instruction, inFlight_[wait->slot()].destination);
     Status status;
     forEachUse(plan_, instruction, iterations, [&](const Use &use) {
       if (use.reads && status.ok())
@@ -118,39 +73,58 @@ private:
     });
     forEachUse(plan_, instruction, iterations, [&](const Use &use) {
       if (const fb::Start *start = instruction.operation_as_Start(); start && use.writes)
-        started_[start->slot()] = use.range;
-      else if (use.writes)
-        write(use.range);
+        inFlight_[start->slot()] = {&instruction, use};
+      else if (use.writes && status.ok())
+        status = write(instruction, use);
     });
     return status;
   }
 
-  void write(const Range &range) {
-    const uint32_t buffer = range.operand->buffer();
-    writers_[plan_.buffers()->Get(buffer)->arena()].write(spanAt(plan_, range, place_), buffer);
-  }
-
-  Status read(const fb::Instruction &instruction, const Use &use) const {
-    const uint32_t buffer = use.range.operand->buffer(), arena = plan_.buffers()->Get(buffer)->arena();
-    const bool persistent = view(plan_.arenas()->Get(arena)->name()) == "persistent";
+  Status read(const fb::Instruction &instruction, const Use &use) {
+    const uint32_t buffer = use.range.operand->buffer();
+    const bool persistent = view(plan_.arenas()->Get(arenaOf(use))->name()) == "persistent";
+    const Span span = spanAt(plan_, use.range, place_);
     Status status;
-    writers_[arena].forEach(spanAt(plan_, use.range, place_), [&](std::optional<uint32_t> writer) {
-      if (!status.ok() || writer == buffer || (!writer && persistent))
+    arenas_[arenaOf(use)].forEach(span, [&](const Value *value) {
+      if (!status.ok() || (value ? value->buffer == buffer : persistent))
         return;
-      const std::string found =
-          writer ? fmt::format("some that '{}' has overwritten", view(plan_.buffers()->Get(*writer)->name()))
-                 : "some that nothing in the entry has written before";
-      status = invalidInput("{}: expected bytes written as '{}', found {}", nameOf(plan_, instruction, use),
-                            view(plan_.buffers()->Get(buffer)->name()), found);
+      const std::string found = value ? fmt::format("some that '{}' has overwritten", nameOf(value->buffer))
+                                      : "some that nothing in the entry has written before";
+      status = invalidInput("{}: expected bytes written as '{}', found {}",
+                            verify::nameOf(plan_, instruction, use), nameOf(buffer), found);
     });
+    arenas_[arenaOf(use)].read(span);
     return status;
   }
+
+  Status write(const fb::Instruction &instruction, const Use &use) {
+    const uint32_t buffer = use.range.operand->buffer();
+    const bool inLoop = use.range.iterations > 1;
+    const bool exact = instruction.operation_type() != fb::Operation::Launch && !inLoop;
+    const Span span = spanAt(plan_, use.range, place_);
+    bool wasted = false;
+    arenas_[arenaOf(use)].forEach(span, [&](const Value *value) {
+      wasted |= value && value->buffer == buffer && !value->read && (exact || value->exact) && !inLoop;
+    });
+    if (wasted)
+      return invalidInput(
+          "{}: expected bytes of '{}' that are free to be written, found some that nothing has read "
+          "since they were written",
+          verify::nameOf(plan_, instruction, use), nameOf(buffer));
+    arenas_[arenaOf(use)].write(span, {.buffer = buffer, .exact = exact});
+    return {};
+  }
+
+  uint32_t arenaOf(const Use &use) const {
+    return plan_.buffers()->Get(use.range.operand->buffer())->arena();
+  }
+  std::string_view nameOf(uint32_t buffer) const { return view(plan_.buffers()->Get(buffer)->name()); }
 
   const fb::Plan &plan_;
   const fb::Entry &entry_;
   uint32_t place_;
-  std::vector<Writers> writers_; ///< by arena
-  std::vector<Range> started_;   ///< by slot: the destination of the collective in flight
+  std::vector<Written> arenas_;
+  std::vector<Flight> inFlight_; ///< by slot
 };
 
 std::vector<uint32_t> places(const fb::Plan &plan) {

@@ -134,6 +134,12 @@ const RanksRule kRanksRules[] = {
      [](auto &b) { b.plan.buffers[bufferOf(b, "Y")]->offset = b.plan.buffers[bufferOf(b, "W1")]->offset; },
      "kernel test_ranks_scale, argument 0: expected bytes written as 'W1', found some that 'Y' has "
      "overwritten"},
+    {"destroysWhatNobodyRead", [](auto &b) { b.zero(microOf(b), at(bufferOf(b, "h0")), 4); },
+     "zero destination: expected bytes of 'h0' that are free to be written, found some that nothing has "
+     "read"},
+    {"isDestroyedUnread",
+     [](auto &b) { b.launch(microOf(b), 2, {at(bufferOf(b, "Y")), at(bufferOf(b, "h0"))}); },
+     "kernel test_ranks_total, argument 1: expected bytes of 'h0' that are free to be written"},
     {"persistentShared", [](auto &b) { b.plan.buffers[bufferOf(b, "h0")]->offset = 0; },
      "expected bytes of their own in the persistent arena"},
     {"stateBeyond", [](auto &b) { b.plan.states[1]->offset = 113; },
@@ -172,7 +178,7 @@ TEST(CollectivePlan, IsAcceptedForAnyRanks) {
 
 TEST(CollectivePlan, SourcesInFlightMayBeRead) {
   PlanBuilder builder = ranksPlan(2, 2);
-  builder.copy(microOf(builder), at(bufferOf(builder, "w0")), at(bufferOf(builder, "h0")), 384);
+  builder.copy(microOf(builder), at(bufferOf(builder, "w0")), at(bufferOf(builder, "u")), 384);
   move(builder, microOf(builder).size() - 1, kGather1);
   EXPECT_EQ(messageOf(builder), "accepted");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -15,16 +16,45 @@ struct Touch {
   uint32_t arena;
   int64_t begin, end;
   bool writes;
+  const fb::StartT *sum = nullptr; ///< an all-reduce, by its start and its wait
 };
 
 bool conflict(const Touch &a, const Touch &b) {
   return a.arena == b.arena && a.begin < b.end && b.begin < a.end && (a.writes || b.writes);
 }
 
-/// When an entry needs a buffer: from the first instruction that writes it to the last that reads it.
-struct Life {
-  size_t first, last;
+/// An instruction's use of bytes [begin, end) of one buffer.
+struct Moment {
+  size_t instruction;
+  int64_t begin, end;
+  bool writes;
+  const fb::StartT *sum; ///< the all-reduce that it is of, which may run in place
 };
+using Timeline = std::vector<Moment>;
+
+/// Whether a value lies in bytes of a buffer before instruction `write.instruction` that is read after it.
+bool isNeededThrough(const Timeline &timeline, const Moment &write) {
+  bool written = false, read = false;
+  size_t next = std::numeric_limits<size_t>::max(); // to use them after the write
+  for (const Moment &moment : timeline) {
+    if (moment.begin >= write.end || write.begin >= moment.end || moment.instruction == write.instruction ||
+        (moment.sum && moment.sum == write.sum))
+      continue;
+    if (moment.instruction < write.instruction) {
+      written |= moment.writes;
+      continue;
+    }
+    next = std::min(next, moment.instruction);
+    read |= moment.instruction == next && !moment.writes;
+  }
+  return written && read;
+}
+
+/// Whether to write `b` would destroy what is needed of `a`, if they began at the same place.
+bool destroys(const Timeline &b, const Timeline &a) {
+  return std::ranges::any_of(
+      b, [&](const Moment &moment) { return moment.writes && isNeededThrough(a, moment); });
+}
 
 /// The instructions of one entry, as far as faults depend on them.
 class EntryModel {
@@ -37,7 +67,7 @@ public:
       if (const fb::StartT *start = instruction->operation.AsStart())
         started[start->slot] = touches;
       else if (const fb::WaitT *wait = instruction->operation.AsWait())
-        touches = started[wait->slot];
+        touches = untilWait(started[wait->slot]);
     }
     for (size_t i = 0; i < touches_.size(); ++i)
       findFeeders(i);
@@ -52,19 +82,30 @@ public:
   /// Whether instruction `j` reads scratch that of all before it only `i` has written.
   bool feeds(size_t i, size_t j) const { return feeders_[j].contains(i); }
 
-  /// The lives of scratch buffers by index.
-  std::map<uint32_t, Life> lives() const {
-    std::map<uint32_t, Life> lives;
+  /// The uses of scratch buffers by index.
+  std::map<uint32_t, Timeline> timelines() const {
+    std::map<uint32_t, Timeline> timelines;
     for (size_t i = 0; i < touches_.size(); ++i)
-      for (const Touch &touch : touches_[i])
-        lives.try_emplace(touch.buffer, Life{i, i}).first->second.last = i;
-    std::erase_if(lives, [&](const auto &life) {
-      return plan_.arenas[plan_.buffers[life.first]->arena]->name != "scratch";
-    });
-    return lives;
+      for (const Touch &touch : touches_[i]) {
+        const auto offset = static_cast<int64_t>(plan_.buffers[touch.buffer]->offset);
+        if (plan_.arenas[touch.arena]->name == "scratch")
+          timelines[touch.buffer].push_back(
+              {i, touch.begin - offset, touch.end - offset, touch.writes, touch.sum});
+      }
+    return timelines;
   }
 
 private:
+  /// What is in flight is needed until the wait.
+  static std::vector<Touch> untilWait(const std::vector<Touch> &started) {
+    std::vector<Touch> touches = started;
+    for (Touch touch : started) {
+      touch.writes = false;
+      touches.push_back(touch);
+    }
+    return touches;
+  }
+
   void findFeeders(size_t reader) {
     std::set<size_t> &feeders = feeders_.emplace_back();
     for (const Touch &read : touches_[reader]) {
@@ -99,6 +140,9 @@ private:
     } else if (const fb::StartT *start = instruction.operation.AsStart()) {
       out.push_back(touch(*start->source, rest(*start->source), 1, false));
       out.push_back(touch(*start->destination, rest(*start->destination), 1, true));
+      if (start->kind == fb::CollectiveKind::AllReduce)
+        for (Touch &each : out)
+          each.sum = start;
     }
   }
 
@@ -212,10 +256,10 @@ private:
   }
 
   void overlapScratch(const EntryModel &model) {
-    const std::map<uint32_t, Life> lives = model.lives();
-    for (auto a = lives.begin(); a != lives.end(); ++a)
-      for (auto b = std::next(a); b != lives.end(); ++b)
-        if (a->second.first < b->second.last && b->second.first < a->second.last)
+    const std::map<uint32_t, Timeline> timelines = model.timelines();
+    for (auto a = timelines.begin(); a != timelines.end(); ++a)
+      for (auto b = std::next(a); b != timelines.end(); ++b)
+        if (destroys(a->second, b->second) || destroys(b->second, a->second))
           overlap(a->first, b->first);
   }
 
