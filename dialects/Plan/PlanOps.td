@@ -63,6 +63,15 @@ def Plan_Operand : Plan_Attr<"Operand", "operand"> {
 
 def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
 
+def Plan_Range : Plan_Attr<"Range", "range"> {
+  let summary = "one tensor that a collective moves, of `elements` as a whole";
+  let parameters = (ins "::trainc::plan::OperandAttr":$source, "::trainc::plan::OperandAttr":$destination,
+                        "int64_t":$elements, "::mlir::Type":$element);
+  let assemblyFormat = "`<` $source `to` $destination `elements` $elements `of` $element `>`";
+}
+
+def Plan_RangeArray : TypedArrayAttrBase<Plan_Range, "ranges">;
+
 // How an op of the phase `scheduled` is executed: which kernels, on which of its values. Arguments are numbered
 // through the op's operands, then its results, then its scratch buffers.
 def Plan_LaunchSpec : Plan_Attr<"LaunchSpec", "launch_spec"> {
@@ -133,12 +142,20 @@ def Plan_LoopOp : Plan_InstructionOp<"loop", [NoTerminator, SingleBlock]> {
 }
 
 def Plan_StartOp : Plan_InstructionOp<"start"> {
-  let summary = "begins a collective of the `elements` of a whole tensor, in a slot that is free";
-  let arguments = (ins Plan_CollectiveKind:$kind, Plan_Group:$group, I64Attr:$slot, Plan_Operand:$source, Plan_Operand:$destination,
-                       I64Attr:$elements, TypeAttr:$element, StrAttr:$op);
-  let assemblyFormat = [{
-    $kind `in` $group `slot` $slot $source `to` $destination `elements` $elements `of` $element $op attr-dict
+  let summary = "begins a collective, in a slot that is free";
+  let description = [{
+    The ranks meet once for all ranges: the buckets of a unit that is gathered, or small tensors that are summed together.
+    Each range gets the bits that it would get alone.
+
+    ```mlir
+    plan.start all_gather in shard slot 0 [
+      #plan.range<<@"h.0.matrices" + 0> to <@"h.0.matrices.whole" + 0> elements 196608 of f32>,
+      #plan.range<<@"h.0.vectors" + 0> to <@"h.0.vectors.whole" + 0> elements 3072 of f32>] "h.0: dist.all_gather_start"
+    ```
   }];
+  let arguments = (ins Plan_CollectiveKind:$kind, Plan_Group:$group, I64Attr:$slot,
+                       ConfinedAttr<Plan_RangeArray, [ArrayMinCount<1>, ArrayMaxCount<1024>]>:$ranges, StrAttr:$op);
+  let assemblyFormat = "$kind `in` $group `slot` $slot $ranges $op attr-dict";
 }
 
 def Plan_WaitOp : Plan_InstructionOp<"wait"> {

@@ -114,10 +114,12 @@ void EntryEmitter::emitStart(CollectiveOpInterface start) {
     slot = &slots_.emplace_back();
   *slot = start;
   auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
+  auto range =
+      plan::RangeAttr::get(builder_.getContext(), operand(source), operand(destination),
+                           std::max(from.getNumElements(), to.getNumElements()), to.getElementType());
   plan::StartOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()),
-                        planGroup(start.getRankGroup()), slot - slots_.begin(), operand(source),
-                        operand(destination), std::max(from.getNumElements(), to.getNumElements()),
-                        to.getElementType(), sourceName(start));
+                        planGroup(start.getRankGroup()), slot - slots_.begin(), builder_.getArrayAttr(range),
+                        sourceName(start));
 }
 
 void EntryEmitter::emitWait(Operation &wait) {

@@ -83,12 +83,16 @@ static int64_t ranksOf(plan::Group group, plan::TrainingOp training) {
   llvm_unreachable("unknown group of ranks");
 }
 
-/// Bytes that a rank sends for a collective in a ring: (ranks - 1) / ranks of the whole, twice that for an
-/// all-reduce.
+/// Bytes that a rank sends for a collective in a ring: of each range (ranks - 1) / ranks of the whole, twice
+/// that for an all-reduce.
 static int64_t ringBytes(plan::StartOp start, int64_t ranks) {
-  const int64_t bytes = int64_t(start.getElements() * start.getElement().getIntOrFloatBitWidth() / 8);
   const int64_t times = start.getKind() == plan::CollectiveKind::all_reduce ? 2 : 1;
-  return times * bytes * (ranks - 1) / ranks;
+  int64_t sent = 0;
+  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
+    const int64_t bytes = range.getElements() * range.getElement().getIntOrFloatBitWidth() / 8;
+    sent += times * bytes * (ranks - 1) / ranks;
+  }
+  return sent;
 }
 
 /// Number and bytes of a training step's collectives, by kind.

@@ -22,15 +22,22 @@ static fb::LaunchT writeLaunch(plan::LaunchOp op, PlanTables &tables) {
   return launch;
 }
 
+static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables &tables) {
+  auto table = std::make_unique<fb::RangeT>();
+  table->source = writeOperandPtr(range.getSource(), tables);
+  table->destination = writeOperandPtr(range.getDestination(), tables);
+  table->elements = range.getElements();
+  table->dtype = dtypeOf(range.getElement());
+  return table;
+}
+
 static fb::StartT writeStart(plan::StartOp op, PlanTables &tables) {
   fb::StartT start;
   start.kind = static_cast<fb::CollectiveKind>(op.getKind());
   start.group = static_cast<fb::Group>(op.getGroup());
-  start.dtype = dtypeOf(op.getElement());
   start.slot = op.getSlot();
-  start.source = writeOperandPtr(op.getSource(), tables);
-  start.destination = writeOperandPtr(op.getDestination(), tables);
-  start.elements = op.getElements();
+  for (auto range : op.getRanges().getAsRange<plan::RangeAttr>())
+    start.ranges.push_back(writeRange(range, tables));
   return start;
 }
 

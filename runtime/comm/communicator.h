@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,32 +20,40 @@ enum class CollectiveKind : uint8_t {
   kBarrier,       ///< moves nothing
 };
 
-/// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Source
-/// and destination lie in allocated memory, at the same place in it on every rank; what is only a rank's part
-/// of the tensor may instead lie at the rank's place of it. They are apart, but for the source that is the
-/// destination (kAllReduce, kBroadcast) or this rank's part of it (kAllGather).
-struct Collective {
-  CollectiveKind kind = CollectiveKind::kBarrier;
-  fb::Group group = fb::Group::All;
-  fb::DType dtype = fb::DType::F32; ///< sums (kAllReduce, kReduceScatter) are of F32; others move any type
+/// One tensor that a collective moves. Source and destination lie in allocated memory, at the same place in
+/// it on every rank; what is only a rank's part of the tensor may instead lie at the rank's place of it. They
+/// are apart, but for the source that is the destination (kAllReduce, kBroadcast) or this rank's part of it
+/// (kAllGather).
+struct CollectiveRange {
   const std::byte *source =
       nullptr; ///< the whole tensor, a part for kAllGather; for kBroadcast the root's counts
   std::byte *destination = nullptr; ///< the whole tensor, a part for kReduceScatter
   /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
   /// many equal parts belongs to place p.
   uint64_t elements = 0;
+  fb::DType dtype = fb::DType::F32; ///< sums (kAllReduce, kReduceScatter) are of F32; others move any type
+};
+
+/// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Each
+/// range gets the bits that it would get alone; no range's destination shares bytes with another range.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  fb::Group group = fb::Group::All;
   uint32_t root = 0; ///< kBroadcast only; 0 otherwise
+  /// At most kMaximumRanges, none for kBarrier; they stay as they are until the wait is over.
+  std::span<const CollectiveRange> ranges = {};
 };
 
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(CollectiveKind kind);
 
 /// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "broadcast of 8 u8
-/// from place 1", "barrier".
+/// from place 1", "reduce-scatter of 4096 f32 in 3 ranges", "barrier".
 std::string describe(const Collective &collective);
 
-/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of the tensor, twice that for an all-reduce,
-/// none for a barrier; rounded down. Engines that move bytes otherwise count by this convention too.
+/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of each tensor, twice that for an
+/// all-reduce, rounded down; none for a barrier. Engines that move bytes otherwise count by this convention
+/// too.
 uint64_t ringBytes(const Collective &collective, uint32_t ranks);
 
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
@@ -65,7 +74,7 @@ public:
   /// in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
   virtual Result<std::byte *> allocate(std::string_view name, uint64_t bytes) = 0;
 
-  /// Begins a collective and returns at once; allocates nothing. Source and destination belong to the
+  /// Begins a collective and returns at once; allocates nothing. Sources and destinations belong to the
   /// collective until wait(slot). `slot` is one of those that the communicator was made with, free or waited
   /// for.
   virtual void start(uint32_t slot, const Collective &collective) = 0;

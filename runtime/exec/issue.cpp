@@ -15,7 +15,7 @@ Status Issuer::issue(const Program &program, const Step &step, uint64_t iteratio
   else if (const auto *zero = std::get_if<ZeroStep>(&step.operation))
     device_.zero(zero->destination.at(iteration), zero->bytes);
   else if (const auto *collective = std::get_if<StartStep>(&step.operation))
-    start(*collective);
+    start(program, *collective);
   else
     return wait(program, step, std::get<WaitStep>(step.operation).slot);
   return {};
@@ -31,10 +31,10 @@ void Issuer::launch(const Program &program, const LaunchStep &launch, uint64_t i
   device_.launch(launch.kernel, args, launch.grid);
 }
 
-/// Peers may read the source as soon as the collective has begun, so it must have been written by then.
-void Issuer::start(const StartStep &start) {
+/// Peers may read the sources as soon as the collective has begun, so they must have been written by then.
+void Issuer::start(const Program &program, const StartStep &start) {
   device_.synchronise();
-  communicator_->start(start.slot, start.collective);
+  communicator_->start(start.slot, program.collective(start));
 }
 
 Status Issuer::wait(const Program &program, const Step &step, uint32_t slot) {

@@ -25,7 +25,7 @@ public:
 
 private:
   void launch(const Program &program, const LaunchStep &launch, uint64_t iteration);
-  void start(const StartStep &start);
+  void start(const Program &program, const StartStep &start);
   Status wait(const Program &program, const Step &step, uint32_t slot);
 
   const fb::Plan &plan_;

@@ -21,11 +21,9 @@ Result<const std::byte *> Peers::exchange(const void *value, size_t bytes) {
   std::byte *part = values_ + rank() * bytes;
   std::memcpy(part, value, bytes);
   communicator_->noteProgress();
-  communicator_->start(slot_, {.kind = CollectiveKind::kAllGather,
-                               .dtype = fb::DType::U8,
-                               .source = part,
-                               .destination = values_,
-                               .elements = ranks() * bytes});
+  const CollectiveRange range{
+      .source = part, .destination = values_, .elements = ranks() * bytes, .dtype = fb::DType::U8};
+  communicator_->start(slot_, {.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
   const Status status = communicator_->wait(slot_);
   communicator_->noteProgress();
   broken_ |= !status.ok();

@@ -30,9 +30,9 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
 /// "start all-gather", or "wait for all-gather": where communication is exposed.
 std::string describeCollective(const Program &program, const Step &step) {
   if (const auto *start = std::get_if<StartStep>(&step.operation))
-    return fmt::format("start {}", collectiveName(start->collective.kind));
+    return fmt::format("start {}", collectiveName(start->kind));
   const Step &started = program.steps[std::get<WaitStep>(step.operation).start];
-  return fmt::format("wait for {}", collectiveName(std::get<StartStep>(started.operation).collective.kind));
+  return fmt::format("wait for {}", collectiveName(std::get<StartStep>(started.operation).kind));
 }
 
 double launchBytes(const fb::Kernel &kernel) {

@@ -1,6 +1,5 @@
 #include "runtime/exec/program.h"
 
-#include "runtime/plan/collective.h"
 #include "runtime/plan/view.h"
 
 namespace trainc {
@@ -82,14 +81,13 @@ private:
 
   StartStep resolve(const fb::Start &start) {
     started_[start.slot()] = static_cast<uint32_t>(program_.steps.size());
-    return {start.slot(),
-            {.kind = kindOf(start.kind()),
-             .group = start.group(),
-             .dtype = start.dtype(),
-             .source = address(*start.source()).base,
-             .destination = address(*start.destination()).base,
-             .elements = start.elements()},
-            destinationBytes(plan_, start)};
+    const auto begin = static_cast<uint32_t>(program_.ranges.size());
+    for (const fb::Range *range : *start.ranges())
+      program_.ranges.push_back({.source = address(*range->source()).base,
+                                 .destination = address(*range->destination()).base,
+                                 .elements = range->elements(),
+                                 .dtype = range->dtype()});
+    return {start.slot(), kindOf(start.kind()), start.group(), begin, start.ranges()->size()};
   }
 
   const fb::Plan &plan_;

@@ -37,8 +37,9 @@ struct ZeroStep {
 };
 struct StartStep {
   uint32_t slot;
-  Collective collective;
-  uint64_t destinationBytes;
+  CollectiveKind kind;
+  fb::Group group;
+  uint32_t rangesBegin, rangesCount; ///< range of Program::ranges
 };
 struct WaitStep {
   uint32_t slot;
@@ -70,10 +71,18 @@ struct Program {
   std::vector<InputView> inputs;
   std::vector<Step> steps;
   std::vector<Block> blocks;
-  uint32_t firstStateWrite = 0;       ///< index in steps; see state_writes.h
-  std::vector<Address> args;          ///< of all launches
-  std::vector<void *> pointers;       ///< args' bases, as launches outside loops pass them
-  mutable std::vector<void *> moving; ///< room for the arguments of one launch in a loop
+  uint32_t firstStateWrite = 0;        ///< index in steps; see state_writes.h
+  std::vector<CollectiveRange> ranges; ///< of all collectives
+  std::vector<Address> args;           ///< of all launches
+  std::vector<void *> pointers;        ///< args' bases, as launches outside loops pass them
+  mutable std::vector<void *> moving;  ///< room for the arguments of one launch in a loop
+
+  /// What a step starts, as long as the program lives.
+  Collective collective(const StartStep &start) const {
+    return {.kind = start.kind,
+            .group = start.group,
+            .ranges = std::span(ranges).subspan(start.rangesBegin, start.rangesCount)};
+  }
 };
 
 /// Resolves an entry of a verified plan for one rank; `buffers[i]` is the address of plan.buffers[i].

@@ -1,6 +1,7 @@
 #include "runtime/exec/replay.h"
 
 #include "runtime/log/units.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/place.h"
 
 #include <algorithm>
@@ -85,11 +86,18 @@ private:
       visit({step.instruction->operation_as_Copy()->destination(), copy->destination.at(iteration),
              copy->bytes});
     } else if (const auto *wait = std::get_if<WaitStep>(&step.operation)) {
-      const Step &started = program_.steps[wait->start];
-      const auto &start = std::get<StartStep>(started.operation);
-      visit({started.instruction->operation_as_Start()->destination(), start.collective.destination,
-             start.destinationBytes});
+      const fb::Start &start = *program_.steps[wait->start].instruction->operation_as_Start();
+      const Collective collective = collectiveOf(*wait);
+      for (uint32_t i = 0; i < start.ranges()->size(); ++i) {
+        const fb::Range &range = *start.ranges()->Get(i);
+        visit({range.destination(), collective.ranges[i].destination, destinationBytes(plan_, start, range)});
+      }
     }
+  }
+
+  /// What a step waits for.
+  Collective collectiveOf(const WaitStep &wait) const {
+    return program_.collective(std::get<StartStep>(program_.steps[wait.start].operation));
   }
 
   /// Takes note of the first value of a range that is not finite; whether there is one.
@@ -123,7 +131,7 @@ private:
     if (const auto *launch = std::get_if<LaunchStep>(&step.operation))
       what = "kernel " + plan_.kernels()->Get(launch->kernel)->symbol()->str();
     else if (const auto *wait = std::get_if<WaitStep>(&step.operation))
-      what = trainc::describe(std::get<StartStep>(program_.steps[wait->start].operation).collective);
+      what = trainc::describe(collectiveOf(*wait));
     const std::string loop = inLoop(step) ? fmt::format(", iteration {}", iteration) : "";
     return fmt::format("{} ({}){}", placeText(program_.name, std::to_string(step.index)), what, loop);
   }

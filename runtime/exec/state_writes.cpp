@@ -19,13 +19,20 @@ bool launchWritesState(const fb::Plan &plan, const fb::Launch &launch) {
   return false;
 }
 
+bool startWritesState(const fb::Plan &plan, const fb::Start &start) {
+  for (const fb::Range *range : *start.ranges())
+    if (isState(plan, *range->destination()))
+      return true;
+  return false;
+}
+
 bool writesState(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
     return launchWritesState(plan, *launch);
   if (const fb::Copy *copy = instruction.operation_as_Copy())
     return isState(plan, *copy->destination());
   if (const fb::Start *start = instruction.operation_as_Start())
-    return isState(plan, *start->destination());
+    return startWritesState(plan, *start);
   const fb::Zero *zero = instruction.operation_as_Zero();
   return zero && isState(plan, *zero->destination());
 }

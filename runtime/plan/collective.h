@@ -8,6 +8,9 @@
 
 namespace trainc {
 
+/// Ranges of one collective.
+inline constexpr uint32_t kMaximumRanges = 1024;
+
 /// The ranks of one group.
 inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
   switch (group) {
@@ -21,15 +24,15 @@ inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
   return plan.ranks();
 }
 
-/// Bytes of a verified collective's source: the whole tensor, or an AllGather's part.
-inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Start &start) {
-  const uint64_t bytes = start.elements() * elementBytes(start.dtype());
+/// Bytes of a verified range's source: the whole tensor, or an AllGather's part.
+inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Start &start, const fb::Range &range) {
+  const uint64_t bytes = range.elements() * elementBytes(range.dtype());
   return start.kind() == fb::CollectiveKind::AllGather ? bytes / groupRanks(plan, start.group()) : bytes;
 }
 
-/// Bytes of a verified collective's destination: the whole tensor, or a ReduceScatter's part.
-inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Start &start) {
-  const uint64_t bytes = start.elements() * elementBytes(start.dtype());
+/// Bytes of a verified range's destination: the whole tensor, or a ReduceScatter's part.
+inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Start &start, const fb::Range &range) {
+  const uint64_t bytes = range.elements() * elementBytes(range.dtype());
   return start.kind() == fb::CollectiveKind::ReduceScatter ? bytes / groupRanks(plan, start.group()) : bytes;
 }
 

@@ -13,11 +13,11 @@ namespace trainc::verify {
 struct Use {
   Range range;
   bool reads, writes;
-  uint32_t argument; ///< of a launch; otherwise 0 is the destination, 1 the source
+  uint32_t index; ///< of a launch's argument, or a collective's range; 0 otherwise
 };
 
-/// Calls `visit(use)` for every operand of an instruction other than a loop, sources before destinations; of
-/// a Wait there are none.
+/// Calls `visit(use)` for every operand of an instruction other than a loop, each source before its
+/// destination; of a Wait there are none.
 template <typename Visitor>
 void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
                 Visitor visit) {
@@ -31,27 +31,33 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
                 i});
     }
   } else if (const fb::Copy *copy = instruction.operation_as_Copy()) {
-    visit(Use{{copy->source(), copy->bytes(), iterations}, true, false, 1});
+    visit(Use{{copy->source(), copy->bytes(), iterations}, true, false, 0});
     visit(Use{{copy->destination(), copy->bytes(), iterations}, false, true, 0});
   } else if (const fb::Zero *zero = instruction.operation_as_Zero()) {
     visit(Use{{zero->destination(), zero->bytes(), iterations}, false, true, 0});
   } else if (const fb::Start *start = instruction.operation_as_Start()) {
-    visit(Use{{start->source(), sourceBytes(plan, *start), iterations}, true, false, 1});
-    visit(Use{{start->destination(), destinationBytes(plan, *start), iterations}, false, true, 0});
+    for (uint32_t i = 0; i < start->ranges()->size(); ++i) {
+      const fb::Range &range = *start->ranges()->Get(i);
+      visit(Use{{range.source(), sourceBytes(plan, *start, range), iterations}, true, false, i});
+      visit(Use{{range.destination(), destinationBytes(plan, *start, range), iterations}, false, true, i});
+    }
   }
 }
 
-/// "kernel gelu_5f3a, argument 2", "copy source", "all-gather destination".
+/// " of range 2", where a collective has several.
+inline std::string rangeText(const fb::Start &start, uint32_t index) {
+  return start.ranges()->size() > 1 ? fmt::format(" of range {}", index) : "";
+}
+
+/// "kernel gelu_5f3a, argument 2", "copy source", "all-gather destination of range 2".
 inline std::string nameOf(const fb::Plan &plan, const fb::Instruction &instruction, const Use &use) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
     return fmt::format("kernel {}, argument {}", view(plan.kernels()->Get(launch->kernel())->symbol()),
-                       use.argument);
-  const char *operation = "zero";
-  if (instruction.operation_type() == fb::Operation::Copy)
-    operation = "copy";
-  else if (const fb::Start *start = instruction.operation_as_Start())
-    operation = collectiveName(start->kind());
-  return fmt::format("{} {}", operation, use.argument == 0 ? "destination" : "source");
+                       use.index);
+  const char *operand = use.writes ? "destination" : "source";
+  if (const fb::Start *start = instruction.operation_as_Start())
+    return fmt::format("{} {}{}", collectiveName(start->kind()), operand, rangeText(*start, use.index));
+  return fmt::format("{} {}", instruction.operation_type() == fb::Operation::Copy ? "copy" : "zero", operand);
 }
 
 } // namespace trainc::verify

@@ -1,8 +1,11 @@
-// Collectives by themselves: kind, group, element type, operands.
+// Collectives by themselves: kind, group, and each range's element type and operands.
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/operand.h"
+#include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
+
+#include <vector>
 
 namespace trainc::verify {
 
@@ -16,66 +19,116 @@ bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
 }
 
 Status kind(const fb::Plan &plan, const fb::Start &start) {
-  if (start.kind() > fb::CollectiveKind::MAX || start.group() > fb::Group::MAX ||
-      start.dtype() > fb::DType::MAX)
-    return invalidInput("start: unknown kind {}, group {} or dtype {}", static_cast<int>(start.kind()),
-                        static_cast<int>(start.group()), static_cast<int>(start.dtype()));
+  if (start.kind() > fb::CollectiveKind::MAX || start.group() > fb::Group::MAX)
+    return invalidInput("start: unknown kind {} or group {}", static_cast<int>(start.kind()),
+                        static_cast<int>(start.group()));
   const char *name = collectiveName(start.kind());
   if (groupRanks(plan, start.group()) < 2)
     return invalidInput("{}: expected a group of several ranks, found one rank by itself", name);
-  if (start.kind() != fb::CollectiveKind::AllGather && start.dtype() != fb::DType::F32)
-    return invalidInput("{}: expected a sum of f32, found {}", name, dtypeName(start.dtype()));
+  if (start.ranges()->size() == 0 || start.ranges()->size() > kMaximumRanges)
+    return invalidInput("{}: expected 1 to {} ranges, found {}", name, kMaximumRanges,
+                        start.ranges()->size());
   return {};
 }
 
-Status size(const fb::Plan &plan, const fb::Start &start) {
-  const char *name = collectiveName(start.kind());
-  if (start.elements() == 0 || start.elements() > kMaximumElements)
-    return invalidInput("{}: expected 1 to {} elements, found {}", name, kMaximumElements, start.elements());
-  const uint32_t ranks = groupRanks(plan, start.group());
-  if (start.kind() != fb::CollectiveKind::AllReduce && start.elements() % ranks != 0)
-    return invalidInput("{}: expected a multiple of its group's {} ranks, found {} elements", name, ranks,
-                        start.elements());
-  return {};
-}
+/// One range of a collective of known kind and group.
+class RangeVerifier {
+public:
+  RangeVerifier(const fb::Plan &plan, const fb::Start &start, uint32_t index)
+      : plan_(plan), start_(start), range_(*start.ranges()->Get(index)), index_(index) {}
 
-/// A whole tensor lies at the same place on all ranks, and a part too, or where the rank's part of a whole
-/// is.
-Status operand(const fb::Plan &plan, const fb::Start &start, bool isSource) {
-  const fb::Operand *operand = isSource ? start.source() : start.destination();
-  const std::string what =
-      fmt::format("{} {}", collectiveName(start.kind()), isSource ? "source" : "destination");
-  if (!operand)
-    return invalidInput("{}: expected one, found none", what);
-  const uint64_t bytes = isSource ? sourceBytes(plan, start) : destinationBytes(plan, start);
-  TRAINC_RETURN_IF_ERROR(checkRange(plan, {operand, bytes, 1}, elementBytes(start.dtype()), what.c_str()));
-  const fb::Buffer &buffer = *plan.buffers()->Get(operand->buffer());
-  if (buffer.dtype() != start.dtype())
-    return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(start.dtype()),
-                        view(buffer.name()), dtypeName(buffer.dtype()));
-  const bool isPart = bytes != start.elements() * elementBytes(start.dtype());
-  const uint64_t allowed = isPart && meetsByPlace(plan, start.group()) ? bytes : 0;
-  if (operand->rank_stride() != 0 && operand->rank_stride() != allowed)
-    return invalidInput("{}: expected a rank stride of 0{}, found {}", what,
-                        allowed ? fmt::format(" or, for the rank's part of a whole, {}", allowed) : "",
-                        operand->rank_stride());
-  return {};
-}
+  Status check() const {
+    TRAINC_RETURN_IF_ERROR(type());
+    TRAINC_RETURN_IF_ERROR(size());
+    TRAINC_RETURN_IF_ERROR(operand(source(), "source"));
+    TRAINC_RETURN_IF_ERROR(operand(destination(), "destination"));
+    if (!overlap(plan_, source(), destination()) || inPlace())
+      return {};
+    return invalidInput("{}: expected source and destination apart{}, found shared bytes", name(),
+                        start_.kind() == fb::CollectiveKind::AllReduce ? ", or the same"
+                        : start_.kind() == fb::CollectiveKind::AllGather
+                            ? ", or the source as the rank's part"
+                            : "");
+  }
 
-/// Where an operand begins on the rank with the first place.
-uint64_t address(const fb::Plan &plan, const fb::Operand &operand) {
-  return plan.buffers()->Get(operand.buffer())->offset() + operand.offset();
-}
+  /// That this checked range and another one may be moved in any order.
+  Status checkApart(const RangeVerifier &other) const {
+    if (!overlap(plan_, destination(), other.source()) &&
+        !overlap(plan_, destination(), other.destination()) && !overlap(plan_, source(), other.destination()))
+      return {};
+    return invalidInput("{}: expected ranges apart, but for what several read, found shared bytes of ranges "
+                        "{} and {}",
+                        collectiveName(start_.kind()), other.index_, index_);
+  }
 
-/// Source and destination may share bytes where each rank reads exactly what it would write itself.
-bool inPlace(const fb::Plan &plan, const fb::Start &start) {
-  if (plan.buffers()->Get(start.source()->buffer())->arena() !=
-          plan.buffers()->Get(start.destination()->buffer())->arena() ||
-      address(plan, *start.source()) != address(plan, *start.destination()))
-    return false;
-  return start.kind() == fb::CollectiveKind::AllReduce ||
-         (start.kind() == fb::CollectiveKind::AllGather && start.source()->rank_stride() != 0);
-}
+private:
+  /// "all-gather", "all-gather of range 2".
+  std::string name() const { return collectiveName(start_.kind()) + rangeText(start_, index_); }
+
+  Status type() const {
+    if (range_.dtype() > fb::DType::MAX)
+      return invalidInput("{}: unknown dtype {}", name(), static_cast<int>(range_.dtype()));
+    if (start_.kind() != fb::CollectiveKind::AllGather && range_.dtype() != fb::DType::F32)
+      return invalidInput("{}: expected a sum of f32, found {}", name(), dtypeName(range_.dtype()));
+    return {};
+  }
+
+  Status size() const {
+    if (range_.elements() == 0 || range_.elements() > kMaximumElements)
+      return invalidInput("{}: expected 1 to {} elements, found {}", name(), kMaximumElements,
+                          range_.elements());
+    const uint32_t ranks = groupRanks(plan_, start_.group());
+    if (start_.kind() != fb::CollectiveKind::AllReduce && range_.elements() % ranks != 0)
+      return invalidInput("{}: expected a multiple of its group's {} ranks, found {} elements", name(), ranks,
+                          range_.elements());
+    return {};
+  }
+
+  /// A whole tensor lies at the same place on all ranks, and a part too, or where the rank's part of a whole
+  /// is.
+  Status operand(const Range &held, const char *side) const {
+    const std::string what =
+        fmt::format("{} {}{}", collectiveName(start_.kind()), side, rangeText(start_, index_));
+    if (!held.operand)
+      return invalidInput("{}: expected one, found none", what);
+    TRAINC_RETURN_IF_ERROR(checkRange(plan_, held, elementBytes(range_.dtype()), what.c_str()));
+    const fb::Buffer &buffer = *plan_.buffers()->Get(held.operand->buffer());
+    if (buffer.dtype() != range_.dtype())
+      return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(range_.dtype()),
+                          view(buffer.name()), dtypeName(buffer.dtype()));
+    const bool isPart = held.bytes != range_.elements() * elementBytes(range_.dtype());
+    const uint64_t allowed = isPart && meetsByPlace(plan_, start_.group()) ? held.bytes : 0;
+    const uint64_t stride = held.operand->rank_stride();
+    if (stride != 0 && stride != allowed)
+      return invalidInput("{}: expected a rank stride of 0{}, found {}", what,
+                          allowed ? fmt::format(" or, for the rank's part of a whole, {}", allowed) : "",
+                          stride);
+    return {};
+  }
+
+  Range source() const { return {range_.source(), sourceBytes(plan_, start_, range_), 1}; }
+  Range destination() const { return {range_.destination(), destinationBytes(plan_, start_, range_), 1}; }
+
+  /// Where an operand begins on the rank with the first place.
+  uint64_t address(const fb::Operand &operand) const {
+    return plan_.buffers()->Get(operand.buffer())->offset() + operand.offset();
+  }
+
+  /// Source and destination may share bytes where each rank reads exactly what it would write itself.
+  bool inPlace() const {
+    if (plan_.buffers()->Get(range_.source()->buffer())->arena() !=
+            plan_.buffers()->Get(range_.destination()->buffer())->arena() ||
+        address(*range_.source()) != address(*range_.destination()))
+      return false;
+    return start_.kind() == fb::CollectiveKind::AllReduce ||
+           (start_.kind() == fb::CollectiveKind::AllGather && range_.source()->rank_stride() != 0);
+  }
+
+  const fb::Plan &plan_;
+  const fb::Start &start_;
+  const fb::Range &range_;
+  uint32_t index_;
+};
 
 } // namespace
 
@@ -83,17 +136,13 @@ Status start(const fb::Plan &plan, const fb::Start &start) {
   if (plan.ranks() == 1)
     return invalidInput("expected no collective in a plan of one rank");
   TRAINC_RETURN_IF_ERROR(kind(plan, start));
-  TRAINC_RETURN_IF_ERROR(size(plan, start));
-  TRAINC_RETURN_IF_ERROR(operand(plan, start, /*isSource=*/true));
-  TRAINC_RETURN_IF_ERROR(operand(plan, start, /*isSource=*/false));
-  const Range source{start.source(), sourceBytes(plan, start), 1},
-      destination{start.destination(), destinationBytes(plan, start), 1};
-  if (overlap(plan, source, destination) && !inPlace(plan, start))
-    return invalidInput("{}: expected source and destination apart{}, found shared bytes",
-                        collectiveName(start.kind()),
-                        start.kind() == fb::CollectiveKind::AllReduce   ? ", or the same"
-                        : start.kind() == fb::CollectiveKind::AllGather ? ", or the source as the rank's part"
-                                                                        : "");
+  std::vector<RangeVerifier> ranges;
+  for (uint32_t i = 0; i < start.ranges()->size(); ++i) {
+    ranges.emplace_back(plan, start, i);
+    TRAINC_RETURN_IF_ERROR(ranges.back().check());
+    for (uint32_t j = 0; j < i; ++j)
+      TRAINC_RETURN_IF_ERROR(ranges.back().checkApart(ranges[j]));
+  }
   return {};
 }
 

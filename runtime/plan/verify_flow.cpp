@@ -50,12 +50,6 @@ public:
   }
 
 private:
-  /// What a collective will have written once it is waited for.
-  struct Flight {
-    const fb::Instruction *instruction;
-    Use destination;
-  };
-
   void fill(const fb::Input &input) {
     const fb::Buffer &buffer = *plan_.buffers()->Get(input.buffer());
     const auto begin = static_cast<int64_t>(buffer.offset());
@@ -65,16 +59,24 @@ private:
 
   Status step(const fb::Instruction &instruction, uint64_t iterations) {
     if (const fb::Wait *wait = instruction.operation_as_Wait())
-      return write(*inFlight_[wait->slot()].instruction, inFlight_[wait->slot()].destination);
+      return writeAll(*inFlight_[wait->slot()], 1);
     Status status;
     forEachUse(plan_, instruction, iterations, [&](const Use &use) {
       if (use.reads && status.ok())
         status = read(instruction, use);
     });
+    TRAINC_RETURN_IF_ERROR(status);
+    const fb::Start *start = instruction.operation_as_Start();
+    if (!start)
+      return writeAll(instruction, iterations);
+    inFlight_[start->slot()] = &instruction;
+    return {};
+  }
+
+  Status writeAll(const fb::Instruction &instruction, uint64_t iterations) {
+    Status status;
     forEachUse(plan_, instruction, iterations, [&](const Use &use) {
-      if (const fb::Start *start = instruction.operation_as_Start(); start && use.writes)
-        inFlight_[start->slot()] = {&instruction, use};
-      else if (use.writes && status.ok())
+      if (use.writes && status.ok())
         status = write(instruction, use);
     });
     return status;
@@ -124,7 +126,7 @@ private:
   const fb::Entry &entry_;
   uint32_t place_;
   std::vector<Written> arenas_;
-  std::vector<Flight> inFlight_; ///< by slot
+  std::vector<const fb::Instruction *> inFlight_; ///< by slot: the Start, which has written when waited for
 };
 
 std::vector<uint32_t> places(const fb::Plan &plan) {

@@ -38,13 +38,15 @@ int measure(Communicator &rank, uint64_t bytes) {
   std::byte *const whole = *rank.allocate("whole", bytes), *const mine = *rank.allocate("part", part);
   std::memset(whole, 0x3f, bytes); // pages of its own
   std::memset(mine, 0x3f, part);
-  const Collective all[] = {
-      {.kind = CollectiveKind::kAllReduce, .source = whole, .destination = whole},
-      {.kind = CollectiveKind::kReduceScatter, .source = whole, .destination = mine},
-      {.kind = CollectiveKind::kAllGather, .source = whole + rank.rank() * part, .destination = whole},
-      {.kind = CollectiveKind::kBarrier}};
-  for (Collective collective : all) {
-    collective.elements = bytes / sizeof(float);
+  const uint64_t elements = bytes / sizeof(float);
+  const CollectiveRange inPlace{.source = whole, .destination = whole, .elements = elements},
+      toPart{.source = whole, .destination = mine, .elements = elements},
+      fromPart{.source = whole + rank.rank() * part, .destination = whole, .elements = elements};
+  const Collective all[] = {{.kind = CollectiveKind::kAllReduce, .ranges = std::span(&inPlace, 1)},
+                            {.kind = CollectiveKind::kReduceScatter, .ranges = std::span(&toPart, 1)},
+                            {.kind = CollectiveKind::kAllGather, .ranges = std::span(&fromPart, 1)},
+                            {.kind = CollectiveKind::kBarrier}};
+  for (const Collective &collective : all) {
     const double seconds = bestSeconds(rank, collective);
     if (seconds < 0)
       return 1;

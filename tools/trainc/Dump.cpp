@@ -40,6 +40,7 @@ private:
   std::string buffer(uint32_t index) const;
   std::string operand(const fb::Operand &operand) const;
   std::string launch(const fb::Launch &launch) const;
+  std::string start(const fb::Start &start) const;
 
   const fb::Plan &plan_;
   std::string text_;
@@ -85,6 +86,16 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
   return text + ")";
 }
 
+std::string PlanPrinter::start(const fb::Start &start) const {
+  std::vector<std::string> ranges;
+  for (const fb::Range *range : *start.ranges())
+    ranges.push_back(fmt::format("{} -> {} {} elements={}", operand(*range->source()),
+                                 operand(*range->destination()), dtypeName(range->dtype()),
+                                 range->elements()));
+  return fmt::format("start {} over {} slot={} {}", collectiveName(start.kind()), groupName(start.group()),
+                     start.slot(), fmt::join(ranges, ", "));
+}
+
 void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
   std::string from = source(instruction.source());
   if (const fb::Launch *op = instruction.operation_as_Launch())
@@ -95,9 +106,7 @@ void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
   if (const fb::Zero *op = instruction.operation_as_Zero())
     return line("zero {} bytes={}  // {}", operand(*op->destination()), op->bytes(), from);
   if (const fb::Start *op = instruction.operation_as_Start())
-    return line("start {} over {} slot={} {} -> {} {} elements={}  // {}", collectiveName(op->kind()),
-                groupName(op->group()), op->slot(), operand(*op->source()), operand(*op->destination()),
-                dtypeName(op->dtype()), op->elements(), from);
+    return line("{}  // {}", start(*op), from);
   if (const fb::Wait *op = instruction.operation_as_Wait())
     return line("wait slot={}  // {}", op->slot(), from);
   const fb::Loop &loop = *instruction.operation_as_Loop();

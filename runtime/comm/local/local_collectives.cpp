@@ -3,6 +3,7 @@
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 #include <span>
 
@@ -13,15 +14,14 @@ namespace {
 /// Bytes moved between two notes of progress.
 constexpr uint64_t kPiece = uint64_t{1} << 20;
 
-/// What describe() tells, and where source and destination are.
-std::string describe(const Posting &posting) {
-  const Collective collective{.kind = posting.kind,
-                              .group = posting.group,
-                              .dtype = posting.dtype,
-                              .elements = posting.elements,
-                              .root = posting.root};
-  return fmt::format("{} from byte {} to byte {}", trainc::describe(collective), posting.source,
-                     posting.destination);
+/// What describe() tells, and where source and destination of a range are.
+std::string describe(const Posting &posting, size_t range) {
+  const std::string text = trainc::describe(posting.outline);
+  if (range >= posting.outline.ranges)
+    return text;
+  return fmt::format("{}{} from byte {} to byte {}", text,
+                     posting.outline.ranges > 1 ? fmt::format(", range {}", range) : "",
+                     posting.ranges[range].source, posting.ranges[range].destination);
 }
 
 } // namespace
@@ -36,72 +36,89 @@ bool LocalCollectives::run(const Collective &collective) {
   return meet(collective) && move(collective) && rendezvous_.arrive(collective.group);
 }
 
-/// Waits until every rank's source is ready, and makes sure that all mean the same: sums and gathers of what
-/// a rank with another plan has there would be wrong, and of what it has not be read past the end.
+/// Waits until every rank's sources are ready, and makes sure that all mean the same: sums and gathers of
+/// what a rank with another plan has there would be wrong, and of what it has not be read past the end.
 bool LocalCollectives::meet(const Collective &collective) {
   if (memory_.hasFailed())
     return false; // peers may be at the last collective still, with the posting for it
-  Posting &mine = memory_.state(rank_).posted;
-  mine = {collective.kind, collective.group, collective.dtype, collective.root, 0, 0, collective.elements};
-  if (collective.elements > 0) {
-    mine.source = offset(collective.source);
-    mine.destination = offset(collective.destination);
-  }
+  post(collective);
   if (!rendezvous_.arrive(collective.group))
     return false;
-  if (sameAsFirst())
+  const std::optional<size_t> range = firstDifference(collective);
+  if (!range)
     return true;
-  memory_.fail(rank_, fmt::format("its plan differs: it started {} where rank {} started {}", describe(mine),
-                                  members_.first, describe(memory_.state(members_.first).posted)));
+  memory_.fail(rank_,
+               fmt::format("its plan differs: it started {} where rank {} started {}",
+                           describe(posted(place()), *range), members_.first, describe(posted(0), *range)));
   return false;
+}
+
+void LocalCollectives::post(const Collective &collective) {
+  assert(collective.ranges.size() <= kMaximumRanges);
+  Posting &mine = memory_.state(rank_).posted;
+  mine.outline = outlineOf(collective);
+  for (size_t i = 0; i < collective.ranges.size(); ++i) {
+    const CollectiveRange &range = collective.ranges[i];
+    mine.ranges[i] = range.elements > 0 ? Posting::Range{offset(range.source), offset(range.destination)}
+                                        : Posting::Range{};
+  }
 }
 
 uint64_t LocalCollectives::offset(const void *pointer) const {
   return static_cast<uint64_t>(static_cast<const std::byte *>(pointer) - memory_.memory(rank_));
 }
 
-/// Whether this rank's posting says what that of the first in the group does. Parts may be where the ranks'
-/// parts of a whole are.
-bool LocalCollectives::sameAsFirst() const {
-  const Posting &mine = memory_.state(rank_).posted, &first = memory_.state(members_.first).posted;
-  if (mine.kind != first.kind || mine.dtype != first.dtype || mine.root != first.root ||
-      mine.elements != first.elements)
-    return false;
-  const uint64_t shift = place() * (mine.elements / members_.count * elementBytes(mine.dtype));
-  const auto sameOrShifted = [shift](uint64_t a, uint64_t b) { return a == b || a == b + shift; };
-  switch (mine.kind) {
+/// The first range of which this rank's posting says something else than that of the first in the group.
+std::optional<size_t> LocalCollectives::firstDifference(const Collective &collective) const {
+  if (posted(place()).outline != posted(0).outline)
+    return 0;
+  for (size_t i = 0; i < collective.ranges.size(); ++i)
+    if (!sameAsFirst(collective, i))
+      return i;
+  return std::nullopt;
+}
+
+/// Whether a range is at the same addresses. Parts may be where the ranks' parts of a whole are.
+bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) const {
+  const Posting::Range &mine = posted(place()).ranges[range], &first = posted(0).ranges[range];
+  const bool sameSource = mine.source == first.source,
+             sameDestination = mine.destination == first.destination;
+  const auto isPart = [&, this](uint64_t a, uint64_t b) {
+    const CollectiveRange &each = collective.ranges[range];
+    return a == b + place() * (each.elements / members_.count * elementBytes(each.dtype));
+  };
+  switch (collective.kind) {
   case CollectiveKind::kAllReduce:
-    return mine.source == first.source && mine.destination == first.destination;
+    return sameSource && sameDestination;
   case CollectiveKind::kReduceScatter:
-    return mine.source == first.source && sameOrShifted(mine.destination, first.destination);
+    return sameSource && (sameDestination || isPart(mine.destination, first.destination));
   case CollectiveKind::kAllGather:
-    return sameOrShifted(mine.source, first.source) && mine.destination == first.destination;
+    return (sameSource || isPart(mine.source, first.source)) && sameDestination;
   case CollectiveKind::kBroadcast:
-    return mine.destination == first.destination;
+    return sameDestination;
   case CollectiveKind::kBarrier:
     return true;
   }
   return false;
 }
 
-/// Fills this rank's destination from the sources of all; other ranks may be at it still.
+/// Fills this rank's destinations from the sources of all; other ranks may be at it still.
 bool LocalCollectives::move(const Collective &collective) {
-  const Range mine = part(collective, place());
   switch (collective.kind) {
   case CollectiveKind::kAllReduce:
-    sum(mine, collective.destination + mine.begin);
+    sumShare(collective);
     if (!rendezvous_.arrive(collective.group))
       return false;
     gatherSums(collective);
     break;
   case CollectiveKind::kReduceScatter:
-    sum(mine, collective.destination);
+    sumShare(collective);
     break;
   case CollectiveKind::kAllGather:
     gatherSources(collective);
     break;
   case CollectiveKind::kBroadcast:
-    copy(collective.destination, source(collective.root), wholeBytes(collective));
+    copyRoot(collective);
     break;
   case CollectiveKind::kBarrier:
     break;
@@ -109,14 +126,20 @@ bool LocalCollectives::move(const Collective &collective) {
   return true;
 }
 
-/// Writes the sum of a range of all sources to `out`.
-void LocalCollectives::sum(Range range, std::byte *out) {
-  for (uint64_t begin = range.begin; begin < range.end; begin += kPiece) {
+/// Writes what this rank sums of all ranks' sources.
+void LocalCollectives::sumShare(const Collective &collective) {
+  share(collective, place()).forEach([&](const Stretch &stretch) {
+    sum(stretch, collective.ranges[stretch.range]);
+  });
+}
+
+void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range) {
+  for (uint64_t done = 0; done < stretch.bytes; done += kPiece) {
     for (uint32_t peer = 0; peer < members_.count; ++peer)
-      inputs_[peer] = reinterpret_cast<const float *>(source(peer) + begin);
-    const uint64_t bytes = std::min(kPiece, range.end - begin);
+      inputs_[peer] = reinterpret_cast<const float *>(source(peer, stretch.range) + stretch.begin + done);
+    const uint64_t bytes = std::min(kPiece, stretch.bytes - done);
     treeSum_.sum(std::span(inputs_).first(members_.count),
-                 reinterpret_cast<float *>(out + (begin - range.begin)), bytes / sizeof(float));
+                 reinterpret_cast<float *>(range.destination + stretch.inPart + done), bytes / sizeof(float));
     noteProgress();
   }
 }
@@ -136,28 +159,37 @@ void LocalCollectives::copy(std::byte *to, const std::byte *from, uint64_t bytes
 void LocalCollectives::gatherSums(const Collective &collective) {
   for (uint32_t step = 1; step < members_.count; ++step) {
     const uint32_t peer = (place() + step) % members_.count;
-    const Range theirs = part(collective, peer);
-    copy(collective.destination + theirs.begin, destination(peer) + theirs.begin, theirs.end - theirs.begin);
+    share(collective, peer).forEach([&](const Stretch &stretch) {
+      copy(collective.ranges[stretch.range].destination + stretch.begin,
+           destination(peer, stretch.range) + stretch.begin, stretch.bytes);
+    });
   }
 }
 
-/// Copies every rank's source, its own last.
+/// Copies every rank's sources, its own last.
 void LocalCollectives::gatherSources(const Collective &collective) {
   for (uint32_t step = 1; step <= members_.count; ++step) {
     const uint32_t peer = (place() + step) % members_.count;
-    const Range theirs = part(collective, peer);
-    copy(collective.destination + theirs.begin, source(peer), theirs.end - theirs.begin);
+    share(collective, peer).forEach([&](const Stretch &stretch) {
+      copy(collective.ranges[stretch.range].destination + stretch.begin, source(peer, stretch.range),
+           stretch.bytes);
+    });
   }
 }
 
-const std::byte *LocalCollectives::source(uint32_t place) const {
-  const uint32_t rank = members_.rankAt(place);
-  return memory_.memory(rank) + memory_.state(rank).posted.source;
+void LocalCollectives::copyRoot(const Collective &collective) {
+  for (uint32_t i = 0; i < collective.ranges.size(); ++i) {
+    const CollectiveRange &range = collective.ranges[i];
+    copy(range.destination, source(collective.root, i), range.elements * elementBytes(range.dtype));
+  }
 }
 
-const std::byte *LocalCollectives::destination(uint32_t place) const {
-  const uint32_t rank = members_.rankAt(place);
-  return memory_.memory(rank) + memory_.state(rank).posted.destination;
+const std::byte *LocalCollectives::source(uint32_t place, uint32_t range) const {
+  return memory_.memory(members_.rankAt(place)) + posted(place).ranges[range].source;
+}
+
+const std::byte *LocalCollectives::destination(uint32_t place, uint32_t range) const {
+  return memory_.memory(members_.rankAt(place)) + posted(place).ranges[range].destination;
 }
 
 void LocalCollectives::noteProgress() {

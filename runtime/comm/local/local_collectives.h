@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace trainc {
@@ -23,22 +24,25 @@ public:
   bool run(const Collective &collective);
 
 private:
-  using Range = ByteRange;
-
   bool meet(const Collective &collective);
+  void post(const Collective &collective);
   uint64_t offset(const void *pointer) const;
-  bool sameAsFirst() const;
+  std::optional<size_t> firstDifference(const Collective &collective) const;
+  bool sameAsFirst(const Collective &collective, size_t range) const;
   bool move(const Collective &collective);
-  Range part(const Collective &collective, uint32_t place) const {
-    return partOf(collective, members_.count, place);
+  Share share(const Collective &collective, uint32_t place) const {
+    return {collective, members_.count, place};
   }
-  void sum(Range range, std::byte *out);
+  void sumShare(const Collective &collective);
+  void sum(const Stretch &stretch, const CollectiveRange &range);
   void copy(std::byte *to, const std::byte *from, uint64_t bytes);
   void gatherSums(const Collective &collective);
   void gatherSources(const Collective &collective);
+  void copyRoot(const Collective &collective);
   uint32_t place() const { return members_.placeOf(rank_); }
-  const std::byte *source(uint32_t place) const;
-  const std::byte *destination(uint32_t place) const;
+  const Posting &posted(uint32_t place) const { return memory_.state(members_.rankAt(place)).posted; }
+  const std::byte *source(uint32_t place, uint32_t range) const;
+  const std::byte *destination(uint32_t place, uint32_t range) const;
   void noteProgress();
 
   const SharedMemory &memory_;

@@ -2,8 +2,9 @@
 #pragma once
 
 #include "runtime/base/status.h"
-#include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
+#include "runtime/comm/outline.h"
+#include "runtime/plan/collective.h"
 
 #include <array>
 #include <atomic>
@@ -16,14 +17,15 @@
 
 namespace trainc {
 
-/// What a rank says it has started, for the others to compare.
+/// What a rank says it has started, for the others to compare and to find.
 struct Posting {
-  CollectiveKind kind;
-  fb::Group group;
-  fb::DType dtype;
-  uint32_t root;
-  uint64_t source, destination; ///< where they begin, in the rank's memory
-  uint64_t elements;
+  struct Range {
+    uint64_t source, destination; ///< where they begin, in the rank's memory
+  };
+
+  Outline outline;
+  std::array<Range, kMaximumRanges>
+      ranges; ///< as many as the outline says; pages that none needs stay unused
 };
 
 /// What one rank writes and the others read.
@@ -32,7 +34,7 @@ struct alignas(64) RankState {
   std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 1> arrived{};
   std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
   std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
-  Posting posted{};                  ///< of the rank's current collective
+  Posting posted;                    ///< of the rank's current collective
 };
 
 /// Where the ranks of one set meet.

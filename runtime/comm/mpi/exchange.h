@@ -5,6 +5,7 @@
 #include "runtime/comm/grid.h"
 #include "runtime/comm/mpi/job.h"
 #include "runtime/comm/mpi/peers.h"
+#include "runtime/comm/outline.h"
 
 #include <array>
 #include <cstdint>
@@ -25,7 +26,7 @@ public:
   /// does this too, once there is something to overlap it with.
   bool agreed();
 
-  /// In a round, at most one of each for a place. Nothing is sent for no bytes.
+  /// In a round, to each place what it receives, in the same order.
   void send(uint64_t round, uint32_t place, const std::byte *data, uint64_t bytes);
   void receive(uint64_t round, uint32_t place, std::byte *data, uint64_t bytes);
   /// A message of no bytes both ways.
@@ -34,23 +35,24 @@ public:
   bool finish(uint64_t round);
 
 private:
-  /// What is told of a collective.
-  struct Posting {
-    CollectiveKind kind;
-    fb::Group group;
-    fb::DType dtype;
-    uint32_t root;
-    uint64_t elements;
-    bool operator==(const Posting &) const = default;
-  };
-  /// To receive from each place, then to send to each.
-  using Requests = std::vector<MPI_Request>;
+  /// Messages under way, and the places that they come from or go to. Grows to what the largest collective
+  /// needs.
+  struct Requests {
+    std::vector<MPI_Request> pending;
+    std::vector<uint32_t> places;
 
-  static Collective collectiveOf(const Posting &posting);
+    MPI_Request *add(uint32_t place) {
+      places.push_back(place);
+      return &pending.emplace_back(MPI_REQUEST_NULL);
+    }
+    void clear() {
+      pending.clear();
+      places.clear();
+    }
+  };
+
   bool finish(Requests &requests);
   bool isMissing(const Requests &requests, uint32_t rank) const;
-  MPI_Request &toReceive(Requests &requests, uint32_t place) { return requests[place]; }
-  MPI_Request &toSend(Requests &requests, uint32_t place) { return requests[members_.count + place]; }
   int rankAt(uint32_t place) const { return static_cast<int>(members_.rankAt(place)); }
   bool check(int code);
 
@@ -58,7 +60,7 @@ private:
   MpiPeers &peers_;
   Members members_{};
   int tag_ = 0;
-  Posting mine_{}, first_{};
+  Outline mine_, first_;
   Requests postings_;
   std::array<Requests, 2> rounds_; ///< by turns
   std::vector<int> done_;          ///< where MPI says what is done

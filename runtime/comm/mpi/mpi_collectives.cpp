@@ -45,18 +45,15 @@ bool MpiCollectives::run(const Collective &collective) {
 }
 
 bool MpiCollectives::move(const Collective &collective) {
-  const Range mine = part(collective, place());
   switch (collective.kind) {
   case CollectiveKind::kAllReduce:
-    // Only then does what was sent from the destination, where that is the source, change.
-    return reduceScatter(collective, collective.destination + mine.begin) &&
-           allGather(collective, collective.destination + mine.begin);
+    // Only then does what was sent from the destinations, where they are the sources, change.
+    return reduceScatter(collective) && allGather(collective);
   case CollectiveKind::kReduceScatter:
-    return reduceScatter(collective, collective.destination);
+    return reduceScatter(collective);
   case CollectiveKind::kAllGather:
-    if (collective.source != collective.destination + mine.begin)
-      std::copy_n(collective.source, mine.bytes(), collective.destination + mine.begin);
-    return allGather(collective, collective.source);
+    keepOwn(collective);
+    return allGather(collective);
   case CollectiveKind::kBroadcast:
     return broadcast(collective);
   case CollectiveKind::kBarrier:
@@ -65,68 +62,91 @@ bool MpiCollectives::move(const Collective &collective) {
   return false;
 }
 
-/// Writes the sum of this rank's part of all sources to `out`.
-bool MpiCollectives::reduceScatter(const Collective &collective, std::byte *out) {
-  const Range mine = part(collective, place());
+/// Writes what this rank sums of all ranks' sources.
+bool MpiCollectives::reduceScatter(const Collective &collective) {
+  const Share mine = share(collective, place());
   const auto begin = [&](uint64_t round) {
     for (uint32_t peer = 0; peer < members_.count; ++peer) {
       if (peer == place())
         continue;
-      const Range theirs = piece(part(collective, peer), round);
-      exchange_.receive(round, peer, staging(round, peer), piece(mine, round).bytes());
-      exchange_.send(round, peer, collective.source + theirs.begin, theirs.bytes());
+      mine.forEach(window(round), [&](const Stretch &stretch) {
+        exchange_.receive(round, peer, staging(round, peer) + stretch.inWindow, stretch.bytes);
+      });
+      share(collective, peer).forEach(window(round), [&](const Stretch &stretch) {
+        exchange_.send(round, peer, collective.ranges[stretch.range].source + stretch.begin, stretch.bytes);
+      });
     }
   };
   const auto end = [&](uint64_t round) {
     if (!exchange_.finish(round))
       return false;
-    sum(collective, round, out);
+    sum(collective, round);
     return true;
   };
-  return overlapped(pieces(collective), begin, end);
+  return overlapped(rounds(mine), begin, end);
 }
 
-/// Adds the pieces of a round to what belongs at `out`.
-void MpiCollectives::sum(const Collective &collective, uint64_t round, std::byte *out) {
-  const Range mine = part(collective, place()), range = piece(mine, round);
-  for (uint32_t peer = 0; peer < members_.count; ++peer)
-    inputs_[peer] = reinterpret_cast<const float *>(peer == place() ? collective.source + range.begin
-                                                                    : staging(round, peer));
-  treeSum_.sum(std::span(inputs_).first(members_.count),
-               reinterpret_cast<float *>(out + (range.begin - mine.begin)), range.bytes() / sizeof(float));
+/// Adds what came in a round to this rank's own.
+void MpiCollectives::sum(const Collective &collective, uint64_t round) {
+  share(collective, place()).forEach(window(round), [&](const Stretch &stretch) {
+    const CollectiveRange &range = collective.ranges[stretch.range];
+    for (uint32_t peer = 0; peer < members_.count; ++peer)
+      inputs_[peer] = reinterpret_cast<const float *>(
+          peer == place() ? range.source + stretch.begin : staging(round, peer) + stretch.inWindow);
+    treeSum_.sum(std::span(inputs_).first(members_.count),
+                 reinterpret_cast<float *>(range.destination + stretch.inPart),
+                 stretch.bytes / sizeof(float));
+  });
 }
 
-/// Sends this rank's part, which is at `own`, and receives the others'.
-bool MpiCollectives::allGather(const Collective &collective, const std::byte *own) {
-  const Range mine = part(collective, place());
+/// Copies this rank's parts to where they are in the whole, unless they are there already.
+void MpiCollectives::keepOwn(const Collective &collective) {
+  share(collective, place()).forEach([&](const Stretch &stretch) {
+    const CollectiveRange &range = collective.ranges[stretch.range];
+    if (range.source != range.destination + stretch.begin)
+      std::copy_n(range.source, stretch.bytes, range.destination + stretch.begin);
+  });
+}
+
+/// Sends this rank's share, its sums or its sources, and receives the others'.
+bool MpiCollectives::allGather(const Collective &collective) {
+  const bool sums = collective.kind == CollectiveKind::kAllReduce;
+  const Share mine = share(collective, place());
   const auto begin = [&](uint64_t round) {
-    const Range sent = piece(mine, round);
     for (uint32_t peer = 0; peer < members_.count; ++peer) {
       if (peer == place())
         continue;
-      const Range theirs = piece(part(collective, peer), round);
-      exchange_.receive(round, peer, collective.destination + theirs.begin, theirs.bytes());
-      exchange_.send(round, peer, own + (sent.begin - mine.begin), sent.bytes());
+      share(collective, peer).forEach(window(round), [&](const Stretch &stretch) {
+        exchange_.receive(round, peer, collective.ranges[stretch.range].destination + stretch.begin,
+                          stretch.bytes);
+      });
+      mine.forEach(window(round), [&](const Stretch &stretch) {
+        const CollectiveRange &range = collective.ranges[stretch.range];
+        exchange_.send(round, peer, (sums ? range.destination : range.source) + stretch.inPart,
+                       stretch.bytes);
+      });
     }
   };
-  return overlapped(pieces(collective), begin, [&](uint64_t round) { return exchange_.finish(round); });
+  return overlapped(rounds(mine), begin, [&](uint64_t round) { return exchange_.finish(round); });
 }
 
 bool MpiCollectives::broadcast(const Collective &collective) {
-  const Range whole{0, wholeBytes(collective)};
   const bool isRoot = collective.root == place();
-  if (isRoot && collective.source != collective.destination)
-    std::copy_n(collective.source, whole.end, collective.destination);
+  const Share all(collective, 1, 0);
+  for (const CollectiveRange &range : collective.ranges)
+    if (isRoot && range.source != range.destination)
+      std::copy_n(range.source, range.elements * elementBytes(range.dtype), range.destination);
   const auto begin = [&](uint64_t round) {
-    const Range sent = piece(whole, round);
-    if (!isRoot)
-      exchange_.receive(round, collective.root, collective.destination + sent.begin, sent.bytes());
-    for (uint32_t peer = 0; isRoot && peer < members_.count; ++peer)
-      if (peer != place())
-        exchange_.send(round, peer, collective.source + sent.begin, sent.bytes());
+    all.forEach(window(round), [&](const Stretch &stretch) {
+      const CollectiveRange &range = collective.ranges[stretch.range];
+      if (!isRoot)
+        exchange_.receive(round, collective.root, range.destination + stretch.begin, stretch.bytes);
+      for (uint32_t peer = 0; isRoot && peer < members_.count; ++peer)
+        if (peer != place())
+          exchange_.send(round, peer, range.source + stretch.begin, stretch.bytes);
+    });
   };
-  return overlapped((whole.end + pieceBytes_ - 1) / pieceBytes_, begin,
-                    [&](uint64_t round) { return exchange_.finish(round); });
+  return overlapped(rounds(all), begin, [&](uint64_t round) { return exchange_.finish(round); });
 }
 
 bool MpiCollectives::barrier() {
@@ -134,17 +154,6 @@ bool MpiCollectives::barrier() {
     if (peer != place())
       exchange_.meet(0, peer);
   return exchange_.finish(0);
-}
-
-/// What of a range goes in one message; empty after its end.
-MpiCollectives::Range MpiCollectives::piece(Range range, uint64_t index) const {
-  const uint64_t begin = std::min(range.begin + index * pieceBytes_, range.end);
-  return {begin, std::min(begin + pieceBytes_, range.end)};
-}
-
-/// Of the largest part, which is the first.
-uint64_t MpiCollectives::pieces(const Collective &collective) const {
-  return (part(collective, 0).bytes() + pieceBytes_ - 1) / pieceBytes_;
 }
 
 std::byte *MpiCollectives::staging(uint64_t round, uint32_t place) {

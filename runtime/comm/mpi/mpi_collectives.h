@@ -14,8 +14,8 @@
 namespace trainc {
 
 /// One rank's side of the collectives. A sum is an all-to-all, and a sum over the tree of tree_sum.h where
-/// the parts arrive: what MPI_Reduce adds first is its own choice. Large tensors go in pieces. For the thread
-/// that calls MPI; allocates when made, apart from what MPI does.
+/// the parts arrive: what MPI_Reduce adds first is its own choice. Shares go in pieces of one size: many
+/// small ranges together, a large tensor bit by bit. For the thread that calls MPI.
 class MpiCollectives {
 public:
   MpiCollectives(const MpiJob &job, Grid grid, MpiPeers &peers);
@@ -26,19 +26,19 @@ public:
   uint32_t ranksThatMet() const { return members_.count; }
 
 private:
-  using Range = ByteRange;
-
   bool move(const Collective &collective);
-  bool reduceScatter(const Collective &collective, std::byte *out);
-  void sum(const Collective &collective, uint64_t round, std::byte *out);
-  bool allGather(const Collective &collective, const std::byte *own);
+  bool reduceScatter(const Collective &collective);
+  void sum(const Collective &collective, uint64_t round);
+  void keepOwn(const Collective &collective);
+  bool allGather(const Collective &collective);
   bool broadcast(const Collective &collective);
   bool barrier();
-  Range part(const Collective &collective, uint32_t place) const {
-    return partOf(collective, members_.count, place);
+  Share share(const Collective &collective, uint32_t place) const {
+    return {collective, members_.count, place};
   }
-  Range piece(Range range, uint64_t index) const;
-  uint64_t pieces(const Collective &collective) const;
+  /// What of each share goes in one round, and how many rounds that makes.
+  Window window(uint64_t round) const { return {round * pieceBytes_, (round + 1) * pieceBytes_}; }
+  uint64_t rounds(const Share &share) const { return (share.bytes() + pieceBytes_ - 1) / pieceBytes_; }
   std::byte *staging(uint64_t round, uint32_t place);
   uint32_t place() const { return members_.placeOf(rank_); }
 

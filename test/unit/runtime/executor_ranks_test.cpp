@@ -29,15 +29,16 @@ public:
     place_ = communicator.rank() % plan.shard_ranks();
     fill("w0", first);
     fill("w1", second);
+    std::ranges::fill(buffer<int32_t>("c"), static_cast<int32_t>(place_));
   }
 
   Executor &executor() { return *executor_; }
-  std::span<float> buffer(std::string_view name) {
+  template <typename T = float> std::span<T> buffer(std::string_view name) {
     const auto &buffers = *executor_->plan().buffers();
     for (uint32_t i = 0; i < buffers.size(); ++i)
       if (buffers[i]->name()->string_view() == name) {
         const std::span<std::byte> bytes = executor_->buffer(i);
-        return {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)};
+        return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
       }
     ADD_FAILURE() << "no buffer " << name;
     return {};
@@ -97,6 +98,10 @@ TEST_P(ExecutorRanks, CollectivesGiveExpectedNumbers) {
     run.expectPart("w1", [&](uint64_t i) { return norm * second(i); });
     for (uint64_t i = 0; i < kWhole; ++i)
       ASSERT_EQ(run.buffer("u")[i], norm * second(i)) << i;
+    const auto integers = run.buffer<int32_t>("d");
+    ASSERT_EQ(integers.size(), 2 * GetParam().second);
+    for (size_t i = 0; i < integers.size(); ++i)
+      EXPECT_EQ(integers[i], static_cast<int32_t>(i / 2)) << i;
   });
 }
 
@@ -125,7 +130,7 @@ TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
     ASSERT_TRUE(run.executor().run("update").ok());
     EXPECT_GT(run.executor().waitSeconds(), 0);
     const uint64_t group = GetParam().second;
-    EXPECT_EQ(run.executor().sentBytes() - before, kWhole * 4 * (group - 1) / group);
+    EXPECT_EQ(run.executor().sentBytes() - before, kWhole * 4 * (group - 1) / group + 8 * (group - 1));
   });
 }
 

@@ -143,9 +143,13 @@ void PlanBuilder::start(Body &body, const CollectiveSpec &collective, uint32_t s
   start.kind = collective.kind;
   start.group = collective.group;
   start.slot = collective.slot;
-  start.source = std::make_unique<fb::Operand>(collective.source);
-  start.destination = std::make_unique<fb::Operand>(collective.destination);
-  start.elements = collective.elements;
+  for (const RangeSpec &spec : collective.ranges) {
+    auto &range = start.ranges.emplace_back(std::make_unique<fb::RangeT>());
+    range->source = std::make_unique<fb::Operand>(spec.source);
+    range->destination = std::make_unique<fb::Operand>(spec.destination);
+    range->elements = spec.elements;
+    range->dtype = spec.dtype;
+  }
   append(body, std::move(start), source);
   plan.slots = std::max(plan.slots, collective.slot + 1);
 }

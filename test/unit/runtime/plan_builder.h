@@ -19,12 +19,18 @@ struct ParamSpec {
   uint64_t bytes;
 };
 
-/// A collective of f32 in one of the plan's slots.
+/// One tensor that a collective moves.
+struct RangeSpec {
+  fb::Operand source, destination;
+  uint64_t elements; ///< of the whole tensor
+  fb::DType dtype = fb::DType::F32;
+};
+
+/// A collective in one of the plan's slots.
 struct CollectiveSpec {
   fb::CollectiveKind kind;
   uint32_t slot;
-  fb::Operand source, destination;
-  uint64_t elements; ///< of the whole tensor
+  std::vector<RangeSpec> ranges;
   fb::Group group = fb::Group::Shard;
 };
 
@@ -108,7 +114,8 @@ inline constexpr uint64_t kWhole = 192;
 ///   X = 2 W0, Y = X + W1, G1 = 2 Y, G0 = X + Y, h0 = part of G0's sum, h1 = part of G1's sum over all ranks,
 ///   norm = the sum of all elements of all ranks' Y, w1 = part of norm W1
 ///
-/// and update: u, whole on each rank, is gathered in place from all ranks' w1.
+/// and update, in one collective: u, whole on each rank, is gathered in place from all ranks' w1, and d, two
+/// integers of each rank, from their c.
 PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks);
 
 } // namespace trainc::test

@@ -17,6 +17,10 @@ constexpr size_t kGather0 = 0, kGather1 = 1, kWait0 = 2, kX = 3, kWait1 = 4, kG1
 
 PlanBuilder::Body &microOf(PlanBuilder &b) { return b.plan.entries[0]->instructions; }
 fb::StartT &startOf(PlanBuilder &b, size_t instruction) { return operation<fb::StartT>(b, 0, instruction); }
+/// The only range of a collective.
+fb::RangeT &rangeOf(PlanBuilder &b, size_t instruction) { return *startOf(b, instruction).ranges[0]; }
+/// The collective of u and C in update.
+fb::StartT &gatherBoth(PlanBuilder &b) { return operation<fb::StartT>(b, 1, 1); }
 uint32_t bufferOf(PlanBuilder &b, std::string_view name) {
   for (uint32_t i = 0; i < b.plan.buffers.size(); ++i)
     if (b.plan.buffers[i]->name == name)
@@ -46,28 +50,28 @@ const RanksRule kRanksRules[] = {
     {"group", [](auto &b) { startOf(b, kGather0).group = fb::Group(3); }, "group 3"},
     {"groupOfOne", [](auto &b) { startOf(b, kNormSum).group = fb::Group::Replica; },
      "all-reduce: expected a group of several ranks"},
-    {"sumType", [](auto &b) { startOf(b, kScatter1).dtype = fb::DType::BF16; },
+    {"sumType", [](auto &b) { rangeOf(b, kScatter1).dtype = fb::DType::BF16; },
      "reduce-scatter: expected a sum of f32, found bf16"},
-    {"bufferType", [](auto &b) { startOf(b, kGather0).dtype = fb::DType::I32; },
+    {"bufferType", [](auto &b) { rangeOf(b, kGather0).dtype = fb::DType::I32; },
      "all-gather source: expected a buffer of i32, found 'w0' of f32"},
-    {"noElements", [](auto &b) { startOf(b, kGather0).elements = 0; }, "expected 1 to"},
-    {"unevenElements", [](auto &b) { startOf(b, kGather0).elements = kWhole - 1; },
+    {"noElements", [](auto &b) { rangeOf(b, kGather0).elements = 0; }, "expected 1 to"},
+    {"unevenElements", [](auto &b) { rangeOf(b, kGather0).elements = kWhole - 1; },
      "expected a multiple of its group's 2 ranks, found 191 elements"},
-    {"noSource", [](auto &b) { startOf(b, kGather0).source.reset(); },
+    {"noSource", [](auto &b) { rangeOf(b, kGather0).source.reset(); },
      "all-gather source: expected one, found none"},
-    {"sourceExtent", [](auto &b) { startOf(b, kGather0).elements += 2; },
+    {"sourceExtent", [](auto &b) { rangeOf(b, kGather0).elements += 2; },
      "all-gather source: expected it within the 384 bytes of buffer 0 ('w0'), found 388"},
-    {"destinationExtent", [](auto &b) { *startOf(b, kGather0).destination = at(bufferOf(b, "W0"), 4); },
+    {"destinationExtent", [](auto &b) { *rangeOf(b, kGather0).destination = at(bufferOf(b, "W0"), 4); },
      "all-gather destination: expected it within"},
-    {"elementBorder", [](auto &b) { *startOf(b, kNormSum).source = at(bufferOf(b, "W0"), 2); },
+    {"elementBorder", [](auto &b) { *rangeOf(b, kNormSum).source = at(bufferOf(b, "W0"), 2); },
      "expected an offset in multiples of 4"},
-    {"wholeByRank", [](auto &b) { *startOf(b, kNormSum).source = at(bufferOf(b, "W0"), 0, 0, 4); },
+    {"wholeByRank", [](auto &b) { *rangeOf(b, kNormSum).source = at(bufferOf(b, "W0"), 0, 0, 4); },
      "all-reduce source: expected a rank stride of 0, found 4"},
-    {"partByRank", [](auto &b) { *operation<fb::StartT>(b, 1, 1).source = at(bufferOf(b, "u"), 0, 0, 128); },
+    {"partByRank", [](auto &b) { *gatherBoth(b).ranges[0]->source = at(bufferOf(b, "u"), 0, 0, 128); },
      "expected a rank stride of 0 or, for the rank's part of a whole, 384, found 128"},
-    {"sharedBytes", [](auto &b) { *startOf(b, kScatter1).destination = at(bufferOf(b, "G1")); },
+    {"sharedBytes", [](auto &b) { *rangeOf(b, kScatter1).destination = at(bufferOf(b, "G1")); },
      "reduce-scatter: expected source and destination apart, found shared bytes"},
-    {"wrongPartInPlace", [](auto &b) { *operation<fb::StartT>(b, 1, 1).source = at(bufferOf(b, "u")); },
+    {"wrongPartInPlace", [](auto &b) { *gatherBoth(b).ranges[0]->source = at(bufferOf(b, "u")); },
      "expected source and destination apart, or the source as the rank's part"},
     {"slotRange", [](auto &b) { b.plan.slots = 1; }, "start: expected a slot below 1, found 1"},
     {"slotTaken", [](auto &b) { startOf(b, kGather1).slot = 0; },
@@ -78,13 +82,18 @@ const RanksRule kRanksRules[] = {
      "expected a collective in slot 0, found none since"},
     {"waitsOutOfOrder", [](auto &b) { move(b, kWait1, kWait0); },
      "expected waits in the order of starts, found one for the all-gather of instruction 1"},
-    {"noWait", [](auto &b) { b.plan.entries[1]->instructions.pop_back(); },
+    {"noWait",
+     [](auto &b) {
+       PlanBuilder::Body &update = b.plan.entries[1]->instructions;
+       update.erase(update.begin() + 2, update.end());
+     },
      "entry update, instruction 1 (h.0: dist.all_gather at test.mlir:12): all-gather: expected a wait for it "
      "in the "
      "same entry"},
     {"startInLoop",
      [](auto &b) {
-       b.start(b.loop(microOf(b), 2), {AllReduce, 0, at(bufferOf(b, "norm")), at(bufferOf(b, "norm")), 1});
+       b.start(b.loop(microOf(b), 2),
+               {AllReduce, 0, {{at(bufferOf(b, "norm")), at(bufferOf(b, "norm")), 1}}});
      },
      "expected no collective in a loop"},
     {"waitInLoop", [](auto &b) { b.wait(b.loop(microOf(b), 1), 0); }, "expected no collective in a loop"},
@@ -101,7 +110,7 @@ const RanksRule kRanksRules[] = {
        move(b, microOf(b).size() - 1, kX);
      },
      "zero destination: it writes bytes that the all-gather of instruction 1"},
-    {"startsOnInFlight", [](auto &b) { *startOf(b, kGather1).destination = at(bufferOf(b, "W0")); },
+    {"startsOnInFlight", [](auto &b) { *rangeOf(b, kGather1).destination = at(bufferOf(b, "W0")); },
      "all-gather destination: it writes bytes that the all-gather of instruction 0"},
     {"inLoopInFlight",
      [](auto &b) {
@@ -111,10 +120,33 @@ const RanksRule kRanksRules[] = {
      "entry micro_step, instruction 3.0 (test.op at test.mlir:1): zero destination: it writes bytes"},
     {"anotherRanksPartInFlight",
      [](auto &b) {
-       b.zero(b.plan.entries[1]->instructions, at(bufferOf(b, "u"), 0, 0, 384), 384);
-       std::swap(b.plan.entries[1]->instructions[2], b.plan.entries[1]->instructions[3]);
+       PlanBuilder::Body &update = b.plan.entries[1]->instructions;
+       b.zero(update, at(bufferOf(b, "u"), 0, 0, 384), 384);
+       std::swap(update[2], update[4]);
      },
      "zero destination: it writes bytes that the all-gather of instruction 1"},
+    {"noRanges", [](auto &b) { gatherBoth(b).ranges.clear(); },
+     "all-gather: expected 1 to 1024 ranges, found 0"},
+    {"manyRanges",
+     [](auto &b) {
+       for (auto &ranges = gatherBoth(b).ranges; ranges.size() < 1025;)
+         ranges.push_back(std::make_unique<fb::RangeT>(*ranges[0]));
+     },
+     "all-gather: expected 1 to 1024 ranges, found 1025"},
+    {"rangeType", [](auto &b) { gatherBoth(b).ranges[1]->dtype = fb::DType(9); },
+     "all-gather of range 1: unknown dtype 9"},
+    {"rangeBufferType", [](auto &b) { gatherBoth(b).ranges[1]->dtype = fb::DType::F32; },
+     "all-gather source of range 1: expected a buffer of f32, found 'c' of i32"},
+    {"rangeExtent", [](auto &b) { gatherBoth(b).ranges[1]->elements += 2; },
+     "all-gather source of range 1: expected it within the 8 bytes"},
+    {"rangesShareBytes",
+     [](auto &b) { gatherBoth(b).ranges.push_back(std::make_unique<fb::RangeT>(*gatherBoth(b).ranges[0])); },
+     "all-gather: expected ranges apart, but for what several read, found shared bytes of ranges 0 and 2"},
+    {"rangeReadInFlight",
+     [](auto &b) { std::swap(b.plan.entries[1]->instructions[2], b.plan.entries[1]->instructions[3]); },
+     "copy source: it reads bytes that the all-gather of instruction 1"},
+    {"rangeMissing", [](auto &b) { gatherBoth(b).ranges.pop_back(); },
+     "copy source: expected bytes written as 'C', found some that nothing in the entry has written before"},
     {"rankStrideExtent", [](auto &b) { *copyW1Of(b).source = at(bufferOf(b, "Z"), 0, 0, 388); },
      "found 384 bytes at 0, 1 times 0 bytes apart, on 2 ranks 388 bytes apart"},
     {"rankStrideOverflow", [](auto &b) { *copyW1Of(b).source = at(bufferOf(b, "Z"), 0, 0, ~uint64_t{3}); },
@@ -183,6 +215,15 @@ TEST(CollectivePlan, SourcesInFlightMayBeRead) {
   EXPECT_EQ(messageOf(builder), "accepted");
 }
 
+TEST(CollectivePlan, RangesMayReadTheSame) {
+  PlanBuilder builder = ranksPlan(2, 2);
+  auto &ranges = gatherBoth(builder).ranges;
+  ranges.push_back(std::make_unique<fb::RangeT>(*ranges[1]));
+  *ranges[2]->destination = at(bufferOf(builder, "d"));
+  builder.plan.entries[1]->instructions.pop_back();
+  EXPECT_EQ(messageOf(builder), "accepted");
+}
+
 TEST(CollectivePlan, PartsNeedRanksThatDivide) {
   PlanBuilder builder = fullPlan();
   *operation<fb::CopyT>(builder, 3, 2).source = at(6, 0, 0, 4);
@@ -210,8 +251,9 @@ TEST(CollectivePlan, AFlatTensorHoldsLittleBesideItsStates) {
 
 TEST(CollectivePlan, PartsBelongToTheShardGroup) {
   PlanBuilder builder = ranksPlan(4, 2);
-  operation<fb::StartT>(builder, 1, 1).group = fb::Group::Replica; // whose places are not those of the parts
-  EXPECT_THAT(messageOf(builder), HasSubstr("all-gather source: expected a rank stride of 0, found 384"));
+  gatherBoth(builder).group = fb::Group::Replica; // whose places are not those of the parts
+  EXPECT_THAT(messageOf(builder),
+              HasSubstr("all-gather source of range 0: expected a rank stride of 0, found 384"));
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "test/unit/runtime/plan_mutants.h"
 
+#include "runtime/plan/dtype.h"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -59,7 +61,7 @@ bool destroys(const Timeline &b, const Timeline &a) {
 /// The instructions of one entry, as far as faults depend on them.
 class EntryModel {
 public:
-  EntryModel(const fb::PlanT &plan, const fb::EntryT &entry) : plan_(plan) {
+  EntryModel(const fb::PlanT &plan, const fb::EntryT &entry) : plan_(plan), entry_(entry) {
     std::map<uint32_t, std::vector<Touch>> started;
     for (const auto &instruction : entry.instructions) {
       std::vector<Touch> &touches = touches_.emplace_back();
@@ -81,6 +83,33 @@ public:
 
   /// Whether instruction `j` reads scratch that of all before it only `i` has written.
   bool feeds(size_t i, size_t j) const { return feeders_[j].contains(i); }
+
+  /// Whether scratch is read that nothing but this range of the Start `start` has written to the buffer.
+  bool isMissed(size_t start, const fb::RangeT &range) const {
+    const Touch missed = touch(*range.destination, rest(*range.destination), 1, true);
+    bool read = false;
+    for (size_t i = 0; i < touches_.size(); ++i) {
+      if (i == start || entry_.instructions[i]->operation.type == fb::Operation::Wait)
+        continue;
+      for (const Touch &touch : touches_[i]) {
+        if (touch.buffer != missed.buffer)
+          continue;
+        if (touch.writes)
+          return false;
+        read |= i > start && conflict(touch, missed);
+      }
+    }
+    return read && plan_.arenas[missed.arena]->name == "scratch";
+  }
+
+  /// Whether each of two ranges of a collective has room where the other one goes.
+  bool fitElsewhere(const fb::StartT &start, const fb::RangeT &a, const fb::RangeT &b) const {
+    const auto bytes = [&](const fb::RangeT &range) {
+      const uint64_t parts = start.kind == fb::CollectiveKind::ReduceScatter ? ranksOf(start.group) : 1;
+      return range.elements * elementBytes(range.dtype) / parts;
+    };
+    return a.dtype == b.dtype && bytes(a) <= rest(*b.destination) && bytes(b) <= rest(*a.destination);
+  }
 
   /// The uses of scratch buffers by index.
   std::map<uint32_t, Timeline> timelines() const {
@@ -138,12 +167,19 @@ private:
       for (const auto &inner : loop->body)
         add(*inner, loop->count, out);
     } else if (const fb::StartT *start = instruction.operation.AsStart()) {
-      out.push_back(touch(*start->source, rest(*start->source), 1, false));
-      out.push_back(touch(*start->destination, rest(*start->destination), 1, true));
+      for (const auto &range : start->ranges) {
+        out.push_back(touch(*range->source, rest(*range->source), 1, false));
+        out.push_back(touch(*range->destination, rest(*range->destination), 1, true));
+      }
       if (start->kind == fb::CollectiveKind::AllReduce)
         for (Touch &each : out)
           each.sum = start;
     }
+  }
+
+  uint32_t ranksOf(fb::Group group) const {
+    const uint32_t replicas = plan_.ranks / plan_.shard_ranks;
+    return group == fb::Group::All ? plan_.ranks : group == fb::Group::Shard ? plan_.shard_ranks : replicas;
   }
 
   /// Collectives' operands reach to the end of their buffers, or not much less far.
@@ -161,6 +197,7 @@ private:
   }
 
   const fb::PlanT &plan_;
+  const fb::EntryT &entry_;
   std::vector<std::vector<Touch>> touches_; ///< by instruction; a wait has those of what it waits for
   std::vector<std::set<size_t>> feeders_;   ///< by instruction
 };
@@ -174,14 +211,18 @@ bool sameOperand(const fb::Operand &a, const fb::Operand &b) {
   return a.buffer() == b.buffer() && a.offset() == b.offset() && a.rank_stride() == b.rank_stride();
 }
 
+bool sameRange(const std::unique_ptr<fb::RangeT> &a, const std::unique_ptr<fb::RangeT> &b) {
+  return a->elements == b->elements && sameOperand(*a->source, *b->source) &&
+         sameOperand(*a->destination, *b->destination);
+}
+
 /// Whether to swap two collective instructions changes nothing.
 bool same(const fb::InstructionT &a, const fb::InstructionT &b) {
   const fb::StartT *startA = a.operation.AsStart(), *startB = b.operation.AsStart();
   const fb::WaitT *waitA = a.operation.AsWait(), *waitB = b.operation.AsWait();
   if (startA && startB)
     return startA->kind == startB->kind && startA->group == startB->group && startA->slot == startB->slot &&
-           startA->elements == startB->elements && sameOperand(*startA->source, *startB->source) &&
-           sameOperand(*startA->destination, *startB->destination);
+           std::ranges::equal(startA->ranges, startB->ranges, sameRange);
   return waitA && waitB && waitA->slot == waitB->slot;
 }
 
@@ -195,6 +236,8 @@ public:
       for (size_t i = 0; i < plan_.entries[entry]->instructions.size(); ++i) {
         drop(entry, i);
         lengthen(entry, i);
+        if (const fb::StartT *start = instruction(entry, i).operation.AsStart())
+          changeRanges(model, entry, i, *start);
         for (size_t j = i + 1; j < plan_.entries[entry]->instructions.size(); ++j)
           swap(model, entry, i, j);
       }
@@ -223,17 +266,37 @@ private:
 
   void lengthen(size_t entry, size_t i) {
     const fb::Operation type = instruction(entry, i).operation.type;
-    if (type != fb::Operation::Copy && type != fb::Operation::Zero && type != fb::Operation::Start)
+    if (type != fb::Operation::Copy && type != fb::Operation::Zero)
       return;
     add("lengthen", entry, std::to_string(i), [=](fb::PlanT &plan) {
       auto &operation = plan.entries[entry]->instructions[i]->operation;
       if (fb::CopyT *copy = operation.AsCopy())
         copy->bytes += 4;
-      else if (fb::ZeroT *zero = operation.AsZero())
-        zero->bytes += 4;
       else
-        operation.AsStart()->elements += plan.ranks; // a multiple of any group
+        operation.AsZero()->bytes += 4;
     });
+  }
+
+  void changeRanges(const EntryModel &model, size_t entry, size_t i, const fb::StartT &start) {
+    const auto rangesOf = [=](fb::PlanT &plan) -> auto & {
+      return plan.entries[entry]->instructions[i]->operation.AsStart()->ranges;
+    };
+    for (size_t r = 0; r < start.ranges.size(); ++r) {
+      const std::string what = fmt::format("range {} of {}", r, i);
+      add("lengthen", entry, what, [=](fb::PlanT &plan) {
+        rangesOf(plan)[r]->elements += plan.ranks; // a multiple of any group
+      });
+      if (start.ranges.size() > 1 && model.isMissed(i, *start.ranges[r]))
+        add("drop", entry, what, [=](fb::PlanT &plan) {
+          rangesOf(plan).erase(rangesOf(plan).begin() + static_cast<ptrdiff_t>(r));
+        });
+      for (size_t s = r + 1; s < start.ranges.size(); ++s)
+        if (!model.fitElsewhere(start, *start.ranges[r], *start.ranges[s]))
+          add("swap", entry, fmt::format("destinations of ranges {} and {} of {}", r, s, i),
+              [=](fb::PlanT &plan) {
+                std::swap(rangesOf(plan)[r]->destination, rangesOf(plan)[s]->destination);
+              });
+    }
   }
 
   void swap(const EntryModel &model, size_t entry, size_t i, size_t j) {

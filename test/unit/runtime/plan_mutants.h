@@ -17,12 +17,12 @@ struct Mutant {
 };
 
 /// All faults of these kinds in `plan`, which must be valid:
-///   drop      a start or a wait
+///   drop      a start, a wait, or a range that alone writes what is read
 ///   swap      two instructions of which one depends on the other: one starts or waits for a collective and
-///   they
-///             share bytes that one writes, or one reads what the other alone has written to scratch
+///             they share bytes that one writes, or one reads what the other alone has written to scratch;
+///             or the destinations of two ranges of which one has no room there
 ///   overlap   two buffers whose values are needed at the same time
-///   lengthen  a copy, a zeroing or a collective
+///   lengthen  a copy, a zeroing or a range of a collective
 std::vector<Mutant> mutants(const fb::PlanT &plan);
 
 } // namespace trainc::test

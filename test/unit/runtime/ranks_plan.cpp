@@ -13,7 +13,7 @@ constexpr uint32_t kPersistent = PlanBuilder::kPersistent, kScratch = PlanBuilde
 
 /// Indices of the plan's buffers: capital letters for whole tensors.
 struct RanksBuffers {
-  uint32_t w0, w1, h0, h1, norm, u, W0, W1, X, Y, Z, G0, G1, g0, g1;
+  uint32_t w0, w1, h0, h1, norm, u, c, d, W0, W1, X, Y, Z, G0, G1, C, g0, g1;
 };
 
 /// Indices of the plan's kernels.
@@ -22,6 +22,7 @@ struct RanksKernels {
 };
 
 RanksBuffers addRanksBuffers(PlanBuilder &b, uint64_t part) {
+  const uint64_t integers = uint64_t{2} * b.plan.shard_ranks;
   const auto whole = [&](const char *name) {
     return b.buffer(name, kScratch, DType::F32, kWhole, Role::Activation);
   };
@@ -31,6 +32,8 @@ RanksBuffers addRanksBuffers(PlanBuilder &b, uint64_t part) {
           .h1 = b.buffer("h1", kPersistent, DType::F32, part, Role::Gradient),
           .norm = b.buffer("norm", kPersistent, DType::F32, 1),
           .u = b.buffer("u", kPersistent, DType::F32, kWhole, Role::Cache),
+          .c = b.buffer("c", kPersistent, DType::I32, 2),
+          .d = b.buffer("d", kPersistent, DType::I32, integers, Role::Cache),
           .W0 = whole("W0"),
           .W1 = whole("W1"),
           .X = whole("X"),
@@ -38,6 +41,7 @@ RanksBuffers addRanksBuffers(PlanBuilder &b, uint64_t part) {
           .Z = whole("Z"),
           .G0 = whole("G0"),
           .G1 = whole("G1"),
+          .C = b.buffer("C", kScratch, DType::I32, integers),
           .g0 = b.buffer("g0", kScratch, DType::F32, part),
           .g1 = b.buffer("g1", kScratch, DType::F32, part)};
 }
@@ -59,10 +63,10 @@ void addRanksStates(PlanBuilder &b, const RanksBuffers &x) {
 }
 
 /// Sums over all ranks: over a shard group, then over its replicas where there are several.
-void finishSum(PlanBuilder &b, PlanBuilder::Body &body, uint32_t buffer, uint64_t elements) {
+void finishSums(PlanBuilder &b, PlanBuilder::Body &body, const RanksBuffers &x, uint64_t part) {
   if (b.plan.shard_ranks == b.plan.ranks)
     return;
-  b.start(body, {AllReduce, 0, at(buffer), at(buffer), elements, fb::Group::Replica});
+  b.start(body, {AllReduce, 0, {{at(x.h0), at(x.h0), part}, {at(x.h1), at(x.h1), part}}, fb::Group::Replica});
   b.wait(body, 0);
 }
 
@@ -80,32 +84,36 @@ PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
                  scatter = b.source("h.0: dist.reduce_scatter", 30);
 
   PlanBuilder::Body &micro = b.entry("micro_step").instructions;
-  b.start(micro, {AllGather, 0, at(x.w0), at(x.W0), kWhole}, gather);
-  b.start(micro, {AllGather, 1, at(x.w1), at(x.W1), kWhole}, gather);
+  b.start(micro, {AllGather, 0, {{at(x.w0), at(x.W0), kWhole}}}, gather);
+  b.start(micro, {AllGather, 1, {{at(x.w1), at(x.W1), kWhole}}}, gather);
   b.wait(micro, 0, gather);
   b.launch(micro, k.sum, {at(x.W0), at(x.W0), at(x.X)});
   b.wait(micro, 1, gather);
   b.launch(micro, k.sum, {at(x.X), at(x.W1), at(x.Y)});
   b.launch(micro, k.sum, {at(x.Y), at(x.Y), at(x.G1)});
-  b.start(micro, {ReduceScatter, 0, at(x.G1), at(x.g1), kWhole}, scatter);
+  b.start(micro, {ReduceScatter, 0, {{at(x.G1), at(x.g1), kWhole}}}, scatter);
   b.launch(micro, k.sum, {at(x.X), at(x.Y), at(x.G0)});
-  b.start(micro, {ReduceScatter, 1, at(x.G0), at(x.g0), kWhole}, scatter);
+  b.start(micro, {ReduceScatter, 1, {{at(x.G0), at(x.g0), kWhole}}}, scatter);
   b.wait(micro, 0, scatter);
   b.copy(micro, at(x.g1), at(x.h1), partBytes);
   b.wait(micro, 1, scatter);
   b.copy(micro, at(x.g0), at(x.h0), partBytes);
-  finishSum(b, micro, x.h0, part);
-  finishSum(b, micro, x.h1, part);
+  finishSums(b, micro, x, part);
   b.launch(micro, k.total, {at(x.Y), at(x.norm)});
-  b.start(micro, {AllReduce, 0, at(x.norm), at(x.norm), 1, fb::Group::All});
+  b.start(micro, {AllReduce, 0, {{at(x.norm), at(x.norm), 1}}, fb::Group::All});
   b.wait(micro, 0);
   b.launch(micro, k.scale, {at(x.W1), at(x.norm), at(x.Z)});
   b.copy(micro, at(x.Z, 0, 0, partBytes), at(x.w1), partBytes);
 
   PlanBuilder::Body &update = b.entry("update").instructions;
   b.copy(update, at(x.w1), at(x.u, 0, 0, partBytes), partBytes);
-  b.start(update, {AllGather, 0, at(x.u, 0, 0, partBytes), at(x.u), kWhole}, gather);
+  const uint64_t integers = uint64_t{2} * shardRanks;
+  b.start(
+      update,
+      {AllGather, 0, {{at(x.u, 0, 0, partBytes), at(x.u), kWhole}, {at(x.c), at(x.C), integers, DType::I32}}},
+      gather);
   b.wait(update, 0, gather);
+  b.copy(update, at(x.C), at(x.d), integers * 4);
   return b;
 }
 

@@ -6,19 +6,27 @@ namespace trainc {
 namespace {
 
 TEST(Collectives, DescribeThemselves) {
-  EXPECT_EQ(describe({.kind = CollectiveKind::kAllReduce, .elements = 7}), "all-reduce of 7 f32");
-  EXPECT_EQ(describe({.kind = CollectiveKind::kBroadcast, .dtype = fb::DType::U8, .elements = 8, .root = 1}),
-            "broadcast of 8 u8 from place 1");
+  const CollectiveRange range{.elements = 7}, ranges[] = {range, {.elements = 3}},
+                                              mixed[] = {range, {.elements = 3, .dtype = fb::DType::BF16}};
+  const std::span<const CollectiveRange> one(&range, 1);
+  EXPECT_EQ(describe({.kind = CollectiveKind::kAllReduce, .ranges = one}), "all-reduce of 7 f32");
+  EXPECT_EQ(describe({.kind = CollectiveKind::kBroadcast, .root = 1, .ranges = one}),
+            "broadcast of 7 f32 from place 1");
   EXPECT_EQ(describe({.kind = CollectiveKind::kBarrier}), "barrier");
-  EXPECT_EQ(describe({.kind = CollectiveKind::kAllGather, .group = fb::Group::Shard, .elements = 4}),
-            "all-gather of 4 f32 over the shard group");
+  EXPECT_EQ(describe({.kind = CollectiveKind::kAllGather, .group = fb::Group::Shard, .ranges = ranges}),
+            "all-gather of 10 f32 in 2 ranges over the shard group");
+  EXPECT_EQ(describe({.kind = CollectiveKind::kAllGather, .ranges = mixed}),
+            "all-gather of 34 u8 in 2 ranges");
   EXPECT_EQ(describe({.kind = CollectiveKind::kBarrier, .group = fb::Group::Replica}),
             "barrier over the replica group");
 }
 
 TEST(Collectives, BytesOfUnevenPartsAreRoundedDown) {
-  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .elements = 10}, 3), 53U); // 53 1/3
-  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .elements = 10}, 1), 0U);
+  const CollectiveRange ranges[] = {{.elements = 10}, {.elements = 1}};
+  const std::span<const CollectiveRange> one(ranges, 1);
+  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .ranges = one}, 3), 53U); // 53 1/3
+  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .ranges = one}, 1), 0U);
+  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .ranges = ranges}, 3), 53U + 5) << "as apart";
 }
 
 } // namespace

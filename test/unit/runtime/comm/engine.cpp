@@ -27,9 +27,8 @@ std::span<float> Rank::allocateValues(uint64_t elements) {
 
 void Rank::start(uint32_t slot, Collective collective, std::span<const float> source,
                  std::span<float> destination) {
-  collective.source = reinterpret_cast<const std::byte *>(source.data());
-  collective.destination = reinterpret_cast<std::byte *>(destination.data());
-  collective.elements = std::max(source.size(), destination.size());
+  ranges_[slot] = rangeOf(source, destination);
+  collective.ranges = std::span(&ranges_[slot], 1);
   communicator_.start(slot, collective);
 }
 

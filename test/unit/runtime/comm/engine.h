@@ -4,6 +4,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ public:
   /// allocate(), filled with value().
   std::span<float> allocateValues(uint64_t elements);
 
-  /// Source, destination and the number of elements are filled in.
+  /// One range: source, destination and the number of elements are filled in.
   void start(uint32_t slot, Collective collective, std::span<const float> source,
              std::span<float> destination);
   /// Expects success.
@@ -51,6 +52,7 @@ public:
 private:
   Communicator &communicator_;
   Grid grid_;
+  std::array<CollectiveRange, 64> ranges_; ///< by slot
 };
 
 /// Runs `body` on every rank, or on the one that this process is. What it expects in vain on any of them

@@ -143,6 +143,35 @@ TEST(CommFailure, PlansThatDifferAreFound) {
                           "byte 12 where rank 0 started all-reduce of 6 f32 from byte 0 to byte 0"));
 }
 
+TEST(CommFailure, TheRangeThatDiffersIsNamed) {
+  Ranks ranks(2, 4096);
+  const auto a = ranks.allocate(16), b = ranks.allocate(16);
+  std::array<std::array<CollectiveRange, 2>, 2> ranges;
+  for (const uint32_t rank : {0U, 1U}) {
+    const std::span<float> second = b[rank].subspan(rank, 8);
+    ranges[rank] = {test::rangeOf(a[rank], a[rank]), test::rangeOf(second, second)};
+    ranks[rank].start(0, {.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
+  }
+  EXPECT_THAT(
+      ranks[0].wait(0).message(),
+      HasSubstr("rank 1 failed: its plan differs: it started all-reduce of 24 f32 in 2 ranges, range 1 "
+                "from byte 68 to byte 68 where rank 0 started all-reduce of 24 f32 in 2 ranges, range 1 "
+                "from byte 64 to byte 64"));
+}
+
+TEST(CommFailure, RangesOfOtherSizesAreFound) {
+  Ranks ranks(2, 4096);
+  const auto a = ranks.allocate(16), b = ranks.allocate(16);
+  std::array<std::array<CollectiveRange, 2>, 2> ranges;
+  for (const uint32_t rank : {0U, 1U}) {
+    const size_t first = 8 - rank, second = 8 + rank; // as many together
+    ranges[rank] = {test::rangeOf(a[rank].first(first), a[rank].first(first)),
+                    test::rangeOf(b[rank].first(second), b[rank].first(second))};
+    ranks[rank].start(0, {.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
+  }
+  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: its plan differs"));
+}
+
 TEST(CommFailure, PlansWithOtherAddressesAreFound) {
   for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
                           CollectiveKind::kAllGather, CollectiveKind::kBroadcast}) {

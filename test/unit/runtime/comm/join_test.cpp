@@ -48,8 +48,8 @@ TEST(LocalJoin, RanksShareMemory) {
     TRAINC_ASSIGN_OR_RETURN(std::byte *const bytes, communicator.allocate("value", sizeof(float)));
     auto *value = reinterpret_cast<float *>(bytes);
     *value = static_cast<float>(rank + 1);
-    communicator.start(
-        0, {.kind = CollectiveKind::kAllReduce, .source = bytes, .destination = bytes, .elements = 1});
+    const CollectiveRange range{.source = bytes, .destination = bytes, .elements = 1};
+    communicator.start(0, {.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
     TRAINC_RETURN_IF_ERROR(communicator.wait(0));
     return *value == 6 ? Status() : failed("{}", *value);
   };

@@ -23,9 +23,12 @@ void misbehave(Communicator &communicator, std::string_view how) {
     sleep(600);
 }
 
-void allReduce(Communicator &communicator, std::byte *values, uint64_t elements) {
-  communicator.start(
-      3, {.kind = CollectiveKind::kAllReduce, .source = values, .destination = values, .elements = elements});
+CollectiveRange inPlace(std::byte *values, uint64_t elements) {
+  return {.source = values, .destination = values, .elements = elements};
+}
+
+void allReduce(Communicator &communicator, const CollectiveRange &range) {
+  communicator.start(3, {.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
 }
 
 int run(std::string_view how) {
@@ -36,7 +39,8 @@ int run(std::string_view how) {
   }
   Communicator &communicator = **opened;
   std::byte *values = *communicator.allocate("values", kElements * sizeof(float));
-  allReduce(communicator, values, kElements);
+  const CollectiveRange whole = inPlace(values, kElements), half = inPlace(values, kElements / 2);
+  allReduce(communicator, whole);
   if (!communicator.wait(3).ok())
     return 1;
   const bool isOdd = communicator.rank() == 1;
@@ -46,7 +50,7 @@ int run(std::string_view how) {
   if (isOdd && how == "slow") // at work for longer than the timeout
     for (; steadySeconds() < before + 2; usleep(1000))
       communicator.noteProgress();
-  allReduce(communicator, values, isOdd && how == "differ" ? kElements / 2 : kElements);
+  allReduce(communicator, isOdd && how == "differ" ? half : whole);
   if (isOdd && how == "leave")
     return 0; // without the wait
   const Status status = communicator.wait(3);

@@ -30,10 +30,9 @@ public:
   }
 
   Status allReduce() {
-    communicator_->start(3, {.kind = CollectiveKind::kAllReduce,
-                             .source = reinterpret_cast<const std::byte *>(values_),
-                             .destination = reinterpret_cast<std::byte *>(values_),
-                             .elements = kElements});
+    const std::span<float> values(values_, kElements);
+    const CollectiveRange range = test::rangeOf(values, values);
+    communicator_->start(3, {.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
     return communicator_->wait(3);
   }
 

@@ -47,7 +47,7 @@ std::vector<float> treeSums(uint32_t ranks, uint64_t elements) {
 }
 
 Ranks::Ranks(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options)
-    : group_(makeGroup(ranks, bytesPerRank, options)) {
+    : group_(makeGroup(ranks, bytesPerRank, options)), ranges_(ranks) {
   for (uint32_t rank = 0; rank < ranks; ++rank) {
     auto communicator = group_.communicator(rank);
     EXPECT_TRUE(communicator.ok()) << communicator.status().message();
@@ -75,9 +75,8 @@ std::vector<std::span<float>> Ranks::allocateValues(uint64_t elements) {
 
 void Ranks::start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
                   std::span<float> destination) {
-  collective.source = reinterpret_cast<const std::byte *>(source.data());
-  collective.destination = reinterpret_cast<std::byte *>(destination.data());
-  collective.elements = std::max(source.size(), destination.size());
+  ranges_[rank][slot] = rangeOf(source, destination);
+  collective.ranges = std::span(&ranges_[rank][slot], 1);
   ranks_[rank]->start(slot, collective);
 }
 

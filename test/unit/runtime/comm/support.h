@@ -3,6 +3,8 @@
 
 #include "runtime/comm/local/local_group.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -32,6 +34,12 @@ inline bool sameBits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
 }
 
+inline CollectiveRange rangeOf(std::span<const float> source, std::span<float> destination) {
+  return {.source = reinterpret_cast<const std::byte *>(source.data()),
+          .destination = reinterpret_cast<std::byte *>(destination.data()),
+          .elements = std::max(source.size(), destination.size())};
+}
+
 /// All ranks of a group, driven by one thread: start() returns at once, so it can start one rank after the
 /// other.
 class Ranks {
@@ -48,7 +56,7 @@ public:
   /// allocate(), filled with value().
   std::vector<std::span<float>> allocateValues(uint64_t elements);
 
-  /// Source, destination and the number of elements are filled in.
+  /// One range: source, destination and the number of elements are filled in.
   void start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
              std::span<float> destination);
   void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
@@ -67,6 +75,7 @@ public:
 private:
   LocalGroup group_;
   std::vector<std::unique_ptr<Communicator>> ranks_;
+  std::vector<std::array<CollectiveRange, 64>> ranges_; ///< by rank and slot
 };
 
 } // namespace trainc::test

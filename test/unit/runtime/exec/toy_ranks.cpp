@@ -14,30 +14,13 @@ using Body = PlanBuilder::Body;
 /// Elements on a border of 64 bytes.
 constexpr uint64_t kBorder = 16;
 
-void start(Body &body, fb::StartT start, fb::Operand from, fb::Operand to, uint32_t source) {
-  start.dtype = DType::F32;
-  start.source = std::make_unique<fb::Operand>(from);
-  start.destination = std::make_unique<fb::Operand>(to);
-  auto &instruction = body.emplace_back(std::make_unique<fb::InstructionT>());
-  instruction->operation.Set(std::move(start));
-  instruction->source = source;
+/// Starts a collective and waits for it.
+void collective(PlanBuilder &b, Body &body, const CollectiveSpec &spec, uint32_t source) {
+  b.start(body, spec, source);
+  b.wait(body, spec.slot, source);
 }
 
-void wait(Body &body, uint32_t slot, uint32_t source) {
-  fb::WaitT wait;
-  wait.slot = slot;
-  auto &instruction = body.emplace_back(std::make_unique<fb::InstructionT>());
-  instruction->operation.Set(std::move(wait));
-  instruction->source = source;
-}
-
-void allReduce(Body &body, uint32_t buffer, uint64_t elements, uint32_t source) {
-  fb::StartT sum;
-  sum.kind = CollectiveKind::AllReduce;
-  sum.elements = elements;
-  start(body, std::move(sum), at(buffer), at(buffer), source);
-  wait(body, 0, source);
-}
+RangeSpec inPlace(uint32_t buffer, uint64_t elements) { return {at(buffer), at(buffer), elements}; }
 
 uint32_t find(const PlanBuilder &b, std::string_view name) {
   const auto found = std::ranges::find(b.plan.buffers, name, [](const auto &buffer) { return buffer->name; });
@@ -75,10 +58,15 @@ void countTargets(PlanBuilder &b, uint64_t accumulate) {
 
 /// Targets, gradients and losses are those of all ranks.
 void sumOverRanks(PlanBuilder &b, uint32_t source) {
-  allReduce(entry(b, "begin_step").instructions, find(b, "targets"), 1, source);
+  collective(b, entry(b, "begin_step").instructions,
+             {CollectiveKind::AllReduce, 0, {inPlace(find(b, "targets"), 1)}, fb::Group::All}, source);
   Body sums;
-  allReduce(sums, find(b, "wte.gradient"), kToyWeights, source);
-  allReduce(sums, find(b, "loss"), 1, source);
+  collective(b, sums,
+             {CollectiveKind::AllReduce,
+              0,
+              {inPlace(find(b, "wte.gradient"), kToyWeights), inPlace(find(b, "loss"), 1)},
+              fb::Group::All},
+             source);
   prepend(entry(b, "update"), std::move(sums));
 }
 
@@ -112,13 +100,8 @@ Divided divide(PlanBuilder &b, const std::string &state, const std::string &buff
   return result;
 }
 
-void gather(Body &body, const Divided &tensor, uint32_t shardRanks, uint32_t source) {
-  fb::StartT gather;
-  gather.kind = CollectiveKind::AllGather;
-  gather.group = fb::Group::Shard;
-  gather.elements = tensor.elements * shardRanks;
-  start(body, std::move(gather), at(tensor.part), at(tensor.whole), source);
-  wait(body, 0, source);
+RangeSpec gathered(const Divided &tensor, uint32_t shardRanks) {
+  return {at(tensor.part), at(tensor.whole), tensor.elements * shardRanks};
 }
 
 void keepPart(PlanBuilder &b, Body &body, const Divided &tensor) {
@@ -129,10 +112,11 @@ void divideStates(PlanBuilder &b, uint32_t shardRanks, uint32_t source) {
   const Divided weights = divide(b, "wte.weight", "wte", shardRanks);
   const Divided momentum = divide(b, "exp_avg.wte.weight", "exp_avg.wte", shardRanks);
   for (const char *name : {"begin_step", "eval", "prefill"}) {
-    Body first;
-    gather(first, weights, shardRanks, source);
+    CollectiveSpec gather{CollectiveKind::AllGather, 0, {gathered(weights, shardRanks)}};
     if (std::string_view(name) == "begin_step")
-      gather(first, momentum, shardRanks, source);
+      gather.ranges.push_back(gathered(momentum, shardRanks));
+    Body first;
+    collective(b, first, gather, source);
     prepend(entry(b, name), std::move(first));
   }
   for (const char *name : {"init", "update"}) {
@@ -147,7 +131,6 @@ PlanBuilder toyPlan(uint32_t ranks, uint32_t shardRanks) {
   PlanBuilder b = toyPlan();
   b.plan.ranks = ranks;
   b.plan.shard_ranks = shardRanks;
-  b.plan.slots = ranks > 1 ? 1 : 0;
   b.plan.training->accumulate = kToyMicroBatches / ranks;
   const uint32_t source = b.source("wte: dist.collective", 9);
   countTargets(b, b.plan.training->accumulate);
