@@ -23,6 +23,9 @@ def Dist_Dialect : Dialect {
     %sum = dist.wait %pending : tensor<768x768xf32>
     ```
 
+    Starts of the same kind and group that have the same `message` are one after the other and go together: one collective of the plan.
+    Sums may name the parameters' state `of` whose gradients they are.
+
     Where states are divided inside groups of ranks (hybrid sharding), a collective may be `in shard`, the ranks of one group, or `in replica`,
     the ranks that have the same part.
 
@@ -65,24 +68,27 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "AllReduce", [SameO
     Element by element, in the order of a binary tree over the ranks' numbers that is aligned at powers of two,
     ((0 + 1) + (2 + 3)) + ..., so that every rank gets the same bits.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group);
+  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
+                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
   let results = (outs AnyStaticShapeTensor:$pending);
-  let assemblyFormat = "$value (`in` $group^)? attr-dict `:` type($value)";
+  let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value)";
 }
 
 def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "ReduceScatter"> {
   let summary = "begins to sum a value over all ranks, of which each keeps its part";
   let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
-  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group);
+  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
+                       OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
   let results = (outs AnyStaticShapeTensor:$pending);
-  let assemblyFormat = "$value (`in` $group^)? attr-dict `:` type($value) `->` type($pending)";
+  let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value) `->` type($pending)";
 }
 
 def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "AllGather"> {
   let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
-  let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group);
+  let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
+                       OptionalAttr<I64Attr>:$message);
   let results = (outs AnyStaticShapeTensor:$pending);
-  let assemblyFormat = "$part (`in` $group^)? attr-dict `:` type($part) `->` type($pending)";
+  let assemblyFormat = "$part (`in` $group^)? (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";
 }
 
 def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {

@@ -33,6 +33,16 @@ bool isPlacement(Operation *op) {
          kernelClass == KernelClass::Wait;
 }
 
+bool isPack(Operation *op) {
+  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
+  return executable && executable.getKernelClass() == KernelClass::Pack;
+}
+
+bool isGather(Operation *op) {
+  auto collective = dyn_cast_or_null<CollectiveOpInterface>(op);
+  return collective && collective.getCollectiveKind() == CollectiveKind::AllGather;
+}
+
 } // namespace trainc
 
 #include "dialects/Interfaces/Interfaces.cpp.inc"

@@ -138,5 +138,9 @@ namespace trainc {
 
 /// Whether the op moves no byte, but says that results and operands share theirs.
 bool isPlacement(mlir::Operation *op);
+/// Whether the op (or none) is of class Pack.
+bool isPack(mlir::Operation *op);
+/// Whether the op (or none) begins to gather.
+bool isGather(mlir::Operation *op);
 
 } // namespace trainc

@@ -148,7 +148,11 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
   let description = [{ An op of class Collective: it has one operand, and one result that nothing but an op of class Wait uses. }];
   let methods = [InterfaceMethod<[{ What the ranks do with the operand. }],
     "::trainc::CollectiveKind", "getCollectiveKind", (ins)>, InterfaceMethod<[{ Which ranks meet. }],
-    "::trainc::RankGroup", "getRankGroup", (ins)>];
+    "::trainc::RankGroup", "getRankGroup", (ins)>, InterfaceMethod<[{ The number of the message in which it goes together with others; null if alone. }],
+    "::mlir::IntegerAttr", "getMessageAttr", (ins)>, InterfaceMethod<[{ Sets it. }],
+    "void", "setMessageAttr", (ins "::mlir::IntegerAttr":$message)>, InterfaceMethod<[{
+      The parameters' state of whose gradients it is the sum; null if none.
+    }], "::mlir::FlatSymbolRefAttr", "getOfAttr", (ins), [{}], [{ return {}; }]>];
 }
 
 def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {

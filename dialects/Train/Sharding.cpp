@@ -4,50 +4,170 @@
 #include "dialects/Train/Limits.h"
 #include "dialects/Train/TrainSyntax.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
+
+//===-- Syntax
+//--------------------------------------------------------------------------------------------===//
+
+/// `(wrap = "layer", prefetch = 2)`
+Attribute ShardingAttr::parse(AsmParser &parser, Type) {
+  const SMLoc loc = parser.getCurrentLocation();
+  NamedAttrList words;
+  const ParseResult parsed =
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&]() -> ParseResult {
+        const SMLoc place = parser.getCurrentLocation();
+        StringRef word;
+        Attribute value;
+        if (parser.parseKeyword(&word) || parser.parseEqual() || parser.parseAttribute(value))
+          return failure();
+        if (words.get(word))
+          return parser.emitError(place) << "'" << word << "' is given twice";
+        words.set(word, value);
+        return success();
+      });
+  if (parsed)
+    return {};
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(),
+                    words.getDictionary(parser.getContext()));
+}
+
+void ShardingAttr::print(AsmPrinter &printer) const {
+  printer << "(";
+  llvm::interleaveComma(getWords(), printer, [&](NamedAttribute word) {
+    printer << word.getName().strref() << " = ";
+    if (auto number = dyn_cast<IntegerAttr>(word.getValue()); number && !isa<BoolAttr>(word.getValue()))
+      printer << number.getInt();
+    else
+      printer << word.getValue();
+  });
+  printer << ")";
+}
 
 ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &sharding) {
   sharding = dyn_cast_or_null<ShardingAttr>(ShardingAttr::parse(parser, Type()));
   return success(bool(sharding));
 }
 
-LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, StringAttr wrap, BoolAttr,
-                                   IntegerAttr prefetch, IntegerAttr persistBelow, IntegerAttr hybridShard,
-                                   StringAttr sync) {
-  if (wrap && wrap.empty())
-    return error() << "wrap: expected blocks, model, a block's name or a number of parameters, found nothing";
-  if (prefetch && (prefetch.getInt() < 0 || prefetch.getInt() > kMaxPrefetch))
-    return error() << "prefetch must lie between 0 and " << kMaxPrefetch << ", found " << prefetch.getInt();
-  if (persistBelow && persistBelow.getInt() < 0)
-    return error() << "persist_below must not be negative, found " << persistBelow.getInt();
-  if (hybridShard && hybridShard.getInt() < 2)
-    return error() << "hybrid_shard divides states among 2 ranks or more, found " << hybridShard.getInt()
-                   << "; zero_stage 0 keeps them whole";
-  if (sync && sync != "micro_step" && sync != "step")
-    return error() << "sync: expected \"micro_step\" or \"step\", found " << sync;
+//===-- Values
+//--------------------------------------------------------------------------------------------===//
+
+namespace {
+/// A word that has a number.
+struct Number {
+  StringRef word;
+  int64_t least, most;
+};
+} // namespace
+
+constexpr Number kNumbers[] = {{"hybrid_shard", 2, kMaxRanks},       {"reduce_bucket", 0, INT64_MAX},
+                               {"gather_bucket", 0, INT64_MAX},      {"persist_below", 0, INT64_MAX},
+                               {"max_reuse_distance", 0, INT64_MAX}, {"prefetch", 0, kMaxPrefetch},
+                               {"max_live", 0, INT64_MAX},           {"gathers_in_flight", 1, kMaxPrefetch}};
+
+using EmitError = llvm::function_ref<InFlightDiagnostic()>;
+
+static LogicalResult verifyNumber(EmitError error, const Number &number, Attribute value) {
+  auto given = isa<BoolAttr>(value) ? IntegerAttr() : dyn_cast<IntegerAttr>(value);
+  if (given && number.least <= given.getInt() && given.getInt() <= number.most)
+    return success();
+  InFlightDiagnostic message = error();
+  message << number.word << ": expected a number ";
+  if (number.most == INT64_MAX)
+    message << "of " << number.least << " or more";
+  else
+    message << "between " << number.least << " and " << number.most;
+  message << ", found ";
+  return given ? message << given.getInt() : message << value;
+}
+
+static LogicalResult verifyWord(EmitError error, StringRef word, Attribute value) {
+  auto text = dyn_cast<StringAttr>(value);
+  if (word == "wrap")
+    return text && !text.empty() ? success()
+                                 : error() << "wrap: expected \"blocks\", \"model\", a block's name or a "
+                                              "number of parameters, found "
+                                           << value;
+  if (word == "sync")
+    return text == "micro_step" || text == "step"
+               ? success()
+               : error() << "sync: expected \"micro_step\" or \"step\", found " << value;
+  if (word == "reshard_after_forward")
+    return isa<BoolAttr>(value) ? success() : error() << word << ": expected true or false, found " << value;
+  if (const auto *number = llvm::find_if(kNumbers, [&](const Number &n) { return n.word == word; });
+      number != std::end(kNumbers))
+    return verifyNumber(error, *number, value);
+  InFlightDiagnostic message = error();
+  message << "unknown word '" << word << "'; expected wrap, sync, reshard_after_forward";
+  for (const Number &number : kNumbers)
+    message << ", " << number.word;
+  return message;
+}
+
+LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
+  for (NamedAttribute word : words)
+    if (failed(verifyWord(error, word.getName(), word.getValue())))
+      return failure();
   return success();
 }
 
+//===-- Defaults
+//------------------------------------------------------------------------------------------===//
+
+/// The shapes of a state that holds one parameter, or several.
+static SmallVector<ArrayRef<int64_t>> shapesIn(StateOp state) {
+  if (ArrayAttr members = state.getMembersAttr())
+    return llvm::map_to_vector(members.getAsRange<MemberAttr>(), [](MemberAttr member) {
+      return cast<RankedTensorType>(member.getType()).getShape();
+    });
+  return {cast<RankedTensorType>(state.getType()).getShape()};
+}
+
+int64_t trainc::train::modelWidth(ModuleOp module) {
+  std::map<int64_t, int64_t> parametersWith;
+  for (auto state : module.getOps<StateOp>())
+    if (state.getRole() == Role::parameter)
+      for (ArrayRef<int64_t> shape : shapesIn(state))
+        for (size_t dim = 0; dim < shape.size(); ++dim)
+          if (!llvm::is_contained(shape.take_front(dim), shape[dim]))
+            ++parametersWith[shape[dim]];
+  int64_t width = 1, most = 0;
+  for (auto [size, parameters] : parametersWith)
+    if (parameters >= most) {
+      width = size;
+      most = parameters;
+    }
+  return width;
+}
+
 ShardingSettings trainc::train::shardingOf(ProgramOp program) {
+  auto given = program.getShardingAttr();
+  auto wordOf = [&](StringRef word) { return given ? given.getWords().get(word) : Attribute(); };
+  auto number = [&](StringRef word, int64_t otherwise) {
+    auto value = dyn_cast_or_null<IntegerAttr>(wordOf(word));
+    return value ? value.getInt() : otherwise;
+  };
+  const auto ranks = int64_t(program.getRanks()), width = modelWidth(program->getParentOfType<ModuleOp>());
   ShardingSettings settings;
-  settings.syncEveryMicroStep = program.getZeroStage() > 1;
-  settings.shardRanks = int64_t(program.getRanks());
-  ShardingAttr given = program.getShardingAttr();
-  if (!given)
-    return settings;
-  if (StringAttr wrap = given.getWrap())
+  if (auto wrap = dyn_cast_or_null<StringAttr>(wordOf("wrap")))
     settings.wrap = wrap.getValue();
-  if (BoolAttr reshard = given.getReshardAfterForward())
+  settings.shardRanks = ranks > 1 ? number("hybrid_shard", ranks) : 1;
+  Attribute sync = wordOf("sync");
+  settings.syncEveryMicroStep =
+      ranks > 1 && (sync ? cast<StringAttr>(sync) == "micro_step" : program.getZeroStage() > 1);
+  settings.reduceBucket = number("reduce_bucket", width * width);
+  settings.gatherBucket = number("gather_bucket", width * width);
+  settings.persistBelow = number("persist_below", 10 * width);
+  if (auto reshard = dyn_cast_or_null<BoolAttr>(wordOf("reshard_after_forward")))
     settings.reshardAfterForward = reshard.getValue();
-  if (IntegerAttr prefetch = given.getPrefetch())
-    settings.prefetch = prefetch.getInt();
-  if (IntegerAttr persistBelow = given.getPersistBelow())
-    settings.persistBelow = persistBelow.getInt();
-  if (IntegerAttr hybridShard = given.getHybridShard(); hybridShard && program.getRanks() > 1)
-    settings.shardRanks = hybridShard.getInt();
-  if (StringAttr sync = given.getSync())
-    settings.syncEveryMicroStep = program.getRanks() > 1 && sync == "micro_step";
+  settings.maxReuseDistance = number("max_reuse_distance", settings.maxReuseDistance);
+  settings.prefetch = number("prefetch", settings.prefetch);
+  settings.maxLive = number("max_live", settings.maxLive);
+  settings.gathersInFlight = number("gathers_in_flight", settings.gathersInFlight);
   return settings;
 }

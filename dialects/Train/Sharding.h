@@ -9,16 +9,24 @@ namespace trainc::train {
 /// sums over chunks depend neither on the number of ranks nor on which members lie side by side.
 constexpr int64_t kFlatChunk = 256;
 
-/// A program's word `sharding`, with its defaults; see #train.sharding for the meaning.
+/// A program's word `sharding`, with its defaults; see #train.sharding for the meaning. Sizes are elements.
 struct ShardingSettings {
   llvm::StringRef wrap = "blocks";
-  bool reshardAfterForward = true;
-  int64_t prefetch = 1;     ///< units gathered ahead
-  int64_t persistBelow = 0; ///< elements
-  int64_t shardRanks = 1;   ///< ranks that divide states among themselves
+  int64_t shardRanks = 1; ///< ranks that divide states among themselves
   bool syncEveryMicroStep = false;
+  int64_t reduceBucket, gatherBucket;
+  int64_t persistBelow;
+  bool reshardAfterForward = true;
+  int64_t maxReuseDistance = 0;
+  int64_t prefetch = 1; ///< units gathered ahead
+  int64_t maxLive = INT64_MAX;
+  int64_t gathersInFlight = 2;
 };
 
 ShardingSettings shardingOf(ProgramOp program);
+
+/// The size that most parameters of the module have among their dimensions, the largest if there are several;
+/// 1 where there are none. It is what DeepSpeed's `auto` formulas take for the model's hidden size.
+int64_t modelWidth(mlir::ModuleOp module);
 
 } // namespace trainc::train

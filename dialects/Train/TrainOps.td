@@ -81,21 +81,28 @@ def Train_Block : Train_Attr<"Block", "block"> {
 def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
   let summary = "how ranks divide and gather parameters, e.g. `sharding(wrap = \"layer\", prefetch = 2)`";
   let description = [{
+    What is left out has a default; H is the model's width, the size that most parameters have among their dimensions.
+
     * `wrap`: which parameters are gathered and reduced together, a unit: those of each outermost use of a block (`"blocks"`, the
       default), of each use of the named block (`"layer"`), of blocks with at least so many parameters (`"1000000"`), or of the whole
       model (`"model"`). Parameters outside are a unit of their own.
-    * `reshard_after_forward` (default true): with `zero_stage 3`, gathered parameters are dropped after the forward and gathered
-      again for the backward.
-    * `prefetch` (default 1): how many units are gathered ahead of the one that is computed.
-    * `persist_below` (default 0): with `zero_stage 3`, parameters of fewer elements stay whole on every rank.
-    * `hybrid_shard` (default: all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
+    * `hybrid_shard` (all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
     * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a
       `"step"`, which needs memory for whole gradients.
+    * `reduce_bucket`, `gather_bucket` (H * H): sums, and gathers, of several units are one collective as long as all have at most so
+      many elements.
+
+    With `zero_stage 3` also:
+
+    * `persist_below` (10 * H): parameters of fewer elements stay whole on every rank.
+    * `reshard_after_forward` (true): gathered parameters are dropped when others are computed with, and gathered again for the backward.
+    * `max_reuse_distance` (0): but they stay where parameters of fewer elements than this are computed with between.
+    * `prefetch` (1): how many units are gathered ahead of the one that is computed.
+    * `max_live` (no limit): gathers ahead only while at most so many elements are gathered.
+    * `gathers_in_flight` (2): gathers that have begun and are not done, at most.
   }];
-  let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$wrap, OptionalParameter<"::mlir::BoolAttr">:$reshard_after_forward,
-                        OptionalParameter<"::mlir::IntegerAttr">:$prefetch, OptionalParameter<"::mlir::IntegerAttr">:$persist_below,
-                        OptionalParameter<"::mlir::IntegerAttr">:$hybrid_shard, OptionalParameter<"::mlir::StringAttr">:$sync);
-  let assemblyFormat = "`(` struct(params) `)`";
+  let parameters = (ins "::mlir::DictionaryAttr":$words);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 
@@ -198,9 +205,10 @@ def Train_GradientOp : Train_Op<"gradient", [MemoryEffects<[MemWrite<Train_State
 
 def Train_SumOverRanksOp : Train_Op<"sum_over_ranks", [Pure, SameOperandsAndResultType]> {
   let summary = "the sum of what every rank computes from its own samples; the shard pass replaces it";
-  let arguments = (ins AnyRankedTensor:$value);
+  let description = [{ `of`: the parameters' state of whose gradients it is the sum, if it is of such. }];
+  let arguments = (ins AnyRankedTensor:$value, OptionalAttr<FlatSymbolRefAttr>:$of);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
+  let assemblyFormat = "$value (`of` $of^)? attr-dict `:` type($value)";
 }
 
 def Train_Extent : Train_Enum<"Extent", "which samples an input holds", [

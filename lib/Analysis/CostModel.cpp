@@ -1,5 +1,7 @@
 #include "lib/Analysis/CostModel.h"
 
+#include "dialects/NN/NN.h"
+
 #include "llvm/TargetParser/Host.h"
 
 #include <thread>
@@ -8,14 +10,22 @@ using namespace mlir;
 
 namespace trainc {
 
-Machine Machine::thisOne() {
-  double cores = std::max(1u, std::thread::hardware_concurrency());
-  bool avx512 = llvm::sys::getHostCPUFeatures().lookup("avx512f");
-  // Per core: kernels of single-precision matrix products, and those that stream through memory.
+/// Per core: kernels of single-precision matrix products, and those that stream through memory. Ranks of one
+/// host exchange bytes through its memory.
+static Machine ofCores(double cores, bool avx512) {
   return {.flopsPerSecond = cores * (avx512 ? 105e9 : 67e9),
           .bytesPerSecond = cores * 20e9,
-          .launchSeconds = 3e-6};
+          .launchSeconds = 3e-6,
+          .linkBytesPerSecond = 6e9,
+          .meetSeconds = 20e-6};
 }
+
+Machine Machine::thisOne(int64_t ranks) {
+  return ofCores(std::max(1.0, double(std::thread::hardware_concurrency()) / double(ranks)),
+                 llvm::sys::getHostCPUFeatures().lookup("avx512f"));
+}
+
+Machine Machine::reference() { return ofCores(2, true); }
 
 static double seconds(double flops, double bytes, const Machine &machine) {
   return machine.launchSeconds + std::max(flops / machine.flopsPerSecond, bytes / machine.bytesPerSecond);
@@ -31,24 +41,99 @@ static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, c
   return seconds(double(kernel.getFlops()), bytes, machine);
 }
 
+static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine);
+
+/// Of an instruction other than starts and waits.
+static double instructionSeconds(Operation &op, const SymbolTable &symbols, const Machine &machine) {
+  if (auto launch = dyn_cast<plan::LaunchOp>(op))
+    return launchSeconds(launch, symbols, machine);
+  if (auto copy = dyn_cast<plan::CopyOp>(op))
+    return seconds(0, 2.0 * double(copy.getBytes()), machine);
+  if (auto zero = dyn_cast<plan::ZeroOp>(op))
+    return seconds(0, double(zero.getBytes()), machine);
+  if (auto loop = dyn_cast<plan::LoopOp>(op))
+    return double(loop.getCount()) * blockSeconds(loop.getBody().front(), symbols, machine);
+  return 0;
+}
+
 static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine) {
   double total = 0;
-  for (Operation &op : block) {
-    if (auto launch = dyn_cast<plan::LaunchOp>(op))
-      total += launchSeconds(launch, symbols, machine);
-    else if (auto copy = dyn_cast<plan::CopyOp>(op))
-      total += seconds(0, 2.0 * double(copy.getBytes()), machine);
-    else if (auto zero = dyn_cast<plan::ZeroOp>(op))
-      total += seconds(0, double(zero.getBytes()), machine);
-    else if (auto loop = dyn_cast<plan::LoopOp>(op))
-      total += double(loop.getCount()) * blockSeconds(loop.getBody().front(), symbols, machine);
-  }
+  for (Operation &op : block)
+    total += instructionSeconds(op, symbols, machine);
   return total;
 }
 
-double predictSeconds(plan::EntryOp entry, const Machine &machine) {
+EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine) {
   SymbolTable symbols(entry->getParentOp());
-  return blockSeconds(entry.getBody().front(), symbols, machine);
+  EntrySeconds times;
+  double linkFree = 0;
+  llvm::DenseMap<int64_t, double> done; // by slot
+  for (Operation &op : entry.getBody().front()) {
+    if (auto start = dyn_cast<plan::StartOp>(op)) {
+      const double takes = collectiveSeconds(double(ringBytes(start, training)), machine);
+      linkFree = std::max(linkFree, times.total) + takes;
+      done[int64_t(start.getSlot())] = linkFree;
+      times.communication += takes;
+    } else if (auto wait = dyn_cast<plan::WaitOp>(op)) {
+      const double waits = std::max(0.0, done[int64_t(wait.getSlot())] - times.total);
+      times.exposed += waits;
+      times.total += waits;
+    } else {
+      times.total += instructionSeconds(op, symbols, machine);
+    }
+  }
+  return times;
+}
+
+static int64_t ranksOf(plan::Group group, plan::TrainingOp training) {
+  const auto ranks = int64_t(training.getRanks()), shardRanks = int64_t(training.getShardRanks());
+  switch (group) {
+  case plan::Group::all:
+    return ranks;
+  case plan::Group::shard:
+    return shardRanks;
+  case plan::Group::replica:
+    return ranks / shardRanks;
+  }
+  llvm_unreachable("unknown group of ranks");
+}
+
+int64_t ringBytes(plan::StartOp start, plan::TrainingOp training) {
+  const int64_t times = start.getKind() == plan::CollectiveKind::all_reduce ? 2 : 1,
+                ranks = ranksOf(start.getGroup(), training);
+  int64_t sent = 0;
+  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
+    const int64_t bytes = range.getElements() * range.getElement().getIntOrFloatBitWidth() / 8;
+    sent += times * bytes * (ranks - 1) / ranks;
+  }
+  return sent;
+}
+
+static double bytesOf(TypeRange types) {
+  double bytes = 0;
+  for (Type type : types)
+    if (auto tensor = dyn_cast<RankedTensorType>(type))
+      bytes += double(tensor.getNumElements()) * tensor.getElementTypeBitWidth() / 8;
+  return bytes;
+}
+
+double computeSeconds(Operation &op, const Machine &machine) {
+  if (auto loop = dyn_cast<nn::ChunksOp>(op)) {
+    double total = 0;
+    for (Operation &inner : loop.getBody().front())
+      total += computeSeconds(inner, machine);
+    return double(loop.getCount()) * total;
+  }
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable || !isGenerated(executable.getKernelClass()))
+    return 0;
+  auto cost = dyn_cast<CostOpInterface>(op);
+  return seconds(cost ? double(cost.getFlops()) : 0,
+                 bytesOf(op.getOperandTypes()) + bytesOf(op.getResultTypes()), machine);
+}
+
+double collectiveSeconds(double bytesSent, const Machine &machine) {
+  return machine.meetSeconds + bytesSent / machine.linkBytesPerSecond;
 }
 
 } // namespace trainc

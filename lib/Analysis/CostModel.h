@@ -13,14 +13,36 @@ struct Machine {
   double bytesPerSecond;
   /// Cost of starting an instruction on all threads.
   double launchSeconds;
+  /// Between ranks, each way.
+  double linkBytesPerSecond;
+  /// Until all ranks of a collective have met.
+  double meetSeconds;
 
-  /// The machine that compiles: its cores and vector width, with rates per core as measured in
-  /// docs/measurements.
-  static Machine thisOne();
+  /// What one of `ranks` has of the machine that compiles: its cores and vector width, with rates per core as
+  /// measured in docs/measurements.
+  static Machine thisOne(int64_t ranks);
+  /// Two cores with AVX-512. What is decided for it does not depend on the machine that compiles.
+  static Machine reference();
 };
 
-/// Seconds that the entry's instructions take one after the other. Kernels are looked up in the entry's
-/// module.
-double predictSeconds(plan::EntryOp entry, const Machine &machine);
+/// What an entry takes where collectives run beside the other instructions, one at a time.
+struct EntrySeconds {
+  double total = 0;
+  double communication = 0; ///< collectives, hidden or not
+  double exposed = 0;       ///< waits for them
+};
+
+/// Kernels are looked up in the entry's module. `training` says how many ranks meet.
+EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine);
+
+/// Bytes that a rank sends for a collective in a ring: (ranks - 1) / ranks of each range's whole, twice that
+/// for an all-reduce.
+int64_t ringBytes(plan::StartOp start, plan::TrainingOp training);
+
+/// Seconds that an op of the phase `scheduled` computes; none if it moves nothing.
+double computeSeconds(mlir::Operation &op, const Machine &machine);
+
+/// Seconds from when all ranks have begun a collective, of which each sends so many bytes, to its end.
+double collectiveSeconds(double bytesSent, const Machine &machine);
 
 } // namespace trainc

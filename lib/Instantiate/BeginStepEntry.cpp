@@ -24,7 +24,7 @@ LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry
     int64_t elements = binding.ranks * binding.accumulate * countElements(micro.losses[index]);
     std::optional<Value> sum = buildTargetSum(builder, term);
     if (sum && binding.ranks > 1)
-      sum = train::SumOverRanksOp::create(builder, term.loc, *sum);
+      sum = train::SumOverRanksOp::create(builder, term.loc, *sum, FlatSymbolRefAttr());
     setState(builder, term.loc, targetsState(shared.states, term, index),
              sum ? *sum : b.constant(double(elements), f32));
   }

@@ -20,11 +20,6 @@ static View placeOf(FlatOffset offset, Value held) {
   return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes};
 }
 
-static bool isGather(Operation *op) {
-  auto collective = dyn_cast<CollectiveOpInterface>(op);
-  return collective && collective.getCollectiveKind() == CollectiveKind::AllGather;
-}
-
 View Assignment::viewInside(View whole, ExecutableOpInterface alias) {
   return moved(whole, placeOf(alias.getFlatOffset(0), alias->getResult(0)));
 }

@@ -33,8 +33,12 @@ private:
   OpBuilder &builder_;
   const Assignment &assignment_;
   ArrayRef<FlatSymbolRefAttr> buffers_;
-  /// The collective in flight in each slot, or null.
-  SmallVector<Operation *> slots_;
+  plan::RangeAttr range(CollectiveOpInterface start);
+
+  /// The starts in flight in each slot: those of one message, or none.
+  SmallVector<SmallVector<Operation *, 1>> slots_;
+  /// Starts of the message that is being begun.
+  SmallVector<Operation *, 1> message_;
 };
 
 } // namespace
@@ -107,25 +111,48 @@ static plan::Group planGroup(RankGroup group) {
   llvm_unreachable("unknown group of ranks");
 }
 
-void EntryEmitter::emitStart(CollectiveOpInterface start) {
+plan::RangeAttr EntryEmitter::range(CollectiveOpInterface start) {
   Value source = start->getOperand(0), destination = start->getResult(0);
-  auto *slot = llvm::find(slots_, nullptr);
+  auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
+  return plan::RangeAttr::get(builder_.getContext(), operand(source), operand(destination),
+                              std::max(from.getNumElements(), to.getNumElements()), to.getElementType());
+}
+
+/// Whether the next collective goes together with this one.
+static bool isFollowed(CollectiveOpInterface start) {
+  Operation *next = start->getNextNode();
+  while (next && !isCollective(next))
+    next = next->getNextNode();
+  return next && start.getMessageAttr() &&
+         cast<CollectiveOpInterface>(next).getMessageAttr() == start.getMessageAttr();
+}
+
+/// A message begins where its last start stands.
+void EntryEmitter::emitStart(CollectiveOpInterface start) {
+  message_.push_back(start);
+  if (isFollowed(start))
+    return;
+  SmallVector<Attribute> ranges;
+  for (Operation *each : message_)
+    ranges.push_back(range(cast<CollectiveOpInterface>(each)));
+  auto *slot = llvm::find_if(slots_, [](auto &inFlight) { return inFlight.empty(); });
   if (slot == slots_.end())
     slot = &slots_.emplace_back();
-  *slot = start;
-  auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
-  auto range =
-      plan::RangeAttr::get(builder_.getContext(), operand(source), operand(destination),
-                           std::max(from.getNumElements(), to.getNumElements()), to.getElementType());
+  slot->swap(message_);
   plan::StartOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()),
-                        planGroup(start.getRankGroup()), slot - slots_.begin(), builder_.getArrayAttr(range),
+                        planGroup(start.getRankGroup()), slot - slots_.begin(), builder_.getArrayAttr(ranges),
                         sourceName(start));
 }
 
+/// The first wait of a message is for all of it.
 void EntryEmitter::emitWait(Operation &wait) {
-  auto *slot = llvm::find(slots_, wait.getOperand(0).getDefiningOp());
+  auto *slot = llvm::find_if(slots_, [&](ArrayRef<Operation *> inFlight) {
+    return llvm::is_contained(inFlight, wait.getOperand(0).getDefiningOp());
+  });
+  if (slot == slots_.end())
+    return;
   plan::WaitOp::create(builder_, wait.getLoc(), slot - slots_.begin(), sourceName(&wait));
-  *slot = nullptr;
+  slot->clear();
 }
 
 LogicalResult EntryEmitter::emitLaunches(Operation &op) {

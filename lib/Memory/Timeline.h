@@ -31,8 +31,6 @@ private:
 
 /// True for ops whose result is bytes of operand 0.
 bool isAlias(mlir::Operation *op);
-/// True for ops whose operands are bytes of the result.
-bool isPack(mlir::Operation *op);
 /// True for ops that begin a collective.
 bool isCollective(mlir::Operation *op);
 /// True for ops that wait for one.

@@ -14,11 +14,14 @@ static Value sumOfSquares(StepBuilder &build, Value gradient) {
   return dims.empty() ? squares : build.sum(squares, dims);
 }
 
-/// Adds the sums of squares of the chunks of each member of a flat gradient.
-static void sumChunks(StepBuilder &build, ArrayAttr members, Value gradient,
-                      SmallVectorImpl<std::pair<StringRef, Value>> &sums) {
+/// The sums of squares of the chunks of a flat gradient.
+static Value sumChunks(StepBuilder &build, Value gradient) {
   const int64_t rows = nn::shapeOf(gradient).front() / train::kFlatChunk;
-  Value chunks = build.sum(build.square(build.reshape(gradient, {rows, train::kFlatChunk})), {1});
+  return build.sum(build.square(build.reshape(gradient, {rows, train::kFlatChunk})), {1});
+}
+
+/// Adds those of each member.
+static void splitChunks(StepBuilder &build, ArrayAttr members, Value chunks, Gradients &sums) {
   for (auto member : members.getAsRange<train::MemberAttr>()) {
     const int64_t size = llvm::divideCeil(member.getType().getNumElements(), train::kFlatChunk);
     sums.push_back({member.getName(), build.slice(chunks, 0, member.getOffset() / train::kFlatChunk, size)});
@@ -27,15 +30,18 @@ static void sumChunks(StepBuilder &build, ArrayAttr members, Value gradient,
 
 Value trainc::buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
   Value total;
-  Gradients chunks; // by member
+  Gradients flat; // all before what reads them, so that ranks can gather them at once
   for (auto [name, gradient] : gradients) {
-    if (ArrayAttr members = build.state(name).getMembersAttr()) {
-      sumChunks(build, members, gradient, chunks);
+    if (build.state(name).getMembersAttr()) {
+      flat.emplace_back(name, sumChunks(build, gradient));
       continue;
     }
     Value sum = sumOfSquares(build, gradient);
     total = total ? build.add(total, sum) : sum;
   }
+  Gradients chunks; // by member
+  for (auto [name, sums] : flat)
+    splitChunks(build, build.state(name).getMembersAttr(), sums, chunks);
   if (!chunks.empty()) {
     llvm::sort(chunks, llvm::less_first());
     Value sum = build.sum(build.concat(llvm::to_vector(llvm::make_second_range(chunks)), 0), {0});

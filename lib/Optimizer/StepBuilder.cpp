@@ -47,7 +47,10 @@ void StepBuilder::writeReport(StringRef scalar, Value value) {
   write(scalar, value);
 }
 
-Value StepBuilder::sumOverRanks(Value value) { return train::SumOverRanksOp::create(builder, loc, value); }
+Value StepBuilder::sumOverRanks(Value value, StringRef of) {
+  auto state = of.empty() ? FlatSymbolRefAttr() : FlatSymbolRefAttr::get(builder.getContext(), of);
+  return train::SumOverRanksOp::create(builder, loc, value, state);
+}
 
 Value StepBuilder::learningRate(double scale) {
   Value &rate = rates[scale];

@@ -25,8 +25,8 @@ public:
   void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
   /// A scalar that the host sees, f32; declared on first use.
   void writeReport(llvm::StringRef scalar, mlir::Value value);
-  /// The sum of what every rank computes as `value`.
-  mlir::Value sumOverRanks(mlir::Value value);
+  /// The sum of what every rank computes as `value`: the gradient of the parameters' state `of`, if not null.
+  mlir::Value sumOverRanks(mlir::Value value, llvm::StringRef of = {});
   /// The learning rate of this step times `scale`, a scalar.
   mlir::Value learningRate(double scale);
   /// `scalar` repeated to the type of `like`, times `like`.

@@ -44,7 +44,9 @@ void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp
     if (Operation *definition = gradient.getDefiningOp())
       builder.setInsertionPointAfter(definition);
     StepBuilder build(builder, op.getLoc(), symbols);
-    build.write(name, build.add(old, syncsEveryMicroStep() ? build.sumOverRanks(gradient) : gradient));
+    if (syncsEveryMicroStep())
+      gradient = build.sumOverRanks(gradient, op.getParameter());
+    build.write(name, build.add(old, gradient));
   }
 }
 
@@ -68,8 +70,8 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
 /// Each rank has summed over its own samples. Gradients of which each keeps a part were summed as they came.
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
   if (program.getAccumulate() == 1 || !syncsEveryMicroStep())
-    for (Value &gradient : llvm::make_second_range(gradients))
-      gradient = build.sumOverRanks(gradient);
+    for (auto &[name, gradient] : gradients)
+      gradient = build.sumOverRanks(gradient, name);
 }
 
 void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {

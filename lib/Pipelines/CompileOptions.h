@@ -16,7 +16,8 @@ enum class Phase { Model, Step, Spmd, Scheduled, Plan };
 struct ShardingOptions {
   std::optional<std::string> wrap, sync;
   std::optional<bool> reshardAfterForward;
-  std::optional<int64_t> prefetch, persistBelow, hybridShard;
+  std::optional<int64_t> hybridShard, reduceBucket, gatherBucket, persistBelow, maxReuseDistance, prefetch,
+      maxLive, gathersInFlight;
 };
 
 /// Options of `trainc compile`. What is unset is taken from the model's train.program.

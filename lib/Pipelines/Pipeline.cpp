@@ -13,6 +13,7 @@
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Sharding.h"
 #include "lib/Pipelines/Snapshots.h"
+#include "lib/Pipelines/Unsharding.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Target/PlanFile.h"
@@ -81,11 +82,16 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createVerifyStepPass());
 }
 
-/// step -> spmd: what each rank does. One rank alone does the step as it is.
+/// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is.
+static void addShardPasses(PassManager &manager, const CompileOptions &options) {
+  if (hasManyRanks(options))
+    manager.addPass(createShard());
+}
+
+/// The rest of the phase spmd.
 static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
   if (!hasManyRanks(options))
     return;
-  manager.addPass(createShard());
   manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }
@@ -93,8 +99,10 @@ static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
 static void addScheduledPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createFusePass());
-  if (hasManyRanks(options))
+  if (hasManyRanks(options)) {
+    manager.addPass(createBucketCollectives());
     manager.addPass(createScheduleCollectives());
+  }
   manager.addPass(createVerifyScheduledPass());
 }
 
@@ -123,24 +131,39 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   for (auto program : module.getOps<train::ProgramOp>())
     if (failed(applySharding(program, options.sharding)))
       return failure();
-  PassManager manager(module.getContext());
   Snapshots snapshots(options.dumpDir);
-  if (!options.dumpDir.empty()) {
+  if (!options.dumpDir.empty())
     snapshots.write("model", module);
-    manager.addInstrumentation(snapshots.instrumentation());
-  }
   if (snapshots.failed())
     return failure();
-  Phase last = options.compileTo.value_or(Phase::Plan);
-  if (last >= Phase::Step)
-    addStepPasses(manager, options);
-  if (last >= Phase::Spmd)
-    addSpmdPasses(manager, options);
-  if (last >= Phase::Scheduled)
-    addScheduledPasses(manager, options);
-  if (last >= Phase::Plan)
-    addPlanPasses(manager, options);
-  return failure(failed(manager.run(module)) || snapshots.failed());
+  auto run = [&](llvm::function_ref<void(PassManager &)> addPasses) {
+    PassManager manager(module.getContext());
+    if (!options.dumpDir.empty())
+      manager.addInstrumentation(snapshots.instrumentation());
+    addPasses(manager);
+    return failure(failed(manager.run(module)) || snapshots.failed());
+  };
+  const Phase last = options.compileTo.value_or(Phase::Plan);
+  auto addStep = [&](PassManager &manager) {
+    if (last >= Phase::Step)
+      addStepPasses(manager, options);
+    if (last >= Phase::Spmd)
+      addShardPasses(manager, options);
+  };
+  auto addRest = [&](PassManager &manager, Phase until) {
+    if (until >= Phase::Spmd)
+      addSpmdPasses(manager, options);
+    if (until >= Phase::Scheduled)
+      addScheduledPasses(manager, options);
+    if (until >= Phase::Plan)
+      addPlanPasses(manager, options);
+  };
+  if (failed(run(addStep)))
+    return failure();
+  if (last >= Phase::Spmd && options.memoryLimit &&
+      failed(keepWhatFits(module, *options.memoryLimit, [&](PassManager &m) { addRest(m, Phase::Plan); })))
+    return failure();
+  return run([&](PassManager &manager) { addRest(manager, last); });
 }
 
 //===-- The plan file

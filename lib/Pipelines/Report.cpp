@@ -1,6 +1,7 @@
 #include "lib/Pipelines/Report.h"
 
 #include "lib/Analysis/CostModel.h"
+#include "lib/Pipelines/GatheredWindow.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -70,31 +71,6 @@ static int64_t flopsPerStep(ModuleOp module) {
   return flops;
 }
 
-static int64_t ranksOf(plan::Group group, plan::TrainingOp training) {
-  const auto ranks = int64_t(training.getRanks()), shardRanks = int64_t(training.getShardRanks());
-  switch (group) {
-  case plan::Group::all:
-    return ranks;
-  case plan::Group::shard:
-    return shardRanks;
-  case plan::Group::replica:
-    return ranks / shardRanks;
-  }
-  llvm_unreachable("unknown group of ranks");
-}
-
-/// Bytes that a rank sends for a collective in a ring: of each range (ranks - 1) / ranks of the whole, twice
-/// that for an all-reduce.
-static int64_t ringBytes(plan::StartOp start, int64_t ranks) {
-  const int64_t times = start.getKind() == plan::CollectiveKind::all_reduce ? 2 : 1;
-  int64_t sent = 0;
-  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
-    const int64_t bytes = range.getElements() * range.getElement().getIntOrFloatBitWidth() / 8;
-    sent += times * bytes * (ranks - 1) / ranks;
-  }
-  return sent;
-}
-
 /// Number and bytes of a training step's collectives, by kind.
 static llvm::json::Object collectives(ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
@@ -104,7 +80,7 @@ static llvm::json::Object collectives(ModuleOp module) {
         auto &[count, bytes] = kinds[plan::stringifyCollectiveKind(start.getKind())];
         const int64_t runs = runsPerStep(module, entry.getSymName());
         count += runs;
-        bytes += runs * ringBytes(start, ranksOf(start.getGroup(), training));
+        bytes += runs * ringBytes(start, training);
       }
   llvm::json::Object json;
   for (auto &[kind, sums] : kinds)
@@ -113,13 +89,20 @@ static llvm::json::Object collectives(ModuleOp module) {
   return json;
 }
 
-/// How long a training step takes on the machine that compiles.
-static double predictedStepSeconds(ModuleOp module) {
-  Machine machine = Machine::thisOne();
-  double seconds = 0;
-  for (auto entry : module.getOps<plan::EntryOp>())
-    seconds += double(runsPerStep(module, entry.getSymName())) * predictSeconds(entry, machine);
-  return seconds;
+/// What a training step takes where this machine runs all ranks.
+static EntrySeconds predictStep(ModuleOp module) {
+  EntrySeconds step;
+  for (auto training : module.getOps<plan::TrainingOp>()) {
+    const Machine machine = Machine::thisOne(int64_t(training.getRanks()));
+    for (auto entry : module.getOps<plan::EntryOp>()) {
+      const auto runs = double(runsPerStep(module, entry.getSymName()));
+      const EntrySeconds each = predictSeconds(entry, training, machine);
+      step.total += runs * each.total;
+      step.communication += runs * each.communication;
+      step.exposed += runs * each.exposed;
+    }
+  }
+  return step;
 }
 
 std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
@@ -131,6 +114,7 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
                                     {"gradients", memory.gradients},
                                     {"optimizer", memory.optimizer},
                                     {"activations", memory.activations},
+                                    {"gathered", gatheredWindow(module)},
                                     {"workspace", memory.workspace},
                                     {"peak", memory.peak},
                                     {"unplanned", kUnplannedBytes}}},
@@ -142,7 +126,12 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
   for (auto refusal : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = refusal.getReason();
   if (compileSeconds) {
-    json["predicted_step_seconds"] = predictedStepSeconds(module);
+    const EntrySeconds step = predictStep(module);
+    json["predicted_step_seconds"] = step.total;
+    if (step.communication > 0) {
+      json["predicted_communication_seconds"] = step.communication;
+      json["predicted_exposed_share"] = step.exposed / step.communication;
+    }
     json["compile_seconds"] = *compileSeconds;
   }
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));

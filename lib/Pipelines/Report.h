@@ -24,7 +24,7 @@ struct MemoryReport {
 /// Sums the arenas of a module of phase `plan`.
 MemoryReport memoryReport(mlir::ModuleOp module);
 
-/// The report as JSON (docs/report.md). What depends on the machine that compiles, predicted_step_seconds and
+/// The report as JSON (docs/report.md). What depends on the machine that compiles, the predictions and
 /// compile_seconds, is left out where no time is given, so that equal models have equal reports.
 std::string reportJson(mlir::ModuleOp module, std::optional<double> compileSeconds);
 

@@ -6,29 +6,32 @@ namespace trainc {
 
 LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &options) {
   Builder builder(program.getContext());
-  auto given = program.getShardingAttr();
-  StringAttr wrap = given ? given.getWrap() : nullptr, sync = given ? given.getSync() : nullptr;
-  BoolAttr reshard = given ? given.getReshardAfterForward() : nullptr;
-  IntegerAttr prefetch = given ? given.getPrefetch() : nullptr,
-              persistBelow = given ? given.getPersistBelow() : nullptr,
-              hybridShard = given ? given.getHybridShard() : nullptr;
+  NamedAttrList words;
+  if (train::ShardingAttr given = program.getShardingAttr())
+    words.append(given.getWords());
+  auto setNumber = [&](StringRef word, std::optional<int64_t> value) {
+    if (value)
+      words.set(word, builder.getI64IntegerAttr(*value));
+  };
   if (options.wrap)
-    wrap = builder.getStringAttr(*options.wrap);
+    words.set("wrap", builder.getStringAttr(*options.wrap));
   if (options.sync)
-    sync = builder.getStringAttr(*options.sync);
+    words.set("sync", builder.getStringAttr(*options.sync));
   if (options.reshardAfterForward)
-    reshard = builder.getBoolAttr(*options.reshardAfterForward);
-  if (options.prefetch)
-    prefetch = builder.getI64IntegerAttr(*options.prefetch);
-  if (options.persistBelow)
-    persistBelow = builder.getI64IntegerAttr(*options.persistBelow);
-  if (options.hybridShard)
-    hybridShard = builder.getI64IntegerAttr(*options.hybridShard);
-  if (!wrap && !sync && !reshard && !prefetch && !persistBelow && !hybridShard)
+    words.set("reshard_after_forward", builder.getBoolAttr(*options.reshardAfterForward));
+  setNumber("hybrid_shard", options.hybridShard);
+  setNumber("reduce_bucket", options.reduceBucket);
+  setNumber("gather_bucket", options.gatherBucket);
+  setNumber("persist_below", options.persistBelow);
+  setNumber("max_reuse_distance", options.maxReuseDistance);
+  setNumber("prefetch", options.prefetch);
+  setNumber("max_live", options.maxLive);
+  setNumber("gathers_in_flight", options.gathersInFlight);
+  if (words.empty())
     return success();
   auto sharding =
       train::ShardingAttr::getChecked([&] { return program.emitError("sharding: "); }, program.getContext(),
-                                      wrap, reshard, prefetch, persistBelow, hybridShard, sync);
+                                      words.getDictionary(program.getContext()));
   program.setShardingAttr(sharding);
   return success(bool(sharding));
 }

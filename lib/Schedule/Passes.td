@@ -3,16 +3,52 @@
 
 include "mlir/Pass/PassBase.td"
 
+def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
+  let summary = "lets collectives that follow each other go together";
+  let description = [{
+    Collectives of one kind and group become one message
+
+    * if they move tensors of one unit of parameters, one after the other: its gathers, the sums of its gradients;
+    * otherwise as long as all together have at most `gather_bucket` or `reduce_bucket` elements (`sharding` of the train.program),
+      as each message costs a meeting of the ranks, however small it is.
+
+    Gathers of parameters are taken in the order in which these are read, others in the order in which their operands are known. What
+    one of them makes is not needed before the others can start; writes of gathered states, which move no byte, are put off to the end.
+
+    ```mlir
+    %0 = dist.all_gather_start %matrices : tensor<4xf32> -> tensor<8xf32>
+    %w0 = dist.wait %0 : tensor<8xf32>
+    %1 = dist.all_gather_start %vectors : tensor<2xf32> -> tensor<4xf32>
+    %w1 = dist.wait %1 : tensor<4xf32>
+    %y = nn.kernel (%w0, %w1) ...
+    ```
+    becomes
+    ```mlir
+    %0 = dist.all_gather_start %matrices message 0 : tensor<4xf32> -> tensor<8xf32>
+    %w0 = dist.wait %0 : tensor<8xf32>
+    %1 = dist.all_gather_start %vectors message 0 : tensor<2xf32> -> tensor<4xf32>
+    %w1 = dist.wait %1 : tensor<4xf32>
+    %y = nn.kernel (%w0, %w1) ...
+    ```
+    and `schedule-collectives` moves the starts of a message to one place.
+  }];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
 def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
   let summary = "decides when collectives begin and are waited for, so that they run beside the computation";
   let description = [{
-    Collectives run one after the other, in the order of their starts, beside the computation. This pass moves
+    A list scheduler for two streams. Computing ops stay in their order; messages (see `bucket-collectives`) run beside them, one after the
+    other, in the order of their starts. With times from the cost model for a machine of reference, so that all machines decide the
+    same, it goes through the ops and, before each, starts the messages that can begin until the op ends, the most urgent first:
 
-    * the start of a sum over ranks to where its operand is known, and its wait to where the sum is needed, but before the second next
-      sum starts: what is summed is freed while the backward goes on (at most two sums are in flight);
-    * the start of a gather of parameters to where the unit is computed that comes `prefetch` units before (`sharding` of the
-      train.program; the memory of so many units more is needed), and its wait to where the parameters are read;
-    * waits to the order of starts: one that comes later would wait for what is known to be done.
+    * a sum over ranks when its operand is known. It is urgent once two others are known, and then waited for, so that at most two are in
+      flight: what is summed is freed while the backward goes on;
+    * a gather of parameters when the unit is computed that comes `prefetch` units before, unless `gathers_in_flight` others are
+      under way or more than `max_live` elements would be gathered (`sharding` of the train.program);
+    * what the op reads, whatever the limits.
+
+    Waits stand where values are read, or where a message is waited for that started later.
 
     ```mlir
     %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>
@@ -25,8 +61,8 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
     becomes, with `prefetch = 1`,
     ```mlir
     %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>
-    %w0 = dist.wait %0 : tensor<8xf32>
     %1 = dist.all_gather_start %part1 : tensor<4xf32> -> tensor<8xf32>
+    %w0 = dist.wait %0 : tensor<8xf32>
     %y = nn.kernel (%x, %w0) ...
     %w1 = dist.wait %1 : tensor<8xf32>
     %z = nn.kernel (%y, %w1) ...

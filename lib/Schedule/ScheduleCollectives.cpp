@@ -2,8 +2,7 @@
 #include "lib/Schedule/Passes.h"
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Train/Sharding.h"
-#include "lib/Schedule/CollectiveOrder.h"
+#include "lib/Schedule/ListScheduler.h"
 
 using namespace mlir;
 
@@ -16,9 +15,11 @@ namespace {
 
 struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<train::ProgramOp>())
+    for (auto program : getOperation().getOps<train::ProgramOp>()) {
+      const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>())
-        CollectiveOrder(entry, train::shardingOf(program).prefetch).run();
+        ListScheduler(entry.getBody().front(), settings, Machine::reference()).run();
+    }
   }
 };
 

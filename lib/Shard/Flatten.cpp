@@ -146,14 +146,26 @@ private:
     return {};
   }
 
+  /// Until one of them is written, all members are read together with the first.
   void replaceReads(train::EntryOp entry) {
-    entry.walk([&](train::GetOp get) {
-      auto found = places.find(get.getState().str());
+    llvm::DenseMap<Operation *, Value> read;
+    entry.walk([&](Operation *op) {
+      auto set = dyn_cast<train::SetOp>(op);
+      auto get = dyn_cast<train::GetOp>(op);
+      auto found = set || get ? places.find((set ? set.getState() : get.getState()).str()) : places.end();
       if (found == places.end())
         return;
-      OpBuilder builder(get);
       auto [bucket, offset] = found->second;
-      Value flat = train::GetOp::create(builder, get.getLoc(), bucket.getType(), bucket.getSymName());
+      if (set) {
+        read.erase(bucket);
+        return;
+      }
+      Value &flat = read[bucket];
+      if (!flat) {
+        OpBuilder first(entry.getBody().front().findAncestorOpInBlock(*get));
+        flat = train::GetOp::create(first, get.getLoc(), bucket.getType(), bucket.getSymName());
+      }
+      OpBuilder builder(get);
       get.getResult().replaceAllUsesWith(
           dist::MemberOp::create(builder, get.getLoc(), get.getResult().getType(), flat, offset));
       get.erase();

@@ -60,7 +60,8 @@ def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
   let description = [{
     With `zero_stage 3` each unit's parameters are gathered where they are first read. Where parameters of another unit are read before they
     are read again, as between forward and backward, they are gathered once more behind it, and their memory is free in
-    between (FSDP's `reshard_after_forward`, on unless the program's `sharding` says no).
+    between (FSDP's `reshard_after_forward`, on unless the program's `sharding` says no). They stay where the parameters read between
+    have fewer elements than its `max_reuse_distance`.
 
     ```mlir
     %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>

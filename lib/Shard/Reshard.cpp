@@ -15,23 +15,25 @@ namespace trainc {
 
 namespace {
 
-/// A read of gathered parameters: the op, and the unit they belong to.
+/// A read of gathered parameters: the op, the unit they belong to, and their number.
 struct Read {
   Operation *op;
   Attribute unit;
+  Value parameters;
 };
 
 /// Gathers again, in one entry, what others come between two reads of.
 class Resharder {
 public:
-  explicit Resharder(train::EntryOp entry) : block(entry.getBody().front()) {}
+  Resharder(train::EntryOp entry, int64_t maxReuseDistance)
+      : block(entry.getBody().front()), maxReuseDistance(maxReuseDistance) {}
 
   void run() {
     auto starts = llvm::to_vector(block.getOps<dist::AllGatherStartOp>());
     for (dist::AllGatherStartOp start : starts)
       if (std::optional<Attribute> unit = unitOf(start))
         for (Operation *op : readsOf(waitOf(start)))
-          reads.push_back({op, *unit});
+          reads.push_back({op, *unit, start.getPending()});
     llvm::sort(reads, [](const Read &a, const Read &b) { return isBefore(a.op, b.op); });
     for (dist::AllGatherStartOp start : starts)
       if (std::optional<Attribute> unit = unitOf(start))
@@ -68,14 +70,16 @@ private:
 
   static bool isBefore(Operation *a, Operation *b) { return a != b && a->isBeforeInBlock(b); }
 
-  /// Whether parameters of another unit are read between the two.
+  /// Whether parameters of other units are read between the two, and more than may be.
   bool isParted(Operation *before, Operation *after, Attribute unit) const {
     const auto *read = llvm::partition_point(
         reads, [&](const Read &r) { return r.op == before || r.op->isBeforeInBlock(before); });
+    llvm::SmallDenseSet<Value> between;
+    int64_t distance = 0;
     for (; read != reads.end() && read->op->isBeforeInBlock(after); ++read)
-      if (read->unit != unit)
-        return true;
-    return false;
+      if (read->unit != unit && between.insert(read->parameters).second)
+        distance += cast<RankedTensorType>(read->parameters.getType()).getNumElements();
+    return !between.empty() && distance >= maxReuseDistance;
   }
 
   void split(dist::AllGatherStartOp start, Attribute unit) {
@@ -106,15 +110,18 @@ private:
   }
 
   Block &block;
+  int64_t maxReuseDistance;
   SmallVector<Read> reads;
 };
 
 struct Reshard : impl::ReshardBase<Reshard> {
   void runOnOperation() override {
-    for (auto program : getOperation().getOps<train::ProgramOp>())
-      if (train::shardingOf(program).reshardAfterForward)
+    for (auto program : getOperation().getOps<train::ProgramOp>()) {
+      const train::ShardingSettings settings = train::shardingOf(program);
+      if (settings.reshardAfterForward)
         for (auto entry : getOperation().getOps<train::EntryOp>())
-          Resharder(entry).run();
+          Resharder(entry, settings.maxReuseDistance).run();
+    }
     getOperation()->walk([](dist::MemberOp member) {
       if (member->use_empty())
         member->erase();

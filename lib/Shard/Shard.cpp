@@ -21,7 +21,8 @@ struct Shard : impl::ShardBase<Shard> {
         shardUpdate(program);
     getOperation()->walk([](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);
-      sum.getResult().replaceAllUsesWith(createAllReduce(builder, sum.getLoc(), sum.getValue()));
+      sum.getResult().replaceAllUsesWith(
+          createAllReduce(builder, sum.getLoc(), sum.getValue(), dist::Group::all, sum.getOfAttr()));
       sum.erase();
     });
   }

@@ -51,7 +51,8 @@ void UpdateSharding::rewriteSum(Operation &op, int label) {
   IRMapping mapping = partsOf(Division::operandsWith(op, label));
   OpBuilder builder(&op);
   Value partial = builder.clone(op, mapping)->getResult(0);
-  op.getResult(0).replaceAllUsesWith(createAllReduce(builder, op.getLoc(), partial, dist::Group::shard));
+  op.getResult(0).replaceAllUsesWith(
+      createAllReduce(builder, op.getLoc(), partial, dist::Group::shard, FlatSymbolRefAttr()));
 }
 
 /// Gathers parts where the whole is still read, and adds the ops to `dead` that nobody reads any more.
@@ -104,11 +105,11 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
   const RankedTensorType type = partType(whole.getType());
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op); sum && zeroStage > 0) {
     builder.setInsertionPointAfterValue(sum.getValue());
-    Value pending =
-        dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue(), dist::Group::shard);
+    Value pending = dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue(), dist::Group::shard,
+                                                       sum.getOfAttr(), IntegerAttr());
     builder.setInsertionPoint(sum);
     Value part = dist::WaitOp::create(builder, loc, pending);
-    return hasReplicas ? createAllReduce(builder, loc, part, dist::Group::replica) : part;
+    return hasReplicas ? createAllReduce(builder, loc, part, dist::Group::replica, sum.getOfAttr()) : part;
   }
   if (auto get = dyn_cast<train::GetOp>(op); get && division.isDivided(get.getState()))
     return train::GetOp::create(builder, loc, type, get.getStateAttr());

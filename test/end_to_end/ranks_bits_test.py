@@ -71,13 +71,13 @@ class ShardedTest(harness.EndToEndTest):
             steps["sync"] = options.get("sync_gradients", "micro_step" if stage >= 2 else "step")
         (checkpoint,) = Path(name).iterdir()
         shapes = {key: tensor.shape for key, tensor in read_safetensors(checkpoint / "model.safetensors").items()}
-        flat = sharded_gpt.buckets(shapes, stage, wrap, options.get("param_persistence_threshold", 0))
+        flat = sharded_gpt.buckets(shapes, stage, wrap, options.get("param_persistence_threshold", 10 * sharded_gpt.WIDTH))
         report = self.report(name)
         with self.subTest(name):
             expected = sharded_gpt.memory(flat, shapes, group, stage, **steps)
             self.assertEqual({kind: report["memory"][kind] for kind in expected}, expected)
-            if wrap == "mlp":
-                return  # what is around the MLPs is gathered for each layer anew
+            if wrap == "mlp" or "max_reuse_distance" in options:
+                return  # what is around the MLPs is gathered for each layer anew, and some units stay
             reshards = options.get("reshard_after_forward") != "false"
             expected = sharded_gpt.wire(flat, ranks, group, stage, wrap=wrap, reshard=reshards, **steps)
             self.assertEqual({kind: of["bytes"] for kind, of in report["collectives"].items()}, expected)
@@ -89,8 +89,10 @@ class Bits(ShardedTest):
         three = {**two, "zero_stage": 3}
         self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1}, stage2={**two, "zero_stage": 2},
                               stage3=three,
-                              late={**three, "prefetch": 0, "wrap": "mlp"},
-                              early={**three, "prefetch": 3, "wrap": "5000"},
+                              late={**three, "prefetch": 0, "wrap": "mlp", "reduce_bucket_size": 0},
+                              early={**three, "prefetch": 3, "wrap": "5000", "allgather_bucket_size": 100000},
+                              limited={**three, "prefetch": 3, "wrap": "5000", "limit_all_gathers": 1, "max_live_parameters": 9000},
+                              reused={**three, "max_reuse_distance": 20000, "param_persistence_threshold": 0},
                               kept={**three, "reshard_after_forward": "false"},
                               one_unit={**three, "prefetch": 0, "wrap": "model"},
                               persistent={**three, "prefetch": 3, "param_persistence_threshold": 100})
@@ -115,7 +117,7 @@ class Bits(ShardedTest):
     def test_3_ranks(self):
         three = {"ranks": 3, "micro_batch": 2}
         self.assert_same_bits(stage0={**three, "zero_stage": 0}, stage2={**three, "zero_stage": 2},
-                              stage3={**three, "zero_stage": 3, "wrap": "5000"})
+                              stage3={**three, "zero_stage": 3, "wrap": "5000", "param_persistence_threshold": 0})
         for name in self.plans:
             self.assert_costs(name)
 

@@ -7,6 +7,7 @@ import small_gpt
 
 CHUNK = 256  # elements to which tensors in flat states are padded
 FLOAT = 4    # bytes
+WIDTH = 32   # of the model
 
 # Blocks in blocks, frozen parameters among trained ones in a unit, and two learning rates.
 MLP = """nn.block @mlp(%x: tensor<?x?x32xf32>) {
@@ -52,7 +53,7 @@ class Bucket:
         return FLOAT * padded(self.elements, ranks * CHUNK)
 
 
-def buckets(shapes, stage, wrap="blocks", persist_below=0):
+def buckets(shapes, stage, wrap, persist_below):
     found = {}
     for name, shape in shapes.items():
         elements = math.prod(shape)

@@ -88,16 +88,26 @@ void addSharding(CLI::App &compile, ShardingOptions &options) {
                   "With --zero-stage=3: drop gathered parameters after the forward and gather them again\n"
                   "for the backward; default: true")
       ->type_name("true|false");
-  compile
-      .add_option("--prefetch", options.prefetch,
-                  "With --zero-stage=3: units of parameters gathered ahead; default: 1")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
-  compile
-      .add_option("--param-persistence-threshold", options.persistBelow,
-                  "With --zero-stage=3: parameters of fewer elements stay whole on every rank; default: 0")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+  auto addNumber = [&](const char *name, std::optional<int64_t> &value, const char *help) {
+    compile.add_option(name, value, help)->check(CLI::NonNegativeNumber)->type_name("N");
+  };
+  addNumber("--max-reuse-distance", options.maxReuseDistance,
+            "With --zero-stage=3: gathered parameters stay, instead of being gathered again, where\n"
+            "parameters of fewer elements than N are computed with between; default: 0");
+  addNumber("--prefetch", options.prefetch,
+            "With --zero-stage=3: units of parameters gathered ahead; default: 1");
+  addNumber("--max-live-parameters", options.maxLive,
+            "With --zero-stage=3: gather ahead only while at most N elements are gathered; default: no\n"
+            "limit");
+  addNumber("--limit-all-gathers", options.gathersInFlight,
+            "With --zero-stage=3: gathers of parameters in flight at most; default: 2");
+  addNumber("--param-persistence-threshold", options.persistBelow,
+            "With --zero-stage=3: parameters of fewer elements stay whole on every rank; default: 10 H,\n"
+            "where H is the model's width, the size that most parameters have among their dimensions");
+  addNumber("--reduce-bucket-size", options.reduceBucket,
+            "Sums of the gradients of several units are one collective as long as they have at most N\n"
+            "elements; default: H * H");
+  addNumber("--allgather-bucket-size", options.gatherBucket, "The same for gathers; default: H * H");
   compile
       .add_option("--hybrid-shard", options.hybridShard,
                   "Divide states among groups of N ranks, each of which has all of them; default: among\n"

@@ -33,6 +33,12 @@ Result<uint32_t> number(const Environment &environment, const char *name, uint32
                       name, text);
 }
 
+/// Jobs that meet at several addresses of a host may have one port.
+std::string torchrunJob(const Environment &environment, const std::string &port) {
+  const char *address = environment("MASTER_ADDR");
+  return port.empty() || !address ? port : fmt::format("{}:{}", address, port);
+}
+
 /// One job runs several steps, in turn or at once.
 std::string slurmStep(const Environment &environment, const std::string &job) {
   const char *step = environment("SLURM_STEP_ID");
@@ -73,6 +79,8 @@ Result<std::optional<RankPlace>> read(const Environment &environment, const Vari
   TRAINC_ASSIGN_OR_RETURN(place.localRanks, number(environment, names.localRanks, place.ranks));
   if (const char *job = names.job ? environment(names.job) : nullptr)
     place.job = job;
+  if (names.launcher == Launcher::kTorchrun)
+    place.job = torchrunJob(environment, place.job);
   if (names.launcher == Launcher::kSrun)
     TRAINC_RETURN_IF_ERROR(completeSlurm(environment, place));
   TRAINC_RETURN_IF_ERROR(checkPlace(names, place));

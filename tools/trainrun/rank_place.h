@@ -29,9 +29,10 @@ struct RankPlace {
 /// Looks up an environment variable; null where it is not set.
 using Environment = std::function<const char *(const char *name)>;
 
-/// What torchrun's variables say (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_PORT), else those of
-/// mpirun (Open MPI's, or MPICH's and its kin's), else those of srun; nothing where none of them are set.
-/// Fails (kInvalidInput), naming the variable, where they are no numbers or contradict each other.
+/// What torchrun's variables say (RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR, MASTER_PORT),
+/// else those of mpirun (Open MPI's, or MPICH's and its kin's), else those of srun; nothing where none of
+/// them are set. Fails (kInvalidInput), naming the variable, where they are no numbers or contradict each
+/// other.
 Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment);
 
 } // namespace trainc

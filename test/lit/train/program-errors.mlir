@@ -321,7 +321,7 @@ train.program @p { model @m optimizer sgd memory_limit 16GB }
 
 // -----
 
-// expected-error @below {{prefetch must lie between 0 and 32, found 33}}
+// expected-error @below {{prefetch: expected a number between 0 and 32, found 33}}
 train.program @p { model @m  optimizer sgd  sharding(prefetch = 33) }
 
 // -----
@@ -331,15 +331,35 @@ train.program @p { model @m  optimizer sgd  sharding(sync = "never") }
 
 // -----
 
-// expected-error @below {{hybrid_shard divides states among 2 ranks or more, found 1; zero_stage 0 keeps them whole}}
+// expected-error @below {{hybrid_shard: expected a number between 2 and 65536, found 1}}
 train.program @p { model @m  optimizer sgd  sharding(hybrid_shard = 1) }
 
 // -----
 
-// expected-error @below {{persist_below must not be negative, found -1}}
+// expected-error @below {{persist_below: expected a number of 0 or more, found -1}}
 train.program @p { model @m  optimizer sgd  sharding(persist_below = -1) }
 
 // -----
 
-// expected-error @below {{wrap: expected blocks, model, a block's name or a number of parameters, found nothing}}
+// expected-error @below {{wrap: expected "blocks", "model", a block's name or a number of parameters, found ""}}
 train.program @p { model @m  optimizer sgd  sharding(wrap = "") }
+
+// -----
+
+// expected-error @below {{reshard_after_forward: expected true or false, found "never"}}
+train.program @p { model @m  optimizer sgd  sharding(reshard_after_forward = "never") }
+
+// -----
+
+// expected-error @below {{max_live: expected a number of 0 or more, found "all"}}
+train.program @p { model @m  optimizer sgd  sharding(max_live = "all") }
+
+// -----
+
+// expected-error @below {{unknown word 'prefetching'; expected wrap, sync, reshard_after_forward, hybrid_shard, reduce_bucket, gather_bucket, persist_below, max_reuse_distance, prefetch, max_live, gathers_in_flight}}
+train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
+
+// -----
+
+// expected-error @below {{'prefetch' is given twice}}
+train.program @p { model @m  optimizer sgd  sharding(prefetch = 1, prefetch = 2) }

@@ -38,13 +38,18 @@ TEST(RankPlace, Torchrun) {
                                    {"WORLD_SIZE", "8"},
                                    {"LOCAL_RANK", "1"},
                                    {"LOCAL_WORLD_SIZE", "4"},
+                                   {"MASTER_ADDR", "127.0.0.1"},
                                    {"MASTER_PORT", "29500"}});
   EXPECT_EQ(place.launcher, Launcher::kTorchrun);
   EXPECT_EQ(place.rank, 5U);
   EXPECT_EQ(place.ranks, 8U);
   EXPECT_EQ(place.localRank, 1U);
   EXPECT_EQ(place.localRanks, 4U);
-  EXPECT_EQ(place.job, "29500");
+  EXPECT_EQ(place.job, "127.0.0.1:29500");
+}
+
+TEST(RankPlace, TorchrunsPortWillDo) {
+  EXPECT_EQ(placeOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}}).job, "29500");
 }
 
 TEST(RankPlace, WithoutLocalVariablesAllAreOnOneHost) {

@@ -20,7 +20,8 @@ using testing::IsEmpty;
 
 constexpr uint32_t kRanks = 3;
 
-/// Names in the folder of shared memory, less those of Open MPI: a test that runs beside this one may make them.
+/// Names in the folder of shared memory, less those of Open MPI: a test that runs beside this one may make
+/// them.
 std::vector<std::string> segments() {
   std::vector<std::string> names;
   for (const auto &entry : std::filesystem::directory_iterator("/dev/shm"))

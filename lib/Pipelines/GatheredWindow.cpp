@@ -1,0 +1,74 @@
+#include "lib/Pipelines/GatheredWindow.h"
+
+#include "dialects/Plan/Plan.h"
+
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+namespace {
+
+/// From the start of a gather to the last use of what it fills, as positions in an entry.
+struct Lifetime {
+  int64_t first, last, bytes;
+};
+
+using Lifetimes = llvm::MapVector<StringRef, Lifetime>; // by buffer
+
+} // namespace
+
+/// Calls `visit` with the name of every buffer that the instruction, or one in its loop, uses.
+static void forEachBuffer(Operation &op, llvm::function_ref<void(StringRef)> visit) {
+  op.walk([&](Operation *inner) {
+    inner->getAttrDictionary().walk(
+        [&](plan::OperandAttr operand) { visit(operand.getBuffer().getValue()); });
+  });
+}
+
+/// Adds what the start gathers of parameters into scratch.
+static void addGathered(plan::StartOp start, int64_t position, const SymbolTable &symbols,
+                        Lifetimes &lifetimes) {
+  if (start.getKind() != plan::CollectiveKind::all_gather)
+    return;
+  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
+    auto source = symbols.lookup<plan::BufferOp>(range.getSource().getBuffer().getValue()),
+         destination = symbols.lookup<plan::BufferOp>(range.getDestination().getBuffer().getValue());
+    if (source.getRole() == plan::Role::parameter && destination.getArena() == "scratch")
+      lifetimes.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
+  }
+}
+
+static int64_t mostAtOnce(const Lifetimes &lifetimes) {
+  int64_t most = 0;
+  for (auto &[at, moment] : lifetimes) {
+    int64_t bytes = 0;
+    for (auto &[buffer, other] : lifetimes)
+      bytes += other.first <= moment.first && moment.first <= other.last ? other.bytes : 0;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+int64_t gatheredWindow(ModuleOp module) {
+  SymbolTable symbols(module);
+  int64_t most = 0;
+  for (auto entry : module.getOps<plan::EntryOp>()) {
+    Lifetimes lifetimes;
+    int64_t position = 0;
+    for (Operation &op : entry.getBody().front()) {
+      if (auto start = dyn_cast<plan::StartOp>(op))
+        addGathered(start, position, symbols, lifetimes);
+      forEachBuffer(op, [&](StringRef buffer) {
+        if (auto *found = lifetimes.find(buffer); found != lifetimes.end())
+          found->second.last = position;
+      });
+      ++position;
+    }
+    most = std::max(most, mostAtOnce(lifetimes));
+  }
+  return most;
+}
+
+} // namespace trainc

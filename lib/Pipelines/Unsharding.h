@@ -1,0 +1,18 @@
+// Gathered parameters stay from forward to backward where memory allows it.
+#pragma once
+
+#include "lib/Pipelines/CompileOptions.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace trainc {
+
+/// Sets `max_reuse_distance` of the module's program to about the largest number (of a few that are tried)
+/// whose plan fits into `limit` bytes: the less is gathered again, the less is sent. Nothing is changed where
+/// the program divides no parameters, or says itself what stays. `planPasses` takes the module, in the phase
+/// `spmd` before `reshard`, to the phase `plan`.
+mlir::LogicalResult keepWhatFits(mlir::ModuleOp module, int64_t limit,
+                                 llvm::function_ref<void(mlir::PassManager &)> planPasses);
+
+} // namespace trainc

@@ -1,0 +1,197 @@
+#include "lib/Schedule/ListScheduler.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// Sums over ranks in flight at most: one that runs, and one that waits for its turn. What is summed is freed
+/// when the sum has ended.
+static constexpr size_t kSumsInFlight = 2;
+
+/// Whether the op computes: it has a place of its own in time.
+static bool computes(Operation *op) {
+  return !isPlacement(op) && !isa<CollectiveOpInterface>(op) && !isa<train::GetOp>(op);
+}
+
+void ListScheduler::run() {
+  collect();
+  SmallVector<Operation *> ops;
+  for (Operation &op : block)
+    if (computes(&op))
+      ops.push_back(&op);
+  for (Operation *op : ops) {
+    startNeeded(op);
+    startMeanwhile(op);
+    now += computeSeconds(*op, machine);
+  }
+  for (Item &item : items)
+    if (!item.started)
+      start(item, nullptr);
+  placeWaits();
+}
+
+//===-- What there is to start
+//---------------------------------------------------------------------------===//
+
+ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
+  Item item{.message = message,
+            .seconds = 0,
+            .known = nullptr,
+            .need = nullptr,
+            .deadline = nullptr,
+            .end = nullptr};
+  for (CollectiveOpInterface start : message) {
+    Value result = start->getResult(0);
+    item.elements += elementsOf(start);
+    item.known = later(item.known, known(start->getOperand(0)));
+    item.need = earlier(item.need, need(result));
+    item.end = later(item.end, lastRead(result));
+  }
+  item.deadline = item.need;
+  item.gathersParameters = gatheredState(message.front()) && item.need;
+  item.seconds = collectiveSeconds(item.elements * 4, machine);
+  return item;
+}
+
+void ListScheduler::collect() {
+  for (const Message &message : messagesOf(block))
+    items.push_back(itemOf(message));
+  setSumDeadlines();
+  llvm::sort(items, [](const Item &a, const Item &b) {
+    return a.deadline == b.deadline ? isBefore(a.message.front(), b.message.front())
+                                    : a.deadline && (!b.deadline || isBefore(a.deadline, b.deadline));
+  });
+  linkChains();
+  for (Item &item : items)
+    if (item.gathersParameters)
+      gathers.push_back(&item);
+}
+
+/// A sum is urgent once as many others are known as may be in flight.
+void ListScheduler::setSumDeadlines() {
+  SmallVector<Item *> sums;
+  for (Item &item : items)
+    if (!isGather(item.message.front()))
+      sums.push_back(&item);
+  llvm::sort(sums, [](Item *a, Item *b) {
+    return a->known == b->known ? isBefore(a->message.front(), b->message.front())
+                                : isBefore(a->known, b->known);
+  });
+  for (size_t i = 0; i + kSumsInFlight < sums.size(); ++i)
+    sums[i]->deadline = earlier(sums[i]->deadline, sums[i + kSumsInFlight]->known);
+}
+
+/// Collectives of what others make.
+void ListScheduler::linkChains() {
+  llvm::DenseMap<Operation *, Item *> itemOfStart;
+  for (Item &item : items)
+    for (CollectiveOpInterface start : item.message)
+      itemOfStart[start] = &item;
+  for (Item &item : items)
+    for (CollectiveOpInterface start : item.message)
+      if (Operation *wait = start->getOperand(0).getDefiningOp(); wait && wait->getNumOperands() == 1)
+        if (Item *before = itemOfStart.lookup(wait->getOperand(0).getDefiningOp()))
+          item.after = before;
+}
+
+//===-- Starts
+//-------------------------------------------------------------------------------------------===//
+
+/// Those that can begin until the op ends.
+void ListScheduler::startMeanwhile(Operation *op) {
+  const double end = now + computeSeconds(*op, machine);
+  for (Item &item : items)
+    if (!item.started && std::max(linkFree, now) <= end && maySoonStart(item, op))
+      start(item, op);
+}
+
+/// Whether all that the message reads is there, and there is room for what it makes.
+bool ListScheduler::maySoonStart(const Item &item, Operation *op) const {
+  if (item.after && !(item.after->started && item.after->done <= now))
+    return false;
+  return isBefore(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
+}
+
+bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
+  int64_t index = 0, current = -1, inFlight = 0, live = 0;
+  for (auto [i, gather] : llvm::enumerate(gathers)) {
+    if (gather == &item)
+      index = int64_t(i);
+    if (!isBefore(op, gather->need))
+      current = int64_t(i);
+    inFlight += gather->started && !isBefore(gather->need, op);
+    live += gather->started && !isBefore(gather->end, op) ? gather->elements : 0;
+  }
+  return index <= current + settings.prefetch && inFlight < settings.gathersInFlight &&
+         live + item.elements <= settings.maxLive;
+}
+
+/// What the op reads must have been started, whatever the limits.
+void ListScheduler::startNeeded(Operation *op) {
+  for (Item &item : items)
+    if (item.need == op) {
+      for (Item *before = item.after; before; before = before->after)
+        if (!before->started)
+          start(*before, op);
+      if (!item.started)
+        start(item, op);
+      now = std::max(now, item.done);
+    }
+}
+
+/// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null.
+void ListScheduler::start(Item &item, Operation *op) {
+  auto place = [&](Operation *moved) { op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end()); };
+  for (CollectiveOpInterface start : item.message) {
+    Operation *operand = start->getOperand(0).getDefiningOp();
+    const bool moves = isa_and_nonnull<train::GetOp>(operand) || (operand && isPack(operand));
+    if (moves && (!op || isBefore(op, operand) || isPack(operand)))
+      place(operand);
+  }
+  for (CollectiveOpInterface start : item.message)
+    place(start);
+  linkFree = std::max(linkFree, now) + item.seconds;
+  item.done = linkFree;
+  item.started = true;
+}
+
+//===-- Waits
+//---------------------------------------------------------------------------------------------===//
+
+/// Moves what names places in the op's value to behind it.
+static void movePlacements(Operation *op) {
+  for (Operation *user : op->getResult(0).getUsers())
+    if (isPlacement(user) && user->isBeforeInBlock(op)) {
+      user->moveAfter(op);
+      movePlacements(user);
+    }
+}
+
+/// In the order of starts, as a later one would wait for what is known to be done; and no later than where
+/// too many sums would be in flight.
+void ListScheduler::placeWaits() {
+  SmallVector<Operation *> laterSums; // their starts, the last first
+  Operation *next = nullptr;          // the first wait of the next message
+  const SmallVector<Message> messages = messagesOf(block);
+  for (const Message &message : llvm::reverse(messages)) {
+    Operation *place = next;
+    for (CollectiveOpInterface start : message)
+      place = earlier(place, firstRead(start->getResult(0)));
+    if (!isGather(message.front())) {
+      if (laterSums.size() >= kSumsInFlight)
+        place = earlier(place, laterSums[laterSums.size() - kSumsInFlight]);
+      laterSums.push_back(message.front());
+    }
+    for (CollectiveOpInterface start : message) {
+      Operation *wait = waitOf(start);
+      if (place)
+        wait->moveBefore(place);
+      else
+        wait->moveBefore(&block, block.end());
+      movePlacements(wait);
+    }
+    next = waitOf(message.front());
+  }
+}
+
+} // namespace trainc

@@ -1,0 +1,101 @@
+#include "lib/Schedule/Messages.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBeforeInBlock(b)); }
+
+Operation *earlier(Operation *a, Operation *b) { return !a || (b && b->isBeforeInBlock(a)) ? b : a; }
+
+Operation *later(Operation *a, Operation *b) { return !a || (b && a->isBeforeInBlock(b)) ? b : a; }
+
+SmallVector<Message> messagesOf(Block &block) {
+  SmallVector<Message> messages;
+  llvm::DenseMap<int64_t, size_t> numbered;
+  for (auto start : block.getOps<CollectiveOpInterface>()) {
+    IntegerAttr number = start.getMessageAttr();
+    if (auto known = number ? numbered.find(number.getInt()) : numbered.end(); known != numbered.end()) {
+      messages[known->second].push_back(start);
+      continue;
+    }
+    if (number)
+      numbered[number.getInt()] = messages.size();
+    messages.push_back({start});
+  }
+  return messages;
+}
+
+Operation *waitOf(CollectiveOpInterface start) { return *start->getResult(0).getUsers().begin(); }
+
+Operation *firstRead(Value value) {
+  Operation *first = nullptr;
+  for (Operation *user : value.getUsers())
+    first = earlier(first, isPlacement(user) ? firstRead(user->getResult(0)) : user);
+  return first;
+}
+
+Operation *lastRead(Value value) {
+  Operation *last = nullptr;
+  for (Operation *user : value.getUsers())
+    last = later(last, isPlacement(user) ? lastRead(user->getResult(0)) : user);
+  return last;
+}
+
+int64_t elementsOf(CollectiveOpInterface start) {
+  return std::max(cast<RankedTensorType>(start->getOperand(0).getType()).getNumElements(),
+                  cast<RankedTensorType>(start->getResult(0).getType()).getNumElements());
+}
+
+static train::StateOp stateOf(Operation *op, FlatSymbolRefAttr name) {
+  return SymbolTable::lookupNearestSymbolFrom<train::StateOp>(op, name);
+}
+
+train::StateOp gatheredState(CollectiveOpInterface start) {
+  auto get = start->getOperand(0).getDefiningOp<train::GetOp>();
+  train::StateOp state = get && isGather(start) ? stateOf(get, get.getStateAttr()) : nullptr;
+  return state && state.getRole() == train::Role::parameter ? state : nullptr;
+}
+
+train::StateOp movedState(CollectiveOpInterface start) {
+  if (FlatSymbolRefAttr summed = start.getOfAttr())
+    return stateOf(start, summed);
+  if (train::StateOp read = gatheredState(start))
+    return read;
+  for (Operation *user : waitOf(start)->getUsers())
+    if (auto set = dyn_cast<train::SetOp>(user); set && isGather(start))
+      return stateOf(set, set.getStateAttr());
+  return {};
+}
+
+static Operation *lastWriteBefore(train::GetOp get) {
+  Operation *last = nullptr;
+  for (auto set : get->getBlock()->getOps<train::SetOp>())
+    if (set.getState() == get.getState() && set->isBeforeInBlock(get))
+      last = set;
+  return last;
+}
+
+/// Whether the op has no time of its own: it names a place, or a collective makes its value.
+static bool moves(Operation *op) { return isPlacement(op) || isa<CollectiveOpInterface>(op); }
+
+Operation *known(Value value) {
+  Operation *definition = value.getDefiningOp();
+  if (auto get = dyn_cast_or_null<train::GetOp>(definition))
+    return lastWriteBefore(get);
+  if (!definition || !moves(definition))
+    return definition;
+  Operation *last = nullptr;
+  for (Value operand : definition->getOperands())
+    last = later(last, known(operand));
+  return last;
+}
+
+Operation *need(Value value) {
+  Operation *first = nullptr;
+  for (Operation *user : value.getUsers())
+    first = earlier(first, moves(user) ? need(user->getResult(0)) : user);
+  return first;
+}
+
+} // namespace trainc
