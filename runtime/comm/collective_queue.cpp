@@ -1,5 +1,7 @@
 #include "runtime/comm/collective_queue.h"
 
+#include "runtime/base/clock.h"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -49,7 +51,13 @@ std::optional<uint32_t> CollectiveQueue::nextWithin(std::chrono::milliseconds ti
   return take();
 }
 
+uint32_t CollectiveQueue::take() {
+  takenAt_ = steadySeconds();
+  return order_[taken_++ % order_.size()];
+}
+
 void CollectiveQueue::finish(uint32_t index, bool done) {
+  busySeconds_.fetch_add(steadySeconds() - takenAt_, std::memory_order_relaxed);
   Slot &slot = slots_[index];
   slot.state.store(done ? State::kDone : State::kFailed, std::memory_order_release);
   slot.state.notify_one();

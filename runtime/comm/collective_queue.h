@@ -13,8 +13,8 @@
 
 namespace trainc {
 
-/// Slots, and the order in which they were started. One thread starts and waits, one other runs. Allocates
-/// when made, not when running.
+/// Slots, the order in which they were started, and how long they took. One thread starts and waits, one
+/// other runs. Allocates when made, not when running.
 class CollectiveQueue {
 public:
   /// With slots [0, slots), and one more for barriers.
@@ -40,6 +40,8 @@ public:
   const Collective &collective(uint32_t slot) const { return slots_[slot].collective; }
   /// Ends the wait for a slot that next() returned.
   void finish(uint32_t slot, bool done);
+  /// Seconds between the two, of all slots; for any thread.
+  double busySeconds() const { return busySeconds_.load(std::memory_order_relaxed); }
 
 private:
   enum class State : uint32_t { kDone, kInFlight, kFailed };
@@ -50,12 +52,14 @@ private:
   };
 
   void put(uint32_t slot);
-  uint32_t take() { return order_[taken_++ % order_.size()]; }
+  uint32_t take();
 
   std::vector<Slot> slots_;              ///< the last one is for barriers
   std::vector<uint32_t> order_;          ///< slots in order of start; a ring, its size a power of two
   uint32_t started_ = 0, taken_ = 0;     ///< how many were put into the ring and taken from it
   std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken
+  double takenAt_ = 0;                   ///< when the last one was
+  std::atomic<double> busySeconds_{0};
 };
 
 } // namespace trainc

@@ -96,6 +96,11 @@ public:
 
   /// ringBytes() of the collectives done so far.
   virtual uint64_t bytesSent() const = 0;
+
+  /// Seconds in which a collective was under way here so far: each from when this rank's engine takes it up,
+  /// as soon as it has been started and those before it are done, to its end, with the time in which it waits
+  /// for other ranks. What wait() takes falls into this time, but for the moments in which threads wake up.
+  virtual double busySeconds() const = 0;
 };
 
 } // namespace trainc

@@ -105,6 +105,9 @@ public:
   std::array<uint64_t, 7> bytesByRole() const;
   /// Seconds that entries have waited for collectives so far: communication that nothing hides.
   double waitSeconds() const { return issuer_.waitSeconds(); }
+  /// Seconds in which a collective was under way, hidden behind computation or waited for; see
+  /// Communicator::busySeconds().
+  double communicationSeconds() const { return communicator_ ? communicator_->busySeconds() : 0; }
   /// Bytes that this rank has sent in collectives so far; see ringBytes().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
   /// What was measured so far; empty unless options.profile was set.

@@ -145,6 +145,7 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
     metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
   if (parts_.executor.plan().ranks() > 1) {
     metrics.waitSeconds = result.waitSeconds;
+    metrics.communicationSeconds = result.communicationSeconds;
     metrics.sentBytes = result.sentBytes;
   }
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);

@@ -123,6 +123,8 @@ Status MetricsWriter::write(const StepMetrics &metrics) {
   add(line, "mfu", metrics.mfu);
   if (metrics.waitSeconds)
     add(line, "wait_seconds", *metrics.waitSeconds);
+  if (metrics.communicationSeconds)
+    add(line, "communication_seconds", *metrics.communicationSeconds);
   if (metrics.sentBytes)
     add(line, "sent_bytes", *metrics.sentBytes);
   if (metrics.startSeconds)

@@ -21,9 +21,10 @@ struct StepMetrics {
   double tokensPerSecond = 0;
   uint64_t peakBytes = 0;                   ///< allocated for arenas
   std::optional<double> mfu = std::nullopt; ///< share of the peak FLOP/s given by the user
-  /// Where there are several ranks, of this one: seconds in which it waited for collectives, and bytes that
-  /// it sent in them.
+  /// Where there are several ranks, of this one: seconds in which it waited for collectives, in which one was
+  /// under way, and bytes that it sent in them.
   std::optional<double> waitSeconds = std::nullopt;
+  std::optional<double> communicationSeconds = std::nullopt;
   std::optional<uint64_t> sentBytes = std::nullopt;
   std::optional<double> startSeconds =
       std::nullopt; ///< first step only: from the start of the process to that of the step

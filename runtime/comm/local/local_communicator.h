@@ -33,6 +33,7 @@ public:
   void noteProgress() override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
   uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
+  double busySeconds() const override { return queue_.busySeconds(); }
 
 private:
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,

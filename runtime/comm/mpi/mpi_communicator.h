@@ -36,6 +36,7 @@ public:
   void noteProgress() override { peers_->noteProgress(); }
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
   uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
+  double busySeconds() const override { return queue_.busySeconds(); }
 
 private:
   struct Mapping {

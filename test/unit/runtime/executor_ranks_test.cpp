@@ -126,9 +126,11 @@ TEST_P(ExecutorRanks, StatesAreTheRanksParts) {
 TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
   onRankRuns(plan(), [&](RankRun &run, Communicator &) {
     const uint64_t before = run.executor().sentBytes();
+    const double idle = run.executor().communicationSeconds();
     EXPECT_EQ(run.executor().waitSeconds(), 0);
     ASSERT_TRUE(run.executor().run("update").ok());
     EXPECT_GT(run.executor().waitSeconds(), 0);
+    EXPECT_GT(run.executor().communicationSeconds(), idle);
     const uint64_t group = GetParam().second;
     EXPECT_EQ(run.executor().sentBytes() - before, kWhole * 4 * (group - 1) / group + 8 * (group - 1));
   });

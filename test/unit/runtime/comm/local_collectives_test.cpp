@@ -1,6 +1,10 @@
 // What one thread that drives all ranks of a host sees.
+#include "runtime/base/clock.h"
 #include "test/unit/runtime/allocation_counter.h"
 #include "test/unit/runtime/comm/support.h"
+
+#include <chrono>
+#include <thread>
 
 namespace trainc {
 namespace {
@@ -40,6 +44,25 @@ TEST(LocalCollectives, StartReturnsBeforeAPeerHasArrived) {
     ranks.start(1, slot, CollectiveKind::kAllReduce, buffers[1]);
   ranks.waitAll(9);
   EXPECT_EQ(ranks[0].bytesSent(), 4000U);
+}
+
+// However many are in flight, and with the time in which the first waits for a peer.
+TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
+  Ranks ranks(2, 4096);
+  const Buffers buffers = ranks.allocateValues(100);
+  EXPECT_EQ(ranks[0].busySeconds(), 0);
+  const double begin = steadySeconds();
+  for (uint32_t slot = 0; slot < 10; ++slot)
+    ranks.start(0, slot, CollectiveKind::kAllReduce, buffers[0]);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (uint32_t slot = 0; slot < 10; ++slot)
+    ranks.start(1, slot, CollectiveKind::kAllReduce, buffers[1]);
+  ranks.waitAll(9);
+  const double elapsed = steadySeconds() - begin, busy = ranks[0].busySeconds();
+  EXPECT_LE(busy, elapsed);
+  EXPECT_GT(busy, 0.05) << "of the time in which rank 1 was late";
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(ranks[0].busySeconds(), busy) << "while nothing is in flight";
 }
 
 } // namespace

@@ -42,8 +42,9 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
                             .peakBytes = 1ULL << 40,
                             .mfu = std::nullopt,
                             .waitSeconds = 0.125,
+                            .communicationSeconds = 0.25,
                             .sentBytes = 1ULL << 33,
-                            .startSeconds = 0.25};
+                            .startSeconds = 0.5};
   ASSERT_TRUE(writer->write(metrics).ok());
   // Flushed: visible while the writer is open.
   ASSERT_EQ(lines().size(), 1U);
@@ -58,8 +59,9 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
   EXPECT_EQ(read["peak_bytes"], 1ULL << 40);
   EXPECT_TRUE(read["mfu"].is_null());
   EXPECT_EQ(read["wait_seconds"], 0.125);
+  EXPECT_EQ(read["communication_seconds"], 0.25);
   EXPECT_EQ(read["sent_bytes"], 1ULL << 33);
-  EXPECT_EQ(read["start_seconds"], 0.25);
+  EXPECT_EQ(read["start_seconds"], 0.5);
 }
 
 TEST_F(MetricsTest, NotFiniteIsNull) {
