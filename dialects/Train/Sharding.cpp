@@ -13,9 +13,12 @@ ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &shardi
   return success(bool(sharding));
 }
 
+/// Whether the word is given, and `value`.
+static bool says(StringAttr word, StringRef value) { return word && word.getValue() == value; }
+
 LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, StringAttr wrap, BoolAttr,
                                    IntegerAttr prefetch, IntegerAttr persistBelow, IntegerAttr hybridShard,
-                                   StringAttr sync) {
+                                   StringAttr sync, StringAttr reproducible) {
   if (wrap && wrap.empty())
     return error() << "wrap: expected blocks, model, a block's name or a number of parameters, found nothing";
   if (prefetch && (prefetch.getInt() < 0 || prefetch.getInt() > kMaxPrefetch))
@@ -27,14 +30,20 @@ LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> erro
                    << "; zero_stage 0 keeps them whole";
   if (sync && sync != "micro_step" && sync != "step")
     return error() << "sync: expected \"micro_step\" or \"step\", found " << sync;
+  if (reproducible && reproducible != "plan" && reproducible != "ranks")
+    return error() << "reproducible: expected \"plan\" or \"ranks\", found " << reproducible;
+  if (says(sync, "micro_step") && says(reproducible, "ranks"))
+    return error() << "reproducible = \"ranks\" sums gradients over ranks once a step, but sync is "
+                      "\"micro_step\"; leave sync out, or make it \"step\"";
   return success();
 }
 
 ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   ShardingSettings settings;
-  settings.syncEveryMicroStep = program.getZeroStage() > 1;
-  settings.shardRanks = int64_t(program.getRanks());
   ShardingAttr given = program.getShardingAttr();
+  settings.reproducibleOverRanks = given && says(given.getReproducible(), "ranks");
+  settings.syncEveryMicroStep = program.getZeroStage() > 1 && !settings.reproducibleOverRanks;
+  settings.shardRanks = int64_t(program.getRanks());
   if (!given)
     return settings;
   if (StringAttr wrap = given.getWrap())
@@ -50,4 +59,8 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   if (StringAttr sync = given.getSync())
     settings.syncEveryMicroStep = program.getRanks() > 1 && sync == "micro_step";
   return settings;
+}
+
+bool trainc::train::hasFlatStates(ProgramOp program) {
+  return program.getRanks() > 1 || shardingOf(program).reproducibleOverRanks;
 }

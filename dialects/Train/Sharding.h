@@ -17,8 +17,12 @@ struct ShardingSettings {
   int64_t persistBelow = 0; ///< elements
   int64_t shardRanks = 1;   ///< ranks that divide states among themselves
   bool syncEveryMicroStep = false;
+  bool reproducibleOverRanks = false; ///< sums are trees over a step's micro-batches
 };
 
 ShardingSettings shardingOf(ProgramOp program);
+
+/// Whether what is trained lies in flat states: on several ranks, and on one that computes the same bits.
+bool hasFlatStates(ProgramOp program);
 
 } // namespace trainc::train

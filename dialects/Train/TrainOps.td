@@ -91,10 +91,14 @@ def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
     * `hybrid_shard` (default: all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
     * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a
       `"step"`, which needs memory for whole gradients.
+    * `reproducible`: `"ranks"` makes a step's sums a fixed binary tree over its micro-batches, so that training has the same bits on
+      any number of ranks that divides them into equal powers of two; `accumulate` must be a power of two, and gradients are summed
+      over ranks once a step. `"plan"`, the default, promises the same bits for the same plan.
   }];
   let parameters = (ins OptionalParameter<"::mlir::StringAttr">:$wrap, OptionalParameter<"::mlir::BoolAttr">:$reshard_after_forward,
                         OptionalParameter<"::mlir::IntegerAttr">:$prefetch, OptionalParameter<"::mlir::IntegerAttr">:$persist_below,
-                        OptionalParameter<"::mlir::IntegerAttr">:$hybrid_shard, OptionalParameter<"::mlir::StringAttr">:$sync);
+                        OptionalParameter<"::mlir::IntegerAttr">:$hybrid_shard, OptionalParameter<"::mlir::StringAttr">:$sync,
+                        OptionalParameter<"::mlir::StringAttr">:$reproducible);
   let assemblyFormat = "`(` struct(params) `)`";
   let genVerifyDecl = 1;
 }

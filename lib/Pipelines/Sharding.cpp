@@ -7,7 +7,8 @@ namespace trainc {
 LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &options) {
   Builder builder(program.getContext());
   auto given = program.getShardingAttr();
-  StringAttr wrap = given ? given.getWrap() : nullptr, sync = given ? given.getSync() : nullptr;
+  StringAttr wrap = given ? given.getWrap() : nullptr, sync = given ? given.getSync() : nullptr,
+             reproducible = given ? given.getReproducible() : nullptr;
   BoolAttr reshard = given ? given.getReshardAfterForward() : nullptr;
   IntegerAttr prefetch = given ? given.getPrefetch() : nullptr,
               persistBelow = given ? given.getPersistBelow() : nullptr,
@@ -16,6 +17,8 @@ LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &opt
     wrap = builder.getStringAttr(*options.wrap);
   if (options.sync)
     sync = builder.getStringAttr(*options.sync);
+  if (options.reproducible)
+    reproducible = builder.getStringAttr(*options.reproducible);
   if (options.reshardAfterForward)
     reshard = builder.getBoolAttr(*options.reshardAfterForward);
   if (options.prefetch)
@@ -24,11 +27,11 @@ LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &opt
     persistBelow = builder.getI64IntegerAttr(*options.persistBelow);
   if (options.hybridShard)
     hybridShard = builder.getI64IntegerAttr(*options.hybridShard);
-  if (!wrap && !sync && !reshard && !prefetch && !persistBelow && !hybridShard)
+  if (!wrap && !sync && !reshard && !prefetch && !persistBelow && !hybridShard && !reproducible)
     return success();
   auto sharding =
       train::ShardingAttr::getChecked([&] { return program.emitError("sharding: "); }, program.getContext(),
-                                      wrap, reshard, prefetch, persistBelow, hybridShard, sync);
+                                      wrap, reshard, prefetch, persistBelow, hybridShard, sync, reproducible);
   program.setShardingAttr(sharding);
   return success(bool(sharding));
 }

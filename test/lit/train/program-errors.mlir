@@ -331,6 +331,16 @@ train.program @p { model @m  optimizer sgd  sharding(sync = "never") }
 
 // -----
 
+// expected-error @below {{reproducible: expected "plan" or "ranks", found "always"}}
+train.program @p { model @m  optimizer sgd  sharding(reproducible = "always") }
+
+// -----
+
+// expected-error @below {{reproducible = "ranks" sums gradients over ranks once a step, but sync is "micro_step"; leave sync out, or make it "step"}}
+train.program @p { model @m  optimizer sgd  sharding(sync = "micro_step", reproducible = "ranks") }
+
+// -----
+
 // expected-error @below {{hybrid_shard divides states among 2 ranks or more, found 1; zero_stage 0 keeps them whole}}
 train.program @p { model @m  optimizer sgd  sharding(hybrid_shard = 1) }
 
