@@ -38,7 +38,7 @@ public:
   }
 
 private:
-  /// For each level above 0 whether this micro-batch completes a run of 2^level of them: 1 or 0, tensor<f32>.
+  /// For each level above 0 whether this micro-batch completes a run of 2^level of them: tensor<i1>.
   void buildCompletions() {
     if (levels == 0)
       return;
@@ -47,12 +47,10 @@ private:
     symbols.declareState("micro", train::Role::scalar, RankedTensorType::get({}, builder.getI64Type()),
                          train::Direction::to_device);
     Value count = build.add(build.read("micro"), 1);
-    auto flag = RankedTensorType::get({}, builder.getF32Type());
     for (unsigned level = 1; level <= levels; ++level) {
       Value size = build.constantLike(count, double(int64_t(1) << level));
       Value rest = build.sub(count, build.mul(build.div(count, size), size));
-      Value completes = build.compare(nn::Predicate::eq, rest, build.constantLike(rest, 0));
-      completions.push_back(build.select(completes, build.constant(1, flag), build.constant(0, flag)));
+      completions.push_back(build.compare(nn::Predicate::eq, rest, build.constantLike(rest, 0)));
     }
   }
 
@@ -134,9 +132,7 @@ private:
   Value where(StepBuilder &build, unsigned level, Value then, Value otherwise) {
     if (level == 0)
       return then;
-    Value flag = build.broadcastTo(completions[level - 1], nn::shapeOf(then));
-    Value completes = build.compare(nn::Predicate::gt, flag, build.constantLike(flag, 0));
-    return build.select(completes, then, otherwise);
+    return build.select(build.broadcastTo(completions[level - 1], nn::shapeOf(then)), then, otherwise);
   }
 
   train::EntryOp beginStep, microStep;

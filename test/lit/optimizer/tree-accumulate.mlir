@@ -38,10 +38,9 @@ train.entry @begin_step {
 // CHECK: %[[HALF:.*]] = nn.div %[[COUNT]], %[[SIZE]]
 // CHECK: %[[EVEN:.*]] = nn.mul %[[HALF]], %[[SIZE]]
 // CHECK: %[[REST:.*]] = nn.sub %[[COUNT]], %[[EVEN]]
-// CHECK: %[[DIVIDES:.*]] = nn.compare eq %[[REST]]
-// CHECK: %[[BY2:.*]] = nn.select %[[DIVIDES]]
+// CHECK: %[[BY2:.*]] = nn.compare eq %[[REST]]
 // CHECK: nn.constant 4 : tensor<i64>
-// CHECK: %[[BY4:.*]] = nn.select
+// CHECK: %[[BY4:.*]] = nn.compare eq
 
 // The loss is kept before it is used, so that its own sum is computed alone.
 // CHECK: %[[L0:.*]] = train.get @partial.0.loss
@@ -57,11 +56,9 @@ train.entry @begin_step {
 // CHECK-NEXT: %[[PAIR:.*]] = nn.add %[[G0]], %[[G]]
 // CHECK-NEXT: train.set @partial.0.grad.w, %[[G]]
 // CHECK-NEXT: %[[ALL:.*]] = nn.add %[[G1]], %[[PAIR]]
-// CHECK-NEXT: %[[FLAG:.*]] = nn.broadcast %[[BY2]] to [4, 3]
-// CHECK: %[[IS:.*]] = nn.compare gt %[[FLAG]]
+// CHECK-NEXT: %[[IS:.*]] = nn.broadcast %[[BY2]] to [4, 3] : tensor<i1>
 // CHECK-NEXT: %[[KEPT1:.*]] = nn.select %[[IS]], %[[PAIR]], %[[G1]]
-// CHECK-NEXT: %[[FLAG:.*]] = nn.broadcast %[[BY4]] to [4, 3]
-// CHECK: %[[IS:.*]] = nn.compare gt %[[FLAG]]
+// CHECK-NEXT: %[[IS:.*]] = nn.broadcast %[[BY4]] to [4, 3] : tensor<i1>
 // CHECK-NEXT: %[[NEXT:.*]] = nn.select %[[IS]], %[[ALL]], %[[KEPT1]]
 // CHECK-NEXT: train.set @grad.w, %[[NEXT]]
 
