@@ -177,7 +177,7 @@ private:
       auto bucket = cast<train::StateOp>(state);
       if (failed(checkWrites<Write>(entry, bucket, members)))
         return failure();
-      OpBuilder builder(members.back());
+      Write last = members.back();
       llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
       SmallVector<Value> values;
       SmallVector<int64_t> offsets;
@@ -185,7 +185,10 @@ private:
         values.push_back(member.getValue());
         offsets.push_back(offsetOf(member));
       }
+      OpBuilder builder(last);
+      builder.setInsertionPointAfter(lastDefinition(values));
       Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values, offsets);
+      builder.setInsertionPoint(last);
       Write::create(builder, bucket.getLoc(), bucket.getSymName(), flat);
       for (Write member : members)
         member.erase();
@@ -213,6 +216,12 @@ private:
             "reads a parameter behind the first write to those that several ranks hold in one "
             "state with it; expected all reads before");
     return success();
+  }
+
+  /// Where all are known, so that what is done with them need not wait.
+  static Operation *lastDefinition(ArrayRef<Value> values) {
+    auto definitions = llvm::map_range(values, [](Value value) { return value.getDefiningOp(); });
+    return *llvm::max_element(definitions, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   }
 
   static StringRef target(train::SetOp op) { return op.getState(); }
