@@ -17,7 +17,7 @@ static constexpr llvm::StringRef kReserved[] = {
 
 /// Each with a parameter's, a loss's or a cache's name behind it.
 static constexpr llvm::StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.", "grad.",
-                                                "targets.", "cache.",      "bucket."};
+                                                "targets.", "cache.",      "bucket.",   "partial."};
 
 bool train::isReservedName(llvm::StringRef name) {
   return llvm::is_contained(kReserved, name) ||

@@ -97,22 +97,35 @@ static LogicalResult verifyWord(EmitError error, StringRef word, Attribute value
     return text == "micro_step" || text == "step"
                ? success()
                : error() << "sync: expected \"micro_step\" or \"step\", found " << value;
+  if (word == "reproducible")
+    return text == "plan" || text == "ranks"
+               ? success()
+               : error() << "reproducible: expected \"plan\" or \"ranks\", found " << value;
   if (word == "reshard_after_forward")
     return isa<BoolAttr>(value) ? success() : error() << word << ": expected true or false, found " << value;
   if (const auto *number = llvm::find_if(kNumbers, [&](const Number &n) { return n.word == word; });
       number != std::end(kNumbers))
     return verifyNumber(error, *number, value);
   InFlightDiagnostic message = error();
-  message << "unknown word '" << word << "'; expected wrap, sync, reshard_after_forward";
+  message << "unknown word '" << word << "'; expected wrap, sync, reproducible, reshard_after_forward";
   for (const Number &number : kNumbers)
     message << ", " << number.word;
   return message;
+}
+
+/// Whether the word is given, and `text`.
+static bool says(Attribute word, StringRef text) {
+  auto given = dyn_cast_or_null<StringAttr>(word);
+  return given && given.getValue() == text;
 }
 
 LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
   for (NamedAttribute word : words)
     if (failed(verifyWord(error, word.getName(), word.getValue())))
       return failure();
+  if (says(words.get("sync"), "micro_step") && says(words.get("reproducible"), "ranks"))
+    return error() << "reproducible = \"ranks\" sums gradients over ranks once a step, but sync is "
+                      "\"micro_step\"; leave sync out, or make it \"step\"";
   return success();
 }
 
@@ -157,9 +170,10 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   if (auto wrap = dyn_cast_or_null<StringAttr>(wordOf("wrap")))
     settings.wrap = wrap.getValue();
   settings.shardRanks = ranks > 1 ? number("hybrid_shard", ranks) : 1;
-  Attribute sync = wordOf("sync");
-  settings.syncEveryMicroStep =
-      ranks > 1 && (sync ? cast<StringAttr>(sync) == "micro_step" : program.getZeroStage() > 1);
+  settings.reproducibleOverRanks = says(wordOf("reproducible"), "ranks");
+  const bool syncs = wordOf("sync") ? says(wordOf("sync"), "micro_step")
+                                    : program.getZeroStage() > 1 && !settings.reproducibleOverRanks;
+  settings.syncEveryMicroStep = ranks > 1 && syncs;
   settings.reduceBucket = number("reduce_bucket", width * width);
   settings.gatherBucket = number("gather_bucket", width * width);
   settings.persistBelow = number("persist_below", 10 * width);
@@ -170,4 +184,8 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   settings.maxLive = number("max_live", settings.maxLive);
   settings.gathersInFlight = number("gathers_in_flight", settings.gathersInFlight);
   return settings;
+}
+
+bool trainc::train::hasFlatStates(ProgramOp program) {
+  return program.getRanks() > 1 || shardingOf(program).reproducibleOverRanks;
 }

@@ -14,6 +14,7 @@ struct ShardingSettings {
   llvm::StringRef wrap = "blocks";
   int64_t shardRanks = 1; ///< ranks that divide states among themselves
   bool syncEveryMicroStep = false;
+  bool reproducibleOverRanks = false; ///< sums are trees over a step's micro-batches
   int64_t reduceBucket, gatherBucket;
   int64_t persistBelow;
   bool reshardAfterForward = true;
@@ -24,6 +25,9 @@ struct ShardingSettings {
 };
 
 ShardingSettings shardingOf(ProgramOp program);
+
+/// Whether what is trained lies in flat states: on several ranks, and on one that computes the same bits.
+bool hasFlatStates(ProgramOp program);
 
 /// The size that most parameters of the module have among their dimensions, the largest if there are several;
 /// 1 where there are none. It is what DeepSpeed's `auto` formulas take for the model's hidden size.

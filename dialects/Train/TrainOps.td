@@ -89,6 +89,9 @@ def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
     * `hybrid_shard` (all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
     * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a
       `"step"`, which needs memory for whole gradients.
+    * `reproducible`: `"ranks"` makes a step's sums a fixed binary tree over its micro-batches, so that training has the same bits on
+      any number of ranks that divides them into equal powers of two; `accumulate` must be a power of two, and gradients are summed
+      over ranks once a step. `"plan"`, the default, promises the same bits for the same plan.
     * `reduce_bucket`, `gather_bucket` (H * H): sums, and gathers, of several units are one collective as long as all have at most so
       many elements.
 

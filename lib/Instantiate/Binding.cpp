@@ -2,6 +2,7 @@
 
 #include "dialects/Train/Limits.h"
 #include "dialects/Train/Names.h"
+#include "dialects/Train/Sharding.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -116,6 +117,16 @@ static LogicalResult decideZeroStage(Binding &binding, const InstantiateOptions 
   return success();
 }
 
+/// A rank's micro-batches are a subtree of the tree over all of a step's.
+static LogicalResult checkReproducible(Binding &binding) {
+  if (!train::shardingOf(binding.program).reproducibleOverRanks || llvm::isPowerOf2_64(binding.accumulate))
+    return success();
+  return binding.program.emitError()
+         << "reproducible = \"ranks\" sums micro-batches over a binary tree, of which each rank takes equal "
+            "parts: --accumulate must be a power of two, found "
+         << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
+}
+
 FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
   Binding binding;
   binding.module = module;
@@ -152,6 +163,8 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
     return failure();
   binding.accumulate = *accumulate;
   binding.evalBatch = *eval;
+  if (failed(checkReproducible(binding)))
+    return failure();
   writeBack(binding);
   return binding;
 }

@@ -7,8 +7,8 @@ using namespace trainc;
 
 /// The targets of a batch: summed weights, or the number of elements.
 static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
-  if (std::optional<Value> sum = buildTargetSum(builder, term))
-    return *sum;
+  if (std::optional<Value> weights = buildTargetWeights(builder, term))
+    return buildSum(builder, term.loc, *weights);
   auto f32 = RankedTensorType::get({}, builder.getF32Type());
   return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
 }

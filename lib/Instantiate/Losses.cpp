@@ -5,14 +5,14 @@
 using namespace mlir;
 using namespace trainc;
 
-static Value sumOverAll(OpBuilder &builder, Location loc, Value x) {
+Value trainc::buildSum(OpBuilder &builder, Location loc, Value x) {
   nn::TensorBuilder b(builder, loc);
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, nn::tensorType(x).getRank()));
   return b.convert(dims.empty() ? x : b.sum(x, dims), builder.getF32Type());
 }
 
 Value trainc::buildLossSum(OpBuilder &builder, const LossTerm &term) {
-  return sumOverAll(builder, term.loc, term.value);
+  return buildSum(builder, term.loc, term.value);
 }
 
 /// The value whose bytes `op`'s result has, if it has those of another; else null.
@@ -31,9 +31,9 @@ static LossTermOpInterface lossOp(const LossTerm &term) {
   return op && value == op->getResult(0) ? op : LossTermOpInterface();
 }
 
-std::optional<Value> trainc::buildTargetSum(OpBuilder &builder, const LossTerm &term) {
+std::optional<Value> trainc::buildTargetWeights(OpBuilder &builder, const LossTerm &term) {
   if (LossTermOpInterface op = lossOp(term))
-    return sumOverAll(builder, term.loc, op.buildTargetWeights(builder));
+    return op.buildTargetWeights(builder);
   return std::nullopt;
 }
 

@@ -5,12 +5,15 @@
 
 namespace trainc {
 
+/// The sum of all elements, f32.
+mlir::Value buildSum(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+
 /// The sum of a loss over its elements, f32.
 mlir::Value buildLossSum(mlir::OpBuilder &builder, const LossTerm &term);
 
-/// The sum of the targets' weights, f32; none if the loss does not come from a loss op, so that it is a mean
-/// over elements.
-std::optional<mlir::Value> buildTargetSum(mlir::OpBuilder &builder, const LossTerm &term);
+/// What each target counts; none if the loss does not come from a loss op, so that it is a mean over
+/// elements.
+std::optional<mlir::Value> buildTargetWeights(mlir::OpBuilder &builder, const LossTerm &term);
 
 /// The batch column in which a sample of nothing but the ignored value counts in neither the loss nor its
 /// targets; null if there is none.

@@ -37,4 +37,37 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 
+def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
+  let summary = "sums micro-batches over a binary tree, so that the bits do not depend on the number of ranks";
+  let description = [{
+    In a program with `sharding(reproducible = "ranks")`, which accumulates 2^k micro-batches. Ranks are summed over a binary tree of
+    their numbers; here each rank's micro-batches become a subtree of it, ((0 + 1) + (2 + 3)) + ..., so that all together are one
+    tree over the step's micro-batches, however many of them a rank has.
+
+    What `@begin_step` zeroes and `@micro_step` adds to (gradients, the loss) becomes a binary counter. States `partial.0.NAME`,
+    `partial.1.NAME`, ..., and NAME itself as the highest, each hold the sum of a run of 1, 2, 4, ... micro-batches. One more completes
+    a run of two, four, ... where its number ends in as many ones; it is then added level by level. As one entry serves all
+    micro-batches, every level's next value is computed and then selected, which also keeps what no run completes from being seen.
+    After the last micro-batch NAME holds the sum of all.
+
+    ```mlir
+    %old = train.get @grad.w : tensor<4xf32>
+    %sum = nn.add %old, %g : tensor<4xf32>, tensor<4xf32>
+    train.set @grad.w, %sum : tensor<4xf32>
+    ```
+    becomes, for 4 micro-batches (`partial.0.grad.w` also is zeroed),
+    ```mlir
+    %one = train.get @partial.0.grad.w : tensor<4xf32>
+    %two = train.get @grad.w : tensor<4xf32>
+    train.set @partial.0.grad.w, %g : tensor<4xf32>
+    %sum2 = nn.add %one, %g : tensor<4xf32>, tensor<4xf32>
+    %sum4 = nn.add %two, %sum2 : tensor<4xf32>, tensor<4xf32>
+    %kept = nn.select %completes2, %sum2, %two : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
+    %next = nn.select %completes4, %sum4, %kept : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
+    train.set @grad.w, %next : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
+}
+
 #endif

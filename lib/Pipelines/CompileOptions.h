@@ -14,7 +14,7 @@ enum class Phase { Model, Step, Spmd, Scheduled, Plan };
 
 /// How ranks divide and gather parameters; see #train.sharding.
 struct ShardingOptions {
-  std::optional<std::string> wrap, sync;
+  std::optional<std::string> wrap, sync, reproducible;
   std::optional<bool> reshardAfterForward;
   std::optional<int64_t> hybridShard, reduceBucket, gatherBucket, persistBelow, maxReuseDistance, prefetch,
       maxLive, gathersInFlight;

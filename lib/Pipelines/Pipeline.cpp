@@ -2,7 +2,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
-#include "dialects/Train/Train.h"
+#include "dialects/Train/Sharding.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Codegen/Codegen.h"
 #include "lib/Codegen/Passes.h"
@@ -57,6 +57,9 @@ void registerPasses() {
 //--------------------------------------------------------------------------------------------===//
 
 static bool hasManyRanks(const CompileOptions &options) { return options.ranks.value_or(1) > 1; }
+static bool isReproducibleOverRanks(const CompileOptions &options) {
+  return options.sharding.reproducible == "ranks";
+}
 
 /// model -> step: whole tensors, forward, backward and update, in primitive ops.
 static void addStepPasses(PassManager &manager, const CompileOptions &options) {
@@ -69,9 +72,11 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   instantiate.seqLen = options.seqLen.value_or(-1);
   manager.addPass(createInstantiatePass(instantiate));
   manager.addPass(createAutodiff());
-  if (hasManyRanks(options))
+  if (hasManyRanks(options) || isReproducibleOverRanks(options))
     manager.addPass(createFlatten());
   manager.addPass(createOptimizer());
+  if (isReproducibleOverRanks(options))
+    manager.addPass(createTreeAccumulate());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.
@@ -122,6 +127,8 @@ CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
       options.memoryLimit = int64_t(*limit);
     if (!options.ranks)
       options.ranks = program.getRanks();
+    if (!options.sharding.reproducible && train::shardingOf(program).reproducibleOverRanks)
+      options.sharding.reproducible = "ranks";
   }
   return options;
 }

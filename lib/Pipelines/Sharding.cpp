@@ -17,6 +17,8 @@ LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &opt
     words.set("wrap", builder.getStringAttr(*options.wrap));
   if (options.sync)
     words.set("sync", builder.getStringAttr(*options.sync));
+  if (options.reproducible)
+    words.set("reproducible", builder.getStringAttr(*options.reproducible));
   if (options.reshardAfterForward)
     words.set("reshard_after_forward", builder.getBoolAttr(*options.reshardAfterForward));
   setNumber("hybrid_shard", options.hybridShard);

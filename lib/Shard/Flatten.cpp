@@ -51,6 +51,12 @@ public:
     if (program.getRanks() % settings.shardRanks != 0)
       return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks are no groups of "
                                  << settings.shardRanks;
+    if (settings.reproducibleOverRanks && settings.shardRanks < int64_t(program.getRanks()) &&
+        !llvm::isPowerOf2_64(settings.shardRanks))
+      return program.emitError()
+             << "hybrid_shard: groups of " << settings.shardRanks
+             << " ranks are no part of the tree over which reproducible = \"ranks\" sums; "
+                "expected a power of two";
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
     FailureOr<SmallVector<Bucket>> made = buckets();
@@ -183,7 +189,7 @@ private:
       auto bucket = cast<train::StateOp>(state);
       if (failed(checkWrites<Write>(entry, bucket, members)))
         return failure();
-      OpBuilder builder(members.back());
+      Write last = members.back();
       llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
       SmallVector<Value> values;
       SmallVector<int64_t> offsets;
@@ -191,7 +197,10 @@ private:
         values.push_back(member.getValue());
         offsets.push_back(offsetOf(member));
       }
+      OpBuilder builder(last);
+      builder.setInsertionPointAfter(lastDefinition(values));
       Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values, offsets);
+      builder.setInsertionPoint(last);
       Write::create(builder, bucket.getLoc(), bucket.getSymName(), flat);
       for (Write member : members)
         member.erase();
@@ -221,6 +230,12 @@ private:
     return success();
   }
 
+  /// Where all are known, so that what is done with them need not wait.
+  static Operation *lastDefinition(ArrayRef<Value> values) {
+    auto definitions = llvm::map_range(values, [](Value value) { return value.getDefiningOp(); });
+    return *llvm::max_element(definitions, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  }
+
   static StringRef target(train::SetOp op) { return op.getState(); }
   static StringRef target(train::GradientOp op) { return op.getParameter(); }
   template <typename Write> int64_t offsetOf(Write op) {
@@ -239,7 +254,7 @@ private:
 struct Flatten : impl::FlattenBase<Flatten> {
   void runOnOperation() override {
     for (auto program : llvm::to_vector(getOperation().getOps<train::ProgramOp>()))
-      if (program.getRanks() > 1 && failed(Flattener(getOperation(), program).run()))
+      if (train::hasFlatStates(program) && failed(Flattener(getOperation(), program).run()))
         return signalPassFailure();
   }
 };

@@ -11,12 +11,14 @@ namespace trainc {
 inline constexpr uint64_t kLaunchAlignment = 64;
 /// Arenas are at most this much larger than their buffers need.
 inline constexpr uint64_t kArenaSlack = uint64_t{2} << 20;
-/// A buffer named by the interface (input, scalar, state, logits) is less than this much larger than its
+/// A buffer named by the interface (input, scalar, logits) is less than this much larger than its
 /// tensor.
 inline constexpr uint64_t kBufferSlack = 64;
 /// What fills up to a border before a state in a flat tensor is less than this much, and what fills up the
 /// ranks' parts after the last one less than this much a rank.
 inline constexpr uint64_t kPartSlack = 4096;
+/// What fills up the flat tensor of one rank, which is a number of chunks, is less than this much.
+inline constexpr uint64_t kChunkSlack = 1024;
 inline constexpr uint32_t kMaximumRanks = 1 << 16;
 inline constexpr uint32_t kMaximumSlots = 64;
 

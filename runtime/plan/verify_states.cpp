@@ -75,7 +75,7 @@ Status neighbours(const fb::Plan &plan, std::vector<const fb::State *> &states) 
     end = each->offset() + elements(*each->shape());
   }
   const uint64_t left = (flatElements(plan, first) - end) * element;
-  const uint64_t slack = plan.shard_ranks() == 1 ? kBufferSlack : plan.shard_ranks() * kPartSlack;
+  const uint64_t slack = plan.shard_ranks() == 1 ? kChunkSlack : plan.shard_ranks() * kPartSlack;
   if (left >= slack)
     return invalidInput("{}: expected its buffer to end less than {} bytes after it, found {}",
                         nameOf(*states.back()), slack, left);

@@ -63,6 +63,8 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
             (["--compile-to=spmd", "--ranks=6", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks are no groups of 4"),
             (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap: no parameter lies in a block @layers"),
+            (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
+            (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "1 not in range 2 to"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),

@@ -65,21 +65,22 @@ class ShardedTest(harness.EndToEndTest):
         """Bytes held and sent are those of the formulas."""
         options = dict(self.plans[name])
         ranks, stage, wrap = options["ranks"], options["zero_stage"], options.get("wrap", "blocks")
-        group = options.get("hybrid_shard", ranks)
+        group, reproducible = options.get("hybrid_shard", ranks), options.get("reproducible") == "ranks"
         steps = {key: options[key] for key in ["accumulate"] if key in options}
         if steps:
-            steps["sync"] = options.get("sync_gradients", "micro_step" if stage >= 2 else "step")
+            steps["sync"] = options.get("sync_gradients", "micro_step" if stage >= 2 and not reproducible else "step")
         (checkpoint,) = Path(name).iterdir()
         shapes = {key: tensor.shape for key, tensor in read_safetensors(checkpoint / "model.safetensors").items()}
         flat = sharded_gpt.buckets(shapes, stage, wrap, options.get("param_persistence_threshold", 10 * sharded_gpt.WIDTH))
         report = self.report(name)
         with self.subTest(name):
-            expected = sharded_gpt.memory(flat, shapes, group, stage, **steps)
+            expected = sharded_gpt.memory(flat, shapes, group, stage, reproducible=options.get("reproducible"), **steps)
             self.assertEqual({kind: report["memory"][kind] for kind in expected}, expected)
             if wrap == "mlp" or "max_reuse_distance" in options:
                 return  # what is around the MLPs is gathered for each layer anew, and some units stay
             reshards = options.get("reshard_after_forward") != "false"
-            expected = sharded_gpt.wire(flat, ranks, group, stage, wrap=wrap, reshard=reshards, **steps)
+            targets = options["micro_batch"] * small_gpt.LENGTH if reproducible else 1
+            expected = sharded_gpt.wire(flat, ranks, group, stage, wrap=wrap, reshard=reshards, targets=targets, **steps)
             self.assertEqual({kind: of["bytes"] for kind, of in report["collectives"].items()}, expected)
 
 
@@ -121,13 +122,36 @@ class Bits(ShardedTest):
         for name in self.plans:
             self.assert_costs(name)
 
-
     def test_4_ranks_in_groups_of_2(self):
         four = {"ranks": 4, "micro_batch": 1, "accumulate": 2, "sync_gradients": "micro_step"}
         self.assert_same_bits(flat={**four, "zero_stage": 2}, groups2={**four, "zero_stage": 2, "hybrid_shard": 2},
                               groups3={**four, "zero_stage": 3, "hybrid_shard": 2})
         for name in self.plans:
             self.assert_costs(name)
+
+
+class AnyRanks(ShardedTest):
+    """With --reproducible=ranks as many micro-batches of a size have the same bits on any number of ranks."""
+
+    def plans_of(self, micro_batches, *options):
+        """A plan for each number of ranks and its options, with as many micro-batches of one sample in all."""
+        return {f"ranks{ranks}": {"ranks": ranks, "micro_batch": 1, "accumulate": micro_batches // ranks, "reproducible": "ranks",
+                                  "zero_stage": stage, **more} for ranks, stage, more in options}
+
+    def test_1_to_8_ranks(self):
+        self.assert_same_bits(**self.plans_of(8, (1, 0, {}), (2, 1, {}), (4, 3, {"hybrid_shard": 2}), (8, 2, {})))
+        for name in ["ranks2", "ranks4", "ranks8"]:
+            self.assert_costs(name)
+        self.stop_and_go_on("ranks4", ["ranks1", "ranks2"])
+
+    def stop_and_go_on(self, first, others):
+        self.train(first, 3, run="stopped")
+        for name in others:
+            self.train(name, 5, "--resume=stopped", run=f"{name}-resumed")
+            self.assert_same_folder(f"{first}/step-{5:08}", f"{name}-resumed/step-{5:08}")
+
+    def test_3_and_6_ranks(self):
+        self.assert_same_bits(**self.plans_of(12, (3, 3, {}), (6, 0, {})))
 
 
 class Curves(ShardedTest):

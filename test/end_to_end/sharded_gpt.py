@@ -69,22 +69,23 @@ def buckets(shapes, stage, wrap, persist_below):
     return list(found.values())
 
 
-def memory(flat, shapes, group, stage, accumulate=1, sync="step"):
+def memory(flat, shapes, group, stage, accumulate=1, sync="step", reproducible="plan"):
     """Bytes per rank by kind, where `group` ranks divide states among themselves."""
     trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
     alone = set(shapes) - {name for bucket in flat for name in bucket.names}
     corrections = 2 * FLOAT  # of Adam's averages
+    sums = accumulate.bit_length() - 1 if reproducible == "ranks" else min(1, accumulate - 1)
     return {"parameters": sum(bucket.bytes(group) // (1 if bucket.whole else group) for bucket in flat) +
                           sum(FLOAT * math.prod(shapes[name]) for name in alone),
             "optimizer": 2 * trained // (group if stage >= 1 else 1) + corrections,
-            "gradients": 0 if accumulate == 1 else trained // (group if stage >= 2 and sync == "micro_step" else 1)}
+            "gradients": sums * trained // (group if stage >= 2 and sync == "micro_step" else 1)}
 
 
-def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wrap="blocks"):
-    """Bytes that a rank sends in a step, by kind of collective."""
+def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wrap="blocks", targets=1):
+    """Bytes that a rank sends in a step, by kind of collective. `targets` numbers are summed to count them."""
     trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
     sums = accumulate if sync == "micro_step" else 1
-    scalars = 2 * (2 * FLOAT * (ranks - 1) // ranks)  # the loss and the number of targets
+    scalars = sum(2 * FLOAT * numbers * (ranks - 1) // ranks for numbers in [1, targets])  # with the loss
     if stage == 0:
         return {"all_reduce": 2 * sums * trained * (ranks - 1) // ranks + scalars}
     gathered = trained // CHUNK  # a square sum of each chunk, for the norm

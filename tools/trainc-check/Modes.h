@@ -31,7 +31,8 @@ Check checkKernels(mlir::func::FuncOp function, double bound);
 
 /// A model's program, interpreted on simulated ranks for some steps, against the same training on one rank
 /// with as many more micro-batches: all parameters, optimizer states and reported scalars. Fails after a
-/// message where ranks end up with different bits.
+/// message where ranks end up with different bits. A program that is reproducible over ranks has no bound but
+/// 0.
 mlir::FailureOr<Outcome> checkRanks(mlir::ModuleOp model, int64_t ranks, double bound);
 
 /// The float attribute `name` of a function, or `otherwise`.

@@ -137,13 +137,14 @@ static bool sameBits(ArrayRef<double> a, ArrayRef<double> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
 }
 
-/// The program's states by the names that one rank has for them.
+/// What a step leaves behind, by the names that models and checkpoints have for it.
 class LogicalStates {
 public:
   LogicalStates(ModuleOp module, ArrayRef<Machine> ranks, size_t shardRanks)
       : ranks(ranks), shardRanks(shardRanks) {
     for (auto state : module.getOps<train::StateOp>())
-      add(state);
+      if (isShared(state))
+        add(state);
   }
 
   const NamedTensors &tensors() const { return named; }
@@ -160,8 +161,7 @@ private:
       named.emplace(name, first);
     for (auto [index, rank] : llvm::enumerate(ranks)) {
       const Machine &other = ranks[state.getDivided() ? index % shardRanks : 0];
-      if (isShared(state) &&
-          !sameBits(rank.states.find(name)->second.reals, other.states.find(name)->second.reals))
+      if (!sameBits(rank.states.find(name)->second.reals, other.states.find(name)->second.reals))
         different.push_back(name);
     }
   }
@@ -190,11 +190,6 @@ private:
   std::vector<std::string> different;
 };
 
-/// Whether a state is the same on one rank, where gradients are sums over all samples.
-static bool isCompared(train::StateOp state) {
-  return state.getRole() != train::Role::gradient && state.getDirection() != train::Direction::to_device;
-}
-
 FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, double bound) {
   auto programs = model.getOps<train::ProgramOp>();
   if (programs.empty())
@@ -207,19 +202,17 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
   auto many = interpret(*divided), one = interpret(*alone);
   if (!many || !one)
     return failure();
-  const auto shardRanks = size_t(train::shardingOf(*divided->getOps<train::ProgramOp>().begin()).shardRanks);
-  const LogicalStates states(*divided, many->machines(), shardRanks);
+  const auto sharding = train::shardingOf(*divided->getOps<train::ProgramOp>().begin());
+  const LogicalStates states(*divided, many->machines(), size_t(sharding.shardRanks)),
+      expected(*alone, one -> machines(), 1);
   for (const std::string &name : states.differing())
     return divided->emitError("state @") << name << " differs between ranks at the end of a step";
-  Outcome outcome{0, bound};
-  for (auto state : alone->getOps<train::StateOp>()) {
-    if (!isCompared(state))
-      continue;
-    auto found = states.tensors().find(state.getSymName());
+  Outcome outcome{0, sharding.reproducibleOverRanks ? 0 : bound};
+  for (const auto &[name, tensor] : expected.tensors()) {
+    auto found = states.tensors().find(name);
     if (found == states.tensors().end())
-      return state.emitError("is missing on several ranks");
-    const Tensor &expected = one->machines().front().states.find(state.getSymName())->second;
-    outcome.error = std::max(outcome.error, tensorError(found->second, expected, 1e-6));
+      return divided->emitError("state @") << name << " is missing on several ranks";
+    outcome.error = std::max(outcome.error, tensorError(found->second, tensor, 1e-6));
   }
   return outcome;
 }

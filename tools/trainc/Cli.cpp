@@ -120,6 +120,13 @@ void addSharding(CLI::App &compile, ShardingOptions &options) {
                   "once a step, which needs memory for whole ones")
       ->check(CLI::IsMember({"micro_step", "step"}))
       ->type_name("micro_step|step");
+  compile
+      .add_option(
+          "--reproducible", options.reproducible,
+          "The same bits for the same plan (plan), or on any number of ranks that gives each 1, 2, 4,\n"
+          "... of a step's micro-batches (ranks), which takes memory and time; default: plan")
+      ->check(CLI::IsMember({"plan", "ranks"}))
+      ->type_name("plan|ranks");
 }
 
 void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {

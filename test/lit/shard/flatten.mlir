@@ -31,11 +31,13 @@ train.entry @init {
   %b = nn.constant 2 : tensor<30xf32>
   train.set @b, %b : tensor<30xf32>
 }
+// Members are put together as soon as all are known.
 // CHECK-LABEL: train.entry @micro_step
 // CHECK: %[[BUCKET:.*]] = train.get @bucket.0
 // CHECK: %[[VALUE:.*]] = dist.member %[[BUCKET]] at 768 : tensor<1024xf32> -> tensor<2x2xf32>
 // CHECK: %[[DC:.*]] = nn.square %[[VALUE]]
 // CHECK: %[[GRADIENTS:.*]] = dist.pack %{{.*}}, %[[DC]]
+// CHECK: train.get @bucket.1
 // CHECK: train.gradient @bucket.0, %[[GRADIENTS]] : tensor<1024xf32>
 // CHECK: train.gradient @bucket.1
 train.entry @micro_step {
@@ -43,7 +45,7 @@ train.entry @micro_step {
   %dc = nn.square %c : tensor<2x2xf32>
   train.gradient @c, %dc : tensor<2x2xf32>
   %a = train.get @a : tensor<20x30xf32>
-  train.gradient @a, %a : tensor<20x30xf32>
   %b = train.get @b : tensor<30xf32>
+  train.gradient @a, %a : tensor<20x30xf32>
   train.gradient @b, %b : tensor<30xf32>
 }

@@ -331,6 +331,16 @@ train.program @p { model @m  optimizer sgd  sharding(sync = "never") }
 
 // -----
 
+// expected-error @below {{reproducible: expected "plan" or "ranks", found "always"}}
+train.program @p { model @m  optimizer sgd  sharding(reproducible = "always") }
+
+// -----
+
+// expected-error @below {{reproducible = "ranks" sums gradients over ranks once a step, but sync is "micro_step"; leave sync out, or make it "step"}}
+train.program @p { model @m  optimizer sgd  sharding(sync = "micro_step", reproducible = "ranks") }
+
+// -----
+
 // expected-error @below {{hybrid_shard: expected a number between 2 and 65536, found 1}}
 train.program @p { model @m  optimizer sgd  sharding(hybrid_shard = 1) }
 
@@ -356,7 +366,7 @@ train.program @p { model @m  optimizer sgd  sharding(max_live = "all") }
 
 // -----
 
-// expected-error @below {{unknown word 'prefetching'; expected wrap, sync, reshard_after_forward, hybrid_shard, reduce_bucket, gather_bucket, persist_below, max_reuse_distance, prefetch, max_live, gathers_in_flight}}
+// expected-error @below {{unknown word 'prefetching'; expected wrap, sync, reproducible, reshard_after_forward, hybrid_shard, reduce_bucket, gather_bucket, persist_below, max_reuse_distance, prefetch, max_live, gathers_in_flight}}
 train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
 
 // -----

@@ -91,7 +91,7 @@ const Rule kRules[] = {
     {"scalarScratch",
      [](auto &b) { b.plan.scalars[0]->buffer = b.buffer("lr", PlanBuilder::kScratch, fb::DType::F32, 1); },
      "scalar 'lr': expected it in the persistent arena"},
-    {"stateShape", [](auto &b) { b.plan.states[0]->shape = {16, 255}; }, "state 'w'"},
+    {"stateShape", [](auto &b) { b.plan.states[0]->shape = {15, 256}; }, "state 'w'"},
     {"stateRole", [](auto &b) { b.plan.states[0]->role = fb::Role::Cache; },
      "expected the role parameter or optimizer"},
     {"stateName", [](auto &b) { b.plan.states[0]->name = "__metadata__"; },

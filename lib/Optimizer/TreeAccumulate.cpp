@@ -1,0 +1,167 @@
+// Pass `tree-accumulate`.
+#include "lib/Optimizer/Passes.h"
+
+#include "dialects/Train/Sharding.h"
+#include "lib/Optimizer/StepBuilder.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_TREEACCUMULATE
+#include "lib/Optimizer/Passes.h.inc"
+
+namespace {
+
+/// The addition of a micro-batch's value to a state.
+struct Sum {
+  train::GetOp old;
+  nn::AddOp add;
+  train::SetOp set;
+};
+
+/// Makes sums over 2^levels micro-batches binary counters: a state for each level l below `levels` holds the
+/// sum of 2^l micro-batches, until that of the 2^l behind them is added to it.
+class TreeAccumulation {
+public:
+  TreeAccumulation(ModuleOp module, train::EntryOp beginStep, train::EntryOp microStep, unsigned levels)
+      : beginStep(beginStep), microStep(microStep), symbols(module), levels(levels) {}
+
+  LogicalResult run() {
+    buildCompletions();
+    for (train::StateOp state : statesOfSums())
+      if (failed(rewrite(state)))
+        return failure();
+    return success();
+  }
+
+private:
+  /// For each level above 0 whether this micro-batch completes a run of 2^level of them: tensor<i1>.
+  void buildCompletions() {
+    if (levels == 0)
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(&microStep.getBody().front());
+    StepBuilder build(builder, microStep.getLoc(), symbols);
+    symbols.declareState("micro", train::Role::scalar, RankedTensorType::get({}, builder.getI64Type()),
+                         train::Direction::to_device);
+    Value count = build.add(build.read("micro"), 1);
+    for (unsigned level = 1; level <= levels; ++level) {
+      Value size = build.constantLike(count, double(int64_t(1) << level));
+      Value rest = build.sub(count, build.mul(build.div(count, size), size));
+      completions.push_back(build.compare(nn::Predicate::eq, rest, build.constantLike(rest, 0)));
+    }
+  }
+
+  /// What begins a step as zero.
+  SmallVector<train::StateOp> statesOfSums() {
+    SmallVector<train::StateOp> states;
+    for (auto set : beginStep.getBody().getOps<train::SetOp>())
+      if (nn::constantValue(set.getValue()) == 0.0)
+        states.push_back(symbols.state(set.getState()));
+    return states;
+  }
+
+  LogicalResult rewrite(train::StateOp state) {
+    FailureOr<Sum> sum = findSum(state);
+    if (failed(sum))
+      return failure();
+    OpBuilder builder(sum->set);
+    StepBuilder build(builder, sum->set.getLoc(), symbols);
+    buildCounter(build, holders(state), sum->add.getRhs());
+    sum->set.erase();
+    sum->add.erase();
+    sum->old.erase();
+    return success();
+  }
+
+  FailureOr<Sum> findSum(train::StateOp state) {
+    for (auto set : microStep.getBody().getOps<train::SetOp>()) {
+      if (set.getState() != state.getSymName())
+        continue;
+      auto add = set.getValue().getDefiningOp<nn::AddOp>();
+      auto old = add ? add.getLhs().getDefiningOp<train::GetOp>() : train::GetOp();
+      if (old && old.getState() == state.getSymName() && old->hasOneUse() && add->hasOneUse())
+        return Sum{old, add, set};
+      return set.emitOpError("writes what @begin_step zeroes; expected the sum of the state and a value");
+    }
+    return microStep.emitOpError("does not write @") << state.getSymName() << ", which @begin_step zeroes";
+  }
+
+  /// The states that hold the levels: `state` the highest, others, which are zero as a step begins, the rest.
+  SmallVector<std::string> holders(train::StateOp state) {
+    SmallVector<std::string> names;
+    for (unsigned level = 0; level + 1 < levels; ++level) {
+      names.push_back(("partial." + Twine(level) + "." + state.getSymName()).str());
+      zeroState(beginStep,
+                symbols.declareState(names.back(), state.getRole(), cast<RankedTensorType>(state.getType())));
+    }
+    names.push_back(state.getSymName().str());
+    return names;
+  }
+
+  /// Adds one more value: level by level, as long as it completes runs of micro-batches. What is computed for
+  /// levels beyond is not kept.
+  void buildCounter(StepBuilder &build, ArrayRef<std::string> holders, Value value) {
+    if (levels == 0)
+      return build.write(holders.front(), value);
+    SmallVector<Value> olds =
+        llvm::map_to_vector(holders, [&](const std::string &holder) { return build.read(holder); });
+    Value carry = apart(build, holders.front(), value);
+    for (unsigned level = 0; level < levels; ++level) {
+      Value sum = build.add(olds[level], carry);
+      Value kept = where(build, level, carry, olds[level]);
+      if (level + 1 == levels)
+        kept = where(build, levels, sum, kept);
+      build.write(holders[level], kept);
+      carry = sum;
+    }
+  }
+
+  /// What flat gradients are packed from is computed by itself. A loss would share a kernel, and so the order
+  /// of its sum, with the counter; from memory it has the same bits whatever follows.
+  static Value apart(StepBuilder &build, StringRef holder, Value value) {
+    if (!nn::shapeOf(value).empty())
+      return value;
+    build.write(holder, value);
+    return build.read(holder);
+  }
+
+  /// `then` if this micro-batch completes a run of 2^level, else `otherwise`.
+  Value where(StepBuilder &build, unsigned level, Value then, Value otherwise) {
+    if (level == 0)
+      return then;
+    return build.select(build.broadcastTo(completions[level - 1], nn::shapeOf(then)), then, otherwise);
+  }
+
+  train::EntryOp beginStep, microStep;
+  StepSymbols symbols;
+  unsigned levels;
+  SmallVector<Value> completions;
+};
+
+struct TreeAccumulate : impl::TreeAccumulateBase<TreeAccumulate> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      if (train::shardingOf(program).reproducibleOverRanks && failed(run(program)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult run(train::ProgramOp program) {
+    const uint64_t accumulate = program.getAccumulate();
+    if (!llvm::isPowerOf2_64(accumulate))
+      return program.emitOpError("accumulates ")
+             << accumulate << " micro-batches; expected a power of two, for a binary tree";
+    auto beginStep = getOperation().lookupSymbol<train::EntryOp>("begin_step"),
+         microStep = getOperation().lookupSymbol<train::EntryOp>("micro_step");
+    if (!beginStep || !microStep)
+      return program.emitOpError(
+          "the module has no entries @begin_step and @micro_step; run optimizer first");
+    return TreeAccumulation(getOperation(), beginStep, microStep, llvm::Log2_64(accumulate)).run();
+  }
+};
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,5 @@
+// RUN: trainc-opt %s --instantiate -verify-diagnostics -split-input-file
+
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{reproducible = "ranks" sums micro-batches over a binary tree, of which each rank takes equal parts: --accumulate must be a power of two, found 6; choose another, and --micro-batch or --ranks for as many samples a step}}
+train.program @p { model @m optimizer sgd batch 2 accumulate 6 ranks 2 sharding(reproducible = "ranks") }
