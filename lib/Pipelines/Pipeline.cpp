@@ -13,6 +13,7 @@
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Sharding.h"
 #include "lib/Pipelines/Snapshots.h"
+#include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Target/PlanFile.h"
@@ -45,6 +46,7 @@ void registerPasses() {
   registerTraincInstantiatePasses();
   registerTraincAutodiffPasses();
   registerTraincOptimizerPasses();
+  registerTraincRematPasses();
   registerTraincShardPasses();
   registerTraincFusionPasses();
   registerTraincSchedulePasses();
@@ -78,6 +80,9 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Behind the last CSE, and before parameters are gathered for those who read them.
+  if (options.activationCheckpointing == ActivationCheckpointing::Selective)
+    manager.addPass(createRecompute());
   manager.addPass(createVerifyStepPass());
 }
 
@@ -110,6 +115,10 @@ CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (std::optional<StringRef> products = program.getFp32Products(); products && !options.fp32Products)
       options.fp32Products = *products == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
+    if (std::optional<StringRef> word = program.getActivationCheckpointing();
+        word && !options.activationCheckpointing)
+      options.activationCheckpointing =
+          *word == "selective" ? ActivationCheckpointing::Selective : ActivationCheckpointing::None;
     if (std::optional<uint64_t> limit = program.getMemoryLimit(); limit && !options.memoryLimit)
       options.memoryLimit = int64_t(*limit);
     if (!options.ranks)
