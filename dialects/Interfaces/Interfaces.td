@@ -127,6 +127,14 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
     }], "int64_t", "getFlops", (ins)>];
 }
 
+def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    An op that takes little longer than reading its operands and writing its results, so that it may be better to compute it
+    again than to keep the results in memory. Equal operands give equal bits.
+  }];
+}
+
 def ExecutableOpInterface : OpInterface<"ExecutableOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op of the phase `scheduled` that becomes instructions of the plan. }];

@@ -8,7 +8,8 @@ include "dialects/NN/NNBase.td"
 class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : NN_TensorOp<mnemonic, traits # [
         DeclareOpInterfaceMethods<ElementwiseOpInterface>,
-        DeclareOpInterfaceMethods<IndexingOpInterface>]> {
+        DeclareOpInterfaceMethods<IndexingOpInterface>,
+        RecomputableOpInterface]> {
   code indexingDefinition = [{
     ::trainc::IndexingRule $cppClass::getIndexingRule() { return ::trainc::nn::elementwiseIndexing(*this); }
   }];

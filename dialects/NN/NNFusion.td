@@ -1,4 +1,4 @@
-// Ops of the phase `scheduled`: fused kernels and loops over chunks.
+// What compiled steps consist of beside tensor math: fused kernels, loops over chunks, barriers.
 
 #ifndef TRAINC_NN_FUSION
 #define TRAINC_NN_FUSION
@@ -40,6 +40,18 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock, Declare
     /// What an iteration sees of a tensor that is split along `dim` (all of it where dim is negative).
     static ::mlir::Type sliceType(::mlir::Type type, int64_t dim, int64_t count);
   }];
+}
+
+def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+  let summary = "x, kept in memory, for ops that are computed again from it";
+  let description = [{
+    The same bytes. An op that reads them behind a barrier is another one than an equal op that reads `x`: no pass makes one of the two,
+    and no kernel reaches over the barrier, so that each is computed in its place.
+  }];
+  let arguments = (ins AnyRankedTensor:$x);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+  let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Alias; }";
 }
 
 def NN_YieldOp : NN_Op<"yield", [Pure, Terminator]> {

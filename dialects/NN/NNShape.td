@@ -13,7 +13,8 @@ class NN_ShapeOp<string mnemonic, list<Trait> traits = []>
 class NN_StridedCopyOp<string mnemonic>
     : NN_ShapeOp<mnemonic, [
         DeclareOpInterfaceMethods<ExecutableOpInterface>,
-        DeclareOpInterfaceMethods<StridedCopyOpInterface>]> {
+        DeclareOpInterfaceMethods<StridedCopyOpInterface>,
+        RecomputableOpInterface]> {
   let extraClassDefinition = inferDefinition # [{
     ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::StridedCopy; }
   }];
@@ -36,7 +37,7 @@ def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_BroadcastOp : NN_ShapeOp<"broadcast"> {
+def NN_BroadcastOp : NN_ShapeOp<"broadcast", [RecomputableOpInterface]> {
   let summary = "repeats x to a larger shape: right-aligned, dimensions of size 1 are repeated, missing ones added in front";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
@@ -45,7 +46,7 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast"> {
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>, RecomputableOpInterface]> {
   let summary = "the same elements, row-major, in another shape; one dimension may be -1, 0 keeps x's dimension";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);

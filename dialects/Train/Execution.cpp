@@ -16,7 +16,6 @@ struct FixedWord {
 static constexpr FixedWord kFixedWords[] = {
     {"target", "cpu", "this version makes plans for the cpu"},
     {"precision", "fp32", "this version computes in fp32"},
-    {"activation_checkpointing", "none", "this version keeps all activations (none)"},
 };
 
 std::optional<ParseResult> trainc::train::parseFixedWord(AsmParser &parser, StringRef word) {
@@ -34,16 +33,31 @@ std::optional<ParseResult> trainc::train::parseFixedWord(AsmParser &parser, Stri
   return std::nullopt;
 }
 
-bool trainc::train::isProductsWord(StringRef word) { return word == "fma" || word == "bf16x3"; }
+ArrayRef<ChoiceWord> trainc::train::choiceWords() {
+  static constexpr StringRef kProducts[] = {"fma", "bf16x3"}, kCheckpointing[] = {"none", "selective"};
+  static constexpr ChoiceWord kChoices[] = {{"fp32_products", kProducts},
+                                            {"activation_checkpointing", kCheckpointing}};
+  return kChoices;
+}
 
-ParseResult trainc::train::parseProducts(AsmParser &parser, StringAttr &products) {
+LogicalResult trainc::train::checkChoice(const ChoiceWord &choice, StringRef value,
+                                         llvm::function_ref<InFlightDiagnostic()> error) {
+  if (llvm::is_contained(choice.values, value))
+    return success();
+  return error() << "expected " << llvm::join(choice.values, " or ") << ", found '" << value << "'";
+}
+
+std::optional<ParseResult> trainc::train::parseChoice(OpAsmParser &parser, StringRef word,
+                                                      NamedAttrList &attributes) {
+  const auto *choice = llvm::find_if(choiceWords(), [&](const ChoiceWord &c) { return c.word == word; });
+  if (choice == choiceWords().end())
+    return std::nullopt;
   SMLoc loc = parser.getCurrentLocation();
   StringRef value;
-  if (parser.parseKeyword(&value))
+  if (parser.parseKeyword(&value) ||
+      failed(checkChoice(*choice, value, [&] { return parser.emitError(loc); })))
     return failure();
-  if (!isProductsWord(value))
-    return parser.emitError(loc) << "expected fma or bf16x3, found '" << value << "'";
-  products = parser.getBuilder().getStringAttr(value);
+  attributes.set(word, parser.getBuilder().getStringAttr(value));
   return success();
 }
 

@@ -8,8 +8,8 @@ static constexpr llvm::StringRef kReserved[] = {
     // entries
     "init", "begin_step", "micro_step", "update", "eval", "prefill", "decode",
     // scalars and outputs
-    "lr", "seed", "step", "micro", "position", "loss", "grad_norm", "finite", "eval_loss", "eval_targets",
-    "targets", "logits", "bias_correction1", "bias_correction2",
+    "lr", "seed", "step", "micro", "position", train::kLossState, "grad_norm", "finite", "eval_loss",
+    "eval_targets", "targets", "logits", "bias_correction1", "bias_correction2",
     // the module of generated code
     "kernels",
     // what a safetensors file says of itself

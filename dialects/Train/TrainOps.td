@@ -134,8 +134,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     `accumulate` micro-batches of every rank make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
     Parameters of fewer than two dimensions are not decayed unless a group says so.
     `memory_limit 16GiB` bounds what a process that runs the plan may take, `fp32_products bf16x3` says how products of
-    f32 numbers are computed. `target cpu`, `precision fp32` and `activation_checkpointing none` may be said, and nothing else in their
-    place yet.
+    f32 numbers are computed. With `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need
+    not be kept. `target cpu` and `precision fp32` may be said, and nothing else in their place yet.
     The options of `trainc compile` override all these, `trainrun --steps` the steps.
     The model's exports move here when it is instantiated, and `no_generation` then says what in the model
     stands against entries `prefill` and `decode`, if something does.
@@ -146,7 +146,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "0">:$zero_stage, OptionalAttr<Train_Sharding>:$sharding,
                        DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
-                       OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products,
+                       OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$activation_checkpointing,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation);
   let hasCustomAssemblyFormat = 1;

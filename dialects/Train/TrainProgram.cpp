@@ -63,8 +63,10 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
   if (stage && (stage.getInt() < 0 || stage.getInt() > kMaxZeroStage))
     return errorAt("zero_stage") << "zero_stage must lie between 0 and " << kMaxZeroStage << ", found "
                                  << stage.getInt();
-  if (auto products = program.getAs<StringAttr>("fp32_products"); products && !isProductsWord(products))
-    return errorAt("fp32_products") << "expected fma or bf16x3, found " << products;
+  for (const ChoiceWord &choice : choiceWords())
+    if (auto value = program.getAs<StringAttr>(choice.word);
+        value && failed(checkChoice(choice, value, [&] { return errorAt(choice.word); })))
+      return failure();
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
   if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
@@ -128,8 +130,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
     return parseAttr<ShardingAttr>("sharding", parseSharding);
   if (word == "memory_limit")
     return parseAttr<IntegerAttr>("memory_limit", parseBytes);
-  if (word == "fp32_products")
-    return parseAttr<StringAttr>("fp32_products", parseProducts);
+  if (std::optional<ParseResult> choice = parseChoice(parser, word, state.attributes))
+    return *choice;
   if (std::optional<ParseResult> fixed = parseFixedWord(parser, word))
     return *fixed;
   if (word == "export")
@@ -193,10 +195,12 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  SmallVector<StringRef> spelled = {"sym_name",      "model",   "optimizer", "schedule",   "clip",
-                                    "micro_batch",   "seq_len", "ranks",     "zero_stage", "accumulate",
-                                    "eval_batch",    "steps",   "groups",    "exports",    "memory_limit",
-                                    "fp32_products", "sharding"};
+  SmallVector<StringRef> spelled = {"sym_name",   "model",       "optimizer",    "schedule",
+                                    "clip",       "micro_batch", "seq_len",      "ranks",
+                                    "zero_stage", "accumulate",  "eval_batch",   "steps",
+                                    "groups",     "exports",     "memory_limit", "sharding"};
+  for (const ChoiceWord &choice : choiceWords())
+    spelled.push_back(choice.word);
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -231,8 +235,9 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     line("steps") << *steps;
   if (std::optional<uint64_t> bytes = getMemoryLimit())
     line("memory_limit") << *bytes;
-  if (std::optional<StringRef> products = getFp32Products())
-    line("fp32_products") << *products;
+  for (const ChoiceWord &choice : choiceWords())
+    if (auto value = (*this)->getAttrOfType<StringAttr>(choice.word))
+      line(choice.word) << value.getValue();
   for (Attribute group : getGroupsAttr() ? getGroupsAttr().getValue() : ArrayRef<Attribute>())
     printGroup(line("group"), cast<GroupAttr>(group));
   for (NamedAttribute file : getExportsAttr() ? getExportsAttr().getValue() : ArrayRef<NamedAttribute>()) {

@@ -24,9 +24,18 @@ mlir::ParseResult parseSharding(mlir::AsmParser &parser, ShardingAttr &sharding)
 /// `word` is none of them.
 std::optional<mlir::ParseResult> parseFixedWord(mlir::AsmParser &parser, llvm::StringRef word);
 
-/// `fma` or `bf16x3`.
-bool isProductsWord(llvm::StringRef word);
-mlir::ParseResult parseProducts(mlir::AsmParser &parser, mlir::StringAttr &products);
+/// A word with a value of a few, such as `fp32_products bf16x3`.
+struct ChoiceWord {
+  llvm::StringRef word;
+  llvm::ArrayRef<llvm::StringRef> values;
+};
+llvm::ArrayRef<ChoiceWord> choiceWords();
+/// Fails with an error that names the values if `value` is none of them.
+llvm::LogicalResult checkChoice(const ChoiceWord &choice, llvm::StringRef value,
+                                llvm::function_ref<mlir::InFlightDiagnostic()> error);
+/// The value of a choice, which becomes the attribute of its name. Nothing if `word` is none.
+std::optional<mlir::ParseResult> parseChoice(mlir::OpAsmParser &parser, llvm::StringRef word,
+                                             mlir::NamedAttrList &attributes);
 
 /// `16GiB`, or a number of bytes.
 mlir::ParseResult parseBytes(mlir::AsmParser &parser, mlir::IntegerAttr &attribute);

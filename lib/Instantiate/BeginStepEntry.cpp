@@ -1,5 +1,6 @@
 // begin_step: what the step's losses are divided by, from the labels of all its micro-batches.
 #include "dialects/NN/Builders.h"
+#include "dialects/Train/Names.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/Entries.h"
 
@@ -51,7 +52,7 @@ LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry
              weights ? sumTargets(builder, term.loc, binding, *weights) : b.constant(double(elements), f32));
   }
   Location loc = step->losses.front().loc;
-  setState(builder, loc, shared.states.lookup("loss"), nn::TensorBuilder(builder, loc).zero(f32));
+  setState(builder, loc, shared.states.lookup(train::kLossState), nn::TensorBuilder(builder, loc).zero(f32));
   eraseDeadOps(entry);
   return success();
 }

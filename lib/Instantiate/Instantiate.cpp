@@ -1,5 +1,6 @@
 #include "lib/Instantiate/Instantiate.h"
 
+#include "dialects/Train/Names.h"
 #include "lib/Instantiate/Entries.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -13,7 +14,7 @@ static void declareScalars(StateTable &states, MLIRContext *context) {
   states.scalar("lr", f32, train::Direction::to_device);
   for (StringRef counter : {"seed", "step", "micro"})
     states.scalar(counter, i64, train::Direction::to_device);
-  for (StringRef result : {"loss", "targets"})
+  for (StringRef result : {StringRef(train::kLossState), StringRef("targets")})
     states.scalar(result, f32, train::Direction::from_device);
 }
 

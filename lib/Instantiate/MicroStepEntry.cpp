@@ -1,5 +1,6 @@
 // micro_step: forward of one micro-batch.
 #include "dialects/NN/Builders.h"
+#include "dialects/Train/Names.h"
 #include "lib/Instantiate/Entries.h"
 
 using namespace mlir;
@@ -47,7 +48,8 @@ FailureOr<Forward> trainc::buildMicroStep(Instantiation &shared, train::EntryOp 
         "\"loss\" %nll`");
   Location loc = forward->losses.front().loc;
   Value total = buildTotalLoss(builder, shared, forward->losses);
-  train::StateOp sum = shared.states.scalar("loss", builder.getF32Type(), train::Direction::from_device);
+  train::StateOp sum =
+      shared.states.scalar(train::kLossState, builder.getF32Type(), train::Direction::from_device);
   setState(builder, loc, sum, nn::TensorBuilder(builder, loc).add(getState(builder, loc, sum), total));
   train::MinimizeOp::create(builder, loc, total);
   return forward;

@@ -1,6 +1,7 @@
 // The update that follows from a step's gradients.
 #include "lib/Optimizer/StepUpdate.h"
 
+#include "dialects/Train/Names.h"
 #include "lib/Optimizer/UpdateRule.h"
 
 using namespace mlir;
@@ -82,10 +83,10 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
     sumOverRanks(build, gradients);
   Value norm = buildGlobalNorm(build, gradients);
   SmallVector<Value> watched{norm};
-  if (symbols.state("loss")) {
-    watched.push_back(build.read("loss"));
+  if (symbols.state(train::kLossState)) {
+    watched.push_back(build.read(train::kLossState));
     if (!alone)
-      build.write("loss", watched.back() = build.sumOverRanks(watched.back()));
+      build.write(train::kLossState, watched.back() = build.sumOverRanks(watched.back()));
   }
   build.finite = buildFiniteFlag(build, watched);
   build.writeReport("grad_norm", norm);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Codegen/Fp32Products.h"
+#include "lib/Remat/ActivationCheckpointing.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,8 @@ struct CompileOptions {
   std::string target = "cpu";
   /// By default fused multiply-adds.
   std::optional<Fp32Products> fp32Products;
+  /// By default none.
+  std::optional<ActivationCheckpointing> activationCheckpointing;
   /// Samples per micro-batch and rank.
   std::optional<int64_t> microBatch;
   /// Processes that train together.

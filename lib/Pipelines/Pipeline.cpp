@@ -14,6 +14,7 @@
 #include "lib/Pipelines/Sharding.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Pipelines/Unsharding.h"
+#include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 #include "lib/Target/PlanFile.h"
@@ -46,6 +47,7 @@ void registerPasses() {
   registerTraincInstantiatePasses();
   registerTraincAutodiffPasses();
   registerTraincOptimizerPasses();
+  registerTraincRematPasses();
   registerTraincShardPasses();
   registerTraincFusionPasses();
   registerTraincSchedulePasses();
@@ -84,6 +86,9 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Behind the last CSE, and before parameters are gathered for those who read them.
+  if (options.activationCheckpointing == ActivationCheckpointing::Selective)
+    manager.addPass(createRecompute());
   manager.addPass(createVerifyStepPass());
 }
 
@@ -123,6 +128,10 @@ CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (std::optional<StringRef> products = program.getFp32Products(); products && !options.fp32Products)
       options.fp32Products = *products == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
+    if (std::optional<StringRef> word = program.getActivationCheckpointing();
+        word && !options.activationCheckpointing)
+      options.activationCheckpointing =
+          *word == "selective" ? ActivationCheckpointing::Selective : ActivationCheckpointing::None;
     if (std::optional<uint64_t> limit = program.getMemoryLimit(); limit && !options.memoryLimit)
       options.memoryLimit = int64_t(*limit);
     if (!options.ranks)

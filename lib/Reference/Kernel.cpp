@@ -1,4 +1,4 @@
-// Fused kernels and loops over chunks: their regions, run on whole tensors.
+// Fused kernels and loops over chunks: their regions, run on whole tensors. Barriers.
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
@@ -70,9 +70,12 @@ FailureOr<Tensors> chunks(nn::ChunksOp op, Frame &frame) {
   return results;
 }
 
+Tensor barrier(nn::BarrierOp op, Frame &frame) { return frame[op.getX()]; }
+
 } // namespace
 
 void trainc::reference::registerKernel(Registry &registry) {
   registry.add<nn::KernelOp>(kernel);
   registry.add<nn::ChunksOp>(chunks);
+  registry.add<nn::BarrierOp>(barrier);
 }

@@ -67,7 +67,7 @@ class CompileErrors(harness.EndToEndTest):
             (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
             (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "1 not in range 2 to"),
-            (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing", "keeps all activations (none), found full"),
+            (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing: expected one of none, selective, found 'full'"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
             (["-o", "x.plan", "--micro-batch=010"], "--micro-batch: expected a whole number", "without leading zeros, found '010'"),
             (["-o", "x.plan", "--seq-len=99999999999999999999"], "--seq-len: expected a whole number", "found '99999999999999999999'"),

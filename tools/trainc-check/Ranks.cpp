@@ -117,11 +117,13 @@ private:
 } // namespace
 
 /// The program for `ranks` ranks with `accumulate` micro-batches each; null after an error.
-static OwningOpRef<ModuleOp> compile(ModuleOp model, int64_t ranks, int64_t accumulate) {
+static OwningOpRef<ModuleOp> compile(ModuleOp model, int64_t ranks, int64_t accumulate,
+                                     std::optional<ActivationCheckpointing> checkpointing = std::nullopt) {
   OwningOpRef<ModuleOp> module = model.clone();
   CompileOptions options;
   options.ranks = ranks;
   options.accumulate = accumulate;
+  options.activationCheckpointing = checkpointing;
   options.compileTo = Phase::Spmd;
   return succeeded(runPhases(*module, options)) ? std::move(module) : nullptr;
 }
@@ -196,7 +198,7 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
     return model.emitError("has no train.program to divide over ranks");
   const int64_t accumulate = (*programs.begin()).getAccumulate();
   OwningOpRef<ModuleOp> divided = compile(model, ranks, accumulate),
-                        alone = compile(model, 1, accumulate * ranks);
+                        alone = compile(model, 1, accumulate * ranks, ActivationCheckpointing::None);
   if (!divided || !alone)
     return failure();
   auto many = interpret(*divided), one = interpret(*alone);

@@ -21,6 +21,9 @@ const Choices<Phase> kPhases = {{"model", Phase::Model},
 
 const Choices<Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma}, {"bf16x3", Fp32Products::Bf16x3}};
 
+const Choices<ActivationCheckpointing> kCheckpointing = {{"none", ActivationCheckpointing::None},
+                                                         {"selective", ActivationCheckpointing::Selective}};
+
 const Choices<SafetensorsDType> kFloatDTypes = {
     {"fp32", SafetensorsDType::kF32}, {"bf16", SafetensorsDType::kBF16}, {"fp16", SafetensorsDType::kF16}};
 
@@ -63,17 +66,13 @@ const CLI::Validator kBytes(
 
 /// Options whose other values come with a later version: anything but what works is refused by name.
 struct FixedOptions {
-  std::string precision = "fp32", checkpointing = "none";
+  std::string precision = "fp32";
 };
 
 void requireSupported(const FixedOptions &fixed) {
   if (fixed.precision != "fp32")
     throw CLI::ValidationError("--precision",
                                fmt::format("this version computes in fp32, found {}", fixed.precision));
-  if (fixed.checkpointing != "none")
-    throw CLI::ValidationError(
-        "--activation-checkpointing",
-        fmt::format("this version keeps all activations (none), found {}", fixed.checkpointing));
 }
 
 void addSharding(CLI::App &compile, ShardingOptions &options) {
@@ -184,11 +183,13 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
       ->type_name("NAME")
       ->capture_default_str();
   compile
-      ->add_option("--activation-checkpointing", fixed.checkpointing,
-                   "Which activations are recomputed; this version: none")
-      ->check(CLI::IsMember({"none", "full", "selective", "budget"}))
-      ->type_name("NAME")
-      ->capture_default_str();
+      ->add_option(
+          "--activation-checkpointing", options.activationCheckpointing,
+          "What the backward computes again instead of keeping it from the forward: nothing (none),\n"
+          "or what is cheap (selective): all but matrix products and attention")
+      ->transform(oneOf(kCheckpointing))
+      ->default_str("none")
+      ->type_name("none|selective");
   compile
       ->add_option("--compile-to", options.compileTo,
                    "Stop after this phase and print the IR: model, step, spmd, scheduled, plan")

@@ -281,7 +281,7 @@ train.program @p { model @m optimizer sgd target cuda }
 
 // -----
 
-// expected-error @below {{this version keeps all activations (none), found 'full'}}
+// expected-error @below {{expected none or selective, found 'full'}}
 train.program @p { model @m optimizer sgd activation_checkpointing full }
 
 // -----
@@ -316,7 +316,7 @@ train.program @p { model @m optimizer sgd memory_limit 16GB }
 
 // -----
 
-// expected-error @below {{expected fma or bf16x3, found "tf32"}}
+// expected-error @below {{expected fma or bf16x3, found 'tf32'}}
 "train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, fp32_products = "tf32"}> : () -> ()
 
 // -----

@@ -15,6 +15,7 @@
 // CHECK-NEXT:    steps 20000
 // CHECK-NEXT:    memory_limit 17179869184
 // CHECK-NEXT:    fp32_products bf16x3
+// CHECK-NEXT:    activation_checkpointing selective
 // CHECK-NEXT:    group "*.bias" weight_decay 0
 // CHECK-NEXT:    group "h.0.*" lr_scale 0.1 weight_decay 0.2
 // CHECK-NEXT:    group "wte.*" frozen
@@ -31,7 +32,7 @@ train.program @full {
   accumulate 8
   eval_batch 16
   steps 20000
-  target cpu  precision fp32  activation_checkpointing none
+  target cpu  precision fp32  activation_checkpointing selective
   fp32_products bf16x3
   memory_limit 16GiB
   zero_stage 2

@@ -1,0 +1,52 @@
+"""--activation-checkpointing=selective: what the backward computes again has the bits of the forward, and memory falls."""
+
+import json
+from pathlib import Path
+
+import harness
+import sharded_gpt
+import small_gpt
+from harness import edited, program
+
+
+class RecomputeTest(harness.EndToEndTest):
+    def train(self, text, name, *options, data, ranks=1):
+        """The report's memory, and losses and norms of three steps, whose checkpoint is in the folder `name`."""
+        plan = self.compile(text, f"--report={name}.json", *options, to=f"{name}.plan")
+        processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+        self.trainrun(plan, *processes, "--data", data, "--steps", "3", "--checkpoint-dir", name, "--metrics", f"{name}.jsonl")
+        numbers = [(line["loss"], line["grad_norm"]) for line in harness.metrics(f"{name}.jsonl")]
+        return json.loads(Path(f"{name}.json").read_text())["memory"], numbers
+
+    def check(self, text, data, *options, least, **kwargs):
+        """At least the share `least` of the activations is not kept; all else is the same."""
+        kept, expected = self.train(text, "none", *options, data=data, **kwargs)
+        fewer, found = self.train(text, "selective", *options, "--activation-checkpointing=selective", data=data, **kwargs)
+        self.assertEqual(found, expected)
+        self.assert_same_folder("none/step-00000003", "selective/step-00000003")
+        self.assertLess(fewer.pop("activations"), (1 - least) * kept.pop("activations"))
+        self.assertEqual(kept.pop("peak") - fewer.pop("peak") > 0, True)
+        self.assertEqual({kind: fewer[kind] for kind in fewer if kind != "workspace"},
+                         {kind: kept[kind] for kind in kept if kind != "workspace"})
+
+    def test_gpt_with_dropout(self):
+        self.check(small_gpt.text(), small_gpt.write_tokens("tokens.bin", 40), least=0.15)
+
+    def test_llama(self):
+        data = small_gpt.write_tokens("tokens.bin", 40)
+        self.check(program("llama"), data, "--micro-batch=2", "--accumulate=2", least=0.1)
+
+    def test_2_ranks(self):
+        data = small_gpt.write_tokens("tokens.bin", 40)
+        self.check(sharded_gpt.text(False), data, "--ranks=2", "--zero-stage=3", "--micro-batch=4", ranks=2, least=0.15)
+
+    def test_said_by_the_program(self):
+        said = edited(program("gpt"), ("schedule constant", "schedule constant\n  activation_checkpointing selective"))
+        recomputed, _ = self.trainc("dump", self.compile(said))
+        kept, _ = self.trainc("dump", self.compile(said, "--activation-checkpointing=none"))
+        self.assertEqual(kept, self.trainc("dump", self.compile(program("gpt")))[0])
+        self.assertNotEqual(recomputed, kept)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,174 @@
+// RUN: trainc-opt --recompute %s | FileCheck %s
+// RUN: trainc-opt --recompute --canonicalize --cse %s | FileCheck %s
+// RUN: trainc-opt --recompute --fuse %s | FileCheck %s --check-prefix=FUSED
+
+train.state scalar @loss : tensor<f32>
+train.state parameter @w : tensor<16x64xf32>
+train.state parameter @v : tensor<64x16xf32>
+train.state parameter @scale : tensor<64xf32>
+train.state scalar @seed : tensor<i64>
+train.state gradient @dw : tensor<64x16xf32>
+train.state gradient @dv : tensor<64x16xf32>
+train.state gradient @dx : tensor<8x64xf32>
+train.state gradient @dc : tensor<8x16xf32>
+
+// The backward reads %h for the slope in any case, and makes %g from it. No kernel does both.
+// CHECK-LABEL: train.entry @activation
+// CHECK: %[[H:.*]] = nn.matmul
+// CHECK: nn.gelu %[[H]]
+// CHECK: train.set @loss
+// CHECK: %[[DY:.*]] = nn.square
+// CHECK-NEXT: %[[KEPT:.*]] = nn.barrier %[[H]] : tensor<8x64xf32>
+// CHECK-NEXT: %[[AGAIN:.*]] = nn.gelu %[[KEPT]]
+// CHECK-NEXT: nn.matmul %[[AGAIN]] transposed, %[[DY]]
+// CHECK-NEXT: %[[SLOPE:.*]] = nn.exp %[[H]]
+// CHECK-NOT: nn.gelu
+// FUSED-LABEL: train.entry @activation
+// FUSED: nn.kernel
+// FUSED-NEXT: nn.gelu
+// FUSED-NEXT: nn.yield
+// FUSED: train.set @loss
+// FUSED: nn.kernel
+// FUSED-NEXT: nn.square
+// FUSED-NEXT: nn.yield
+// FUSED: %[[KEPT:.*]] = nn.barrier
+// FUSED-NEXT: %[[AGAIN:.*]] = nn.kernel {{.*}} = %[[KEPT]] : tensor<8x64xf32>) -> (tensor<8x64xf32>) {
+// FUSED-NEXT: nn.gelu
+// FUSED-NEXT: nn.yield
+// FUSED: nn.matmul %[[AGAIN]] transposed
+// FUSED: nn.kernel
+// FUSED-NEXT: nn.exp
+train.entry @activation {
+  %x = train.input "x" micro : tensor<8x16xf32>
+  %w = train.get @w : tensor<16x64xf32>
+  %v = train.get @v : tensor<64x16xf32>
+  %h = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x64xf32>
+  %g = nn.gelu %h : tensor<8x64xf32>
+  %y = nn.matmul %g, %v : tensor<8x64xf32>, tensor<64x16xf32>
+  %loss = nn.reduce sum %y over [0, 1] : tensor<8x16xf32>
+  train.set @loss, %loss : tensor<f32>
+  %dy = nn.square %y : tensor<8x16xf32>
+  %dv = nn.matmul %g transposed, %dy : tensor<8x64xf32>, tensor<8x16xf32>
+  %slope = nn.exp %h : tensor<8x64xf32>
+  %dg = nn.matmul %dy, %v transposed : tensor<8x16xf32>, tensor<64x16xf32>
+  %dh = nn.mul %dg, %slope : tensor<8x64xf32>, tensor<8x64xf32>
+  train.set @dw, %dv : tensor<64x16xf32>
+  train.set @dx, %dh : tensor<8x64xf32>
+}
+
+// Rows and the largest number of each, which the backward reads not itself but which takes little: %shifted needs nothing else, and what is
+// made of it and a parameter is computed again. A view goes along.
+// CHECK-LABEL: train.entry @rows
+// CHECK: %[[H:.*]] = nn.matmul
+// CHECK: %[[MAX:.*]] = nn.reduce max %[[H]]
+// CHECK: %[[COLUMN:.*]] = nn.reshape %[[MAX]] to [8, 1]
+// CHECK: %[[SCALE:.*]] = nn.broadcast %{{.*}} to [8, 64] : tensor<64xf32>
+// CHECK: train.set @loss
+// CHECK: %[[KEPT:.*]] = nn.barrier %[[H]] : tensor<8x64xf32>
+// CHECK: %[[KEPT_COLUMN:.*]] = nn.barrier %[[COLUMN]] : tensor<8x1xf32>
+// CHECK: %[[ROWS:.*]] = nn.broadcast %[[KEPT_COLUMN]] to [8, 64]
+// CHECK: %[[AGAIN:.*]] = nn.sub %[[KEPT]], %[[ROWS]]
+// CHECK: %[[SCALED:.*]] = nn.mul %[[AGAIN]], %[[SCALE]]
+// CHECK: %[[VIEW:.*]] = nn.reshape %[[SCALED]] to [64, 8]
+// CHECK: nn.matmul %[[VIEW]]
+train.entry @rows {
+  %x = train.input "x" micro : tensor<8x16xf32>
+  %w = train.get @w : tensor<16x64xf32>
+  %scale = train.get @scale : tensor<64xf32>
+  %h = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x64xf32>
+  %max = nn.reduce max %h over [1] : tensor<8x64xf32>
+  %column = nn.reshape %max to [8, 1] : tensor<8xf32>
+  %maxima = nn.broadcast %column to [8, 64] : tensor<8x1xf32>
+  %shifted = nn.sub %h, %maxima : tensor<8x64xf32>, tensor<8x64xf32>
+  %scales = nn.broadcast %scale to [8, 64] : tensor<64xf32>
+  %scaled = nn.mul %shifted, %scales : tensor<8x64xf32>, tensor<8x64xf32>
+  %view = nn.reshape %scaled to [64, 8] : tensor<8x64xf32>
+  %exp = nn.exp %view : tensor<64x8xf32>
+  %loss = nn.reduce sum %exp over [0, 1] : tensor<64x8xf32>
+  train.set @loss, %loss : tensor<f32>
+  %dy = nn.square %x : tensor<8x16xf32>
+  %dw = nn.matmul %view, %dy : tensor<64x8xf32>, tensor<8x16xf32>
+  %dh = nn.square %h : tensor<8x64xf32>
+  train.set @dw, %dw : tensor<64x16xf32>
+  train.set @dx, %dh : tensor<8x64xf32>
+}
+
+// Masks are made where they are read; random numbers would be the same. What is made of a mask and of kept values is computed again.
+// CHECK-LABEL: train.entry @dropout
+// CHECK: %[[H:.*]] = nn.matmul
+// CHECK: %[[MASK:.*]] = nn.compare
+// CHECK: train.set @loss
+// CHECK: %[[KEPT:.*]] = nn.barrier %[[H]]
+// CHECK-NEXT: %[[G:.*]] = nn.gelu %[[KEPT]]
+// CHECK-NEXT: %[[AGAIN:.*]] = nn.select %[[MASK]], %[[G]], %{{.*}}
+// CHECK: nn.matmul %[[AGAIN]] transposed
+// CHECK: nn.select %[[MASK]], %[[H]]
+train.entry @dropout {
+  %x = train.input "x" micro : tensor<8x16xf32>
+  %w = train.get @w : tensor<16x64xf32>
+  %v = train.get @v : tensor<64x16xf32>
+  %seed = train.get @seed : tensor<i64>
+  %zero = nn.constant 0 : tensor<8x64xf32>
+  %p = nn.constant 0.1 : tensor<8x64xf32>
+  %h = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x64xf32>
+  %g = nn.gelu %h : tensor<8x64xf32>
+  %u = nn.random stream 7 seed %seed step %seed offset %seed : tensor<8x64xf32> : tensor<i64>, tensor<i64>, tensor<i64>
+  %mask = nn.compare ge %u, %p : tensor<8x64xf32>, tensor<8x64xf32>
+  %d = nn.select %mask, %g, %zero : tensor<8x64xi1>, tensor<8x64xf32>, tensor<8x64xf32>
+  %y = nn.matmul %d, %v : tensor<8x64xf32>, tensor<64x16xf32>
+  %loss = nn.reduce sum %y over [0, 1] : tensor<8x16xf32>
+  train.set @loss, %loss : tensor<f32>
+  %dy = nn.square %y : tensor<8x16xf32>
+  %dv = nn.matmul %d transposed, %dy : tensor<8x64xf32>, tensor<8x16xf32>
+  %dh = nn.select %mask, %h, %zero : tensor<8x64xi1>, tensor<8x64xf32>, tensor<8x64xf32>
+  train.set @dw, %dv : tensor<64x16xf32>
+  train.set @dx, %dh : tensor<8x64xf32>
+}
+
+// Kept: what is made of a product that the backward does not read (%a), of more than 16 ops (%b), or of values that take more than four
+// times its bytes (%c).
+// CHECK-LABEL: train.entry @kept
+// CHECK-NOT: nn.barrier
+train.entry @kept {
+  %x = train.input "x" micro : tensor<8x16xf32>
+  %w = train.get @w : tensor<16x64xf32>
+  %h = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x64xf32>
+  %a = nn.gelu %h : tensor<8x64xf32>
+  %b1 = nn.exp %a : tensor<8x64xf32>
+  %b2 = nn.tanh %b1 : tensor<8x64xf32>
+  %b3 = nn.exp %b2 : tensor<8x64xf32>
+  %b4 = nn.tanh %b3 : tensor<8x64xf32>
+  %b5 = nn.exp %b4 : tensor<8x64xf32>
+  %b6 = nn.tanh %b5 : tensor<8x64xf32>
+  %b7 = nn.exp %b6 : tensor<8x64xf32>
+  %b8 = nn.tanh %b7 : tensor<8x64xf32>
+  %b9 = nn.exp %b8 : tensor<8x64xf32>
+  %b10 = nn.tanh %b9 : tensor<8x64xf32>
+  %b11 = nn.exp %b10 : tensor<8x64xf32>
+  %b12 = nn.tanh %b11 : tensor<8x64xf32>
+  %b13 = nn.exp %b12 : tensor<8x64xf32>
+  %b14 = nn.tanh %b13 : tensor<8x64xf32>
+  %b15 = nn.exp %b14 : tensor<8x64xf32>
+  %b16 = nn.tanh %b15 : tensor<8x64xf32>
+  %b = nn.exp %b16 : tensor<8x64xf32>
+  %c = nn.slice %a dim 1 from 0 size 8 : tensor<8x64xf32>
+  %s = nn.reduce sum %b over [0, 1] : tensor<8x64xf32>
+  %t = nn.reduce sum %c over [0, 1] : tensor<8x8xf32>
+  %loss = nn.add %s, %t : tensor<f32>, tensor<f32>
+  train.set @loss, %loss : tensor<f32>
+  %da = nn.matmul %a transposed, %x : tensor<8x64xf32>, tensor<8x16xf32>
+  %db = nn.matmul %b transposed, %x : tensor<8x64xf32>, tensor<8x16xf32>
+  %dc = nn.matmul %c transposed, %x : tensor<8x8xf32>, tensor<8x16xf32>
+  train.set @dw, %da : tensor<64x16xf32>
+  train.set @dv, %db : tensor<64x16xf32>
+  train.set @dc, %dc : tensor<8x16xf32>
+}
+
+// Nothing is minimised.
+// CHECK-LABEL: train.entry @eval
+// CHECK-NOT: nn.barrier
+train.entry @eval {
+  %x = train.input "x" micro : tensor<8x64xf32>
+  %y = nn.gelu %x : tensor<8x64xf32>
+  train.set @dx, %y : tensor<8x64xf32>
+}
