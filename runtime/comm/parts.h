@@ -22,10 +22,9 @@ struct Window {
 /// Bytes of one of a collective's ranges.
 struct Stretch {
   uint32_t range; ///< its index
-  uint64_t begin; ///< in the whole tensor
-  uint64_t
-      inPart; ///< where they begin in the place's part of it, which an all-reduce has none of: in the whole
-  uint64_t inWindow; ///< where they begin in the window of the share: on a cache line, if the window does
+  /// Where they begin: in the whole tensor, in what a place has of it as its part (for an all-reduce the
+  /// whole), and in the window of the share: there on a cache line, if the window begins on one.
+  uint64_t begin, inPart, inWindow;
   uint64_t bytes;
 };
 
@@ -35,16 +34,15 @@ struct Stretch {
 /// in it one after the other, each from a cache line on.
 class Share {
 public:
-  Share(const Collective &collective, uint32_t places, uint32_t place) : ranges_(collective.ranges) {
-    const bool byLines = collective.kind == CollectiveKind::kAllReduce;
-    parts_ = byLines ? 1 : places;
-    part_ = byLines ? 0 : place;
+  Share(const Collective &collective, uint32_t places, uint32_t place)
+      : ranges_(collective.ranges), parts_(isDealt(collective) ? 1 : places),
+        part_(isDealt(collective) ? 0 : place) {
     for (const CollectiveRange &range : ranges_)
       bytes_ += wholeLines(partBytes(range));
-    if (!byLines)
-      return;
-    bytes_ = wholeLines((bytes_ + places - 1) / places);
-    begin_ = place * bytes_;
+    if (isDealt(collective)) {
+      bytes_ = wholeLines((bytes_ + places - 1) / places);
+      begin_ = place * bytes_;
+    }
   }
 
   /// From the beginning of the share to its end, the same for all places: some may have less.
@@ -65,13 +63,14 @@ public:
   template <typename Visitor> void forEach(Visitor visit) const { forEach({0, bytes_}, visit); }
 
 private:
+  static bool isDealt(const Collective &collective) { return collective.kind == CollectiveKind::kAllReduce; }
   uint64_t partBytes(const CollectiveRange &range) const {
     return range.elements * elementBytes(range.dtype) / parts_;
   }
 
   std::span<const CollectiveRange> ranges_;
   uint64_t parts_, part_; ///< how many each range has, and which is this place's
-  uint64_t begin_ = 0;    ///< of the share, where the ranges' parts are dealt
+  uint64_t begin_ = 0;    ///< of the share, where lines are dealt
   uint64_t bytes_ = 0;
 };
 
