@@ -59,12 +59,13 @@ def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
     ```mlir
     %one = train.get @partial.0.grad.w : tensor<4xf32>
     %two = train.get @grad.w : tensor<4xf32>
-    train.set @partial.0.grad.w, %g : tensor<4xf32>
     %sum2 = nn.add %one, %g : tensor<4xf32>, tensor<4xf32>
+    %next0 = nn.select %completes2, %one, %g : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
+    train.set @partial.0.grad.w, %next0 : tensor<4xf32>
     %sum4 = nn.add %two, %sum2 : tensor<4xf32>, tensor<4xf32>
-    %kept = nn.select %completes2, %sum2, %two : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
-    %next = nn.select %completes4, %sum4, %kept : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
-    train.set @grad.w, %next : tensor<4xf32>
+    %waiting = nn.select %completes2, %sum2, %two : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
+    %next1 = nn.select %completes4, %sum4, %waiting : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
+    train.set @grad.w, %next1 : tensor<4xf32>
     ```
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];

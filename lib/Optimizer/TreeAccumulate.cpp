@@ -101,8 +101,8 @@ private:
     return names;
   }
 
-  /// Adds one more value: level by level, as long as it completes runs of micro-batches. What is computed for
-  /// levels beyond is not kept.
+  /// Adds one more value: level by level, as long as it completes runs of micro-batches. Where it no longer
+  /// does, it waits; levels below have passed on what they held, those above keep it.
   void buildCounter(StepBuilder &build, ArrayRef<std::string> holders, Value value) {
     if (levels == 0)
       return build.write(holders.front(), value);
@@ -111,10 +111,9 @@ private:
     Value carry = apart(build, holders.front(), value);
     for (unsigned level = 0; level < levels; ++level) {
       Value sum = build.add(olds[level], carry);
-      Value kept = where(build, level, carry, olds[level]);
-      if (level + 1 == levels)
-        kept = where(build, levels, sum, kept);
-      build.write(holders[level], kept);
+      Value waiting = where(build, level, carry, olds[level]);
+      Value passed = level + 1 == levels ? sum : olds[level];
+      build.write(holders[level], where(build, level + 1, passed, waiting));
       carry = sum;
     }
   }

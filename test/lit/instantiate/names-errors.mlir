@@ -170,3 +170,13 @@ nn.model @m(%x: tensor<?x4xf32>) {
   nn.loss "loss" %y
 }
 train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{a parameter cannot be named 'partial.0.w', which names a part of the step; rename it}}
+  %w = nn.parameter "partial.0.w" tensor<4xf32>
+  %y = nn.mul %x, %w
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }

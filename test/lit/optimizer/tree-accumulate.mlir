@@ -54,13 +54,15 @@ train.entry @begin_step {
 // CHECK-NEXT: %[[G0:.*]] = train.get @partial.0.grad.w
 // CHECK-NEXT: %[[G1:.*]] = train.get @grad.w
 // CHECK-NEXT: %[[PAIR:.*]] = nn.add %[[G0]], %[[G]]
-// CHECK-NEXT: train.set @partial.0.grad.w, %[[G]]
+// CHECK-NEXT: %[[IS2:.*]] = nn.broadcast %[[BY2]] to [4, 3] : tensor<i1>
+// CHECK-NEXT: %[[NEXT0:.*]] = nn.select %[[IS2]], %[[G0]], %[[G]]
+// CHECK-NEXT: train.set @partial.0.grad.w, %[[NEXT0]]
 // CHECK-NEXT: %[[ALL:.*]] = nn.add %[[G1]], %[[PAIR]]
-// CHECK-NEXT: %[[IS:.*]] = nn.broadcast %[[BY2]] to [4, 3] : tensor<i1>
-// CHECK-NEXT: %[[KEPT1:.*]] = nn.select %[[IS]], %[[PAIR]], %[[G1]]
-// CHECK-NEXT: %[[IS:.*]] = nn.broadcast %[[BY4]] to [4, 3] : tensor<i1>
-// CHECK-NEXT: %[[NEXT:.*]] = nn.select %[[IS]], %[[ALL]], %[[KEPT1]]
-// CHECK-NEXT: train.set @grad.w, %[[NEXT]]
+// CHECK-NEXT: %[[IS2:.*]] = nn.broadcast %[[BY2]] to [4, 3] : tensor<i1>
+// CHECK-NEXT: %[[WAITING:.*]] = nn.select %[[IS2]], %[[PAIR]], %[[G1]]
+// CHECK-NEXT: %[[IS4:.*]] = nn.broadcast %[[BY4]] to [4, 3] : tensor<i1>
+// CHECK-NEXT: %[[NEXT1:.*]] = nn.select %[[IS4]], %[[ALL]], %[[WAITING]]
+// CHECK-NEXT: train.set @grad.w, %[[NEXT1]]
 
 // Of two micro-batches the state itself holds the first.
 // TWO-NOT: @partial
