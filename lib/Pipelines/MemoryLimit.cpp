@@ -34,23 +34,15 @@ static std::string bytesByKind(const MemoryReport &memory) {
   return text;
 }
 
-/// What makes the plan smaller, so that it fits into `limit`: less of what grows with the batch, or else of
-/// what does not.
-static std::string advice(plan::TrainingOp training, const MemoryReport &memory, int64_t limit) {
-  if (limit <= 0)
-    return "no plan fits; allow more";
-  int64_t states = memory.parameters + memory.gradients + memory.optimizer;
-  if (states > limit)
-    return llvm::formatv(
-        "parameters, gradients and optimizer states alone take {0}, whatever the batch; freeze "
-        "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatBytes(states));
+/// Less of what grows with the batch.
+static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory, int64_t limit) {
   int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
   if (batch == 1)
     return training.getSeqLen() > 0
                ? "the micro-batch is one sample already; a shorter --seq-len keeps fewer activations"
                : "the micro-batch is one sample already; make the model smaller";
   // Gradients stay where a step has parts; else they take the place of activations.
+  int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (accumulate == 1 && states + memory.parameters > limit)
     return "a smaller --micro-batch keeps fewer activations (with --accumulate gradients would stay as well)";
   int64_t parts = batch % 2 == 0 ? 2 : batch;
@@ -59,7 +51,23 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
       batch / parts, accumulate * parts);
 }
 
-LogicalResult checkMemoryLimit(ModuleOp module, std::optional<int64_t> limit) {
+/// What makes the plan smaller, so that it fits into `limit`.
+static std::string advice(plan::TrainingOp training, const MemoryReport &memory, int64_t limit,
+                          bool keepsAllActivations) {
+  if (limit <= 0)
+    return "no plan fits; allow more";
+  int64_t states = memory.parameters + memory.gradients + memory.optimizer;
+  if (states > limit)
+    return llvm::formatv(
+        "parameters, gradients and optimizer states alone take {0}, whatever the batch; freeze "
+        "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
+        formatBytes(states));
+  return (keepsAllActivations ? "--activation-checkpointing=selective keeps fewer activations; " : "") +
+         fewerActivations(training, memory, limit);
+}
+
+LogicalResult checkMemoryLimit(ModuleOp module, const CompileOptions &options) {
+  const std::optional<int64_t> limit = options.memoryLimit;
   MemoryReport memory = memoryReport(module);
   if (!limit || memory.peak + kUnplannedBytes <= *limit)
     return success();
@@ -68,7 +76,10 @@ LogicalResult checkMemoryLimit(ModuleOp module, std::optional<int64_t> limit) {
                                << " bytes) and " << formatBytes(kUnplannedBytes)
                                << " for the process around it, the memory limit allows "
                                << formatBytes(*limit) << " (" << *limit << "): " << bytesByKind(memory)
-                               << "; " << advice(training, memory, *limit - kUnplannedBytes);
+                               << "; "
+                               << advice(training, memory, *limit - kUnplannedBytes,
+                                         options.activationCheckpointing !=
+                                             ActivationCheckpointing::Selective);
 }
 
 } // namespace trainc

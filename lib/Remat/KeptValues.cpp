@@ -44,15 +44,22 @@ KeptValues::KeptValues(train::EntryOp entry) {
 void KeptValues::findForward(Block &block) {
   SmallVector<Operation *> found;
   auto visit = [&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (forward_.insert(operand.getDefiningOp()).second)
-        found.push_back(operand.getDefiningOp());
+    if (forward_.insert(op).second)
+      found.push_back(op);
   };
-  for (auto set : block.getOps<train::SetOp>())
-    if (set.getState() == train::kLossState && forward_.insert(set).second)
-      visit(set);
-  while (!found.empty())
-    visit(found.pop_back_val());
+  auto visitWrites = [&](StringRef state, Operation *before) {
+    for (auto set : block.getOps<train::SetOp>())
+      if (set.getState() == state && (!before || set->isBeforeInBlock(before)))
+        visit(set);
+  };
+  visitWrites(train::kLossState, nullptr);
+  while (!found.empty()) {
+    Operation *op = found.pop_back_val();
+    for (Value operand : op->getOperands())
+      visit(operand.getDefiningOp());
+    if (auto get = dyn_cast<train::GetOp>(op))
+      visitWrites(get.getState(), get);
+  }
 }
 
 void KeptValues::findAtHand(Block &block) {

@@ -40,7 +40,8 @@ struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   fb::Group group = fb::Group::All;
   uint32_t root = 0; ///< kBroadcast only; 0 otherwise
-  /// At most kMaximumRanges, none for kBarrier; they stay as they are until the wait is over.
+  /// At most kMaximumRanges, none for kBarrier; they stay as they are until the wait is over, or where nobody
+  /// waits, until the communicator's end.
   std::span<const CollectiveRange> ranges = {};
 };
 

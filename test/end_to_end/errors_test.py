@@ -91,7 +91,10 @@ class CompileErrors(harness.EndToEndTest):
              re.compile(r"\): activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113"),
              "--micro-batch=1 --accumulate=3"),
             (["-o", "x.plan", f"--memory-limit={process + 400}kib"], "a smaller --micro-batch keeps fewer", "with --accumulate gradients would stay"),
-            (["-o", "x.plan", f"--memory-limit={process + 400}kib", "--micro-batch=1"], "a shorter --seq-len keeps fewer"),
+            (["-o", "x.plan", f"--memory-limit={process + 400}kib", "--micro-batch=1"],
+             "; --activation-checkpointing=selective keeps fewer activations; the micro-batch is one sample already; a shorter --seq-len keeps fewer"),
+            (["-o", "x.plan", f"--memory-limit={process + 400}kib", "--micro-batch=1", "--activation-checkpointing=selective"],
+             re.compile(r"\(\d+%\); the micro-batch is one sample already; a shorter --seq-len keeps fewer")),
             (["-o", "x.plan", f"--memory-limit={process + 100}kib"], "alone take 340.51 KiB", "whatever the batch; freeze parameters"),
             (["-o", "x.plan", "--frobnicate"], "error: ", "--frobnicate", "\nRun trainc compile --help for the options\n"),
         ]:

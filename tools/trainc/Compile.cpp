@@ -72,7 +72,7 @@ int runCompile(const CompileCommand &command) {
     return 2;
   if (command.options.compileTo)
     return finish(print(*module));
-  if (failed(checkMemoryLimit(*module, options.memoryLimit)))
+  if (failed(checkMemoryLimit(*module, options)))
     return 2;
   std::string report;
   auto plan = finishPlan(*module, secondsSince(start), report);

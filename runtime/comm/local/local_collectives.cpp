@@ -16,7 +16,7 @@ constexpr uint64_t kPiece = uint64_t{1} << 20;
 
 /// What describe() tells, and where source and destination of a range are.
 std::string describe(const Posting &posting, size_t range) {
-  const std::string text = trainc::describe(posting.outline);
+  std::string text = trainc::describe(posting.outline);
   if (range >= posting.outline.ranges)
     return text;
   return fmt::format("{}{} from byte {} to byte {}", text,

@@ -144,9 +144,9 @@ TEST(CommFailure, PlansThatDifferAreFound) {
 }
 
 TEST(CommFailure, TheRangeThatDiffersIsNamed) {
+  std::array<std::array<CollectiveRange, 2>, 2> ranges;
   Ranks ranks(2, 4096);
   const auto a = ranks.allocate(16), b = ranks.allocate(16);
-  std::array<std::array<CollectiveRange, 2>, 2> ranges;
   for (const uint32_t rank : {0U, 1U}) {
     const std::span<float> second = b[rank].subspan(rank, 8);
     ranges[rank] = {test::rangeOf(a[rank], a[rank]), test::rangeOf(second, second)};
@@ -160,9 +160,9 @@ TEST(CommFailure, TheRangeThatDiffersIsNamed) {
 }
 
 TEST(CommFailure, RangesOfOtherSizesAreFound) {
+  std::array<std::array<CollectiveRange, 2>, 2> ranges;
   Ranks ranks(2, 4096);
   const auto a = ranks.allocate(16), b = ranks.allocate(16);
-  std::array<std::array<CollectiveRange, 2>, 2> ranges;
   for (const uint32_t rank : {0U, 1U}) {
     const size_t first = 8 - rank, second = 8 + rank; // as many together
     ranges[rank] = {test::rangeOf(a[rank].first(first), a[rank].first(first)),

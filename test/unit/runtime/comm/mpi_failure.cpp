@@ -32,6 +32,7 @@ void allReduce(Communicator &communicator, const CollectiveRange &range) {
 }
 
 int run(std::string_view how) {
+  CollectiveRange whole, half; // outlive the communicator, which may end before its collectives
   auto opened = openMpi({.timeoutSeconds = 1});
   if (!opened.ok()) {
     (void)std::fprintf(stderr, "%s\n", opened.status().message().c_str());
@@ -39,7 +40,8 @@ int run(std::string_view how) {
   }
   Communicator &communicator = **opened;
   std::byte *values = *communicator.allocate("values", kElements * sizeof(float));
-  const CollectiveRange whole = inPlace(values, kElements), half = inPlace(values, kElements / 2);
+  whole = inPlace(values, kElements);
+  half = inPlace(values, kElements / 2);
   allReduce(communicator, whole);
   if (!communicator.wait(3).ok())
     return 1;

@@ -140,7 +140,7 @@ TEST_P(RangesTest, BroadcastsCopyEach) {
 TEST_P(RangesTest, LargeAndSmallOnes) {
   const uint64_t large = n <= 4 ? 2500000 : 250000; // as many as two cores sum in a moment
   const Sizes sizes = {3, large, 1, large + 77, 40, 5};
-  const auto numbers = static_cast<float>(n * (n + 1) / 2);
+  const uint64_t numbers = n * (n + 1) / 2;
   onRanks(uint64_t{100} << 20, [&](Rank &rank) {
     const Tensors sources(rank, sizes, 1, false), sums(rank, sizes, 1, false);
     for (const Floats source : sources.all())
@@ -151,7 +151,7 @@ TEST_P(RangesTest, LargeAndSmallOnes) {
     uint64_t wrong = 0;
     for (size_t r = 0; r < sizes.size(); ++r)
       for (uint64_t i = 0; i < sizes[r]; ++i)
-        wrong += sums.all()[r][i] != numbers * static_cast<float>(i % 10007) ||
+        wrong += sums.all()[r][i] != static_cast<float>(numbers * (i % 10007)) ||
                  sources.all()[r][i] != static_cast<float>(n * (i % 10007));
     EXPECT_EQ(wrong, 0U) << "elements on rank " << rank.number();
   });

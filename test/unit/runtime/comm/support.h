@@ -74,8 +74,8 @@ public:
 
 private:
   LocalGroup group_;
-  std::vector<std::unique_ptr<Communicator>> ranks_;
   std::vector<std::array<CollectiveRange, 64>> ranges_; ///< by rank and slot
+  std::vector<std::unique_ptr<Communicator>> ranks_;
 };
 
 } // namespace trainc::test
