@@ -64,7 +64,7 @@ function(trainc_fuzzer name)
   add_dependencies(fuzzers ${name}_fuzzer)
   set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${name})
   file(MAKE_DIRECTORY ${found})
-  add_test(NAME fuzz_${name} COMMAND ${name}_fuzzer -seed=1 -max_total_time=30 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1
+  add_test(NAME fuzz_${name} COMMAND ${name}_fuzzer -seed=1 -max_total_time=15 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1
            -artifact_prefix=${found}/ ${found} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   # The MLIR library is not instrumented: its containers look overflown and its bump allocator poisoned to AddressSanitizer.
   set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 120

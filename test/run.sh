@@ -18,7 +18,7 @@ stage "runtime alone, with the system's compiler and without LLVM"
 cmake --preset runtime-only "${unity[@]}" >/dev/null
 cmake --build --preset runtime-only --target trainrun
 
-stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for half a minute each"
+stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for a quarter of a minute each"
 cmake --preset asan >/dev/null
 cmake --build --preset asan --target runtime_tests fuzzers
 ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2

@@ -25,8 +25,7 @@ void ListScheduler::run() {
     now += computeSeconds(*op, machine);
   }
   for (Item &item : items)
-    if (!item.started)
-      start(item, nullptr);
+    start(item, nullptr);
   placeWaits();
 }
 
@@ -34,22 +33,22 @@ void ListScheduler::run() {
 //---------------------------------------------------------------------------===//
 
 ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
-  Item item{.message = message,
-            .seconds = 0,
-            .known = nullptr,
-            .need = nullptr,
-            .deadline = nullptr,
-            .end = nullptr};
+  Item item;
+  item.message = message;
+  int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {
     Value result = start->getResult(0);
     item.elements += elementsOf(start);
+    bytes += elementsOf(start) * cast<RankedTensorType>(result.getType()).getElementTypeBitWidth() / 8;
     item.known = later(item.known, known(start->getOperand(0)));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));
   }
   item.deadline = item.need;
   item.gathersParameters = gatheredState(message.front()) && item.need;
-  item.seconds = collectiveSeconds(item.elements * 4, machine);
+  CollectiveOpInterface first = message.front();
+  const bool twice = first.getCollectiveKind() == CollectiveKind::AllReduce;
+  item.seconds = collectiveSeconds(double(twice ? 2 * bytes : bytes), machine);
   return item;
 }
 
@@ -91,7 +90,7 @@ void ListScheduler::linkChains() {
     for (CollectiveOpInterface start : item.message)
       if (Operation *wait = start->getOperand(0).getDefiningOp(); wait && wait->getNumOperands() == 1)
         if (Item *before = itemOfStart.lookup(wait->getOperand(0).getDefiningOp()))
-          item.after = before;
+          item.after.insert(before);
 }
 
 //===-- Starts
@@ -107,9 +106,9 @@ void ListScheduler::startMeanwhile(Operation *op) {
 
 /// Whether all that the message reads is there, and there is room for what it makes.
 bool ListScheduler::maySoonStart(const Item &item, Operation *op) const {
-  if (item.after && !(item.after->started && item.after->done <= now))
-    return false;
-  return isBefore(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
+  const bool chained =
+      llvm::any_of(item.after, [&](const Item *before) { return !before->started || before->done > now; });
+  return !chained && isBefore(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
 }
 
 bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
@@ -130,17 +129,18 @@ bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
 void ListScheduler::startNeeded(Operation *op) {
   for (Item &item : items)
     if (item.need == op) {
-      for (Item *before = item.after; before; before = before->after)
-        if (!before->started)
-          start(*before, op);
-      if (!item.started)
-        start(item, op);
+      start(item, op);
       now = std::max(now, item.done);
     }
 }
 
-/// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null.
+/// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null; those
+/// that it comes after first.
 void ListScheduler::start(Item &item, Operation *op) {
+  if (item.started)
+    return;
+  for (Item *before : item.after)
+    start(*before, op);
   auto place = [&](Operation *moved) { op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end()); };
   for (CollectiveOpInterface start : item.message) {
     Operation *operand = start->getOperand(0).getDefiningOp();

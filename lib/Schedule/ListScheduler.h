@@ -5,6 +5,8 @@
 #include "lib/Analysis/CostModel.h"
 #include "lib/Schedule/Messages.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <deque>
 
 namespace trainc {
@@ -23,14 +25,14 @@ private:
   /// A message and what the scheduler knows of it.
   struct Item {
     Message message;
-    double seconds;
-    mlir::Operation *known;    ///< it can start behind this op
-    mlir::Operation *need;     ///< the first op that cannot come before its end, or null
-    mlir::Operation *deadline; ///< the op by which it should have ended, or null
-    mlir::Operation *end;      ///< the last op that reads what is gathered, or null
+    double seconds = 0;
+    mlir::Operation *known = nullptr;    ///< it can start behind this op, or at the beginning
+    mlir::Operation *need = nullptr;     ///< the first op that cannot come before its end, or null
+    mlir::Operation *deadline = nullptr; ///< the op by which it should have ended, or null
+    mlir::Operation *end = nullptr;      ///< the last op that reads what is gathered, or null
     int64_t elements = 0;
     bool gathersParameters = false;
-    Item *after = nullptr; ///< ends before this starts
+    llvm::SmallSetVector<Item *, 2> after; ///< what it reads comes from these
     double done = 0;
     bool started = false;
   };
