@@ -34,6 +34,7 @@ LogicalResult StepUpdate::run() {
 /// The sum is read at the start and written as soon as the gradient is known: the op that makes the gradient
 /// can then accumulate in place, and the gradient's own memory is free again.
 void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp> gradients) {
+  const bool syncs = syncsEveryMicroStep();
   for (train::GradientOp op : gradients) {
     Value gradient = op.getValue();
     std::string name = accumulatorOf(op.getParameter());
@@ -45,7 +46,7 @@ void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp
     if (Operation *definition = gradient.getDefiningOp())
       builder.setInsertionPointAfter(definition);
     StepBuilder build(builder, op.getLoc(), symbols);
-    if (syncsEveryMicroStep())
+    if (syncs)
       gradient = build.sumOverRanks(gradient, op.getParameter());
     build.write(name, build.add(old, gradient));
   }

@@ -2,6 +2,7 @@
 
 #include "dialects/Train/Train.h"
 #include "lib/Pipelines/Report.h"
+#include "lib/Pipelines/Sharding.h"
 
 using namespace mlir;
 
@@ -10,16 +11,13 @@ namespace trainc {
 /// Plans that are tried between keeping all and keeping nothing.
 static constexpr int kTries = 3;
 
-static void setReuseDistance(ModuleOp module, int64_t elements) {
-  Builder builder(module.getContext());
-  for (auto program : module.getOps<train::ProgramOp>()) {
-    NamedAttrList words;
-    if (train::ShardingAttr given = program.getShardingAttr())
-      words.append(given.getWords());
-    words.set("max_reuse_distance", builder.getI64IntegerAttr(elements));
-    program.setShardingAttr(
-        train::ShardingAttr::get(module.getContext(), words.getDictionary(module.getContext())));
-  }
+static LogicalResult setReuseDistance(ModuleOp module, int64_t elements) {
+  ShardingOptions options;
+  options.maxReuseDistance = elements;
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (failed(applySharding(program, options)))
+      return failure();
+  return success();
 }
 
 /// Whether what stays gathered is left to the compiler.
@@ -46,10 +44,9 @@ LogicalResult keepWhatFits(ModuleOp module, int64_t limit,
     return success();
   auto fits = [&](int64_t distance) -> FailureOr<bool> {
     OwningOpRef<ModuleOp> copy = module.clone();
-    setReuseDistance(*copy, distance);
     PassManager manager(module.getContext());
     planPasses(manager);
-    if (failed(manager.run(*copy)))
+    if (failed(setReuseDistance(*copy, distance)) || failed(manager.run(*copy)))
       return failure();
     return memoryReport(*copy).peak + kUnplannedBytes <= limit;
   };
@@ -67,8 +64,7 @@ LogicalResult keepWhatFits(ModuleOp module, int64_t limit,
       return failure();
     (*good ? fitting : tooFar) = middle;
   }
-  setReuseDistance(module, fitting);
-  return success();
+  return setReuseDistance(module, fitting);
 }
 
 } // namespace trainc

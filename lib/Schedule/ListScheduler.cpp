@@ -21,8 +21,9 @@ void ListScheduler::run() {
       ops.push_back(&op);
   for (Operation *op : ops) {
     startNeeded(op);
-    startMeanwhile(op);
-    now += computeSeconds(*op, machine);
+    const double end = now + computeSeconds(*op, machine);
+    startUntil(end, op);
+    now = end;
   }
   for (Item &item : items)
     start(item, nullptr);
@@ -96,9 +97,8 @@ void ListScheduler::linkChains() {
 //===-- Starts
 //-------------------------------------------------------------------------------------------===//
 
-/// Those that can begin until the op ends.
-void ListScheduler::startMeanwhile(Operation *op) {
-  const double end = now + computeSeconds(*op, machine);
+/// Those that can begin until the op's end.
+void ListScheduler::startUntil(double end, Operation *op) {
   for (Item &item : items)
     if (!item.started && std::max(linkFree, now) <= end && maySoonStart(item, op))
       start(item, op);

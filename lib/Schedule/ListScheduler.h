@@ -42,7 +42,7 @@ private:
   void linkChains();
   void setSumDeadlines();
   void startNeeded(mlir::Operation *op);
-  void startMeanwhile(mlir::Operation *op);
+  void startUntil(double end, mlir::Operation *op);
   bool maySoonStart(const Item &item, mlir::Operation *op) const;
   bool fitsLimits(const Item &item, mlir::Operation *op) const;
   void start(Item &item, mlir::Operation *op);

@@ -28,12 +28,15 @@ SmallVector<Message> messagesOf(Block &block) {
 
 Operation *waitOf(CollectiveOpInterface start) { return *start->getResult(0).getUsers().begin(); }
 
-Operation *firstRead(Value value) {
+/// The first user of `value`, or of what users that only pass it on make of it.
+static Operation *firstUser(Value value, bool (*passesOn)(Operation *)) {
   Operation *first = nullptr;
   for (Operation *user : value.getUsers())
-    first = earlier(first, isPlacement(user) ? firstRead(user->getResult(0)) : user);
+    first = earlier(first, passesOn(user) ? firstUser(user->getResult(0), passesOn) : user);
   return first;
 }
+
+Operation *firstRead(Value value) { return firstUser(value, isPlacement); }
 
 Operation *lastRead(Value value) {
   Operation *last = nullptr;
@@ -91,11 +94,6 @@ Operation *known(Value value) {
   return last;
 }
 
-Operation *need(Value value) {
-  Operation *first = nullptr;
-  for (Operation *user : value.getUsers())
-    first = earlier(first, moves(user) ? need(user->getResult(0)) : user);
-  return first;
-}
+Operation *need(Value value) { return firstUser(value, moves); }
 
 } // namespace trainc
