@@ -10,7 +10,7 @@ target_compile_options(trainc_flags INTERFACE -Wall -Wextra -Werror -Wno-unused-
 target_compile_definitions(trainc_flags INTERFACE TRAINC_VERSION="${PROJECT_VERSION}")
 if(TRAINC_SANITIZE)
   target_compile_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
-    -fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/unsanitized.txt)
+    $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/unsanitized.txt>)
   target_link_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE})
 endif()
 if(TRAINC_FUZZ)

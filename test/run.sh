@@ -6,17 +6,11 @@ cd "$(dirname "$0")/.."
 stage() { printf '\n== %s (after %d min %02d s)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # Builds from nothing take half of the time with several files in one; developers' builds of a few files do not.
-unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16)
-
 stage "build"
-TRAINC_CONFIGURE="${unity[*]}" ./scripts/build.sh
+TRAINC_CONFIGURE="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16" ./scripts/build.sh
 if [ "${1:-}" = fast ]; then
   exec ctest --test-dir build -L 'fast|runtime' --output-on-failure -j2
 fi
-
-stage "runtime alone, with the system's compiler and without LLVM"
-cmake --preset runtime-only "${unity[@]}" >/dev/null
-cmake --build --preset runtime-only --target trainrun
 
 stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for a quarter of a minute each"
 cmake --preset asan >/dev/null
@@ -24,9 +18,9 @@ cmake --build --preset asan --target runtime_tests fuzzers
 ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2
 DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test.py Plans.test_any_byte_changed_is_refused_or_runs_safely
 
-stage "ThreadSanitizer: the runtime's threads"
+stage "the runtime alone, without LLVM and with the system's compiler; ThreadSanitizer: its threads"
 cmake --preset tsan >/dev/null
-cmake --build --preset tsan --target runtime_{comm,device,executor,exec,data,state}_test
+cmake --build --preset tsan --target trainrun runtime_{comm,device,executor,exec,data,state}_test
 ctest --test-dir build/tsan -L runtime --output-on-failure -j2
 
 stage "all tests of the release build"

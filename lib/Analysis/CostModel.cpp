@@ -2,6 +2,7 @@
 
 #include "dialects/NN/NN.h"
 
+#include "lib/Support/StoredElement.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <thread>
@@ -103,7 +104,7 @@ int64_t ringBytes(plan::StartOp start, plan::TrainingOp training) {
                 ranks = ranksOf(start.getGroup(), training);
   int64_t sent = 0;
   for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
-    const int64_t bytes = range.getElements() * range.getElement().getIntOrFloatBitWidth() / 8;
+    const int64_t bytes = range.getElements() * elementBytes(range.getElement());
     sent += times * bytes * (ranks - 1) / ranks;
   }
   return sent;
@@ -112,8 +113,8 @@ int64_t ringBytes(plan::StartOp start, plan::TrainingOp training) {
 static double bytesOf(TypeRange types) {
   double bytes = 0;
   for (Type type : types)
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      bytes += double(tensor.getNumElements()) * tensor.getElementTypeBitWidth() / 8;
+    if (isa<RankedTensorType>(type))
+      bytes += double(tensorBytes(type));
   return bytes;
 }
 

@@ -5,6 +5,7 @@
 #include "lib/Codegen/Generators.h"
 #include "lib/Codegen/RowsEmitter.h"
 
+#include "lib/Support/StoredElement.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/bit.h"
 

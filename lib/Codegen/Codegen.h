@@ -54,9 +54,6 @@ struct GeneratedKernels {
 /// error at the op where it cannot be executed.
 llvm::FailureOr<GeneratedKernels> generate(mlir::Operation *op, mlir::ModuleOp kernels);
 
-/// Bytes of one element in memory.
-int64_t elementBytes(mlir::Type element);
-
 /// Machine code for one instruction-set level; fields as in the plan's Object.
 struct Object {
   std::string level;

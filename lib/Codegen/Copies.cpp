@@ -2,6 +2,7 @@
 // of a transposition.
 #include "lib/Codegen/Generators.h"
 #include "lib/Codegen/KernelFunction.h"
+#include "lib/Support/StoredElement.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -228,7 +229,7 @@ static KernelLaunch copyBox(StridedCopyOpInterface op, const StridedBox &box, Mo
   KernelFunction function(kernels, !box.operand ? "fill" : squares ? "transpose" : "copy");
   Value source = box.operand ? function.param(operandParam(op, *box.operand)) : Value();
   Value result = function.param(resultParam(op, 0));
-  Type element = Emitter::memoryType(getElementTypeOrSelf(op->getResult(0)));
+  Type element = storedElement(getElementTypeOrSelf(op->getResult(0)));
   if (squares)
     SquareCopier(function, dims, box, source, result, element).run();
   else

@@ -1,6 +1,7 @@
 // Short forms for the ops that kernels are made of.
 #include "lib/Codegen/Emitter.h"
 
+#include "lib/Support/StoredElement.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,10 +17,6 @@ Type Emitter::pointerType() const { return LLVM::LLVMPointerType::get(builder.ge
 
 Type Emitter::laneType(Type element, int64_t lanes) {
   return lanes == 0 ? element : VectorType::get({lanes}, element);
-}
-
-Type Emitter::memoryType(Type element) {
-  return element.isInteger(1) ? IntegerType::get(element.getContext(), 8) : element;
 }
 
 static int64_t lanesOf(Value value) {
@@ -147,13 +144,13 @@ SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
 Value Emitter::pointer(Value base, Type element, Value index) {
   if (constantValue(index) == 0)
     return base;
-  return LLVM::GEPOp::create(builder, loc, pointerType(), memoryType(element), base, ValueRange{index});
+  return LLVM::GEPOp::create(builder, loc, pointerType(), storedElement(element), base, ValueRange{index});
 }
 
 static unsigned alignmentOf(Type memory) { return std::max(1u, memory.getIntOrFloatBitWidth() / 8); }
 
 Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {
-  Type memory = memoryType(from.element), type = laneType(memory, lanes);
+  Type memory = storedElement(from.element), type = laneType(memory, lanes);
   Value address = pointer(from.base, from.element, from.index), value;
   if (mask)
     value =
@@ -166,7 +163,7 @@ Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {
 }
 
 void Emitter::store(Value value, const Address &to, Mask mask) {
-  Type memory = memoryType(to.element);
+  Type memory = storedElement(to.element);
   if (to.element.isInteger(1))
     value = arith::ExtUIOp::create(builder, loc, laneType(memory, lanesOf(value)), value);
   Value address = pointer(to.base, to.element, to.index);
@@ -181,7 +178,7 @@ void Emitter::prefetch(Value pointer, bool forWrite) {
 }
 
 Value Emitter::stackArray(Type element, int64_t count) {
-  return LLVM::AllocaOp::create(builder, loc, pointerType(), memoryType(element), i64(count),
+  return LLVM::AllocaOp::create(builder, loc, pointerType(), storedElement(element), i64(count),
                                 /*alignment=*/64);
 }
 

@@ -28,7 +28,6 @@ public:
 
   mlir::Type pointerType() const;
   static mlir::Type laneType(mlir::Type element, int64_t lanes);
-  static mlir::Type memoryType(mlir::Type element);
 
   mlir::Value i64(int64_t value);
   mlir::Value constant(mlir::Type type, double value);

@@ -2,6 +2,7 @@
 #include "lib/Codegen/FmaProducts.h"
 #include "lib/Codegen/Levels.h"
 
+#include "lib/Support/StoredElement.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;

@@ -1,6 +1,7 @@
 // The frame of every kernel.
 #include "lib/Codegen/KernelFunction.h"
 
+#include "lib/Support/StoredElement.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -140,17 +141,13 @@ func::FuncOp trainc::codegen::internalFunction(ModuleOp kernels, StringRef name,
   return function;
 }
 
-int64_t trainc::codegen::elementBytes(Type element) {
-  return Emitter::memoryType(element).getIntOrFloatBitWidth() / 8;
-}
-
 int64_t trainc::codegen::elementCount(Value tensor) {
   return cast<RankedTensorType>(tensor.getType()).getNumElements();
 }
 
 static KernelParam tensorParam(KernelParam::Source source, unsigned index, Access access, Value tensor) {
-  Type element = Emitter::memoryType(getElementTypeOrSelf(tensor));
-  return {source, index, access, element, elementCount(tensor) * elementBytes(element)};
+  Type element = trainc::storedElement(getElementTypeOrSelf(tensor));
+  return {source, index, access, element, elementCount(tensor) * trainc::elementBytes(element)};
 }
 
 KernelParam trainc::codegen::operandParam(Operation *op, unsigned index) {

@@ -1,5 +1,6 @@
 // The loops of a row kernel: tiles, rows, passes over columns.
 #include "lib/Codegen/RowsEmitter.h"
+#include "lib/Support/StoredElement.h"
 
 using namespace mlir;
 using namespace trainc;

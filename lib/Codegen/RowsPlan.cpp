@@ -4,6 +4,7 @@
 #include "lib/Codegen/Emitter.h"
 #include "lib/Codegen/KernelFunction.h"
 
+#include "lib/Support/StoredElement.h"
 #include "llvm/ADT/bit.h"
 
 using namespace mlir;

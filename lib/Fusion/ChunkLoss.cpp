@@ -8,6 +8,7 @@
 #include "lib/Fusion/RowRegion.h"
 #include "lib/Fusion/Traffic.h"
 
+#include "lib/Support/StoredElement.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace trainc {
@@ -52,7 +53,7 @@ private:
       if (!isa<LossTermOpInterface>(op))
         continue;
       for (Value operand : op.getOperands())
-        if (bytesOf(operand.getType()) >= minBytes && chunk(operand))
+        if (tensorBytes(operand.getType()) >= minBytes && chunk(operand))
           return true;
     }
     return false;

@@ -4,6 +4,7 @@
 #include "lib/Fusion/BlockOrder.h"
 #include "lib/Fusion/Traffic.h"
 
+#include "lib/Support/StoredElement.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -172,7 +173,7 @@ bool FusionGraph::mergeProducers() {
     SmallVector<std::pair<int64_t, unsigned>> producers;
     for (const Read &read : consumer.space->reads)
       if (std::optional<unsigned> made = producer(read.value))
-        producers.push_back({-bytesOf(read.value.getType()), *made});
+        producers.push_back({-tensorBytes(read.value.getType()), *made});
     llvm::sort(producers); // the most bytes first
     for (auto [bytes, made] : producers)
       changed |= tryMerge(made, id);
@@ -186,7 +187,7 @@ bool FusionGraph::mergeSiblings() {
     if (node.space)
       for (const Read &read : node.space->reads)
         if (read.value && read.pattern.isIdentity() && !read.table &&
-            bytesOf(read.value.getType()) >= kLargeValue)
+            tensorBytes(read.value.getType()) >= kLargeValue)
           readers[read.value].push_back(id);
   bool changed = false;
   for (auto &[value, ids] : readers)

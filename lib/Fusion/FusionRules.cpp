@@ -3,6 +3,7 @@
 #include "lib/Fusion/FusionGraph.h"
 #include "lib/Fusion/Traffic.h"
 
+#include "lib/Support/StoredElement.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -85,7 +86,7 @@ int64_t FusionGraph::inputBytes(const Group &group) const {
     for (const Read &read : nodes[member].space->reads)
       if (std::optional<unsigned> made = producer(read.value);
           !(made && nodes[*made].group == nodes[member].group) && inputs.insert(read.value).second)
-        bytes += bytesOf(read.value.getType());
+        bytes += tensorBytes(read.value.getType());
   return bytes;
 }
 
@@ -93,7 +94,7 @@ int64_t FusionGraph::outputBytes(const Group &group) const {
   int64_t bytes = 0;
   for (unsigned member : group.members)
     if (leavesGroup(member))
-      bytes += bytesOf(nodes[member].op->getResult(0).getType());
+      bytes += tensorBytes(nodes[member].op->getResult(0).getType());
   return bytes;
 }
 
@@ -119,7 +120,7 @@ bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
   int64_t made = outputBytes(second), passed = 0;
   for (unsigned member : second.members)
     for (const Read &read : nodes[member].space->reads)
-      passed = std::max(passed, bytesOf(read.value.getType()));
+      passed = std::max(passed, tensorBytes(read.value.getType()));
   if (made <= std::max(passed / 4, kSmallBytes))
     return true;
   return feedsOnly(first, second) && inputBytes(first) <= std::max(outputBytes(first), kSmallBytes);

@@ -2,24 +2,20 @@
 
 #include "dialects/NN/NN.h"
 
+#include "lib/Support/StoredElement.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace trainc;
 
-int64_t trainc::bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() * ((int64_t(tensor.getElementTypeBitWidth()) + 7) / 8);
-}
-
 /// Bytes that a kernel reads of its input `argument`.
 static int64_t readOf(BlockArgument argument) {
-  int64_t bytes = bytesOf(argument.getType()), picked = 0;
+  int64_t bytes = tensorBytes(argument.getType()), picked = 0;
   for (OpOperand &use : argument.getUses()) {
     auto gather = dyn_cast<nn::GatherOp>(use.getOwner());
     if (!gather || use.getOperandNumber() != 0)
       return bytes;
-    picked += bytesOf(gather.getType());
+    picked += tensorBytes(gather.getType());
   }
   return std::min(bytes, picked);
 }
@@ -34,14 +30,14 @@ int64_t trainc::trafficOf(Operation *op) {
     for (BlockArgument argument : kernel.getBody().getArguments())
       bytes += readOf(argument);
   } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
-    bytes += bytesOf(gather.getIds().getType()) +
-             std::min(bytesOf(gather.getTable().getType()), bytesOf(gather.getType()));
+    bytes += tensorBytes(gather.getIds().getType()) +
+             std::min(tensorBytes(gather.getTable().getType()), tensorBytes(gather.getType()));
   } else {
     for (Type type : op->getOperandTypes())
-      bytes += bytesOf(type);
+      bytes += tensorBytes(type);
   }
   for (Type type : op->getResultTypes())
-    bytes += bytesOf(type);
+    bytes += tensorBytes(type);
   return bytes;
 }
 

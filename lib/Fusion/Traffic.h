@@ -3,14 +3,10 @@
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
-#include "mlir/IR/Types.h"
 
 #include <cstdint>
 
 namespace trainc {
-
-/// Bytes of a tensor in memory; elements of less than a byte take one.
-int64_t bytesOf(mlir::Type tensor);
 
 /// Bytes that an op reads and writes: its operands and results, once each. Of a gather's table only the rows
 /// that are picked count. Views and accesses of states move nothing, a loop over chunks what its body moves,

@@ -2,6 +2,7 @@
 
 #include "lib/Support/SourceName.h"
 
+#include "lib/Support/StoredElement.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;

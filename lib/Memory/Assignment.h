@@ -50,9 +50,7 @@ private:
   View newScratch(mlir::Value value);
   /// Where the result of an op of class Alias lies, whose operand is `whole`.
   static View viewInside(View whole, ExecutableOpInterface alias);
-  static int64_t bytesOf(mlir::Value value) {
-    return tensorBytes(mlir::cast<mlir::RankedTensorType>(value.getType()));
-  }
+  static int64_t bytesOf(mlir::Value value) { return tensorBytes(value.getType()); }
   void bind(mlir::Value value, View view);
   /// Where `value` is wanted by its consumer, if it may be made there at once; else null.
   View wantedView(mlir::OpResult value) { return wantedView(value, value, View()); }

@@ -1,5 +1,6 @@
 // Making values where they are wanted: in a state, in a flat tensor, in what is gathered.
 #include "lib/Memory/Assignment.h"
+#include "lib/Support/StoredElement.h"
 
 using namespace mlir;
 
@@ -16,7 +17,7 @@ static View moved(View outer, View inner) {
 
 /// Where a value begins within the one that holds it, as a view without storage.
 static View placeOf(FlatOffset offset, Value held) {
-  const int64_t bytes = elementBytes(held);
+  const int64_t bytes = elementBytes(cast<RankedTensorType>(held.getType()).getElementType());
   return {.offset = offset.elements * bytes, .rankStep = offset.elementsPerRank * bytes};
 }
 

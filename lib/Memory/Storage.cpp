@@ -6,14 +6,6 @@ using namespace mlir;
 
 namespace trainc {
 
-static int64_t elementBytes(RankedTensorType type) {
-  return int64_t(storedElement(type.getElementType()).getIntOrFloatBitWidth() / 8);
-}
-
-int64_t elementBytes(Value value) { return elementBytes(cast<RankedTensorType>(value.getType())); }
-
-int64_t tensorBytes(RankedTensorType type) { return type.getNumElements() * elementBytes(type); }
-
 static plan::Role bufferRole(train::Role role) {
   switch (role) {
   case train::Role::parameter:

@@ -34,12 +34,6 @@ struct View {
   bool operator==(const View &) const = default;
 };
 
-/// Bytes of a tensor in memory; i1 takes a byte an element.
-int64_t tensorBytes(mlir::RankedTensorType type);
-
-/// Bytes of one of a value's elements in memory.
-int64_t elementBytes(mlir::Value value);
-
 /// All storages of a module: one per state, one per distinct batch input, and each entry's scratch.
 class StorageTable {
 public:

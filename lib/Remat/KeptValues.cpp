@@ -13,10 +13,7 @@ static constexpr int64_t kMostReads = 4;
 /// How much smaller than a value another one must be to be kept for its sake.
 static constexpr int64_t kSmallShare = 8;
 
-static int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * storedElement(type.getElementType()).getIntOrFloatBitWidth() / 8;
-}
+static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }
 
 static bool isRecomputable(Operation *op) { return isa<RecomputableOpInterface>(op); }
 

@@ -1,4 +1,5 @@
 #include "lib/Schedule/ListScheduler.h"
+#include "lib/Support/StoredElement.h"
 
 using namespace mlir;
 
@@ -40,7 +41,7 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   for (CollectiveOpInterface start : message) {
     Value result = start->getResult(0);
     item.elements += elementsOf(start);
-    bytes += elementsOf(start) * cast<RankedTensorType>(result.getType()).getElementTypeBitWidth() / 8;
+    bytes += elementsOf(start) * elementBytes(cast<RankedTensorType>(result.getType()).getElementType());
     item.known = later(item.known, known(start->getOperand(0)));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));

@@ -4,8 +4,6 @@ using namespace mlir;
 
 namespace trainc {
 
-bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBeforeInBlock(b)); }
-
 Operation *earlier(Operation *a, Operation *b) { return !a || (b && b->isBeforeInBlock(a)) ? b : a; }
 
 Operation *later(Operation *a, Operation *b) { return !a || (b && a->isBeforeInBlock(b)) ? b : a; }
@@ -25,8 +23,6 @@ SmallVector<Message> messagesOf(Block &block) {
   }
   return messages;
 }
-
-Operation *waitOf(CollectiveOpInterface start) { return *start->getResult(0).getUsers().begin(); }
 
 /// The first user of `value`, or of what users that only pass it on make of it.
 static Operation *firstUser(Value value, bool (*passesOn)(Operation *)) {
@@ -52,12 +48,6 @@ int64_t elementsOf(CollectiveOpInterface start) {
 
 static train::StateOp stateOf(Operation *op, FlatSymbolRefAttr name) {
   return SymbolTable::lookupNearestSymbolFrom<train::StateOp>(op, name);
-}
-
-train::StateOp gatheredState(CollectiveOpInterface start) {
-  auto get = start->getOperand(0).getDefiningOp<train::GetOp>();
-  train::StateOp state = get && isGather(start) ? stateOf(get, get.getStateAttr()) : nullptr;
-  return state && state.getRole() == train::Role::parameter ? state : nullptr;
 }
 
 train::StateOp movedState(CollectiveOpInterface start) {

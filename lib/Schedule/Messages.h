@@ -1,8 +1,7 @@
 // Collectives of an entry as messages: those that go together.
 #pragma once
 
-#include "dialects/Interfaces/Interfaces.h"
-#include "dialects/Train/Train.h"
+#include "lib/Analysis/Collectives.h"
 
 namespace trainc {
 
@@ -12,9 +11,6 @@ using Message = llvm::SmallVector<CollectiveOpInterface, 1>;
 /// The block's messages, in the order of their first starts.
 llvm::SmallVector<Message> messagesOf(mlir::Block &block);
 
-/// The op that waits for the collective.
-mlir::Operation *waitOf(CollectiveOpInterface start);
-
 /// The first op of the block that reads `value` or a value that has its bytes; null if none does.
 mlir::Operation *firstRead(mlir::Value value);
 
@@ -23,9 +19,6 @@ mlir::Operation *lastRead(mlir::Value value);
 
 /// Of the tensor that ranks have or make together.
 int64_t elementsOf(CollectiveOpInterface start);
-
-/// The parameters that are gathered to be read; null where it is something else.
-train::StateOp gatheredState(CollectiveOpInterface start);
 
 /// The parameters that are gathered, updated (gathered to be written), or whose gradients are summed; null
 /// where it is something else.
@@ -38,9 +31,6 @@ mlir::Operation *known(mlir::Value value);
 /// The first computing op that cannot come before `value`: its reader, or that of what collectives make of
 /// it.
 mlir::Operation *need(mlir::Value value);
-
-/// Whether `a`, null for the beginning of the block, stands before another op `b`.
-bool isBefore(mlir::Operation *a, mlir::Operation *b);
 
 /// Of two ops of a block, or none.
 mlir::Operation *earlier(mlir::Operation *a, mlir::Operation *b);

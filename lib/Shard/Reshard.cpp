@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/Collectives.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -29,34 +30,19 @@ public:
       : block(entry.getBody().front()), maxReuseDistance(maxReuseDistance) {}
 
   void run() {
-    auto starts = llvm::to_vector(block.getOps<dist::AllGatherStartOp>());
-    for (dist::AllGatherStartOp start : starts)
-      if (std::optional<Attribute> unit = unitOf(start))
-        for (Operation *op : readsOf(waitOf(start)))
-          reads.push_back({op, *unit, start.getPending()});
+    auto starts = llvm::to_vector(block.getOps<CollectiveOpInterface>());
+    llvm::erase_if(starts, [](CollectiveOpInterface start) { return !gatheredState(start); });
+    for (CollectiveOpInterface start : starts)
+      for (Operation *op : readsOf(waitOf(start)))
+        reads.push_back({op, gatheredState(start).getBlocksAttr(), start->getResult(0)});
     llvm::sort(reads, [](const Read &a, const Read &b) { return isBefore(a.op, b.op); });
-    for (dist::AllGatherStartOp start : starts)
-      if (std::optional<Attribute> unit = unitOf(start))
-        split(start, *unit);
+    for (CollectiveOpInterface start : starts)
+      split(start, gatheredState(start).getBlocksAttr());
   }
 
 private:
-  static dist::WaitOp waitOf(dist::AllGatherStartOp start) {
-    return cast<dist::WaitOp>(*start.getPending().getUsers().begin());
-  }
-
-  /// The unit of the parameters that are gathered; nothing where they are none.
-  static std::optional<Attribute> unitOf(dist::AllGatherStartOp start) {
-    auto get = start.getPart().getDefiningOp<train::GetOp>();
-    auto state =
-        get ? SymbolTable::lookupNearestSymbolFrom<train::StateOp>(get, get.getStateAttr()) : nullptr;
-    if (!state || state.getRole() != train::Role::parameter)
-      return std::nullopt;
-    return state.getBlocksAttr();
-  }
-
   /// What reads the gathered tensor or a member of it, in order.
-  static SmallVector<Operation *> readsOf(dist::WaitOp wait) {
+  static SmallVector<Operation *> readsOf(Operation *wait) {
     SmallVector<Operation *> found;
     for (Operation *user : wait->getUsers()) {
       if (isa<dist::MemberOp>(user))
@@ -67,8 +53,6 @@ private:
     llvm::sort(found, isBefore);
     return found;
   }
-
-  static bool isBefore(Operation *a, Operation *b) { return a != b && a->isBeforeInBlock(b); }
 
   /// Whether parameters of other units are read between the two, and more than may be.
   bool isParted(Operation *before, Operation *after, Attribute unit) const {
@@ -82,8 +66,8 @@ private:
     return !between.empty() && distance >= maxReuseDistance;
   }
 
-  void split(dist::AllGatherStartOp start, Attribute unit) {
-    dist::WaitOp wait = waitOf(start);
+  void split(CollectiveOpInterface start, Attribute unit) {
+    Operation *wait = waitOf(start);
     SmallVector<Operation *> own = readsOf(wait);
     Operation *previous = nullptr;
     IRMapping again; // of the current run; empty in the first
@@ -98,7 +82,7 @@ private:
   }
 
   /// The gather and its members once more, before `op`.
-  static IRMapping gatherAgain(dist::AllGatherStartOp start, dist::WaitOp wait, Operation *op) {
+  static IRMapping gatherAgain(Operation *start, Operation *wait, Operation *op) {
     OpBuilder builder(op);
     IRMapping mapping;
     builder.clone(*start, mapping);

@@ -1,6 +1,7 @@
 #include "Buffer.h"
 
 #include "lib/Codegen/Codegen.h"
+#include "lib/Support/StoredElement.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -32,7 +33,7 @@ template <typename Visit> static void withElement(Type element, Visit visit) {
 }
 
 Buffer::Buffer(const Tensor &tensor)
-    : Buffer(tensor.elements() * codegen::elementBytes(tensor.type().getElementType())) {
+    : Buffer(tensor.elements() * elementBytes(tensor.type().getElementType())) {
   withElement(tensor.type().getElementType(), [&]<typename Element>(Element) {
     auto *to = static_cast<Element *>(data());
     for (int64_t i = 0; i < tensor.elements(); ++i)

@@ -4,6 +4,7 @@
 #include "dialects/NN/NN.h"
 #include "lib/Analysis/IterationSpace.h"
 #include "lib/Reference/Interpreter.h"
+#include "lib/Support/StoredElement.h"
 #include "runtime/device/cpu/cpu_features.h"
 
 #include "mlir/IR/IRMapping.h"

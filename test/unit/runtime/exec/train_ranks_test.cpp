@@ -129,8 +129,9 @@ TEST_F(TrainRanks, DamagedDataOfOneRankIsKnownToAll) {
     const bool own = outcome.status.message().find("tokens.bin") != std::string::npos;
     ++named[own ? 0 : 1];
     EXPECT_EQ(outcome.position.step, outcomes[0].position.step);
-    if (!own)
+    if (!own) {
       EXPECT_THAT(outcome.status.message(), AllOf(HasSubstr("before step "), HasSubstr("cannot go on")));
+    }
   }
   EXPECT_THAT(named, testing::ElementsAre(1, 1));
 }

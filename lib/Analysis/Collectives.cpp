@@ -1,0 +1,19 @@
+#include "lib/Analysis/Collectives.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+Operation *waitOf(CollectiveOpInterface start) { return *start->getResult(0).getUsers().begin(); }
+
+train::StateOp gatheredState(CollectiveOpInterface start) {
+  auto get = start->getOperand(0).getDefiningOp<train::GetOp>();
+  if (!get || !isGather(start))
+    return nullptr;
+  auto state = SymbolTable::lookupNearestSymbolFrom<train::StateOp>(start, get.getStateAttr());
+  return state && state.getRole() == train::Role::parameter ? state : nullptr;
+}
+
+bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBeforeInBlock(b)); }
+
+} // namespace trainc

@@ -1,0 +1,18 @@
+// Questions about collectives that several phases ask.
+#pragma once
+
+#include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Train/Train.h"
+
+namespace trainc {
+
+/// The op that waits for the collective.
+mlir::Operation *waitOf(CollectiveOpInterface start);
+
+/// The parameters that are gathered to be read; null where it is something else.
+train::StateOp gatheredState(CollectiveOpInterface start);
+
+/// Whether `a`, null for the beginning of the block, stands before another op `b`.
+bool isBefore(mlir::Operation *a, mlir::Operation *b);
+
+} // namespace trainc
