@@ -51,18 +51,29 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
       batch / parts, accumulate * parts);
 }
 
+/// How ranks divide states further.
+static std::string furtherDivision(plan::TrainingOp training, const CompileOptions &options) {
+  if (training.getRanks() == 1)
+    return "divide them over processes (--ranks=N --zero-stage=3)";
+  if (options.zeroStage.value_or(0) < 3)
+    return "divide all of them over the ranks (--zero-stage=3)";
+  return "divide them over more --ranks";
+}
+
 /// What makes the plan smaller, so that it fits into `limit`.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, int64_t limit,
-                          bool keepsAllActivations) {
+                          const CompileOptions &options) {
   if (limit <= 0)
     return "no plan fits; allow more";
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
-        "parameters, gradients and optimizer states alone take {0}, whatever the batch; freeze "
+        "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}, freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatBytes(states));
-  return (keepsAllActivations ? "--activation-checkpointing=selective keeps fewer activations; " : "") +
+        formatBytes(states), furtherDivision(training, options));
+  const bool keepsAllActivations = options.activationCheckpointing != ActivationCheckpointing::Selective;
+  return (2 * states > limit ? furtherDivision(training, options) + "; " : "") +
+         (keepsAllActivations ? "--activation-checkpointing=selective keeps fewer activations; " : "") +
          fewerActivations(training, memory, limit);
 }
 
@@ -76,10 +87,7 @@ LogicalResult checkMemoryLimit(ModuleOp module, const CompileOptions &options) {
                                << " bytes) and " << formatBytes(kUnplannedBytes)
                                << " for the process around it, the memory limit allows "
                                << formatBytes(*limit) << " (" << *limit << "): " << bytesByKind(memory)
-                               << "; "
-                               << advice(training, memory, *limit - kUnplannedBytes,
-                                         options.activationCheckpointing !=
-                                             ActivationCheckpointing::Selective);
+                               << "; " << advice(training, memory, *limit - kUnplannedBytes, options);
 }
 
 } // namespace trainc

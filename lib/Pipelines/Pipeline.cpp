@@ -136,6 +136,8 @@ CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
       options.memoryLimit = int64_t(*limit);
     if (!options.ranks)
       options.ranks = program.getRanks();
+    if (!options.zeroStage)
+      options.zeroStage = program.getZeroStage();
     if (!options.sharding.reproducible && train::shardingOf(program).reproducibleOverRanks)
       options.sharding.reproducible = "ranks";
   }
@@ -177,7 +179,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   if (failed(run(addStep)))
     return failure();
   if (last >= Phase::Spmd && options.memoryLimit &&
-      failed(keepWhatFits(module, *options.memoryLimit, [&](PassManager &m) { addRest(m, Phase::Plan); })))
+      failed(gatherWhatFits(module, *options.memoryLimit, [&](PassManager &m) { addRest(m, Phase::Plan); })))
     return failure();
   return run([&](PassManager &manager) { addRest(manager, last); });
 }

@@ -1,4 +1,4 @@
-// Gathered parameters stay from forward to backward where memory allows it.
+// Gathered parameters stay from forward to backward, and are gathered ahead, where memory allows it.
 #pragma once
 
 #include "lib/Pipelines/CompileOptions.h"
@@ -9,10 +9,11 @@
 namespace trainc {
 
 /// Sets `max_reuse_distance` of the module's program to about the largest number (of a few that are tried)
-/// whose plan fits into `limit` bytes: the less is gathered again, the less is sent. Nothing is changed where
-/// the program divides no parameters, or says itself what stays. `planPasses` takes the module, in the phase
-/// `spmd` before `reshard`, to the phase `plan`.
-mlir::LogicalResult keepWhatFits(mlir::ModuleOp module, int64_t limit,
-                                 llvm::function_ref<void(mlir::PassManager &)> planPasses);
+/// whose plan fits into `limit` bytes: the less is gathered again, the less is sent. Where nothing can stay,
+/// and even so no plan fits, `prefetch` becomes 0. Nothing is changed where the program divides no
+/// parameters, or says these itself. `planPasses` takes the module, in the phase `spmd` before `reshard`, to
+/// the phase `plan`.
+mlir::LogicalResult gatherWhatFits(mlir::ModuleOp module, int64_t limit,
+                                   llvm::function_ref<void(mlir::PassManager &)> planPasses);
 
 } // namespace trainc

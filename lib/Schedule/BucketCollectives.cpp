@@ -4,6 +4,9 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Schedule/Messages.h"
+#include "lib/Schedule/StateOrder.h"
+#include "lib/Schedule/Stores.h"
+#include "runtime/schema/limits.h"
 
 #include <map>
 
@@ -16,16 +19,13 @@ namespace trainc {
 
 namespace {
 
-/// Of a message, as plans allow.
-constexpr size_t kMostStarts = 1024;
-
 /// Puts the collectives of one entry into messages.
 class Bucketer {
 public:
   Bucketer(Block &block, const train::ShardingSettings &settings) : block(block), settings(settings) {}
 
   void run() {
-    sinkWrites();
+    sinkStores(block);
     for (auto &[key, starts] : startsByKind()) {
       Message message;
       for (CollectiveOpInterface start : starts) {
@@ -38,17 +38,9 @@ public:
   }
 
 private:
-  /// Kind, group, and whether parameters are gathered to be read.
-  using Key = std::tuple<CollectiveKind, RankGroup, bool>;
-
-  /// Writes of gathered states move no byte, and wait until the end, so that no gather is needed before
-  /// another begins.
-  void sinkWrites() {
-    for (auto start : llvm::to_vector(block.getOps<CollectiveOpInterface>()))
-      for (Operation *user : waitOf(start)->getUsers())
-        if (isa<train::SetOp>(user) && isGather(start))
-          user->moveBefore(&block, block.end());
-  }
+  /// Kind, group, whether parameters are gathered to be read, and behind how many collectives that bring what
+  /// the start reads: so no message waits for one that waits for it.
+  using Key = std::tuple<CollectiveKind, RankGroup, bool, size_t>;
 
   /// In the order in which they can be started or, where parameters are gathered, are needed.
   std::map<Key, Message> startsByKind() {
@@ -56,7 +48,7 @@ private:
     for (auto start : block.getOps<CollectiveOpInterface>()) {
       const bool reads(gatheredState(start));
       if (!reads || firstRead(start->getResult(0)))
-        byKind[{start.getCollectiveKind(), start.getRankGroup(), reads}].push_back(start);
+        byKind[{start.getCollectiveKind(), start.getRankGroup(), reads, behind(start)}].push_back(start);
     }
     for (auto &[key, starts] : byKind)
       llvm::sort(starts, [reads = std::get<bool>(key)](auto a, auto b) {
@@ -65,6 +57,13 @@ private:
         return first == second ? isBefore(a, b) : isBefore(first, second);
       });
     return byKind;
+  }
+
+  static size_t behind(CollectiveOpInterface start) {
+    size_t most = 0;
+    for (Operation *before : startsBehind(start->getOperand(0)))
+      most = std::max(most, 1 + behind(cast<CollectiveOpInterface>(before)));
+    return most;
   }
 
   static bool haveOneUnit(CollectiveOpInterface a, CollectiveOpInterface b) {
@@ -78,7 +77,7 @@ private:
     int64_t elements = elementsOf(start);
     for (CollectiveOpInterface other : message)
       elements += elementsOf(other);
-    if (message.size() == kMostStarts || (!haveOneUnit(message.back(), start) && elements > bucket))
+    if (message.size() == kMaximumRanges || (!haveOneUnit(message.back(), start) && elements > bucket))
       return false;
     Operation *last = known(start->getOperand(0));
     return llvm::all_of(message, [&](CollectiveOpInterface other) {
@@ -105,8 +104,12 @@ struct BucketCollectives : impl::BucketCollectivesBase<BucketCollectives> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::ShardingSettings settings = train::shardingOf(program);
-      for (auto entry : getOperation().getOps<train::EntryOp>())
+      for (auto entry : getOperation().getOps<train::EntryOp>()) {
+        const StateOrder order(entry.getBody().front());
         Bucketer(entry.getBody().front(), settings).run();
+        if (failed(order.requireKept()))
+          signalPassFailure();
+      }
     }
   }
 };

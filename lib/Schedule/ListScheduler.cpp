@@ -1,5 +1,7 @@
 #include "lib/Schedule/ListScheduler.h"
+#include "lib/Schedule/Stores.h"
 #include "lib/Support/StoredElement.h"
+#include "runtime/schema/limits.h"
 
 using namespace mlir;
 
@@ -8,11 +10,6 @@ namespace trainc {
 /// Sums over ranks in flight at most: one that runs, and one that waits for its turn. What is summed is freed
 /// when the sum has ended.
 static constexpr size_t kSumsInFlight = 2;
-
-/// Whether the op computes: it has a place of its own in time.
-static bool computes(Operation *op) {
-  return !isPlacement(op) && !isa<CollectiveOpInterface>(op) && !isa<train::GetOp>(op);
-}
 
 void ListScheduler::run() {
   collect();
@@ -29,6 +26,7 @@ void ListScheduler::run() {
   for (Item &item : items)
     start(item, nullptr);
   placeWaits();
+  raiseStores(block);
 }
 
 //===-- What there is to start
@@ -90,9 +88,8 @@ void ListScheduler::linkChains() {
       itemOfStart[start] = &item;
   for (Item &item : items)
     for (CollectiveOpInterface start : item.message)
-      if (Operation *wait = start->getOperand(0).getDefiningOp(); wait && wait->getNumOperands() == 1)
-        if (Item *before = itemOfStart.lookup(wait->getOperand(0).getDefiningOp()))
-          item.after.insert(before);
+      for (Operation *before : startsBehind(start->getOperand(0)))
+        item.after.insert(itemOfStart.lookup(before));
 }
 
 //===-- Starts
@@ -135,6 +132,18 @@ void ListScheduler::startNeeded(Operation *op) {
     }
 }
 
+/// Puts what `value` is made of by name, without computing, in front of `op`, or at the end for null, where
+/// it does not stand there already.
+static void bringForward(Value value, Operation *op, Block &block) {
+  Operation *definition = value.getDefiningOp();
+  const bool named = definition && (isa<train::GetOp>(definition) || isPlacement(definition));
+  if (!named || (op && definition->isBeforeInBlock(op)))
+    return;
+  for (Value operand : definition->getOperands())
+    bringForward(operand, op, block);
+  op ? definition->moveBefore(op) : definition->moveBefore(&block, block.end());
+}
+
 /// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null; those
 /// that it comes after first.
 void ListScheduler::start(Item &item, Operation *op) {
@@ -144,10 +153,10 @@ void ListScheduler::start(Item &item, Operation *op) {
     start(*before, op);
   auto place = [&](Operation *moved) { op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end()); };
   for (CollectiveOpInterface start : item.message) {
-    Operation *operand = start->getOperand(0).getDefiningOp();
-    const bool moves = isa_and_nonnull<train::GetOp>(operand) || (operand && isPack(operand));
-    if (moves && (!op || isBefore(op, operand) || isPack(operand)))
-      place(operand);
+    const Value operand = start->getOperand(0);
+    bringForward(operand, op, block);
+    if (Operation *pack = operand.getDefiningOp(); pack && isPack(pack))
+      place(pack); // it takes memory from there on
   }
   for (CollectiveOpInterface start : item.message)
     place(start);
@@ -168,21 +177,28 @@ static void movePlacements(Operation *op) {
     }
 }
 
+/// Where at most `inFlight` of the collectives that begin later, the last first, have begun; null for the
+/// end.
+static Operation *beforeMoreThan(size_t inFlight, ArrayRef<Operation *> later) {
+  return later.size() < inFlight ? nullptr : later[later.size() - inFlight];
+}
+
 /// In the order of starts, as a later one would wait for what is known to be done; and no later than where
-/// too many sums would be in flight.
+/// too many would be in flight.
 void ListScheduler::placeWaits() {
-  SmallVector<Operation *> laterSums; // their starts, the last first
-  Operation *next = nullptr;          // the first wait of the next message
+  SmallVector<Operation *> laterStarts, laterSums;
+  Operation *next = nullptr; // the first wait of the next message
   const SmallVector<Message> messages = messagesOf(block);
   for (const Message &message : llvm::reverse(messages)) {
     Operation *place = next;
     for (CollectiveOpInterface start : message)
       place = earlier(place, firstRead(start->getResult(0)));
     if (!isGather(message.front())) {
-      if (laterSums.size() >= kSumsInFlight)
-        place = earlier(place, laterSums[laterSums.size() - kSumsInFlight]);
+      place = earlier(place, beforeMoreThan(kSumsInFlight, laterSums));
       laterSums.push_back(message.front());
     }
+    place = earlier(place, beforeMoreThan(kMaximumSlots, laterStarts));
+    laterStarts.push_back(message.front());
     for (CollectiveOpInterface start : message) {
       Operation *wait = waitOf(start);
       if (place)

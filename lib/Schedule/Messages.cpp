@@ -84,6 +84,24 @@ Operation *known(Value value) {
   return last;
 }
 
+bool computes(Operation *op) { return !moves(op) && !isa<train::GetOp>(op); }
+
+static void addStartsBehind(Value value, llvm::SetVector<Operation *> &starts) {
+  Operation *definition = value.getDefiningOp();
+  if (!definition || !moves(definition))
+    return;
+  if (isa<CollectiveOpInterface>(definition))
+    starts.insert(definition);
+  for (Value operand : definition->getOperands())
+    addStartsBehind(operand, starts);
+}
+
+llvm::SetVector<Operation *> startsBehind(Value value) {
+  llvm::SetVector<Operation *> starts;
+  addStartsBehind(value, starts);
+  return starts;
+}
+
 Operation *need(Value value) { return firstUser(value, moves); }
 
 } // namespace trainc

@@ -32,6 +32,12 @@ mlir::Operation *known(mlir::Value value);
 /// it.
 mlir::Operation *need(mlir::Value value);
 
+/// Whether the op computes: it has a place of its own in time.
+bool computes(mlir::Operation *op);
+
+/// The collectives that `value` comes from with no computing op between, those first that begin last.
+llvm::SetVector<mlir::Operation *> startsBehind(mlir::Value value);
+
 /// Of two ops of a block, or none.
 mlir::Operation *earlier(mlir::Operation *a, mlir::Operation *b);
 mlir::Operation *later(mlir::Operation *a, mlir::Operation *b);

@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "lib/Schedule/ListScheduler.h"
+#include "lib/Schedule/StateOrder.h"
 
 using namespace mlir;
 
@@ -17,8 +18,12 @@ struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> 
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::ShardingSettings settings = train::shardingOf(program);
-      for (auto entry : getOperation().getOps<train::EntryOp>())
+      for (auto entry : getOperation().getOps<train::EntryOp>()) {
+        const StateOrder order(entry.getBody().front());
         ListScheduler(entry.getBody().front(), settings, Machine::reference()).run();
+        if (failed(order.requireKept()))
+          signalPassFailure();
+      }
     }
   }
 };

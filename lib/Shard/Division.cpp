@@ -59,17 +59,6 @@ int Division::partLabel(Operation &op) const {
   return canDivide(op, label) ? label : -1;
 }
 
-int Division::summedLabel(Operation &op) const {
-  IndexingRule rule = ruleOf(op);
-  if (op.getNumResults() != 1 || readsLocal(op))
-    return -1;
-  for (const SmallVector<int> &labels : rule.operands)
-    if (int label = leading(labels);
-        canDivide(op, label) && readsDivided(op, label) && !llvm::is_contained(rule.results.front(), label))
-      return label;
-  return -1;
-}
-
 bool Division::readsDivided(Operation &op, int label) const {
   return llvm::any_of(operandsWith(op, label), [&](Value operand) { return divided.contains(operand); });
 }

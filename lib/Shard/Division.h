@@ -23,9 +23,6 @@ public:
   /// The label of dimension 0 along which a part of the op's one result is computed from parts of the
   /// operands that have it; -1 if there is none.
   int partLabel(mlir::Operation &op) const;
-  /// The label of dimension 0 of divided operands over which the op sums, so that sums over parts add up to
-  /// its result; -1 if there is none.
-  int summedLabel(mlir::Operation &op) const;
   /// The op's operands whose dimension 0 has `label`.
   static llvm::SmallVector<mlir::Value> operandsWith(mlir::Operation &op, int label);
 

@@ -36,8 +36,8 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
 
     From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered, and what is computed from
     them is computed of a rank's part alone: the optimizer's states shrink to a part, with `zero_stage 2` those of gradients as
-    well (FSDP's SHARD_GRAD_OP), updated parameters are gathered, and sums over a part, such as the norm's, are summed over
-    ranks.
+    well (FSDP's SHARD_GRAD_OP), and updated parameters are gathered. So is what needs a whole value, such as the norm's sum over chunks: its order
+    is one for all numbers of ranks.
 
     ```mlir
     %g = nn.matmul %y transposed, %x : tensor<8x4xf32>, tensor<8x2xf32>

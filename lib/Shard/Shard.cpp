@@ -17,7 +17,7 @@ namespace {
 struct Shard : impl::ShardBase<Shard> {
   void runOnOperation() override {
     for (auto program : getOperation().getOps<train::ProgramOp>())
-      if (program.getRanks() > 1)
+      if (program.getRanks() > 1 && program.getZeroStage() > 0)
         shardUpdate(program);
     getOperation()->walk([](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);

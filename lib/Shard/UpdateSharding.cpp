@@ -16,8 +16,8 @@ RankedTensorType UpdateSharding::partType(Type whole) const {
 
 void UpdateSharding::run() {
   for (auto entry : module.getOps<train::EntryOp>())
-    for (Operation &op : llvm::make_early_inc_range(entry.getBody().front()))
-      rewrite(op);
+    for (auto set : llvm::make_early_inc_range(entry.getBody().getOps<train::SetOp>()))
+      rewriteWrite(set);
   for (auto entry : module.getOps<train::EntryOp>())
     gatherRead(entry.getBody().front());
   for (Operation *op : dead) // at the end, as values are known by their addresses
@@ -29,30 +29,14 @@ void UpdateSharding::run() {
     }
 }
 
-void UpdateSharding::rewrite(Operation &op) {
-  if (auto set = dyn_cast<train::SetOp>(op))
-    return rewriteWrite(set);
-  if (int label = division.summedLabel(op); label != -1)
-    rewriteSum(op, label);
-}
-
 void UpdateSharding::rewriteWrite(train::SetOp set) {
   if (division.isDivided(set.getState())) {
     set.getValueMutable().assign(partOf(set.getValue()));
-  } else if (zeroStage > 0 && division.isDivided(set.getValue())) {
+  } else if (division.isDivided(set.getValue())) {
     OpBuilder builder(set);
     Type whole = set.getValue().getType();
     set.getValueMutable().assign(createAllGather(builder, set.getLoc(), whole, partOf(set.getValue())));
   }
-}
-
-/// A sum over the divided dimension: of the parts, then over the ranks.
-void UpdateSharding::rewriteSum(Operation &op, int label) {
-  IRMapping mapping = partsOf(Division::operandsWith(op, label));
-  OpBuilder builder(&op);
-  Value partial = builder.clone(op, mapping)->getResult(0);
-  op.getResult(0).replaceAllUsesWith(
-      createAllReduce(builder, op.getLoc(), partial, dist::Group::shard, FlatSymbolRefAttr()));
 }
 
 /// Gathers parts where the whole is still read, and adds the ops to `dead` that nobody reads any more.
@@ -67,9 +51,8 @@ void UpdateSharding::gatherRead(Block &block) {
   }
 }
 
-/// At stage 0 every rank has all there is, and keeps it.
 bool UpdateSharding::isGathered(Operation &op) const {
-  if (zeroStage == 0 || op.getNumResults() != 1 || !division.isDivided(op.getResult(0)))
+  if (op.getNumResults() != 1 || !division.isDivided(op.getResult(0)))
     return false;
   auto get = dyn_cast<train::GetOp>(op);
   return !get || division.isDivided(get.getState());
@@ -103,7 +86,7 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
   Operation &op = *whole.getDefiningOp();
   const Location loc = op.getLoc();
   const RankedTensorType type = partType(whole.getType());
-  if (auto sum = dyn_cast<train::SumOverRanksOp>(op); sum && zeroStage > 0) {
+  if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
     builder.setInsertionPointAfterValue(sum.getValue());
     Value pending = dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue(), dist::Group::shard,
                                                        sum.getOfAttr(), IntegerAttr());

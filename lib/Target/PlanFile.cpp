@@ -1,11 +1,15 @@
 #include "lib/Target/PlanFile.h"
 
+#include "dialects/Train/Limits.h"
 #include "lib/Support/SourceName.h"
 #include "lib/Target/PlanTables.h"
+#include "runtime/schema/limits.h"
 
 using namespace mlir;
 
 namespace trainc {
+
+static_assert(train::kMaxRanks == kMaximumRanks);
 
 template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMap<uint32_t> &indices) {
   for (auto op : module.getOps<Op>())

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "runtime/plan/dtype.h"
+#include "runtime/schema/limits.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
 
 namespace trainc {
-
-/// Ranges of one collective.
-inline constexpr uint32_t kMaximumRanges = 1024;
 
 /// The ranks of one group.
 inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {

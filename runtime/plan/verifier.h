@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/schema/limits.h"
 #include "runtime/schema/plan_generated.h"
 
 namespace trainc {
@@ -19,8 +20,6 @@ inline constexpr uint64_t kBufferSlack = 64;
 inline constexpr uint64_t kPartSlack = 4096;
 /// What fills up the flat tensor of one rank, which is a number of chunks, is less than this much.
 inline constexpr uint64_t kChunkSlack = 1024;
-inline constexpr uint32_t kMaximumRanks = 1 << 16;
-inline constexpr uint32_t kMaximumSlots = 64;
 
 /// Verifies `plan`, which must have passed the FlatBuffers verifier. What passes can be executed without
 /// touching a byte outside the arenas, provided that each kernel keeps within its parameters' bytes. Errors

@@ -32,6 +32,7 @@ MAY_INCLUDE = {
     "lib/Support": [],
     "lib/Analysis": ["lib/Support"] + DIALECTS,
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
+    "lib/Schedule": COMPILER_BASE + DIALECTS + ["runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + DIALECTS,
     "lib": COMPILER_BASE + DIALECTS,

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kSteps = 3;
 
-/// Some steps of a program in phase `spmd`, interpreted. Micro-batch m of rank r is the step's micro-batch
+/// Some steps of a program in phase `scheduled`, interpreted. Micro-batch m of rank r is the step's micro-batch
 /// r * accumulate + m, as in the runtime.
 class Training {
 public:
@@ -124,7 +124,7 @@ static OwningOpRef<ModuleOp> compile(ModuleOp model, int64_t ranks, int64_t accu
   options.ranks = ranks;
   options.accumulate = accumulate;
   options.activationCheckpointing = checkpointing;
-  options.compileTo = Phase::Spmd;
+  options.compileTo = Phase::Scheduled;
   return succeeded(runPhases(*module, options)) ? std::move(module) : nullptr;
 }
 

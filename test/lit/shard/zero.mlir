@@ -1,7 +1,7 @@
 // RUN: trainc-opt --shard %s | FileCheck %s
 
-// Of what is computed from the reduced gradient a rank computes its part; the momentum shrinks to it, the parameter is gathered, and the
-// norm is summed over ranks.
+// Of what is computed from the reduced gradient a rank computes its part; the momentum shrinks to it, the parameter is gathered, and so are the
+// squares that the norm adds in one order.
 // CHECK: train.state parameter @bucket.0 : tensor<512xf32>
 // CHECK: train.state optimizer divided @momentum.bucket.0 : tensor<256xf32>
 train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 }
@@ -20,9 +20,9 @@ train.entry @init {
 // CHECK-NEXT: %[[P:.*]] = dist.reduce_scatter_start %[[G]] in shard : tensor<512xf32> -> tensor<256xf32>
 // CHECK: %[[PART:.*]] = dist.wait %[[P]] : tensor<256xf32>
 // CHECK: %[[SQUARES:.*]] = nn.square %[[PART]] : tensor<256xf32>
-// CHECK: %[[SUM:.*]] = nn.reduce sum %[[SQUARES]] over [0] : tensor<256xf32>
-// CHECK: %[[NP:.*]] = dist.all_reduce_start %[[SUM]] in shard : tensor<f32>
-// CHECK: %[[NORM:.*]] = dist.wait %[[NP]]
+// CHECK: %[[NP:.*]] = dist.all_gather_start %[[SQUARES]] in shard : tensor<256xf32> -> tensor<512xf32>
+// CHECK: %[[ALL:.*]] = dist.wait %[[NP]]
+// CHECK: %[[NORM:.*]] = nn.reduce sum %[[ALL]] over [0] : tensor<512xf32>
 // CHECK: train.set @grad_norm, %[[NORM]]
 // CHECK: %[[OLD:.*]] = train.get @momentum.bucket.0 : tensor<256xf32>
 // CHECK: %[[NEW:.*]] = nn.add %[[OLD]], %[[PART]]
