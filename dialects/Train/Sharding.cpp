@@ -73,7 +73,9 @@ constexpr Number kNumbers[] = {{"hybrid_shard", 2, kMaxRanks},       {"reduce_bu
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
 static LogicalResult verifyNumber(EmitError error, const Number &number, Attribute value) {
-  auto given = isa<BoolAttr>(value) ? IntegerAttr() : dyn_cast<IntegerAttr>(value);
+  auto given = dyn_cast<IntegerAttr>(value);
+  if (given && !given.getType().isSignlessInteger(64))
+    given = nullptr; // a bool, or with a type of its own
   if (given && number.least <= given.getInt() && given.getInt() <= number.most)
     return success();
   InFlightDiagnostic message = error();
@@ -86,13 +88,22 @@ static LogicalResult verifyNumber(EmitError error, const Number &number, Attribu
   return given ? message << given.getInt() : message << value;
 }
 
+/// Whether a unit policy is one: a word, or a number of parameters.
+static bool isWrap(StringAttr text) {
+  if (!text || text.empty())
+    return false;
+  int64_t least = 0;
+  const bool named = llvm::isAlpha(text.getValue().front()) || text.getValue().front() == '_';
+  return named || (!text.getValue().getAsInteger(10, least) && least > 0);
+}
+
 static LogicalResult verifyWord(EmitError error, StringRef word, Attribute value) {
   auto text = dyn_cast<StringAttr>(value);
   if (word == "wrap")
-    return text && !text.empty() ? success()
-                                 : error() << "wrap: expected \"blocks\", \"model\", a block's name or a "
-                                              "number of parameters, found "
-                                           << value;
+    return isWrap(text) ? success()
+                        : error() << "wrap: expected \"blocks\", \"model\", a block's name or a number of "
+                                     "parameters above 0, found "
+                                  << value;
   if (word == "sync")
     return text == "micro_step" || text == "step"
                ? success()

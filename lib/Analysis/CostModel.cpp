@@ -99,14 +99,16 @@ static int64_t ranksOf(plan::Group group, plan::TrainingOp training) {
   llvm_unreachable("unknown group of ranks");
 }
 
+int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks) {
+  return (kind == CollectiveKind::AllReduce ? 2 : 1) * bytes * (ranks - 1) / ranks;
+}
+
 int64_t ringBytes(plan::StartOp start, plan::TrainingOp training) {
-  const int64_t times = start.getKind() == plan::CollectiveKind::all_reduce ? 2 : 1,
-                ranks = ranksOf(start.getGroup(), training);
+  const auto kind = static_cast<CollectiveKind>(start.getKind());
+  const int64_t ranks = ranksOf(start.getGroup(), training);
   int64_t sent = 0;
-  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
-    const int64_t bytes = range.getElements() * elementBytes(range.getElement());
-    sent += times * bytes * (ranks - 1) / ranks;
-  }
+  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>())
+    sent += ringBytes(kind, range.getElements() * elementBytes(range.getElement()), ranks);
   return sent;
 }
 

@@ -1,6 +1,7 @@
 // How long instructions take, by the roofline: the larger of work over peak and bytes over bandwidth.
 #pragma once
 
+#include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -35,8 +36,11 @@ struct EntrySeconds {
 /// Kernels are looked up in the entry's module. `training` says how many ranks meet.
 EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine);
 
-/// Bytes that a rank sends for a collective in a ring: (ranks - 1) / ranks of each range's whole, twice that
-/// for an all-reduce.
+/// Bytes that each of `ranks` sends for a collective of a tensor of `bytes` in a ring: (ranks - 1) / ranks of
+/// it, twice that for an all-reduce.
+int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks);
+
+/// That of all ranges of a collective.
 int64_t ringBytes(plan::StartOp start, plan::TrainingOp training);
 
 /// Seconds that an op of the phase `scheduled` computes; none if it moves nothing.

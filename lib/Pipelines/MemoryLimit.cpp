@@ -54,10 +54,10 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
 /// How ranks divide states further.
 static std::string furtherDivision(plan::TrainingOp training, const CompileOptions &options) {
   if (training.getRanks() == 1)
-    return "divide them over processes (--ranks=N --zero-stage=3)";
+    return "--ranks=N --zero-stage=3 divides states over processes";
   if (options.zeroStage.value_or(0) < 3)
-    return "divide all of them over the ranks (--zero-stage=3)";
-  return "divide them over more --ranks";
+    return "--zero-stage=3 divides all states over the ranks";
+  return "more --ranks divide states further";
 }
 
 /// What makes the plan smaller, so that it fits into `limit`.
@@ -68,7 +68,7 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
-        "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}, freeze "
+        "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}; else freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
         formatBytes(states), furtherDivision(training, options));
   const bool keepsAllActivations = options.activationCheckpointing != ActivationCheckpointing::Selective;

@@ -38,18 +38,30 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {
     Value result = start->getResult(0);
+    const Type element = cast<RankedTensorType>(result.getType()).getElementType();
     item.elements += elementsOf(start);
-    bytes += elementsOf(start) * elementBytes(cast<RankedTensorType>(result.getType()).getElementType());
+    bytes += ringBytes(start.getCollectiveKind(), elementsOf(start) * elementBytes(element),
+                       ranksOf(start.getRankGroup()));
     item.known = later(item.known, known(start->getOperand(0)));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));
   }
   item.deadline = item.need;
   item.gathersParameters = gatheredState(message.front()) && item.need;
-  CollectiveOpInterface first = message.front();
-  const bool twice = first.getCollectiveKind() == CollectiveKind::AllReduce;
-  item.seconds = collectiveSeconds(double(twice ? 2 * bytes : bytes), machine);
+  item.seconds = collectiveSeconds(double(bytes), machine);
   return item;
+}
+
+int64_t ListScheduler::ranksOf(RankGroup group) const {
+  switch (group) {
+  case RankGroup::All:
+    return ranks;
+  case RankGroup::Shard:
+    return settings.shardRanks;
+  case RankGroup::Replica:
+    return ranks / settings.shardRanks;
+  }
+  llvm_unreachable("unknown group of ranks");
 }
 
 void ListScheduler::collect() {

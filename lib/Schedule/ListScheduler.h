@@ -16,8 +16,10 @@ namespace trainc {
 /// first, within the limits of `settings`; see the pass schedule-collectives.
 class ListScheduler {
 public:
-  ListScheduler(mlir::Block &block, const train::ShardingSettings &settings, const Machine &machine)
-      : block(block), settings(settings), machine(machine) {}
+  /// `ranks` is how many train together.
+  ListScheduler(mlir::Block &block, const train::ShardingSettings &settings, int64_t ranks,
+                const Machine &machine)
+      : block(block), settings(settings), ranks(ranks), machine(machine) {}
 
   void run();
 
@@ -39,6 +41,7 @@ private:
 
   void collect();
   Item itemOf(const Message &message) const;
+  int64_t ranksOf(RankGroup group) const;
   void linkChains();
   void setSumDeadlines();
   void startNeeded(mlir::Operation *op);
@@ -50,6 +53,7 @@ private:
 
   mlir::Block &block;
   const train::ShardingSettings &settings;
+  int64_t ranks;
   const Machine &machine;
   std::deque<Item> items;       ///< by deadline
   std::vector<Item *> gathers;  ///< of parameters, by need

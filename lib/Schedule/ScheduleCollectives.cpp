@@ -20,7 +20,8 @@ struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> 
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
-        ListScheduler(entry.getBody().front(), settings, Machine::reference()).run();
+        ListScheduler(entry.getBody().front(), settings, int64_t(program.getRanks()), Machine::reference())
+            .run();
         if (failed(order.requireKept()))
           signalPassFailure();
       }

@@ -50,7 +50,7 @@ public:
   LogicalResult run() {
     if (program.getRanks() % settings.shardRanks != 0)
       return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks are no groups of "
-                                 << settings.shardRanks;
+                                 << settings.shardRanks << "; expected a number that divides the ranks'";
     if (settings.reproducibleOverRanks && settings.shardRanks < int64_t(program.getRanks()) &&
         !llvm::isPowerOf2_64(settings.shardRanks))
       return program.emitError()

@@ -1,5 +1,8 @@
 #include "lib/Shard/WrapUnits.h"
 
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace trainc;
 
@@ -34,6 +37,15 @@ static llvm::StringMap<int64_t> countElements(ArrayRef<train::StateOp> parameter
   return elements;
 }
 
+/// "@layer, @mlp", or "there is none".
+static std::string namesOfBlocks(ArrayRef<train::StateOp> parameters) {
+  llvm::SetVector<StringRef> names;
+  for (train::StateOp parameter : parameters)
+    for (train::BlockAttr block : blocksOf(parameter))
+      names.insert(block.getName());
+  return names.empty() ? "there is none" : "@" + llvm::join(names, ", @");
+}
+
 WrapUnits::WrapUnits(ArrayRef<train::StateOp> parameters, Choose choose) {
   for (train::StateOp parameter : parameters)
     units[parameter.getSymName()] = choose(parameter);
@@ -56,9 +68,9 @@ FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
     });
   }
   if (llvm::all_of(parameters, [&](train::StateOp p) { return innermostOf(policy, p).empty(); }))
-    return program.emitError()
-           << "wrap: no parameter lies in a block @" << policy
-           << "; expected blocks, model, the name of a block with parameters, or a number "
-              "of parameters";
+    return program.emitError() << "wrap: no parameter lies in a block @" << policy
+                               << "; expected blocks, model, a number of parameters, or a block with "
+                                  "parameters: "
+                               << namesOfBlocks(parameters);
   return WrapUnits(parameters, [&](train::StateOp parameter) { return innermostOf(policy, parameter); });
 }

@@ -1,4 +1,4 @@
-// What the executor needs of its peers. Implementation: local/ (ranks of one host).
+// What the executor needs of its peers. Implementations: local/ (ranks of one host), mpi/.
 #pragma once
 
 #include "runtime/base/status.h"

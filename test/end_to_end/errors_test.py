@@ -66,7 +66,7 @@ class CompileErrors(harness.EndToEndTest):
             (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
             (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
             (["-o", "x.plan", "--precision=bf16"], "--precision", "fp32", "bf16"),
-            (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "1 not in range 2 to"),
+            (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "expected a whole number from 2 to 65536"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing: expected one of none, selective, found 'full'"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
             (["-o", "x.plan", "--micro-batch=010"], "--micro-batch: expected a whole number", "without leading zeros, found '010'"),
@@ -94,8 +94,8 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", f"--memory-limit={process + 400}kib", "--micro-batch=1"],
              "; --activation-checkpointing=selective keeps fewer activations; the micro-batch is one sample already; a shorter --seq-len keeps fewer"),
             (["-o", "x.plan", f"--memory-limit={process + 400}kib", "--micro-batch=1", "--activation-checkpointing=selective"],
-             re.compile(r"\(\d+%\); the micro-batch is one sample already; a shorter --seq-len keeps fewer")),
-            (["-o", "x.plan", f"--memory-limit={process + 100}kib"], "alone take 340.51 KiB", "whatever the batch; freeze parameters"),
+             re.compile(r"\(\d+%\); --ranks=N --zero-stage=3 divides states over processes; the micro-batch is one sample already; a shorter --seq-len keeps fewer")),
+            (["-o", "x.plan", f"--memory-limit={process + 100}kib"], "alone take 340.51 KiB", "whatever the batch; --ranks=N --zero-stage=3 divides states over processes; else freeze parameters"),
             (["-o", "x.plan", "--frobnicate"], "error: ", "--frobnicate", "\nRun trainc compile --help for the options\n"),
         ]:
             with self.subTest(arguments=arguments):

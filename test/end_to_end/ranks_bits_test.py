@@ -12,6 +12,17 @@ import small_gpt
 from harness import metrics, read_safetensors
 
 
+ONE_PARAMETER = """
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 257 by 7
+  %logits = nn.linear "head" %x tied "wte.weight" no_bias
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @m optimizer sgd(lr 1) clip 0.001 batch 2 x 5 steps 20 }
+"""
+
+
 class ShardedTest(harness.EndToEndTest):
     generates = False  # takes longer to compile
 
@@ -143,6 +154,11 @@ class AnyRanks(ShardedTest):
         for name in ["ranks2", "ranks4", "ranks8"]:
             self.assert_costs(name)
         self.stop_and_go_on("ranks4", ["ranks1", "ranks2"])
+
+    def test_one_parameter(self):
+        """Whose chunks are all that the norm adds."""
+        Path("gpt.mlir").write_text(ONE_PARAMETER)
+        self.assert_same_bits(**self.plans_of(4, (1, 0, {}), (2, 3, {}), (4, 1, {"hybrid_shard": 2})))
 
     def stop_and_go_on(self, first, others):
         self.train(first, 3, run="stopped")

@@ -19,8 +19,8 @@ namespace {
 
 constexpr int64_t kSteps = 3;
 
-/// Some steps of a program in phase `scheduled`, interpreted. Micro-batch m of rank r is the step's micro-batch
-/// r * accumulate + m, as in the runtime.
+/// Some steps of a program in phase `scheduled`, interpreted. Micro-batch m of rank r is the step's
+/// micro-batch r * accumulate + m, as in the runtime.
 class Training {
 public:
   Training(ModuleOp module, train::ProgramOp program)

@@ -3,6 +3,7 @@
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/validators.h"
+#include "tools/trainc/ShardingCli.h"
 
 #include <algorithm>
 #include <utility>
@@ -75,59 +76,6 @@ void requireSupported(const FixedOptions &fixed) {
                                fmt::format("this version computes in fp32, found {}", fixed.precision));
 }
 
-void addSharding(CLI::App &compile, ShardingOptions &options) {
-  compile
-      .add_option("--wrap", options.wrap,
-                  "Which parameters ranks gather and reduce together: those of each outermost block\n"
-                  "(blocks), of each use of the block NAME, of blocks with at least N parameters, or all\n"
-                  "(model); default: blocks")
-      ->type_name("blocks|NAME|N|model");
-  compile
-      .add_option("--reshard-after-forward", options.reshardAfterForward,
-                  "With --zero-stage=3: drop gathered parameters after the forward and gather them again\n"
-                  "for the backward; default: true")
-      ->type_name("true|false");
-  auto addNumber = [&](const char *name, std::optional<int64_t> &value, const char *help) {
-    compile.add_option(name, value, help)->check(CLI::NonNegativeNumber)->type_name("N");
-  };
-  addNumber("--max-reuse-distance", options.maxReuseDistance,
-            "With --zero-stage=3: gathered parameters stay, instead of being gathered again, where\n"
-            "parameters of fewer elements than N are computed with between; default: 0");
-  addNumber("--prefetch", options.prefetch,
-            "With --zero-stage=3: units of parameters gathered ahead; default: 1");
-  addNumber("--max-live-parameters", options.maxLive,
-            "With --zero-stage=3: gather ahead only while at most N elements are gathered; default: no\n"
-            "limit");
-  addNumber("--limit-all-gathers", options.gathersInFlight,
-            "With --zero-stage=3: gathers of parameters in flight at most; default: 2");
-  addNumber("--param-persistence-threshold", options.persistBelow,
-            "With --zero-stage=3: parameters of fewer elements stay whole on every rank; default: 10 H,\n"
-            "where H is the model's width, the size that most parameters have among their dimensions");
-  addNumber("--reduce-bucket-size", options.reduceBucket,
-            "Sums of the gradients of several units are one collective as long as they have at most N\n"
-            "elements; default: H * H");
-  addNumber("--allgather-bucket-size", options.gatherBucket, "The same for gathers; default: H * H");
-  compile
-      .add_option("--hybrid-shard", options.hybridShard,
-                  "Divide states among groups of N ranks, each of which has all of them; default: among\n"
-                  "all ranks")
-      ->check(CLI::Range(int64_t(2), INT64_MAX).description("2 or more"))
-      ->type_name("N");
-  compile
-      .add_option("--sync-gradients", options.sync,
-                  "Sum gradients over ranks after every micro-batch (the default from --zero-stage=2 on) or\n"
-                  "once a step, which needs memory for whole ones")
-      ->check(CLI::IsMember({"micro_step", "step"}))
-      ->type_name("micro_step|step");
-  compile
-      .add_option(
-          "--reproducible", options.reproducible,
-          "The same bits for the same plan (plan), or on any number of ranks that gives each 1, 2, 4,\n"
-          "... of a step's micro-batches (ranks), which takes memory and time; default: plan")
-      ->check(CLI::IsMember({"plan", "ranks"}))
-      ->type_name("plan|ranks");
-}
-
 void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   CLI::App *compile =
       app.add_subcommand("compile", "Compile a model and its training program to a plan file");
@@ -175,7 +123,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
           "--zero-stage", options.zeroStage,
           "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2),\n"
           "parameters too (3); on one rank all stages are the same program")
-      ->check(CLI::Range(0, 3).description("0-3"))
+      ->check(wholeNumber<int64_t>(0, 3))
       ->type_name("N");
   addSharding(*compile, options.sharding);
   compile->add_option("--precision", fixed.precision, "Precision of the step; this version: fp32")

@@ -42,7 +42,7 @@ train.entry @micro_step {
 
 // -----
 
-// expected-error @+1 {{wrap: no parameter lies in a block @layers; expected blocks, model, the name of a block with parameters, or a number of parameters}}
+// expected-error @+1 {{wrap: no parameter lies in a block @layers; expected blocks, model, a number of parameters, or a block with parameters: @layer}}
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 sharding(wrap = "layers") }
 train.state parameter @a : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">]}
 train.entry @micro_step {
@@ -52,7 +52,7 @@ train.entry @micro_step {
 
 // -----
 
-// expected-error @+1 {{hybrid_shard: 6 ranks are no groups of 4}}
+// expected-error @+1 {{hybrid_shard: 6 ranks are no groups of 4; expected a number that divides the ranks'}}
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 6 zero_stage 3 sharding(hybrid_shard = 4) }
 train.state parameter @a : tensor<2xf32>
 train.entry @micro_step {

@@ -351,7 +351,7 @@ train.program @p { model @m  optimizer sgd  sharding(persist_below = -1) }
 
 // -----
 
-// expected-error @below {{wrap: expected "blocks", "model", a block's name or a number of parameters, found ""}}
+// expected-error @below {{wrap: expected "blocks", "model", a block's name or a number of parameters above 0, found ""}}
 train.program @p { model @m  optimizer sgd  sharding(wrap = "") }
 
 // -----
