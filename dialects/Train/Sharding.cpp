@@ -197,6 +197,32 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   return settings;
 }
 
+DictionaryAttr trainc::train::describeSharding(ProgramOp program) {
+  const ShardingSettings settings = shardingOf(program);
+  Builder builder(program.getContext());
+  NamedAttrList words;
+  auto set = [&](StringRef word, int64_t value) { words.set(word, builder.getI64IntegerAttr(value)); };
+  set("ranks", int64_t(program.getRanks()));
+  set("zero_stage", int64_t(program.getZeroStage()));
+  set("hybrid_shard", settings.shardRanks);
+  set("reduce_bucket", settings.reduceBucket);
+  set("gather_bucket", settings.gatherBucket);
+  words.set("wrap", builder.getStringAttr(settings.wrap));
+  words.set("sync", builder.getStringAttr(settings.syncEveryMicroStep ? "micro_step" : "step"));
+  words.set("reproducible", builder.getStringAttr(settings.reproducibleOverRanks ? "ranks" : "plan"));
+  if (program.getZeroStage() < 3)
+    return words.getDictionary(program.getContext());
+  set("persist_below", settings.persistBelow);
+  set("prefetch", settings.prefetch);
+  set("gathers_in_flight", settings.gathersInFlight);
+  if (settings.maxLive < INT64_MAX)
+    set("max_live", settings.maxLive);
+  words.set("reshard_after_forward", builder.getBoolAttr(settings.reshardAfterForward));
+  if (settings.reshardAfterForward)
+    set("max_reuse_distance", settings.maxReuseDistance);
+  return words.getDictionary(program.getContext());
+}
+
 bool trainc::train::hasFlatStates(ProgramOp program) {
   return program.getRanks() > 1 || shardingOf(program).reproducibleOverRanks;
 }

@@ -26,6 +26,10 @@ struct ShardingSettings {
 
 ShardingSettings shardingOf(ProgramOp program);
 
+/// What the program's ranks do, with its words of `sharding` and their values, defaults too: those that have
+/// an effect.
+mlir::DictionaryAttr describeSharding(ProgramOp program);
+
 /// Whether what is trained lies in flat states: on several ranks, and on one that computes the same bits.
 bool hasFlatStates(ProgramOp program);
 

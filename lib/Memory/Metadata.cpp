@@ -68,12 +68,14 @@ static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
-  plan::TrainingOp::create(builder, program.getLoc(), program.getRanks(),
-                           train::shardingOf(program).shardRanks, microBatch, program.getAccumulate(),
-                           program.getSeqLen().value_or(0), program.getSteps().value_or(0),
-                           program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
-                           program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(),
-                           schedule.getWarmup(), schedule.getTotal());
+  auto training = plan::TrainingOp::create(
+      builder, program.getLoc(), program.getRanks(), train::shardingOf(program).shardRanks, microBatch,
+      program.getAccumulate(), program.getSeqLen().value_or(0), program.getSteps().value_or(0),
+      program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
+      program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
+      schedule.getTotal());
+  if (program.getRanks() > 1)
+    training->setAttr("train.sharding", train::describeSharding(program)); // for the report
 }
 
 static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTable &storages,

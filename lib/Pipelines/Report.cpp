@@ -105,6 +105,23 @@ static EntrySeconds predictStep(ModuleOp module) {
   return step;
 }
 
+/// The words that say how ranks divide and gather; empty on one rank.
+static llvm::json::Object sharding(ModuleOp module) {
+  llvm::json::Object json;
+  for (auto training : module.getOps<plan::TrainingOp>())
+    if (auto words = training->getAttrOfType<DictionaryAttr>("train.sharding"))
+      for (NamedAttribute word : words) {
+        llvm::json::Value &value = json[word.getName().strref()];
+        if (auto truth = dyn_cast<BoolAttr>(word.getValue()))
+          value = truth.getValue();
+        else if (auto number = dyn_cast<IntegerAttr>(word.getValue()))
+          value = number.getInt();
+        else
+          value = cast<StringAttr>(word.getValue()).getValue();
+      }
+  return json;
+}
+
 std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
   MemoryReport memory = memoryReport(module);
   llvm::json::Object json{
@@ -118,6 +135,7 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
                                     {"workspace", memory.workspace},
                                     {"peak", memory.peak},
                                     {"unplanned", kUnplannedBytes}}},
+      {"sharding", sharding(module)},
       {"collectives", collectives(module)},
   };
   for (auto generation : module.getOps<plan::GenerationOp>())

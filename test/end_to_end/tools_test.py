@@ -133,6 +133,14 @@ class Plans(harness.EndToEndTest):
         kinds = set(re.findall(r"^kernel ([a-z]+)\w* (\w+) grid=", out, re.MULTILINE))
         self.assertLessEqual({("gemm", "gemm"), ("attention", "attention"), ("rows", "rows"), ("scatter", "scatter")}, kinds)
 
+    def test_ranks_are_described(self):
+        self.compile(harness.program("gpt"), "--ranks=4", "--zero-stage=3", "--accumulate=2", "--prefetch=2", "--report=report.json")
+        out, _ = self.trainrun("model.plan", "--device=null")
+        self.assertRegex(out, r"\ntraining: 4 ranks with each 2 micro-batches of 3 samples a step of 16 tokens, 24 samples in all;")
+        sharding = json.loads(Path("report.json").read_text())["sharding"]
+        self.assertEqual((sharding["zero_stage"], sharding["prefetch"], sharding["sync"]), (3, 2, "micro_step"))
+        self.assertEqual(sharding["persist_below"], 10 * 32)
+
     def test_profile_sums_kernels_by_what_they_compute(self):
         Path("tokens.bin").write_bytes(bytes(2 * 16 * 6))
         _, err = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile")

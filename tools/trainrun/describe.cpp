@@ -42,12 +42,17 @@ std::string describeEntry(const fb::Entry &entry) {
   return text;
 }
 
-std::string describeTraining(const fb::Training &training) {
+std::string describeTraining(const fb::Training &training, uint32_t ranks) {
   const fb::Schedule &schedule = *training.schedule();
-  std::string text = fmt::format("training: {} micro-batch{} of {} samples a step", training.accumulate(),
-                                 training.accumulate() == 1 ? "" : "es", training.micro_batch());
+  std::string text =
+      fmt::format("training: {}{} micro-batch{} of {} samples a step",
+                  ranks > 1 ? fmt::format("{} ranks with each ", ranks) : "", training.accumulate(),
+                  training.accumulate() == 1 ? "" : "es", training.micro_batch());
   if (training.seq_len() > 0)
     text += fmt::format(" of {} tokens", training.seq_len());
+  if (ranks > 1)
+    text +=
+        fmt::format(", {} samples in all", uint64_t{ranks} * training.accumulate() * training.micro_batch());
   text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n", scheduleName(schedule.kind()),
                       schedule.peak(), schedule.minimum(), schedule.warmup());
   return text;
@@ -88,7 +93,7 @@ std::string details(const Executor &executor) {
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
                         formatBytes(object->image()->size()), plan.kernels()->size());
   if (plan.training())
-    text += describeTraining(*plan.training());
+    text += describeTraining(*plan.training(), plan.ranks());
   if (plan.generation())
     text += fmt::format("generation: context {}, vocabulary {}\n", plan.generation()->context(),
                         plan.generation()->vocabulary());
