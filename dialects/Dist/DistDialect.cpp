@@ -19,7 +19,7 @@ void DistDialect::initialize() {
 
 bool trainc::dist::isStart(Operation *op) { return isa_and_nonnull<CollectiveOpInterface>(op); }
 
-/// Nothing but a dist.wait may use what a collective is still making.
+/// Nothing but one dist.wait may use what a collective is still making.
 static LogicalResult verifyStart(Operation *op) {
   for (Operation *user : op->getUsers())
     if (!isa<WaitOp>(user)) {
@@ -28,6 +28,9 @@ static LogicalResult verifyStart(Operation *op) {
       error.attachNote(user->getLoc()) << "the use";
       return error;
     }
+  if (!op->hasOneUse())
+    return op->emitOpError("is waited for ")
+           << op->getResult(0).getNumUses() << " times; expected one dist.wait";
   return success();
 }
 

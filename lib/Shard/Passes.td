@@ -87,8 +87,7 @@ def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
 def VerifySpmd : Pass<"verify-spmd", "::mlir::ModuleOp"> {
   let summary = "checks the phase spmd: one rank's entries, no sum over ranks left to make";
   let description = [{
-    Refuses a `train.sum_over_ranks` (`shard` replaces it), a collective in a program of one rank or in a loop, and one that is
-    not waited for once.
+    Refuses a `train.sum_over_ranks` (`shard` replaces it), and a collective in a program of one rank or in a loop.
 
     ```mlir
     %sum = train.sum_over_ranks %g : tensor<4x2xf32>  // error: is left in phase 'spmd'

@@ -32,9 +32,6 @@ private:
       return success();
     if (alone)
       return op->emitOpError("has no other rank to meet: the program is for one rank");
-    if (!op->hasOneUse())
-      return op->emitOpError("is waited for ")
-             << op->getResult(0).getNumUses() << " times; expected one dist.wait";
     if (!isa<train::EntryOp>(op->getParentOp()))
       return op->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
     return success();

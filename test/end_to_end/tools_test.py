@@ -13,7 +13,7 @@ from pathlib import Path
 
 import chunked_test
 import harness
-from harness import DAMAGE_PLAN, GOLDEN, MAKE_TOY_PLAN, MUTATE_PLAN, TRAINC, TRAINRUN
+from harness import DAMAGE_PLAN, GOLDEN, MUTATE_PLAN, TRAINC, TRAINRUN
 
 TEXT = "In the beginning God created the heaven and the earth.\nÅb 中文 🙂\n"
 
@@ -177,13 +177,16 @@ class Plans(harness.EndToEndTest):
 
     def test_every_seeded_fault_is_refused(self):
         """mutate_plan exits 1 when the verifier accepts one."""
-        for text, *options in [(harness.program("gpt"), "--accumulate=2"), (chunked_test.MODEL, "--micro-batch=4", "--seq-len=250")]:
-            self.compile(text, *options)
-            out, _ = self.run_program(MUTATE_PLAN, "model.plan", 200, timeout=300)
-            self.assertRegex(out, r"swap: (\d+) of \1 refused")
-        self.run_program(MAKE_TOY_PLAN, "ranks.plan", 4, 2)
-        out, _ = self.run_program(MUTATE_PLAN, "ranks.plan", 200, timeout=300)
-        self.assertRegex(out, r"drop: (\d+) of \1 refused")
+        gpt = harness.program("gpt")
+        plans = [(gpt, "--accumulate=2"), (chunked_test.MODEL, "--micro-batch=4", "--seq-len=250"),
+                 (gpt, "--ranks=4", "--zero-stage=3", "--hybrid-shard=2", "--prefetch=2"),
+                 (gpt, "--ranks=2", "--zero-stage=1", "--accumulate=2", "--sync-gradients=micro_step")]
+        for text, *options in plans:
+            with self.subTest(options):
+                self.compile(text, *options)
+                out, _ = self.run_program(MUTATE_PLAN, "model.plan", 100, timeout=300)
+                for kind in ["swap", "overlap", *(["drop", "lengthen"] if "--ranks" in options[0] else [])]:
+                    self.assertRegex(out, rf"{kind}: ([1-9]\d*) of \1 refused")
 
 
 if __name__ == "__main__":

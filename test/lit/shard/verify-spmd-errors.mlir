@@ -49,6 +49,7 @@ train.entry @micro_step {
   %g = nn.constant 1 : tensor<8xf32>
   // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xf32>' along dimension 0}}
   %p = dist.reduce_scatter_start %g : tensor<8xf32> -> tensor<3xf32>
+  %w = dist.wait %p : tensor<3xf32>
 }
 
 // -----
@@ -57,6 +58,7 @@ train.entry @micro_step {
   %g = nn.constant 1 : tensor<8x2xf32>
   // expected-error @+1 {{'tensor<8x2xf32>' is no equal part of 'tensor<16xf32>' along dimension 0}}
   %p = dist.all_gather_start %g : tensor<8x2xf32> -> tensor<16xf32>
+  %w = dist.wait %p : tensor<16xf32>
 }
 
 // -----
@@ -98,6 +100,12 @@ train.entry @micro_step {
   %g = nn.constant 1 : tensor<2xf32>
   // expected-error @+1 {{is waited for 0 times; expected one dist.wait}}
   %p = dist.all_reduce_start %g : tensor<2xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<2xf32>
   // expected-error @+1 {{is waited for 2 times; expected one dist.wait}}
   %q = dist.all_gather_start %g : tensor<2xf32> -> tensor<4xf32>
   %a = dist.wait %q : tensor<4xf32>
