@@ -94,8 +94,6 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
     return sameSource && (sameDestination || isPart(mine.destination, first.destination));
   case CollectiveKind::kAllGather:
     return (sameSource || isPart(mine.source, first.source)) && sameDestination;
-  case CollectiveKind::kBroadcast:
-    return sameDestination;
   case CollectiveKind::kBarrier:
     return true;
   }
@@ -116,9 +114,6 @@ bool LocalCollectives::move(const Collective &collective) {
     break;
   case CollectiveKind::kAllGather:
     gatherSources(collective);
-    break;
-  case CollectiveKind::kBroadcast:
-    copyRoot(collective);
     break;
   case CollectiveKind::kBarrier:
     break;
@@ -174,13 +169,6 @@ void LocalCollectives::gatherSources(const Collective &collective) {
       copy(collective.ranges[stretch.range].destination + stretch.begin, source(peer, stretch.range),
            stretch.bytes);
     });
-  }
-}
-
-void LocalCollectives::copyRoot(const Collective &collective) {
-  for (uint32_t i = 0; i < collective.ranges.size(); ++i) {
-    const CollectiveRange &range = collective.ranges[i];
-    copy(range.destination, source(collective.root, i), range.elements * elementBytes(range.dtype));
   }
 }
 
