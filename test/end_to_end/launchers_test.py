@@ -55,6 +55,23 @@ class Launchers(LaunchersTest):
             self.assertRegex(err, r"rank 1 runs another plan \(checksum \w+\) than rank 0 \(\w+\)")
         self.assertLess(time.monotonic() - begin, 10)
 
+    def test_a_rank_that_does_not_get_as_far_as_the_others(self):
+        plan = self.plan(3)
+        for odd in [0, 1]:
+            for plans, options, reason in [(["none.plan"], [], r"none\.plan: [^\n]*No such file"),
+                                           ([plan], ["--stepz=5"], r"[^\n]*--stepz")]:
+                begin = time.monotonic()
+                each = [options if rank == odd else [] for rank in range(3)]
+                ranks = self.as_torchrun([plans[0] if rank == odd else plan for rank in range(3)], "--steps", 5, each=each)
+                self.assertLess(time.monotonic() - begin, 10)
+                for rank, (err, code) in enumerate(ranks):
+                    self.assertEqual(code, 2 if rank == odd else 1, err)
+                    self.assertRegex(err, "error: " + ("" if rank == odd else f"rank {odd} failed before it joined the others: ") + reason)
+
+    def test_a_rank_that_is_wrong_and_alone_ends(self):
+        environment = dict(os.environ, RANK="1", WORLD_SIZE="2", MASTER_PORT="29512")
+        self.fails([TRAINRUN, "none.plan", "--data", self.tokens], 2, "none.plan", env=environment, timeout=20)
+
     @NEEDS_MPI
     def test_mpirun(self):
         plan = self.plan(2, 2)
