@@ -17,6 +17,7 @@ enum class CollectiveKind : uint8_t {
   kReduceScatter, ///< the rank at place p gets the p-th part of the sum of all sources
   kAllGather,     ///< every rank gets all sources, each a part, in the order of places
   kBarrier,       ///< moves nothing
+  kFarewell,      ///< a barrier after which the rank starts nothing more
 };
 
 /// One tensor that a collective moves. Source and destination lie in allocated memory, at the same place in
@@ -37,8 +38,8 @@ struct CollectiveRange {
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   fb::Group group = fb::Group::All;
-  /// At most kMaximumRanges, none for kBarrier; they stay as they are until the wait is over, or where nobody
-  /// waits, until the communicator's end.
+  /// At most kMaximumRanges, none for kBarrier and kFarewell; they stay as they are until the wait is over,
+  /// or where nobody waits, until the communicator's end.
   std::span<const CollectiveRange> ranges = {};
 };
 

@@ -35,7 +35,7 @@ Outline outlineOf(const Collective &collective) {
 
 std::string describe(const Outline &outline) {
   std::string text = collectiveName(outline.kind);
-  if (outline.kind != CollectiveKind::kBarrier)
+  if (outline.ranges > 0)
     text += fmt::format(" of {} {}", outline.elements, dtypeName(outline.dtype));
   if (outline.ranges > 1)
     text += fmt::format(" in {} ranges", outline.ranges);

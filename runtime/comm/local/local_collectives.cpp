@@ -95,6 +95,7 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
   case CollectiveKind::kAllGather:
     return (sameSource || isPart(mine.source, first.source)) && sameDestination;
   case CollectiveKind::kBarrier:
+  case CollectiveKind::kFarewell:
     return true;
   }
   return false;
@@ -116,6 +117,7 @@ bool LocalCollectives::move(const Collective &collective) {
     gatherSources(collective);
     break;
   case CollectiveKind::kBarrier:
+  case CollectiveKind::kFarewell:
     break;
   }
   return true;

@@ -55,6 +55,7 @@ bool MpiCollectives::move(const Collective &collective) {
     keepOwn(collective);
     return allGather(collective);
   case CollectiveKind::kBarrier:
+  case CollectiveKind::kFarewell:
     return barrier();
   }
   return false;
