@@ -6,8 +6,8 @@
 namespace trainc {
 
 const char *collectiveName(CollectiveKind kind) {
-  static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather", "broadcast",
-                                          "barrier"};
+  static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather", "barrier",
+                                          "farewell"};
   return names[static_cast<size_t>(kind)];
 }
 

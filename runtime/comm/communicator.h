@@ -16,18 +16,17 @@ enum class CollectiveKind : uint8_t {
   kAllReduce,     ///< every rank gets the sum of all sources
   kReduceScatter, ///< the rank at place p gets the p-th part of the sum of all sources
   kAllGather,     ///< every rank gets all sources, each a part, in the order of places
-  kBroadcast,     ///< every rank gets the source of the one at place `root`
   kBarrier,       ///< moves nothing
+  kFarewell,      ///< a barrier after which the rank starts nothing more
 };
 
 /// One tensor that a collective moves. Source and destination lie in allocated memory, at the same place in
 /// it on every rank; what is only a rank's part of the tensor may instead lie at the rank's place of it. They
-/// are apart, but for the source that is the destination (kAllReduce, kBroadcast) or this rank's part of it
+/// are apart, but for the source that is the destination (kAllReduce) or this rank's part of it
 /// (kAllGather).
 struct CollectiveRange {
-  const std::byte *source =
-      nullptr; ///< the whole tensor, a part for kAllGather; for kBroadcast the root's counts
-  std::byte *destination = nullptr; ///< the whole tensor, a part for kReduceScatter
+  const std::byte *source = nullptr; ///< the whole tensor, a part for kAllGather
+  std::byte *destination = nullptr;  ///< the whole tensor, a part for kReduceScatter
   /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
   /// many equal parts belongs to place p.
   uint64_t elements = 0;
@@ -39,17 +38,16 @@ struct CollectiveRange {
 struct Collective {
   CollectiveKind kind = CollectiveKind::kBarrier;
   fb::Group group = fb::Group::All;
-  uint32_t root = 0; ///< kBroadcast only; 0 otherwise
-  /// At most kMaximumRanges, none for kBarrier; they stay as they are until the wait is over, or where nobody
-  /// waits, until the communicator's end.
+  /// At most kMaximumRanges, none for kBarrier and kFarewell; they stay as they are until the wait is over,
+  /// or where nobody waits, until the communicator's end.
   std::span<const CollectiveRange> ranges = {};
 };
 
 /// "all-reduce", "reduce-scatter", ...
 const char *collectiveName(CollectiveKind kind);
 
-/// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "broadcast of 8 u8
-/// from place 1", "reduce-scatter of 4096 f32 in 3 ranges", "barrier".
+/// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "reduce-scatter of
+/// 4096 f32 in 3 ranges", "barrier".
 std::string describe(const Collective &collective);
 
 /// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of each tensor, twice that for an

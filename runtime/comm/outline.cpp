@@ -22,26 +22,23 @@ Outline outlineOf(const Collective &collective) {
   Outline outline{.kind = collective.kind,
                   .group = collective.group,
                   .dtype = commonType(collective.ranges),
-                  .root = collective.root,
                   .ranges = static_cast<uint32_t>(collective.ranges.size())};
   for (const CollectiveRange &range : collective.ranges) {
     outline.elements += range.elements * elementBytes(range.dtype) / elementBytes(outline.dtype);
     outline.digest = mix(mix(outline.digest, range.elements), uint64_t(range.dtype));
   }
-  for (const uint64_t more : {uint64_t(collective.kind), uint64_t(collective.group),
-                              uint64_t{collective.root}, uint64_t{collective.ranges.size()}})
+  for (const uint64_t more :
+       {uint64_t(collective.kind), uint64_t(collective.group), uint64_t{collective.ranges.size()}})
     outline.digest = mix(outline.digest, more);
   return outline;
 }
 
 std::string describe(const Outline &outline) {
   std::string text = collectiveName(outline.kind);
-  if (outline.kind != CollectiveKind::kBarrier)
+  if (outline.ranges > 0)
     text += fmt::format(" of {} {}", outline.elements, dtypeName(outline.dtype));
   if (outline.ranges > 1)
     text += fmt::format(" in {} ranges", outline.ranges);
-  if (outline.kind == CollectiveKind::kBroadcast)
-    text += fmt::format(" from place {}", outline.root);
   if (outline.group != fb::Group::All)
     text += outline.group == fb::Group::Shard ? " over the shard group" : " over the replica group";
   return text;

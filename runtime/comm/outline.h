@@ -13,7 +13,6 @@ struct Outline {
   CollectiveKind kind = CollectiveKind::kBarrier;
   fb::Group group = fb::Group::All;
   fb::DType dtype = fb::DType::U8; ///< of all ranges; u8 where they differ, or there are none
-  uint32_t root = 0;
   uint32_t ranges = 0;
   uint64_t elements = 0; ///< of all ranges together
   uint64_t digest = 0;   ///< of all the above and of each range's elements and dtype, in their order

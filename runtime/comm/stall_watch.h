@@ -11,8 +11,11 @@ namespace trainc {
 
 /// Why a rank counts as dead that neither works nor waits.
 inline std::string stalledReason(double timeoutSeconds) {
-  return fmt::format("it did not arrive within {} s: it has ended, hangs or is stopped", timeoutSeconds);
+  return fmt::format("it did not arrive within {} s: it has died, hangs or is stopped", timeoutSeconds);
 }
+
+/// Why no rank can go on with one that has nothing left to do.
+inline constexpr const char *kLeftReason = "it has ended its run, without an error, while others go on";
 
 /// Why no rank can go on where all wait.
 inline constexpr const char *kCircleReason = "it waits for ranks that wait for it: their plans differ";

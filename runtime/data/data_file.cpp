@@ -1,5 +1,6 @@
 #include "runtime/data/data_file.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
@@ -17,6 +18,9 @@ std::string describe(const ColumnSpec &spec) {
   return fmt::format("{} [samples{}{}]", fb::EnumNameDType(spec.dtype), spec.shape.empty() ? "" : ", ",
                      fmt::join(spec.shape, ", "));
 }
+
+/// Of either end of a file, which fingerprints look at.
+constexpr size_t kEndBytes = size_t{1} << 12;
 
 /// Whether a token stream has a column: tokens or labels, sequences of the same length for both.
 bool isSequence(const ColumnSpec &spec, const std::vector<ColumnSpec> &columns) {
@@ -57,6 +61,15 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
   TRAINC_ASSIGN_OR_RETURN(const TokenStream stream, readTokenStream(path, head, data.file_.size(), options));
   TRAINC_RETURN_IF_ERROR(data.bindStream(columns, stream));
   return data;
+}
+
+Result<uint64_t> DataFile::fingerprint() const {
+  std::array<std::byte, 2 * kEndBytes> ends{};
+  const uint64_t end = std::min<uint64_t>(kEndBytes, file_.size());
+  TRAINC_RETURN_IF_ERROR(file_.read(0, std::span(ends).first(end)));
+  TRAINC_RETURN_IF_ERROR(file_.read(file_.size() - end, std::span(ends).subspan(kEndBytes, end)));
+  const std::array<uint64_t, 2> parts = {file_.size(), xxh3(ends)};
+  return xxh3(std::as_bytes(std::span(parts)));
 }
 
 Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream) {

@@ -1,5 +1,6 @@
 #include "runtime/data/dataset.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/plan/dtype.h"
 
@@ -23,6 +24,14 @@ Result<Dataset> Dataset::open(const std::vector<std::string> &patterns, std::vec
     dataset.files_.push_back(std::move(file));
   }
   return dataset;
+}
+
+Result<uint64_t> Dataset::fingerprint() const {
+  std::vector<uint64_t> each;
+  for (const DataFile &file : files_) {
+    TRAINC_ASSIGN_OR_RETURN(each.emplace_back(), file.fingerprint());
+  }
+  return xxh3(std::as_bytes(std::span(each)));
 }
 
 std::optional<size_t> Dataset::findColumn(const ColumnSpec &spec) const {

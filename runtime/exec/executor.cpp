@@ -1,6 +1,7 @@
 #include "runtime/exec/executor.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/exec/agreement.h"
 #include "runtime/exec/memory_by_role.h"
 #include "runtime/exec/state_writes.h"
 #include "runtime/plan/dtype.h"
@@ -42,7 +43,8 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
   // Before the arenas, whose sizes differ where plans do.
   TRAINC_ASSIGN_OR_RETURN(Peers peers, Peers::create(options.communicator, plan.slots()));
-  TRAINC_RETURN_IF_ERROR(checkSamePlan(peers, options.planChecksum));
+  const NamedValue plans{"plan", fmt::format("checksum {:016x}", options.planChecksum)};
+  TRAINC_RETURN_IF_ERROR(checkSame(peers, std::span(&plans, 1)));
   std::unique_ptr<Executor> executor(new Executor(plan, device, peers, options.communicator));
   if (options.communicator)
     device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });

@@ -45,15 +45,4 @@ Result<bool> Peers::anyStops(bool wantsToStop, const Status &own) {
   return false;
 }
 
-Status checkSamePlan(Peers &peers, uint64_t checksum) {
-  TRAINC_ASSIGN_OR_RETURN(const std::span<const uint64_t> checksums, peers.gather(checksum));
-  const auto other = std::ranges::find_if(checksums, [&](uint64_t each) { return each != checksums[0]; });
-  if (other == checksums.end())
-    return {};
-  return invalidInput(
-      "rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all ranks with "
-      "the same plan file",
-      other - checksums.begin(), *other, checksums[0]);
-}
-
 } // namespace trainc

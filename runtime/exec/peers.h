@@ -18,7 +18,7 @@ namespace trainc {
 class Peers {
 public:
   /// Bytes that a rank can tell at once.
-  static constexpr size_t kValueBytes = 64;
+  static constexpr size_t kValueBytes = 256;
 
   /// `communicator` may be null: this rank is alone. Else it must outlive the peers, `slot` be one of its
   /// slots that nobody else uses, and every rank come here at the same place in its order of allocations.
@@ -47,11 +47,8 @@ private:
   Communicator *communicator_;
   uint32_t slot_;
   std::byte *values_ = nullptr; ///< of all ranks, in the communicator's memory
-  alignas(kValueBytes) std::array<std::byte, kValueBytes> own_{};
+  alignas(std::max_align_t) std::array<std::byte, kValueBytes> own_{};
   bool broken_ = false;
 };
-
-/// Fails (kInvalidInput) on all ranks, naming one, when it runs a plan of another checksum than rank 0.
-Status checkSamePlan(Peers &peers, uint64_t checksum);
 
 } // namespace trainc

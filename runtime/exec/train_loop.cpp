@@ -78,7 +78,7 @@ Status TrainLoop::runSteps() {
 Status TrainLoop::agreeOnStep(const Status &batch) {
   const Result<bool> stop = parts_.executor.peers().anyStops(wantsToStop(), batch);
   if (!stop.ok() && batch.ok())
-    return failed("before step {}: {}", position_.step + 1, stop.status().message());
+    return failed("between steps, before step {}: {}", position_.step + 1, stop.status().message());
   TRAINC_RETURN_IF_ERROR(stop.status());
   stopped_ = *stop;
   return {};
@@ -165,8 +165,11 @@ template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics)
 
 Status TrainLoop::evaluate() {
   const double begin = steadySeconds();
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> result,
-                          parts_.evaluator->run([this] { return wantsToStop(); }));
+  const Result<std::optional<EvalResult>> found = parts_.evaluator->run([this] { return wantsToStop(); });
+  if (!found.ok())
+    return Status(found.status().code(),
+                  fmt::format("after step {}: {}", position_.step, found.status().message()));
+  const std::optional<EvalResult> &result = *found;
   if (!result) {
     stopped_ = true;
     return {};

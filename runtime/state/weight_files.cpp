@@ -2,7 +2,9 @@
 
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
+#include "runtime/state/stream_hash.h"
 
+#include <algorithm>
 #include <set>
 
 namespace trainc {
@@ -105,6 +107,18 @@ Status WeightFiles::verifyIndex(const WeightIndex &index) const {
                           holder == holders.end() ? "in none of the files" : "in " + holder->second->path());
   }
   return {};
+}
+
+uint64_t WeightFiles::fingerprint() const {
+  constexpr size_t kBytes = size_t{1} << 12;
+  StreamHash hash;
+  for (const SafetensorsView &file : files_)
+    for (const SafetensorsTensor &tensor : file.tensors()) {
+      const std::string header = fmt::format("{} {}", tensor.name, describe(tensor));
+      hash.update(std::as_bytes(std::span(header)));
+      hash.update(tensor.bytes.first(std::min(kBytes, tensor.bytes.size())));
+    }
+  return hash.digest();
 }
 
 const SafetensorsTensor *WeightFiles::find(std::string_view name) const {

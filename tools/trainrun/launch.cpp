@@ -9,11 +9,13 @@
 #include "tools/trainrun/supervisor.h"
 
 #include <cstdlib>
-#include <new>
 
 namespace trainc {
 
 namespace {
+
+/// How long a rank that cannot take part waits for those that it tells so.
+constexpr double kDeclineSeconds = 10;
 
 uint64_t sharedBytes(const fb::Plan &plan) { return communicatorNeeds(plan).bytes; }
 
@@ -85,34 +87,67 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::
                       options.plan, plan.ranks(), rank.communicator->ranks(), plan.ranks(), plan.ranks());
 }
 
-Result<int> launchRanks(const Options &options) {
-  TRAINC_ASSIGN_OR_RETURN(const PlanFile file, PlanFile::open(options.plan));
-  TRAINC_ASSIGN_OR_RETURN(const std::optional<RankPlace> place,
-                          placeFromEnvironment([](const char *name) { return std::getenv(name); }));
-  if (options.device == "null") // a dry run needs no peers
-    return place && place->rank > 0 ? 0 : runAlone(file, options);
-  TRAINC_ASSIGN_OR_RETURN(const LaunchMode mode, chooseLaunch(file.plan().ranks(), options, place));
-  switch (mode) {
+/// What this process is to run, and how.
+struct Part {
+  PlanFile file;
+  std::optional<RankPlace> place;
+  LaunchMode mode;
+};
+
+Result<std::optional<RankPlace>> findPlace() {
+  return placeFromEnvironment([](const char *name) { return std::getenv(name); });
+}
+
+Result<Part> preparePart(const Options &options) {
+  TRAINC_ASSIGN_OR_RETURN(PlanFile file, PlanFile::open(options.plan));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, findPlace());
+  LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
+  if (options.device != "null") {
+    TRAINC_ASSIGN_OR_RETURN(mode, chooseLaunch(file.plan().ranks(), options, place));
+  }
+  return Part{std::move(file), std::move(place), mode};
+}
+
+Result<int> runPart(const Part &part, const Options &options) {
+  switch (part.mode) {
   case LaunchMode::kAlone:
-    return runAlone(file, options);
+    return options.device == "null" && part.place && part.place->rank > 0 ? 0 : runAlone(part.file, options);
   case LaunchMode::kFork:
-    return runForks(file, options);
+    return runForks(part.file, options);
   case LaunchMode::kJoin:
-    return runJoined(file, options, *place);
+    return runJoined(part.file, options, *part.place);
   case LaunchMode::kMpi:
-    return runOverMpi(file, options, place);
+    return runOverMpi(part.file, options, part.place);
   }
   return 0;
+}
+
+int say(const Status &status) {
+  Log(stderr, LogLevel::kError).error("{}", status.message());
+  return status.exitCode();
 }
 
 } // namespace
 
 int launch(const Options &options) {
-  Result<int> code = launchRanks(options);
-  if (code.ok())
-    return *code;
-  Log(stderr, LogLevel::kError).error("{}", code.status().message());
-  return code.status().exitCode();
+  const Result<Part> part = preparePart(options);
+  if (!part.ok())
+    return refuseToLaunch(options, part.status());
+  const Result<int> code = runPart(*part, options);
+  return code.ok() ? *code : say(code.status());
+}
+
+int refuseToLaunch(const Options &options, const Status &status) {
+  const int code = say(status);
+  const Result<std::optional<RankPlace>> found = findPlace();
+  if (!found.ok() || !*found || options.device == "null")
+    return code;
+  const RankPlace &place = **found;
+  const Result<LaunchMode> mode = chooseLaunch(place.ranks, options, place);
+  if (place.started && mode.ok() && *mode == LaunchMode::kJoin)
+    LocalGroup::decline({.rank = place.rank, .job = place.job, .waitSeconds = kDeclineSeconds}, place.ranks,
+                        status.message());
+  return code;
 }
 
 } // namespace trainc

@@ -9,4 +9,8 @@ namespace trainc {
 /// exit code. What goes wrong is on standard error.
 int launch(const Options &options);
 
+/// For a process that cannot run what it was asked to, as its command line or its plan is wrong: says so to
+/// the user, and to the ranks of its job, which wait for it. Returns the exit code.
+int refuseToLaunch(const Options &options, const Status &status);
+
 } // namespace trainc

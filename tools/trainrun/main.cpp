@@ -1,4 +1,3 @@
-#include "runtime/base/print.h"
 #include "tools/trainrun/launch.h"
 #include "tools/trainrun/process.h"
 
@@ -6,9 +5,7 @@ int main(int argc, char **argv) {
   using namespace trainc;
   prepareProcess();
   const Result<std::optional<Options>> options = parseOptions(argc, argv);
-  if (!options.ok()) {
-    put(stderr, fmt::format("error: {}\n", options.status().message()));
-    return options.status().exitCode();
-  }
+  if (!options.ok())
+    return refuseToLaunch(Options(), options.status());
   return *options ? launch(**options) : 0;
 }

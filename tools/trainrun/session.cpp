@@ -7,6 +7,7 @@
 #include "runtime/plan/file.h"
 #include "tools/trainrun/describe.h"
 #include "tools/trainrun/heartbeat.h"
+#include "tools/trainrun/same_run.h"
 #include "tools/trainrun/text_generation.h"
 #include "tools/trainrun/training.h"
 #include "tools/trainrun/weights.h"
@@ -47,6 +48,8 @@ Status evaluateOnly(Executor &executor, const Options &options, const Rank &rank
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
                           openData(executor, options.evalData, DataUse::kEvaluation, options));
   TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
+  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--eval-data", dataset));
+  TRAINC_RETURN_IF_ERROR(checkSame(executor.peers(), std::span(&data, 1)));
   const double begin = secondsSinceProcessStart();
   catchStopSignals(rank.secondSignal());
   TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> found,
@@ -66,6 +69,7 @@ Status evaluateOnly(Executor &executor, const Options &options, const Rank &rank
 Status work(Executor &executor, const Machine &machine, const Options &options, const Rank &rank, Log &log) {
   std::optional<Heartbeat> heartbeat(std::in_place, rank.communicator.get());
   TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine, options, log));
+  TRAINC_RETURN_IF_ERROR(checkSameRun(executor.peers(), options, start));
   start.position.plan = executor.plan().name()->str();
   std::optional<TextGeneration> generation;
   if (options.generate) {

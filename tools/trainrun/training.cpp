@@ -7,6 +7,7 @@
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
 #include "tools/trainrun/heartbeat.h"
+#include "tools/trainrun/same_run.h"
 #include "tools/trainrun/tokenizer_choice.h"
 
 namespace trainc {
@@ -86,6 +87,15 @@ struct Evaluation {
   }
 };
 
+Status checkSameData(Peers &peers, uint64_t steps, const Dataset &dataset, const Evaluation &evaluation) {
+  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--data", dataset));
+  std::vector<NamedValue> values = {{"--steps", fmt::format("{}", steps)}, data};
+  if (evaluation.dataset) {
+    TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf("--eval-data", *evaluation.dataset));
+  }
+  return checkSame(peers, values);
+}
+
 /// Fills in what checkpoints record and says what will be trained on.
 void announce(const Dataset &dataset, uint64_t steps, StartingPoint &start, Log &log) {
   if (start.resumed() && start.position.dataSamples != dataset.samples())
@@ -148,6 +158,7 @@ Result<bool> trainModel(Executor &executor, const Options &options, const Rank &
                           openData(executor, options.data, DataUse::kTraining, options));
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(executor, options));
+  TRAINC_RETURN_IF_ERROR(checkSameData(executor.peers(), steps, dataset, evaluation));
   TRAINC_ASSIGN_OR_RETURN(std::optional<CheckpointWriter> checkpoints,
                           openCheckpoints(executor, options, rank, start));
   TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, rank, start));

@@ -1,5 +1,6 @@
 #include "tools/trainrun/weights.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/exec/state_tensors.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
@@ -43,7 +44,10 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
         checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), machine.threads()));
   }
   log.info("resumed from {}", path.string());
-  StartingPoint start{checkpoint.state(), path};
+  const std::string state = checkpoint.state().toJson();
+  StartingPoint start{checkpoint.state(), path,
+                      fmt::format("a checkpoint of step {} (checksum {:016x})", checkpoint.state().step,
+                                  xxh3(std::as_bytes(std::span(state))))};
   start.position.files.clear();
   return start;
 }
@@ -70,14 +74,16 @@ Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine,
   }
   if (!checkpoint.empty())
     return resume(executor, checkpoint, machine, options, log);
+  StartingPoint start;
+  start.weights = "the plan's initialisers";
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
     TRAINC_ASSIGN_OR_RETURN(const FileChecksums recorded, recordedChecksums(options.init));
     TRAINC_RETURN_IF_ERROR(loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter),
                                               machine.threads(), recorded));
     log.info("initial weights from {}", weights.path());
+    start.weights = fmt::format("--init (checksum {:016x})", weights.fingerprint());
   }
-  StartingPoint start;
   start.position.shuffle = !options.noShuffle;
   start.position.seed = options.seed.value_or(0);
   return start;

@@ -15,6 +15,7 @@ namespace trainc {
 struct StartingPoint {
   TrainerState position;            ///< step 0 of a new run, or that of the checkpoint
   std::filesystem::path checkpoint; ///< that --resume found; empty for a new run
+  std::string weights;              ///< tells whether other ranks have begun with the same
 
   bool resumed() const { return !checkpoint.empty(); }
 };

@@ -94,9 +94,8 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
     return sameSource && (sameDestination || isPart(mine.destination, first.destination));
   case CollectiveKind::kAllGather:
     return (sameSource || isPart(mine.source, first.source)) && sameDestination;
-  case CollectiveKind::kBroadcast:
-    return sameDestination;
   case CollectiveKind::kBarrier:
+  case CollectiveKind::kFarewell:
     return true;
   }
   return false;
@@ -117,10 +116,8 @@ bool LocalCollectives::move(const Collective &collective) {
   case CollectiveKind::kAllGather:
     gatherSources(collective);
     break;
-  case CollectiveKind::kBroadcast:
-    copyRoot(collective);
-    break;
   case CollectiveKind::kBarrier:
+  case CollectiveKind::kFarewell:
     break;
   }
   return true;
@@ -174,13 +171,6 @@ void LocalCollectives::gatherSources(const Collective &collective) {
       copy(collective.ranges[stretch.range].destination + stretch.begin, source(peer, stretch.range),
            stretch.bytes);
     });
-  }
-}
-
-void LocalCollectives::copyRoot(const Collective &collective) {
-  for (uint32_t i = 0; i < collective.ranges.size(); ++i) {
-    const CollectiveRange &range = collective.ranges[i];
-    copy(range.destination, source(collective.root, i), range.elements * elementBytes(range.dtype));
   }
 }
 

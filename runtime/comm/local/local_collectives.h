@@ -38,7 +38,6 @@ private:
   void copy(std::byte *to, const std::byte *from, uint64_t bytes);
   void gatherSums(const Collective &collective);
   void gatherSources(const Collective &collective);
-  void copyRoot(const Collective &collective);
   uint32_t place() const { return members_.placeOf(rank_); }
   const Posting &posted(uint32_t place) const { return memory_.state(members_.rankAt(place)).posted; }
   const std::byte *source(uint32_t place, uint32_t range) const;

@@ -30,10 +30,11 @@ LocalCommunicator::LocalCommunicator(std::shared_ptr<const SharedMemory> memory,
 LocalCommunicator::~LocalCommunicator() {
   if (queue_.anyInFlight())
     fail("it ended before its collectives");
-  if (!thread_.joinable())
-    return;
-  queue_.stop();
-  thread_.join();
+  if (thread_.joinable()) {
+    queue_.stop();
+    thread_.join();
+  }
+  memory_->state(rank_).left.store(true, std::memory_order_release);
 }
 
 Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t bytes) {

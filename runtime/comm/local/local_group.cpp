@@ -19,6 +19,10 @@ Result<LocalGroup> LocalGroup::join(const LocalPlace &place, uint32_t ranks, uin
   return LocalGroup(std::move(memory), options);
 }
 
+void LocalGroup::decline(const LocalPlace &place, uint32_t ranks, std::string_view reason) {
+  declineToJoin(place, ranks, reason);
+}
+
 LocalGroup::LocalGroup(std::shared_ptr<SharedMemory> memory, LocalOptions options)
     : memory_(std::move(memory)), options_(options) {}
 

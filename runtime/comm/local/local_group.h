@@ -40,10 +40,15 @@ public:
 
   /// The group of processes that have no parent in common: every rank calls it, and they wait for each other.
   /// The arguments are those of create(), the same on all ranks. Fails on all of them alike: (kFailed) when
-  /// one does not come in time, (kInvalidInput) when two say that they are the same, or one runs something
-  /// else.
+  /// one does not come in time or declines, (kInvalidInput) when two say that they are the same, or one runs
+  /// something else.
   static Result<LocalGroup> join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
                                  LocalOptions options = {});
+
+  /// In place of join(), for a rank that cannot take part: the others' join() fails (kFailed) and says why.
+  /// It needs no fingerprint, and waits for rank 0, or on rank 0 for all others, but no longer than `place`
+  /// says.
+  static void decline(const LocalPlace &place, uint32_t ranks, std::string_view reason);
 
   /// The communicator of one rank, once per rank, in the process that is the rank. Fails (kFailed) where the
   /// system starts no more threads.

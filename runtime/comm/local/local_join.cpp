@@ -17,15 +17,22 @@ namespace trainc {
 
 namespace {
 
-/// What a rank says when it comes.
+/// What a rank says when it comes; behind it, why it cannot take part, if so.
 struct Hello {
   uint32_t rank, ranks;
   uint64_t fingerprint, bytesPerRank;
 };
 
+/// A rank that has come.
+struct Guest {
+  Hello hello{};
+  std::string reason; ///< why it cannot take part; else empty
+  Descriptor socket;
+};
+
 /// What rank 0 answers: this with the memory, or why the ranks cannot run.
 constexpr std::string_view kWelcome = "welcome";
-constexpr size_t kLongestAnswer = 1000;
+constexpr size_t kLongestText = 1000;
 constexpr auto kBetweenTries = std::chrono::milliseconds(10);
 
 /// Other users' jobs, and other jobs of this user, have other names; one of any length fits.
@@ -38,7 +45,7 @@ class Host {
 public:
   Host(const LocalPlace &place, Grid grid, uint64_t bytesPerRank)
       : place_(place), grid_(grid), bytesPerRank_(bytesPerRank),
-        deadline_(steadySeconds() + place.waitSeconds), guests_(grid.ranks) {}
+        deadline_(steadySeconds() + place.waitSeconds) {}
 
   Result<std::shared_ptr<SharedMemory>> run() {
     TRAINC_RETURN_IF_ERROR(gather());
@@ -54,6 +61,11 @@ public:
     return memory;
   }
 
+  void decline(std::string_view reason) {
+    if (gather().ok())
+      (void)refuse(cannotRun(0, reason));
+  }
+
 private:
   /// Waits until all have come.
   Status gather() {
@@ -67,43 +79,52 @@ private:
       std::optional<Descriptor> guest = acceptLocally(*listener, deadline_);
       std::optional<Packet> packet;
       if (guest)
-        packet = receivePacket(*guest, sizeof(Hello), deadline_);
-      if (!packet || packet->bytes.size() != sizeof(Hello))
+        packet = receivePacket(*guest, sizeof(Hello) + kLongestText, deadline_);
+      if (!packet || packet->bytes.size() < sizeof(Hello))
         return refuse(failed("{} of {} ranks have come within {} s; start all of them on this host, with the "
                              "same MASTER_PORT, or use --comm=mpi for several hosts",
                              count, grid_.ranks, place_.waitSeconds));
-      std::memcpy(&hellos_.emplace_back(), packet->bytes.data(), sizeof(Hello));
-      others_.push_back(std::move(*guest));
+      guests_.push_back({.reason = packet->bytes.substr(sizeof(Hello)), .socket = std::move(*guest)});
+      std::memcpy(&guests_.back().hello, packet->bytes.data(), sizeof(Hello));
     }
     return {};
   }
 
   Status checkAll() {
-    for (const Hello &hello : hellos_)
-      TRAINC_RETURN_IF_ERROR(check(hello));
+    for (const Guest &guest : guests_)
+      if (!guest.reason.empty())
+        return refuse(cannotRun(guest.hello.rank, guest.reason));
+    std::vector<bool> known(grid_.ranks);
+    known[0] = true;
+    for (const Guest &guest : guests_)
+      TRAINC_RETURN_IF_ERROR(check(guest.hello, known));
     return {};
   }
 
-  Status check(const Hello &hello) {
+  static Status cannotRun(uint32_t rank, std::string_view reason) {
+    return failed("rank {} failed before it joined the others: {}", rank, reason);
+  }
+
+  Status check(const Hello &hello, std::vector<bool> &known) {
     if (hello.ranks != grid_.ranks || hello.fingerprint != place_.fingerprint ||
         hello.bytesPerRank != bytesPerRank_)
       return refuse(
           invalidInput("rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all "
                        "ranks with the same plan file",
                        hello.rank, hello.fingerprint, place_.fingerprint));
-    if (hello.rank == 0 || hello.rank >= grid_.ranks || guests_[hello.rank])
+    if (hello.rank >= grid_.ranks || known[hello.rank])
       return refuse(
           invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
                        "its own, from 0 to {}",
                        place_.job, hello.rank, grid_.ranks - 1));
-    guests_[hello.rank] = true;
+    known[hello.rank] = true;
     return {};
   }
 
   /// Tells all that have come so far.
   void answer(std::string_view text, int file) {
-    for (const Descriptor &other : others_)
-      sendPacket(other, std::as_bytes(std::span(text.substr(0, kLongestAnswer))), file);
+    for (const Guest &guest : guests_)
+      sendPacket(guest.socket, std::as_bytes(std::span(text.substr(0, kLongestText))), file);
   }
 
   Status refuse(Status status) {
@@ -115,9 +136,7 @@ private:
   Grid grid_;
   uint64_t bytesPerRank_;
   double deadline_;
-  std::vector<bool> guests_; ///< by rank: who has come
-  std::vector<Hello> hellos_;
-  std::vector<Descriptor> others_;
+  std::vector<Guest> guests_; ///< in the order in which they have come
 };
 
 /// Rank 0 may come later.
@@ -140,7 +159,7 @@ Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, 
   const Hello hello{place.rank, grid.ranks, place.fingerprint, bytesPerRank};
   sendPacket(*socket, std::as_bytes(std::span(&hello, 1)));
   // Rank 0 gives up first, and says why.
-  const std::optional<Packet> packet = receivePacket(*socket, kLongestAnswer + 1, deadline + 1);
+  const std::optional<Packet> packet = receivePacket(*socket, kLongestText + 1, deadline + 1);
   if (!packet)
     return failed("rank {}: rank 0 ended before all ranks had come", place.rank);
   if (packet->bytes != kWelcome)
@@ -156,6 +175,18 @@ Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, 
   if (place.rank == 0)
     return Host(place, grid, bytesPerRank).run();
   return visit(place, grid, bytesPerRank);
+}
+
+void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view reason) {
+  if (place.rank == 0)
+    return Host(place, {.ranks = ranks}, 0).decline(reason);
+  const auto socket = findHost(socketName(place), steadySeconds() + place.waitSeconds);
+  if (!socket)
+    return;
+  const Hello hello{.rank = place.rank, .ranks = ranks, .fingerprint = 0, .bytesPerRank = 0};
+  std::string packet(reinterpret_cast<const char *>(&hello), sizeof(hello));
+  packet += reason.substr(0, kLongestText);
+  sendPacket(*socket, std::as_bytes(std::span(packet)));
 }
 
 } // namespace trainc

@@ -11,4 +11,7 @@ namespace trainc {
 Result<std::shared_ptr<SharedMemory>> joinSharedMemory(const LocalPlace &place, Grid grid,
                                                        uint64_t bytesPerRank);
 
+/// See LocalGroup::decline().
+void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view reason);
+
 } // namespace trainc

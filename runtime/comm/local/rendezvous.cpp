@@ -73,10 +73,11 @@ bool Rendezvous::foundFault(fb::Group group, double seconds) {
     const uint32_t alive =
         state.progress.load(std::memory_order_relaxed) + state.waits.load(std::memory_order_relaxed);
     const bool stalled = peers_.stalled(peer, alive, seconds);
-    if (!(stalled || allWait) || !isMissing(peer, group))
+    const bool left = state.left.load(std::memory_order_acquire); // read before what it has arrived at
+    if (!(left || stalled || allWait) || !isMissing(peer, group))
       continue;
     found = true;
-    memory_.fail(peer, stalled ? stalledReason(timeout_) : kCircleReason);
+    memory_.fail(peer, left ? kLeftReason : stalled ? stalledReason(timeout_) : kCircleReason);
   }
   return found;
 }

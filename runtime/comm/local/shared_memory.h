@@ -34,6 +34,7 @@ struct alignas(64) RankState {
   std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 1> arrived{};
   std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
   std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
+  std::atomic<bool> left{false};     ///< the rank starts nothing more
   Posting posted;                    ///< of the rank's current collective
 };
 

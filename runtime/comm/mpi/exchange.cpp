@@ -53,8 +53,12 @@ bool Exchange::agreed() {
     return false;
   if (mine_ == first_)
     return true;
-  peers_.fail(job_.rank(), fmt::format("its plan differs: it started {} where rank {} started {}",
-                                       describe(mine_), members_.first, describe(first_)));
+  const bool ended = mine_.kind == CollectiveKind::kFarewell;
+  if (ended || first_.kind == CollectiveKind::kFarewell)
+    peers_.fail(ended ? job_.rank() : members_.first, kLeftReason);
+  else
+    peers_.fail(job_.rank(), fmt::format("its plan differs: it started {} where rank {} started {}",
+                                         describe(mine_), members_.first, describe(first_)));
   return false;
 }
 

@@ -54,9 +54,8 @@ bool MpiCollectives::move(const Collective &collective) {
   case CollectiveKind::kAllGather:
     keepOwn(collective);
     return allGather(collective);
-  case CollectiveKind::kBroadcast:
-    return broadcast(collective);
   case CollectiveKind::kBarrier:
+  case CollectiveKind::kFarewell:
     return barrier();
   }
   return false;
@@ -128,25 +127,6 @@ bool MpiCollectives::allGather(const Collective &collective) {
     }
   };
   return overlapped(rounds(mine), begin, [&](uint64_t round) { return exchange_.finish(round); });
-}
-
-bool MpiCollectives::broadcast(const Collective &collective) {
-  const bool isRoot = collective.root == place();
-  const Share all(collective, 1, 0);
-  for (const CollectiveRange &range : collective.ranges)
-    if (isRoot && range.source != range.destination)
-      std::copy_n(range.source, range.elements * elementBytes(range.dtype), range.destination);
-  const auto begin = [&](uint64_t round) {
-    all.forEach(window(round), [&](const Stretch &stretch) {
-      const CollectiveRange &range = collective.ranges[stretch.range];
-      if (!isRoot)
-        exchange_.receive(round, collective.root, range.destination + stretch.begin, stretch.bytes);
-      for (uint32_t peer = 0; isRoot && peer < members_.count; ++peer)
-        if (peer != place())
-          exchange_.send(round, peer, range.source + stretch.begin, stretch.bytes);
-    });
-  };
-  return overlapped(rounds(all), begin, [&](uint64_t round) { return exchange_.finish(round); });
 }
 
 bool MpiCollectives::barrier() {

@@ -31,7 +31,6 @@ private:
   void sum(const Collective &collective, uint64_t round);
   void keepOwn(const Collective &collective);
   bool allGather(const Collective &collective);
-  bool broadcast(const Collective &collective);
   bool barrier();
   Share share(const Collective &collective, uint32_t place) const {
     return {collective, members_.count, place};

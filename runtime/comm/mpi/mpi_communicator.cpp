@@ -103,7 +103,7 @@ void MpiCommunicator::progressLoop() {
 
 /// Ends MPI once all ranks are at it, for its end waits without a limit.
 void MpiCommunicator::close() {
-  if (!collectives_->run({.kind = CollectiveKind::kBarrier})) {
+  if (!collectives_->run({.kind = CollectiveKind::kFarewell})) {
     peers_->lingerAfterFailure();
     return;
   }

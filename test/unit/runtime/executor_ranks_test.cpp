@@ -210,7 +210,10 @@ TEST(ExecutorRanksFailure, PlansMustBeEqual) {
     CpuDevice device(1);
     const auto executor = Executor::create(
         **bytes.read(), device, {.communicator = &communicator, .planChecksum = 7 + communicator.rank()});
-    EXPECT_THAT(executor.status().message(), HasSubstr("rank 1 runs another plan"));
+    EXPECT_THAT(
+        executor.status().message(),
+        HasSubstr("plan: expected the same on all ranks, found checksum 0000000000000007 on rank 0 and "
+                  "checksum 0000000000000008 on rank 1"));
   });
 }
 

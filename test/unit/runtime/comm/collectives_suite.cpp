@@ -40,17 +40,11 @@ TEST_P(CollectivesTest, AllReduceIsTheTreeSumOnEveryRank) {
 
 TEST_P(CollectivesTest, ASourceApartIsKept) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
-    const Floats source = rank.allocateValues(10000), sums = rank.allocate(10000),
-                 copy = rank.allocate(10000);
-    rank.start(0, kAllReduce, source, sums);
-    rank.start(1, {.kind = CollectiveKind::kBroadcast, .root = n - 1}, source, copy);
-    rank.wait(1);
-    rank.wait(0);
+    const Floats source = rank.allocateValues(10000), sums = rank.allocate(10000);
+    rank.run(kAllReduce, source, sums);
     EXPECT_TRUE(sameBits(sums, treeSums(n, 10000))) << "rank " << rank.number();
-    for (uint64_t i = 0; i < source.size(); ++i) {
+    for (uint64_t i = 0; i < source.size(); ++i)
       ASSERT_EQ(source[i], test::value(rank.number(), i));
-      ASSERT_EQ(copy[i], test::value(n - 1, i)) << "rank " << rank.number();
-    }
   });
 }
 
@@ -99,25 +93,13 @@ TEST_P(CollectivesTest, LargeTensors) {
     rank.start(0, kAllReduce, source, sums);
     rank.start(1, kReduceScatter, source, part);
     rank.start(2, kAllGather, part, gathered);
-    rank.start(3, {.kind = CollectiveKind::kBroadcast, .root = n - 1}, source, source);
-    for (uint32_t slot = 0; slot < 4; ++slot)
+    for (uint32_t slot = 0; slot < 3; ++slot)
       rank.wait(slot);
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < elements; ++i)
       wrong += sums[i] != static_cast<float>(numbers * (i % 10007)) || gathered[i] != sums[i] ||
-               source[i] != static_cast<float>(n * (i % 10007));
+               source[i] != static_cast<float>((rank.number() + 1) * (i % 10007));
     EXPECT_EQ(wrong, 0U) << "elements on rank " << rank.number();
-  });
-}
-
-TEST_P(CollectivesTest, BroadcastCopiesTheRoot) {
-  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
-    for (uint32_t root = 0; root < n; ++root) {
-      const Floats buffer = rank.allocateValues(10000);
-      rank.run({.kind = CollectiveKind::kBroadcast, .root = root}, buffer, buffer);
-      for (uint64_t i = 0; i < buffer.size(); ++i)
-        ASSERT_EQ(buffer[i], test::value(root, i)) << "rank " << rank.number() << " from " << root;
-    }
   });
 }
 
@@ -140,18 +122,16 @@ TEST_P(CollectivesTest, GathersMoveAnyType) {
 TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Floats values = rank.allocateValues(uint64_t{n} * 1000), part = rank.allocate(1000),
-                 buffer = rank.allocate(values.size()), fresh = rank.allocateValues(values.size());
+                 buffer = rank.allocate(values.size());
     rank.start(5, kReduceScatter, values, part);
     rank.start(2, kAllGather, part, buffer);
     rank.start(9, kAllReduce, buffer, buffer);
-    rank.start(0, {.kind = CollectiveKind::kBroadcast, .root = n - 1}, fresh, fresh);
-    for (const uint32_t slot : {0, 9, 2, 5})
+    for (const uint32_t slot : {9, 2, 5})
       rank.wait(slot);
     const std::vector<float> first = treeSums(n, values.size());
     std::vector<float> expected(first.size());
     TreeSum(n).sum(std::vector<const float *>(n, first.data()), expected.data(), expected.size());
     EXPECT_TRUE(sameBits(buffer, expected)) << "rank " << rank.number();
-    EXPECT_EQ(fresh[17], test::value(n - 1, 17)) << "rank " << rank.number();
   });
 }
 
@@ -172,13 +152,11 @@ TEST_P(CollectivesTest, AfterTheWaitABufferIsTheCallersAgain) {
   onRanks(uint64_t{2} << 20, [this](Rank &rank) {
     const Floats buffer = rank.allocate(uint64_t{n} * 20000), part = rank.allocate(20000);
     for (int round = 0; round < 20; ++round)
-      for (const auto kind :
-           {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kBroadcast}) {
+      for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter}) {
         std::ranges::fill(buffer, 1.0F);
         const Floats result = kind == CollectiveKind::kReduceScatter ? part : buffer;
         rank.run({.kind = kind}, buffer, result);
-        const float expected = kind == CollectiveKind::kBroadcast ? 1 : static_cast<float>(n);
-        ASSERT_EQ(static_cast<size_t>(std::ranges::count(result, expected)), result.size())
+        ASSERT_EQ(static_cast<size_t>(std::ranges::count(result, static_cast<float>(n))), result.size())
             << collectiveName(kind) << " of round " << round << " on rank " << rank.number();
         std::ranges::fill(buffer, -7.0F); // peers must not see this
         ASSERT_TRUE(rank->barrier().ok());
@@ -199,7 +177,6 @@ TEST_P(CollectivesTest, BytesAreCountedAsARingWouldSendThem) {
     runs(CollectiveKind::kAllReduce, buffer, buffer, 2);
     runs(CollectiveKind::kReduceScatter, buffer, part, 1);
     runs(CollectiveKind::kAllGather, part, buffer, 1);
-    runs(CollectiveKind::kBroadcast, buffer, buffer, 1);
     EXPECT_TRUE(rank->barrier().ok());
     EXPECT_EQ(rank->bytesSent(), expected);
   });

@@ -10,8 +10,6 @@ TEST(Collectives, DescribeThemselves) {
                                               mixed[] = {range, {.elements = 3, .dtype = fb::DType::BF16}};
   const std::span<const CollectiveRange> one(&range, 1);
   EXPECT_EQ(describe({.kind = CollectiveKind::kAllReduce, .ranges = one}), "all-reduce of 7 f32");
-  EXPECT_EQ(describe({.kind = CollectiveKind::kBroadcast, .root = 1, .ranges = one}),
-            "broadcast of 7 f32 from place 1");
   EXPECT_EQ(describe({.kind = CollectiveKind::kBarrier}), "barrier");
   EXPECT_EQ(describe({.kind = CollectiveKind::kAllGather, .group = fb::Group::Shard, .ranges = ranges}),
             "all-gather of 10 f32 in 2 ranges over the shard group");

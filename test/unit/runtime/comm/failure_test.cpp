@@ -70,7 +70,7 @@ TEST(CommFailure, APeerThatNeverArrivesIsNamed) {
     expectFailure(
         ranks[rank].wait(7),
         fmt::format("rank {}: all-reduce of 8 f32 (slot 7) cannot be completed: rank 2 failed: it did "
-                    "not arrive within 2 s: it has ended, hangs or is stopped",
+                    "not arrive within 2 s: it has died, hangs or is stopped",
                     rank));
   EXPECT_LT(steadySeconds() - before, test::kSoon);
 }
@@ -131,6 +131,16 @@ TEST(CommFailure, ARankMayEndWhenItsCollectivesHave) {
   EXPECT_TRUE(ranks[1].wait(0).ok());
 }
 
+TEST(CommFailure, WhoWaitsForARankThatHasEndedHearsSoAtOnce) {
+  Ranks ranks(3, 4096, {.timeoutSeconds = 600});
+  startOn(ranks, {0, 1, 2}, 0);
+  ranks.waitAll(0);
+  ranks.end(1);
+  for (const uint32_t rank : {0U, 2U})
+    EXPECT_THAT(ranks[rank].barrier().message(),
+                HasSubstr("rank 1 failed: it has ended its run, without an error"));
+}
+
 TEST(CommFailure, PlansThatDifferAreFound) {
   Ranks ranks(3, 4096);
   const auto buffers = ranks.allocate(6);
@@ -173,8 +183,8 @@ TEST(CommFailure, RangesOfOtherSizesAreFound) {
 }
 
 TEST(CommFailure, PlansWithOtherAddressesAreFound) {
-  for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter,
-                          CollectiveKind::kAllGather, CollectiveKind::kBroadcast}) {
+  for (const auto kind :
+       {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
     Ranks ranks(2, 4096);
     const auto a = ranks.allocate(16), b = ranks.allocate(16);
     ranks.start(0, 0, kind, a[0], b[0]);

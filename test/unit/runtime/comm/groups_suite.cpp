@@ -43,18 +43,6 @@ TEST_P(GroupsTest, BytesAreThoseOfAGroup) {
   });
 }
 
-TEST_P(GroupsTest, ARootIsAPlace) {
-  test::onRanks(GetParam(), 4096, [](Rank &rank) {
-    for (const fb::Group group : {kShard, kReplica}) {
-      const Members members = rank.grid().members(group, rank.number());
-      const uint32_t last = members.count - 1;
-      const Floats buffer = rank.allocateValues(10);
-      rank.run({.kind = CollectiveKind::kBroadcast, .group = group, .root = last}, buffer, buffer);
-      EXPECT_EQ(buffer[3], test::value(members.rankAt(last), 3)) << "rank " << rank.number();
-    }
-  });
-}
-
 // The first shard group runs what the others, and all together, do not.
 TEST_P(GroupsTest, AreIndependent) {
   test::onRanks(GetParam(), 4096, [this](Rank &rank) {

@@ -83,7 +83,7 @@ TEST(Groups, TheRankThatHangsIsNamedToThoseWhoWaitForOthers) {
   start(ranks, 2, kShard, buffers[2]);
   for (const uint32_t rank : {0U, 2U})
     EXPECT_THAT(ranks[rank].wait(0).message(),
-                HasSubstr("rank 3 failed: it did not arrive within 1 s: it has ended, hangs or is stopped"));
+                HasSubstr("rank 3 failed: it did not arrive within 1 s: it has died, hangs or is stopped"));
 }
 
 TEST(Groups, WaitsInACircleEnd) {

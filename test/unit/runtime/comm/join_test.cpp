@@ -88,6 +88,30 @@ TEST(LocalJoin, ARankThatDoesNotComeIsNotWaitedForLonger) {
   EXPECT_LT(steadySeconds() - before, 5);
 }
 
+TEST(LocalJoin, ARankThatCannotTakePartEndsTheWaitOfAll) {
+  for (const uint32_t odd : {0U, 1U}) {
+    const double before = steadySeconds();
+    std::thread declines([&] { LocalGroup::decline(placeOf(odd), 3, "none.plan: no such file"); });
+    for (const Status &status : joinAll({placeOf(1 - odd), placeOf(2)}, 3, nothing)) {
+      EXPECT_EQ(status.exitCode(), 1);
+      EXPECT_EQ(status.message(),
+                fmt::format("rank {} failed before it joined the others: none.plan: no such file", odd));
+    }
+    declines.join();
+    EXPECT_LT(steadySeconds() - before, 5);
+  }
+}
+
+TEST(LocalJoin, WhereAllDeclineNobodyWaits) {
+  const double before = steadySeconds();
+  std::vector<std::thread> ranks;
+  for (const uint32_t rank : {0U, 1U, 2U})
+    ranks.emplace_back([place = placeOf(rank)] { LocalGroup::decline(place, 3, "no such file"); });
+  for (std::thread &rank : ranks)
+    rank.join();
+  EXPECT_LT(steadySeconds() - before, 5);
+}
+
 TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
   LocalPlace first = placeOf(0);
   first.waitSeconds = 1;

@@ -11,9 +11,10 @@ EXPECTED = {
     "": "done",
     "slow": "done",
     "fail": CANNOT + "no space left on device",
-    "stop": CANNOT + "it did not arrive within 1 s: it has ended, hangs or is stopped",
-    "hang": CANNOT + "it did not arrive within 1 s: it has ended, hangs or is stopped",
+    "stop": CANNOT + "it did not arrive within 1 s: it has died, hangs or is stopped",
+    "hang": CANNOT + "it did not arrive within 1 s: it has died, hangs or is stopped",
     "differ": CANNOT + "its plan differs: it started all-reduce of 500 f32 where rank 0 started all-reduce of 1000 f32",
+    "end": CANNOT + "it has ended its run, without an error, while others go on",
     "leave": CANNOT + "it ended before its collectives",
     "kill": "exited on signal 9",
 }

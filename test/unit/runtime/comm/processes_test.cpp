@@ -101,7 +101,7 @@ TEST(CommProcesses, AProcessThatIsStoppedIsNamed) {
   });
   const pid_t survivor = fork([&] {
     return isFailure(Rank(group, 0).allReduce(), 0,
-                     "rank 1 failed: it did not arrive within 0.5 s: it has ended, hangs or is stopped");
+                     "rank 1 failed: it did not arrive within 0.5 s: it has died, hangs or is stopped");
   });
   expectSuccess(survivor);
   EXPECT_EQ(kill(stopped, SIGKILL), 0);

@@ -81,21 +81,20 @@ void Ranks::start(uint32_t rank, uint32_t slot, Collective collective, std::span
 }
 
 void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
-                     const std::vector<std::span<float>> &destinations, uint32_t root) {
+                     const std::vector<std::span<float>> &destinations) {
   for (uint32_t rank = 0; rank < size(); ++rank)
-    start(rank, slot, kind, sources[rank], destinations[rank], root);
+    start(rank, slot, kind, sources[rank], destinations[rank]);
 }
 
-void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root) {
+void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer) {
   const size_t part = buffer.size() / size();
   const bool gathers = kind == CollectiveKind::kAllGather;
-  start(rank, slot, kind, gathers ? buffer.subspan(rank * part, part) : buffer, buffer, root);
+  start(rank, slot, kind, gathers ? buffer.subspan(rank * part, part) : buffer, buffer);
 }
 
-void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,
-                     uint32_t root) {
+void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers) {
   for (uint32_t rank = 0; rank < size(); ++rank)
-    start(rank, slot, kind, buffers[rank], root);
+    start(rank, slot, kind, buffers[rank]);
 }
 
 void Ranks::waitAll(uint32_t slot) {

@@ -60,15 +60,14 @@ public:
   void start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
              std::span<float> destination);
   void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
-             std::span<float> destination, uint32_t root = 0) {
-    start(rank, slot, {.kind = kind, .root = root}, source, destination);
+             std::span<float> destination) {
+    start(rank, slot, {.kind = kind}, source, destination);
   }
   void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
-                const std::vector<std::span<float>> &destinations, uint32_t root = 0);
+                const std::vector<std::span<float>> &destinations);
   /// In place, for all kinds but kReduceScatter.
-  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer, uint32_t root = 0);
-  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers,
-                uint32_t root = 0);
+  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer);
+  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers);
   /// Expects success.
   void waitAll(uint32_t slot);
 

@@ -49,6 +49,21 @@ TEST(ColumnSpec, ComesFromThePlansInput) {
   EXPECT_EQ(columns[0].bytes(), 120U);
 }
 
+TEST(Dataset, OtherFilesHaveOtherFingerprints) {
+  const Folder folder;
+  std::vector<uint16_t> values = counting(0, 9000);
+  const auto fingerprint = [&](const char *name) {
+    folder.write(name, bytesOf(values));
+    return *Dataset::open({folder / name}, {tokens(4, 10000), labels(4, 10000)})->fingerprint();
+  };
+  const uint64_t first = fingerprint("1.bin");
+  EXPECT_EQ(fingerprint("2.bin"), first) << "whatever the name";
+  values.back() = 7;
+  EXPECT_NE(fingerprint("3.bin"), first);
+  values = counting(0, 8999);
+  EXPECT_NE(fingerprint("4.bin"), first);
+}
+
 TEST(Dataset, CutsTokenFilesIntoWindows) {
   const Folder folder;
   folder.write("1.bin", bytesOf(counting(0, 9)));  // two samples of length 4

@@ -85,6 +85,12 @@ void toy_begin(void *const *args, int64_t begin, int64_t end) {
     gradient[i] = 0;
 }
 
+// (any scalar): takes some 5 ms.
+void toy_linger(void *const *args, int64_t begin, int64_t end) {
+  for (volatile int i = 0; i < 4000000; ++i)
+    ;
+}
+
 // (labels of a micro-batch [32], targets)
 void toy_count(void *const *args, int64_t begin, int64_t end) {
   const int *labels = args[0];

@@ -141,4 +141,9 @@ PlanBuilder toyPlan(uint32_t ranks, uint32_t shardRanks) {
   return b;
 }
 
+void linger(PlanBuilder &toyPlan) {
+  const uint32_t kernel = toyPlan.kernel("toy_linger", 1, {{fb::Access::Read, DType::F32, 4}});
+  toyPlan.launch(entry(toyPlan, "micro_step").instructions, kernel, {at(find(toyPlan, "targets"))});
+}
+
 } // namespace trainc::test

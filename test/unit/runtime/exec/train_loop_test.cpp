@@ -172,7 +172,7 @@ TEST_F(TrainLoopTest, AFailedEvaluationLosesNoTraining) {
   const Status status = train(run, {.steps = 20, .evalEvery = 4}, &writer, &*evaluator);
   EXPECT_EQ(status.exitCode(), 1);
   EXPECT_EQ(status.message(),
-            "evaluation: all targets of the 4 samples are ignored, so there is no mean loss");
+            "after step 4: evaluation: all targets of the 4 samples are ignored, so there is no mean loss");
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(4));
 }
 

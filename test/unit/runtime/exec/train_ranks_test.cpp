@@ -130,7 +130,8 @@ TEST_F(TrainRanks, DamagedDataOfOneRankIsKnownToAll) {
     ++named[own ? 0 : 1];
     EXPECT_EQ(outcome.position.step, outcomes[0].position.step);
     if (!own) {
-      EXPECT_THAT(outcome.status.message(), AllOf(HasSubstr("before step "), HasSubstr("cannot go on")));
+      EXPECT_THAT(outcome.status.message(),
+                  AllOf(HasSubstr("between steps, before step "), HasSubstr("cannot go on")));
     }
   }
   EXPECT_THAT(named, testing::ElementsAre(1, 1));

@@ -56,6 +56,16 @@ TEST_F(WeightFilesTest, AFoldersSingleFileComesFirst) {
   EXPECT_EQ(files->find("a"), nullptr);
 }
 
+TEST_F(WeightFilesTest, OtherWeightsHaveOtherFingerprints) {
+  const auto fingerprint = [&](float value) {
+    EXPECT_TRUE(saveTensors(folder / "two.safetensors", {f32("b", {1}, {value})}).ok());
+    return WeightFiles::open(folder / kIndex)->fingerprint();
+  };
+  const uint64_t first = fingerprint(3);
+  EXPECT_NE(fingerprint(4), first);
+  EXPECT_EQ(fingerprint(3), first);
+}
+
 TEST_F(WeightFilesTest, LeftoversOfAllFilesAreListed) {
   const auto files = WeightFiles::open(folder / kIndex);
   ASSERT_TRUE(files.ok()) << files.status().message();

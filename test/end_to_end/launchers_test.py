@@ -1,0 +1,139 @@
+"""Ranks that a launcher starts: how they find each other, and whether they were asked for the same."""
+
+import os
+import shutil
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import harness
+from harness import TRAINRUN
+from ranks_test import RanksTest
+from trainrun_test import write_tokens
+
+MPIRUN = shutil.which("mpirun")
+# As root, with more ranks than cores, without a network and with what containers allow.
+MPI_SURROUNDINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                    "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader",
+                    "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_oob_tcp_if_include": "lo"}
+NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_comm_mpi.so").exists() and
+                                not os.environ.get("TRAINC_SANITIZE"), "needs MPI, which knows no sanitizers")
+
+
+class LaunchersTest(RanksTest):
+    def as_torchrun(self, plans, *args, each=(), port="29511"):
+        """Starts a process for each plan, with the arguments of all and those of `each`; standard error and exit code of each."""
+        processes = []
+        for rank, plan in enumerate(plans):
+            environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(plans)), LOCAL_RANK=str(rank),
+                               LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+            command = [TRAINRUN, plan, "--data", self.tokens, *map(str, args), *(map(str, each[rank]) if each else ())]
+            processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        return [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in processes]
+
+    def as_mpirun(self, plan, *args, each, **kwargs):
+        """Like as_torchrun(); standard error of all."""
+        contexts = [[":"] * (rank > 0) + ["-n", "1", TRAINRUN, plan, "--data", self.tokens, *map(str, args), *map(str, own)]
+                    for rank, own in enumerate(each)]
+        return self.run_program(MPIRUN, *sum(contexts, []), env=dict(os.environ, **MPI_SURROUNDINGS), **kwargs)[1]
+
+
+class Launchers(LaunchersTest):
+    def test_torchrun(self):
+        plan = self.plan(3, 3)
+        self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
+        for err, code in self.as_torchrun([plan] * 3, "--steps", 5, "--checkpoint-dir", "joined"):
+            self.assertEqual(code, 0, err)
+        self.assert_same_folder("forked/step-00000005", "joined/step-00000005")
+
+    def test_a_plan_that_differs_on_one_rank(self):
+        plans = [self.plan(3), self.plan(3, 3), self.plan(3)]
+        begin = time.monotonic()
+        for err, code in self.as_torchrun(plans, "--steps", 5):
+            self.assertEqual(code, 2)
+            self.assertRegex(err, r"rank 1 runs another plan \(checksum \w+\) than rank 0 \(\w+\)")
+        self.assertLess(time.monotonic() - begin, 10)
+
+    def test_a_rank_that_does_not_get_as_far_as_the_others(self):
+        plan = self.plan(3)
+        for odd in [0, 1]:
+            for plans, options, reason in [(["none.plan"], [], r"none\.plan: [^\n]*No such file"),
+                                           ([plan], ["--stepz=5"], r"[^\n]*--stepz")]:
+                begin = time.monotonic()
+                each = [options if rank == odd else [] for rank in range(3)]
+                ranks = self.as_torchrun([plans[0] if rank == odd else plan for rank in range(3)], "--steps", 5, each=each)
+                self.assertLess(time.monotonic() - begin, 10)
+                for rank, (err, code) in enumerate(ranks):
+                    self.assertEqual(code, 2 if rank == odd else 1, err)
+                    self.assertRegex(err, "error: " + ("" if rank == odd else f"rank {odd} failed before it joined the others: ") + reason)
+
+    def test_a_rank_that_is_wrong_and_alone_ends(self):
+        environment = dict(os.environ, RANK="1", WORLD_SIZE="2", MASTER_PORT="29512")
+        self.fails([TRAINRUN, "none.plan", "--data", self.tokens], 2, "none.plan", env=environment, timeout=20)
+
+    @NEEDS_MPI
+    def test_mpirun(self):
+        plan = self.plan(2, 2)
+        self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
+        self.as_mpirun(plan, "--steps", 5, "--checkpoint-dir", "mpi", each=[[], []])
+        self.assert_same_folder("forked/step-00000005", "mpi/step-00000005")
+
+    def test_errors_say_how_to_start(self):
+        two, one = self.plan(2), self.plan(1)
+        data = ["--data", self.tokens, "--steps", "1"]
+        self.fails([TRAINRUN, two, *data], 2, "the plan is for 2 ranks: add --nproc-per-node=2, or start it with mpirun, srun or torchrun")
+        self.fails([TRAINRUN, two, "--nproc-per-node=3", *data], 2, "is for 2 ranks: add --nproc-per-node=2")
+        self.fails([TRAINRUN, one, "--nproc-per-node=2", *data], 2, "is for 1 rank; leave the option out")
+        environment = dict(os.environ, RANK="0", WORLD_SIZE="4", LOCAL_WORLD_SIZE="2", MASTER_PORT="29511")
+        self.fails([TRAINRUN, self.plan(4), "--comm=local", *data], 2, "ranks of several hosts need --comm=mpi", env=environment)
+        self.fails([TRAINRUN, two, *data], 2, "the plan is for 2 ranks, but torchrun started 4", env=environment)
+
+
+class RanksThatDiffer(LaunchersTest):
+    """In one thing on rank 1: all end before the first step, with exit code 2, and name it."""
+
+    def assert_refused(self, each, name, first, second, *args):
+        plan = self.plan(3)
+        said = rf"{name}: expected the same on all ranks, found {first} on rank 0 and {second} on rank 1; start all ranks alike"
+        for err, code in self.as_torchrun([plan] * 3, *args, each=[each[0], each[1], each[0]]):
+            self.assertEqual(code, 2, err)
+            self.assertRegex(err, said)
+
+    def checkpoint(self, folder, steps, *args):
+        self.train(self.plan(3), "--steps", steps, "--checkpoint-dir", folder, *args)
+        return f"{folder}/step-{steps:08}"
+
+    def test_options(self):
+        steps = ["--steps", 5]
+        self.assert_refused([["--seed=1"], ["--seed=2"]], "--seed", "1", "2", *steps)
+        self.assert_refused([["--steps=5"], ["--steps=6"]], "--steps", "5", "6")
+        self.assert_refused([[], ["--no-shuffle"]], "order of the samples", "shuffled", r"as in the data \(--no-shuffle\)", *steps)
+        self.assert_refused([["--eval-every=2"], ["--eval-every=3"]], "--eval-every", "2", "3", "--eval-data", self.tokens, *steps)
+        self.assert_refused([[], ["--eval-data", self.tokens]], "--eval-data", "nothing", "given", *steps)
+        self.assert_refused([["--checkpoint-every=2"], ["--checkpoint-every=3"]], "--checkpoint-every", "2", "3",
+                            "--checkpoint-dir", "ck", *steps)
+        self.assertFalse(os.listdir("ck") if Path("ck").exists() else [])
+
+    def test_weights(self):
+        first, second = self.checkpoint("a", 20, "--seed=7"), self.checkpoint("b", 10, "--seed=7")
+        self.assert_refused([[f"--resume={first}"], [f"--resume={second}"]], "weights to begin with",
+                            r"a checkpoint of step 20 \(checksum \w+\)", r"a checkpoint of step 10 \(checksum \w+\)", "--steps", 30)
+        other = self.checkpoint("c", 20, "--seed=8")
+        self.assert_refused([["--init", first], ["--init", other]], "weights to begin with", r"--init \(checksum \w+\)",
+                            r"--init \(checksum \w+\)", "--steps", 30)
+
+    @NEEDS_MPI
+    def test_options_over_mpi(self):
+        err = self.as_mpirun(self.plan(3), "--steps", 5, each=[["--seed=1"], ["--seed=2"], ["--seed=1"]], code=2)
+        self.assertIn("--seed: expected the same on all ranks, found 1 on rank 0 and 2 on rank 1", err)
+        self.assertNotIn("failed:", err)
+
+    def test_data(self):
+        write_tokens("short.bin", 34)
+        self.assert_refused([[], ["--data", "short.bin"]], "--data", r"\d+ samples \(checksum \w+\)",
+                            r"\d+ samples \(checksum \w+\)", "--steps", 5)
+
+
+if __name__ == "__main__":
+    harness.main()
