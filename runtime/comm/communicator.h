@@ -4,6 +4,7 @@
 #include "runtime/base/status.h"
 #include "runtime/schema/plan_generated.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -65,6 +66,27 @@ uint64_t ringBytes(const Collective &collective, uint32_t ranks);
 /// fail() apart: one thread drives a communicator.
 class Communicator {
 public:
+  /// While one lives, this rank waits for, or works at, what is its own: its disk, a reader of its output.
+  /// However long that takes, peers wait; the engine's thread tells them that the rank lives, so one that is
+  /// stopped or has ended counts as dead all the same. They may nest.
+  class [[nodiscard]] OwnTime {
+  public:
+    /// `communicator` may be null: there are no peers.
+    explicit OwnTime(Communicator *communicator) : communicator_(communicator) {
+      if (communicator_)
+        communicator_->ownTimes_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~OwnTime() {
+      if (communicator_)
+        communicator_->ownTimes_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    OwnTime(const OwnTime &) = delete;
+    OwnTime &operator=(const OwnTime &) = delete;
+
+  private:
+    Communicator *communicator_;
+  };
+
   virtual ~Communicator() = default;
 
   virtual uint32_t rank() const = 0;
@@ -102,6 +124,16 @@ public:
   /// as soon as it has been started and those before it are done, to its end, with the time in which it waits
   /// for other ranks. What wait() takes falls into this time, but for the moments in which threads wake up.
   virtual double busySeconds() const = 0;
+
+protected:
+  /// For the engine's thread, to call some times a second while it has nothing to run.
+  void noteOwnTime() {
+    if (ownTimes_.load(std::memory_order_relaxed) > 0)
+      noteProgress();
+  }
+
+private:
+  std::atomic<uint32_t> ownTimes_{0}; ///< that live
 };
 
 } // namespace trainc

@@ -107,6 +107,30 @@ class Failures(RanksTest):
         self.assertIn("error: rank 2 was stopped", err)
         self.assert_survivors_say(err, {0, 1}, "rank 2 failed: it was stopped")
 
+    def test_a_rank_that_waits_for_its_reader_is_waited_for(self):
+        os.mkfifo("pipe")
+        reader = os.open("pipe", os.O_RDWR)  # so that neither end waits for the other to open it
+        self.addCleanup(os.close, reader)
+        process = subprocess.Popen(self.command(self.plan(2, 2), "--steps", FOREVER, "--metrics", "pipe"), stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        time.sleep(9)  # the pipe is full soon
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        while process.poll() is None:
+            os.read(reader, 1 << 16)
+        self.assertIn("stopped by SIGTERM", self.end(process, 1))
+
+    def test_a_rank_that_is_killed_while_it_waits_for_its_reader(self):
+        os.mkfifo("pipe")
+        reader = os.open("pipe", os.O_RDWR)
+        self.addCleanup(os.close, reader)
+        process = subprocess.Popen(self.command(self.plan(2, 2), "--steps", FOREVER, "--metrics", "pipe"), stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        time.sleep(6)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGSTOP)
+        self.assert_survivors_say(self.end(process, 128 + signal.SIGKILL), {1}, "rank 0 failed: it was stopped")
+
     def test_a_job_that_is_stopped_as_a_whole_goes_on(self):
         process, ranks = self.start(self.plan(2, 2))
         for each in [process.pid, *ranks]:

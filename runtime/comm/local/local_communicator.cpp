@@ -8,6 +8,9 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;
 
+/// How often peers hear of a rank that takes its own time; often within any sensible timeout.
+constexpr std::chrono::milliseconds kIdle{100};
+
 } // namespace
 
 Result<std::unique_ptr<Communicator>> LocalCommunicator::create(std::shared_ptr<const SharedMemory> memory,
@@ -73,12 +76,18 @@ uint32_t LocalCommunicator::ranksThatMeet(const Collective &collective) const {
 }
 
 void LocalCommunicator::progressLoop() {
-  for (uint32_t slot = queue_.next(); slot != CollectiveQueue::kStop; slot = queue_.next()) {
-    const Collective &collective = queue_.collective(slot);
+  for (;;) {
+    const std::optional<uint32_t> slot = queue_.nextWithin(kIdle);
+    noteOwnTime();
+    if (!slot)
+      continue;
+    if (*slot == CollectiveQueue::kStop)
+      return;
+    const Collective &collective = queue_.collective(*slot);
     const bool done = collectives_.run(collective);
     if (done)
       bytesSent_.fetch_add(ringBytes(collective, ranksThatMeet(collective)), std::memory_order_relaxed);
-    queue_.finish(slot, done);
+    queue_.finish(*slot, done);
   }
 }
 

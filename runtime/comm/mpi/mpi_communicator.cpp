@@ -88,6 +88,7 @@ Status MpiCommunicator::open() {
 void MpiCommunicator::progressLoop() {
   for (;;) {
     const std::optional<uint32_t> slot = queue_.nextWithin(kIdle);
+    noteOwnTime();
     peers_->service();
     if (!slot)
       continue;

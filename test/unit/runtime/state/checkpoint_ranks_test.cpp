@@ -140,7 +140,7 @@ private:
       barrier_.arrive_and_wait();
       return all;
     };
-    return {.gather = gather, .noteProgress = [] {}};
+    return {.gather = gather};
   }
 
   uint32_t ranks_, shardRanks_;
