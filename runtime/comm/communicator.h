@@ -53,11 +53,6 @@ const char *collectiveName(CollectiveKind kind);
 /// from place 1", "reduce-scatter of 4096 f32 in 3 ranges", "barrier".
 std::string describe(const Collective &collective);
 
-/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of each tensor, twice that for an
-/// all-reduce, rounded down; none for a barrier. Engines that move bytes otherwise count by this convention
-/// too.
-uint64_t ringBytes(const Collective &collective, uint32_t ranks);
-
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
 /// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
 /// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
@@ -96,6 +91,8 @@ public:
   /// allocates the same sizes in the same order; collectives work on such memory only, which peers may read
   /// in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
   virtual Result<std::byte *> allocate(std::string_view name, uint64_t bytes) = 0;
+  /// Bytes of all such memory of this rank.
+  virtual uint64_t allocatedBytes() const = 0;
 
   /// Begins a collective and returns at once; allocates nothing. Sources and destinations belong to the
   /// collective until wait(slot). `slot` is one of those that the communicator was made with, free or waited
@@ -117,7 +114,11 @@ public:
   /// Tells all ranks that this one cannot go on, and why: what they wait for fails.
   virtual void fail(std::string_view reason) = 0;
 
-  /// ringBytes() of the collectives done so far.
+  /// Bytes of tensors that went from rank to rank for this one so far, counted where they are moved: those
+  /// that it sent, or where ranks share memory, those that it read of others'. For N that meet they are, over
+  /// all, N-1 times each tensor, twice that for an all-reduce, as in a ring. A gather or a reduce-scatter
+  /// takes the same of each rank; a broadcast the root alone sends; of an all-reduce a rank has its share, in
+  /// whole cache lines.
   virtual uint64_t bytesSent() const = 0;
 
   /// Seconds in which a collective was under way here so far: each from when this rank's engine takes it up,
