@@ -61,7 +61,7 @@ Status CheckpointWriter::writeShare() {
     wasRead = true;
     readPromise_.set_value();
   };
-  Result<std::vector<BlockChecksum>> checksums = files_.write(folder_.asidePath(state_.step), onRead);
+  Result<std::vector<RangeChecksum>> checksums = files_.write(folder_.asidePath(state_.step), onRead);
   if (!wasRead)
     onRead();
   TRAINC_RETURN_IF_ERROR(checksums.status());
@@ -70,7 +70,7 @@ Status CheckpointWriter::writeShare() {
 }
 
 Status CheckpointWriter::completeShares() {
-  TRAINC_RETURN_IF_ERROR(files_.complete(folder_.asidePath(state_.step), state_, own_));
+  TRAINC_RETURN_IF_ERROR(files_.complete(folder_.asidePath(state_.step), state_, std::move(own_)));
   TRAINC_RETURN_IF_ERROR(folder_.commit(state_.step));
   if (keepLast_ > 0)
     folder_.keepLast(state_.step, keepLast_);
@@ -99,6 +99,11 @@ const Status &CheckpointWriter::endTask() {
   return *task_;
 }
 
+/// This rank's error where another has one; names both, so that each of several ranks is heard.
+Status CheckpointWriter::blame(uint32_t rank, const char *task) const {
+  return failed("rank {}: rank {} could not {}; its own message says why", files_.place().rank, rank, task);
+}
+
 /// Ok where rank 0 is; else its error, or that it has one.
 Status CheckpointWriter::agreeOn(const Status &prepared) const {
   if (alone())
@@ -106,9 +111,7 @@ Status CheckpointWriter::agreeOn(const Status &prepared) const {
   const Result<std::vector<uint8_t>> all = peers_.gather(prepared.ok() ? kDone : kFailed);
   TRAINC_RETURN_IF_ERROR(prepared);
   TRAINC_RETURN_IF_ERROR(all.status());
-  return all->front() == kDone
-             ? Status()
-             : failed("rank 0 could not prepare the checkpoint; its own message says why");
+  return all->front() == kDone ? Status() : blame(0, "prepare the checkpoint");
 }
 
 /// Tells the other ranks how far this one is, and goes on when all have done what they do in this stage.
@@ -116,15 +119,15 @@ void CheckpointWriter::meet() {
   const bool completing = stage_ == Stage::kCompleting;
   const Progress own = !task_ ? kBusy : task_->ok() ? kDone : kFailed;
   const Result<std::vector<uint8_t>> all = peers_.gather(own);
-  // Once rank 0 has given it its name, the checkpoint is there whatever becomes of the others. Before, whoever
-  // has seen it first may have removed the files under this rank's hands.
+  // Once rank 0 has given it its name, the checkpoint is there whatever becomes of the others. Before,
+  // whoever has seen it first may have removed the files under this rank's hands.
   if (!all.ok())
     return settle(completing && completes() ? endTask() : all.status());
   if (own == kFailed)
     return settle(*task_);
   if (const auto other = std::ranges::find(*all, kFailed); other != all->end())
-    return settle(failed("rank {} could not {}; its own message says why", other - all->begin(),
-                         completing ? "complete the checkpoint" : "write its share"));
+    return settle(blame(static_cast<uint32_t>(other - all->begin()),
+                        completing ? "complete the checkpoint" : "write its share"));
   if (std::ranges::find(*all, kBusy) != all->end())
     return;
   if (completing)

@@ -62,6 +62,7 @@ private:
   Status writeAlone();
   Status completeShares();
   const Status &endTask();
+  Status blame(uint32_t rank, const char *task) const;
   Status agreeOn(const Status &prepared) const;
   void meet();
   void settle(const Status &outcome);
@@ -72,7 +73,7 @@ private:
   CheckpointPeers peers_;
   Stage stage_ = Stage::kNone;
   TrainerState state_;             ///< of the checkpoint
-  std::vector<BlockChecksum> own_; ///< of this rank's share
+  std::vector<RangeChecksum> own_; ///< of this rank's share
   std::optional<Status> task_;     ///< how what this rank does in this stage went; empty while it is at it
   Status outcome_;
   std::promise<void> readPromise_;
