@@ -48,15 +48,22 @@ Status TrainLoop::runSteps() {
   }
   const fb::Training &training = *parts_.executor.plan().training();
   const uint64_t samples = parts_.dataset.samples();
-  Loader loader(parts_.dataset,
-                position_.shuffle ? SampleOrder::shuffled(samples, position_.seed)
-                                  : SampleOrder::sequential(samples),
-                {.microBatch = training.micro_batch(),
-                 .accumulate = training.accumulate(),
-                 .rank = parts_.executor.rank(),
-                 .ranks = parts_.executor.plan().ranks(),
-                 .firstStep = position_.step,
-                 .firstPosition = position_.samples});
+  std::optional<Loader> loader(std::in_place, parts_.dataset,
+                               position_.shuffle ? SampleOrder::shuffled(samples, position_.seed)
+                                                 : SampleOrder::sequential(samples),
+                               LoaderOptions{.microBatch = training.micro_batch(),
+                                             .accumulate = training.accumulate(),
+                                             .rank = parts_.executor.rank(),
+                                             .ranks = parts_.executor.plan().ranks(),
+                                             .firstStep = position_.step,
+                                             .firstPosition = position_.samples});
+  const Status status = runSteps(*loader);
+  const auto time = ownTime();
+  loader.reset(); // waits for what it reads ahead
+  return status;
+}
+
+Status TrainLoop::runSteps(Loader &loader) {
   if (parts_.secondsSinceStart)
     startSeconds_ = parts_.secondsSinceStart();
   while (!stopped_ && position_.step < options_.steps) {

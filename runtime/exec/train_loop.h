@@ -57,6 +57,7 @@ public:
 
 private:
   Status runSteps();
+  Status runSteps(Loader &loader);
   /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;

@@ -259,14 +259,20 @@ class Checkpoints(RanksTest):
 
 
 class Launchers(RanksTest):
-    def as_torchrun(self, ranks, plans, *args, port="29511"):
-        """Starts a process for each rank; standard error and exit code of each."""
+    def start_as_torchrun(self, ranks, plans, *args, port="29511"):
+        """A process for each rank."""
         processes = []
         for rank in range(ranks):
             environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks),
                                MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
             command = [TRAINRUN, plans[rank], "--data", self.tokens, *map(str, args)]
             processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+            self.addCleanup(processes[-1].kill)
+        return processes
+
+    def as_torchrun(self, ranks, plans, *args, port="29511"):
+        """Standard error and exit code of each rank."""
+        processes = self.start_as_torchrun(ranks, plans, *args, port=port)
         return [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in processes]
 
     def test_torchrun(self):
@@ -275,6 +281,17 @@ class Launchers(RanksTest):
         for err, code in self.as_torchrun(3, [plan] * 3, "--steps", 5, "--checkpoint-dir", "joined"):
             self.assertEqual(code, 0, err)
         self.assert_same_folder("forked/step-00000005", "joined/step-00000005")
+
+    def test_a_rank_that_hangs_for_as_long_as_asked(self):
+        processes = self.start_as_torchrun(2, [self.plan(2, 2)] * 2, "--steps", FOREVER, "--metrics", "running.jsonl", "--comm-timeout", 2)
+        deadline = time.monotonic() + 30
+        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
+            self.assertLess(time.monotonic(), deadline, "the run does not begin")
+            time.sleep(0.01)
+        processes[1].send_signal(signal.SIGSTOP)
+        self.assertIn("rank 1 failed: it did not arrive within 2 s", processes[0].communicate(timeout=10)[1].decode())
+        processes[1].kill()
+        processes[1].communicate()
 
     def test_a_plan_that_differs_on_one_rank(self):
         plans = [self.plan(3), self.plan(3, 3), self.plan(3)]
