@@ -40,11 +40,6 @@ bool CollectiveQueue::anyInFlight() const {
 
 void CollectiveQueue::stop() { put(kStop); }
 
-uint32_t CollectiveQueue::next() {
-  waiting_.acquire();
-  return take();
-}
-
 std::optional<uint32_t> CollectiveQueue::nextWithin(std::chrono::milliseconds time) {
   if (!waiting_.try_acquire_for(time))
     return std::nullopt;

@@ -29,16 +29,14 @@ public:
   std::string describe(uint32_t slot) const;
   /// Whether a collective has not ended.
   bool anyInFlight() const;
-  /// Lets next() return kStop once it has returned all that was started.
+  /// Lets nextWithin() return kStop once it has returned all that was started.
   void stop();
 
   static constexpr uint32_t kStop = ~uint32_t{0};
-  /// The next slot to run, or kStop; waits for it.
-  uint32_t next();
-  /// The same, or nothing where none was started within the time.
+  /// The next slot to run, or kStop; nothing where none was started within the time.
   std::optional<uint32_t> nextWithin(std::chrono::milliseconds time);
   const Collective &collective(uint32_t slot) const { return slots_[slot].collective; }
-  /// Ends the wait for a slot that next() returned.
+  /// Ends the wait for a slot that nextWithin() returned.
   void finish(uint32_t slot, bool done);
   /// Seconds between the two, of all slots; for any thread.
   double busySeconds() const { return busySeconds_.load(std::memory_order_relaxed); }

@@ -4,6 +4,7 @@
 #include "runtime/base/status.h"
 #include "runtime/schema/plan_generated.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -50,11 +51,6 @@ const char *collectiveName(CollectiveKind kind);
 /// 4096 f32 in 3 ranges", "barrier".
 std::string describe(const Collective &collective);
 
-/// Bytes that a rank of a ring of `ranks` sends: (ranks-1)/ranks of each tensor, twice that for an
-/// all-reduce, rounded down; none for a barrier. Engines that move bytes otherwise count by this convention
-/// too.
-uint64_t ringBytes(const Collective &collective, uint32_t ranks);
-
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
 /// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
 /// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
@@ -63,6 +59,27 @@ uint64_t ringBytes(const Collective &collective, uint32_t ranks);
 /// fail() apart: one thread drives a communicator.
 class Communicator {
 public:
+  /// While one lives, this rank waits for, or works at, what is its own: its disk, a reader of its output.
+  /// However long that takes, peers wait; the engine's thread tells them that the rank lives, so one that is
+  /// stopped or has ended counts as dead all the same. They may nest.
+  class [[nodiscard]] OwnTime {
+  public:
+    /// `communicator` may be null: there are no peers.
+    explicit OwnTime(Communicator *communicator) : communicator_(communicator) {
+      if (communicator_)
+        communicator_->ownTimes_.fetch_add(1, std::memory_order_relaxed);
+    }
+    ~OwnTime() {
+      if (communicator_)
+        communicator_->ownTimes_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    OwnTime(const OwnTime &) = delete;
+    OwnTime &operator=(const OwnTime &) = delete;
+
+  private:
+    Communicator *communicator_;
+  };
+
   virtual ~Communicator() = default;
 
   virtual uint32_t rank() const = 0;
@@ -72,6 +89,8 @@ public:
   /// allocates the same sizes in the same order; collectives work on such memory only, which peers may read
   /// in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
   virtual Result<std::byte *> allocate(std::string_view name, uint64_t bytes) = 0;
+  /// Bytes of all such memory of this rank.
+  virtual uint64_t allocatedBytes() const = 0;
 
   /// Begins a collective and returns at once; allocates nothing. Sources and destinations belong to the
   /// collective until wait(slot). `slot` is one of those that the communicator was made with, free or waited
@@ -93,13 +112,27 @@ public:
   /// Tells all ranks that this one cannot go on, and why: what they wait for fails.
   virtual void fail(std::string_view reason) = 0;
 
-  /// ringBytes() of the collectives done so far.
+  /// Bytes of tensors that went from rank to rank for this one so far, counted where they are moved: those
+  /// that it sent, or where ranks share memory, those that it read of others'. For N that meet they are, over
+  /// all, N-1 times each tensor, twice that for an all-reduce, as in a ring. A gather or a reduce-scatter
+  /// takes the same of each rank; a broadcast the root alone sends; of an all-reduce a rank has its share, in
+  /// whole cache lines.
   virtual uint64_t bytesSent() const = 0;
 
   /// Seconds in which a collective was under way here so far: each from when this rank's engine takes it up,
   /// as soon as it has been started and those before it are done, to its end, with the time in which it waits
   /// for other ranks. What wait() takes falls into this time, but for the moments in which threads wake up.
   virtual double busySeconds() const = 0;
+
+protected:
+  /// For the engine's thread, to call some times a second while it has nothing to run.
+  void noteOwnTime() {
+    if (ownTimes_.load(std::memory_order_relaxed) > 0)
+      noteProgress();
+  }
+
+private:
+  std::atomic<uint32_t> ownTimes_{0}; ///< that live
 };
 
 } // namespace trainc

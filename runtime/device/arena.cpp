@@ -39,15 +39,24 @@ Result<ArenaMapping> ArenaMapping::create(std::string_view name, uint64_t bytes,
   if (usable > 0)
     madvise(data, usable, MADV_HUGEPAGE); // a hint: without it the arena only faults more often
   arena.data_ = data;
+  arena.bytes_ = bytes;
   return arena;
 }
 
 ArenaMapping::ArenaMapping(ArenaMapping &&other) noexcept
-    : base_(std::exchange(other.base_, nullptr)), reserved_(other.reserved_), data_(other.data_) {}
+    : base_(std::exchange(other.base_, nullptr)), reserved_(other.reserved_), data_(other.data_),
+      bytes_(other.bytes_) {}
 
 ArenaMapping::~ArenaMapping() {
   if (base_)
     munmap(base_, reserved_);
+}
+
+uint64_t bytesOf(std::span<const ArenaMapping> arenas) {
+  uint64_t bytes = 0;
+  for (const ArenaMapping &arena : arenas)
+    bytes += arena.bytes();
+  return bytes;
 }
 
 } // namespace trainc

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace trainc {
@@ -21,6 +22,7 @@ public:
   ~ArenaMapping();
 
   std::byte *data() const { return data_; }
+  uint64_t bytes() const { return bytes_; }
 
 private:
   ArenaMapping() = default;
@@ -28,6 +30,10 @@ private:
   void *base_ = nullptr;
   uint64_t reserved_ = 0;
   std::byte *data_ = nullptr;
+  uint64_t bytes_ = 0; ///< that may be touched; the rest of their last page is not counted
 };
+
+/// Of all of them together.
+uint64_t bytesOf(std::span<const ArenaMapping> arenas);
 
 } // namespace trainc

@@ -29,6 +29,8 @@ public:
   /// Allocates `bytes` of zeroed memory, 64-byte aligned, that lives as long as the device. The result may be
   /// addressed by the host. Fails (kFailed) when there is no such amount of memory.
   virtual Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) = 0;
+  /// Bytes of all arenas that it holds.
+  virtual uint64_t allocatedBytes() const = 0;
 
   /// Loads the plan's kernels; launch() then takes indices into plan.kernels. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.

@@ -74,6 +74,7 @@ std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
 }
 
 Status Evaluator::feed(uint64_t batch) {
+  const auto ownTime = executor_.peers().ownTime();
   const std::span<const uint64_t> indices = batchSamples(batch);
   for (const InputView &input : executor_.inputs(kEval)) {
     const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));

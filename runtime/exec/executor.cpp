@@ -61,6 +61,7 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
 
 /// Where there are peers they read the arenas, so the memory is the communicator's.
 Status Executor::allocateArenas() {
+  const uint64_t before = allocatedBytes();
   std::vector<std::byte *> arenas;
   for (const fb::Arena *arena : *plan_.arenas()) {
     const std::string_view name = view(arena->name());
@@ -68,6 +69,7 @@ Status Executor::allocateArenas() {
                                                                : device_.allocateArena(name, arena->bytes()));
     arenas.push_back(address);
   }
+  peakBytes_ = allocatedBytes() - before;
   for (const fb::Buffer *buffer : *plan_.buffers())
     buffers_.push_back(arenas[buffer->arena()] + buffer->offset());
   return {};
@@ -177,13 +179,6 @@ std::span<const InputView> Executor::inputs(std::string_view entry) const {
 
 std::span<std::byte> Executor::buffer(uint32_t index) const {
   return {buffers_[index], plan_.buffers()->Get(index)->bytes()};
-}
-
-uint64_t Executor::peakBytes() const {
-  uint64_t bytes = 0;
-  for (const fb::Arena *arena : *plan_.arenas())
-    bytes += arena->bytes();
-  return bytes;
 }
 
 std::array<uint64_t, 7> Executor::bytesByRole() const { return memoryByRole(plan_); }

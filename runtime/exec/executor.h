@@ -99,8 +99,9 @@ public:
   /// Any buffer of the plan, e.g. Generation.logits.
   std::span<std::byte> buffer(uint32_t index) const;
 
-  /// Bytes allocated for arenas; equals the compile report's peak.
-  uint64_t peakBytes() const;
+  /// By how many bytes the device's memory, or with peers the communicator's, has grown for the arenas;
+  /// equals the compile report's peak.
+  uint64_t peakBytes() const { return peakBytes_; }
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
   /// Seconds that entries have waited for collectives so far: communication that nothing hides.
@@ -108,7 +109,7 @@ public:
   /// Seconds in which a collective was under way, hidden behind computation or waited for; see
   /// Communicator::busySeconds().
   double communicationSeconds() const { return communicator_ ? communicator_->busySeconds() : 0; }
-  /// Bytes that this rank has sent in collectives so far; see ringBytes().
+  /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
   /// What was measured so far; empty unless options.profile was set.
   std::vector<ProfileRow> profile() const;
@@ -125,6 +126,9 @@ private:
         issuer_(plan, device, communicator) {}
   Status checkRanks() const;
   Status allocateArenas();
+  uint64_t allocatedBytes() const {
+    return communicator_ ? communicator_->allocatedBytes() : device_.allocatedBytes();
+  }
   void bindInterface();
   StateView bindState(const fb::State &state) const;
   Status issueAll(const Program &program);
@@ -139,6 +143,7 @@ private:
   Peers peers_;
   Issuer issuer_;
   bool broken_ = false;
+  uint64_t peakBytes_ = 0;
   std::vector<std::byte *> buffers_; ///< addresses, by index
   std::vector<Program> programs_;
   std::vector<StateView> states_;

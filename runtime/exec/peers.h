@@ -29,6 +29,9 @@ public:
   /// Whether a gather() has failed; the group stays so.
   bool broken() const { return broken_; }
 
+  /// While what it returns lives, this rank waits for what is its own; see Communicator::OwnTime.
+  Communicator::OwnTime ownTime() const { return Communicator::OwnTime(communicator_); }
+
   /// Every rank's value, in the ranks' order; valid until the next call. Fails as Communicator::wait() does.
   template <typename T> Result<std::span<const T>> gather(const T &value) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kValueBytes);

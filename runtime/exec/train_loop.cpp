@@ -27,11 +27,11 @@ TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
 
 Status TrainLoop::run() {
   if (parts_.checkpoints)
-    parts_.executor.onStateWrite([this] { parts_.checkpoints->waitUntilRead(); });
+    parts_.executor.onStateWrite([this] { waitUntilRead(); });
   const Status status = runSteps();
-  if (!parts_.executor.broken())
-    saveProgress();
-  const Status checkpointStatus = finishCheckpoint();
+  const auto time = ownTime();
+  const Status saved = parts_.executor.broken() ? Status() : saveProgress();
+  const Status checkpointStatus = saved.ok() ? finishCheckpoint() : saved;
   parts_.executor.onStateWrite({});
   parts_.log.endProgress();
   if (!status.ok() && !checkpointStatus.ok())
@@ -41,38 +41,50 @@ Status TrainLoop::run() {
 
 Status TrainLoop::runSteps() {
   if (position_.step >= options_.steps) {
+    const auto time = ownTime();
     parts_.log.info("the training is complete: step {} of {} is done; give a larger --steps to go on",
                     position_.step, options_.steps);
     return parts_.evaluator ? evaluate() : Status();
   }
   const fb::Training &training = *parts_.executor.plan().training();
   const uint64_t samples = parts_.dataset.samples();
-  Loader loader(parts_.dataset,
-                position_.shuffle ? SampleOrder::shuffled(samples, position_.seed)
-                                  : SampleOrder::sequential(samples),
-                {.microBatch = training.micro_batch(),
-                 .accumulate = training.accumulate(),
-                 .rank = parts_.executor.rank(),
-                 .ranks = parts_.executor.plan().ranks(),
-                 .firstStep = position_.step,
-                 .firstPosition = position_.samples});
+  std::optional<Loader> loader(std::in_place, parts_.dataset,
+                               position_.shuffle ? SampleOrder::shuffled(samples, position_.seed)
+                                                 : SampleOrder::sequential(samples),
+                               LoaderOptions{.microBatch = training.micro_batch(),
+                                             .accumulate = training.accumulate(),
+                                             .rank = parts_.executor.rank(),
+                                             .ranks = parts_.executor.plan().ranks(),
+                                             .firstStep = position_.step,
+                                             .firstPosition = position_.samples});
+  const Status status = runSteps(*loader);
+  const auto time = ownTime();
+  loader.reset(); // waits for what it reads ahead
+  return status;
+}
+
+Status TrainLoop::runSteps(Loader &loader) {
   if (parts_.secondsSinceStart)
     startSeconds_ = parts_.secondsSinceStart();
   while (!stopped_ && position_.step < options_.steps) {
     TRAINC_RETURN_IF_ERROR(runStep(loader));
     if (stopped_)
       break;
-    if (parts_.checkpoints)
-      parts_.checkpoints->advance();
+    TRAINC_RETURN_IF_ERROR(advanceCheckpoint());
     const bool last = position_.step == options_.steps;
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
     // Before the evaluation, which takes its time and may fail.
     if (last || due(options_.checkpointEvery))
-      saveProgress();
+      TRAINC_RETURN_IF_ERROR(saveProgress());
     if (parts_.evaluator && (last || due(options_.evalEvery)))
       TRAINC_RETURN_IF_ERROR(evaluate());
   }
   return {};
+}
+
+Result<StepBatch> TrainLoop::nextBatch(Loader &loader) const {
+  const auto time = ownTime();
+  return loader.next(position_.step);
 }
 
 Status TrainLoop::agreeOnStep(const Status &batch) {
@@ -86,7 +98,7 @@ Status TrainLoop::agreeOnStep(const Status &batch) {
 
 Status TrainLoop::runStep(Loader &loader) {
   const double begin = steadySeconds();
-  const Result<StepBatch> batch = loader.next(position_.step);
+  const Result<StepBatch> batch = nextBatch(loader);
   TRAINC_RETURN_IF_ERROR(agreeOnStep(batch.status()));
   if (stopped_)
     return {};
@@ -95,12 +107,6 @@ Status TrainLoop::runStep(Loader &loader) {
                             static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
   TRAINC_ASSIGN_OR_RETURN(const StepResult result, runner_.run(scalars, *batch));
   report(scalars, result, steadySeconds() - begin);
-  if (!warnedOfNoTargets_ && parts_.executor.scalar<float>("targets") == 0.0F) {
-    warnedOfNoTargets_ = true;
-    parts_.log.warning("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
-                       "later steps like it are not mentioned",
-                       scalars.step + 1, samplesPerStep_);
-  }
   TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, *batch));
   position_.step += 1;
   position_.samples += samplesPerStep_;
@@ -115,13 +121,15 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
                   scalars.step + 1, result.loss, result.gradNorm);
   if (options_.skipNonFinite) {
+    const auto time = ownTime();
     parts_.log.warning("{}", what);
     return {};
   }
   // The replay may write to the states.
-  saveProgress();
+  if (const Status saved = saveProgress(); !saved.ok())
+    parts_.log.warning("{}", saved.message());
   if (parts_.checkpoints)
-    parts_.checkpoints->waitUntilRead();
+    waitUntilRead();
   TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
   return failed(
       "{}. {}\nLower the learning rate or look at the data of this step; --on-nonfinite=skip goes on without "
@@ -132,6 +140,7 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
 }
 
 void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {
+  const auto time = ownTime();
   StepMetrics metrics;
   metrics.step = scalars.step + 1;
   metrics.loss = result.loss;
@@ -151,6 +160,18 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
   progress_.update(metrics, steadySeconds() - startedAt_);
   writeMetrics(metrics);
+  if (warnedOfNoTargets_ || parts_.executor.scalar<float>("targets") != 0.0F)
+    return;
+  warnedOfNoTargets_ = true;
+  parts_.log.warning("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
+                     "later steps like it are not mentioned",
+                     scalars.step + 1, samplesPerStep_);
+}
+
+void TrainLoop::report(const EvalResult &result, double seconds) {
+  const auto time = ownTime();
+  parts_.log.info("step {}: {}", position_.step, describe(result, seconds, 4));
+  writeMetrics(EvalMetrics{position_.step, result.loss, result.perplexity, result.samples, seconds});
 }
 
 /// A metrics file that cannot be written, say on a full disk, does not end the run.
@@ -174,26 +195,47 @@ Status TrainLoop::evaluate() {
     stopped_ = true;
     return {};
   }
-  const double seconds = steadySeconds() - begin;
-  parts_.log.info("step {}: {}", position_.step, describe(*result, seconds, 4));
-  writeMetrics(EvalMetrics{position_.step, result->loss, result->perplexity, result->samples, seconds});
+  report(*result, steadySeconds() - begin);
   return {};
 }
 
-void TrainLoop::saveProgress() {
+Status TrainLoop::saveProgress() {
   if (!parts_.checkpoints || checkpointStep_ == position_.step)
-    return;
-  // A failure that is not the last one does not end the run: the disk may be emptied before the next
-  // checkpoint.
-  if (const Status status = finishCheckpoint(); !status.ok())
-    parts_.log.warning("{}", status.message());
+    return {};
+  const auto time = ownTime();
+  TRAINC_RETURN_IF_ERROR(endCheckpoint());
   checkpointStep_ = position_.step;
   parts_.checkpoints->start(position_);
+  return {};
+}
+
+Status TrainLoop::advanceCheckpoint() {
+  if (!parts_.checkpoints)
+    return {};
+  const auto time = ownTime();
+  parts_.checkpoints->advance();
+  return parts_.checkpoints->settled() ? endCheckpoint() : Status();
+}
+
+/// Whoever watches a run of one rank can empty its disk before the next checkpoint; of many ranks, the one
+/// that cannot write would be found too late.
+Status TrainLoop::endCheckpoint() {
+  const Status status = finishCheckpoint();
+  if (status.ok() || parts_.executor.plan().ranks() > 1)
+    return status;
+  parts_.log.warning("{}", status.message());
+  return {};
+}
+
+void TrainLoop::waitUntilRead() const {
+  const auto time = ownTime();
+  parts_.checkpoints->waitUntilRead();
 }
 
 Status TrainLoop::finishCheckpoint() {
   if (!parts_.checkpoints || !parts_.checkpoints->pending())
     return {};
+  const auto time = ownTime();
   TRAINC_RETURN_IF_ERROR(parts_.checkpoints->wait());
   parts_.log.info("checkpoint {}", parts_.checkpoints->folder().pathOf(checkpointStep_).string());
   return {};

@@ -57,18 +57,32 @@ public:
 
 private:
   Status runSteps();
+  Status runSteps(Loader &loader);
   /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
+  Result<StepBatch> nextBatch(Loader &loader) const;
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
+  void report(const EvalResult &result, double seconds);
   Status evaluate();
-  /// Begins to write a checkpoint, unless this run has begun or loaded that of its position already.
-  void saveProgress();
+  /// Begins to write a checkpoint, unless this run has begun or loaded that of its position already. Fails
+  /// as endCheckpoint() does.
+  Status saveProgress();
+  /// Lets the ranks agree on how far they are with the checkpoint being written. Fails as endCheckpoint()
+  /// does.
+  Status advanceCheckpoint();
+  /// Waits for the checkpoint being written, if any, which is not the last one. Fails where it could not be
+  /// written and the run is one of several ranks, which ends all of them.
+  Status endCheckpoint();
   /// Waits for the checkpoint being written, if any.
   Status finishCheckpoint();
+  /// Waits until the checkpoint being written has read the states.
+  void waitUntilRead() const;
   template <typename Metrics> void writeMetrics(const Metrics &metrics);
   /// Agrees with all ranks on whether the next step is run, for which this one has got `batch`.
   Status agreeOnStep(const Status &batch);
+  /// For what this rank waits for without the others: data, whoever reads its messages, its disk.
+  Communicator::OwnTime ownTime() const { return parts_.executor.peers().ownTime(); }
   bool wantsToStop() const { return parts_.stopRequested && parts_.stopRequested(); }
   double flopsPerStep() const;
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace trainc {
 
@@ -41,13 +42,48 @@ Result<FileChecksums> writeText(const std::filesystem::path &path, const std::st
   return FileChecksums{.bytes = text.size(), .header = xxh3(bytesOf(text))};
 }
 
+/// The first of the ranges, in their order, that lie in the block.
+std::span<const RangeChecksum> takeRanges(std::span<const RangeChecksum> &ranges, uint64_t file,
+                                          uint64_t tensor, ByteRange block) {
+  const auto end = std::ranges::find_if_not(ranges, [&](const RangeChecksum &each) {
+    return each.file == file && each.tensor == tensor && each.begin < block.end;
+  });
+  const auto taken = std::span(ranges.begin(), end);
+  ranges = ranges.subspan(taken.size());
+  return taken;
+}
+
+/// Whether the ranges, in their order, are all bytes of the block, each once.
+bool areWhole(std::span<const RangeChecksum> ranges, ByteRange block) {
+  uint64_t at = block.begin;
+  for (const RangeChecksum &each : ranges) {
+    if (each.begin != at)
+      return false;
+    at = each.end;
+  }
+  return at == block.end;
+}
+
+/// The checksum of a block that several ranks have written, once what each wrote is found there. The
+/// tensor begins at `offset`.
+Result<uint64_t> readBack(const DurableFile &file, uint64_t offset, std::span<const RangeChecksum> ranges) {
+  const uint64_t begin = ranges.front().begin;
+  std::vector<std::byte> block(ranges.back().end - begin);
+  TRAINC_RETURN_IF_ERROR(file.read(offset + begin, block));
+  for (const RangeChecksum &each : ranges)
+    if (xxh3(std::span(block).subspan(each.begin - begin, each.end - each.begin)) != each.checksum)
+      return failed("{}: bytes {} to {} are not what was written; is the disk damaged?", file.path().string(),
+                    offset + each.begin, offset + each.end);
+  return xxh3(block);
+}
+
 /// The checksums that a rank has left; the file is then removed.
-Result<std::vector<BlockChecksum>> takePart(const std::filesystem::path &path) {
+Result<std::vector<RangeChecksum>> takePart(const std::filesystem::path &path) {
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
-  if (text.size() % sizeof(BlockChecksum) != 0)
-    return failed("{}: expected records of {} bytes, found {} bytes", path.string(), sizeof(BlockChecksum),
+  if (text.size() % sizeof(RangeChecksum) != 0)
+    return failed("{}: expected records of {} bytes, found {} bytes", path.string(), sizeof(RangeChecksum),
                   text.size());
-  std::vector<BlockChecksum> checksums(text.size() / sizeof(BlockChecksum));
+  std::vector<RangeChecksum> checksums(text.size() / sizeof(RangeChecksum));
   if (!checksums.empty())
     std::memcpy(checksums.data(), text.data(), text.size());
   std::error_code error;
@@ -71,9 +107,9 @@ Status CheckpointFiles::create(const std::filesystem::path &folder) const {
   return {};
 }
 
-Result<std::vector<BlockChecksum>> CheckpointFiles::write(const std::filesystem::path &folder,
+Result<std::vector<RangeChecksum>> CheckpointFiles::write(const std::filesystem::path &folder,
                                                           const std::function<void()> &onRead) const {
-  std::vector<BlockChecksum> checksums;
+  std::vector<RangeChecksum> checksums;
   std::vector<DurableFile> open;
   for (uint64_t index = 0; index < files_.size(); ++index) {
     Result<DurableFile> file = DurableFile::open(folder / files_[index].name);
@@ -92,39 +128,33 @@ Result<std::vector<BlockChecksum>> CheckpointFiles::write(const std::filesystem:
   return checksums;
 }
 
-/// Writes this rank's share of a file, and adds the checksums of whole blocks.
+/// Writes this rank's share of a file, and adds the checksums of blocks, or of what it wrote of them.
 Status CheckpointFiles::writeFile(DurableFile &file, uint64_t index,
-                                  std::vector<BlockChecksum> &checksums) const {
+                                  std::vector<RangeChecksum> &checksums) const {
   const File &about = files_[index];
   for (uint64_t i = 0; i < about.tensors.size(); ++i) {
     const StateTensor &tensor = about.tensors[i];
     const uint64_t whole = tensorBytes(tensor);
     const ByteRange share = shareToWrite(tensor, i, place_);
     for (uint64_t begin = share.begin, end = 0; begin < share.end; begin = end) {
-      const uint64_t block = begin / kChecksumBlockBytes;
-      const ByteRange range = blockRange(block, whole);
-      end = std::min(range.end, share.end);
+      end = std::min(blockRange(begin / kChecksumBlockBytes, whole).end, share.end);
       const auto bytes = tensor.bytes.subspan(begin - tensor.firstByte, end - begin);
       TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum,
                               writeHashed(file, about.layout.offsets[i] + begin, bytes));
-      if (begin == range.begin && end == range.end)
-        checksums.push_back({index, i, block, checksum});
+      checksums.push_back({index, i, begin, end, checksum});
     }
   }
   return {};
 }
 
 Status CheckpointFiles::complete(const std::filesystem::path &folder, TrainerState state,
-                                 const std::vector<BlockChecksum> &own) const {
-  std::array<Table, 2> tables;
-  for (uint64_t i = 0; i < files_.size(); ++i)
-    for (const StateTensor &tensor : files_[i].tensors)
-      tables[i].emplace_back(blockCount(tensorBytes(tensor), kChecksumBlockBytes));
-  for (const BlockChecksum &each : own)
-    tables[each.file][each.tensor][each.block] = each.checksum;
-  TRAINC_RETURN_IF_ERROR(collect(folder, tables));
+                                 std::vector<RangeChecksum> own) const {
+  TRAINC_RETURN_IF_ERROR(collect(folder, own));
+  std::ranges::sort(own, {},
+                    [](const RangeChecksum &each) { return std::tuple(each.file, each.tensor, each.begin); });
+  Ranges written = own;
   for (uint64_t i = 0; i < files_.size(); ++i) {
-    TRAINC_ASSIGN_OR_RETURN(state.files[files_[i].name], checksumsOf(folder, files_[i], tables[i]));
+    TRAINC_ASSIGN_OR_RETURN(state.files[files_[i].name], checksumsOf(folder, i, written));
   }
   for (const auto &[name, text] : contents_.exports) {
     TRAINC_ASSIGN_OR_RETURN(state.files[name], writeText(folder / name, text));
@@ -132,41 +162,53 @@ Status CheckpointFiles::complete(const std::filesystem::path &folder, TrainerSta
   return writeText(folder / kTrainerStateFile, state.toJson()).status();
 }
 
-/// Takes what the other ranks have left.
-Status CheckpointFiles::collect(const std::filesystem::path &folder, std::array<Table, 2> &tables) const {
+/// Adds what the other ranks have left.
+Status CheckpointFiles::collect(const std::filesystem::path &folder,
+                                std::vector<RangeChecksum> &checksums) const {
   for (uint32_t rank = 1; rank < place_.ranks; ++rank) {
     const std::filesystem::path path = partPath(folder, rank);
-    TRAINC_ASSIGN_OR_RETURN(const std::vector<BlockChecksum> checksums, takePart(path));
-    for (const BlockChecksum &each : checksums) {
-      if (each.file >= tables.size() || each.tensor >= tables[each.file].size() ||
-          each.block >= tables[each.file][each.tensor].size())
-        return failed("{}: names a block that no tensor has; does rank {} write to the same folder?",
-                      path.string(), rank);
-      tables[each.file][each.tensor][each.block] = each.checksum;
-    }
+    TRAINC_ASSIGN_OR_RETURN(const std::vector<RangeChecksum> part, takePart(path));
+    if (!std::ranges::all_of(part, [this](const RangeChecksum &each) { return isOfBlock(each); }))
+      return failed(
+          "{}: names bytes that are of no block of a tensor; does rank {} write to the same folder?",
+          path.string(), rank);
+    checksums.insert(checksums.end(), part.begin(), part.end());
   }
   return {};
 }
 
-/// Blocks whose checksum is not known yet are read back.
-Result<FileChecksums> CheckpointFiles::checksumsOf(const std::filesystem::path &folder, const File &file,
-                                                   Table &table) const {
-  FileChecksums result{.bytes = file.layout.bytes, .header = xxh3(bytesOf(file.layout.header))};
-  TRAINC_ASSIGN_OR_RETURN(DurableFile written, DurableFile::open(folder / file.name));
-  std::vector<std::byte> block(kChecksumBlockBytes);
-  for (uint64_t i = 0; i < table.size(); ++i) {
-    std::vector<uint64_t> &checksums = result.tensors[file.tensors[i].name];
-    for (uint64_t j = 0; j < table[i].size(); ++j) {
-      if (!table[i][j]) {
-        const ByteRange range = blockRange(j, tensorBytes(file.tensors[i]));
-        const auto bytes = std::span(block).first(range.end - range.begin);
-        TRAINC_RETURN_IF_ERROR(written.read(file.layout.offsets[i] + range.begin, bytes));
-        table[i][j] = xxh3(bytes);
+bool CheckpointFiles::isOfBlock(const RangeChecksum &range) const {
+  if (range.file >= files_.size() || range.tensor >= files_[range.file].tensors.size())
+    return false;
+  const uint64_t whole = tensorBytes(files_[range.file].tensors[range.tensor]);
+  return range.begin < range.end && range.end <= whole &&
+         range.end <= blockRange(range.begin / kChecksumBlockBytes, whole).end;
+}
+
+/// Takes the file's ranges, which are the first.
+Result<FileChecksums> CheckpointFiles::checksumsOf(const std::filesystem::path &folder, uint64_t index,
+                                                   Ranges &written) const {
+  const File &about = files_[index];
+  FileChecksums result{.bytes = about.layout.bytes, .header = xxh3(bytesOf(about.layout.header))};
+  TRAINC_ASSIGN_OR_RETURN(DurableFile file, DurableFile::open(folder / about.name));
+  for (uint64_t i = 0; i < about.tensors.size(); ++i) {
+    const StateTensor &tensor = about.tensors[i];
+    std::vector<uint64_t> &checksums = result.tensors[tensor.name];
+    for (uint64_t j = 0; j < blockCount(tensorBytes(tensor), kChecksumBlockBytes); ++j) {
+      const ByteRange block = blockRange(j, tensorBytes(tensor));
+      const Ranges ranges = takeRanges(written, index, i, block);
+      if (!areWhole(ranges, block))
+        return failed("{}: of bytes {} to {} of tensor '{}', ranks have not written each once",
+                      (folder / about.name).string(), block.begin, block.end, tensor.name);
+      if (ranges.size() == 1) {
+        checksums.push_back(ranges.front().checksum);
+        continue;
       }
-      checksums.push_back(*table[i][j]);
+      TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum, readBack(file, about.layout.offsets[i], ranges));
+      checksums.push_back(checksum);
     }
   }
-  TRAINC_RETURN_IF_ERROR(written.close()); // the header
+  TRAINC_RETURN_IF_ERROR(file.close()); // the header
   return result;
 }
 

@@ -9,7 +9,7 @@
 
 #include <array>
 #include <functional>
-#include <optional>
+#include <span>
 #include <utility>
 
 namespace trainc {
@@ -25,9 +25,10 @@ struct CheckpointContents {
   std::vector<std::pair<std::string, std::string>> exports; ///< file name and text, e.g. config.json
 };
 
-/// The checksum of one block of a tensor.
-struct BlockChecksum {
-  uint64_t file, tensor, block; ///< numbers
+/// The checksum of bytes that a rank has written: of all of a block of a tensor, or of its share of one.
+struct RangeChecksum {
+  uint64_t file, tensor; ///< numbers
+  uint64_t begin, end;   ///< in the tensor
   uint64_t checksum;
 };
 
@@ -48,14 +49,14 @@ public:
   /// Makes the safetensors files in `folder` at full size.
   Status create(const std::filesystem::path &folder) const;
   /// Writes this rank's share; on disk when it returns. Calls `onRead` as soon as the tensors may change
-  /// again. Returns the checksums of the blocks that are all this rank's; other ranks than 0 leave them in
-  /// the folder.
-  Result<std::vector<BlockChecksum>> write(const std::filesystem::path &folder,
+  /// again. Returns the checksums of what it wrote; other ranks than 0 leave them in the folder.
+  Result<std::vector<RangeChecksum>> write(const std::filesystem::path &folder,
                                            const std::function<void()> &onRead) const;
   /// Adds the rest, and the trainer state with the checksums: `own`, those of the other ranks, and of blocks
-  /// that several ranks have written.
+  /// that several ranks have written. These are read back. Fails where they are not what was written, and
+  /// where some bytes were written by no rank, or by two.
   Status complete(const std::filesystem::path &folder, TrainerState state,
-                  const std::vector<BlockChecksum> &own) const;
+                  std::vector<RangeChecksum> own) const;
 
 private:
   struct File {
@@ -63,13 +64,14 @@ private:
     std::span<const StateTensor> tensors;
     SafetensorsLayout layout;
   };
-  /// Checksums of the files' tensors' blocks; a block that is not known yet has none.
-  using Table = std::vector<std::vector<std::optional<uint64_t>>>;
+  /// In their order.
+  using Ranges = std::span<const RangeChecksum>;
 
-  Status writeFile(DurableFile &file, uint64_t index, std::vector<BlockChecksum> &checksums) const;
-  Status collect(const std::filesystem::path &folder, std::array<Table, 2> &tables) const;
-  Result<FileChecksums> checksumsOf(const std::filesystem::path &folder, const File &file,
-                                    Table &table) const;
+  Status writeFile(DurableFile &file, uint64_t index, std::vector<RangeChecksum> &checksums) const;
+  Status collect(const std::filesystem::path &folder, std::vector<RangeChecksum> &checksums) const;
+  bool isOfBlock(const RangeChecksum &range) const;
+  Result<FileChecksums> checksumsOf(const std::filesystem::path &folder, uint64_t index,
+                                    Ranges &written) const;
 
   CheckpointContents contents_;
   WriterPlace place_;

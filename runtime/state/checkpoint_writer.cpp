@@ -8,8 +8,6 @@ namespace trainc {
 
 namespace {
 
-constexpr auto kProgressInterval = std::chrono::milliseconds(100);
-
 /// How far a rank is, for the others.
 enum Progress : uint8_t { kBusy, kDone, kFailed };
 
@@ -17,8 +15,7 @@ enum Progress : uint8_t { kBusy, kDone, kFailed };
 
 void CheckpointWriter::start(const TrainerState &state) {
   state_ = state;
-  share_.reset();
-  const Status prepared = agree(completes() ? prepare() : Status(), "prepare the checkpoint");
+  const Status prepared = agreeOn(completes() ? prepare() : Status());
   if (!prepared.ok())
     return settle(prepared);
   readPromise_ = {};
@@ -28,38 +25,25 @@ void CheckpointWriter::start(const TrainerState &state) {
 }
 
 void CheckpointWriter::advance() {
-  if (alone() || stage_ != Stage::kWriting)
+  if (alone() || !pending() || settled())
     return;
-  if (!share_ && result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
-    share_ = result_.get();
+  if (!task_ && result_.wait_for(std::chrono::seconds(0)) == std::future_status::ready)
+    endTask();
   meet();
 }
 
 void CheckpointWriter::waitUntilRead() const {
   if (read_.valid())
-    waitFor(read_);
+    read_.wait();
 }
 
 Status CheckpointWriter::wait() {
-  if (stage_ == Stage::kWriting) {
-    if (!share_) {
-      waitFor(result_);
-      share_ = result_.get();
-    }
+  while (pending() && !settled()) {
+    endTask();
     if (alone())
-      settle(*share_);
+      settle(*task_);
     else
       meet();
-  }
-  if (stage_ == Stage::kCompleting) {
-    Status own;
-    if (completes()) {
-      waitFor(result_);
-      own = result_.get();
-    }
-    const Status agreed = agree(own, "complete the checkpoint");
-    // Once rank 0 has given it its name, the checkpoint is there whatever becomes of the others.
-    settle(completes() ? own : agreed);
   }
   stage_ = Stage::kNone;
   return std::exchange(outcome_, {});
@@ -77,7 +61,7 @@ Status CheckpointWriter::writeShare() {
     wasRead = true;
     readPromise_.set_value();
   };
-  Result<std::vector<BlockChecksum>> checksums = files_.write(folder_.asidePath(state_.step), onRead);
+  Result<std::vector<RangeChecksum>> checksums = files_.write(folder_.asidePath(state_.step), onRead);
   if (!wasRead)
     onRead();
   TRAINC_RETURN_IF_ERROR(checksums.status());
@@ -86,7 +70,7 @@ Status CheckpointWriter::writeShare() {
 }
 
 Status CheckpointWriter::completeShares() {
-  TRAINC_RETURN_IF_ERROR(files_.complete(folder_.asidePath(state_.step), state_, own_));
+  TRAINC_RETURN_IF_ERROR(files_.complete(folder_.asidePath(state_.step), state_, std::move(own_)));
   TRAINC_RETURN_IF_ERROR(folder_.commit(state_.step));
   if (keepLast_ > 0)
     folder_.keepLast(state_.step, keepLast_);
@@ -99,6 +83,7 @@ Status CheckpointWriter::writeAlone() {
 }
 
 void CheckpointWriter::launch(Status (CheckpointWriter::*task)()) {
+  task_.reset();
   try {
     result_ = std::async(std::launch::async, task, this);
   } catch (const std::system_error &) { // the system starts no more threads: the run waits
@@ -108,49 +93,53 @@ void CheckpointWriter::launch(Status (CheckpointWriter::*task)()) {
   }
 }
 
-template <typename Value> void CheckpointWriter::waitFor(const std::future<Value> &future) const {
-  if (!peers_.noteProgress)
-    return future.wait();
-  while (future.wait_for(kProgressInterval) != std::future_status::ready)
-    peers_.noteProgress();
+const Status &CheckpointWriter::endTask() {
+  if (!task_)
+    task_ = result_.get();
+  return *task_;
 }
 
-/// Ok where all ranks are; else this rank's error, or which rank has one.
-Status CheckpointWriter::agree(const Status &own, const char *task) const {
+/// This rank's error where another has one; names both, so that each of several ranks is heard.
+Status CheckpointWriter::blame(uint32_t rank, const char *task) const {
+  return failed("rank {}: rank {} could not {}; its own message says why", files_.place().rank, rank, task);
+}
+
+/// Ok where rank 0 is; else its error, or that it has one.
+Status CheckpointWriter::agreeOn(const Status &prepared) const {
   if (alone())
-    return own;
-  const Result<std::vector<uint8_t>> all = peers_.gather(own.ok() ? kDone : kFailed);
-  TRAINC_RETURN_IF_ERROR(own);
+    return prepared;
+  const Result<std::vector<uint8_t>> all = peers_.gather(prepared.ok() ? kDone : kFailed);
+  TRAINC_RETURN_IF_ERROR(prepared);
   TRAINC_RETURN_IF_ERROR(all.status());
-  const auto other = std::ranges::find(*all, kFailed);
-  if (other == all->end())
-    return {};
-  return failed("rank {} could not {}; its own message says why", other - all->begin(), task);
+  return all->front() == kDone ? Status() : blame(0, "prepare the checkpoint");
 }
 
-/// Tells the other ranks how far this one is, and goes on when all have written.
+/// Tells the other ranks how far this one is, and goes on when all have done what they do in this stage.
 void CheckpointWriter::meet() {
-  const Progress own = !share_ ? kBusy : share_->ok() ? kDone : kFailed;
+  const bool completing = stage_ == Stage::kCompleting;
+  const Progress own = !task_ ? kBusy : task_->ok() ? kDone : kFailed;
   const Result<std::vector<uint8_t>> all = peers_.gather(own);
-  if (!all.ok()) // whoever has seen it first may have removed the files under this rank's hands
-    return settle(all.status());
+  // Once rank 0 has given it its name, the checkpoint is there whatever becomes of the others. Before,
+  // whoever has seen it first may have removed the files under this rank's hands.
+  if (!all.ok())
+    return settle(completing && completes() ? endTask() : all.status());
   if (own == kFailed)
-    return settle(*share_);
+    return settle(*task_);
   if (const auto other = std::ranges::find(*all, kFailed); other != all->end())
-    return settle(
-        failed("rank {} could not write its share; its own message says why", other - all->begin()));
+    return settle(blame(static_cast<uint32_t>(other - all->begin()),
+                        completing ? "complete the checkpoint" : "write its share"));
   if (std::ranges::find(*all, kBusy) != all->end())
     return;
+  if (completing)
+    return settle({});
   stage_ = Stage::kCompleting;
   if (completes())
     launch(&CheckpointWriter::completeShares);
 }
 
 void CheckpointWriter::settle(const Status &outcome) {
-  if (result_.valid()) {
-    waitFor(result_);
+  if (result_.valid())
     (void)result_.get();
-  }
   stage_ = Stage::kSettled;
   if (outcome.ok())
     return;

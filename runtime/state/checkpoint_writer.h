@@ -15,8 +15,6 @@ struct CheckpointPeers {
   /// Every rank's number, in the ranks' order; all ranks call it at the same points of their runs. Fails when
   /// a rank has. Empty where there is one rank.
   std::function<Result<std::vector<uint8_t>>(uint8_t own)> gather;
-  /// Tells the others that this rank is at work while it waits for its disk; may be empty.
-  std::function<void()> noteProgress;
 };
 
 /// One writer thread (none where the system starts no more: then start() writes) that reads the tensors in
@@ -37,9 +35,11 @@ public:
   void start(const TrainerState &state);
   /// Whether start() was called without a wait() since.
   bool pending() const { return stage_ != Stage::kNone; }
-  /// Has rank 0 complete the checkpoint once all ranks have written, and returns at once. Call it from time
-  /// to time.
+  /// Where there are several ranks: has rank 0 complete the checkpoint once all have written, finds out
+  /// whether one could not, and returns at once. Call it from time to time.
   void advance();
+  /// Whether advance() or start() has found out how it ends, which wait() then tells at once.
+  bool settled() const { return stage_ == Stage::kSettled; }
   /// Waits until the tensors may change again; returns at once when nothing is pending.
   void waitUntilRead() const;
   /// Waits for all ranks' writers. Ok: the checkpoint is complete, or none was pending. Else it is absent
@@ -61,8 +61,9 @@ private:
   void launch(Status (CheckpointWriter::*task)());
   Status writeAlone();
   Status completeShares();
-  template <typename Value> void waitFor(const std::future<Value> &future) const;
-  Status agree(const Status &own, const char *task) const;
+  const Status &endTask();
+  Status blame(uint32_t rank, const char *task) const;
+  Status agreeOn(const Status &prepared) const;
   void meet();
   void settle(const Status &outcome);
 
@@ -72,8 +73,8 @@ private:
   CheckpointPeers peers_;
   Stage stage_ = Stage::kNone;
   TrainerState state_;             ///< of the checkpoint
-  std::vector<BlockChecksum> own_; ///< of this rank's share
-  std::optional<Status> share_;    ///< how writing it went
+  std::vector<RangeChecksum> own_; ///< of this rank's share
+  std::optional<Status> task_;     ///< how what this rank does in this stage went; empty while it is at it
   Status outcome_;
   std::promise<void> readPromise_;
   std::future<void> read_;

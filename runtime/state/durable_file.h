@@ -24,6 +24,7 @@ public:
   DurableFile &operator=(const DurableFile &) = delete;
   ~DurableFile();
 
+  const std::filesystem::path &path() const { return path_; }
   /// Writes all of `bytes` from `offset` on.
   Status write(uint64_t offset, std::span<const std::byte> bytes);
   /// Fills all of `bytes` with what was written from `offset` on.

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import harness
 from harness import TRAINRUN
-from ranks_test import RanksTest
+from ranks_test import FOREVER, RanksTest
 from trainrun_test import write_tokens
 
 MPIRUN = shutil.which("mpirun")
@@ -22,14 +23,20 @@ NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_c
 
 
 class LaunchersTest(RanksTest):
-    def as_torchrun(self, plans, *args, each=(), port="29511"):
-        """Starts a process for each plan, with the arguments of all and those of `each`; standard error and exit code of each."""
+    def start_as_torchrun(self, plans, *args, each=(), port="29511"):
+        """A process for each plan, with the arguments of all and those of `each`."""
         processes = []
         for rank, plan in enumerate(plans):
             environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(plans)), LOCAL_RANK=str(rank),
                                LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
             command = [TRAINRUN, plan, "--data", self.tokens, *map(str, args), *(map(str, each[rank]) if each else ())]
             processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+            self.addCleanup(processes[-1].kill)
+        return processes
+
+    def as_torchrun(self, plans, *args, **kwargs):
+        """Standard error and exit code of each such process."""
+        processes = self.start_as_torchrun(plans, *args, **kwargs)
         return [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in processes]
 
     def as_mpirun(self, plan, *args, each, **kwargs):
@@ -46,6 +53,17 @@ class Launchers(LaunchersTest):
         for err, code in self.as_torchrun([plan] * 3, "--steps", 5, "--checkpoint-dir", "joined"):
             self.assertEqual(code, 0, err)
         self.assert_same_folder("forked/step-00000005", "joined/step-00000005")
+
+    def test_a_rank_that_hangs_for_as_long_as_asked(self):
+        processes = self.start_as_torchrun([self.plan(2, 2)] * 2, "--steps", FOREVER, "--metrics", "running.jsonl", "--comm-timeout", 2)
+        deadline = time.monotonic() + 30
+        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
+            self.assertLess(time.monotonic(), deadline, "the run does not begin")
+            time.sleep(0.01)
+        processes[1].send_signal(signal.SIGSTOP)
+        self.assertIn("rank 1 failed: it did not arrive within 2 s", processes[0].communicate(timeout=10)[1].decode())
+        processes[1].kill()
+        processes[1].communicate()
 
     def test_a_plan_that_differs_on_one_rank(self):
         plans = [self.plan(3), self.plan(3, 3), self.plan(3)]

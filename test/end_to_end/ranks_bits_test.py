@@ -55,9 +55,13 @@ class ShardedTest(harness.EndToEndTest):
         self.trainrun(f"{name}.plan", *self.processes(name), "--data", "tokens.bin", "--steps", steps, "--metrics", f"{run}.jsonl",
                       "--checkpoint-dir", run, *args)
         lines = metrics(f"{run}.jsonl")
-        sent = sum(kind["bytes"] for kind in report["collectives"].values())
+        ranks, kinds = self.plans[name].get("ranks", 1), report["collectives"]
+        sent = sum(kind["bytes"] for kind in kinds.values())
+        # What rank 0 adds of an all-reduce is at most a cache line off its N-th, which it gets from and gives to all.
+        off = 64 * max(0, ranks - 2) * kinds.get("all_reduce", {"count": 0})["count"]
         for line in lines:
-            self.assertEqual((line["peak_bytes"], line.get("sent_bytes", 0)), (report["memory"]["peak"], sent), name)
+            self.assertEqual(line["peak_bytes"], report["memory"]["peak"], name)
+            self.assertLessEqual(abs(line.get("sent_bytes", 0) - sent), off, name)
         return lines
 
     def assert_same_bits(self, steps=5, **plans):

@@ -105,6 +105,30 @@ class Failures(RanksTest):
         self.assertIn("error: rank 2 was stopped", err)
         self.assert_survivors_say(err, {0, 1}, "rank 2 failed: it was stopped")
 
+    def start_without_reader(self):
+        """A run whose metrics soon fill a pipe, and the end of it that nobody reads."""
+        os.mkfifo("pipe")
+        reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
+        process = subprocess.Popen(self.command(self.plan(2, 2), "--steps", FOREVER, "--metrics", "pipe"), stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        return process, reader
+
+    def test_a_rank_that_waits_for_its_reader_is_waited_for(self):
+        process, reader = self.start_without_reader()
+        time.sleep(9)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        os.close(reader)  # a metrics file that cannot be written does not end the run
+        self.assertIn("stopped by SIGTERM", self.end(process, 1))
+
+    def test_a_rank_that_is_stopped_while_it_waits_for_its_reader(self):
+        process, reader = self.start_without_reader()
+        self.addCleanup(os.close, reader)
+        time.sleep(2)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGSTOP)
+        self.assert_survivors_say(self.end(process, 128 + signal.SIGKILL), {1}, "rank 0 failed: it was stopped")
+
     def test_a_job_that_is_stopped_as_a_whole_goes_on(self):
         process, ranks = self.start(self.plan(2, 2))
         for each in [process.pid, *ranks]:
@@ -129,17 +153,30 @@ class Failures(RanksTest):
             self.assertLess(time.monotonic(), deadline, "ranks outlive their parent")
             time.sleep(0.01)
 
+    def checkpoints(self):
+        return sorted(path.name for path in Path("ck").iterdir())
+
     def test_a_full_disk_on_one_rank(self):
-        process, ranks = self.start(self.plan(2, 2), "--checkpoint-dir", "ck", "--checkpoint-every", "1000")
-        resource.prlimit(ranks[1], resource.RLIMIT_FSIZE, (100, 100))
-        done = sorted(path.name for path in Path("ck").iterdir() if path.name.startswith("step"))
-        process.send_signal(signal.SIGTERM)
-        err = self.end(process, 1)
-        self.assertRegex(err, r"\[rank 1\] (error|warning): the checkpoint of step \d+ was not written \(earlier ones are "
-                              r"intact\): ck/\S+: cannot write: File too large")
-        self.assertIn("rank 1 could not write its share; its own message says why", err)
-        left = sorted(path.name for path in Path("ck").iterdir())
-        self.assertTrue(set(done) <= set(left) and all(name.startswith("step") for name in left), left)
+        plan = self.plan(3, 3)
+        for victim, task in [(1, "write its share"), (0, "prepare the checkpoint")]:
+            with self.subTest(victim=victim):
+                shutil.rmtree("ck", ignore_errors=True)
+                Path("running.jsonl").unlink(missing_ok=True)
+                process, ranks = self.start(plan, "--checkpoint-dir", "ck", "--checkpoint-every", "100")
+                while not any(name.startswith("step") for name in self.checkpoints()):
+                    self.assertIsNone(process.poll())
+                    time.sleep(0.01)
+                resource.prlimit(ranks[victim], resource.RLIMIT_FSIZE, (100, 100))
+                done = {name for name in self.checkpoints() if name.startswith("step")}
+                err = self.end(process, 1)
+                for rank in range(3):
+                    begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
+                    reason = r"ck/\S+: cannot write: File too large" if rank == victim else rf"rank {rank}: rank {victim} could not {task}"
+                    self.assertRegex(err, rf"(?m)^{begin}the checkpoint of step \d+ was not written \(earlier ones are intact\): {reason}")
+                left = self.checkpoints()
+                self.assertTrue(done <= set(left) and all(name.startswith("step") for name in left), left)
+                step = int(left[-1].removeprefix("step-"))
+                self.train(plan, "--checkpoint-dir", "ck", "--resume", "--steps", step + 1)
 
     def test_an_error_that_all_ranks_find_is_said_once(self):
         _, err = self.run_program(TRAINRUN, self.plan(3, 3), "--nproc-per-node=3", "--data", "none.bin", "--steps", 3, code=2)

@@ -19,8 +19,10 @@ constexpr double kDeclineSeconds = 10;
 
 uint64_t sharedBytes(const fb::Plan &plan) { return communicatorNeeds(plan).bytes; }
 
-LocalOptions localOptions(const fb::Plan &plan) {
-  return {.slots = communicatorNeeds(plan).slots, .shardRanks = plan.shard_ranks()};
+LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
+  return {.timeoutSeconds = options.commTimeout,
+          .slots = communicatorNeeds(plan).slots,
+          .shardRanks = plan.shard_ranks()};
 }
 
 Result<int> runAlone(const PlanFile &file, const Options &options) {
@@ -42,8 +44,8 @@ int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &g
 
 Result<int> runForks(const PlanFile &file, const Options &options) {
   const uint32_t ranks = file.plan().ranks();
-  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group,
-                          LocalGroup::create(ranks, sharedBytes(file.plan()), localOptions(file.plan())));
+  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::create(ranks, sharedBytes(file.plan()),
+                                                                     localOptions(file.plan(), options)));
   const FirstError firstError;
   Log log(stderr, LogLevel::kError);
   const double before = secondsSinceProcessStart();
@@ -66,7 +68,7 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const RankPl
   TRAINC_ASSIGN_OR_RETURN(
       const LocalGroup group,
       LocalGroup::join({.rank = place.rank, .job = place.job, .fingerprint = file.checksum()}, place.ranks,
-                       sharedBytes(file.plan()), localOptions(file.plan())));
+                       sharedBytes(file.plan()), localOptions(file.plan(), options)));
   return runInGroup(file, options, group, FirstError(),
                     {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
 }
@@ -75,8 +77,9 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const RankPl
 Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::optional<RankPlace> &place) {
   const fb::Plan &plan = file.plan();
   Rank rank;
-  TRAINC_ASSIGN_OR_RETURN(
-      rank.communicator, openMpi({.slots = communicatorNeeds(plan).slots, .shardRanks = plan.shard_ranks()}));
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
+                                                      .slots = communicatorNeeds(plan).slots,
+                                                      .shardRanks = plan.shard_ranks()}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;

@@ -155,6 +155,12 @@ void addMachine(CLI::App &app, Options &o) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"auto", "local", "mpi"}))
       ->capture_default_str();
+  group
+      .add("--comm-timeout", o.commTimeout,
+           "How long a rank that others wait for may neither work nor wait itself before the job ends")
+      ->type_name("SECONDS")
+      ->check(number(1, 1e6))
+      ->capture_default_str();
 }
 
 void addOutput(CLI::App &app, Options &o) {

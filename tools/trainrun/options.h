@@ -31,6 +31,7 @@ struct Options {
 
   std::string device = "auto", comm = "auto";
   std::optional<unsigned> threads, processes;
+  double commTimeout = 5; ///< seconds
 
   std::string metrics, logLevel = "info", logLevelReplica = "warning";
   bool logOnEachNode = false;

@@ -6,7 +6,6 @@
 #include "runtime/log/process_clock.h"
 #include "runtime/plan/file.h"
 #include "tools/trainrun/describe.h"
-#include "tools/trainrun/heartbeat.h"
 #include "tools/trainrun/same_run.h"
 #include "tools/trainrun/text_generation.h"
 #include "tools/trainrun/training.h"
@@ -45,15 +44,18 @@ Status dryRun(const Executor &executor, const Options &options) {
 
 Status evaluateOnly(Executor &executor, const Options &options, const Rank &rank, const StartingPoint &start,
                     Log &log) {
+  std::optional<Communicator::OwnTime> preparation(std::in_place, rank.communicator.get());
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
                           openData(executor, options.evalData, DataUse::kEvaluation, options));
   TRAINC_ASSIGN_OR_RETURN(Evaluator evaluator, Evaluator::create(executor, dataset));
   TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--eval-data", dataset));
+  preparation.reset();
   TRAINC_RETURN_IF_ERROR(checkSame(executor.peers(), std::span(&data, 1)));
   const double begin = secondsSinceProcessStart();
   catchStopSignals(rank.secondSignal());
   TRAINC_ASSIGN_OR_RETURN(const std::optional<EvalResult> found,
                           evaluator.run([] { return stopSignal() != nullptr; }));
+  const Communicator::OwnTime report(rank.communicator.get());
   if (!found)
     return failed("stopped by {} before the evaluation was done", stopReason());
   const EvalResult &result = *found;
@@ -67,7 +69,7 @@ Status evaluateOnly(Executor &executor, const Options &options, const Rank &rank
 }
 
 Status work(Executor &executor, const Machine &machine, const Options &options, const Rank &rank, Log &log) {
-  std::optional<Heartbeat> heartbeat(std::in_place, rank.communicator.get());
+  std::optional<Communicator::OwnTime> preparation(std::in_place, rank.communicator.get());
   TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine, options, log));
   TRAINC_RETURN_IF_ERROR(checkSameRun(executor.peers(), options, start));
   start.position.plan = executor.plan().name()->str();
@@ -76,7 +78,7 @@ Status work(Executor &executor, const Machine &machine, const Options &options, 
     TRAINC_ASSIGN_OR_RETURN(TextGeneration opened, TextGeneration::open(executor, options, start.position));
     generation.emplace(std::move(opened));
   }
-  heartbeat.reset();
+  preparation.reset();
   bool stopped = false;
   if (options.trains()) {
     TRAINC_ASSIGN_OR_RETURN(stopped, trainModel(executor, options, rank, start, log));
@@ -96,12 +98,15 @@ Status runSession(const PlanFile &file, const Options &options, const Rank &rank
                           prepare(file, machine.device(), options, rank));
   if (options.device == "null")
     return dryRun(*executor, options);
+  std::optional<Communicator::OwnTime> talk(std::in_place, rank.communicator.get());
   log.info("{}", summary(*executor));
   log.info("{}", machine.device().description());
   if (options.threads && machine.threads() < *options.threads)
     log.warning("the system starts {} of the {} threads asked for; results are the same", machine.threads(),
                 *options.threads);
+  talk.reset();
   const Status status = work(*executor, machine, options, rank, log);
+  talk.emplace(rank.communicator.get());
   if (options.profile)
     log.info("{}", profileTable(*executor));
   return status;

@@ -38,7 +38,10 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const Options &o
 Status TextGeneration::run(const Options &options, const Rank &rank, uint64_t seed) {
   const std::vector<uint32_t> ends = endTokens(*tokenizer_);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
-  const auto print = [&](std::string_view text) { return rank.writes() ? printOutput(text) : Status(); };
+  const auto print = [&](std::string_view text) {
+    const Communicator::OwnTime time(rank.communicator.get()); // until somebody has read it
+    return rank.writes() ? printOutput(text) : Status();
+  };
   bool started = false;
   Status printed;
   catchStopSignals(rank.secondSignal());

@@ -6,7 +6,6 @@
 #include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/log/units.h"
-#include "tools/trainrun/heartbeat.h"
 #include "tools/trainrun/same_run.h"
 #include "tools/trainrun/tokenizer_choice.h"
 
@@ -56,7 +55,7 @@ CheckpointPeers checkpointPeers(Executor &executor, const Rank &rank) {
     TRAINC_ASSIGN_OR_RETURN(const std::span<const uint8_t> all, executor.peers().gather(own));
     return std::vector<uint8_t>(all.begin(), all.end());
   };
-  return {.gather = gather, .noteProgress = [&peer = *rank.communicator] { peer.noteProgress(); }};
+  return {.gather = gather};
 }
 
 Result<std::optional<CheckpointWriter>> openCheckpoints(Executor &executor, const Options &options,
@@ -152,7 +151,7 @@ Result<Dataset> openData(const Executor &executor, const std::vector<std::string
 
 Result<bool> trainModel(Executor &executor, const Options &options, const Rank &rank, StartingPoint &start,
                         Log &log) {
-  std::optional<Heartbeat> heartbeat(std::in_place, rank.communicator.get());
+  std::optional<Communicator::OwnTime> preparation(std::in_place, rank.communicator.get());
   TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(executor.plan(), options));
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset,
                           openData(executor, options.data, DataUse::kTraining, options));
@@ -185,8 +184,9 @@ Result<bool> trainModel(Executor &executor, const Options &options, const Rank &
                   .peakFlops = options.peakFlops.value_or(0)},
                  start.position);
   catchStopSignals(rank.secondSignal());
-  heartbeat.reset();
+  preparation.reset();
   TRAINC_RETURN_IF_ERROR(loop.run());
+  const Communicator::OwnTime farewell(rank.communicator.get());
   start.position = loop.position();
   if (loop.stopped())
     TRAINC_RETURN_IF_ERROR(afterStop(options, start.position, log));

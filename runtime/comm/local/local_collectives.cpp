@@ -132,21 +132,25 @@ void LocalCollectives::sumShare(const Collective &collective) {
 
 void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range) {
   for (uint64_t done = 0; done < stretch.bytes; done += kPiece) {
-    for (uint32_t peer = 0; peer < members_.count; ++peer)
-      inputs_[peer] = reinterpret_cast<const float *>(source(peer, stretch.range) + stretch.begin + done);
     const uint64_t bytes = std::min(kPiece, stretch.bytes - done);
+    for (uint32_t peer = 0; peer < members_.count; ++peer) {
+      inputs_[peer] = reinterpret_cast<const float *>(source(peer, stretch.range) + stretch.begin + done);
+      noteTaken(peer, bytes);
+    }
     treeSum_.sum(std::span(inputs_).first(members_.count),
                  reinterpret_cast<float *>(range.destination + stretch.inPart + done), bytes / sizeof(float));
     noteProgress();
   }
 }
 
-/// Copies unless it is there already.
-void LocalCollectives::copy(std::byte *to, const std::byte *from, uint64_t bytes) {
+/// Copies what is in the memory of the rank at a place, unless it is there already.
+void LocalCollectives::copy(std::byte *to, uint32_t place, const std::byte *from, uint64_t bytes) {
   if (to == from)
     return;
   for (uint64_t begin = 0; begin < bytes; begin += kPiece) {
-    std::memcpy(to + begin, from + begin, std::min(kPiece, bytes - begin));
+    const uint64_t piece = std::min(kPiece, bytes - begin);
+    std::memcpy(to + begin, from + begin, piece);
+    noteTaken(place, piece);
     noteProgress();
   }
 }
@@ -157,7 +161,7 @@ void LocalCollectives::gatherSums(const Collective &collective) {
   for (uint32_t step = 1; step < members_.count; ++step) {
     const uint32_t peer = (place() + step) % members_.count;
     share(collective, peer).forEach([&](const Stretch &stretch) {
-      copy(collective.ranges[stretch.range].destination + stretch.begin,
+      copy(collective.ranges[stretch.range].destination + stretch.begin, peer,
            destination(peer, stretch.range) + stretch.begin, stretch.bytes);
     });
   }
@@ -168,7 +172,7 @@ void LocalCollectives::gatherSources(const Collective &collective) {
   for (uint32_t step = 1; step <= members_.count; ++step) {
     const uint32_t peer = (place() + step) % members_.count;
     share(collective, peer).forEach([&](const Stretch &stretch) {
-      copy(collective.ranges[stretch.range].destination + stretch.begin, source(peer, stretch.range),
+      copy(collective.ranges[stretch.range].destination + stretch.begin, peer, source(peer, stretch.range),
            stretch.bytes);
     });
   }
@@ -180,6 +184,11 @@ const std::byte *LocalCollectives::source(uint32_t place, uint32_t range) const 
 
 const std::byte *LocalCollectives::destination(uint32_t place, uint32_t range) const {
   return memory_.memory(members_.rankAt(place)) + posted(place).ranges[range].destination;
+}
+
+void LocalCollectives::noteTaken(uint32_t from, uint64_t bytes) {
+  if (from != place())
+    taken_.fetch_add(bytes, std::memory_order_relaxed);
 }
 
 void LocalCollectives::noteProgress() {

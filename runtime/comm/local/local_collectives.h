@@ -7,6 +7,7 @@
 #include "runtime/comm/parts.h"
 #include "runtime/comm/tree_sum.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,6 +23,8 @@ public:
 
   /// Runs one to its end; false when the group has failed.
   bool run(const Collective &collective);
+  /// Read of other ranks' memory so far; for any thread.
+  uint64_t bytesTaken() const { return taken_.load(std::memory_order_relaxed); }
 
 private:
   bool meet(const Collective &collective);
@@ -35,13 +38,14 @@ private:
   }
   void sumShare(const Collective &collective);
   void sum(const Stretch &stretch, const CollectiveRange &range);
-  void copy(std::byte *to, const std::byte *from, uint64_t bytes);
+  void copy(std::byte *to, uint32_t place, const std::byte *from, uint64_t bytes);
   void gatherSums(const Collective &collective);
   void gatherSources(const Collective &collective);
   uint32_t place() const { return members_.placeOf(rank_); }
   const Posting &posted(uint32_t place) const { return memory_.state(members_.rankAt(place)).posted; }
   const std::byte *source(uint32_t place, uint32_t range) const;
   const std::byte *destination(uint32_t place, uint32_t range) const;
+  void noteTaken(uint32_t place, uint64_t bytes);
   void noteProgress();
 
   const SharedMemory &memory_;
@@ -50,6 +54,7 @@ private:
   TreeSum treeSum_;
   std::vector<const float *> inputs_;
   Members members_{}; ///< of the current collective
+  std::atomic<uint64_t> taken_{0};
 };
 
 } // namespace trainc

@@ -8,6 +8,9 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;
 
+/// How often peers hear of a rank that takes its own time; often within any sensible timeout.
+constexpr std::chrono::milliseconds kIdle{100};
+
 } // namespace
 
 Result<std::unique_ptr<Communicator>> LocalCommunicator::create(std::shared_ptr<const SharedMemory> memory,
@@ -38,12 +41,13 @@ LocalCommunicator::~LocalCommunicator() {
 }
 
 Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t bytes) {
-  const uint64_t left = memory_->bytesPerRank() - allocated_;
+  const uint64_t left = memory_->bytesPerRank() - end_;
   if (bytes > left)
     return failed("cannot allocate {} bytes for '{}' on rank {}: {} of its {} shared bytes are left", bytes,
                   name, rank_, left, memory_->bytesPerRank());
-  std::byte *data = memory_->memory(rank_) + allocated_;
-  allocated_ += (bytes + kAlignment - 1) / kAlignment * kAlignment; // a page has room for that
+  std::byte *data = memory_->memory(rank_) + end_;
+  allocated_ += bytes;
+  end_ += (bytes + kAlignment - 1) / kAlignment * kAlignment; // a page has room for that
   return data;
 }
 
@@ -69,17 +73,15 @@ void LocalCommunicator::noteProgress() {
   memory_->state(rank_).progress.fetch_add(1, std::memory_order_relaxed);
 }
 
-uint32_t LocalCommunicator::ranksThatMeet(const Collective &collective) const {
-  return memory_->grid().members(collective.group, rank_).count;
-}
-
 void LocalCommunicator::progressLoop() {
-  for (uint32_t slot = queue_.next(); slot != CollectiveQueue::kStop; slot = queue_.next()) {
-    const Collective &collective = queue_.collective(slot);
-    const bool done = collectives_.run(collective);
-    if (done)
-      bytesSent_.fetch_add(ringBytes(collective, ranksThatMeet(collective)), std::memory_order_relaxed);
-    queue_.finish(slot, done);
+  for (;;) {
+    const std::optional<uint32_t> slot = queue_.nextWithin(kIdle);
+    noteOwnTime();
+    if (!slot)
+      continue;
+    if (*slot == CollectiveQueue::kStop)
+      return;
+    queue_.finish(*slot, collectives_.run(queue_.collective(*slot)));
   }
 }
 

@@ -6,7 +6,6 @@
 #include "runtime/comm/local/local_collectives.h"
 #include "runtime/comm/local/shared_memory.h"
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -27,26 +26,26 @@ public:
   uint32_t rank() const override { return rank_; }
   uint32_t ranks() const override { return memory_->ranks(); }
   Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
+  uint64_t allocatedBytes() const override { return allocated_; }
   void start(uint32_t slot, const Collective &collective) override;
   Status wait(uint32_t slot) override;
   Status barrier() override;
   void noteProgress() override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
-  uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
+  uint64_t bytesSent() const override { return collectives_.bytesTaken(); }
   double busySeconds() const override { return queue_.busySeconds(); }
 
 private:
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,
                     double timeoutSeconds);
-  uint32_t ranksThatMeet(const Collective &collective) const;
   void progressLoop();
 
   std::shared_ptr<const SharedMemory> memory_;
   uint32_t rank_;
   uint64_t allocated_ = 0; ///< bytes of the rank's memory
+  uint64_t end_ = 0;       ///< of what is allocated, with what alignment leaves free
   LocalCollectives collectives_;
   CollectiveQueue queue_;
-  std::atomic<uint64_t> bytesSent_{0};
   std::thread thread_;
 };
 

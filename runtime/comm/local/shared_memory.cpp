@@ -13,6 +13,9 @@ namespace trainc {
 
 namespace {
 
+/// Published for a rank that has found no record for its reason: this and the rank.
+constexpr uint32_t kWithoutRecord = decltype(ControlBlock::failures){}.size() + 1;
+
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
 Status refuse(Grid grid, uint64_t bytesPerRank, const char *reason) {
@@ -80,21 +83,24 @@ void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
   if (hasFailed())
     return;
   const uint32_t index = shared.claimed.fetch_add(1, std::memory_order_relaxed);
-  if (index >= shared.failures.size())
-    return; // as many others are at it
-  FailureRecord &record = shared.failures[index];
-  record.rank = rank;
-  const size_t length = std::min(reason.size(), record.reason.size() - 1); // the last byte stays zero
-  std::copy_n(reason.begin(), length, record.reason.data());
-  uint32_t none = 0;
-  shared.published.compare_exchange_strong(none, index + 1, std::memory_order_release,
-                                           std::memory_order_relaxed);
+  uint32_t none = 0, which = index + 1;
+  if (index < shared.failures.size()) {
+    FailureRecord &record = shared.failures[index];
+    record.rank = rank;
+    const size_t length = std::min(reason.size(), record.reason.size() - 1); // the last byte stays zero
+    std::copy_n(reason.begin(), length, record.reason.data());
+  } else {
+    which = kWithoutRecord + rank;
+  }
+  shared.published.compare_exchange_strong(none, which, std::memory_order_release, std::memory_order_relaxed);
   for (uint32_t set = 0; set < grid_.sets(); ++set)
     futexWakeAll(barrier(set).generation);
 }
 
 std::string SharedMemory::failure() const {
   const uint32_t published = control().published.load(std::memory_order_acquire);
+  if (published >= kWithoutRecord)
+    return fmt::format("rank {} failed, as others did at the same time", published - kWithoutRecord);
   const FailureRecord &record = control().failures[published - 1];
   return fmt::format("rank {} failed: {}", record.rank, record.reason.data());
 }

@@ -51,8 +51,9 @@ struct FailureRecord {
 };
 
 struct alignas(64) ControlBlock {
-  std::atomic<uint32_t> published{0}; ///< 1 + the index of the failure that counts, or 0
-  std::atomic<uint32_t> claimed{0};   ///< failure records that somebody fills or has filled
+  /// The failure that counts: 1 + the index of its record, or more for a rank without one; 0: none.
+  std::atomic<uint32_t> published{0};
+  std::atomic<uint32_t> claimed{0}; ///< failure records that somebody fills or has filled
   // Several, so that one who dies over a record does not silence the others.
   std::array<FailureRecord, 8> failures;
 };

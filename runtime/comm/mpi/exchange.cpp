@@ -63,6 +63,7 @@ bool Exchange::agreed() {
 }
 
 void Exchange::send(uint64_t round, uint32_t place, const std::byte *data, uint64_t bytes) {
+  sent_.fetch_add(bytes, std::memory_order_relaxed);
   check(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, rankAt(place), tag_, job_.data(),
                   rounds_[round % 2].add(place)));
 }

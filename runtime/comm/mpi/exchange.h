@@ -8,6 +8,7 @@
 #include "runtime/comm/outline.h"
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -33,6 +34,8 @@ public:
   void meet(uint64_t round, uint32_t place);
   /// Waits until the round's messages have left and come; false when a rank has failed.
   bool finish(uint64_t round);
+  /// Handed to send() so far; for any thread.
+  uint64_t bytesSent() const { return sent_.load(std::memory_order_relaxed); }
 
 private:
   /// Messages under way, and the places that they come from or go to. Grows to what the largest collective
@@ -64,6 +67,7 @@ private:
   Requests postings_;
   std::array<Requests, 2> rounds_; ///< by turns
   std::vector<int> done_;          ///< where MPI says what is done
+  std::atomic<uint64_t> sent_{0};
 };
 
 } // namespace trainc

@@ -22,8 +22,8 @@ public:
 
   /// Runs one to its end; false when a rank has failed.
   bool run(const Collective &collective);
-  /// In the last one.
-  uint32_t ranksThatMet() const { return members_.count; }
+  /// To other ranks so far; for any thread.
+  uint64_t bytesSent() const { return exchange_.bytesSent(); }
 
 private:
   bool move(const Collective &collective);

@@ -50,6 +50,7 @@ Result<std::byte *> MpiCommunicator::allocate(std::string_view name, uint64_t by
                   std::strerror(errno));
   madvise(data, size, MADV_HUGEPAGE); // a hint: without it there are only more page faults
   mappings_.push_back({data, size});
+  allocated_ += bytes;
   return static_cast<std::byte *>(data);
 }
 
@@ -88,16 +89,13 @@ Status MpiCommunicator::open() {
 void MpiCommunicator::progressLoop() {
   for (;;) {
     const std::optional<uint32_t> slot = queue_.nextWithin(kIdle);
+    noteOwnTime();
     peers_->service();
     if (!slot)
       continue;
     if (*slot == CollectiveQueue::kStop)
       return;
-    const Collective &collective = queue_.collective(*slot);
-    const bool done = collectives_->run(collective);
-    if (done)
-      bytesSent_.fetch_add(ringBytes(collective, collectives_->ranksThatMet()), std::memory_order_relaxed);
-    queue_.finish(*slot, done);
+    queue_.finish(*slot, collectives_->run(queue_.collective(*slot)));
   }
 }
 

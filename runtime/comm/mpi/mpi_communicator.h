@@ -8,7 +8,6 @@
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/mpi/peers.h"
 
-#include <atomic>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -30,12 +29,13 @@ public:
   uint32_t rank() const override { return job_.rank(); }
   uint32_t ranks() const override { return job_.ranks(); }
   Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
+  uint64_t allocatedBytes() const override { return allocated_; }
   void start(uint32_t slot, const Collective &collective) override { queue_.start(slot, collective); }
   Status wait(uint32_t slot) override;
   Status barrier() override;
   void noteProgress() override { peers_->noteProgress(); }
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
-  uint64_t bytesSent() const override { return bytesSent_.load(std::memory_order_relaxed); }
+  uint64_t bytesSent() const override { return collectives_->bytesSent(); }
   double busySeconds() const override { return queue_.busySeconds(); }
 
 private:
@@ -56,7 +56,7 @@ private:
   std::optional<MpiCollectives> collectives_;
   CollectiveQueue queue_;
   std::vector<Mapping> mappings_;
-  std::atomic<uint64_t> bytesSent_{0};
+  uint64_t allocated_ = 0; ///< bytes of them that were asked for
   std::thread thread_;
 };
 

@@ -27,6 +27,7 @@ public:
 
   std::string description() const override;
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
+  uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Status loadKernels(const fb::Plan &plan) override;
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
   void launch(uint32_t kernel, void *const *args, uint64_t grid) override;

@@ -14,6 +14,7 @@ class NullDevice final : public Device {
 public:
   std::string description() const override { return "null (dry run)"; }
   Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
+  uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Status loadKernels(const fb::Plan &) override { return {}; }
   void onProgress(std::function<void()>) override {}
   void launch(uint32_t, void *const *, uint64_t) override {}

@@ -6,8 +6,11 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdio>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <random>
+#include <string>
 #include <sys/resource.h>
 
 namespace trainc::test {
@@ -45,6 +48,27 @@ TEST_P(DeviceTest, ArenasAreZeroedAndAligned) {
   std::byte *address = *device.allocateArena("test", (3 << 20) + 5);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % (2 << 20), 0u);
   EXPECT_THAT(download(address, 1000), testing::Each(0.0f));
+}
+
+/// Bytes of the mapping at an address that may be written.
+uint64_t mappedBytes(const std::byte *address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uint64_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) == 2 &&
+        begin == reinterpret_cast<uintptr_t>(address))
+      return end - begin;
+  }
+  return 0;
+}
+
+TEST_P(DeviceTest, CountsWhatItAllocates) {
+  constexpr uint64_t page = 4096;
+  EXPECT_EQ(device.allocatedBytes(), 0u);
+  const std::byte *first = *device.allocateArena("first", 5 * page);
+  EXPECT_EQ(device.allocatedBytes(), mappedBytes(first));
+  const std::byte *second = *device.allocateArena("second", 2 * page + 5);
+  EXPECT_EQ(device.allocatedBytes() + page - 5, mappedBytes(first) + mappedBytes(second));
 }
 
 TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {

@@ -123,6 +123,16 @@ TEST_P(ExecutorRanks, StatesAreTheRanksParts) {
   });
 }
 
+TEST_P(ExecutorRanks, WhatWasPlannedIsAllocated) {
+  onRankRuns(plan(), [&](RankRun &run, Communicator &communicator) {
+    uint64_t planned = 0;
+    for (const fb::Arena *arena : *run.executor().plan().arenas())
+      planned += arena->bytes();
+    EXPECT_EQ(run.executor().peakBytes(), planned);
+    EXPECT_EQ(communicator.allocatedBytes(), planned + communicator.ranks() * Peers::kValueBytes);
+  });
+}
+
 TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
   onRankRuns(plan(), [&](RankRun &run, Communicator &) {
     const uint64_t before = run.executor().sentBytes();

@@ -88,6 +88,7 @@ TEST_F(ExecutorTest, MemoryByRoleSumsToThePeak) {
   start(fullPlan());
   const auto roles = executor->bytesByRole();
   EXPECT_EQ(std::accumulate(roles.begin(), roles.end(), uint64_t{0}), executor->peakBytes());
+  EXPECT_EQ(executor->peakBytes(), device.allocatedBytes());
   EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Parameter)], 16384u);
   EXPECT_EQ(roles[static_cast<size_t>(fb::Role::Gradient)], 16384u);
 }

@@ -19,13 +19,5 @@ TEST(Collectives, DescribeThemselves) {
             "barrier over the replica group");
 }
 
-TEST(Collectives, BytesOfUnevenPartsAreRoundedDown) {
-  const CollectiveRange ranges[] = {{.elements = 10}, {.elements = 1}};
-  const std::span<const CollectiveRange> one(ranges, 1);
-  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .ranges = one}, 3), 53U); // 53 1/3
-  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .ranges = one}, 1), 0U);
-  EXPECT_EQ(ringBytes({.kind = CollectiveKind::kAllReduce, .ranges = ranges}, 3), 53U + 5) << "as apart";
-}
-
 } // namespace
 } // namespace trainc

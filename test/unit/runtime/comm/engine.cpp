@@ -1,8 +1,9 @@
 #include "test/unit/runtime/comm/engine.h"
 
+#include "runtime/plan/dtype.h"
 #include "test/unit/runtime/comm/support.h"
 
-#include <algorithm>
+#include <cstring>
 
 namespace trainc::test {
 
@@ -38,8 +39,41 @@ void Rank::wait(uint32_t slot) {
 }
 
 void Rank::run(Collective collective, std::span<const float> source, std::span<float> destination) {
-  start(0, collective, source, destination);
+  const CollectiveRange range = rangeOf(source, destination);
+  collective.ranges = std::span(&range, 1);
+  run(collective);
+}
+
+void Rank::run(const Collective &collective) {
+  communicator_.start(0, collective);
   wait(0);
+  const uint64_t members = grid_.members(collective.group, number()).count;
+  const uint64_t rounds = collective.kind == CollectiveKind::kAllReduce ? 2 : 1;
+  for (const CollectiveRange &range : collective.ranges)
+    ringBytes_ += grid_.ranks / members * rounds * (members - 1) * range.elements * elementBytes(range.dtype);
+}
+
+void Rank::expectBytesOfARing() {
+  EXPECT_EQ(sumOverRanks(communicator_.bytesSent() - sentBefore_), ringBytes_) << "over all ranks";
+  sentBefore_ = communicator_.bytesSent();
+  ringBytes_ = 0;
+}
+
+uint64_t Rank::sumOverRanks(uint64_t number) {
+  constexpr uint64_t bytes = sizeof(number);
+  std::byte *all = *communicator_.allocate("numbers", grid_.ranks * bytes),
+            *own = all + this->number() * bytes;
+  std::memcpy(own, &number, bytes);
+  const CollectiveRange range{
+      .source = own, .destination = all, .elements = grid_.ranks * bytes, .dtype = fb::DType::U8};
+  communicator_.start(0, {.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
+  wait(0);
+  uint64_t sum = 0;
+  for (uint32_t rank = 0; rank < grid_.ranks; ++rank) {
+    std::memcpy(&number, all + rank * bytes, bytes);
+    sum += number;
+  }
+  return sum;
 }
 
 } // namespace trainc::test

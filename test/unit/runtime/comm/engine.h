@@ -48,11 +48,20 @@ public:
   void wait(uint32_t slot);
   /// Both, in slot 0.
   void run(Collective collective, std::span<const float> source, std::span<float> destination);
+  /// The same for several ranges, or types other than F32.
+  void run(const Collective &collective);
+  /// Expects that run(), of this and of all others so far, has moved what a ring would: between the ranks
+  /// that meet, N-1 times all bytes, twice that for an all-reduce. All ranks call it at the same points.
+  void expectBytesOfARing();
 
 private:
+  uint64_t sumOverRanks(uint64_t number);
+
   Communicator &communicator_;
   Grid grid_;
   std::array<CollectiveRange, 64> ranges_; ///< by slot
+  uint64_t sentBefore_ = communicator_.bytesSent();
+  uint64_t ringBytes_ = 0; ///< of what run() ran, over all ranks
 };
 
 /// Runs `body` on every rank, or on the one that this process is. What it expects in vain on any of them

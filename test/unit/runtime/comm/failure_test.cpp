@@ -1,4 +1,5 @@
 #include "runtime/base/clock.h"
+#include "runtime/comm/local/shared_memory.h"
 #include "test/unit/runtime/comm/support.h"
 
 #include <atomic>
@@ -85,6 +86,20 @@ TEST(CommFailure, APeerAtWorkIsWaitedFor) {
   ranks.waitAll(0);
 }
 
+TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
+  Ranks ranks(2, 4096, {.timeoutSeconds = 1});
+  const auto buffers = ranks.allocate(8);
+  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  {
+    const Communicator::OwnTime time(&ranks[1]);
+    std::this_thread::sleep_for(std::chrono::seconds(3)); // longer than what all ranks that wait are given
+  }
+  ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
+  ranks.waitAll(0);
+  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: it did not arrive within 1 s"));
+}
+
 TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {
   Ranks ranks(2, 4096);
   ranks[1].fail("first");
@@ -114,6 +129,17 @@ TEST(CommFailure, ManyFailAtOnce) {
   const std::string message = ranks[0].barrier().message();
   EXPECT_THAT(message, testing::ContainsRegex("rank 1 failed: reason [0-9]+\\.$"));
   EXPECT_EQ(ranks[1].barrier().message().substr(8), message.substr(8)) << "all name the same";
+}
+
+// As many ranks fail at once as there are records, and none has published its reason yet.
+TEST(CommFailure, OneMoreThanCanGiveAReason) {
+  auto memory = SharedMemory::create({.ranks = 2}, 4096);
+  ASSERT_TRUE(memory.ok());
+  ControlBlock &control = (*memory)->control();
+  control.claimed = static_cast<uint32_t>(control.failures.size());
+  (*memory)->fail(1, "out of memory");
+  EXPECT_TRUE((*memory)->hasFailed());
+  EXPECT_EQ((*memory)->failure(), "rank 1 failed, as others did at the same time");
 }
 
 TEST(CommFailure, ARankThatEndsTooEarlyIsNamed) {

@@ -33,13 +33,20 @@ TEST_P(GroupsTest, SumsOverShardsThenReplicasAreTheFlatSum) {
   });
 }
 
-TEST_P(GroupsTest, BytesAreThoseOfAGroup) {
-  test::onRanks(GetParam(), 4096, [this](Rank &rank) {
-    const Floats buffer = rank.allocate(k), part = rank.allocate(1);
-    const uint64_t before = rank->bytesSent();
-    rank.run({.kind = CollectiveKind::kReduceScatter, .group = kShard}, buffer, part);
-    rank.run({.kind = CollectiveKind::kAllReduce, .group = kReplica}, part, part);
-    EXPECT_EQ(rank->bytesSent() - before, 4 * (k - 1) + 8 * (n / k - 1) / (n / k));
+TEST_P(GroupsTest, BytesAreThoseOfARing) {
+  test::onRanks(GetParam(), uint64_t{2} << 20, [](Rank &rank) {
+    for (const fb::Group group : {kShard, kReplica}) {
+      const Members members = rank.grid().members(group, rank.number());
+      const uint64_t size = 3001, begin = members.placeOf(rank.number()) * size;
+      const Floats whole = rank.allocate(size * members.count), part = whole.subspan(begin, size);
+      rank.run({.kind = CollectiveKind::kAllReduce, .group = group}, whole, whole);
+      rank.expectBytesOfARing();
+      const Floats apart = rank.allocate(size);
+      rank.run({.kind = CollectiveKind::kReduceScatter, .group = group}, whole, apart);
+      rank.expectBytesOfARing();
+      rank.run({.kind = CollectiveKind::kAllGather, .group = group}, part, whole);
+      rank.expectBytesOfARing();
+    }
   });
 }
 

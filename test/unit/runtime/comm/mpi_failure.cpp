@@ -54,6 +54,10 @@ int run(std::string_view how) {
   if (isOdd && how == "slow") // at work for longer than the timeout
     for (; steadySeconds() < before + 2; usleep(1000))
       communicator.noteProgress();
+  if (isOdd && how == "wait") { // for something of its own
+    const Communicator::OwnTime time(&communicator);
+    sleep(3);
+  }
   allReduce(communicator, isOdd && how == "differ" ? half : whole);
   if (isOdd && how == "leave")
     return 0; // without the wait

@@ -10,6 +10,7 @@ CANNOT = "all-reduce of 1000 f32 (slot 3) cannot be completed: rank 1 failed: "
 EXPECTED = {
     "": "done",
     "slow": "done",
+    "wait": "done",
     "fail": CANNOT + "no space left on device",
     "stop": CANNOT + "it did not arrive within 1 s: it has died, hangs or is stopped",
     "hang": CANNOT + "it did not arrive within 1 s: it has died, hangs or is stopped",

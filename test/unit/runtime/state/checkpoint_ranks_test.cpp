@@ -1,10 +1,12 @@
 // Checkpoints of several ranks: the same files as of one, readable by any other number.
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
+#include "runtime/state/safetensors_view.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <barrier>
 #include <gmock/gmock.h>
+#include <list>
 #include <numeric>
 #include <thread>
 
@@ -140,7 +142,7 @@ private:
       barrier_.arrive_and_wait();
       return all;
     };
-    return {.gather = gather, .noteProgress = [] {}};
+    return {.gather = gather};
   }
 
   uint32_t ranks_, shardRanks_;
@@ -231,6 +233,72 @@ TEST_F(CheckpointRanks, AByteThatARankDoesNotReadIsNotItsBusiness) {
   EXPECT_TRUE(checkpoint->loadParameters(Model(1, 2).tensors(), 1).ok());
 }
 
+// A part of 'h.0.weight' ends in the midst of its third block.
+class CheckpointBorders : public testing::Test {
+protected:
+  /// What rank 0 says when two ranks have written and `damage` was done.
+  std::string messageAfter(const std::function<void()> &damage) {
+    std::vector<CheckpointFiles> files;
+    std::vector<RangeChecksum> own;
+    for (const uint32_t rank : {0U, 1U}) {
+      Model &model = models_.emplace_back(rank, 2);
+      model.fill(1);
+      files.push_back({{model.tensors(), {}, {}}, {.rank = rank, .ranks = 2, .shardRanks = 2}});
+      if (rank == 0) {
+        EXPECT_TRUE(files[0].create(root_.path()).ok());
+      }
+      auto checksums = files.back().write(root_.path(), [] {});
+      EXPECT_TRUE(checksums.ok()) << checksums.status().message();
+      if (rank == 0)
+        own = std::move(*checksums);
+    }
+    damage();
+    return files[0].complete(root_.path(), {}, own).message();
+  }
+
+  /// Of a float in 'h.0.weight'.
+  size_t offsetOf(uint64_t element) const {
+    return SafetensorsView::open(root_ / kModelFile)->find("h.0.weight")->fileOffset +
+           element * sizeof(float);
+  }
+
+  TempFolder root_;
+  std::list<Model> models_;
+};
+
+TEST_F(CheckpointBorders, AreReadBack) {
+  EXPECT_EQ(messageAfter([] {}), "");
+}
+
+TEST_F(CheckpointBorders, AWriteThatWasLostIsFound) {
+  for (const uint64_t element : {2 * kFloatsPerBlock, 3 * kFloatsPerBlock - 1}) { // rank 0's and rank 1's
+    const std::string message = messageAfter([&] {
+      std::string text = readFile(root_ / kModelFile);
+      text.replace(offsetOf(element), sizeof(float), sizeof(float), 0);
+      writeFile(root_ / kModelFile, text);
+    });
+    EXPECT_THAT(message,
+                AllOf(HasSubstr("model.safetensors: bytes "), HasSubstr("are not what was written")));
+  }
+}
+
+TEST_F(CheckpointBorders, BytesThatNobodyHasWrittenAreFound) {
+  const std::string message = messageAfter([&] { // the first range of rank 1 begins at the border
+    writeFile(root_ / "part-1", readFile(root_ / "part-1").substr(sizeof(RangeChecksum)));
+  });
+  EXPECT_THAT(message,
+              HasSubstr("model.safetensors: of bytes 2097152 to 3145728 of tensor 'h.0.weight', ranks "
+                        "have not written each once"));
+}
+
+TEST_F(CheckpointBorders, BytesThatTwoHaveWrittenAreFound) {
+  const std::string message = messageAfter([&] {
+    const std::string part = readFile(root_ / "part-1");
+    writeFile(root_ / "part-1", part + part.substr(0, sizeof(RangeChecksum)));
+  });
+  EXPECT_THAT(message, HasSubstr("ranks have not written each once"));
+}
+
 TEST_F(CheckpointRanks, ARankThatCannotWriteLeavesNoCheckpoint) {
   Ranks ranks(3, 3);
   ranks.sendElsewhere(2, root_ / "none");
@@ -265,6 +333,17 @@ TEST_F(CheckpointRanks, AFullDiskLeavesNoCheckpointAndTheNextOneIsWritten) {
   });
   EXPECT_THAT(messages, Each(""));
   EXPECT_THAT(listCheckpoints(root_.path()), testing::ElementsAre(20));
+}
+
+TEST_F(CheckpointRanks, AFailureIsFoundOnTheWay) {
+  Ranks ranks(3, 3);
+  ranks.sendElsewhere(2, root_ / "none");
+  const auto messages = ranks.run(root_ / "run", [&](uint32_t, CheckpointWriter &writer, Model &) {
+    for (writer.start(stateOf(20)); !writer.settled(); std::this_thread::yield())
+      writer.advance();
+    return writer.wait();
+  });
+  EXPECT_THAT(messages, Each(HasSubstr("the checkpoint of step 20 was not written")));
 }
 
 TEST_F(CheckpointRanks, ARankThatDiesLeavesNoCheckpoint) {
