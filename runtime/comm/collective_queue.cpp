@@ -14,6 +14,7 @@ void CollectiveQueue::start(uint32_t index, const Collective &collective) {
   Slot &slot = slots_[index];
   assert(slot.state.load() != State::kInFlight && "a slot is waited for before it is used again");
   slot.collective = collective;
+  slot.startedAt = steadySeconds();
   slot.state.store(State::kInFlight, std::memory_order_relaxed);
   put(index);
 }
@@ -25,7 +26,9 @@ void CollectiveQueue::put(uint32_t slot) {
 
 bool CollectiveQueue::wait(uint32_t index) {
   const Slot &slot = slots_[index];
+  const double begin = steadySeconds();
   slot.state.wait(State::kInFlight, std::memory_order_acquire);
+  waitedSeconds_ += std::max(0.0, slot.endedAt - begin);
   return slot.state.load(std::memory_order_acquire) == State::kDone;
 }
 
@@ -46,14 +49,13 @@ std::optional<uint32_t> CollectiveQueue::nextWithin(std::chrono::milliseconds ti
   return take();
 }
 
-uint32_t CollectiveQueue::take() {
-  takenAt_ = steadySeconds();
-  return order_[taken_++ % order_.size()];
-}
+uint32_t CollectiveQueue::take() { return order_[taken_++ % order_.size()]; }
 
 void CollectiveQueue::finish(uint32_t index, bool done) {
-  busySeconds_.fetch_add(steadySeconds() - takenAt_, std::memory_order_relaxed);
   Slot &slot = slots_[index];
+  slot.endedAt = steadySeconds();
+  busySeconds_.fetch_add(slot.endedAt - std::max(slot.startedAt, lastEnd_), std::memory_order_relaxed);
+  lastEnd_ = slot.endedAt;
   slot.state.store(done ? State::kDone : State::kFailed, std::memory_order_release);
   slot.state.notify_one();
 }

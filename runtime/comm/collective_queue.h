@@ -38,8 +38,10 @@ public:
   const Collective &collective(uint32_t slot) const { return slots_[slot].collective; }
   /// Ends the wait for a slot that nextWithin() returned.
   void finish(uint32_t slot, bool done);
-  /// Seconds between the two, of all slots; for any thread.
+  /// Seconds in which a slot was between start and finish(); for any thread.
   double busySeconds() const { return busySeconds_.load(std::memory_order_relaxed); }
+  /// Those of them that wait() waited for; for the thread that waits.
+  double waitedSeconds() const { return waitedSeconds_; }
 
 private:
   enum class State : uint32_t { kDone, kInFlight, kFailed };
@@ -47,6 +49,7 @@ private:
   struct Slot {
     Collective collective;
     std::atomic<State> state{State::kDone};
+    double startedAt = 0, endedAt = 0;
   };
 
   void put(uint32_t slot);
@@ -56,7 +59,8 @@ private:
   std::vector<uint32_t> order_;          ///< slots in order of start; a ring, its size a power of two
   uint32_t started_ = 0, taken_ = 0;     ///< how many were put into the ring and taken from it
   std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken
-  double takenAt_ = 0;                   ///< when the last one was
+  double lastEnd_ = 0;                   ///< of those that were finished
+  double waitedSeconds_ = 0;
   std::atomic<double> busySeconds_{0};
 };
 

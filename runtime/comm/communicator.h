@@ -115,14 +115,15 @@ public:
   /// Bytes of tensors that went from rank to rank for this one so far, counted where they are moved: those
   /// that it sent, or where ranks share memory, those that it read of others'. For N that meet they are, over
   /// all, N-1 times each tensor, twice that for an all-reduce, as in a ring. A gather or a reduce-scatter
-  /// takes the same of each rank; a broadcast the root alone sends; of an all-reduce a rank has its share, in
-  /// whole cache lines.
+  /// takes the same of each rank; of an all-reduce a rank has its share, in whole cache lines.
   virtual uint64_t bytesSent() const = 0;
 
-  /// Seconds in which a collective was under way here so far: each from when this rank's engine takes it up,
-  /// as soon as it has been started and those before it are done, to its end, with the time in which it waits
-  /// for other ranks. What wait() takes falls into this time, but for the moments in which threads wake up.
+  /// Seconds in which a collective was under way here so far, from its start to its end, with the time in
+  /// which it waits for other ranks; time in which several were counts once.
   virtual double busySeconds() const = 0;
+
+  /// Those of them in which this rank was in wait() or barrier(): not more.
+  virtual double waitedSeconds() const = 0;
 
 protected:
   /// For the engine's thread, to call some times a second while it has nothing to run.

@@ -104,8 +104,8 @@ public:
   uint64_t peakBytes() const { return peakBytes_; }
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
-  /// Seconds that entries have waited for collectives so far: communication that nothing hides.
-  double waitSeconds() const { return issuer_.waitSeconds(); }
+  /// Those of communicationSeconds() in which this rank waited: communication that nothing hides.
+  double waitSeconds() const { return communicator_ ? communicator_->waitedSeconds() : 0; }
   /// Seconds in which a collective was under way, hidden behind computation or waited for; see
   /// Communicator::busySeconds().
   double communicationSeconds() const { return communicator_ ? communicator_->busySeconds() : 0; }

@@ -1,6 +1,5 @@
 #include "runtime/exec/issue.h"
 
-#include "runtime/base/clock.h"
 #include "runtime/plan/place.h"
 
 namespace trainc {
@@ -38,9 +37,7 @@ void Issuer::start(const Program &program, const StartStep &start) {
 }
 
 Status Issuer::wait(const Program &program, const Step &step, uint32_t slot) {
-  const double begin = steadySeconds();
   const Status status = communicator_->wait(slot);
-  waitSeconds_ += steadySeconds() - begin;
   if (status.ok())
     return {};
   const std::string place = placeText(plan_, program.name, std::to_string(step.index), *step.instruction);

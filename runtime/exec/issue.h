@@ -20,9 +20,6 @@ public:
   /// Waits until the device has done what was issued.
   void synchronise() { device_.synchronise(); }
 
-  /// Seconds spent in waits for collectives so far.
-  double waitSeconds() const { return waitSeconds_; }
-
 private:
   void launch(const Program &program, const LaunchStep &launch, uint64_t iteration);
   void start(const Program &program, const StartStep &start);
@@ -31,7 +28,6 @@ private:
   const fb::Plan &plan_;
   Device &device_;
   Communicator *communicator_;
-  double waitSeconds_ = 0;
 };
 
 } // namespace trainc

@@ -9,7 +9,8 @@ from pathlib import Path
 import harness
 import sharded_gpt
 import small_gpt
-from harness import metrics, read_safetensors
+from harness import TRAINRUN, metrics, read_safetensors
+from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
 
 
 ONE_PARAMETER = """
@@ -143,6 +144,15 @@ class Bits(ShardedTest):
                               groups3={**four, "zero_stage": 3, "hybrid_shard": 2})
         for name in self.plans:
             self.assert_costs(name)
+
+
+    @NEEDS_MPI
+    def test_mpi(self):
+        self.compile_plans(groups={"ranks": 4, "micro_batch": 1, "zero_stage": 3, "hybrid_shard": 2, "prefetch": 2})
+        self.train("groups", 3)
+        self.run_program(MPIRUN, "-n", 4, TRAINRUN, "groups.plan", "--data", "tokens.bin", "--steps", 3, "--checkpoint-dir", "mpi",
+                         env=dict(os.environ, **MPI_SURROUNDINGS))
+        self.assert_same_folder("groups/step-00000003", "mpi/step-00000003")
 
 
 class AnyRanks(ShardedTest):

@@ -126,7 +126,8 @@ void Supervisor::ended(uint32_t rank, int status) {
 
 void Supervisor::failed(uint32_t rank, int code, std::string_view reason) {
   parts_.fail(rank, reason);
-  if (exitCode_ == 0)
+  // What one rank finds wrong with its input (2) ends the others (1), which may be faster.
+  if (exitCode_ == 0 || (exitCode_ == 1 && code == 2))
     exitCode_ = code;
   if (!failedFor_)
     failedFor_ = 0;

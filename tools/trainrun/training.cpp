@@ -96,15 +96,21 @@ Status checkSameData(Peers &peers, uint64_t steps, const Dataset &dataset, const
 }
 
 /// Fills in what checkpoints record and says what will be trained on.
-void announce(const Dataset &dataset, uint64_t steps, StartingPoint &start, Log &log) {
+void announce(const fb::Plan &plan, const Dataset &dataset, uint64_t steps, StartingPoint &start, Log &log) {
   if (start.resumed() && start.position.dataSamples != dataset.samples())
     log.warning("the checkpoint was trained on data of {} samples, this one has {}: the order of the samples "
                 "from now "
                 "on is that of the new data",
                 start.position.dataSamples, dataset.samples());
   start.position.dataSamples = dataset.samples();
-  const std::string left =
-      start.position.step < steps ? fmt::format("; steps {} to {}", start.position.step + 1, steps) : "";
+  std::string left;
+  if (start.position.step < steps) {
+    left = fmt::format("; steps {} to {}", start.position.step + 1, steps);
+    const fb::Training &training = *plan.training();
+    if (plan.ranks() > 1)
+      left += fmt::format(" of {} samples",
+                          uint64_t{plan.ranks()} * training.accumulate() * training.micro_batch());
+  }
   log.info("data: {} samples in {} file{}{}", dataset.samples(), dataset.files().size(),
            dataset.files().size() == 1 ? "" : "s", left);
 }
@@ -162,7 +168,7 @@ Result<bool> trainModel(Executor &executor, const Options &options, const Rank &
                           openCheckpoints(executor, options, rank, start));
   TRAINC_ASSIGN_OR_RETURN(std::optional<MetricsWriter> metrics, openMetrics(options, rank, start));
 
-  announce(dataset, steps, start, log);
+  announce(executor.plan(), dataset, steps, start, log);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options));
   if (tokenizer) {
     warnOfOtherTokenizer(*tokenizer, start.position, log);

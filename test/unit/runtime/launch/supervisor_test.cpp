@@ -127,6 +127,16 @@ TEST_F(SupervisorTest, TheFirstFailureIsTheExitCode) {
   EXPECT_THAT(said_, HasSubstr("rank 1 failed: it ended with exit code 2"));
 }
 
+TEST_F(SupervisorTest, WrongInputOfOneIsTheExitCodeWhoeverEndsFirst) {
+  const int code = run([&](uint32_t rank) {
+    if (rank != 1)
+      return 1; // for what rank 1 told them
+    ::usleep(200'000);
+    return 2;
+  });
+  EXPECT_EQ(code, 2);
+}
+
 TEST_F(SupervisorTest, WhoDoesNotEndIsKilled) {
   const auto body = [&](uint32_t rank) { return rank == 0 ? 1 : ::pause(); };
   EXPECT_EQ(run(body, {.others = 0.5}), 1);
