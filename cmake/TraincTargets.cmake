@@ -54,7 +54,7 @@ function(trainc_unit_test name)
   gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()
 
-# trainc_fuzzer(NAME SOURCES a.cpp LINK libs): the libFuzzer program NAME_fuzzer and a test that runs it for half a minute from the
+# trainc_fuzzer(NAME SOURCES a.cpp LINK libs): the libFuzzer program NAME_fuzzer and a test that runs it for ten seconds from the
 # seeds in corpus/NAME; built when TRAINC_FUZZ is set.
 function(trainc_fuzzer name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
@@ -64,7 +64,7 @@ function(trainc_fuzzer name)
   add_dependencies(fuzzers ${name}_fuzzer)
   set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${name})
   file(MAKE_DIRECTORY ${found})
-  add_test(NAME fuzz_${name} COMMAND ${name}_fuzzer -seed=1 -max_total_time=15 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1
+  add_test(NAME fuzz_${name} COMMAND ${name}_fuzzer -seed=1 -max_total_time=10 -timeout=20 -rss_limit_mb=4096 -print_final_stats=1
            -artifact_prefix=${found}/ ${found} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   # The MLIR library is not instrumented: its containers look overflown and its bump allocator poisoned to AddressSanitizer.
   set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT 120

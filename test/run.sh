@@ -12,7 +12,7 @@ if [ "${1:-}" = fast ]; then
   exec ctest --test-dir build -L 'fast|runtime' --output-on-failure -j2
 fi
 
-stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for a quarter of a minute each"
+stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for ten seconds each"
 cmake --preset asan >/dev/null
 cmake --build --preset asan --target runtime_tests fuzzers
 ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2
@@ -21,7 +21,8 @@ DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test
 stage "the runtime alone, without LLVM and with the system's compiler; ThreadSanitizer: its threads"
 cmake --preset tsan >/dev/null
 cmake --build --preset tsan --target trainrun runtime_{comm,device,executor,exec,data,state}_test
-ctest --test-dir build/tsan -L runtime --output-on-failure -j2
+# Each shape of the checkpoints of ranks takes many threads and megabytes; their order is that of the first one.
+ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]' --output-on-failure -j2
 
 stage "all tests of the release build"
 ctest --test-dir build --output-on-failure -j2

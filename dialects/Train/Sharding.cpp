@@ -134,6 +134,10 @@ LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
   for (NamedAttribute word : words)
     if (failed(verifyWord(error, word.getName(), word.getValue())))
       return failure();
+  if (words.get("reshard_after_forward") == BoolAttr::get(words.getContext(), false) &&
+      words.get("max_reuse_distance"))
+    return error() << "reshard_after_forward = false keeps all that was gathered, max_reuse_distance what is "
+                      "needed again soon; leave one of them out";
   if (says(words.get("sync"), "micro_step") && says(words.get("reproducible"), "ranks"))
     return error() << "reproducible = \"ranks\" sums gradients over ranks once a step, but sync is "
                       "\"micro_step\"; leave sync out, or make it \"step\"";

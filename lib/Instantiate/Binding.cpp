@@ -127,6 +127,18 @@ static LogicalResult checkReproducible(Binding &binding) {
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
 }
 
+/// Says which words of `sharding` do nothing where parameters are not divided.
+static void warnOfIdleWords(train::ProgramOp program) {
+  train::ShardingAttr given = program.getShardingAttr();
+  if (!given || program.getRanks() == 1 || program.getZeroStage() == 3)
+    return;
+  for (StringRef word : {"persist_below", "reshard_after_forward", "max_reuse_distance", "prefetch", "max_live",
+                         "gathers_in_flight"})
+    if (given.getWords().get(word))
+      program.emitWarning("sharding: ") << word << " does nothing with zero_stage " << program.getZeroStage()
+                                        << ", which divides no parameters";
+}
+
 FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
   Binding binding;
   binding.module = module;
@@ -166,5 +178,6 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
   if (failed(checkReproducible(binding)))
     return failure();
   writeBack(binding);
+  warnOfIdleWords(binding.program);
   return binding;
 }

@@ -4,10 +4,10 @@
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import time
-import unittest
 from pathlib import Path
 
 import harness

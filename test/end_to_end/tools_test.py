@@ -167,7 +167,7 @@ class Plans(harness.EndToEndTest):
     def test_any_byte_changed_is_refused_or_runs_safely(self):
         """With checksums recomputed; test/run.sh runs this under AddressSanitizer too."""
         chunked = chunked_test.MODEL, "--micro-batch=4", "--seq-len=250"
-        for changes, text, *options in [(1000, harness.program("gpt"), "--accumulate=2"), (100, *chunked)]:
+        for changes, text, *options in [(500, harness.program("gpt"), "--accumulate=2"), (50, *chunked)]:
             self.compile(text, *options)
             out, _ = self.run_program(DAMAGE_PLAN, "model.plan", changes, timeout=300)
             refused, run = map(int, re.search(r"(\d+) refused, (\d+) run", out).groups())

@@ -341,6 +341,11 @@ train.program @p { model @m  optimizer sgd  sharding(sync = "micro_step", reprod
 
 // -----
 
+// expected-error @below {{reshard_after_forward = false keeps all that was gathered, max_reuse_distance what is needed again soon; leave one of them out}}
+train.program @p { model @m  optimizer sgd  sharding(reshard_after_forward = false, max_reuse_distance = 100) }
+
+// -----
+
 // expected-error @below {{hybrid_shard: expected a number between 2 and 65536, found 1}}
 train.program @p { model @m  optimizer sgd  sharding(hybrid_shard = 1) }
 
