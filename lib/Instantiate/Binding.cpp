@@ -132,8 +132,8 @@ static void warnOfIdleWords(train::ProgramOp program) {
   train::ShardingAttr given = program.getShardingAttr();
   if (!given || program.getRanks() == 1 || program.getZeroStage() == 3)
     return;
-  for (StringRef word : {"persist_below", "reshard_after_forward", "max_reuse_distance", "prefetch", "max_live",
-                         "gathers_in_flight"})
+  for (StringRef word : {"persist_below", "reshard_after_forward", "max_reuse_distance", "prefetch",
+                         "max_live", "gathers_in_flight"})
     if (given.getWords().get(word))
       program.emitWarning("sharding: ") << word << " does nothing with zero_stage " << program.getZeroStage()
                                         << ", which divides no parameters";
