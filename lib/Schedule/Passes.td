@@ -13,7 +13,8 @@ def BucketCollectives : Pass<"bucket-collectives", "::mlir::ModuleOp"> {
       as each message costs a meeting of the ranks, however small it is.
 
     Gathers of parameters are taken in the order in which these are read, others in the order in which their operands are known. What
-    one of them makes is not needed before the others can start; writes of gathered states, which move no byte, are put off to the end.
+    one of them makes is not needed before the others can start. What only stores what collectives bring, writes of gathered states and
+    additions to the states of gradients, is put off for that until the states are read, or to the end.
 
     ```mlir
     %0 = dist.all_gather_start %matrices : tensor<4xf32> -> tensor<8xf32>
@@ -48,7 +49,8 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
       under way or more than `max_live` elements would be gathered (`sharding` of the train.program);
     * what the op reads, whatever the limits.
 
-    Waits stand where values are read, or where a message is waited for that started later.
+    Waits stand where values are read, or where a message is waited for that started later; at most 64 collectives are in flight, as plans
+    allow. What only stores a sum, such as its addition to the gradients of other micro-batches, follows the wait for it.
 
     ```mlir
     %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>
