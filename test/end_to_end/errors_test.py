@@ -73,6 +73,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=99999999999999999999"], "--seq-len: expected a whole number", "found '99999999999999999999'"),
             (["-o", "x.plan", "--micro-batch=4x"], "--micro-batch: expected a whole number", "found '4x'"),
             (["-o", "x.plan", "--report=", "--micro-batch=4"], "error: --report= has no value"),
+            (["-o", ""], "error: the argument behind -o is empty"),
             *((["-o", "x.plan", f"--memory-limit={size}"], f"--memory-limit: expected a number of bytes above 0, such as 16GiB, found '{size}'")
               for size in ["0", "0GiB", "010GiB", "-1", "16XiB", "99999999999999GiB", "9223372036854775808"]),
             (["--compile-to=foo"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found 'foo'"),
