@@ -1,8 +1,8 @@
 #include "lib/Analysis/CostModel.h"
 
 #include "dialects/NN/NN.h"
-
 #include "lib/Support/StoredElement.h"
+
 #include "llvm/TargetParser/Host.h"
 
 #include <thread>
@@ -86,14 +86,13 @@ EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, cons
   return times;
 }
 
-static int64_t ranksOf(plan::Group group, plan::TrainingOp training) {
-  const auto ranks = int64_t(training.getRanks()), shardRanks = int64_t(training.getShardRanks());
+int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks) {
   switch (group) {
-  case plan::Group::all:
+  case RankGroup::All:
     return ranks;
-  case plan::Group::shard:
+  case RankGroup::Shard:
     return shardRanks;
-  case plan::Group::replica:
+  case RankGroup::Replica:
     return ranks / shardRanks;
   }
   llvm_unreachable("unknown group of ranks");
@@ -105,7 +104,8 @@ int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks) {
 
 int64_t ringBytes(plan::StartOp start, plan::TrainingOp training) {
   const auto kind = static_cast<CollectiveKind>(start.getKind());
-  const int64_t ranks = ranksOf(start.getGroup(), training);
+  const int64_t ranks = ranksOf(static_cast<RankGroup>(start.getGroup()), int64_t(training.getRanks()),
+                                int64_t(training.getShardRanks()));
   int64_t sent = 0;
   for (auto range : start.getRanges().getAsRange<plan::RangeAttr>())
     sent += ringBytes(kind, range.getElements() * elementBytes(range.getElement()), ranks);

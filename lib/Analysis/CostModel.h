@@ -36,6 +36,9 @@ struct EntrySeconds {
 /// Kernels are looked up in the entry's module. `training` says how many ranks meet.
 EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine);
 
+/// How many meet in a group, of `ranks` of which `shardRanks` divide states among themselves.
+int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks);
+
 /// Bytes that each of `ranks` sends for a collective of a tensor of `bytes` in a ring: (ranks - 1) / ranks of
 /// it, twice that for an all-reduce.
 int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks);

@@ -41,7 +41,7 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
     const Type element = cast<RankedTensorType>(result.getType()).getElementType();
     item.elements += elementsOf(start);
     bytes += ringBytes(start.getCollectiveKind(), elementsOf(start) * elementBytes(element),
-                       ranksOf(start.getRankGroup()));
+                       ranksOf(start.getRankGroup(), ranks, settings.shardRanks));
     item.known = later(item.known, known(start->getOperand(0)));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));
@@ -50,18 +50,6 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   item.gathersParameters = gatheredState(message.front()) && item.need;
   item.seconds = collectiveSeconds(double(bytes), machine);
   return item;
-}
-
-int64_t ListScheduler::ranksOf(RankGroup group) const {
-  switch (group) {
-  case RankGroup::All:
-    return ranks;
-  case RankGroup::Shard:
-    return settings.shardRanks;
-  case RankGroup::Replica:
-    return ranks / settings.shardRanks;
-  }
-  llvm_unreachable("unknown group of ranks");
 }
 
 void ListScheduler::collect() {
@@ -144,6 +132,11 @@ void ListScheduler::startNeeded(Operation *op) {
     }
 }
 
+/// Puts `moved` in front of `op`, or at the end for null.
+static void moveTo(Operation *op, Operation *moved, Block &block) {
+  op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end());
+}
+
 /// Puts what `value` is made of by name, without computing, in front of `op`, or at the end for null, where
 /// it does not stand there already.
 static void bringForward(Value value, Operation *op, Block &block) {
@@ -153,7 +146,7 @@ static void bringForward(Value value, Operation *op, Block &block) {
     return;
   for (Value operand : definition->getOperands())
     bringForward(operand, op, block);
-  op ? definition->moveBefore(op) : definition->moveBefore(&block, block.end());
+  moveTo(op, definition, block);
 }
 
 /// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null; those
@@ -163,15 +156,14 @@ void ListScheduler::start(Item &item, Operation *op) {
     return;
   for (Item *before : item.after)
     start(*before, op);
-  auto place = [&](Operation *moved) { op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end()); };
   for (CollectiveOpInterface start : item.message) {
     const Value operand = start->getOperand(0);
     bringForward(operand, op, block);
     if (Operation *pack = operand.getDefiningOp(); pack && isPack(pack))
-      place(pack); // it takes memory from there on
+      moveTo(op, pack, block); // it takes memory from there on
   }
   for (CollectiveOpInterface start : item.message)
-    place(start);
+    moveTo(op, start, block);
   linkFree = std::max(linkFree, now) + item.seconds;
   item.done = linkFree;
   item.started = true;
@@ -213,10 +205,7 @@ void ListScheduler::placeWaits() {
     laterStarts.push_back(message.front());
     for (CollectiveOpInterface start : message) {
       Operation *wait = waitOf(start);
-      if (place)
-        wait->moveBefore(place);
-      else
-        wait->moveBefore(&block, block.end());
+      moveTo(place, wait, block);
       movePlacements(wait);
     }
     next = waitOf(message.front());

@@ -41,7 +41,6 @@ private:
 
   void collect();
   Item itemOf(const Message &message) const;
-  int64_t ranksOf(RankGroup group) const;
   void linkChains();
   void setSumDeadlines();
   void startNeeded(mlir::Operation *op);

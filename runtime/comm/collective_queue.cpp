@@ -46,10 +46,8 @@ void CollectiveQueue::stop() { put(kStop); }
 std::optional<uint32_t> CollectiveQueue::nextWithin(std::chrono::milliseconds time) {
   if (!waiting_.try_acquire_for(time))
     return std::nullopt;
-  return take();
+  return order_[taken_++ % order_.size()];
 }
-
-uint32_t CollectiveQueue::take() { return order_[taken_++ % order_.size()]; }
 
 void CollectiveQueue::finish(uint32_t index, bool done) {
   Slot &slot = slots_[index];

@@ -53,7 +53,6 @@ private:
   };
 
   void put(uint32_t slot);
-  uint32_t take();
 
   std::vector<Slot> slots_;              ///< the last one is for barriers
   std::vector<uint32_t> order_;          ///< slots in order of start; a ring, its size a power of two

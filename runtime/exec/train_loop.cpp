@@ -8,13 +8,9 @@
 
 namespace trainc {
 
-namespace {
-
 uint64_t samplesPerStep(const fb::Plan &plan) {
   return plan.training()->micro_batch() * plan.training()->accumulate() * plan.ranks();
 }
-
-} // namespace
 
 TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
     : parts_(std::move(parts)), options_(options), position_(std::move(start)),

@@ -12,6 +12,9 @@
 
 namespace trainc {
 
+/// Of all ranks and micro-batches.
+uint64_t samplesPerStep(const fb::Plan &plan);
+
 /// What the user decides; everything else is the plan's.
 struct TrainOptions {
   uint64_t steps = 0;           ///< to reach in all, those before a resumption included

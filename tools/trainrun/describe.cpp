@@ -1,5 +1,6 @@
 #include "tools/trainrun/describe.h"
 
+#include "runtime/exec/train_loop.h"
 #include "runtime/log/units.h"
 #include "runtime/plan/dtype.h"
 
@@ -42,7 +43,9 @@ std::string describeEntry(const fb::Entry &entry) {
   return text;
 }
 
-std::string describeTraining(const fb::Training &training, uint32_t ranks) {
+std::string describeTraining(const fb::Plan &plan) {
+  const fb::Training &training = *plan.training();
+  const uint32_t ranks = plan.ranks();
   const fb::Schedule &schedule = *training.schedule();
   std::string text =
       fmt::format("training: {}{} micro-batch{} of {} samples a step",
@@ -51,8 +54,7 @@ std::string describeTraining(const fb::Training &training, uint32_t ranks) {
   if (training.seq_len() > 0)
     text += fmt::format(" of {} tokens", training.seq_len());
   if (ranks > 1)
-    text +=
-        fmt::format(", {} samples in all", uint64_t{ranks} * training.accumulate() * training.micro_batch());
+    text += fmt::format(", {} samples in all", samplesPerStep(plan));
   text += fmt::format("; lr {} from {:g} to {:g}, {} steps of warmup\n", scheduleName(schedule.kind()),
                       schedule.peak(), schedule.minimum(), schedule.warmup());
   return text;
@@ -93,7 +95,7 @@ std::string details(const Executor &executor) {
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
                         formatBytes(object->image()->size()), plan.kernels()->size());
   if (plan.training())
-    text += describeTraining(*plan.training(), plan.ranks());
+    text += describeTraining(plan);
   if (plan.generation())
     text += fmt::format("generation: context {}, vocabulary {}\n", plan.generation()->context(),
                         plan.generation()->vocabulary());

@@ -106,10 +106,8 @@ void announce(const fb::Plan &plan, const Dataset &dataset, uint64_t steps, Star
   std::string left;
   if (start.position.step < steps) {
     left = fmt::format("; steps {} to {}", start.position.step + 1, steps);
-    const fb::Training &training = *plan.training();
     if (plan.ranks() > 1)
-      left += fmt::format(" of {} samples",
-                          uint64_t{plan.ranks()} * training.accumulate() * training.micro_batch());
+      left += fmt::format(" of {} samples", samplesPerStep(plan));
   }
   log.info("data: {} samples in {} file{}{}", dataset.samples(), dataset.files().size(),
            dataset.files().size() == 1 ? "" : "s", left);
