@@ -6,7 +6,7 @@ using namespace trainc;
 
 static constexpr llvm::StringRef kReserved[] = {
     // entries
-    "init", "begin_step", "micro_step", "update", "eval", "prefill", "decode",
+    "init", "begin_step", "micro_step", "last_micro_step", "update", "eval", "prefill", "decode",
     // scalars and outputs
     "lr", "seed", "step", "micro", "position", train::kLossState, "grad_norm", "finite", "eval_loss",
     "eval_targets", "targets", "logits", "bias_correction1", "bias_correction2",

@@ -218,7 +218,7 @@ def Train_Extent : Train_Enum<"Extent", "which samples an input holds", [
     I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
 
 def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
-  let summary = "something the runtime can run: init, begin_step, micro_step, update, eval, prefill, decode";
+  let summary = "something the runtime can run: init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode";
   let arguments = (ins SymbolNameAttr:$sym_name);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";

@@ -32,3 +32,10 @@ train::EntryOp StepSymbols::declareEntry(StringRef name, Operation *after) {
   table.insert(entry);
   return entry;
 }
+
+train::EntryOp StepSymbols::cloneEntry(train::EntryOp entry, StringRef name) {
+  train::EntryOp copy = entry.clone();
+  copy.setSymName(name);
+  table.insert(copy, std::next(entry->getIterator()));
+  return copy;
+}

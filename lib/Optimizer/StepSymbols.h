@@ -20,6 +20,8 @@ public:
                               std::optional<train::Direction> direction = std::nullopt);
   /// The entry `name`, which is made after `after` if there is none.
   train::EntryOp declareEntry(llvm::StringRef name, mlir::Operation *after);
+  /// A copy of `entry` behind it, under a name that is free.
+  train::EntryOp cloneEntry(train::EntryOp entry, llvm::StringRef name);
 
 private:
   mlir::ModuleOp module;

@@ -13,52 +13,72 @@ LogicalResult StepUpdate::run() {
   auto microStep = module.lookupSymbol<train::EntryOp>("micro_step");
   if (!microStep)
     return program.emitOpError("the module has no entry @micro_step; run instantiate and autodiff first");
-  auto ops = llvm::to_vector(microStep.getBody().front().getOps<train::GradientOp>());
-  if (ops.empty())
+  if (microStep.getBody().getOps<train::GradientOp>().empty())
     return microStep.emitOpError("has no train.gradient; run autodiff first");
-  Gradients gradients;
-  for (train::GradientOp op : ops)
-    gradients.emplace_back(op.getParameterAttr().getValue(), op.getValue());
-  train::EntryOp entry = microStep;
-  if (program.getAccumulate() > 1) {
-    accumulate(microStep, ops);
-    entry = symbols.declareEntry("update", microStep);
-    gradients = readAccumulated(entry, llvm::to_vector(llvm::make_first_range(gradients)));
+  if (program.getAccumulate() == 1) {
+    buildUpdate(microStep, takeGradients(microStep));
+  } else if (sumsBehindLastBackward()) {
+    train::EntryOp last = symbols.cloneEntry(microStep, "last_micro_step");
+    accumulate(microStep);
+    buildUpdate(last, accumulate(last));
+  } else {
+    const Gradients sums = accumulate(microStep);
+    train::EntryOp update = symbols.declareEntry("update", microStep);
+    buildUpdate(update, readAccumulated(update, sums));
   }
-  for (train::GradientOp op : ops)
-    op.erase();
-  buildUpdate(entry, gradients);
   return success();
+}
+
+/// Each rank's sums over its micro-batches are summed over ranks as soon as the last micro-batch has added
+/// its own. The counters of `tree-accumulate` need one entry for all micro-batches.
+bool StepUpdate::sumsBehindLastBackward() {
+  return program.getRanks() > 1 && !syncsEveryMicroStep() &&
+         !train::shardingOf(program).reproducibleOverRanks;
+}
+
+Gradients StepUpdate::takeGradients(train::EntryOp entry) {
+  Gradients gradients;
+  for (auto op : llvm::make_early_inc_range(entry.getBody().getOps<train::GradientOp>())) {
+    gradients.emplace_back(op.getParameterAttr().getValue(), op.getValue());
+    op.erase();
+  }
+  return gradients;
 }
 
 /// The sum is read at the start and written as soon as the gradient is known: the op that makes the gradient
 /// can then accumulate in place, and the gradient's own memory is free again.
-void StepUpdate::accumulate(train::EntryOp microStep, ArrayRef<train::GradientOp> gradients) {
+Gradients StepUpdate::accumulate(train::EntryOp entry) {
+  Block &body = entry.getBody().front();
   const bool syncs = syncsEveryMicroStep();
-  for (train::GradientOp op : gradients) {
-    Value gradient = op.getValue();
-    std::string name = accumulatorOf(op.getParameter());
-    train::StateOp state = symbols.declareState(name, train::Role::gradient, nn::tensorType(gradient));
-    zeroState(symbols.declareEntry("begin_step", state), state);
-    OpBuilder start = OpBuilder::atBlockBegin(&microStep.getBody().front());
-    Value old = StepBuilder(start, op.getLoc(), symbols).read(name);
-    OpBuilder builder(op);
-    if (Operation *definition = gradient.getDefiningOp())
-      builder.setInsertionPointAfter(definition);
-    StepBuilder build(builder, op.getLoc(), symbols);
-    if (syncs)
-      gradient = build.sumOverRanks(gradient, op.getParameter());
-    build.write(name, build.add(old, gradient));
+  Gradients sums;
+  for (auto [parameter, gradient] : takeGradients(entry)) {
+    const std::string name = declareAccumulator(parameter, nn::tensorType(gradient));
+    OpBuilder start = OpBuilder::atBlockBegin(&body), builder = OpBuilder::atBlockEnd(&body);
+    Value old = StepBuilder(start, gradient.getLoc(), symbols).read(name);
+    builder.setInsertionPointAfterValue(gradient);
+    StepBuilder build(builder, gradient.getLoc(), symbols);
+    Value sum = build.add(old, syncs ? build.sumOverRanks(gradient, parameter) : gradient);
+    build.write(name, sum);
+    sums.emplace_back(parameter, sum);
   }
+  return sums;
 }
 
-Gradients StepUpdate::readAccumulated(train::EntryOp entry, ArrayRef<StringRef> parameters) {
+/// The name of the state that sums a parameter's gradients over a step's micro-batches.
+std::string StepUpdate::declareAccumulator(StringRef parameter, RankedTensorType type) {
+  std::string name = accumulatorOf(parameter);
+  if (!symbols.state(name)) {
+    train::StateOp state = symbols.declareState(name, train::Role::gradient, type);
+    zeroState(symbols.declareEntry("begin_step", state), state);
+  }
+  return name;
+}
+
+Gradients StepUpdate::readAccumulated(train::EntryOp entry, const Gradients &sums) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
-  Gradients gradients;
-  for (StringRef parameter : parameters)
-    gradients.emplace_back(parameter, build.read(accumulatorOf(parameter)));
-  return gradients;
+  return llvm::map_to_vector(
+      sums, [&](const auto &sum) { return std::pair(sum.first, build.read(accumulatorOf(sum.first))); });
 }
 
 /// What an entry has read by now; before the update it writes no parameter.

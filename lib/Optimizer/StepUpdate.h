@@ -16,14 +16,18 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// Adds the gradients to states, in place of the train.gradient ops.
-  void accumulate(train::EntryOp microStep, llvm::ArrayRef<train::GradientOp> gradients);
+  /// What the train.gradient ops say; erases them.
+  static Gradients takeGradients(train::EntryOp entry);
+  /// Adds the gradients to states, in place of the train.gradient ops; the sums.
+  Gradients accumulate(train::EntryOp entry);
+  std::string declareAccumulator(llvm::StringRef parameter, mlir::RankedTensorType type);
   /// Builds norm, clipping and updates at the end of `entry`.
   void buildUpdate(train::EntryOp entry, Gradients gradients);
   bool syncsEveryMicroStep() const { return train::shardingOf(program).syncEveryMicroStep; }
+  bool sumsBehindLastBackward();
   void sumOverRanks(StepBuilder &build, Gradients &gradients);
-  /// The gradients that the states hold, read in `entry`.
-  Gradients readAccumulated(train::EntryOp entry, llvm::ArrayRef<llvm::StringRef> parameters);
+  /// The sums that the states hold, read in `entry`.
+  Gradients readAccumulated(train::EntryOp entry, const Gradients &sums);
 
   mlir::ModuleOp module;
   train::ProgramOp program;

@@ -54,12 +54,13 @@ static int64_t parameterCount(ModuleOp module) {
 
 /// How often a training step runs an entry.
 static int64_t runsPerStep(ModuleOp module, StringRef entry) {
-  if (entry == "begin_step" || entry == "update")
+  if (entry == "begin_step" || entry == "last_micro_step" || entry == "update")
     return 1;
   if (entry != "micro_step")
     return 0;
+  const int64_t others = module.lookupSymbol("last_micro_step") ? 1 : 0;
   for (auto training : module.getOps<plan::TrainingOp>())
-    return training.getAccumulate();
+    return training.getAccumulate() - others;
   return 1;
 }
 

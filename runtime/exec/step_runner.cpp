@@ -9,14 +9,15 @@ namespace trainc {
 
 namespace {
 
-constexpr std::string_view kBeginStep = "begin_step", kMicroStep = "micro_step", kUpdate = "update";
+constexpr std::string_view kBeginStep = "begin_step", kMicroStep = "micro_step",
+                           kLastMicroStep = "last_micro_step", kUpdate = "update";
 
 } // namespace
 
 StepRunner::StepRunner(Executor &executor, const Dataset &dataset)
     : executor_(executor), accumulate_(executor.plan().training()->accumulate()),
       beginFeeder_(executor, kBeginStep, dataset), microFeeder_(executor, kMicroStep, dataset),
-      updateFeeder_(executor, kUpdate, dataset) {}
+      lastFeeder_(executor, kLastMicroStep, dataset), updateFeeder_(executor, kUpdate, dataset) {}
 
 template <typename Visitor>
 Status StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
@@ -39,8 +40,9 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
   }
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
     executor_.setScalar("micro", executor_.rank() * accumulate_ + micro);
-    microFeeder_.feed(batch, micro);
-    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kMicroStep));
+    const bool last = micro + 1 == accumulate_ && executor_.hasEntry(kLastMicroStep);
+    (last ? lastFeeder_ : microFeeder_).feed(batch, micro);
+    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(last ? kLastMicroStep : kMicroStep));
     if (!goOn)
       return false;
   }

@@ -44,7 +44,7 @@ private:
 
   Executor &executor_;
   uint64_t accumulate_;
-  BatchFeeder beginFeeder_, microFeeder_, updateFeeder_;
+  BatchFeeder beginFeeder_, microFeeder_, lastFeeder_, updateFeeder_;
 };
 
 } // namespace trainc

@@ -237,16 +237,21 @@ Status TrainLoop::finishCheckpoint() {
   return {};
 }
 
+/// How often a step runs an entry.
+static uint64_t runsPerStep(const Executor &executor, std::string_view entry) {
+  if (entry == "begin_step" || entry == "last_micro_step" || entry == "update")
+    return 1;
+  if (entry != "micro_step")
+    return 0;
+  return executor.plan().training()->accumulate() - (executor.hasEntry("last_micro_step") ? 1 : 0);
+}
+
 double TrainLoop::flopsPerStep() const {
+  const Executor &executor = parts_.executor;
   double flops = 0;
-  for (const fb::Entry *entry : *parts_.executor.plan().entries()) {
-    const std::string_view name = view(entry->name());
-    if (name == "begin_step" || name == "update")
-      flops += static_cast<double>(entry->flops());
-    else if (name == "micro_step")
-      flops += static_cast<double>(entry->flops()) *
-               static_cast<double>(parts_.executor.plan().training()->accumulate());
-  }
+  for (const fb::Entry *entry : *executor.plan().entries())
+    flops +=
+        static_cast<double>(runsPerStep(executor, view(entry->name()))) * static_cast<double>(entry->flops());
   return flops;
 }
 

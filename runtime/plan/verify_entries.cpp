@@ -9,8 +9,8 @@ namespace trainc::verify {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kEntries = {"init", "begin_step", "micro_step", "update",
-                                                      "eval", "prefill",    "decode"};
+constexpr std::array<std::string_view, 8> kEntries = {"init",   "begin_step", "micro_step", "last_micro_step",
+                                                      "update", "eval",       "prefill",    "decode"};
 
 bool isInteger(fb::DType dtype) {
   using enum fb::DType;
@@ -61,12 +61,26 @@ Status inputs(const fb::Plan &plan, const fb::Entry &entry) {
   return {};
 }
 
+/// Something updates once a step: micro_step alone, or what comes instead of its last run or behind it.
+Status endOfStep(uint64_t accumulate, const std::set<std::string_view> &found) {
+  const bool last = found.contains("last_micro_step"), update = found.contains("update");
+  if (accumulate > 1 && !last && !update)
+    return invalidInput(
+        "expected entry 'update' or 'last_micro_step' where {} micro-batches are accumulated, "
+        "found neither",
+        accumulate);
+  if (last && (update || accumulate == 1))
+    return invalidInput("entry 'last_micro_step': expected it where micro-batches are accumulated and no "
+                        "entry 'update' follows, found {}",
+                        update ? "both" : "nothing to accumulate");
+  return {};
+}
+
 Status required(const fb::Plan &plan, const std::set<std::string_view> &found) {
   std::vector<std::string_view> needed;
   if (plan.training()) {
     needed = {"init", "micro_step"};
-    if (plan.training()->accumulate() > 1)
-      needed.push_back("update");
+    TRAINC_RETURN_IF_ERROR(endOfStep(plan.training()->accumulate(), found));
     if (plan.training()->eval_batch() != 0)
       needed.push_back("eval");
   }

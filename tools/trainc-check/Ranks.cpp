@@ -50,8 +50,9 @@ private:
     if (failed(entry("begin_step")))
       return failure();
     for (int64_t micro = 0; micro < accumulate; ++micro) {
+      const bool last = micro + 1 == accumulate && module.lookupSymbol("last_micro_step");
       fillMicro(step, micro);
-      if (failed(entry("micro_step")))
+      if (failed(entry(last ? "last_micro_step" : "micro_step")))
         return failure();
     }
     return module.lookupSymbol("update") ? entry("update") : success();

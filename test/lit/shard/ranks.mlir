@@ -20,14 +20,14 @@
 // samples train as one rank does that takes all of them, whatever else they keep a part of.
 // CHECK: PASS ranks={{[2346]}} max_rel_err={{.*}} bound=1.0e-09
 
-// The targets are counted over all ranks before the first forward, and gradients are summed once a step.
+// The targets are counted over all ranks before the first forward, and gradients are summed behind the last backward.
 // SPMD: ranks 2
 // SPMD: train.entry @begin_step
 // SPMD: dist.all_reduce_start %{{.*}} : tensor<f32>
 // SPMD: train.set @targets
 // SPMD: train.entry @micro_step
 // SPMD-NOT: dist.{{.*}}_start
-// SPMD: train.entry @update
+// SPMD: train.entry @last_micro_step
 // SPMD: dist.all_reduce_start %{{.*}} : tensor<512xf32>
 nn.model @tiny(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 16 by 8
