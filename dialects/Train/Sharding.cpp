@@ -88,21 +88,23 @@ static LogicalResult verifyNumber(EmitError error, const Number &number, Attribu
   return given ? message << given.getInt() : message << value;
 }
 
-/// Whether a unit policy is one: a word, or a number of parameters.
+/// Whether a unit policy is one: words with commas between them, or a number of parameters.
 static bool isWrap(StringAttr text) {
   if (!text || text.empty())
     return false;
-  int64_t least = 0;
-  const bool named = llvm::isAlpha(text.getValue().front()) || text.getValue().front() == '_';
-  return named || (!text.getValue().getAsInteger(10, least) && least > 0);
+  if (int64_t least = 0; !text.getValue().getAsInteger(10, least))
+    return least > 0;
+  return llvm::all_of(llvm::split(text.getValue(), ','), [](StringRef name) {
+    return !name.empty() && (llvm::isAlpha(name.front()) || name.front() == '_');
+  });
 }
 
 static LogicalResult verifyWord(EmitError error, StringRef word, Attribute value) {
   auto text = dyn_cast<StringAttr>(value);
   if (word == "wrap")
     return isWrap(text) ? success()
-                        : error() << "wrap: expected \"blocks\", \"model\", a block's name or a number of "
-                                     "parameters above 0, found "
+                        : error() << "wrap: expected \"blocks\", \"model\", names of blocks with commas "
+                                     "between them or a number of parameters above 0, found "
                                   << value;
   if (word == "sync")
     return text == "micro_step" || text == "step"

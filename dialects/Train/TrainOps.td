@@ -84,7 +84,7 @@ def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
     What is left out has a default; H is the model's width, the size that most parameters have among their dimensions.
 
     * `wrap`: which parameters are gathered and reduced together, a unit: those of each outermost use of a block (`"blocks"`, the
-      default), of each use of the named block (`"layer"`), of blocks with at least so many parameters (`"1000000"`), or of the whole
+      default), of each use of the named blocks (`"encoder,decoder"`; a block inside another is a unit apart), of blocks with at least so many parameters (`"1000000"`), or of the whole
       model (`"model"`). Parameters outside are a unit of their own.
     * `hybrid_shard` (all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
     * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a

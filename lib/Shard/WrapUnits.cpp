@@ -19,11 +19,11 @@ static StringRef outermost(train::StateOp parameter) {
   return blocks.empty() ? "" : blocks.front().getScope();
 }
 
-/// The innermost use of the block.
-static StringRef innermostOf(StringRef name, train::StateOp parameter) {
+/// The innermost use of one of the blocks.
+static StringRef innermostOf(ArrayRef<StringRef> names, train::StateOp parameter) {
   Blocks blocks = blocksOf(parameter);
   for (train::BlockAttr block : llvm::reverse(blocks))
-    if (block.getName() == name)
+    if (llvm::is_contained(names, block.getName()))
       return block.getScope();
   return "";
 }
@@ -67,10 +67,12 @@ FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
       return "";
     });
   }
-  if (llvm::all_of(parameters, [&](train::StateOp p) { return innermostOf(policy, p).empty(); }))
-    return program.emitError() << "wrap: no parameter lies in a block @" << policy
-                               << "; expected blocks, model, a number of parameters, or a block with "
-                                  "parameters: "
-                               << namesOfBlocks(parameters);
-  return WrapUnits(parameters, [&](train::StateOp parameter) { return innermostOf(policy, parameter); });
+  const auto names = llvm::to_vector(llvm::split(policy, ','));
+  for (StringRef name : names)
+    if (llvm::all_of(parameters, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))
+      return program.emitError() << "wrap: no parameter lies in a block @" << name
+                                 << "; expected blocks, model, a number of parameters, or blocks with "
+                                    "parameters: "
+                                 << namesOfBlocks(parameters);
+  return WrapUnits(parameters, [&](train::StateOp parameter) { return innermostOf(names, parameter); });
 }

@@ -9,9 +9,9 @@ void addSharding(CLI::App &compile, ShardingOptions &options) {
   compile
       .add_option("--wrap", options.wrap,
                   "Which parameters ranks gather and reduce together: those of each outermost block\n"
-                  "(blocks), of each use of the block NAME, of blocks with at least N parameters, or all\n"
+                  "(blocks), of each use of the blocks NAME, of blocks with at least N parameters, or all\n"
                   "(model); default: blocks")
-      ->type_name("blocks|NAME|N|model");
+      ->type_name("blocks|NAME,...|N|model");
   compile
       .add_option("--reshard-after-forward", options.reshardAfterForward,
                   "With --zero-stage=3: drop gathered parameters after the forward and gather them again\n"

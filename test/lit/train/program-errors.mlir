@@ -356,8 +356,13 @@ train.program @p { model @m  optimizer sgd  sharding(persist_below = -1) }
 
 // -----
 
-// expected-error @below {{wrap: expected "blocks", "model", a block's name or a number of parameters above 0, found ""}}
+// expected-error @below {{wrap: expected "blocks", "model", names of blocks with commas between them or a number of parameters above 0, found ""}}
 train.program @p { model @m  optimizer sgd  sharding(wrap = "") }
+
+// -----
+
+// expected-error @below {{wrap: expected "blocks", "model", names of blocks with commas between them or a number of parameters above 0, found "layer,"}}
+train.program @p { model @m  optimizer sgd  sharding(wrap = "layer,") }
 
 // -----
 
