@@ -90,12 +90,12 @@ bool Division::findDivided() {
       if (divides(op))
         divided.insert(op.result_begin(), op.result_end());
       auto set = dyn_cast<train::SetOp>(op);
-      if (!set || !divided.contains(set.getValue()) || localStates.contains(set.getState()))
+      if (!set || localStates.contains(set.getState()))
         continue;
-      if (mayShrink(set.getState()))
-        found |= shrunk.insert(set.getState()).second;
-      else if (roleOf(set.getState()) == train::Role::gradient)
+      if (isWholeGradient(set))
         found |= common.insert(set.getState()).second;
+      else if (divided.contains(set.getValue()) && mayShrink(set.getState()))
+        found |= shrunk.insert(set.getState()).second;
     }
   return found;
 }
@@ -103,16 +103,29 @@ bool Division::findDivided() {
 bool Division::divides(Operation &op) const {
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
     auto type = cast<RankedTensorType>(sum.getValue().getType());
-    return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
+    const bool isAddedToWhole =
+        llvm::any_of(sum->getUsers(), [&](Operation *user) { return isWholeGradient(*user); });
+    return type.getRank() > 0 && type.getDimSize(0) % ranks == 0 && !isAddedToWhole;
   }
   if (auto get = dyn_cast<train::GetOp>(op))
     return shrunk.contains(get.getState()) || common.contains(get.getState());
   const int label = partLabel(op);
-  return label != -1 && !readsLocal(op) && readsDivided(op, label);
+  return label != -1 && !readsLocal(op) && !isWholeGradient(op) && readsDivided(op, label);
 }
 
 train::Role Division::roleOf(StringRef state) const {
   return cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
+}
+
+bool Division::isWholeGradient(train::SetOp set) const {
+  return roleOf(set.getState()) == train::Role::gradient && !mayShrink(set.getState());
+}
+
+bool Division::isWholeGradient(Operation &op) const {
+  return llvm::any_of(op.getUsers(), [&](Operation *user) {
+    auto set = dyn_cast<train::SetOp>(user);
+    return set && isWholeGradient(set);
+  });
 }
 
 /// Which parameters are divided was decided before.

@@ -32,6 +32,9 @@ private:
   bool readsLocal(mlir::Operation &op) const;
   bool divides(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
+  /// Whether a gradient is written that every rank keeps whole.
+  bool isWholeGradient(train::SetOp set) const;
+  bool isWholeGradient(mlir::Operation &op) const;
   train::Role roleOf(llvm::StringRef state) const;
   bool canDivide(mlir::Operation &op, int label) const;
   bool readsDivided(mlir::Operation &op, int label) const;
