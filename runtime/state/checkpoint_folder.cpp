@@ -89,9 +89,8 @@ Status checkIsCheckpoint(const fs::path &path) {
   std::error_code error;
   if (fs::exists(path / kTrainerStateFile, error))
     return {};
-  return invalidInput("{}: expected a checkpoint, found {} a {}; move it away, or use another checkpoint",
-                      path.string(), fs::is_directory(path, error) ? "a folder without" : "what has not",
-                      kTrainerStateFile);
+  return invalidInput("{}: expected a checkpoint, found no {} in it; move it away, or use another checkpoint",
+                      path.string(), kTrainerStateFile);
 }
 
 Result<fs::path> resolveCheckpoint(const std::string &resume, const fs::path &folder) {

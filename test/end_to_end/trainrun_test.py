@@ -204,11 +204,11 @@ class Checkpoints(TrainrunTest):
         Path("ck/step-00000009").mkdir()
         for form in ["--resume=latest", "--resume=auto", "--resume=ck"]:
             _, err = self.train(10, "--checkpoint-dir", "ck", form, code=2)
-            self.assertIn("error: ck/step-00000009: expected a checkpoint, found a folder without a trainer_state.json; move it away", err)
+            self.assertIn("error: ck/step-00000009: expected a checkpoint, found no trainer_state.json in it; move it away", err)
         Path("ck/step-00000009").rmdir()
         Path("ck/step-00000009").write_text("mine")
         _, err = self.train(10, "--checkpoint-dir", "ck", "--resume=ck/step-00000008", code=2)
-        self.assertIn("error: ck/step-00000009: expected a checkpoint, found ", err)
+        self.assertIn("error: ck/step-00000009: expected a checkpoint, found no trainer_state.json", err)
         self.assertEqual(Path("ck/step-00000009").read_text(), "mine")
 
     def test_exports_and_position(self):

@@ -59,10 +59,10 @@ TEST(CheckpointFolder, SomethingElseUnderACheckpointsNameIsRefusedAndKept) {
     const auto folder = CheckpointFolder::open(parent.path());
     keepUnderStep(parent.path(), 20, kind);
     keepUnderStep(parent.path(), 40, kind);
-    const auto refused = HasSubstr("step-00000040: expected a checkpoint, found ");
+    const auto refused = HasSubstr("step-00000040: expected a checkpoint, found no ");
     EXPECT_THAT(resolveCheckpoint("latest", parent.path()).status().message(), refused);
     EXPECT_THAT(folder->beginRun(parent / "step-00000030").message(),
-                HasSubstr("step-00000020: expected a checkpoint, found "));
+                HasSubstr("step-00000020: expected a checkpoint, found no "));
     ASSERT_TRUE(folder->begin(40).ok());
     EXPECT_THAT(folder->commit(40).message(), refused);
     folder->abandon(40);
