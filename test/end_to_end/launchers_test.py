@@ -23,12 +23,13 @@ NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_c
 
 
 class LaunchersTest(RanksTest):
-    def start_as_torchrun(self, plans, *args, each=(), port="29511"):
-        """A process for each plan, with the arguments of all and those of `each`."""
+    def start_as_torchrun(self, plans, *args, each=(), port="29511", runs=()):
+        """A process for each plan, with the arguments of all and those of `each`; `runs`: whose launches they are."""
         processes = []
         for rank, plan in enumerate(plans):
             environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(plans)), LOCAL_RANK=str(rank),
-                               LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+                               LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
+                               **({"TORCHELASTIC_RUN_ID": runs[rank]} if runs else {}))
             command = [TRAINRUN, plan, "--data", self.tokens, *map(str, args), *(map(str, each[rank]) if each else ())]
             processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
             self.addCleanup(processes[-1].kill)
@@ -72,6 +73,12 @@ class Launchers(LaunchersTest):
             self.assertEqual(code, 2)
             self.assertRegex(err, r"rank 1 runs another plan \(checksum \w+\) than rank 0 \(\w+\)")
         self.assertLess(time.monotonic() - begin, 10)
+
+    def test_a_rank_that_an_older_job_has_left(self):
+        for arguments in [[], ["--stepz=5"]]:
+            ranks = self.as_torchrun([self.plan(2)] * 2, "--steps", 5, each=[[], arguments], runs=["new", "old"])
+            self.assertEqual([code for _, code in ranks], [2, 2])
+            self.assertIn("error: rank 1 is of another job than rank 0 (TORCHELASTIC_RUN_ID=new)", ranks[0][0])
 
     def test_a_rank_that_does_not_get_as_far_as_the_others(self):
         plan = self.plan(3)
