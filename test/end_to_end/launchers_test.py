@@ -10,7 +10,7 @@ from pathlib import Path
 
 import harness
 from harness import TRAINRUN
-from ranks_test import FOREVER, RanksTest
+from ranks_test import FOREVER, RanksTest, processes_left
 from trainrun_test import write_tokens
 
 MPIRUN = shutil.which("mpirun")
@@ -57,10 +57,7 @@ class Launchers(LaunchersTest):
 
     def test_a_rank_that_hangs_for_as_long_as_asked(self):
         processes = self.start_as_torchrun([self.plan(2, 2)] * 2, "--steps", FOREVER, "--metrics", "running.jsonl", "--comm-timeout", 2)
-        deadline = time.monotonic() + 30
-        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
-            self.assertLess(time.monotonic(), deadline, "the run does not begin")
-            time.sleep(0.01)
+        self.wait_for_a_step()
         processes[1].send_signal(signal.SIGSTOP)
         self.assertIn("rank 1 failed: it did not arrive within 2 s", processes[0].communicate(timeout=10)[1].decode())
         processes[1].kill()
@@ -103,6 +100,25 @@ class Launchers(LaunchersTest):
         self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
         self.as_mpirun(plan, "--steps", 5, "--checkpoint-dir", "mpi", each=[[], []])
         self.assert_same_folder("forked/step-00000005", "mpi/step-00000005")
+
+    @NEEDS_MPI
+    def test_a_signal_under_mpirun(self):
+        """To the launcher: it hands it on, and calls the job failed."""
+        for to_launcher, code in [(False, 0), (True, 1)]:
+            with self.subTest(to_launcher=to_launcher):
+                folder = f"ck-{code}"
+                Path("running.jsonl").unlink(missing_ok=True)
+                command = [MPIRUN, "-n", "2", TRAINRUN, self.plan(2), "--data", self.tokens, "--steps", FOREVER, "--metrics", "running.jsonl",
+                           "--checkpoint-dir", folder]
+                process = subprocess.Popen(command, env=dict(os.environ, **MPI_SURROUNDINGS), stderr=subprocess.PIPE)
+                self.addCleanup(process.kill)
+                self.wait_for_a_step()
+                ranks = [int(pid) for pid in processes_left() if int(pid) != process.pid]
+                os.kill(process.pid if to_launcher else ranks[0], signal.SIGTERM)
+                err = process.communicate(timeout=20)[1].decode()
+                self.assertEqual(process.returncode, code, err)
+                self.assertRegex(err, "stopped by (SIGTERM|a signal to another rank) after step")
+                self.assertEqual(len(os.listdir(folder)), 1)
 
     def test_errors_say_how_to_start(self):
         two, one = self.plan(2), self.plan(1)
