@@ -1,5 +1,6 @@
 #include "runtime/state/checkpoint_folder.h"
 
+#include "runtime/state/checkpoint_files.h"
 #include "runtime/state/durable_file.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -34,11 +36,21 @@ std::optional<uint64_t> parseName(const std::string &name) {
   return step;
 }
 
+/// Calls `visit` with the name of each entry of a folder, if it is one.
+template <typename Visit> void forEachName(const fs::path &folder, Visit visit) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    visit(entry->path().filename().string());
+}
+
 /// The latest checkpoint in `folder`, or an error that says what is there.
 Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
   const std::vector<uint64_t> steps = listCheckpoints(folder);
-  if (!steps.empty())
-    return folder / checkpointName(steps.back());
+  if (!steps.empty()) {
+    const fs::path latest = folder / checkpointName(steps.back());
+    TRAINC_RETURN_IF_ERROR(checkIsCheckpoint(latest));
+    return latest;
+  }
   std::error_code error;
   return invalidInput(
       "--resume={}: no checkpoint (step-NNNNNNNN) in {}{}; leave --resume out to start from the "
@@ -52,12 +64,33 @@ std::string checkpointName(uint64_t step) { return fmt::format("{}{:08}", kPrefi
 
 std::vector<uint64_t> listCheckpoints(const fs::path &folder) {
   std::vector<uint64_t> steps;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
-    if (const auto step = parseName(entry->path().filename().string()))
+  forEachName(folder, [&](const std::string &name) {
+    if (const auto step = parseName(name))
       steps.push_back(*step);
+  });
   std::ranges::sort(steps);
   return steps;
+}
+
+std::string describeLookalikes(const fs::path &folder) {
+  std::vector<std::string> names;
+  forEachName(folder, [&](const std::string &name) {
+    if (name.starts_with(kPrefix) && !parseName(name))
+      names.push_back(name);
+  });
+  if (names.empty())
+    return {};
+  std::ranges::sort(names);
+  return fmt::format("{}: passed over and left alone, as checkpoints have other names (step-NNNNNNNN): {}",
+                     folder.string(), fmt::join(names, ", "));
+}
+
+Status checkIsCheckpoint(const fs::path &path) {
+  std::error_code error;
+  if (fs::exists(path / kTrainerStateFile, error))
+    return {};
+  return invalidInput("{}: expected a checkpoint, found no {} in it; move it away, or use another checkpoint",
+                      path.string(), kTrainerStateFile);
 }
 
 Result<fs::path> resolveCheckpoint(const std::string &resume, const fs::path &folder) {
@@ -104,6 +137,8 @@ Result<CheckpointFolder> CheckpointFolder::open(const fs::path &path) {
 
 Status CheckpointFolder::beginRun(const fs::path &resumed) const {
   const std::vector<uint64_t> existing = listCheckpoints(path_);
+  for (const uint64_t step : existing)
+    TRAINC_RETURN_IF_ERROR(checkIsCheckpoint(pathOf(step)));
   const auto isResumed = [&](uint64_t step) {
     std::error_code error;
     return fs::equivalent(pathOf(step), resumed, error);
@@ -137,6 +172,9 @@ Status CheckpointFolder::commit(uint64_t step) const {
   const fs::path aside = asidePath(step);
   const fs::path final = pathOf(step);
   TRAINC_RETURN_IF_ERROR(syncFolder(aside));
+  std::error_code error;
+  if (fs::exists(final, error))
+    TRAINC_RETURN_IF_ERROR(checkIsCheckpoint(final));
   if (::rename(aside.c_str(), final.c_str()) == 0)
     return syncFolder(path_);
   // A checkpoint of this step exists: swap the two, then drop the old one, so that there is one at every
@@ -155,7 +193,8 @@ void CheckpointFolder::abandon(uint64_t step) const {
 
 void CheckpointFolder::keepLast(uint64_t step, uint64_t count) const {
   std::vector<uint64_t> older = listCheckpoints(path_);
-  std::erase_if(older, [&](uint64_t other) { return other >= step; });
+  std::erase_if(older,
+                [&](uint64_t other) { return other >= step || !checkIsCheckpoint(pathOf(other)).ok(); });
   for (size_t i = 0; i + count <= older.size(); ++i) {
     // Renamed first: a checkpoint is never seen half removed.
     if (::rename(pathOf(older[i]).c_str(), asidePath(older[i]).c_str()) == 0)
@@ -168,14 +207,14 @@ fs::path CheckpointFolder::asidePath(uint64_t step) const {
 }
 
 void CheckpointFolder::removeLeftovers() const {
-  std::error_code error;
-  std::vector<fs::path> leftovers;
-  for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error))
-    if (const std::string name = entry->path().filename().string();
-        name.starts_with(kAsidePrefix) && parseName(name.substr(kAsidePrefix.size())))
-      leftovers.push_back(entry->path());
-  for (const fs::path &leftover : leftovers)
-    fs::remove_all(leftover, error);
+  std::vector<std::string> leftovers;
+  forEachName(path_, [&](const std::string &name) {
+    if (name.starts_with(kAsidePrefix) && parseName(name.substr(kAsidePrefix.size())))
+      leftovers.push_back(name);
+  });
+  std::error_code ignored;
+  for (const std::string &leftover : leftovers)
+    fs::remove_all(path_ / leftover, ignored);
 }
 
 } // namespace trainc

@@ -13,8 +13,16 @@ namespace trainc {
 /// "step-00000020" for 20.
 std::string checkpointName(uint64_t step);
 
-/// Steps of the checkpoints in `folder`, ascending; empty when there is no such folder.
+/// Steps of the checkpoints in `folder`, ascending, by their names; empty when there is no such folder.
 std::vector<uint64_t> listCheckpoints(const std::filesystem::path &folder);
+
+/// For a warning: what `folder` holds under names much like those of checkpoints ("step-5"), which nobody
+/// reads or removes; empty where there is nothing.
+std::string describeLookalikes(const std::filesystem::path &folder);
+
+/// Fails (kInvalidInput) where something else has a checkpoint's name: who would pass it over could take an
+/// older checkpoint for the latest.
+Status checkIsCheckpoint(const std::filesystem::path &path);
 
 /// The checkpoint that `resume` names: "latest" (in `folder`), a checkpoint, or a folder of checkpoints (its
 /// latest). `folder` is empty when the user gave none. Errors (kInvalidInput) say what was looked for and
@@ -35,7 +43,7 @@ public:
   /// Begins a run that goes on from the checkpoint `resumed`; empty: from the beginning. Removes what runs
   /// that were killed left behind. Refuses (kInvalidInput), and touches nothing, where checkpoints of another
   /// run, or of another end of this one, would stand beside the new ones: `resumed` must be the latest in the
-  /// folder, or the folder must hold none.
+  /// folder, or the folder must hold none; and where something else has the name of a checkpoint.
   Status beginRun(const std::filesystem::path &resumed) const;
 
   CheckpointFolder(CheckpointFolder &&other) noexcept;
@@ -52,7 +60,7 @@ public:
   /// Makes an empty folder in which to write the checkpoint of `step`.
   Result<std::filesystem::path> begin(uint64_t step) const;
   /// Gives the folder that begin() made its name, atomically and durably; replaces a checkpoint of the same
-  /// step.
+  /// step, but nothing else.
   Status commit(uint64_t step) const;
   /// Removes the folder that begin() made.
   void abandon(uint64_t step) const;

@@ -121,8 +121,10 @@ void CheckpointWriter::meet() {
   const Result<std::vector<uint8_t>> all = peers_.gather(own);
   // Once rank 0 has given it its name, the checkpoint is there whatever becomes of the others. Before,
   // whoever has seen it first may have removed the files under this rank's hands.
+  if (!all.ok() && completes())
+    return settle(completing ? endTask() : all.status());
   if (!all.ok())
-    return settle(completing && completes() ? endTask() : all.status());
+    return own == kDone ? settleUnknown(all.status()) : settle(all.status());
   if (own == kFailed)
     return settle(*task_);
   if (const auto other = std::ranges::find(*all, kFailed); other != all->end())
@@ -138,15 +140,27 @@ void CheckpointWriter::meet() {
 }
 
 void CheckpointWriter::settle(const Status &outcome) {
-  if (result_.valid())
-    (void)result_.get();
-  stage_ = Stage::kSettled;
+  endWork();
   if (outcome.ok())
     return;
   if (completes())
     folder_.abandon(state_.step);
   outcome_ = failed("the checkpoint of step {} was not written (earlier ones are intact): {}", state_.step,
                     outcome.message());
+}
+
+/// Of a rank that has done its part: rank 0 may have heard so.
+void CheckpointWriter::settleUnknown(const Status &reason) {
+  endWork();
+  outcome_ = failed("rank 0 alone knows whether the checkpoint of step {} was written (earlier ones are "
+                    "intact): {}",
+                    state_.step, reason.message());
+}
+
+void CheckpointWriter::endWork() {
+  if (result_.valid())
+    (void)result_.get();
+  stage_ = Stage::kSettled;
 }
 
 } // namespace trainc

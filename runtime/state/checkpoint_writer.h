@@ -42,8 +42,9 @@ public:
   bool settled() const { return stage_ == Stage::kSettled; }
   /// Waits until the tensors may change again; returns at once when nothing is pending.
   void waitUntilRead() const;
-  /// Waits for all ranks' writers. Ok: the checkpoint is complete, or none was pending. Else it is absent
-  /// (kFailed); the rank that could not write says why, the others which one that was.
+  /// Waits for all ranks' writers. Ok: the checkpoint is complete, or none was pending. Else (kFailed) it is
+  /// absent; the rank that could not write says why, the others which one that was. Or the ranks have lost
+  /// each other, and rank 0 may have completed it: then the others say that they do not know.
   Status wait();
 
 private:
@@ -66,6 +67,8 @@ private:
   Status agreeOn(const Status &prepared) const;
   void meet();
   void settle(const Status &outcome);
+  void settleUnknown(const Status &reason);
+  void endWork();
 
   CheckpointFolder folder_;
   CheckpointFiles files_;

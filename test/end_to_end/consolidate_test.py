@@ -110,6 +110,15 @@ class Checkpoints(harness.EndToEndTest):
         self.trainc("consolidate", path, "-o", "unchecked")
         self.assertFalse(Path("x").exists())
 
+    def test_what_only_looks_like_a_checkpoint(self):
+        Path("run/step-5").touch()
+        Path("run/step-99999999999999999999").mkdir()
+        _, err = self.trainc("consolidate", "run", "-o", "x")
+        self.assertRegex(err, r"^warning: run: passed over and left alone, [^\n]*: step-5, step-99999999999999999999\n$")
+        self.assertTrue(Path("x").read_bytes() == (self.checkpoint / "model.safetensors").read_bytes())
+        Path("run/step-00000003").touch()
+        self.refuses("run", "-o", "y", expected=["error: run/step-00000003: the checkpoint is incomplete"])
+
     def test_no_input_is_replaced(self):
         os.symlink("model.safetensors", self.checkpoint / "link")
         before = {path.name: path.read_bytes() for path in self.checkpoint.iterdir()}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import harness
 from harness import TRAINRUN
-from ranks_test import FOREVER, RanksTest
+from ranks_test import FOREVER, RanksTest, processes_left
 from trainrun_test import write_tokens
 
 MPIRUN = shutil.which("mpirun")
@@ -23,12 +23,13 @@ NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_c
 
 
 class LaunchersTest(RanksTest):
-    def start_as_torchrun(self, plans, *args, each=(), port="29511"):
-        """A process for each plan, with the arguments of all and those of `each`."""
+    def start_as_torchrun(self, plans, *args, each=(), port="29511", runs=()):
+        """A process for each plan, with the arguments of all and those of `each`; `runs`: whose launches they are."""
         processes = []
         for rank, plan in enumerate(plans):
             environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(plans)), LOCAL_RANK=str(rank),
-                               LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+                               LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
+                               **({"TORCHELASTIC_RUN_ID": runs[rank]} if runs else {}))
             command = [TRAINRUN, plan, "--data", self.tokens, *map(str, args), *(map(str, each[rank]) if each else ())]
             processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
             self.addCleanup(processes[-1].kill)
@@ -56,10 +57,7 @@ class Launchers(LaunchersTest):
 
     def test_a_rank_that_hangs_for_as_long_as_asked(self):
         processes = self.start_as_torchrun([self.plan(2, 2)] * 2, "--steps", FOREVER, "--metrics", "running.jsonl", "--comm-timeout", 2)
-        deadline = time.monotonic() + 30
-        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
-            self.assertLess(time.monotonic(), deadline, "the run does not begin")
-            time.sleep(0.01)
+        self.wait_for_a_step()
         processes[1].send_signal(signal.SIGSTOP)
         self.assertIn("rank 1 failed: it did not arrive within 2 s", processes[0].communicate(timeout=10)[1].decode())
         processes[1].kill()
@@ -72,6 +70,12 @@ class Launchers(LaunchersTest):
             self.assertEqual(code, 2)
             self.assertRegex(err, r"rank 1 runs another plan \(checksum \w+\) than rank 0 \(\w+\)")
         self.assertLess(time.monotonic() - begin, 10)
+
+    def test_a_rank_that_an_older_job_has_left(self):
+        for arguments in [[], ["--stepz=5"]]:
+            ranks = self.as_torchrun([self.plan(2)] * 2, "--steps", 5, each=[[], arguments], runs=["new", "old"])
+            self.assertEqual([code for _, code in ranks], [2, 2])
+            self.assertIn("error: rank 1 is of another job than rank 0 (TORCHELASTIC_RUN_ID=new)", ranks[0][0])
 
     def test_a_rank_that_does_not_get_as_far_as_the_others(self):
         plan = self.plan(3)
@@ -96,6 +100,25 @@ class Launchers(LaunchersTest):
         self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
         self.as_mpirun(plan, "--steps", 5, "--checkpoint-dir", "mpi", each=[[], []])
         self.assert_same_folder("forked/step-00000005", "mpi/step-00000005")
+
+    @NEEDS_MPI
+    def test_a_signal_under_mpirun(self):
+        """To the launcher: it hands it on, and calls the job failed."""
+        for to_launcher, code in [(False, 0), (True, 1)]:
+            with self.subTest(to_launcher=to_launcher):
+                folder = f"ck-{code}"
+                Path("running.jsonl").unlink(missing_ok=True)
+                command = [MPIRUN, "-n", "2", TRAINRUN, self.plan(2), "--data", self.tokens, "--steps", FOREVER, "--metrics", "running.jsonl",
+                           "--checkpoint-dir", folder]
+                process = subprocess.Popen(command, env=dict(os.environ, **MPI_SURROUNDINGS), stderr=subprocess.PIPE)
+                self.addCleanup(process.kill)
+                self.wait_for_a_step()
+                ranks = [int(pid) for pid in processes_left() if int(pid) != process.pid]
+                os.kill(process.pid if to_launcher else ranks[0], signal.SIGTERM)
+                err = process.communicate(timeout=20)[1].decode()
+                self.assertEqual(process.returncode, code, err)
+                self.assertRegex(err, "stopped by (SIGTERM|a signal to another rank) after step")
+                self.assertEqual(len(os.listdir(folder)), 1)
 
     def test_errors_say_how_to_start(self):
         two, one = self.plan(2), self.plan(1)

@@ -52,15 +52,18 @@ class RanksTest(harness.EndToEndTest):
     def train(self, plan, *args, **kwargs):
         return self.run_program(*self.command(plan, *args), **kwargs)
 
+    def wait_for_a_step(self):
+        deadline = time.monotonic() + 30
+        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
+            self.assertLess(time.monotonic(), deadline, "the run does not begin")
+            time.sleep(0.01)
+
     def start(self, plan, *args):
         """A run that does not end, at work on all ranks; the process and those of its ranks."""
         command = self.command(plan, "--steps", FOREVER, "--metrics", "running.jsonl", *args)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(lambda: (process.kill(), process.communicate()))
-        deadline = time.monotonic() + 30
-        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
-            self.assertLess(time.monotonic(), deadline, "the run does not begin")
-            time.sleep(0.01)
+        self.wait_for_a_step()
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         return process, [int(child) for child in children]
 

@@ -192,6 +192,25 @@ class Checkpoints(TrainrunTest):
         process.kill()
         process.communicate()
 
+    def test_what_only_looks_like_a_checkpoint(self):
+        self.train(4, "--checkpoint-dir", "ck", "--checkpoint-every", "2")
+        Path("ck/step-5").touch()
+        for name in ["step-7", "step-abc", "step-99999999999999999999"]:
+            Path("ck", name).mkdir()
+        _, err = self.train(8, "--checkpoint-dir", "ck", "--resume", "--checkpoint-every", "1", "--keep-last", "1")
+        self.assertEqual(err.count("warning: ck: passed over and left alone"), 1, err)
+        self.assertIn(": step-5, step-7, step-99999999999999999999, step-abc\n", err)
+        self.assertEqual(self.checkpoints("ck"), ["step-00000008", "step-5", "step-7", "step-99999999999999999999", "step-abc"])
+        Path("ck/step-00000009").mkdir()
+        for form in ["--resume=latest", "--resume=auto", "--resume=ck"]:
+            _, err = self.train(10, "--checkpoint-dir", "ck", form, code=2)
+            self.assertIn("error: ck/step-00000009: expected a checkpoint, found no trainer_state.json in it; move it away", err)
+        Path("ck/step-00000009").rmdir()
+        Path("ck/step-00000009").write_text("mine")
+        _, err = self.train(10, "--checkpoint-dir", "ck", "--resume=ck/step-00000008", code=2)
+        self.assertIn("error: ck/step-00000009: expected a checkpoint, found no trainer_state.json", err)
+        self.assertEqual(Path("ck/step-00000009").read_text(), "mine")
+
     def test_exports_and_position(self):
         self.train(10, "--checkpoint-dir", "ck", "--seed", "3")
         state = json.loads(Path("ck/step-00000010/trainer_state.json").read_text())

@@ -1,5 +1,7 @@
 // `trainc consolidate`: a thin shell over runtime/state.
 #include "runtime/state/consolidate.h"
+#include "runtime/base/print.h"
+#include "runtime/state/checkpoint_folder.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
@@ -7,6 +9,8 @@
 namespace trainc {
 
 static Status consolidate(const ConsolidateCommand &command) {
+  if (const std::string found = describeLookalikes(command.checkpoint); !found.empty())
+    put(stderr, fmt::format("warning: {}\n", found));
   TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.checkpoint));
   std::vector<NamedPath> inputs;
   for (const std::filesystem::path &input : source.inputs)

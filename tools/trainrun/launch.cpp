@@ -67,8 +67,9 @@ Result<int> runForks(const PlanFile &file, const Options &options) {
 Result<int> runJoined(const PlanFile &file, const Options &options, const RankPlace &place) {
   TRAINC_ASSIGN_OR_RETURN(
       const LocalGroup group,
-      LocalGroup::join({.rank = place.rank, .job = place.job, .fingerprint = file.checksum()}, place.ranks,
-                       sharedBytes(file.plan()), localOptions(file.plan(), options)));
+      LocalGroup::join(
+          {.rank = place.rank, .job = place.job, .launch = place.launch, .fingerprint = file.checksum()},
+          place.ranks, sharedBytes(file.plan()), localOptions(file.plan(), options)));
   return runInGroup(file, options, group, FirstError(),
                     {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
 }
@@ -155,8 +156,9 @@ int refuseToLaunch(const Options &options, const Status &status) {
   const RankPlace &place = **found;
   const Result<LaunchMode> mode = chooseLaunch(place.ranks, options, place);
   if (place.started && mode.ok() && *mode == LaunchMode::kJoin)
-    LocalGroup::decline({.rank = place.rank, .job = place.job, .waitSeconds = kDeclineSeconds}, place.ranks,
-                        status.message());
+    LocalGroup::decline(
+        {.rank = place.rank, .job = place.job, .launch = place.launch, .waitSeconds = kDeclineSeconds},
+        place.ranks, status.message());
   return code;
 }
 

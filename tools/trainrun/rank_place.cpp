@@ -3,6 +3,8 @@
 #include "tools/common/validators.h"
 
 #include <array>
+#include <fmt/ranges.h>
+#include <vector>
 
 namespace trainc {
 
@@ -45,6 +47,15 @@ std::string slurmStep(const Environment &environment, const std::string &job) {
   return job.empty() || !step ? job : fmt::format("{}.{}", job, step);
 }
 
+/// "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=7": what there is of such variables.
+std::string launchOf(const Environment &environment) {
+  std::vector<std::string> known;
+  for (const char *name : {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+    if (const char *value = environment(name))
+      known.push_back(fmt::format("{}={}", name, value));
+  return fmt::format("{}", fmt::join(known, " "));
+}
+
 /// Slurm says nothing of the ranks of one host, unless there is only one.
 Status completeSlurm(const Environment &environment, RankPlace &place) {
   const char *stepTasks = "SLURM_STEP_NUM_TASKS";
@@ -79,6 +90,7 @@ Result<std::optional<RankPlace>> read(const Environment &environment, const Vari
   TRAINC_ASSIGN_OR_RETURN(place.localRanks, number(environment, names.localRanks, place.ranks));
   if (const char *job = names.job ? environment(names.job) : nullptr)
     place.job = job;
+  place.launch = launchOf(environment);
   if (names.launcher == Launcher::kTorchrun)
     place.job = torchrunJob(environment, place.job);
   if (names.launcher == Launcher::kSrun)

@@ -22,6 +22,9 @@ struct RankPlace {
   uint32_t rank = 0, ranks = 1;
   uint32_t localRank = 0, localRanks = 1; ///< on this host
   std::string job; ///< the same for all ranks, and no other job's of this user on the host; empty: unknown
+  /// What else the environment says of the job, the same for all its ranks: where jobs meet under one name,
+  /// such as a port, it may tell them apart. Empty: nothing.
+  std::string launch = {};
   /// Whether the ranks run already. Slurm says how many there may be to the script that starts them, too.
   bool started = true;
 };

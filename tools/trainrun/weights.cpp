@@ -7,9 +7,18 @@
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/initial_weights.h"
 
+#include <set>
+
 namespace trainc {
 
 namespace {
+
+/// Each folder once.
+void warnOfLookalikes(const std::set<std::string> &folders, Log &log) {
+  for (const std::string &folder : folders)
+    if (const std::string found = describeLookalikes(folder); !found.empty())
+      log.warning("{}", found);
+}
 
 /// The checkpoint to go on from; empty for a new run.
 Result<std::filesystem::path> findCheckpoint(const Options &options) {
@@ -66,6 +75,8 @@ Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
 
 Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine, const Options &options,
                                      Log &log) {
+  if (executor.rank() == 0)
+    warnOfLookalikes({options.checkpointDir, options.resume}, log);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
   // Always: it also fills tables and optimizer states that neither file replaces.
   if (executor.hasEntry("init")) {

@@ -20,6 +20,7 @@ namespace {
 /// What a rank says when it comes; behind it, why it cannot take part, if so.
 struct Hello {
   uint32_t rank, ranks;
+  uint64_t launch; ///< a checksum
   uint64_t fingerprint, bytesPerRank;
 };
 
@@ -35,9 +36,11 @@ constexpr std::string_view kWelcome = "welcome";
 constexpr size_t kLongestText = 1000;
 constexpr auto kBetweenTries = std::chrono::milliseconds(10);
 
+uint64_t checksum(const std::string &text) { return xxh3(std::as_bytes(std::span(text))); }
+
 /// Other users' jobs, and other jobs of this user, have other names; one of any length fits.
 std::string socketName(const LocalPlace &place) {
-  return fmt::format("trainc-{}-{:016x}", ::geteuid(), xxh3(std::as_bytes(std::span(place.job))));
+  return fmt::format("trainc-{}-{:016x}", ::geteuid(), checksum(place.job));
 }
 
 /// Rank 0's side.
@@ -92,6 +95,9 @@ private:
 
   Status checkAll() {
     for (const Guest &guest : guests_)
+      if (guest.hello.launch != checksum(place_.launch))
+        return refuse(ofAnotherJob(guest.hello.rank));
+    for (const Guest &guest : guests_)
       if (!guest.reason.empty())
         return refuse(cannotRun(guest.hello.rank, guest.reason));
     std::vector<bool> known(grid_.ranks);
@@ -103,6 +109,13 @@ private:
 
   static Status cannotRun(uint32_t rank, std::string_view reason) {
     return failed("rank {} failed before it joined the others: {}", rank, reason);
+  }
+
+  Status ofAnotherJob(uint32_t rank) const {
+    return invalidInput(
+        "rank {} is of another job than rank 0 ({}), though both are called '{}' (MASTER_PORT); end "
+        "the ranks that an older job has left, or give each job a number of its own",
+        rank, place_.launch.empty() ? "of which no launcher says anything" : place_.launch, place_.job);
   }
 
   Status check(const Hello &hello, std::vector<bool> &known) {
@@ -156,7 +169,7 @@ Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, 
     return failed("rank {}: rank 0 has not come within {} s; start all ranks on this host, with the same "
                   "MASTER_PORT, or use --comm=mpi for several hosts",
                   place.rank, place.waitSeconds);
-  const Hello hello{place.rank, grid.ranks, place.fingerprint, bytesPerRank};
+  const Hello hello{place.rank, grid.ranks, checksum(place.launch), place.fingerprint, bytesPerRank};
   sendPacket(*socket, std::as_bytes(std::span(&hello, 1)));
   // Rank 0 gives up first, and says why.
   const std::optional<Packet> packet = receivePacket(*socket, kLongestText + 1, deadline + 1);
@@ -183,7 +196,11 @@ void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view rea
   const auto socket = findHost(socketName(place), steadySeconds() + place.waitSeconds);
   if (!socket)
     return;
-  const Hello hello{.rank = place.rank, .ranks = ranks, .fingerprint = 0, .bytesPerRank = 0};
+  const Hello hello{.rank = place.rank,
+                    .ranks = ranks,
+                    .launch = checksum(place.launch),
+                    .fingerprint = 0,
+                    .bytesPerRank = 0};
   std::string packet(reinterpret_cast<const char *>(&hello), sizeof(hello));
   packet += reason.substr(0, kLongestText);
   sendPacket(*socket, std::as_bytes(std::span(packet)));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <sys/mman.h>
 
@@ -25,6 +26,13 @@ Status MpiCommunicator::create(const MpiOptions &options, std::unique_ptr<Commun
   });
   if (!made->thread_.joinable())
     return failed("cannot start the thread that communicates: the system starts no more");
+  if (opened.wait_for(std::chrono::duration<double>(options.startSeconds)) != std::future_status::ready) {
+    made->thread_.detach(); // nothing interrupts MPI, and it uses the communicator
+    (void)made.release();
+    return failed("MPI has not started within {} s: it waits for all ranks of the job, of which one has not "
+                  "come: it has died, hangs or is stopped",
+                  options.startSeconds);
+  }
   TRAINC_RETURN_IF_ERROR(opened.get());
   communicator = std::move(made);
   return {};

@@ -15,6 +15,8 @@ struct MpiOptions {
   uint32_t slots = 64;
   /// Ranks of a shard group (see grid.h); divides the ranks.
   uint32_t shardRanks = 1;
+  /// How long MPI may take to start, which waits for all ranks.
+  double startSeconds = 60;
 };
 
 /// The communicator of this process among those that mpirun, srun or another launcher of MPI has started,
@@ -25,7 +27,9 @@ struct MpiOptions {
 /// left without its farewell: the launcher then ends the job, when the first process has ended.
 ///
 /// Fails (kInvalidInput) where shard groups do not divide the ranks, (kFailed) where the library or MPI is
-/// missing, or the system starts no more threads. Where MPI itself cannot start it ends the process.
+/// missing, the system starts no more threads, or not all ranks come in time. Nothing interrupts MPI's start,
+/// so the thread that is at it stays: end the process then. Where MPI itself cannot start it ends the
+/// process.
 Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options = {});
 
 } // namespace trainc

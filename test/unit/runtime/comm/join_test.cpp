@@ -68,6 +68,16 @@ TEST(LocalJoin, AnotherPlanIsNamedOnAllRanks) {
   }
 }
 
+TEST(LocalJoin, ARankOfAnotherJobIsNamedOnAllRanks) {
+  std::vector<LocalPlace> places = {placeOf(0), placeOf(1), placeOf(2)};
+  for (LocalPlace &place : places)
+    place.launch = place.rank == 2 ? "run=old" : "run=new";
+  for (const Status &status : joinAll(places, 3, nothing)) {
+    EXPECT_EQ(status.exitCode(), 2);
+    EXPECT_THAT(status.message(), HasSubstr("rank 2 is of another job than rank 0 (run=new)"));
+  }
+}
+
 TEST(LocalJoin, TwoOfTheSameRankAreRefused) {
   const std::vector<Status> statuses = joinAll({placeOf(0), placeOf(1), placeOf(1)}, 3, nothing);
   for (const Status &status : statuses)

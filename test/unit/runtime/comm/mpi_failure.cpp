@@ -1,9 +1,11 @@
-// A rank of a job in which rank 1 does what the argument says; the others say what their wait tells them.
+// A rank of a job in which rank 1 does what the argument says, before MPI starts ("late-...") or later; the
+// others say what their wait tells them.
 #include "runtime/base/clock.h"
 #include "runtime/comm/mpi/mpi_group.h"
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string_view>
 #include <unistd.h>
 
@@ -12,15 +14,20 @@ namespace {
 
 constexpr uint64_t kElements = 1000;
 
-void misbehave(Communicator &communicator, std::string_view how) {
-  if (how == "fail")
-    communicator.fail("no space left on device");
-  else if (how == "stop")
+void misbehaveAlone(std::string_view how) {
+  if (how == "stop")
     (void)raise(SIGSTOP);
   else if (how == "kill")
     (void)raise(SIGKILL);
   else if (how == "hang")
     sleep(600);
+}
+
+void misbehave(Communicator &communicator, std::string_view how) {
+  if (how == "fail")
+    communicator.fail("no space left on device");
+  else
+    misbehaveAlone(how);
 }
 
 CollectiveRange inPlace(std::byte *values, uint64_t elements) {
@@ -33,7 +40,11 @@ void allReduce(Communicator &communicator, const CollectiveRange &range) {
 
 int run(std::string_view how) {
   CollectiveRange whole, half; // outlive the communicator, which may end before its collectives
-  auto opened = openMpi({.timeoutSeconds = 1});
+  const bool isLate = how.starts_with("late-");
+  const char *rank = std::getenv("OMPI_COMM_WORLD_RANK"); // MPI does not say so yet
+  if (isLate && rank && std::string_view(rank) == "1")
+    misbehaveAlone(how.substr(5));
+  auto opened = openMpi({.timeoutSeconds = 1, .startSeconds = isLate ? 2.0 : 60.0});
   if (!opened.ok()) {
     (void)std::fprintf(stderr, "%s\n", opened.status().message().c_str());
     return 1;

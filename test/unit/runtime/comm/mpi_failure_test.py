@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """Runs three ranks of mpi_failure under MPI, of which rank 1 fails in one way or another: mpi_failure_test.py MPIRUN PROGRAM."""
+import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 
 MPIRUN, PROGRAM = sys.argv[1:]
+# Open MPI's number of the job is in the names of its segments.
+RANK = ["sh", "-c", 'echo "job $PMIX_NAMESPACE"; exec "$@"', "sh", PROGRAM]
 # The job ends when the first survivor does, so at least one of them is sure to be heard.
 CANNOT = "all-reduce of 1000 f32 (slot 3) cannot be completed: rank 1 failed: "
+NOT_STARTED = "MPI has not started within 2 s: it waits for all ranks of the job, of which one has not come"
 EXPECTED = {
     "": "done",
     "slow": "done",
@@ -18,23 +24,52 @@ EXPECTED = {
     "end": CANNOT + "it has ended its run, without an error, while others go on",
     "leave": CANNOT + "it ended before its collectives",
     "kill": "exited on signal 9",
+    "late-stop": NOT_STARTED,
+    "late-hang": NOT_STARTED,
+    "late-kill": "non-zero exit code",
 }
 MOST_SECONDS = 10
 
 
+def run(how):
+    """What the job said, its exit code, and all names in the folder of shared memory while it ran."""
+    with tempfile.TemporaryFile("w+") as output:
+        job = subprocess.Popen([MPIRUN, "-n", "3", *RANK, how], stdout=output, stderr=subprocess.STDOUT)
+        names = set()
+        for _ in range(6000):
+            names.update(os.listdir("/dev/shm"))
+            if job.poll() is not None:
+                break
+            time.sleep(0.01)
+        else:
+            job.kill()
+            job.wait()
+        output.seek(0)
+        return output.read(), job.returncode, names
+
+
+def segments(names, said):
+    """Those of the job."""
+    job = re.search(r"^job (\d+)$", said, re.MULTILINE)
+    return {name for name in names if job and f".{int(job[1]):x}." in name}
+
+
 def check(how, expected):
     begin = time.monotonic()
-    job = subprocess.run([MPIRUN, "-n", "3", PROGRAM, how], capture_output=True, text=True, timeout=60)
+    said, code, names = run(how)
     seconds = time.monotonic() - begin
-    said = job.stdout + job.stderr
     if expected not in said:
         return f"'{how}': no '{expected}' in:\n{said}"
-    if (job.returncode == 0) != (expected == "done"):
-        return f"'{how}': exit code {job.returncode}"
+    if (code == 0) != (expected == "done"):
+        return f"'{how}': exit code {code}"
     if seconds > MOST_SECONDS:
         return f"'{how}': took {seconds:.1f} s"
     if subprocess.run(["pgrep", "-f", f"^{PROGRAM} {how}$"], capture_output=True).returncode == 0:
         return f"'{how}': left processes behind"
+    if not segments(names, said):
+        return f"'{how}': the ranks share no memory that this test could look for"
+    if left := segments(os.listdir("/dev/shm"), said):
+        return f"'{how}': left in /dev/shm: {left}"
     print(f"'{how}': {seconds:.1f} s", flush=True)
     return None
 

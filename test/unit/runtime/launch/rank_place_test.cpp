@@ -52,6 +52,17 @@ TEST(RankPlace, TorchrunsPortWillDo) {
   EXPECT_EQ(placeOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}}).job, "29500");
 }
 
+TEST(RankPlace, WhatTellsJobsOfOnePortApart) {
+  Variables variables = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
+  EXPECT_EQ(placeOf(variables).launch, "");
+  variables["TORCHELASTIC_RUN_ID"] = "a";
+  EXPECT_EQ(placeOf(variables).launch, "TORCHELASTIC_RUN_ID=a");
+  variables["SLURM_JOB_ID"] = "77";
+  variables["SLURM_STEP_ID"] = "3";
+  EXPECT_EQ(placeOf(variables).launch, "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=77 SLURM_STEP_ID=3");
+  EXPECT_EQ(placeOf(variables).job, "29500");
+}
+
 TEST(RankPlace, WithoutLocalVariablesAllAreOnOneHost) {
   const RankPlace place = placeOf({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
   EXPECT_EQ(place.localRank, 1U);

@@ -9,6 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -25,6 +26,51 @@ TEST(CheckpointFolder, ListsOnlyCheckpoints) {
     fs::create_directory(folder / other);
   EXPECT_THAT(listCheckpoints(folder.path()), ElementsAre(5, 40, 123456789));
   EXPECT_THAT(listCheckpoints(folder / "none"), IsEmpty());
+}
+
+TEST(CheckpointFolder, WhatOnlyLooksLikeACheckpointIsNamed) {
+  TempFolder folder;
+  addCheckpoint(folder.path(), 20);
+  EXPECT_EQ(describeLookalikes(folder.path()), "");
+  EXPECT_EQ(describeLookalikes(folder / "none"), "");
+  writeFile(folder / "step-5", "");
+  for (const char *name : {"step-abc", "step-99999999999999999999", "notes"})
+    fs::create_directory(folder / name);
+  EXPECT_THAT(describeLookalikes(folder.path()), EndsWith(": step-5, step-99999999999999999999, step-abc"));
+  EXPECT_EQ(*resolveCheckpoint("latest", folder.path()), folder / "step-00000020");
+}
+
+/// Of a file, an empty folder, and one that holds something: what a user keeps there under the name of a
+/// checkpoint.
+void keepUnderStep(const fs::path &folder, uint64_t step, int kind) {
+  const fs::path path = folder / checkpointName(step);
+  if (kind == 0)
+    return writeFile(path, "mine");
+  fs::create_directory(path);
+  if (kind == 2)
+    writeFile(path / "notes", "mine");
+}
+
+TEST(CheckpointFolder, SomethingElseUnderACheckpointsNameIsRefusedAndKept) {
+  for (const int kind : {0, 1, 2}) {
+    TempFolder parent;
+    addCheckpoint(parent.path(), 10);
+    addCheckpoint(parent.path(), 30);
+    const auto folder = CheckpointFolder::open(parent.path());
+    keepUnderStep(parent.path(), 20, kind);
+    keepUnderStep(parent.path(), 40, kind);
+    const auto refused = HasSubstr("step-00000040: expected a checkpoint, found no ");
+    EXPECT_THAT(resolveCheckpoint("latest", parent.path()).status().message(), refused);
+    EXPECT_THAT(folder->beginRun(parent / "step-00000030").message(),
+                HasSubstr("step-00000020: expected a checkpoint, found no "));
+    ASSERT_TRUE(folder->begin(40).ok());
+    EXPECT_THAT(folder->commit(40).message(), refused);
+    folder->abandon(40);
+    folder->keepLast(30, 1);
+    EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(20, 30, 40));
+    EXPECT_EQ(fs::is_regular_file(parent / "step-00000040"), kind == 0);
+    EXPECT_EQ(fs::exists(parent / "step-00000020/notes"), kind == 2);
+  }
 }
 
 TEST(CheckpointFolder, Resolves) {
@@ -109,9 +155,9 @@ TEST(CheckpointFolder, CommitIsAllOrNothingAndReplaces) {
   for (const char *text : {"first", "second"}) {
     const auto aside = folder->begin(20);
     ASSERT_TRUE(aside.ok()) << aside.status().message();
-    writeFile(*aside / "file", text);
+    writeFile(*aside / "trainer_state.json", text);
     ASSERT_TRUE(folder->commit(20).ok());
-    EXPECT_EQ(readFile(parent / "step-00000020/file"), text);
+    EXPECT_EQ(readFile(parent / "step-00000020/trainer_state.json"), text);
   }
   ASSERT_TRUE(folder->begin(40).ok());
   EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(20));

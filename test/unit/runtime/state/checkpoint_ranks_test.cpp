@@ -6,6 +6,7 @@
 
 #include <barrier>
 #include <gmock/gmock.h>
+#include <limits>
 #include <list>
 #include <numeric>
 #include <thread>
@@ -98,7 +99,7 @@ private:
 class Ranks {
 public:
   Ranks(uint32_t ranks, uint32_t shardRanks)
-      : ranks_(ranks), shardRanks_(shardRanks), told_(ranks), barrier_(ranks) {}
+      : ranks_(ranks), shardRanks_(shardRanks), told_(ranks), met_(ranks), barrier_(ranks) {}
 
   /// Runs `body(rank, writer, model)` on every rank; what each returns.
   std::vector<std::string> run(const std::filesystem::path &folder,
@@ -126,20 +127,27 @@ public:
     strayed_ = rank;
     elsewhere_ = folder;
   }
-  /// Nobody meets any more, as after a rank has died.
-  void fail() { failed_ = true; }
+  /// Nobody meets more often than that, as after a rank has died; `onlyFirst`: of the last time rank 0 alone
+  /// learns what the others told.
+  void failAfter(uint32_t meetings, bool onlyFirst = false) {
+    meetings_ = meetings;
+    onlyFirst_ = onlyFirst;
+  }
 
 private:
   CheckpointPeers peersOf(uint32_t rank) {
     if (ranks_ == 1)
       return {};
     const auto gather = [this, rank](uint8_t own) -> Result<std::vector<uint8_t>> {
-      if (failed_)
-        return failed("rank 1 failed: it was killed");
+      const Status lost = failed("rank 1 failed: it was killed");
+      if (++met_[rank] > meetings_)
+        return lost;
       told_[rank] = own;
       barrier_.arrive_and_wait();
       std::vector<uint8_t> all = told_;
       barrier_.arrive_and_wait();
+      if (met_[rank] == meetings_ && onlyFirst_ && rank != 0)
+        return lost;
       return all;
     };
     return {.gather = gather};
@@ -147,8 +155,10 @@ private:
 
   uint32_t ranks_, shardRanks_;
   std::vector<uint8_t> told_;
+  std::vector<uint32_t> met_; ///< how often each rank has met the others
   std::barrier<> barrier_;
-  std::atomic<bool> failed_ = false;
+  uint32_t meetings_ = std::numeric_limits<uint32_t>::max();
+  bool onlyFirst_ = false;
   uint32_t strayed_ = 0; ///< none
   std::filesystem::path elsewhere_;
 };
@@ -158,6 +168,11 @@ TrainerState stateOf(uint64_t step) {
   state.plan = "toy";
   state.step = step;
   return state;
+}
+
+Status writeOne(uint32_t, CheckpointWriter &writer, Model &) {
+  writer.start(stateOf(10));
+  return writer.wait();
 }
 
 /// A training with two checkpoints: one that is completed on the way, and the last.
@@ -346,16 +361,28 @@ TEST_F(CheckpointRanks, AFailureIsFoundOnTheWay) {
   EXPECT_THAT(messages, Each(HasSubstr("the checkpoint of step 20 was not written")));
 }
 
+/// start() meets once; then the shares are told, and then that rank 0 has completed them.
 TEST_F(CheckpointRanks, ARankThatDiesLeavesNoCheckpoint) {
   Ranks ranks(3, 3);
-  const auto messages = ranks.run(root_.path(), [&](uint32_t, CheckpointWriter &writer, Model &) {
-    writer.start(stateOf(10));
-    ranks.fail();
-    return writer.wait();
-  });
-  EXPECT_THAT(messages, Each(AllOf(HasSubstr("the checkpoint of step 10 was not written"),
-                                   HasSubstr("rank 1 failed: it was killed"))));
+  ranks.failAfter(1);
+  const auto messages = ranks.run(root_.path(), writeOne);
+  EXPECT_THAT(messages[0], AllOf(HasSubstr("the checkpoint of step 10 was not written"),
+                                 HasSubstr("rank 1 failed: it was killed")));
   EXPECT_TRUE(listCheckpoints(root_.path()).empty());
+}
+
+TEST_F(CheckpointRanks, WhereRank0HasCompletedItNobodyDeniesIt) {
+  for (const bool onlyFirst : {false, true}) {
+    TempFolder folder;
+    Ranks ranks(3, 3);
+    ranks.failAfter(2, onlyFirst);
+    const auto messages = ranks.run(folder.path(), writeOne);
+    EXPECT_EQ(messages[0], "");
+    for (const uint32_t rank : {1U, 2U})
+      EXPECT_EQ(messages[rank], "rank 0 alone knows whether the checkpoint of step 10 was written (earlier "
+                                "ones are intact): rank 1 failed: it was killed");
+    EXPECT_THAT(listCheckpoints(folder.path()), testing::ElementsAre(10));
+  }
 }
 
 } // namespace
