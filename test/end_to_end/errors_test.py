@@ -362,7 +362,7 @@ class RunErrors(harness.EndToEndTest):
             path.write_bytes(good[:-5])
             self.fails(resume, 2, str(path), re.compile(f"expected {len(good)} bytes, found {len(good) - 5}|not a JSON object"))
             path.unlink()
-            self.fails(resume, 2, str(path), "cannot open")
+            self.fails(resume, 2, str(folder), f"{path}: cannot open" if name.endswith(".safetensors") else f"found no {name} in it")
             path.write_bytes(good)
         self.run_program(*resume)
 

@@ -86,11 +86,10 @@ def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wra
     trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
     sums = accumulate if sync == "micro_step" else 1
     scalars = sum(2 * FLOAT * numbers * (ranks - 1) // ranks for numbers in [1, targets])  # with the loss
+    whole = 2 * sums * trained * (ranks - 1) // ranks + scalars  # sums that every rank gets all of
     if stage == 0:
-        return {"all_reduce": 2 * sums * trained * (ranks - 1) // ranks + scalars}
+        return {"all_reduce": whole}
     gathered = trained // CHUNK  # a square sum of each chunk, for the norm
-    if stage == 1 and sync == "micro_step" and accumulate > 1:
-        gathered += accumulate * trained  # what every rank keeps whole until the update
     for bucket in flat:
         if bucket.whole:
             gathered += 0 if bucket.frozen else bucket.bytes(group)  # once updated
@@ -99,6 +98,8 @@ def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wra
         # kernels that read them.
         again = reshard and wrap != "model" and bucket.matrices and bucket.names != ["wpe.weight"]
         gathered += accumulate * bucket.bytes(group) * (2 if again else 1)
+    if stage == 1 and sums > 1:  # until the update every rank keeps gradients whole
+        return {"all_reduce": whole, "all_gather": gathered * (group - 1) // group}
     replicas = ranks // group
     across = 2 * sums * (trained // group) * (replicas - 1) // replicas  # sums of the groups' sums
     return {"all_reduce": across + scalars, "reduce_scatter": sums * trained * (group - 1) // group,

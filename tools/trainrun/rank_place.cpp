@@ -47,10 +47,11 @@ std::string slurmStep(const Environment &environment, const std::string &job) {
   return job.empty() || !step ? job : fmt::format("{}.{}", job, step);
 }
 
-/// "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=7": what there is of such variables.
+/// "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=7": what there is of such variables. Slurm's step is none: ranks may
+/// be started in several.
 std::string launchOf(const Environment &environment) {
   std::vector<std::string> known;
-  for (const char *name : {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID", "SLURM_STEP_ID"})
+  for (const char *name : {"TORCHELASTIC_RUN_ID", "SLURM_JOB_ID"})
     if (const char *value = environment(name))
       known.push_back(fmt::format("{}={}", name, value));
   return fmt::format("{}", fmt::join(known, " "));

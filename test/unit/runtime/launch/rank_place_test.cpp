@@ -59,7 +59,7 @@ TEST(RankPlace, WhatTellsJobsOfOnePortApart) {
   EXPECT_EQ(placeOf(variables).launch, "TORCHELASTIC_RUN_ID=a");
   variables["SLURM_JOB_ID"] = "77";
   variables["SLURM_STEP_ID"] = "3";
-  EXPECT_EQ(placeOf(variables).launch, "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=77 SLURM_STEP_ID=3");
+  EXPECT_EQ(placeOf(variables).launch, "TORCHELASTIC_RUN_ID=a SLURM_JOB_ID=77");
   EXPECT_EQ(placeOf(variables).job, "29500");
 }
 
