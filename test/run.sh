@@ -12,17 +12,19 @@ if [ "${1:-}" = fast ]; then
   exec ctest --test-dir build -L 'fast|runtime' --output-on-failure -j2
 fi
 
+# Many threads, or large tensors, in shapes whose accesses have the order of smaller ones: under sanitizers these do.
+heavy='CheckpointRanksTest.*/[1-9]|LargeTensors/(threads_[138]|processes)|AfterTheWait.*_(8|12)_by'
+
 stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for ten seconds each"
 cmake --preset asan >/dev/null
 cmake --build --preset asan --target runtime_tests fuzzers
-ctest --test-dir build/asan -L 'runtime|fuzz' --output-on-failure -j2
+ctest --test-dir build/asan -L 'runtime|fuzz' -E "$heavy" --output-on-failure -j2
 DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test.py Plans.test_any_byte_changed_is_refused_or_runs_safely
 
 stage "the runtime alone, without LLVM and with the system's compiler; ThreadSanitizer: its threads"
 cmake --preset tsan >/dev/null
 cmake --build --preset tsan --target trainrun runtime_{comm,device,executor,exec,data,state}_test
-# Each shape of the checkpoints of ranks takes many threads and megabytes; their order is that of the first one.
-ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]' --output-on-failure -j2
+ctest --test-dir build/tsan -L runtime -E "$heavy" --output-on-failure -j2
 
 stage "all tests of the release build"
 ctest --test-dir build --output-on-failure -j2
