@@ -5,8 +5,8 @@
 #include "test/unit/runtime/allocation_counter.h"
 #include "test/unit/runtime/plan_builder.h"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
 #include <gmock/gmock.h>
 #include <numeric>
 
