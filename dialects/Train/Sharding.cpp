@@ -94,7 +94,8 @@ static bool isWrap(StringAttr text) {
     return false;
   if (int64_t least = 0; !text.getValue().getAsInteger(10, least))
     return least > 0;
-  return llvm::all_of(llvm::split(text.getValue(), ','), [](StringRef name) {
+  return llvm::all_of(llvm::split(text.getValue(), ','), [](StringRef given) {
+    StringRef name = given.trim();
     return !name.empty() && (llvm::isAlpha(name.front()) || name.front() == '_');
   });
 }

@@ -7,8 +7,8 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
   let summary = "Replaces train.gradient by the optimizer's update";
   let description = [{
     What to do is in `train.program`. Without accumulation the update stands at the end of `@micro_step`. With it, gradients are
-    added to states `grad.<parameter>`, which `@begin_step` zeroes, and a new entry `@update` uses them. Where ranks sum gradients once
-    a step (`sync = "step"`), a copy of `@micro_step`, `@last_micro_step`, takes the step's last micro-batch instead, sums over ranks
+    added to states `grad.<parameter>`, which `@begin_step` zeroes, and a new entry `@update` uses them. Where several ranks sum
+    gradients once a step (`sync = "step"`, without `reproducible = "ranks"`), a copy of `@micro_step`, `@last_micro_step`, takes the step's last micro-batch instead, sums over ranks
     what it has added up, and updates: sums then travel while the rest of its backward is computed.
 
     The update computes the global norm of all gradients (state `grad_norm`, before clipping), scales gradients by

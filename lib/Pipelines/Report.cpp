@@ -58,9 +58,9 @@ static int64_t runsPerStep(ModuleOp module, StringRef entry) {
     return 1;
   if (entry != "micro_step")
     return 0;
-  const int64_t others = module.lookupSymbol("last_micro_step") ? 1 : 0;
+  const bool isLastApart = module.lookupSymbol("last_micro_step") != nullptr;
   for (auto training : module.getOps<plan::TrainingOp>())
-    return training.getAccumulate() - others;
+    return training.getAccumulate() - (isLastApart ? 1 : 0);
   return 1;
 }
 

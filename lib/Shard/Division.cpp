@@ -92,7 +92,7 @@ bool Division::findDivided() {
       auto set = dyn_cast<train::SetOp>(op);
       if (!set || localStates.contains(set.getState()))
         continue;
-      if (isWholeGradient(set))
+      if (writesWholeGradient(set))
         found |= common.insert(set.getState()).second;
       else if (divided.contains(set.getValue()) && mayShrink(set.getState()))
         found |= shrunk.insert(set.getState()).second;
@@ -100,31 +100,36 @@ bool Division::findDivided() {
   return found;
 }
 
+/// Whether ranks can have equal parts of dimension 0.
+bool Division::isEven(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
+}
+
 bool Division::divides(Operation &op) const {
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
-    auto type = cast<RankedTensorType>(sum.getValue().getType());
     const bool isAddedToWhole =
-        llvm::any_of(sum->getUsers(), [&](Operation *user) { return isWholeGradient(*user); });
-    return type.getRank() > 0 && type.getDimSize(0) % ranks == 0 && !isAddedToWhole;
+        llvm::any_of(sum->getUsers(), [&](Operation *user) { return isWrittenToWholeGradient(*user); });
+    return isEven(sum.getResult()) && !isAddedToWhole;
   }
   if (auto get = dyn_cast<train::GetOp>(op))
-    return shrunk.contains(get.getState()) || common.contains(get.getState());
+    return shrunk.contains(get.getState()) || (common.contains(get.getState()) && isEven(get.getResult()));
   const int label = partLabel(op);
-  return label != -1 && !readsLocal(op) && !isWholeGradient(op) && readsDivided(op, label);
+  return label != -1 && !readsLocal(op) && !isWrittenToWholeGradient(op) && readsDivided(op, label);
 }
 
 train::Role Division::roleOf(StringRef state) const {
   return cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
 }
 
-bool Division::isWholeGradient(train::SetOp set) const {
+bool Division::writesWholeGradient(train::SetOp set) const {
   return roleOf(set.getState()) == train::Role::gradient && !mayShrink(set.getState());
 }
 
-bool Division::isWholeGradient(Operation &op) const {
+bool Division::isWrittenToWholeGradient(Operation &op) const {
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
     auto set = dyn_cast<train::SetOp>(user);
-    return set && isWholeGradient(set);
+    return set && writesWholeGradient(set);
   });
 }
 

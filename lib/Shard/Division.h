@@ -11,7 +11,8 @@ namespace trainc {
 
 /// Follows every sum over ranks that dimension 0 divides by their number, op by op (IndexingOpInterface):
 /// values that correspond to it along dimension 0 are divided, and so are states of optimizer and gradients
-/// to which such values are written. What depends on a rank's own samples, up to the sums, is not.
+/// to which such values are written. What depends on a rank's own samples, up to the sums, is not; nor is a
+/// sum that is added to a gradient which every rank keeps whole, before that gradient is read again.
 class Division {
 public:
   Division(mlir::ModuleOp module, int64_t ranks, int64_t zeroStage);
@@ -32,9 +33,10 @@ private:
   bool readsLocal(mlir::Operation &op) const;
   bool divides(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
+  bool isEven(mlir::Value value) const;
   /// Whether a gradient is written that every rank keeps whole.
-  bool isWholeGradient(train::SetOp set) const;
-  bool isWholeGradient(mlir::Operation &op) const;
+  bool writesWholeGradient(train::SetOp set) const;
+  bool isWrittenToWholeGradient(mlir::Operation &op) const;
   train::Role roleOf(llvm::StringRef state) const;
   bool canDivide(mlir::Operation &op, int label) const;
   bool readsDivided(mlir::Operation &op, int label) const;

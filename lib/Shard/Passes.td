@@ -34,8 +34,8 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     Every rank runs the same entries on its own samples. What all samples add to, a `train.sum_over_ranks`, becomes an all-reduce, which starts as soon as the rank's own
     value is known and is waited for where the sum was (data parallelism: ZeRO stage 0, FSDP's NO_SHARD).
 
-    From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered, and what is computed from
-    them is computed of a rank's part alone: the optimizer's states shrink to a part, with `zero_stage 2` those of gradients as
+    From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered (but those that stage 1 adds to
+    gradients in each micro-batch, which every rank keeps whole until the update), and what is computed from them is computed of a rank's part alone: the optimizer's states shrink to a part, with `zero_stage 2` those of gradients as
     well (FSDP's SHARD_GRAD_OP), and updated parameters are gathered. So is what needs a whole value, such as the norm's sum over chunks: its order
     is one for all numbers of ranks.
 

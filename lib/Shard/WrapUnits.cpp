@@ -67,12 +67,13 @@ FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
       return "";
     });
   }
-  const auto names = llvm::to_vector(llvm::split(policy, ','));
+  const auto names =
+      llvm::map_to_vector(llvm::split(policy, ','), [](StringRef name) { return name.trim(); });
   for (StringRef name : names)
     if (llvm::all_of(parameters, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))
       return program.emitError() << "wrap: no parameter lies in a block @" << name
-                                 << "; expected blocks, model, a number of parameters, or blocks with "
-                                    "parameters: "
+                                 << "; expected blocks or model alone, a number of parameters, or names of "
+                                    "blocks with parameters: "
                                  << namesOfBlocks(parameters);
   return WrapUnits(parameters, [&](train::StateOp parameter) { return innermostOf(names, parameter); });
 }

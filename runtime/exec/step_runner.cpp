@@ -2,6 +2,7 @@
 
 #include "runtime/log/units.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,6 +19,14 @@ StepRunner::StepRunner(Executor &executor, const Dataset &dataset)
     : executor_(executor), accumulate_(executor.plan().training()->accumulate()),
       beginFeeder_(executor, kBeginStep, dataset), microFeeder_(executor, kMicroStep, dataset),
       lastFeeder_(executor, kLastMicroStep, dataset), updateFeeder_(executor, kUpdate, dataset) {}
+
+uint64_t StepRunner::runs(const Executor &executor, std::string_view entry) {
+  if (!executor.hasEntry(entry) || std::ranges::find(kStepEntries, entry) == kStepEntries.end())
+    return 0;
+  if (entry != kMicroStep)
+    return 1;
+  return executor.plan().training()->accumulate() - runs(executor, kLastMicroStep);
+}
 
 template <typename Visitor>
 Status StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
@@ -40,7 +49,7 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
   }
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
     executor_.setScalar("micro", executor_.rank() * accumulate_ + micro);
-    const bool last = micro + 1 == accumulate_ && executor_.hasEntry(kLastMicroStep);
+    const bool last = micro == runs(executor_, kMicroStep);
     (last ? lastFeeder_ : microFeeder_).feed(batch, micro);
     TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(last ? kLastMicroStep : kMicroStep));
     if (!goOn)

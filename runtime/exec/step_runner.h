@@ -3,6 +3,9 @@
 
 #include "runtime/exec/batch_feeder.h"
 
+#include <initializer_list>
+#include <string_view>
+
 namespace trainc {
 
 /// What the host tells the device of a step.
@@ -22,11 +25,18 @@ struct StepResult {
   uint64_t sentBytes = 0;          ///< by this rank, in collectives
 };
 
+/// The entries of a training step, of which a plan has some.
+inline constexpr std::initializer_list<std::string_view> kStepEntries = {"begin_step", "micro_step",
+                                                                         "last_micro_step", "update"};
+
 /// Runs the entries of a training step in their order.
 class StepRunner {
 public:
   /// `executor`'s plan must be one that trains; see BatchFeeder for `dataset`.
   StepRunner(Executor &executor, const Dataset &dataset);
+
+  /// How often a step of the plan runs an entry.
+  static uint64_t runs(const Executor &executor, std::string_view entry);
 
   /// Fails (kFailed), naming the step and the instruction, when a collective cannot be completed.
   Result<StepResult> run(const StepScalars &scalars, const StepBatch &batch);

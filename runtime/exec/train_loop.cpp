@@ -237,21 +237,12 @@ Status TrainLoop::finishCheckpoint() {
   return {};
 }
 
-/// How often a step runs an entry.
-static uint64_t runsPerStep(const Executor &executor, std::string_view entry) {
-  if (entry == "begin_step" || entry == "last_micro_step" || entry == "update")
-    return 1;
-  if (entry != "micro_step")
-    return 0;
-  return executor.plan().training()->accumulate() - (executor.hasEntry("last_micro_step") ? 1 : 0);
-}
-
 double TrainLoop::flopsPerStep() const {
   const Executor &executor = parts_.executor;
   double flops = 0;
   for (const fb::Entry *entry : *executor.plan().entries())
-    flops +=
-        static_cast<double>(runsPerStep(executor, view(entry->name()))) * static_cast<double>(entry->flops());
+    flops += static_cast<double>(StepRunner::runs(executor, view(entry->name()))) *
+             static_cast<double>(entry->flops());
   return flops;
 }
 

@@ -89,7 +89,10 @@ Status checkIsCheckpoint(const fs::path &path) {
   std::error_code error;
   if (fs::exists(path / kTrainerStateFile, error))
     return {};
-  return invalidInput("{}: expected a checkpoint, found no {} in it; move it away, or use another checkpoint",
+  if (error && error != std::errc::not_a_directory)
+    return invalidInput("{}: cannot look for {} in it: {}", path.string(), kTrainerStateFile,
+                        error.message());
+  return invalidInput("{}: expected a checkpoint, found no {} in it; move it away, or use another folder",
                       path.string(), kTrainerStateFile);
 }
 
@@ -99,8 +102,7 @@ Result<fs::path> resolveCheckpoint(const std::string &resume, const fs::path &fo
       return invalidInput("--resume=latest needs --checkpoint-dir, or name a checkpoint: --resume=DIR");
     return latestIn(folder, resume);
   }
-  std::error_code error;
-  if (fs::exists(fs::path(resume) / "trainer_state.json", error))
+  if (checkIsCheckpoint(resume).ok())
     return fs::path(resume);
   return latestIn(resume, resume);
 }

@@ -124,7 +124,7 @@ void CheckpointWriter::meet() {
   if (!all.ok() && completes())
     return settle(completing ? endTask() : all.status());
   if (!all.ok())
-    return own == kDone ? settleUnknown(all.status()) : settle(all.status());
+    return own == kDone ? settleUnknown(all.status()) : settle(own == kFailed ? *task_ : all.status());
   if (own == kFailed)
     return settle(*task_);
   if (const auto other = std::ranges::find(*all, kFailed); other != all->end())

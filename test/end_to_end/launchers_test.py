@@ -23,17 +23,18 @@ NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_c
 
 
 class LaunchersTest(RanksTest):
-    def start_as_torchrun(self, plans, *args, each=(), port="29511", runs=()):
-        """A process for each plan, with the arguments of all and those of `each`; `runs`: whose launches they are."""
-        processes = []
-        for rank, plan in enumerate(plans):
-            environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(len(plans)), LOCAL_RANK=str(rank),
-                               LOCAL_WORLD_SIZE=str(len(plans)), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
-                               **({"TORCHELASTIC_RUN_ID": runs[rank]} if runs else {}))
-            command = [TRAINRUN, plan, "--data", self.tokens, *map(str, args), *(map(str, each[rank]) if each else ())]
-            processes.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE))
-            self.addCleanup(processes[-1].kill)
-        return processes
+    def start_rank(self, rank, ranks, plan, *args, port="29511", run=None):
+        environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks),
+                           MASTER_ADDR="127.0.0.1", MASTER_PORT=port, **({"TORCHELASTIC_RUN_ID": run} if run else {}))
+        process = subprocess.Popen([TRAINRUN, plan, "--data", self.tokens, *map(str, args)], env=environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        return process
+
+    def start_as_torchrun(self, plans, *args, each=(), **kwargs):
+        """A process for each plan, with the arguments of all and those of `each`."""
+        return [self.start_rank(rank, len(plans), plan, *args, *(each[rank] if each else ()), **kwargs)
+                for rank, plan in enumerate(plans)]
 
     def as_torchrun(self, plans, *args, **kwargs):
         """Standard error and exit code of each such process."""
@@ -72,10 +73,15 @@ class Launchers(LaunchersTest):
         self.assertLess(time.monotonic() - begin, 10)
 
     def test_a_rank_that_an_older_job_has_left(self):
-        for arguments in [[], ["--stepz=5"]]:
-            ranks = self.as_torchrun([self.plan(2)] * 2, "--steps", 5, each=[[], arguments], runs=["new", "old"])
-            self.assertEqual([code for _, code in ranks], [2, 2])
-            self.assertIn("error: rank 1 is of another job than rank 0 (TORCHELASTIC_RUN_ID=new)", ranks[0][0])
+        plan = self.plan(2)
+        for arguments, said in [([], "rank 1 is of another job than rank 0"), (["--stepz=5"], "--stepz")]:
+            with self.subTest(arguments):
+                new = self.start_rank(0, 2, plan, "--steps", 5, run="new")
+                old = self.start_rank(1, 2, plan, "--steps", 5, *arguments, run="old")
+                self.assertIn(said, old.communicate(timeout=20)[1].decode())
+                self.assertEqual(old.returncode, 2)
+                for process in [self.start_rank(1, 2, plan, "--steps", 5, run="new"), new]:
+                    self.assertEqual(process.wait(timeout=20), 0, process.stderr.read().decode())
 
     def test_a_rank_that_does_not_get_as_far_as_the_others(self):
         plan = self.plan(3)

@@ -140,7 +140,8 @@ class Bits(ShardedTest):
 
     def test_4_ranks_in_groups_of_2(self):
         four = {"ranks": 4, "micro_batch": 1, "accumulate": 2, "sync_gradients": "micro_step"}
-        self.assert_same_bits(flat={**four, "zero_stage": 2}, groups2={**four, "zero_stage": 2, "hybrid_shard": 2},
+        self.assert_same_bits(flat={**four, "zero_stage": 2}, groups1={**four, "zero_stage": 1, "hybrid_shard": 2},
+                              groups2={**four, "zero_stage": 2, "hybrid_shard": 2},
                               groups3={**four, "zero_stage": 3, "hybrid_shard": 2})
         for name in self.plans:
             self.assert_costs(name)

@@ -9,9 +9,10 @@
 namespace trainc {
 
 static Status consolidate(const ConsolidateCommand &command) {
-  if (const std::string found = describeLookalikes(command.checkpoint); !found.empty())
-    put(stderr, fmt::format("warning: {}\n", found));
   TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.checkpoint));
+  const bool isLatestOfFolder = source.path != command.checkpoint;
+  if (const std::string found = describeLookalikes(command.checkpoint); isLatestOfFolder && !found.empty())
+    put(stderr, fmt::format("warning: {}\n", found));
   std::vector<NamedPath> inputs;
   for (const std::filesystem::path &input : source.inputs)
     inputs.push_back({fmt::format("the input '{}'", input.string()), input});

@@ -77,25 +77,18 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const RankPl
 /// MPI knows which rank this is; a launcher's variables only tell which ones share the host.
 Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::optional<RankPlace> &place) {
   const fb::Plan &plan = file.plan();
-  const std::string howToStart =
-      fmt::format("start it with mpirun -n {} or srun --mpi=pmix -n {}; torchrun starts no ranks of MPI",
-                  plan.ranks(), plan.ranks());
-  Result<std::unique_ptr<Communicator>> communicator = openMpi({.timeoutSeconds = options.commTimeout,
-                                                                .slots = communicatorNeeds(plan).slots,
-                                                                .shardRanks = plan.shard_ranks()});
-  if (!communicator.ok())
-    return Status(communicator.status().code(),
-                  fmt::format("{}; the plan is for {} ranks: {}", communicator.status().message(),
-                              plan.ranks(), howToStart));
   Rank rank;
-  rank.communicator = std::move(*communicator);
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
+                                                      .slots = communicatorNeeds(plan).slots,
+                                                      .shardRanks = plan.shard_ranks()}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;
   if (rank.communicator->ranks() == plan.ranks())
     return runRankProcess(file, options, rank, FirstError());
-  return invalidInput("{}: the plan is for {} ranks, but MPI has started {}: {}", options.plan, plan.ranks(),
-                      rank.communicator->ranks(), howToStart);
+  return invalidInput("{}: the plan is for {} ranks, but MPI has started {}: start it with mpirun -n {} or "
+                      "srun --mpi=pmix -n {}; torchrun starts no ranks of MPI",
+                      options.plan, plan.ranks(), rank.communicator->ranks(), plan.ranks(), plan.ranks());
 }
 
 /// What this process is to run, and how.

@@ -148,9 +148,7 @@ Result<Dataset> openData(const Executor &executor, const std::vector<std::string
     TRAINC_ASSIGN_OR_RETURN(dtype, parseTokenDType(options.dataDType));
   }
   std::vector<ColumnSpec> columns =
-      use == DataUse::kTraining
-          ? entryColumns(executor, {"begin_step", "micro_step", "last_micro_step", "update"})
-          : entryColumns(executor, {"eval"});
+      use == DataUse::kTraining ? entryColumns(executor, kStepEntries) : entryColumns(executor, {"eval"});
   return Dataset::open(files, std::move(columns), dtype);
 }
 

@@ -7,14 +7,18 @@
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/initial_weights.h"
 
-#include <set>
+#include <vector>
 
 namespace trainc {
 
 namespace {
 
 /// Each folder once.
-void warnOfLookalikes(const std::set<std::string> &folders, Log &log) {
+void warnOfLookalikes(const Options &options, Log &log) {
+  std::vector<std::string> folders = {options.checkpointDir};
+  if (std::error_code error; options.resume != "auto" && options.resume != "latest" &&
+                             !std::filesystem::equivalent(options.resume, options.checkpointDir, error))
+    folders.push_back(options.resume);
   for (const std::string &folder : folders)
     if (const std::string found = describeLookalikes(folder); !found.empty())
       log.warning("{}", found);
@@ -76,7 +80,7 @@ Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
 Result<StartingPoint> prepareWeights(Executor &executor, const Machine &machine, const Options &options,
                                      Log &log) {
   if (executor.rank() == 0)
-    warnOfLookalikes({options.checkpointDir, options.resume}, log);
+    warnOfLookalikes(options, log);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
   // Always: it also fills tables and optimizer states that neither file replaces.
   if (executor.hasEntry("init")) {

@@ -24,8 +24,9 @@ struct LocalOptions {
 /// A rank that a launcher started by itself, among the others of the host.
 struct LocalPlace {
   uint32_t rank = 0;
-  std::string job;         ///< the same for all ranks, and for no other job of this user on the host
-  std::string launch = {}; ///< the same for all ranks; tells those that an older job has left from this one's
+  std::string job;          ///< the same for all ranks, and for no other job of this user on the host
+  std::string launch = {};  ///< the same for all ranks, empty where unknown; those with another one, which an
+                            ///< older job has left, are turned away
   uint64_t fingerprint = 0; ///< of what the ranks run, which must be the same
   double waitSeconds = 60;  ///< how long to wait for the others to come
 };
@@ -42,7 +43,7 @@ public:
   /// The group of processes that have no parent in common: every rank calls it, and they wait for each other.
   /// The arguments are those of create(), the same on all ranks. Fails on all of them alike: (kFailed) when
   /// one does not come in time or declines, (kInvalidInput) when two say that they are the same, or one runs
-  /// something else or is of another job.
+  /// something else. A rank of another launch fails alone (kInvalidInput).
   static Result<LocalGroup> join(const LocalPlace &place, uint32_t ranks, uint64_t bytesPerRank,
                                  LocalOptions options = {});
 

@@ -20,7 +20,7 @@ namespace {
 /// What a rank says when it comes; behind it, why it cannot take part, if so.
 struct Hello {
   uint32_t rank, ranks;
-  uint64_t launch; ///< a checksum
+  uint64_t launch; ///< see launchOf()
   uint64_t fingerprint, bytesPerRank;
 };
 
@@ -37,6 +37,9 @@ constexpr size_t kLongestText = 1000;
 constexpr auto kBetweenTries = std::chrono::milliseconds(10);
 
 uint64_t checksum(const std::string &text) { return xxh3(std::as_bytes(std::span(text))); }
+
+/// 0 where a rank knows nothing of the launch.
+uint64_t launchOf(const LocalPlace &place) { return place.launch.empty() ? 0 : checksum(place.launch); }
 
 /// Other users' jobs, and other jobs of this user, have other names; one of any length fits.
 std::string socketName(const LocalPlace &place) {
@@ -78,25 +81,43 @@ private:
       return failed("rank 0 cannot wait for the other ranks: another job of this user on this host is called "
                     "'{}', too (MASTER_PORT); give each job a number of its own",
                     place_.job);
-    for (uint32_t count = 1; count < grid_.ranks; ++count) {
+    for (uint32_t strangers = 0; guests_.size() + 1 < grid_.ranks;) {
       std::optional<Descriptor> guest = acceptLocally(*listener, deadline_);
       std::optional<Packet> packet;
       if (guest)
         packet = receivePacket(*guest, sizeof(Hello) + kLongestText, deadline_);
       if (!packet || packet->bytes.size() < sizeof(Hello))
-        return refuse(failed("{} of {} ranks have come within {} s; start all of them on this host, with the "
-                             "same MASTER_PORT, or use --comm=mpi for several hosts",
-                             count, grid_.ranks, place_.waitSeconds));
+        return refuse(
+            failed("{} of {} ranks have come within {} s{}; start all of them on this host, with the "
+                   "same MASTER_PORT, or use --comm=mpi for several hosts",
+                   guests_.size() + 1, grid_.ranks, place_.waitSeconds,
+                   strangers > 0 ? fmt::format(", and {} of another job", strangers) : ""));
       guests_.push_back({.reason = packet->bytes.substr(sizeof(Hello)), .socket = std::move(*guest)});
       std::memcpy(&guests_.back().hello, packet->bytes.data(), sizeof(Hello));
+      if (isStranger(guests_.back().hello)) {
+        turnAway(guests_.back());
+        guests_.pop_back();
+        ++strangers;
+      }
     }
     return {};
   }
 
+  /// Whether a rank that another job has left comes to this one's meeting place.
+  bool isStranger(const Hello &hello) const {
+    const uint64_t launch = launchOf(place_);
+    return launch != 0 && hello.launch != 0 && hello.launch != launch;
+  }
+
+  void turnAway(const Guest &guest) const {
+    const std::string text = fmt::format(
+        "2rank {} is of another job than rank 0, which has '{}' for itself now ({}); give each job "
+        "a MASTER_PORT of its own",
+        guest.hello.rank, place_.job, place_.launch);
+    sendPacket(guest.socket, std::as_bytes(std::span(text.data(), std::min(text.size(), kLongestText))));
+  }
+
   Status checkAll() {
-    for (const Guest &guest : guests_)
-      if (guest.hello.launch != checksum(place_.launch))
-        return refuse(ofAnotherJob(guest.hello.rank));
     for (const Guest &guest : guests_)
       if (!guest.reason.empty())
         return refuse(cannotRun(guest.hello.rank, guest.reason));
@@ -109,13 +130,6 @@ private:
 
   static Status cannotRun(uint32_t rank, std::string_view reason) {
     return failed("rank {} failed before it joined the others: {}", rank, reason);
-  }
-
-  Status ofAnotherJob(uint32_t rank) const {
-    return invalidInput(
-        "rank {} is of another job than rank 0 ({}), though both are called '{}' (MASTER_PORT); end "
-        "the ranks that an older job has left, or give each job a number of its own",
-        rank, place_.launch.empty() ? "of which no launcher says anything" : place_.launch, place_.job);
   }
 
   Status check(const Hello &hello, std::vector<bool> &known) {
@@ -169,7 +183,7 @@ Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, 
     return failed("rank {}: rank 0 has not come within {} s; start all ranks on this host, with the same "
                   "MASTER_PORT, or use --comm=mpi for several hosts",
                   place.rank, place.waitSeconds);
-  const Hello hello{place.rank, grid.ranks, checksum(place.launch), place.fingerprint, bytesPerRank};
+  const Hello hello{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
   sendPacket(*socket, std::as_bytes(std::span(&hello, 1)));
   // Rank 0 gives up first, and says why.
   const std::optional<Packet> packet = receivePacket(*socket, kLongestText + 1, deadline + 1);
@@ -196,11 +210,8 @@ void declineToJoin(const LocalPlace &place, uint32_t ranks, std::string_view rea
   const auto socket = findHost(socketName(place), steadySeconds() + place.waitSeconds);
   if (!socket)
     return;
-  const Hello hello{.rank = place.rank,
-                    .ranks = ranks,
-                    .launch = checksum(place.launch),
-                    .fingerprint = 0,
-                    .bytesPerRank = 0};
+  const Hello hello{
+      .rank = place.rank, .ranks = ranks, .launch = launchOf(place), .fingerprint = 0, .bytesPerRank = 0};
   std::string packet(reinterpret_cast<const char *>(&hello), sizeof(hello));
   packet += reason.substr(0, kLongestText);
   sendPacket(*socket, std::as_bytes(std::span(packet)));

@@ -29,9 +29,10 @@ Status MpiCommunicator::create(const MpiOptions &options, std::unique_ptr<Commun
   if (opened.wait_for(std::chrono::duration<double>(options.startSeconds)) != std::future_status::ready) {
     made->thread_.detach(); // nothing interrupts MPI, and it uses the communicator
     (void)made.release();
-    return failed("MPI has not started within {} s: it waits for all ranks of the job, of which one has not "
-                  "come: it has died, hangs or is stopped",
-                  options.startSeconds);
+    return failed(
+        "MPI has not started within {} s, as it waits for ranks that have not come: they have died, "
+        "hang or are stopped; see what the launcher says of them, and start the job again",
+        options.startSeconds);
   }
   TRAINC_RETURN_IF_ERROR(opened.get());
   communicator = std::move(made);

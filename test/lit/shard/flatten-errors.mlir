@@ -42,8 +42,8 @@ train.entry @micro_step {
 
 // -----
 
-// expected-error @+1 {{wrap: no parameter lies in a block @layers; expected blocks, model, a number of parameters, or blocks with parameters: @layer}}
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 sharding(wrap = "layers") }
+// expected-error @+1 {{wrap: no parameter lies in a block @layers; expected blocks or model alone, a number of parameters, or names of blocks with parameters: @layer}}
+train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 sharding(wrap = "layer, layers") }
 train.state parameter @a : tensor<2xf32> {blocks = [#train.block<"h.0", "layer">]}
 train.entry @micro_step {
   %a = train.get @a : tensor<2xf32>

@@ -1,6 +1,6 @@
 // RUN: trainc-opt --flatten %s | FileCheck %s --check-prefix=BLOCKS
 // RUN: sed 's/= "blocks"/= "mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=MLP
-// RUN: sed 's/= "blocks"/= "layer,mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=BOTH
+// RUN: sed 's/= "blocks"/= "layer, mlp"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=BOTH
 // RUN: sed 's/= "blocks"/= "3"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=THREE
 // RUN: sed 's/= "blocks"/= "model"/' %s | trainc-opt --flatten | FileCheck %s --check-prefix=MODEL
 

@@ -69,6 +69,12 @@ const Rule kRules[] = {
     {"entryTwice", [](auto &b) { b.plan.entries[0]->name = "eval"; }, "expected it once"},
     {"entryMissing", [](auto &b) { b.plan.entries.erase(b.plan.entries.begin() + kUpdate); },
      "expected entry 'update' or 'last_micro_step' where 2 micro-batches are accumulated, found neither"},
+    {"entryLastAlone",
+     [](auto &b) {
+       b.plan.training->accumulate = 1;
+       b.plan.entries[kUpdate]->name = "last_micro_step";
+     },
+     "found nothing to accumulate"},
     {"entryBoth", [](auto &b) { b.entry("last_micro_step"); }, "no entry 'update' follows, found both"},
     {"inputDType", [](auto &b) { b.plan.entries[kMicro]->inputs[0]->dtype = fb::DType::U32; },
      "input 'tokens'"},

@@ -5,6 +5,7 @@
 #include "test/unit/runtime/state/support.h"
 
 #include <barrier>
+#include <cstring>
 #include <gmock/gmock.h>
 #include <limits>
 #include <list>
@@ -33,16 +34,15 @@ public:
 
   std::vector<StateTensor> tensors() const { return tensors_; }
   void fill(float start) {
-    for (StateTensor &tensor : tensors_)
-      for (uint64_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
-        floats(tensor)[i] = valueAt(tensor, i, start);
+    for (StateTensor &tensor : tensors_) {
+      const std::vector<float> values = valuesOf(tensor, start);
+      std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
+    }
   }
   bool holds(float start) const {
-    for (const StateTensor &tensor : tensors_)
-      for (uint64_t i = 0; i < tensor.bytes.size() / sizeof(float); ++i)
-        if (floats(tensor)[i] != valueAt(tensor, i, start))
-          return false;
-    return true;
+    return std::ranges::all_of(tensors_, [&](const StateTensor &tensor) {
+      return std::memcmp(valuesOf(tensor, start).data(), tensor.bytes.data(), tensor.bytes.size()) == 0;
+    });
   }
 
 private:
@@ -54,12 +54,13 @@ private:
   static uint64_t count(const std::vector<uint64_t> &shape) {
     return std::accumulate(shape.begin(), shape.end(), uint64_t{1}, std::multiplies());
   }
-  /// Of the i-th element that is held.
-  static float valueAt(const StateTensor &tensor, uint64_t i, float start) {
-    const uint64_t element = tensor.firstByte / sizeof(float) + i;
-    return start + static_cast<float>(element);
+  /// What the held part of a tensor whose elements are start, start + 1, ... has.
+  static std::vector<float> valuesOf(const StateTensor &tensor, float start) {
+    std::vector<float> values(tensor.bytes.size() / sizeof(float));
+    std::iota(values.data(), values.data() + values.size(),
+              start + static_cast<float>(tensor.firstByte / sizeof(float)));
+    return values;
   }
-  static float *floats(const StateTensor &tensor) { return reinterpret_cast<float *>(tensor.bytes.data()); }
   std::span<std::byte> allocate(uint64_t elements) {
     return std::as_writable_bytes(std::span(memory_.emplace_back(elements)));
   }

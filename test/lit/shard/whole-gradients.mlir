@@ -1,0 +1,39 @@
+// RUN: trainc-opt --shard %s | FileCheck %s
+
+// What every rank adds to a gradient that it keeps whole is all-reduced at once; the update then takes its part of the gradient.
+// CHECK: train.state gradient @grad.w : tensor<8xf32>
+// CHECK-LABEL: train.entry @micro_step
+// CHECK: %[[START:.*]] = dist.all_reduce_start %{{.*}} of @w : tensor<8xf32>
+// CHECK: %[[SUM:.*]] = dist.wait %[[START]] : tensor<8xf32>
+// CHECK-NEXT: %[[ADDED:.*]] = nn.add %{{.*}}, %[[SUM]] : tensor<8xf32>
+// CHECK-NEXT: train.set @grad.w, %[[ADDED]]
+// CHECK-LABEL: train.entry @update
+// CHECK: %[[GRADIENT:.*]] = train.get @grad.w : tensor<8xf32>
+// CHECK: dist.part %[[GRADIENT]] : tensor<8xf32> -> tensor<4xf32>
+// CHECK: dist.all_gather_start
+// CHECK: train.set @w
+// CHECK-NOT: reduce_scatter
+train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 accumulate 2 sharding(sync = "micro_step") }
+train.state parameter @w : tensor<8xf32>
+train.state optimizer @momentum.w : tensor<8xf32>
+train.state gradient @grad.w : tensor<8xf32>
+train.entry @begin_step {
+  %zero = nn.constant 0 : tensor<8xf32>
+  train.set @grad.w, %zero : tensor<8xf32>
+}
+train.entry @micro_step {
+  %old = train.get @grad.w : tensor<8xf32>
+  %x = train.input "x" micro : tensor<8xf32>
+  %sum = train.sum_over_ranks %x of @w : tensor<8xf32>
+  %added = nn.add %old, %sum : tensor<8xf32>, tensor<8xf32>
+  train.set @grad.w, %added : tensor<8xf32>
+}
+train.entry @update {
+  %gradient = train.get @grad.w : tensor<8xf32>
+  %momentum = train.get @momentum.w : tensor<8xf32>
+  %next = nn.add %momentum, %gradient : tensor<8xf32>, tensor<8xf32>
+  train.set @momentum.w, %next : tensor<8xf32>
+  %w = train.get @w : tensor<8xf32>
+  %new = nn.sub %w, %next : tensor<8xf32>, tensor<8xf32>
+  train.set @w, %new : tensor<8xf32>
+}
