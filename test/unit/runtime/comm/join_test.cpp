@@ -3,6 +3,7 @@
 #include "test/unit/runtime/comm/support.h"
 
 #include <filesystem>
+#include <future>
 #include <gmock/gmock.h>
 #include <thread>
 #include <unistd.h>
@@ -69,16 +70,19 @@ TEST(LocalJoin, AnotherPlanIsNamedOnAllRanks) {
 }
 
 TEST(LocalJoin, ARankOfAnotherJobIsTurnedAway) {
-  std::vector<LocalPlace> places = {placeOf(0), placeOf(1), placeOf(2), placeOf(2)};
-  for (LocalPlace &place : places)
-    place.launch = "run=new";
-  places[1].launch = ""; // who knows of no launch is none's
-  places[2].launch = "run=old";
-  const std::vector<Status> statuses = joinAll(places, 3, nothing);
-  for (const size_t own : {0, 1, 3})
-    EXPECT_TRUE(statuses[own].ok()) << statuses[own].message();
-  EXPECT_EQ(statuses[2].exitCode(), 2);
-  EXPECT_THAT(statuses[2].message(), HasSubstr("rank 2 is of another job than rank 0"));
+  const auto join = [](uint32_t rank, const char *launch) {
+    return std::async(std::launch::async, [place = placeOf(rank), launch]() mutable {
+      place.launch = launch;
+      return joinAll({place}, 3, nothing).front();
+    });
+  };
+  auto host = join(0, "run=new");
+  const Status old = join(2, "run=old").get();
+  EXPECT_EQ(old.exitCode(), 2);
+  EXPECT_THAT(old.message(), HasSubstr("rank 2 is of another job than rank 0"));
+  auto ofNoLaunch = join(1, ""), own = join(2, "run=new");
+  for (auto *each : {&host, &ofNoLaunch, &own})
+    EXPECT_EQ(each->get().message(), "");
 }
 
 TEST(LocalJoin, TwoOfTheSameRankAreRefused) {
