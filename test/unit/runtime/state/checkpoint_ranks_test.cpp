@@ -5,7 +5,6 @@
 #include "test/unit/runtime/state/support.h"
 
 #include <barrier>
-#include <cstring>
 #include <gmock/gmock.h>
 #include <limits>
 #include <list>
@@ -34,14 +33,13 @@ public:
 
   std::vector<StateTensor> tensors() const { return tensors_; }
   void fill(float start) {
-    for (StateTensor &tensor : tensors_) {
-      const std::vector<float> values = valuesOf(tensor, start);
-      std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-    }
+    for (StateTensor &tensor : tensors_)
+      std::copy_n(valuesOf(tensor, start).data(), tensor.bytes.size() / sizeof(float), floats(tensor));
   }
   bool holds(float start) const {
     return std::ranges::all_of(tensors_, [&](const StateTensor &tensor) {
-      return std::memcmp(valuesOf(tensor, start).data(), tensor.bytes.data(), tensor.bytes.size()) == 0;
+      const std::vector<float> values = valuesOf(tensor, start);
+      return std::equal(values.data(), values.data() + values.size(), floats(tensor));
     });
   }
 
@@ -61,6 +59,7 @@ private:
               start + static_cast<float>(tensor.firstByte / sizeof(float)));
     return values;
   }
+  static float *floats(const StateTensor &tensor) { return reinterpret_cast<float *>(tensor.bytes.data()); }
   std::span<std::byte> allocate(uint64_t elements) {
     return std::as_writable_bytes(std::span(memory_.emplace_back(elements)));
   }
