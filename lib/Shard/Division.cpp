@@ -17,11 +17,17 @@ static bool isLeadingOnly(int label, ArrayRef<SmallVector<int>> labels) {
       labels, [&](ArrayRef<int> of) { return of.empty() || !llvm::is_contained(of.drop_front(), label); });
 }
 
+/// Whether ranks can have equal parts of dimension 0.
+static bool isEven(Value value, int64_t ranks) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
+}
+
 /// Whether `label` leads an operand or result that `ranks` do not divide.
 static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> labels, int64_t ranks) {
   return llvm::any_of(llvm::zip(values, labels), [&](auto pair) {
     auto [value, of] = pair;
-    return leading(of) == label && cast<RankedTensorType>(value.getType()).getDimSize(0) % ranks != 0;
+    return leading(of) == label && !isEven(value, ranks);
   });
 }
 
@@ -100,20 +106,15 @@ bool Division::findDivided() {
   return found;
 }
 
-/// Whether ranks can have equal parts of dimension 0.
-bool Division::isEven(Value value) const {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getRank() > 0 && type.getDimSize(0) % ranks == 0;
-}
-
 bool Division::divides(Operation &op) const {
   if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
     const bool isAddedToWhole =
         llvm::any_of(sum->getUsers(), [&](Operation *user) { return isWrittenToWholeGradient(*user); });
-    return isEven(sum.getResult()) && !isAddedToWhole;
+    return isEven(sum.getResult(), ranks) && !isAddedToWhole;
   }
   if (auto get = dyn_cast<train::GetOp>(op))
-    return shrunk.contains(get.getState()) || (common.contains(get.getState()) && isEven(get.getResult()));
+    return shrunk.contains(get.getState()) ||
+           (common.contains(get.getState()) && isEven(get.getResult(), ranks));
   const int label = partLabel(op);
   return label != -1 && !readsLocal(op) && !isWrittenToWholeGradient(op) && readsDivided(op, label);
 }

@@ -33,7 +33,6 @@ private:
   bool readsLocal(mlir::Operation &op) const;
   bool divides(mlir::Operation &op) const;
   bool mayShrink(llvm::StringRef state) const;
-  bool isEven(mlir::Value value) const;
   /// Whether a gradient is written that every rank keeps whole.
   bool writesWholeGradient(train::SetOp set) const;
   bool isWrittenToWholeGradient(mlir::Operation &op) const;

@@ -8,13 +8,6 @@
 
 namespace trainc {
 
-namespace {
-
-constexpr std::string_view kBeginStep = "begin_step", kMicroStep = "micro_step",
-                           kLastMicroStep = "last_micro_step", kUpdate = "update";
-
-} // namespace
-
 StepRunner::StepRunner(Executor &executor, const Dataset &dataset)
     : executor_(executor), accumulate_(executor.plan().training()->accumulate()),
       beginFeeder_(executor, kBeginStep, dataset), microFeeder_(executor, kMicroStep, dataset),
@@ -47,9 +40,10 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
     if (!goOn)
       return false;
   }
+  const uint64_t microSteps = runs(executor_, kMicroStep);
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
     executor_.setScalar("micro", executor_.rank() * accumulate_ + micro);
-    const bool last = micro == runs(executor_, kMicroStep);
+    const bool last = micro == microSteps;
     (last ? lastFeeder_ : microFeeder_).feed(batch, micro);
     TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(last ? kLastMicroStep : kMicroStep));
     if (!goOn)

@@ -25,9 +25,11 @@ struct StepResult {
   uint64_t sentBytes = 0;          ///< by this rank, in collectives
 };
 
+inline constexpr std::string_view kBeginStep = "begin_step", kMicroStep = "micro_step",
+                                  kLastMicroStep = "last_micro_step", kUpdate = "update";
 /// The entries of a training step, of which a plan has some.
-inline constexpr std::initializer_list<std::string_view> kStepEntries = {"begin_step", "micro_step",
-                                                                         "last_micro_step", "update"};
+inline constexpr std::initializer_list<std::string_view> kStepEntries = {kBeginStep, kMicroStep,
+                                                                         kLastMicroStep, kUpdate};
 
 /// Runs the entries of a training step in their order.
 class StepRunner {

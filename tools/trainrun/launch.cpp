@@ -64,12 +64,15 @@ Result<int> runForks(const PlanFile &file, const Options &options) {
   return supervisor.run();
 }
 
+LocalPlace localPlace(const RankPlace &place) {
+  return {.rank = place.rank, .job = place.job, .launch = place.launch};
+}
+
 Result<int> runJoined(const PlanFile &file, const Options &options, const RankPlace &place) {
-  TRAINC_ASSIGN_OR_RETURN(
-      const LocalGroup group,
-      LocalGroup::join(
-          {.rank = place.rank, .job = place.job, .launch = place.launch, .fingerprint = file.checksum()},
-          place.ranks, sharedBytes(file.plan()), localOptions(file.plan(), options)));
+  LocalPlace own = localPlace(place);
+  own.fingerprint = file.checksum();
+  TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::join(own, place.ranks, sharedBytes(file.plan()),
+                                                                   localOptions(file.plan(), options)));
   return runInGroup(file, options, group, FirstError(),
                     {.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks});
 }
@@ -148,10 +151,11 @@ int refuseToLaunch(const Options &options, const Status &status) {
     return code;
   const RankPlace &place = **found;
   const Result<LaunchMode> mode = chooseLaunch(place.ranks, options, place);
-  if (place.started && mode.ok() && *mode == LaunchMode::kJoin)
-    LocalGroup::decline(
-        {.rank = place.rank, .job = place.job, .launch = place.launch, .waitSeconds = kDeclineSeconds},
-        place.ranks, status.message());
+  if (place.started && mode.ok() && *mode == LaunchMode::kJoin) {
+    LocalPlace own = localPlace(place);
+    own.waitSeconds = kDeclineSeconds;
+    LocalGroup::decline(own, place.ranks, status.message());
+  }
   return code;
 }
 

@@ -92,13 +92,14 @@ private:
                    "same MASTER_PORT, or use --comm=mpi for several hosts",
                    guests_.size() + 1, grid_.ranks, place_.waitSeconds,
                    strangers > 0 ? fmt::format(", and {} of another job", strangers) : ""));
-      guests_.push_back({.reason = packet->bytes.substr(sizeof(Hello)), .socket = std::move(*guest)});
-      std::memcpy(&guests_.back().hello, packet->bytes.data(), sizeof(Hello));
-      if (isStranger(guests_.back().hello)) {
-        turnAway(guests_.back());
-        guests_.pop_back();
+      Hello hello;
+      std::memcpy(&hello, packet->bytes.data(), sizeof(Hello));
+      if (isStranger(hello)) {
+        tell(*guest, textOf(ofAnotherJob(hello.rank)), -1);
         ++strangers;
+        continue;
       }
+      guests_.push_back({hello, packet->bytes.substr(sizeof(Hello)), std::move(*guest)});
     }
     return {};
   }
@@ -109,12 +110,11 @@ private:
     return launch != 0 && hello.launch != 0 && hello.launch != launch;
   }
 
-  void turnAway(const Guest &guest) const {
-    const std::string text = fmt::format(
-        "2rank {} is of another job than rank 0, which has '{}' for itself now ({}); give each job "
+  Status ofAnotherJob(uint32_t rank) const {
+    return invalidInput(
+        "rank {} is of another job than rank 0, which has '{}' for itself now ({}); give each job "
         "a MASTER_PORT of its own",
-        guest.hello.rank, place_.job, place_.launch);
-    sendPacket(guest.socket, std::as_bytes(std::span(text.data(), std::min(text.size(), kLongestText))));
+        rank, place_.job, place_.launch);
   }
 
   Status checkAll() {
@@ -151,11 +151,19 @@ private:
   /// Tells all that have come so far.
   void answer(std::string_view text, int file) {
     for (const Guest &guest : guests_)
-      sendPacket(guest.socket, std::as_bytes(std::span(text.substr(0, kLongestText))), file);
+      tell(guest.socket, text, file);
+  }
+
+  static void tell(const Descriptor &socket, std::string_view text, int file) {
+    sendPacket(socket, std::as_bytes(std::span(text.substr(0, kLongestText))), file);
+  }
+
+  static std::string textOf(const Status &status) {
+    return (status.exitCode() == 2 ? "2" : "1") + status.message();
   }
 
   Status refuse(Status status) {
-    answer((status.exitCode() == 2 ? "2" : "1") + status.message(), -1);
+    answer(textOf(status), -1);
     return status;
   }
 
