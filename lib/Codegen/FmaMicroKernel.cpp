@@ -14,27 +14,27 @@ namespace {
 /// Builds the body for one level: register tiles of rows x columns one after the other.
 class MicroKernel {
 public:
-  MicroKernel(OpBuilder &builder, func::FuncOp function, Type element, const Level &level)
-      : emit(builder), element(element), rows(level.registerRows), columns(level.registerColumns),
-        a(function.getArgument(0)), b(function.getArgument(1)), c(function.getArgument(2)),
-        depth(function.getArgument(3)), stride(function.getArgument(4)), validRows(function.getArgument(5)),
-        validColumns(function.getArgument(6)), adds(function.getArgument(7)) {}
+  MicroKernel(OpBuilder &builder, func::FuncOp function, Type element, int64_t laneStride, const Level &level)
+      : emit(builder), element(element), laneStride(laneStride), lanes(level.lanes), rows(level.registerRows),
+        columns(level.registerColumns), a(function.getArgument(0)), b(function.getArgument(1)),
+        c(function.getArgument(2)), depth(function.getArgument(3)), stride(function.getArgument(4)),
+        validRows(function.getArgument(5)), validColumns(function.getArgument(6)),
+        adds(function.getArgument(7)) {}
 
   void run() {
     prefetchC();
-    emit.loop(emit.i64(0), emit.i64(kPanelRows), rows, [&](Value row) {
-      emit.loop(emit.i64(0), emit.i64(kPanelColumns), columns,
-                [&](Value column) { registerTile(row, column); });
+    emit.loop(emit.i64(0), emit.i64(kPanelColumns), columns, [&](Value column) {
+      emit.loop(emit.i64(0), emit.i64(kPanelRows), rows, [&](Value row) { registerTile(row, column); });
     });
   }
 
 private:
-  static constexpr int64_t kLanes = 16, kUnroll = 4;
+  static constexpr int64_t kUnroll = 4, kLine = 16; // kLine: f32 numbers of a cache line
 
   /// The rows of C come from far away, and are wanted when the products are done.
   void prefetchC() {
     for (int64_t row = 0; row < kPanelRows; ++row)
-      for (int64_t column = 0; column < kPanelColumns; column += kLanes) {
+      for (int64_t column = 0; column < kPanelColumns; column += kLine) {
         emit.prefetch(emit.pointer(c, element, emit.add(emit.mul(stride, row), column)), /*forWrite=*/true);
       }
   }
@@ -43,16 +43,16 @@ private:
   SmallVector<Value> terms(Value fromA, Value fromB, Value p, int64_t count, ValueRange carried) {
     SmallVector<Value> sums(carried);
     fromA = emit.pointer(fromA, element, emit.mul(p, kPanelRows));
-    fromB = emit.pointer(fromB, element, emit.mul(p, kPanelColumns));
+    fromB = emit.pointer(fromB, element, emit.mul(p, columns));
     for (int64_t u = 0; u < count; ++u) {
       SmallVector<Value> right;
-      for (int64_t j = 0; j < columns; j += kLanes)
-        right.push_back(emit.load({fromB, element, emit.i64(u * kPanelColumns + j)}, kLanes));
+      for (int64_t j = 0; j < columns; j += lanes)
+        right.push_back(emit.load({fromB, element, emit.i64(u * columns + j)}, lanes));
       for (int64_t i = 0; i < rows; ++i) {
-        Value left = emit.splat(emit.load({fromA, element, emit.i64(u * kPanelRows + i)}), kLanes);
-        for (auto [j, lanes] : llvm::enumerate(right)) {
+        Value left = emit.splat(emit.load({fromA, element, emit.i64(u * kPanelRows + i)}), lanes);
+        for (auto [j, factor] : llvm::enumerate(right)) {
           Value &sum = sums[i * right.size() + j];
-          sum = math::FmaOp::create(emit.builder, emit.loc, left, lanes, sum);
+          sum = math::FmaOp::create(emit.builder, emit.loc, left, factor, sum);
         }
       }
     }
@@ -60,8 +60,9 @@ private:
   }
 
   void registerTile(Value row, Value column) {
-    Value fromA = emit.pointer(a, element, row), fromB = emit.pointer(b, element, column);
-    SmallVector<Value> sums(rows * columns / kLanes, emit.constant(Emitter::laneType(element, kLanes), 0));
+    Value fromA = emit.pointer(a, element, row),
+          fromB = emit.pointer(b, element, emit.mul(column, laneStride));
+    SmallVector<Value> sums(rows * columns / lanes, emit.constant(Emitter::laneType(element, lanes), 0));
     Value whole = emit.mul(emit.divide(depth, kUnroll), kUnroll);
     sums = emit.loop(emit.i64(0), whole, kUnroll, sums,
                      [&](Value p, ValueRange carried) { return terms(fromA, fromB, p, kUnroll, carried); });
@@ -73,7 +74,7 @@ private:
                                          emit.less(emit.i64(columns - 1), columnsLeft));
     emit.when(inside, [&] {
       for (auto [i, sum] : llvm::enumerate(sums))
-        store(sum, to, i / (columns / kLanes), i % (columns / kLanes) * kLanes, Mask());
+        store(sum, to, i / (columns / lanes), i % (columns / lanes) * lanes, Mask());
     });
     Value outside = emit.less(
         emit.min(emit.sub(rowsLeft, emit.i64(rows)), emit.sub(columnsLeft, emit.i64(columns))), emit.i64(0));
@@ -81,34 +82,34 @@ private:
   }
 
   void writeEdge(Value to, ArrayRef<Value> sums, Value rowsLeft, Value columnsLeft) {
-    const int64_t vectors = columns / kLanes;
+    const int64_t vectors = columns / lanes;
     for (int64_t i = 0; i < rows; ++i)
       emit.when(emit.less(emit.i64(i), rowsLeft), [&] {
         for (int64_t j = 0; j < vectors; ++j)
-          store(sums[i * vectors + j], to, i, j * kLanes,
-                emit.lanesBelow(emit.sub(columnsLeft, emit.i64(j * kLanes)), kLanes));
+          store(sums[i * vectors + j], to, i, j * lanes,
+                emit.lanesBelow(emit.sub(columnsLeft, emit.i64(j * lanes)), lanes));
       });
   }
 
   void store(Value sum, Value to, int64_t row, int64_t column, Mask mask) {
     Address at{to, element, emit.add(emit.mul(stride, row), column)};
-    Value before = emit.load(at, kLanes, mask), none = emit.constant(sum.getType(), 0);
+    Value before = emit.load(at, lanes, mask), none = emit.constant(sum.getType(), 0);
     before = arith::SelectOp::create(emit.builder, emit.loc, emit.less(emit.i64(0), adds), before, none);
     emit.store(emit.add(before, sum), at, mask);
   }
 
   Emitter emit;
   Type element;
-  const int64_t rows, columns; // of a register tile
+  const int64_t laneStride, lanes, rows, columns; // of a register tile
   Value a, b, c, depth, stride, validRows, validColumns, adds;
 };
 
 } // namespace
 
-func::FuncOp fma::microKernel(ModuleOp kernels, Type element) {
+func::FuncOp fma::microKernel(ModuleOp kernels, Type element, int64_t laneStride) {
   return functionWithVariants(kernels, "gemm_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-                                MicroKernel(body, function, element, level).run();
+                                MicroKernel(body, function, element, laneStride, level).run();
                               });
 }
 
@@ -120,11 +121,9 @@ ProductScheme trainc::codegen::fmaProducts(ModuleOp kernels, Type element, LaneO
                        .tileColumns = 384,
                        .packedBytes = elementBytes(element),
                        .onMatrixUnit = false};
-  auto pack = [&](int64_t lanes, LaneOrder order) {
-    return packPanels(kernels, element, lanes, order, scheme.panelStride(lanes) / scheme.packedBytes);
-  };
-  scheme.packA = pack(kPanelRows, a);
-  scheme.packB = pack(kPanelColumns, b);
-  scheme.multiply = microKernel(kernels, element);
+  const int64_t laneStride = scheme.panelStride(1) / scheme.packedBytes;
+  scheme.packA = packPanels(kernels, element, Side::A, a, laneStride);
+  scheme.packB = packPanels(kernels, element, Side::B, b, laneStride);
+  scheme.multiply = microKernel(kernels, element, laneStride);
   return scheme;
 }

@@ -1,5 +1,6 @@
 // Packing: rows of op(A) and columns of op(B) into panels.
 #include "lib/Codegen/FmaProducts.h"
+#include "lib/Codegen/Levels.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -85,17 +86,18 @@ void Packing::transposeLanes() {
   });
 }
 
-func::FuncOp fma::packPanels(ModuleOp kernels, Type element, int64_t width, LaneOrder order,
-                             int64_t panelStride) {
+func::FuncOp fma::packPanels(ModuleOp kernels, Type element, Side side, LaneOrder order, int64_t laneStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
-  std::string name = (adjacent ? "gemm_copy_panels_" : "gemm_transpose_panels_") + std::to_string(width);
-  return internalFunction(
-      kernels, name, argumentTypes(kernels.getContext(), 2, 3), [&](Emitter &emit, func::FuncOp function) {
-        auto args = function.getArguments();
-        Packing packing{emit, element, width, panelStride, args[0], args[1], args[2], args[3], args[4]};
-        if (adjacent)
-          packing.copyLanes();
-        else
-          packing.transposeLanes();
-      });
+  auto pack = [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+    Emitter emit(body);
+    const int64_t width = side == Side::A ? kPanelRows : level.registerColumns;
+    auto args = function.getArguments();
+    Packing packing{emit, element, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
+    if (adjacent)
+      packing.copyLanes();
+    else
+      packing.transposeLanes();
+  };
+  std::string name = std::string(adjacent ? "gemm_copy" : "gemm_transpose") + (side == Side::A ? "_a" : "_b");
+  return functionWithVariants(kernels, name, argumentTypes(kernels.getContext(), 2, 3), pack);
 }

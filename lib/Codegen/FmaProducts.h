@@ -1,4 +1,5 @@
-// Panels and micro-kernel of products by fused multiply-adds. A panel is [term][lane].
+// Panels and micro-kernel of products by fused multiply-adds. A panel of A is [term][lane]; one of B is
+// [register tile][term][lane], so that what a tile of registers reads of it stays in the first-level cache.
 #pragma once
 
 #include "lib/Codegen/Gemm.h"
@@ -7,12 +8,13 @@ namespace trainc::codegen::fma {
 
 inline constexpr int64_t kPanelRows = 8, kPanelColumns = 48, kDepthBlock = 256;
 
-/// `panelStride` in elements.
-mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, mlir::Type element, int64_t lanes, LaneOrder order,
-                              int64_t panelStride);
+enum class Side { A, B };
 
-/// The one function of products whose code differs between instruction-set levels, since it must use all
-/// registers and no more.
-mlir::func::FuncOp microKernel(mlir::ModuleOp kernels, mlir::Type element);
+/// `laneStride`: elements that a panel takes for each of its lanes.
+mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, mlir::Type element, Side side, LaneOrder order,
+                              int64_t laneStride);
+
+/// Differs between instruction-set levels, since it must use all registers and no more.
+mlir::func::FuncOp microKernel(mlir::ModuleOp kernels, mlir::Type element, int64_t laneStride);
 
 } // namespace trainc::codegen::fma

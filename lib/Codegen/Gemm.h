@@ -31,7 +31,7 @@ struct ProductScheme {
   mlir::func::FuncOp multiply = {};
 
   /// Bytes from panel to panel: more than they hold, lest all panels meet in one set of the cache.
-  int64_t panelStride(int64_t lanes) const { return depthBlock * lanes * packedBytes + 64; }
+  int64_t panelStride(int64_t lanes) const { return (depthBlock * packedBytes + 8) * lanes; }
 };
 
 /// Fused multiply-adds in vector registers (FmaPanels.cpp, FmaMicroKernel.cpp).

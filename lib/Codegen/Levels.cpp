@@ -15,9 +15,9 @@ const std::vector<Level> &trainc::codegen::levels(Fp32Products products) {
   static const std::vector<std::string> v3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"},
                                         v4 = with(
                                             v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-  static const std::vector<Level> all = {{"x86-64-v3", v3, "", 4, 16}, {"x86-64-v4", v4, "", 8, 48}};
+  static const std::vector<Level> all = {{"x86-64-v3", v3, "", 8, 4, 24}, {"x86-64-v4", v4, "", 16, 8, 48}};
   static const std::vector<Level> matrixUnit = {
-      {"x86-64-v4", with(v4, {"amx_tile", "amx_bf16"}), "+amx-tile,+amx-bf16", 8, 48}};
+      {"x86-64-v4", with(v4, {"amx_tile", "amx_bf16"}), "+amx-tile,+amx-bf16", 16, 8, 48}};
   return products == Fp32Products::Bf16x3 ? matrixUnit : all;
 }
 

@@ -15,9 +15,10 @@ struct Level {
   const char *name;                  ///< as LLVM names it
   std::vector<std::string> features; ///< beyond SSE4.2, as /proc/cpuinfo names them
   const char *llvmFeatures;          ///< beyond the level's, as LLVM names them
-  /// The largest block of f32 sums that matrix products keep in registers; divisors of the panels' sizes
-  /// (FmaProducts.h). The wider it is, the fewer loads a multiply-add has beside it, which counts where
-  /// another hardware thread of the core takes turns.
+  int64_t lanes;                     ///< f32 numbers of a vector register
+  /// The largest block of f32 sums that matrix products keep in registers, beside a row of B and one number
+  /// of A; divisors of the panels' sizes (FmaProducts.h). The wider it is, the fewer loads a multiply-add has
+  /// beside it, which counts where another hardware thread of the core takes turns.
   int64_t registerRows, registerColumns;
 };
 
