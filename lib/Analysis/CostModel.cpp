@@ -1,6 +1,7 @@
 #include "lib/Analysis/CostModel.h"
 
 #include "dialects/NN/NN.h"
+#include "lib/Analysis/LinkTimeline.h"
 #include "lib/Support/StoredElement.h"
 
 #include "llvm/TargetParser/Host.h"
@@ -18,6 +19,7 @@ static Machine ofCores(double cores, bool avx512) {
           .bytesPerSecond = cores * 20e9,
           .launchSeconds = 3e-6,
           .linkBytesPerSecond = 6e9,
+          .linkShareBesideCompute = 2.0 / 3,
           .meetSeconds = 20e-6};
 }
 
@@ -67,22 +69,21 @@ static double blockSeconds(Block &block, const SymbolTable &symbols, const Machi
 EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine) {
   SymbolTable symbols(entry->getParentOp());
   EntrySeconds times;
-  double linkFree = 0;
-  llvm::DenseMap<int64_t, double> done; // by slot
+  LinkTimeline link(machine.linkShareBesideCompute);
   for (Operation &op : entry.getBody().front()) {
     if (auto start = dyn_cast<plan::StartOp>(op)) {
-      const double takes = collectiveSeconds(double(ringBytes(start, training)), machine);
-      linkFree = std::max(linkFree, times.total) + takes;
-      done[int64_t(start.getSlot())] = linkFree;
-      times.communication += takes;
+      link.start(int64_t(start.getSlot()), collectiveSeconds(double(ringBytes(start, training)), machine));
     } else if (auto wait = dyn_cast<plan::WaitOp>(op)) {
-      const double waits = std::max(0.0, done[int64_t(wait.getSlot())] - times.total);
+      const double waits = link.wait(int64_t(wait.getSlot()));
       times.exposed += waits;
       times.total += waits;
     } else {
-      times.total += instructionSeconds(op, symbols, machine);
+      const double takes = instructionSeconds(op, symbols, machine);
+      link.compute(takes);
+      times.total += takes;
     }
   }
+  times.communication = link.busySeconds();
   return times;
 }
 

@@ -16,6 +16,8 @@ struct Machine {
   double launchSeconds;
   /// Between ranks, each way.
   double linkBytesPerSecond;
+  /// What is left of that while the rank computes, whose cores and memory move the bytes too.
+  double linkShareBesideCompute;
   /// Until all ranks of a collective have met.
   double meetSeconds;
 
@@ -29,7 +31,7 @@ struct Machine {
 /// What an entry takes where collectives run beside the other instructions, one at a time.
 struct EntrySeconds {
   double total = 0;
-  double communication = 0; ///< collectives, hidden or not
+  double communication = 0; ///< in which a collective is under way, hidden or not
   double exposed = 0;       ///< waits for them
 };
 

@@ -14,7 +14,6 @@ void CollectiveQueue::start(uint32_t index, const Collective &collective) {
   Slot &slot = slots_[index];
   assert(slot.state.load() != State::kInFlight && "a slot is waited for before it is used again");
   slot.collective = collective;
-  slot.startedAt = steadySeconds();
   slot.state.store(State::kInFlight, std::memory_order_relaxed);
   put(index);
 }
@@ -26,9 +25,12 @@ void CollectiveQueue::put(uint32_t slot) {
 
 bool CollectiveQueue::wait(uint32_t index) {
   const Slot &slot = slots_[index];
-  const double begin = steadySeconds();
+  const double begin = steadySeconds(), underWay = clock_.at(begin);
   slot.state.wait(State::kInFlight, std::memory_order_acquire);
-  waitedSeconds_ += std::max(0.0, slot.endedAt - begin);
+  if (slot.endedAt > begin) {
+    waited_ += slot.endedAt - begin;
+    exposed_ += slot.underWayAtEnd - underWay;
+  }
   return slot.state.load(std::memory_order_acquire) == State::kDone;
 }
 
@@ -49,13 +51,18 @@ std::optional<uint32_t> CollectiveQueue::nextWithin(std::chrono::milliseconds ti
   return order_[taken_++ % order_.size()];
 }
 
+void CollectiveQueue::noteUnderWay() { clock_.begin(steadySeconds()); }
+
 void CollectiveQueue::finish(uint32_t index, bool done) {
   Slot &slot = slots_[index];
   slot.endedAt = steadySeconds();
-  busySeconds_.fetch_add(slot.endedAt - std::max(slot.startedAt, lastEnd_), std::memory_order_relaxed);
-  lastEnd_ = slot.endedAt;
+  slot.underWayAtEnd = clock_.end(slot.endedAt);
   slot.state.store(done ? State::kDone : State::kFailed, std::memory_order_release);
   slot.state.notify_one();
+}
+
+CommunicationSeconds CollectiveQueue::seconds() const {
+  return {.waited = waited_, .underWay = clock_.at(steadySeconds()), .exposed = exposed_};
 }
 
 } // namespace trainc

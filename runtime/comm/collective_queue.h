@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.h"
+#include "runtime/comm/transfer_clock.h"
 
 #include <atomic>
 #include <chrono>
@@ -13,8 +14,8 @@
 
 namespace trainc {
 
-/// Slots, the order in which they were started, and how long they took. One thread starts and waits, one
-/// other runs. Allocates when made, not when running.
+/// Slots, the order in which they were started, and how long they took. One thread starts, waits and asks for
+/// seconds, one other runs. Allocates when made, not when running.
 class CollectiveQueue {
 public:
   /// With slots [0, slots), and one more for barriers.
@@ -36,12 +37,11 @@ public:
   /// The next slot to run, or kStop; nothing where none was started within the time.
   std::optional<uint32_t> nextWithin(std::chrono::milliseconds time);
   const Collective &collective(uint32_t slot) const { return slots_[slot].collective; }
+  /// What nextWithin() returned is under way from now on.
+  void noteUnderWay();
   /// Ends the wait for a slot that nextWithin() returned.
   void finish(uint32_t slot, bool done);
-  /// Seconds in which a slot was between start and finish(); for any thread.
-  double busySeconds() const { return busySeconds_.load(std::memory_order_relaxed); }
-  /// Those of them that wait() waited for; for the thread that waits.
-  double waitedSeconds() const { return waitedSeconds_; }
+  CommunicationSeconds seconds() const;
 
 private:
   enum class State : uint32_t { kDone, kInFlight, kFailed };
@@ -49,7 +49,7 @@ private:
   struct Slot {
     Collective collective;
     std::atomic<State> state{State::kDone};
-    double startedAt = 0, endedAt = 0;
+    double endedAt = 0, underWayAtEnd = 0; ///< the time, and the clock's
   };
 
   void put(uint32_t slot);
@@ -58,9 +58,8 @@ private:
   std::vector<uint32_t> order_;          ///< slots in order of start; a ring, its size a power of two
   uint32_t started_ = 0, taken_ = 0;     ///< how many were put into the ring and taken from it
   std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken
-  double lastEnd_ = 0;                   ///< of those that were finished
-  double waitedSeconds_ = 0;
-  std::atomic<double> busySeconds_{0};
+  TransferClock clock_;
+  double waited_ = 0, exposed_ = 0;
 };
 
 } // namespace trainc

@@ -1,6 +1,7 @@
 // What the executor needs of its peers. Implementations: local/ (ranks of one host), mpi/.
 #pragma once
 
+#include "runtime/base/communication_seconds.h"
 #include "runtime/base/status.h"
 #include "runtime/schema/plan_generated.h"
 
@@ -118,12 +119,8 @@ public:
   /// takes the same of each rank; of an all-reduce a rank has its share, in whole cache lines.
   virtual uint64_t bytesSent() const = 0;
 
-  /// Seconds in which a collective was under way here so far, from its start to its end, with the time in
-  /// which it waits for other ranks; time in which several were counts once.
-  virtual double busySeconds() const = 0;
-
-  /// Those of them in which this rank was in wait() or barrier(): not more.
-  virtual double waitedSeconds() const = 0;
+  /// So far.
+  virtual CommunicationSeconds seconds() const = 0;
 
 protected:
   /// For the engine's thread, to call some times a second while it has nothing to run.

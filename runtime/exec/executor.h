@@ -104,11 +104,10 @@ public:
   uint64_t peakBytes() const { return peakBytes_; }
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
-  /// Those of communicationSeconds() in which this rank waited: communication that nothing hides.
-  double waitSeconds() const { return communicator_ ? communicator_->waitedSeconds() : 0; }
-  /// Seconds in which a collective was under way, hidden behind computation or waited for; see
-  /// Communicator::busySeconds().
-  double communicationSeconds() const { return communicator_ ? communicator_->busySeconds() : 0; }
+  /// Communicator::seconds(); of one rank none.
+  CommunicationSeconds communicationSeconds() const {
+    return communicator_ ? communicator_->seconds() : CommunicationSeconds{};
+  }
   /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
   /// What was measured so far; empty unless options.profile was set.

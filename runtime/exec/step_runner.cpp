@@ -56,8 +56,7 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
 }
 
 Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
-  const double waitedBefore = executor_.waitSeconds();
-  const double communicatedBefore = executor_.communicationSeconds();
+  const CommunicationSeconds secondsBefore = executor_.communicationSeconds();
   const uint64_t sentBefore = executor_.sentBytes();
   TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
     TRAINC_RETURN_IF_ERROR(executor_.run(entry));
@@ -70,8 +69,7 @@ Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &
   result.loss = scalar("loss");
   result.gradNorm = scalar("grad_norm");
   result.finite = executor_.scalar<float>("finite").value_or(0) != 0;
-  result.waitSeconds = executor_.waitSeconds() - waitedBefore;
-  result.communicationSeconds = executor_.communicationSeconds() - communicatedBefore;
+  result.communication = executor_.communicationSeconds() - secondsBefore;
   result.sentBytes = executor_.sentBytes() - sentBefore;
   return result;
 }

@@ -17,12 +17,11 @@ struct StepScalars {
 
 /// What the device tells the host.
 struct StepResult {
-  float loss = 0;                  ///< mean over the non-ignored targets of the step
-  float gradNorm = 0;              ///< before clipping; NaN where the plan computes none
-  bool finite = true;              ///< false: the update was not applied
-  double waitSeconds = 0;          ///< in which this rank waited for collectives
-  double communicationSeconds = 0; ///< in which a collective was under way on this rank
-  uint64_t sentBytes = 0;          ///< by this rank, in collectives
+  float loss = 0;                          ///< mean over the non-ignored targets of the step
+  float gradNorm = 0;                      ///< before clipping; NaN where the plan computes none
+  bool finite = true;                      ///< false: the update was not applied
+  CommunicationSeconds communication = {}; ///< of this rank
+  uint64_t sentBytes = 0;                  ///< by this rank, in collectives
 };
 
 inline constexpr std::string_view kBeginStep = "begin_step", kMicroStep = "micro_step",

@@ -149,8 +149,7 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   if (options_.peakFlops > 0)
     metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
   if (parts_.executor.plan().ranks() > 1) {
-    metrics.waitSeconds = result.waitSeconds;
-    metrics.communicationSeconds = result.communicationSeconds;
+    metrics.communication = result.communication;
     metrics.sentBytes = result.sentBytes;
   }
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);

@@ -121,10 +121,11 @@ Status MetricsWriter::write(const StepMetrics &metrics) {
   add(line, "tokens_per_second", metrics.tokensPerSecond);
   add(line, "peak_bytes", metrics.peakBytes);
   add(line, "mfu", metrics.mfu);
-  if (metrics.waitSeconds)
-    add(line, "wait_seconds", *metrics.waitSeconds);
-  if (metrics.communicationSeconds)
-    add(line, "communication_seconds", *metrics.communicationSeconds);
+  if (metrics.communication) {
+    add(line, "wait_seconds", metrics.communication->waited);
+    add(line, "communication_seconds", metrics.communication->underWay);
+    add(line, "exposed_seconds", metrics.communication->exposed);
+  }
   if (metrics.sentBytes)
     add(line, "sent_bytes", *metrics.sentBytes);
   if (metrics.startSeconds)

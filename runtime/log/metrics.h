@@ -1,6 +1,7 @@
 // Metrics of a run as JSON lines: one object a step, one an evaluation.
 #pragma once
 
+#include "runtime/base/communication_seconds.h"
 #include "runtime/base/status.h"
 
 #include <cstdint>
@@ -21,10 +22,8 @@ struct StepMetrics {
   double tokensPerSecond = 0;
   uint64_t peakBytes = 0;                   ///< allocated for arenas
   std::optional<double> mfu = std::nullopt; ///< share of the peak FLOP/s given by the user
-  /// Where there are several ranks, of this one: seconds in which it waited for collectives, in which one was
-  /// under way, and bytes that it sent in them.
-  std::optional<double> waitSeconds = std::nullopt;
-  std::optional<double> communicationSeconds = std::nullopt;
+  /// Where there are several ranks, of this one, with the bytes that it sent in collectives.
+  std::optional<CommunicationSeconds> communication = std::nullopt;
   std::optional<uint64_t> sentBytes = std::nullopt;
   std::optional<double> startSeconds =
       std::nullopt; ///< first step only: from the start of the process to that of the step

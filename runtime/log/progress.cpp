@@ -50,8 +50,12 @@ std::string Progress::line(const StepMetrics &metrics) const {
                   metrics.loss, metrics.lr, metrics.gradNorm, formatCount(tokensPerSecond_), unit_);
   if (metrics.mfu)
     text += fmt::format("  MFU {:.1f}%", *metrics.mfu * 100);
-  if (metrics.waitSeconds)
-    text += fmt::format("  waits {:.1f}%", *metrics.waitSeconds / metrics.stepSeconds * 100);
+  if (metrics.communication) {
+    const auto &[waited, underWay, exposed] = *metrics.communication;
+    text += fmt::format("  waits {:.1f}%", waited / metrics.stepSeconds * 100);
+    if (underWay > 0)
+      text += fmt::format("  exposed {:.0f}%", exposed / underWay * 100);
+  }
   if (metrics.step < lastStep_)
     text += fmt::format("  ETA {}",
                         formatDuration(secondsPerStep_ * static_cast<double>(lastStep_ - metrics.step)));

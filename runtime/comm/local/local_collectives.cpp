@@ -30,15 +30,10 @@ LocalCollectives::LocalCollectives(const SharedMemory &memory, uint32_t rank, do
     : memory_(memory), rank_(rank), rendezvous_(memory, rank, timeoutSeconds), treeSum_(memory.ranks()),
       inputs_(memory.ranks()) {}
 
-bool LocalCollectives::run(const Collective &collective) {
-  members_ = memory_.grid().members(collective.group, rank_);
-  // At the end nobody reads our memory or our posting any more.
-  return meet(collective) && move(collective) && rendezvous_.arrive(collective.group);
-}
-
 /// Waits until every rank's sources are ready, and makes sure that all mean the same: sums and gathers of
 /// what a rank with another plan has there would be wrong, and of what it has not be read past the end.
 bool LocalCollectives::meet(const Collective &collective) {
+  members_ = memory_.grid().members(collective.group, rank_);
   if (memory_.hasFailed())
     return false; // peers may be at the last collective still, with the posting for it
   post(collective);
@@ -51,6 +46,11 @@ bool LocalCollectives::meet(const Collective &collective) {
                fmt::format("its plan differs: it started {} where rank {} started {}",
                            describe(posted(place()), *range), members_.first, describe(posted(0), *range)));
   return false;
+}
+
+/// At the end nobody reads our memory or our posting any more.
+bool LocalCollectives::complete(const Collective &collective) {
+  return move(collective) && rendezvous_.arrive(collective.group);
 }
 
 void LocalCollectives::post(const Collective &collective) {

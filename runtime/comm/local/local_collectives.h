@@ -21,13 +21,19 @@ class LocalCollectives {
 public:
   LocalCollectives(const SharedMemory &memory, uint32_t rank, double timeoutSeconds);
 
-  /// Runs one to its end; false when the group has failed.
-  bool run(const Collective &collective);
+  /// Runs one to its end, and calls onMet() when all ranks have begun it; false when the group has failed.
+  template <typename OnMet> bool run(const Collective &collective, OnMet onMet) {
+    if (!meet(collective))
+      return false;
+    onMet();
+    return complete(collective);
+  }
   /// Read of other ranks' memory so far; for any thread.
   uint64_t bytesTaken() const { return taken_.load(std::memory_order_relaxed); }
 
 private:
   bool meet(const Collective &collective);
+  bool complete(const Collective &collective);
   void post(const Collective &collective);
   uint64_t offset(const void *pointer) const;
   std::optional<size_t> firstDifference(const Collective &collective) const;

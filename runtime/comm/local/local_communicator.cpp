@@ -53,7 +53,7 @@ Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t 
 
 void LocalCommunicator::start(uint32_t slot, const Collective &collective) {
   if (ranks() == 1)
-    collectives_.run(collective); // waits for nobody
+    collectives_.run(collective, [] {}); // waits for nobody
   else
     queue_.start(slot, collective);
 }
@@ -81,7 +81,8 @@ void LocalCommunicator::progressLoop() {
       continue;
     if (*slot == CollectiveQueue::kStop)
       return;
-    queue_.finish(*slot, collectives_.run(queue_.collective(*slot)));
+    const bool done = collectives_.run(queue_.collective(*slot), [this] { queue_.noteUnderWay(); });
+    queue_.finish(*slot, done);
   }
 }
 

@@ -33,8 +33,7 @@ public:
   void noteProgress() override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
   uint64_t bytesSent() const override { return collectives_.bytesTaken(); }
-  double busySeconds() const override { return queue_.busySeconds(); }
-  double waitedSeconds() const override { return queue_.waitedSeconds(); }
+  CommunicationSeconds seconds() const override { return queue_.seconds(); }
 
 private:
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,

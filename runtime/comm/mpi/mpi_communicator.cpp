@@ -104,6 +104,7 @@ void MpiCommunicator::progressLoop() {
       continue;
     if (*slot == CollectiveQueue::kStop)
       return;
+    queue_.noteUnderWay();
     queue_.finish(*slot, collectives_->run(queue_.collective(*slot)));
   }
 }

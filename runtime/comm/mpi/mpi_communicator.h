@@ -36,8 +36,7 @@ public:
   void noteProgress() override { peers_->noteProgress(); }
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
   uint64_t bytesSent() const override { return collectives_->bytesSent(); }
-  double busySeconds() const override { return queue_.busySeconds(); }
-  double waitedSeconds() const override { return queue_.waitedSeconds(); }
+  CommunicationSeconds seconds() const override { return queue_.seconds(); }
 
 private:
   struct Mapping {

@@ -45,11 +45,11 @@ TEST(LocalCollectives, StartReturnsBeforeAPeerHasArrived) {
   EXPECT_EQ(ranks[0].bytesSent(), 4000U);
 }
 
-// However many are in flight, and with the time in which the first waits for a peer.
+// However many are in flight, and without the time in which the first waits for a peer.
 TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
   Ranks ranks(2, 4096);
   const Buffers buffers = ranks.allocateValues(100);
-  EXPECT_EQ(ranks[0].busySeconds(), 0);
+  EXPECT_EQ(ranks[0].seconds().underWay, 0);
   const double begin = steadySeconds();
   for (uint32_t slot = 0; slot < 10; ++slot)
     ranks.start(0, slot, CollectiveKind::kAllReduce, buffers[0]);
@@ -57,12 +57,32 @@ TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
   for (uint32_t slot = 0; slot < 10; ++slot)
     ranks.start(1, slot, CollectiveKind::kAllReduce, buffers[1]);
   ranks.waitAll(9);
-  const double elapsed = steadySeconds() - begin, busy = ranks[0].busySeconds();
-  EXPECT_LE(busy, elapsed);
-  EXPECT_LE(ranks[0].waitedSeconds(), busy);
-  EXPECT_GT(busy, 0.05) << "of the time in which rank 1 was late";
+  const double elapsed = steadySeconds() - begin;
+  constexpr double kRounding = 1e-9;
+  const CommunicationSeconds seconds = ranks[0].seconds();
+  EXPECT_GT(seconds.underWay, 0);
+  EXPECT_LE(seconds.underWay, elapsed - 0.1) << "rank 1 was late";
+  EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);
+  EXPECT_LE(seconds.exposed, seconds.waited + kRounding);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_EQ(ranks[0].busySeconds(), busy) << "while nothing is in flight";
+  EXPECT_EQ(ranks[0].seconds().underWay, seconds.underWay) << "while nothing is in flight";
+}
+
+TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
+  Ranks ranks(2, 4096);
+  const Buffers buffers = ranks.allocateValues(100);
+  std::thread late([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
+    EXPECT_TRUE(ranks[1].wait(0).ok());
+  });
+  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  EXPECT_TRUE(ranks[0].wait(0).ok());
+  late.join();
+  const CommunicationSeconds seconds = ranks[0].seconds();
+  EXPECT_GE(seconds.waited, 0.1);
+  EXPECT_GT(seconds.exposed, 0);
+  EXPECT_LT(seconds.exposed, seconds.waited - 0.05);
 }
 
 } // namespace

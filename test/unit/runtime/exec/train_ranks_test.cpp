@@ -102,6 +102,7 @@ TEST_F(TrainRanks, LearnWhatOneRankLearns) {
         EXPECT_EQ(lines[i]["tokens"], alone[i]["tokens"]);
         EXPECT_GT(lines[i]["wait_seconds"].get<double>(), 0);
         EXPECT_GT(lines[i]["communication_seconds"].get<double>(), 0);
+        EXPECT_LE(lines[i]["exposed_seconds"].get<double>(), lines[i]["wait_seconds"].get<double>() + 1e-9);
         EXPECT_GT(lines[i]["sent_bytes"].get<uint64_t>(), 2 * 256 * 4 * (ranks - 1) / ranks);
       }
     }

@@ -117,13 +117,14 @@ TEST(Progress, LineShowsSpeedAndRemainingTime) {
   EXPECT_EQ(captured.read(), "step 40/40  loss 5.1235  lr 6.00e-04  norm 1.23  20.0k tok/s  MFU 45.7%\n");
 }
 
-TEST(Progress, LineShowsTheShareOfWaits) {
+TEST(Progress, LineShowsWaitsOfTheStepAndWhatIsExposedOfCommunication) {
   Captured captured(false);
   Log log(captured.stream(), LogLevel::kInfo);
   StepMetrics metrics = exampleStep(40);
-  metrics.waitSeconds = metrics.stepSeconds / 8;
+  metrics.communication =
+      CommunicationSeconds{.waited = metrics.stepSeconds / 8, .underWay = 0.5, .exposed = 0.125};
   Progress(log, 39, 40, "tok").update(metrics, 1.0);
-  EXPECT_THAT(captured.read(), HasSubstr("tok/s  waits 12.5%\n"));
+  EXPECT_THAT(captured.read(), HasSubstr("tok/s  waits 12.5%  exposed 25%\n"));
 }
 
 TEST(Progress, LinesAreSparseElsewhereAndFrequentOnATerminal) {

@@ -41,8 +41,7 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
                             .tokensPerSecond = 1e17,
                             .peakBytes = 1ULL << 40,
                             .mfu = std::nullopt,
-                            .waitSeconds = 0.125,
-                            .communicationSeconds = 0.25,
+                            .communication = CommunicationSeconds{0.125, 0.25, 0.0625},
                             .sentBytes = 1ULL << 33,
                             .startSeconds = 0.5};
   ASSERT_TRUE(writer->write(metrics).ok());
@@ -60,6 +59,7 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
   EXPECT_TRUE(read["mfu"].is_null());
   EXPECT_EQ(read["wait_seconds"], 0.125);
   EXPECT_EQ(read["communication_seconds"], 0.25);
+  EXPECT_EQ(read["exposed_seconds"], 0.0625);
   EXPECT_EQ(read["sent_bytes"], 1ULL << 33);
   EXPECT_EQ(read["start_seconds"], 0.5);
 }
