@@ -19,7 +19,7 @@ static Machine ofCores(double cores, bool avx512) {
           .bytesPerSecond = cores * 20e9,
           .launchSeconds = 3e-6,
           .linkBytesPerSecond = 6e9,
-          .linkShareBesideCompute = 2.0 / 3,
+          .linkShareBesideCompute = 0.7,
           .meetSeconds = 20e-6};
 }
 

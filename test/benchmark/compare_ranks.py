@@ -165,8 +165,7 @@ def run_trainrun(arguments, case, folder, ranks, threads):
     if ranks > 1:
         waits = sum(step["wait_seconds"] for step in timed)
         result["waiting_share"] = waits / sum(step["step_seconds"] for step in timed)
-        result["exposed_share"] = sum(step["exposed_seconds"] for step in timed) / sum(
-            step["communication_seconds"] for step in timed)  # fmt: skip
+        result["exposed_share"] = statistics.median(step["exposed_seconds"] / step["communication_seconds"] for step in timed)
         result["sent_bytes"] = statistics.median(s["sent_bytes"] for s in timed)
     return result
 

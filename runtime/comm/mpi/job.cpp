@@ -1,6 +1,12 @@
 #include "runtime/comm/mpi/job.h"
 
+#include "runtime/base/print.h"
+#include "runtime/base/thread.h"
+
 #include <array>
+#include <chrono>
+#include <cstdlib>
+#include <future>
 
 namespace trainc {
 
@@ -25,10 +31,24 @@ Status MpiJob::start() {
   return {};
 }
 
-void MpiJob::end() {
+void MpiJob::end(double seconds) {
+  std::promise<void> ended;
+  std::thread watch = tryStartThread([this, seconds, future = ended.get_future()] {
+    if (future.wait_for(std::chrono::duration<double>(seconds)) == std::future_status::ready)
+      return;
+    const Status status =
+        failed("rank {}: all work is done, but MPI has not ended within {} s: a rank has died "
+               "or is stopped, so this one leaves without MPI's farewell",
+               rank_, seconds);
+    put(stderr, fmt::format("error: {}\n", status.message()));
+    std::_Exit(status.exitCode());
+  });
   MPI_Comm_free(&data_);
   MPI_Comm_free(&control_);
   MPI_Finalize();
+  ended.set_value();
+  if (watch.joinable())
+    watch.join();
 }
 
 std::string mpiError(int code) {

@@ -15,8 +15,9 @@ class MpiJob {
 public:
   /// Fails (kFailed) where MPI has been started in this process before.
   Status start();
-  /// Says farewell to the other ranks; returns when all have.
-  void end();
+  /// Says farewell to the other ranks; returns when all have. Nothing interrupts MPI's end either, so where
+  /// that takes longer, because a rank has died meanwhile or is stopped, it says so and ends the process.
+  void end(double seconds);
 
   uint32_t rank() const { return rank_; }
   uint32_t ranks() const { return ranks_; }

@@ -87,7 +87,7 @@ Status MpiCommunicator::open() {
   TRAINC_RETURN_IF_ERROR(job_.start());
   const Grid grid{.ranks = job_.ranks(), .shardRanks = options_.shardRanks};
   if (Status status = checkGrid(grid); !status.ok()) {
-    job_.end(); // all ranks have the same options
+    job_.end(options_.timeoutSeconds); // all ranks have the same options
     return status;
   }
   peers_.emplace(job_, options_.timeoutSeconds);
@@ -109,14 +109,14 @@ void MpiCommunicator::progressLoop() {
   }
 }
 
-/// Ends MPI once all ranks are at it, for its end waits without a limit.
+/// Ends MPI once all ranks are at it, who may take their own time until then.
 void MpiCommunicator::close() {
   if (!collectives_->run({.kind = CollectiveKind::kFarewell})) {
     peers_->lingerAfterFailure();
     return;
   }
   peers_->close();
-  job_.end();
+  job_.end(options_.timeoutSeconds);
 }
 
 } // namespace trainc

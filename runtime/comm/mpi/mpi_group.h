@@ -24,7 +24,8 @@ struct MpiOptions {
 /// the program and is loaded here, so that a program without ranks needs no MPI.
 ///
 /// To destroy it waits for the other ranks to do so too, as for a barrier. Where a rank has failed, MPI is
-/// left without its farewell: the launcher then ends the job, when the first process has ended.
+/// left without its farewell: the launcher then ends the job, when the first process has ended. Where one
+/// does during MPI's farewell, this process ends with exit code 1 after timeoutSeconds.
 ///
 /// Fails (kInvalidInput) where shard groups do not divide the ranks, (kFailed) where the library or MPI is
 /// missing, the system starts no more threads, or not all ranks come in time. Nothing interrupts MPI's start,

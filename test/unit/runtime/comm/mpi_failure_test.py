@@ -24,6 +24,7 @@ EXPECTED = {
     "end": CANNOT + "it has ended its run, without an error, while others go on",
     "leave": CANNOT + "it ended before its collectives",
     "kill": "exited on signal 9",
+    "end-stop": "all work is done, but MPI has not ended within 1 s",
     "late-stop": NOT_STARTED,
     "late-hang": NOT_STARTED,
     "late-kill": "non-zero exit code",
