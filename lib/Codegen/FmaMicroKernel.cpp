@@ -23,13 +23,17 @@ public:
 
   void run() {
     prefetchC();
-    emit.loop(emit.i64(0), emit.i64(kPanelColumns), columns, [&](Value column) {
+    // Tiles past the valid columns are not packed.
+    Value end = emit.i64(kPanelColumns);
+    if (columns < kPanelColumns)
+      end = emit.min(end, validColumns);
+    emit.loop(emit.i64(0), end, columns, [&](Value column) {
       emit.loop(emit.i64(0), emit.i64(kPanelRows), rows, [&](Value row) { registerTile(row, column); });
     });
   }
 
 private:
-  static constexpr int64_t kUnroll = 4, kLine = 16; // kLine: f32 numbers of a cache line
+  static constexpr int64_t kUnroll = 4;
 
   /// The rows of C come from far away, and are wanted when the products are done.
   void prefetchC() {
@@ -100,7 +104,9 @@ private:
 
   Emitter emit;
   Type element;
-  const int64_t laneStride, lanes, rows, columns; // of a register tile
+  const int64_t laneStride;    // of panels, in elements
+  const int64_t lanes;         // of a vector
+  const int64_t rows, columns; // of a register tile
   Value a, b, c, depth, stride, validRows, validColumns, adds;
 };
 
@@ -121,7 +127,7 @@ ProductScheme trainc::codegen::fmaProducts(ModuleOp kernels, Type element, LaneO
                        .tileColumns = 384,
                        .packedBytes = elementBytes(element),
                        .onMatrixUnit = false};
-  const int64_t laneStride = scheme.panelStride(1) / scheme.packedBytes;
+  const int64_t laneStride = scheme.laneStride() / scheme.packedBytes;
   scheme.packA = packPanels(kernels, element, Side::A, a, laneStride);
   scheme.packB = packPanels(kernels, element, Side::B, b, laneStride);
   scheme.multiply = microKernel(kernels, element, laneStride);

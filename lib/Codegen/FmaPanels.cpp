@@ -4,8 +4,11 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace trainc::codegen;
+using namespace trainc::codegen::fma;
 
 namespace {
 
@@ -24,7 +27,7 @@ private:
     return emit.pointer(to, element, emit.mul(emit.divide(lane, width), panelStride));
   }
 
-  static constexpr int64_t kSquare = 8, kLine = 16; // kLine: f32 numbers of a cache line
+  static constexpr int64_t kSquare = 8;
 };
 
 } // namespace
@@ -33,7 +36,7 @@ private:
 /// prefetching.
 void Packing::copyLanes() {
   constexpr int64_t kRowsAhead = 8;
-  const int64_t vector = std::min(width, kLine);
+  const int64_t vector = std::gcd(width, kLine);
   Value whole = emit.mul(emit.divide(valid, width), width);
   emit.loop(emit.i64(0), depth, 1, [&](Value term) {
     Value row = emit.pointer(from, element, emit.mul(term, stride));
@@ -88,9 +91,8 @@ void Packing::transposeLanes() {
 
 func::FuncOp fma::packPanels(ModuleOp kernels, Type element, Side side, LaneOrder order, int64_t laneStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
-  auto pack = [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-    Emitter emit(body);
-    const int64_t width = side == Side::A ? kPanelRows : level.registerColumns;
+  const SmallVector<Type> inputs = argumentTypes(kernels.getContext(), 2, 3);
+  auto pack = [&](Emitter &emit, func::FuncOp function, int64_t width) {
     auto args = function.getArguments();
     Packing packing{emit, element, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
     if (adjacent)
@@ -98,6 +100,12 @@ func::FuncOp fma::packPanels(ModuleOp kernels, Type element, Side side, LaneOrde
     else
       packing.transposeLanes();
   };
-  std::string name = std::string(adjacent ? "gemm_copy" : "gemm_transpose") + (side == Side::A ? "_a" : "_b");
-  return functionWithVariants(kernels, name, argumentTypes(kernels.getContext(), 2, 3), pack);
+  if (side == Side::A)
+    return internalFunction(kernels, adjacent ? "gemm_copy_a" : "gemm_transpose_a", inputs,
+                            [&](Emitter &emit, func::FuncOp function) { pack(emit, function, kPanelRows); });
+  return functionWithVariants(kernels, adjacent ? "gemm_copy_b" : "gemm_transpose_b", inputs,
+                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+                                Emitter emit(body);
+                                pack(emit, function, level.registerColumns);
+                              });
 }

@@ -8,9 +8,9 @@ namespace trainc::codegen::fma {
 
 inline constexpr int64_t kPanelRows = 8, kPanelColumns = 48, kDepthBlock = 256;
 
-enum class Side { A, B };
+inline constexpr int64_t kLine = 16; ///< f32 numbers of a cache line
 
-/// `laneStride`: elements that a panel takes for each of its lanes.
+/// Panels of B are as wide as the level's register tiles. `laneStride`: ProductScheme::laneStride().
 mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, mlir::Type element, Side side, LaneOrder order,
                               int64_t laneStride);
 

@@ -12,6 +12,9 @@ namespace trainc::codegen {
 /// term, or a stride apart, with the terms side by side.
 enum class LaneOrder { Adjacent, Strided };
 
+/// Whose lanes: A's rows or B's columns.
+enum class Side { A, B };
+
 /// One way to compute products: its functions, made at their first use, and the sizes that suit them.
 struct ProductScheme {
   int64_t panelRows, panelColumns; ///< lanes of panels: what one call of the micro-kernel computes
@@ -30,8 +33,11 @@ struct ProductScheme {
   /// the valid part of c.
   mlir::func::FuncOp multiply = {};
 
-  /// Bytes from panel to panel: more than they hold, lest all panels meet in one set of the cache.
-  int64_t panelStride(int64_t lanes) const { return (depthBlock * packedBytes + 8) * lanes; }
+  /// Bytes that a panel takes for each of its lanes: more than its terms have, lest all panels meet in one
+  /// set of the cache. Panels of 8 lanes and multiples begin at cache lines.
+  int64_t laneStride() const { return depthBlock * packedBytes + 8; }
+  /// Bytes from panel to panel.
+  int64_t panelStride(int64_t lanes) const { return laneStride() * lanes; }
 };
 
 /// Fused multiply-adds in vector registers (FmaPanels.cpp, FmaMicroKernel.cpp).

@@ -13,8 +13,6 @@ inline constexpr int64_t kPieces = 3, kLanes = 32, kStepTerms = 32, kTileBytes =
 inline constexpr int64_t kPieceBytes = 2 * kTileBytes, kStepBytes = kPieces * kPieceBytes;
 inline constexpr int64_t kDepthBlock = 256;
 
-enum class Side { A, B };
-
 mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, Side side, LaneOrder order, int64_t panelStride);
 mlir::func::FuncOp microKernel(mlir::ModuleOp kernels);
 

@@ -3,19 +3,30 @@
 #include "lib/Codegen/Codegen.h"
 #include "lib/Support/StoredElement.h"
 
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cstring>
+#include <sys/mman.h>
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::check;
 using reference::Tensor;
 
+static constexpr size_t kPage = 4096;
+
+void Buffer::Unmap::operator()(std::byte *pages) const { munmap(pages, bytes); }
+
 Buffer::Buffer(int64_t bytes) : size_(bytes) {
-  size_t padded = llvm::alignTo(std::max<int64_t>(bytes, 1), 64);
-  storage_.reset(std::aligned_alloc(64, padded));
-  std::memset(data(), 0xFF, padded);
+  const size_t padded = llvm::alignTo(std::max<int64_t>(bytes, 1), 64), usable = llvm::alignTo(padded, kPage);
+  void *pages = mmap(nullptr, usable + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED)
+    llvm::report_bad_alloc_error("no memory for a tensor");
+  pages_ = std::unique_ptr<std::byte, Unmap>(static_cast<std::byte *>(pages), Unmap{usable + kPage});
+  mprotect(pages_.get() + usable, kPage, PROT_NONE);
+  data_ = pages_.get() + (usable - padded);
+  std::memset(data_, 0xFF, padded);
 }
 
 /// Calls `visit(Element())` with a value of the element's C++ type.

@@ -3,28 +3,30 @@
 
 #include "lib/Reference/Tensor.h"
 
-#include <cstdlib>
+#include <cstddef>
 #include <memory>
 
 namespace trainc::check {
 
 /// A tensor's bytes as kernels see them, aligned to 64: i1 as bytes 0 and 1, other elements as they are
-/// typed.
+/// typed. Whoever touches what follows the last 64 bytes ends the program: no page is there.
 class Buffer {
 public:
   /// Filled with 0xFF: NaN to whoever reads what nobody wrote.
   explicit Buffer(int64_t bytes);
   explicit Buffer(const reference::Tensor &tensor);
 
-  void *data() const { return storage_.get(); }
+  void *data() const { return data_; }
   int64_t size() const { return size_; }
   reference::Tensor read(mlir::RankedTensorType type) const;
 
 private:
-  struct Free {
-    void operator()(void *pointer) const { std::free(pointer); }
+  struct Unmap {
+    size_t bytes;
+    void operator()(std::byte *pages) const;
   };
-  std::unique_ptr<void, Free> storage_;
+  std::unique_ptr<std::byte, Unmap> pages_;
+  std::byte *data_;
   int64_t size_;
 };
 

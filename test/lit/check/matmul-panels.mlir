@@ -92,3 +92,12 @@ func.func @linear(%x: tensor<2x33x40xf32>, %w: tensor<40x50xf32>, %b: tensor<50x
   %r = nn.add %p, %s : tensor<2x33x50xf32>, tensor<2x33x50xf32>
   return %r : tensor<2x33x50xf32>
 }
+// Whole panels of every level: no page follows the matrices, of which nothing more may be read.
+func.func @whole_panels(%a: tensor<8x8xf32>, %b: tensor<8x48xf32>) -> tensor<8x48xf32> {
+  %r = nn.matmul %a, %b : tensor<8x8xf32>, tensor<8x48xf32>
+  return %r : tensor<8x48xf32>
+}
+func.func @half_a_panel(%a: tensor<8x8xf32>, %b: tensor<8x24xf32>) -> tensor<8x24xf32> {
+  %r = nn.matmul %a, %b : tensor<8x8xf32>, tensor<8x24xf32>
+  return %r : tensor<8x24xf32>
+}
