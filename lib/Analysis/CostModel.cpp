@@ -15,7 +15,7 @@ namespace trainc {
 /// Per core: kernels of single-precision matrix products, and those that stream through memory. Ranks of one
 /// host exchange bytes through its memory.
 static Machine ofCores(double cores, bool avx512) {
-  return {.flopsPerSecond = cores * (avx512 ? 105e9 : 67e9),
+  return {.flopsPerSecond = cores * (avx512 ? 105e9 : 75e9),
           .bytesPerSecond = cores * 20e9,
           .launchSeconds = 3e-6,
           .linkBytesPerSecond = 6e9,

@@ -18,7 +18,7 @@ struct Machine {
   double linkBytesPerSecond;
   /// What is left of that while the rank computes, whose cores and memory move the bytes too.
   double linkShareBesideCompute;
-  /// Until all ranks of a collective have met.
+  /// What a collective takes besides its bytes: ranks meet, and learn that all are done.
   double meetSeconds;
 
   /// What one of `ranks` has of the machine that compiles: its cores and vector width, with rates per core as

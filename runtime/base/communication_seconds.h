@@ -1,4 +1,4 @@
-// What communication costs a rank.
+// What communication costs.
 #pragma once
 
 namespace trainc {

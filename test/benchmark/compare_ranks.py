@@ -328,7 +328,7 @@ RATIOS = [
     ("tokens/s, trainc x 2 of x 1", "of_one_rank"),
     ("tokens/s, trainc of FSDP2", "of_fsdp"),
     ("PSS, trainc of FSDP2", "pss_of_fsdp"),
-    ("exposed, predicted beside", "exposed_difference"),
+    ("exposed, relative difference", "exposed_difference"),
     ("compile for 64 ranks, s", "compile_seconds_64"),
     ("compile, 4096 of 2 ranks", "compile_growth"),
 ]

@@ -164,6 +164,20 @@ TEST_P(CollectivesTest, AfterTheWaitABufferIsTheCallersAgain) {
   });
 }
 
+TEST_P(CollectivesTest, SecondsAreThoseOfWaitsAndTransfers) {
+  constexpr double kRounding = 1e-9;
+  onRanks(uint64_t{1} << 20, [this](Rank &rank) {
+    const Floats buffer = rank.allocateValues(10000);
+    rank.run(kAllReduce, buffer, buffer);
+    const CommunicationSeconds seconds = rank->seconds();
+    if (n > 1) {
+      EXPECT_GT(seconds.underWay, 0);
+    }
+    EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);
+    EXPECT_LE(seconds.exposed, seconds.waited + kRounding);
+  });
+}
+
 TEST_P(CollectivesTest, BytesAreThoseOfARing) {
   onRanks(uint64_t{4} << 20, [this](Rank &rank) {
     for (const uint64_t size : {1, 1000, 30001}) { // of a part

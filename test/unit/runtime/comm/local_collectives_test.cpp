@@ -4,6 +4,7 @@
 #include "test/unit/runtime/comm/support.h"
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 namespace trainc {
@@ -71,12 +72,15 @@ TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
 TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
   Ranks ranks(2, 4096);
   const Buffers buffers = ranks.allocateValues(100);
+  std::promise<void> begun;
   std::thread late([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    begun.get_future().wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
     ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
     EXPECT_TRUE(ranks[1].wait(0).ok());
   });
   ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  begun.set_value();
   EXPECT_TRUE(ranks[0].wait(0).ok());
   late.join();
   const CommunicationSeconds seconds = ranks[0].seconds();
