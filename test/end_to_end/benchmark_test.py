@@ -65,12 +65,16 @@ class BenchmarkTest(harness.EndToEndTest):
         self.assertEqual(list(figures["compile"]), ["2", "64", "4096"])
 
     def test_verdicts_on_ranks(self):
-        result = {"ranks": {"tokens_per_second": 90, "pss_bytes": 5}, "one": {"tokens_per_second": 100},
-                  "fsdp": {"tokens_per_second": 50, "pss_bytes": 10},
+        result = {"ranks": {"tokens_per_second": 90, "pss_bytes": 5, "exposed_share": 0.5}, "one": {"tokens_per_second": 100},
+                  "fsdp": {"tokens_per_second": 50, "pss_bytes": 10}, "report": {"predicted_exposed_share": 0.55},
                   "compile": {2: {"cpu_seconds": 2}, 64: {"seconds": 9}, 4096: {"cpu_seconds": 2}}}
         found = compare_ranks.ratios(result)
         self.assertEqual(found["of_one_rank"], 0.9)
+        self.assertAlmostEqual(found["exposed_difference"], 0.1)
         self.assertEqual(compare_ranks.missed_targets(found), ["of_fsdp", "compile_seconds_64"])
+        for share in (0.4, 0.6):
+            found = compare_ranks.ratios(result | {"report": {"predicted_exposed_share": share}})
+            self.assertEqual(compare_ranks.missed_targets(found), ["of_fsdp", "exposed_difference", "compile_seconds_64"])
         del result["fsdp"]
         self.assertEqual(compare_ranks.missed_targets(compare_ranks.ratios(result)), ["of_fsdp", "pss_of_fsdp", "compile_seconds_64"])
         self.assertEqual(compare_ranks.relative([1.0, 2.2], [1.0, 2.0]), 0.20000000000000018 / 2)

@@ -23,13 +23,17 @@ NEEDS_MPI = unittest.skipUnless(MPIRUN and Path(TRAINRUN).with_name("libtrainc_c
 
 
 class LaunchersTest(RanksTest):
-    def start_rank(self, rank, ranks, plan, *args, port="29511", run=None):
-        environment = dict(os.environ, RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks),
-                           MASTER_ADDR="127.0.0.1", MASTER_PORT=port, **({"TORCHELASTIC_RUN_ID": run} if run else {}))
-        process = subprocess.Popen([TRAINRUN, plan, "--data", self.tokens, *map(str, args)], env=environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
+    def start_process(self, variables, plan, *args):
+        process = subprocess.Popen([TRAINRUN, plan, "--data", self.tokens, *map(str, args)], env=dict(os.environ, **variables),
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         return process
+
+    def start_rank(self, rank, ranks, plan, *args, port="29511", run=None, local_rank=None):
+        variables = dict(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank if local_rank is None else local_rank),
+                         LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
+                         **({"TORCHELASTIC_RUN_ID": run} if run else {}))
+        return self.start_process(variables, plan, *args)
 
     def start_as_torchrun(self, plans, *args, each=(), **kwargs):
         """A process for each plan, with the arguments of all and those of `each`."""
@@ -39,7 +43,18 @@ class LaunchersTest(RanksTest):
     def as_torchrun(self, plans, *args, **kwargs):
         """Standard error and exit code of each such process."""
         processes = self.start_as_torchrun(plans, *args, **kwargs)
+        return self.ended(processes)
+
+    def ended(self, processes):
         return [(process.communicate(timeout=60)[1].decode(), process.returncode) for process in processes]
+
+    def as_srun(self, ranks, plan, *args, of_node=None):
+        """Like as_torchrun(), with `of_node` ranks on each node, or all on one."""
+        of_node = of_node or ranks
+        job = dict(SLURM_JOB_ID=str(os.getpid()), SLURM_STEP_ID="3", SLURM_NTASKS=str(ranks), SLURM_STEP_NUM_TASKS=str(ranks),
+                   SLURM_STEP_NUM_NODES=str(-(-ranks // of_node)))
+        return self.ended([self.start_process(dict(job, SLURM_PROCID=str(rank), SLURM_LOCALID=str(rank % of_node)), plan, *args)
+                           for rank in range(ranks)])
 
     def as_mpirun(self, plan, *args, each, **kwargs):
         """Like as_torchrun(); standard error of all."""
@@ -55,6 +70,28 @@ class Launchers(LaunchersTest):
         for err, code in self.as_torchrun([plan] * 3, "--steps", 5, "--checkpoint-dir", "joined"):
             self.assertEqual(code, 0, err)
         self.assert_same_folder("forked/step-00000005", "joined/step-00000005")
+
+    def test_srun(self):
+        plan = self.plan(3, 3)
+        self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
+        for err, code in self.as_srun(3, plan, "--steps", 5, "--checkpoint-dir", "joined"):
+            self.assertEqual(code, 0, err)
+        self.assert_same_folder("forked/step-00000005", "joined/step-00000005")
+        for err, code in self.as_srun(3, plan, "--steps", 5, "--comm=local", of_node=2):
+            self.assertEqual(code, 2)
+            self.assertIn("ranks of several hosts need --comm=mpi", err)
+        for err, code in self.as_srun(2, plan, "--steps", 5):
+            self.assertEqual(code, 2)
+            self.assertIn("the plan is for 3 ranks, but srun started 2", err)
+
+    def test_the_first_rank_of_each_host_speaks(self):
+        """Of two hosts, which are one here: ranks 0 and 1, and ranks 2 and 3."""
+        plan = self.plan(4)
+        for options, speaks in [([], [0]), (["--log-on-each-node"], [0, 2])]:
+            processes = [self.start_rank(rank, 4, plan, "--steps", 3, *options, local_rank=rank % 2) for rank in range(4)]
+            for rank, (err, code) in enumerate(self.ended(processes)):
+                self.assertEqual(code, 0, err)
+                self.assertEqual(bool(err), rank in speaks, f"rank {rank}: {err}")
 
     def test_a_rank_that_hangs_for_as_long_as_asked(self):
         processes = self.start_as_torchrun([self.plan(2, 2)] * 2, "--steps", FOREVER, "--metrics", "running.jsonl", "--comm-timeout", 2)

@@ -17,7 +17,8 @@ class MemoryTest(harness.EndToEndTest):
         """The bytes that the report promises; checked against the dry run's arenas."""
         self.compile(text, "--report=report.json", *options)
         memory = json.loads(Path("report.json").read_text())["memory"]
-        self.unplanned = memory.pop("unplanned")
+        self.unplanned, self.gathered = memory.pop("unplanned"), memory.pop("gathered")
+        self.assertLessEqual(self.gathered, memory["activations"])
         self.assertEqual(sum(bytes for name, bytes in memory.items() if name != "peak"), memory["peak"])
         out, _ = self.trainrun("model.plan", "--device=null")
         arenas = [int(bytes) for bytes in re.findall(r"^arena \w+: (\d+) bytes", out, re.MULTILINE)]
@@ -38,6 +39,20 @@ class MemoryTest(harness.EndToEndTest):
 
     def test_mlp(self):
         self.check_allocated(harness.program("mlp"), harness.GOLDEN / "mlp" / "data.safetensors")
+
+    def test_gathered_parameters(self):
+        """Of the golden GPT, whose two layers have matrices of 12 x 32 x 32 elements each; vectors stay whole."""
+        def gathered(*options):
+            self.peak_of(text, "--ranks=2", *options)
+            return self.gathered
+
+        text = harness.edited(harness.program("gpt"), ('nn.output "logits"', 'nn.output "scores"'))  # compiles faster
+        layer = 4 * 12 * 32 * 32
+        self.assertEqual(gathered("--zero-stage=0"), 0)
+        self.assertEqual(gathered("--zero-stage=3", "--prefetch=0"), layer)
+        self.assertEqual(gathered("--zero-stage=3", "--prefetch=1"), 2 * layer)
+        reused = gathered("--zero-stage=3", "--prefetch=0", "--max-reuse-distance=1000000")
+        self.assertGreaterEqual(reused, 2 * layer + 4 * 96 * 32)  # with the tied embedding
 
     @unittest.skipIf(os.environ.get("TRAINC_SANITIZE"), "sanitizers need memory of their own")
     def test_resident_set_of_the_small_gpt(self):

@@ -107,8 +107,9 @@ class Bits(ShardedTest):
         self.assert_same_bits(stage0={**two, "zero_stage": 0}, stage1={**two, "zero_stage": 1}, stage2={**two, "zero_stage": 2},
                               stage3=three,
                               late={**three, "prefetch": 0, "wrap": "mlp", "reduce_bucket_size": 0},
-                              early={**three, "prefetch": 3, "wrap": "5000", "allgather_bucket_size": 100000},
-                              limited={**three, "prefetch": 3, "wrap": "5000", "limit_all_gathers": 1, "max_live_parameters": 9000},
+                              early={**three, "prefetch": 3, "wrap": "5000", "allgather_bucket_size": 100000,
+                                     "reduce_bucket_size": 100000},
+                              limited={**three, "prefetch": 3, "wrap": "layer,mlp", "limit_all_gathers": 1, "max_live_parameters": 9000},
                               reused={**three, "max_reuse_distance": 20000, "param_persistence_threshold": 0},
                               kept={**three, "reshard_after_forward": "false"},
                               one_unit={**three, "prefetch": 0, "wrap": "model"},
@@ -142,10 +143,20 @@ class Bits(ShardedTest):
         four = {"ranks": 4, "micro_batch": 1, "accumulate": 2, "sync_gradients": "micro_step"}
         self.assert_same_bits(flat={**four, "zero_stage": 2}, groups1={**four, "zero_stage": 1, "hybrid_shard": 2},
                               groups2={**four, "zero_stage": 2, "hybrid_shard": 2},
-                              groups3={**four, "zero_stage": 3, "hybrid_shard": 2})
+                              groups3={**four, "zero_stage": 3, "hybrid_shard": 2},
+                              other_groups3={**four, "zero_stage": 3, "hybrid_shard": 2, "prefetch": 3, "wrap": "mlp",
+                                             "reduce_bucket_size": 0, "allgather_bucket_size": 0, "max_reuse_distance": 20000})
         for name in self.plans:
             self.assert_costs(name)
 
+    def test_a_memory_limit_keeps_what_fits(self):
+        two = {"ranks": 2, "micro_batch": 2, "zero_stage": 3, "wrap": "5000"}
+        self.compile_plans(some={**two, "max_reuse_distance": 14000}, all={**two, "reshard_after_forward": "false"})
+        memory = self.report("some")["memory"]
+        self.assert_same_bits(none=two, chosen={**two, "memory_limit": memory["peak"] + memory["unplanned"]})
+        sent = [self.report(name)["collectives"]["all_gather"]["bytes"] for name in ["all", "chosen", "none"]]
+        self.assertTrue(sent[0] < sent[1] < sent[2], sent)
+        self.assertLessEqual(self.report("chosen")["memory"]["peak"], memory["peak"])
 
     @NEEDS_MPI
     def test_mpi(self):

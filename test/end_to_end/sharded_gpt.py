@@ -29,7 +29,7 @@ GROUPS = """
 FROZEN = re.compile(r"h\.0\.attn\.c_proj\.|h\.1\.ln_1\.weight")
 
 # The start of a parameter's name that is its unit, for each --wrap: an MLP has 8352 parameters, a layer 12704.
-UNITS = {"blocks": r"h\.\d+", "mlp": r"h\.\d+\.mlp", "5000": r"h\.\d+(\.mlp)?", "model": ""}
+UNITS = {"blocks": r"h\.\d+", "mlp": r"h\.\d+\.mlp", "5000": r"h\.\d+(\.mlp)?", "layer,mlp": r"h\.\d+(\.mlp)?", "model": ""}
 
 
 def text(generates):
