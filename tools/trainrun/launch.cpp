@@ -83,15 +83,12 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::
   Rank rank;
   TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
                                                       .slots = communicatorNeeds(plan).slots,
+                                                      .ranks = plan.ranks(),
                                                       .shardRanks = plan.shard_ranks()}));
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;
-  if (rank.communicator->ranks() == plan.ranks())
-    return runRankProcess(file, options, rank, FirstError());
-  return invalidInput("{}: the plan is for {} ranks, but MPI has started {}: start it with mpirun -n {} or "
-                      "srun --mpi=pmix -n {}; torchrun starts no ranks of MPI",
-                      options.plan, plan.ranks(), rank.communicator->ranks(), plan.ranks(), plan.ranks());
+  return runRankProcess(file, options, rank, FirstError());
 }
 
 /// What this process is to run, and how.

@@ -73,9 +73,12 @@ Status checkPlace(const Variables &names, const RankPlace &place) {
   if (place.rank >= place.ranks)
     return invalidInput("{}={} and {}={} contradict each other: ranks are numbered from 0", names.rank,
                         place.rank, names.ranks, place.ranks);
-  if (place.localRank >= place.localRanks || place.localRanks > place.ranks)
-    return invalidInput("{}={} is not below the {} ranks of this host, of {} in all", names.localRank,
-                        place.localRank, place.localRanks, place.ranks);
+  if (place.localRanks > place.ranks)
+    return invalidInput("{}={}: this host cannot have {} ranks of {}", names.ranks, place.ranks,
+                        place.localRanks, place.ranks);
+  if (place.localRank >= place.localRanks)
+    return invalidInput("{}={}: ranks of this host are numbered from 0, and it has {}", names.localRank,
+                        place.localRank, place.localRanks);
   return {};
 }
 

@@ -83,10 +83,18 @@ void MpiCommunicator::progressThread(std::promise<Status> opened) {
   close();
 }
 
+Status MpiCommunicator::checkRanks(Grid grid) const {
+  if (options_.ranks != 0 && grid.ranks != options_.ranks)
+    return invalidInput("the plan is for {} ranks, but MPI has started {}: start it with mpirun -n {} or "
+                        "srun --mpi=pmix -n {}; torchrun starts no ranks of MPI",
+                        options_.ranks, grid.ranks, options_.ranks, options_.ranks);
+  return checkGrid(grid);
+}
+
 Status MpiCommunicator::open() {
   TRAINC_RETURN_IF_ERROR(job_.start());
   const Grid grid{.ranks = job_.ranks(), .shardRanks = options_.shardRanks};
-  if (Status status = checkGrid(grid); !status.ok()) {
+  if (Status status = checkRanks(grid); !status.ok()) {
     job_.end(options_.timeoutSeconds); // all ranks have the same options
     return status;
   }

@@ -46,6 +46,7 @@ private:
 
   explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.slots) {}
   void progressThread(std::promise<Status> opened);
+  Status checkRanks(Grid grid) const;
   Status open();
   void progressLoop();
   void close();

@@ -13,6 +13,8 @@ struct MpiOptions {
   double timeoutSeconds = 5;
   /// Collectives that a rank may have in flight: start() takes slots [0, slots).
   uint32_t slots = 64;
+  /// How many ranks MPI must have started; 0: any number.
+  uint32_t ranks = 0;
   /// Ranks of a shard group (see grid.h); divides the ranks.
   uint32_t shardRanks = 1;
   /// How long MPI may take to start, which waits for all ranks.
@@ -27,10 +29,10 @@ struct MpiOptions {
 /// left without its farewell: the launcher then ends the job, when the first process has ended. Where one
 /// does during MPI's farewell, this process ends with exit code 1 after timeoutSeconds.
 ///
-/// Fails (kInvalidInput) where shard groups do not divide the ranks, (kFailed) where the library or MPI is
-/// missing, the system starts no more threads, or not all ranks come in time. Nothing interrupts MPI's start,
-/// so the thread that is at it stays: end the process then. Where MPI itself cannot start it ends the
-/// process.
+/// Fails (kInvalidInput) where MPI has started another number of ranks or shard groups do not divide it,
+/// (kFailed) where the library or MPI is missing, the system starts no more threads, or not all ranks come in
+/// time. Nothing interrupts MPI's start, so the thread that is at it stays: end the process then. Where MPI
+/// itself cannot start it ends the process.
 Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options = {});
 
 } // namespace trainc
