@@ -29,7 +29,7 @@ bool CollectiveQueue::wait(uint32_t index) {
   slot.state.wait(State::kInFlight, std::memory_order_acquire);
   if (slot.endedAt > begin) {
     waited_ += slot.endedAt - begin;
-    exposed_ += slot.underWayAtEnd - underWay;
+    exposed_ += std::max(0.0, slot.underWayAtEnd - underWay);
   }
   return slot.state.load(std::memory_order_acquire) == State::kDone;
 }
