@@ -12,6 +12,7 @@ Exit codes: 0; 1 where a program failed, losses differ or, with --check, a targe
 import argparse
 import dataclasses
 import json
+import math
 import os
 import pathlib
 import re
@@ -296,7 +297,7 @@ def ratios(result):
         "of_one_rank": ours["tokens_per_second"] / result["one"]["tokens_per_second"],
         "of_fsdp": fsdp and ours["tokens_per_second"] / fsdp["tokens_per_second"],
         "pss_of_fsdp": fsdp and ours["pss_bytes"] / fsdp["pss_bytes"],
-        "exposed_difference": abs(result["report"]["predicted_exposed_share"] / ours["exposed_share"] - 1),
+        "exposed_difference": abs(result["report"]["predicted_exposed_share"] / ours["exposed_share"] - 1) if ours["exposed_share"] else math.inf,
         "compile_seconds_64": compilation[64]["seconds"],
         # By the processor's time: waiting depends on who else works on the machine.
         "compile_growth": compilation[COMPILED_RANKS[-1]]["cpu_seconds"] / compilation[COMPILED_RANKS[0]]["cpu_seconds"],
