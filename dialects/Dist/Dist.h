@@ -23,10 +23,3 @@ struct Communication : mlir::SideEffects::Resource::Base<Communication> {
 
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.h.inc"
-
-namespace trainc::dist {
-
-/// Whether the op begins a collective; false for null.
-bool isStart(mlir::Operation *op);
-
-} // namespace trainc::dist

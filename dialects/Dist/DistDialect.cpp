@@ -17,8 +17,6 @@ void DistDialect::initialize() {
 #define GET_OP_CLASSES
 #include "dialects/Dist/DistOps.cpp.inc"
 
-bool trainc::dist::isStart(Operation *op) { return isa_and_nonnull<CollectiveOpInterface>(op); }
-
 /// Nothing but one dist.wait may use what a collective is still making.
 static LogicalResult verifyStart(Operation *op) {
   for (Operation *user : op->getUsers())
@@ -58,7 +56,7 @@ LogicalResult AllGatherStartOp::verify() {
 LogicalResult PartOp::verify() { return verifyParts(*this, getWhole(), getPart()); }
 
 LogicalResult WaitOp::verify() {
-  if (!isStart(getPending().getDefiningOp()))
+  if (!getPending().getDefiningOp<CollectiveOpInterface>())
     return emitOpError("waits for a value that no collective makes");
   return success();
 }

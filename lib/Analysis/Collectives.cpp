@@ -6,6 +6,12 @@ namespace trainc {
 
 Operation *waitOf(CollectiveOpInterface start) { return *start->getResult(0).getUsers().begin(); }
 
+LogicalResult requireInEntry(CollectiveOpInterface start) {
+  if (isa<train::EntryOp>(start->getParentOp()))
+    return success();
+  return start->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
+}
+
 train::StateOp gatheredState(CollectiveOpInterface start) {
   auto get = start->getOperand(0).getDefiningOp<train::GetOp>();
   if (!get || !isGather(start))

@@ -9,6 +9,9 @@ namespace trainc {
 /// The op that waits for the collective.
 mlir::Operation *waitOf(CollectiveOpInterface start);
 
+/// Whether the start stands in the entry itself, and not in a loop; an error if not.
+llvm::LogicalResult requireInEntry(CollectiveOpInterface start);
+
 /// The parameters that are gathered to be read; null where it is something else.
 train::StateOp gatheredState(CollectiveOpInterface start);
 

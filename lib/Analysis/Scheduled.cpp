@@ -2,6 +2,7 @@
 
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/Overlap.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -11,29 +12,9 @@ bool trainc::isZero(Operation *op) {
   return constant && constant.getValue().isPosZero();
 }
 
-/// Starts that go together have nothing between them that computes.
-static LogicalResult requireMessagesTogether(Block &block) {
-  llvm::DenseMap<Attribute, CollectiveOpInterface> begun;
-  Attribute last;
-  for (Operation &op : block) {
-    auto start = dyn_cast<CollectiveOpInterface>(op);
-    Attribute message = start ? start.getMessageAttr() : Attribute();
-    if (message && message != last && !begun.try_emplace(message, start).second) {
-      InFlightDiagnostic error =
-          op.emitOpError("is apart from the others of its message; expected starts "
-                         "of a message one after the other (run --schedule-collectives "
-                         "before)");
-      error.attachNote(begun[message].getLoc()) << "the first of them";
-      return error;
-    }
-    if (start || (!isPlacement(&op) && !isa<train::GetOp>(op)))
-      last = message;
-  }
-  return success();
-}
-
-LogicalResult trainc::requireScheduled(Block &block) {
-  LogicalResult result = requireMessagesTogether(block);
+/// Whether every op, also in loops, can be executed.
+static LogicalResult requireExecutable(Block &block) {
+  LogicalResult result = success();
   for (Operation &op : block) {
     bool known = isa<train::GetOp, train::SetOp, train::InputOp, nn::YieldOp, ExecutableOpInterface>(op);
     if (!known && !isZero(&op)) {
@@ -42,8 +23,12 @@ LogicalResult trainc::requireScheduled(Block &block) {
       result = failure();
     }
     if (auto chunks = dyn_cast<nn::ChunksOp>(op);
-        chunks && failed(requireScheduled(chunks.getBody().front())))
+        chunks && failed(requireExecutable(chunks.getBody().front())))
       result = failure();
   }
   return result;
+}
+
+LogicalResult trainc::requireScheduled(Block &entry) {
+  return failed(requireExecutable(entry)) ? failure() : requireProvenOverlap(entry);
 }

@@ -9,8 +9,9 @@ namespace trainc {
 bool isZero(mlir::Operation *op);
 inline bool isZero(mlir::Value value) { return isZero(value.getDefiningOp()); }
 
-/// Whether every op of the block, and of the loops in it, can be executed: states' reads and writes, inputs,
-/// zeros and ops with ExecutableOpInterface. The others are errors.
-llvm::LogicalResult requireScheduled(mlir::Block &block);
+/// Whether every op of the entry's block, and of the loops in it, can be executed: states' reads and writes,
+/// inputs, zeros and ops with ExecutableOpInterface; and whether collectives may run beside the others
+/// (Overlap.h). What is wrong is emitted as errors.
+llvm::LogicalResult requireScheduled(mlir::Block &entry);
 
 } // namespace trainc

@@ -95,10 +95,21 @@ def FusePass : Pass<"fuse"> {
 }
 
 def VerifyScheduledPass : Pass<"verify-scheduled"> {
-  let summary = "checks that only executable ops are left";
+  let summary = "checks that only executable ops are left, and proves that collectives may run beside them";
   let description = [{
     The post-condition of the phase `scheduled`: a train.entry holds states' reads and writes, inputs and ops that implement
     ExecutableOpInterface; a zero fill is the only constant. Every kernel's ops fit its rows and columns.
+
+    What a collective reads is not written until its wait; waits come in the order of starts; starts of a message are together, of one
+    kind and group; and all stand in the entry itself, where all ranks come to them in one order. That a wait stands before what reads its
+    value, and each start has one, the ops themselves say. `plan-memory` proves it anew, and `trainrun` of the plan's bytes.
+
+    ```mlir
+    %w = train.get @w : tensor<4xf32>
+    %p = dist.all_gather_start %w : tensor<4xf32> -> tensor<8xf32>
+    train.set @w, %new : tensor<4xf32>  // error: overwrites what a collective reads until its wait
+    %g = dist.wait %p : tensor<8xf32>
+    ```
   }];
 }
 

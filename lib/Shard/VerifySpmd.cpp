@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/Collectives.h"
 
 using namespace mlir;
 
@@ -28,13 +29,12 @@ private:
     if (isa<train::SumOverRanksOp>(op))
       return op->emitOpError(
           "is left in phase 'spmd', where sums over ranks are collectives (run --shard before)");
-    if (!dist::isStart(op))
+    auto start = dyn_cast<CollectiveOpInterface>(op);
+    if (!start)
       return success();
     if (alone)
       return op->emitOpError("has no other rank to meet: the program is for one rank");
-    if (!isa<train::EntryOp>(op->getParentOp()))
-      return op->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
-    return success();
+    return requireInEntry(start);
   }
 };
 

@@ -1,0 +1,147 @@
+#include "lib/Analysis/Overlap.h"
+
+#include "lib/Analysis/Collectives.h"
+#include "runtime/schema/limits.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include <deque>
+
+using namespace mlir;
+
+namespace trainc {
+
+namespace {
+
+/// Walks an entry in order, with the messages in flight.
+class Flights {
+public:
+  LogicalResult check(Block &entry) {
+    for (Operation &op : entry)
+      if (failed(requireNoneInside(op)) || failed(visit(op)))
+        return failure();
+    return inFlight_.empty() ? success()
+                             : inFlight_.front().front()->emitOpError("is not waited for in its entry");
+  }
+
+private:
+  /// Starts that go together.
+  using Message = SmallVector<CollectiveOpInterface, 1>;
+
+  /// The collective that `op` waits for, or null.
+  static CollectiveOpInterface waitedFor(Operation &op) {
+    auto executable = dyn_cast<ExecutableOpInterface>(op);
+    return executable && executable.getKernelClass() == KernelClass::Wait
+               ? op.getOperand(0).getDefiningOp<CollectiveOpInterface>()
+               : CollectiveOpInterface();
+  }
+
+  static LogicalResult requireNoneInside(Operation &op) {
+    for (Region &region : op.getRegions()) {
+      const WalkResult starts = region.walk([](CollectiveOpInterface start) {
+        return failed(requireInEntry(start)) ? WalkResult::interrupt() : WalkResult::advance();
+      });
+      if (starts.wasInterrupted())
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult visit(Operation &op) {
+    if (auto start = dyn_cast<CollectiveOpInterface>(op))
+      return begin(start);
+    CollectiveOpInterface start = waitedFor(op);
+    if (start || (!isPlacement(&op) && !isa<train::GetOp>(op)))
+      open_ = {};
+    if (start)
+      return wait(op, start);
+    const WalkResult writes = op.walk([&](train::SetOp set) {
+      return failed(requireUnread(set)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return failure(writes.wasInterrupted());
+  }
+
+  LogicalResult begin(CollectiveOpInterface start) {
+    const IntegerAttr message = start.getMessageAttr();
+    const bool joins = message && message == open_;
+    open_ = message;
+    if (joins)
+      return join(inFlight_.back(), start);
+    if (message)
+      if (auto [first, isNew] = begun_.try_emplace(message, start); !isNew) {
+        InFlightDiagnostic error = start->emitOpError(
+            "is apart from the others of its message; expected starts of a message one after "
+            "the other (run --schedule-collectives before)");
+        error.attachNote(first->second.getLoc()) << "the first of them";
+        return error;
+      }
+    inFlight_.push_back({start});
+    if (inFlight_.size() > kMaximumSlots)
+      return start->emitOpError() << "is the " << inFlight_.size() << "th in flight; expected at most "
+                                  << kMaximumSlots;
+    return success();
+  }
+
+  static LogicalResult join(Message &message, CollectiveOpInterface start) {
+    CollectiveOpInterface first = message.front();
+    if (start.getCollectiveKind() != first.getCollectiveKind() ||
+        start.getRankGroup() != first.getRankGroup()) {
+      InFlightDiagnostic error =
+          start->emitOpError("goes with a collective of another kind or group of ranks");
+      error.attachNote(first.getLoc()) << "the first of its message";
+      return error;
+    }
+    message.push_back(start);
+    if (message.size() > kMaximumRanges)
+      return start->emitOpError() << "is the " << message.size() << "th of its message; expected at most "
+                                  << kMaximumRanges;
+    return success();
+  }
+
+  /// The first wait of a message is for all of it.
+  LogicalResult wait(Operation &op, CollectiveOpInterface start) {
+    if (done_.contains(start))
+      return success();
+    Message &first = inFlight_.front();
+    if (!llvm::is_contained(first, start)) {
+      InFlightDiagnostic error = op.emitOpError(
+          "waits before an earlier collective is waited for; expected waits in the order of starts");
+      error.attachNote(first.front().getLoc()) << "the earlier collective";
+      return error;
+    }
+    done_.insert(first.begin(), first.end());
+    inFlight_.pop_front();
+    return success();
+  }
+
+  LogicalResult requireUnread(train::SetOp set) const {
+    for (const Message &message : inFlight_)
+      for (CollectiveOpInterface start : message)
+        if (reads(start->getOperand(0), set.getState())) {
+          InFlightDiagnostic error = set.emitOpError(
+              "overwrites what a collective reads until its wait; expected the write behind that");
+          error.attachNote(start.getLoc()) << "the collective";
+          return error;
+        }
+    return success();
+  }
+
+  /// Whether `value` is bytes of the state.
+  static bool reads(Value value, StringRef state) {
+    Operation *definition = value.getDefiningOp();
+    if (auto get = dyn_cast_or_null<train::GetOp>(definition))
+      return get.getState() == state;
+    return definition && isPlacement(definition) &&
+           llvm::any_of(definition->getOperands(), [&](Value operand) { return reads(operand, state); });
+  }
+
+  std::deque<Message> inFlight_; ///< in the order of starts
+  llvm::DenseSet<Operation *> done_;
+  llvm::DenseMap<Attribute, CollectiveOpInterface> begun_; ///< the first start of each message
+  Attribute open_;                                         ///< the message that the next start may join
+};
+
+} // namespace
+
+LogicalResult requireProvenOverlap(Block &entry) { return Flights().check(entry); }
+
+} // namespace trainc

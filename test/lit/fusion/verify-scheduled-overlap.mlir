@@ -1,0 +1,109 @@
+// RUN: trainc-opt %s --verify-scheduled -split-input-file -verify-diagnostics
+// What the overlap of collectives and computation must not do; test/unit/schedule seeds such faults into whole models.
+
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  // expected-note @below {{the collective}}
+  %p = dist.all_gather_start %w : tensor<4xf32> -> tensor<8xf32>
+  %zero = nn.constant 0.0 : tensor<4xf32>
+  // expected-error @below {{overwrites what a collective reads until its wait; expected the write behind that}}
+  train.set @w, %zero : tensor<4xf32>
+  %g = dist.wait %p : tensor<8xf32>
+}
+
+// -----
+
+// A part of the state is the state's bytes too.
+train.state parameter @w : tensor<8xf32>
+train.entry @update {
+  %w = train.get @w : tensor<8xf32>
+  %part = dist.part %w : tensor<8xf32> -> tensor<4xf32>
+  // expected-note @below {{the collective}}
+  %p = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
+  %zero = nn.constant 0.0 : tensor<8xf32>
+  // expected-error @below {{overwrites what a collective reads until its wait}}
+  train.set @w, %zero : tensor<8xf32>
+  %g = dist.wait %p : tensor<8xf32>
+}
+
+// -----
+
+// What it brings may be stored, and other states written, while others are in flight.
+train.state parameter @w : tensor<4xf32>
+train.state gradient @sum : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  %first = dist.all_reduce_start %w : tensor<4xf32>
+  %second = dist.all_gather_start %w : tensor<4xf32> -> tensor<8xf32>
+  %s = dist.wait %first : tensor<4xf32>
+  train.set @sum, %s : tensor<4xf32>
+  %g = dist.wait %second : tensor<8xf32>
+  train.set @w, %s : tensor<4xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  // expected-note @below {{the earlier collective}}
+  %first = dist.all_reduce_start %w : tensor<4xf32>
+  %second = dist.all_reduce_start %w : tensor<4xf32>
+  // expected-error @below {{waits before an earlier collective is waited for; expected waits in the order of starts}}
+  %b = dist.wait %second : tensor<4xf32>
+  %a = dist.wait %first : tensor<4xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  // expected-note @below {{the first of them}}
+  %first = dist.all_reduce_start %w message 0 : tensor<4xf32>
+  %a = dist.wait %first : tensor<4xf32>
+  // expected-error @below {{is apart from the others of its message}}
+  %second = dist.all_reduce_start %w message 0 : tensor<4xf32>
+  %b = dist.wait %second : tensor<4xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  // expected-note @below {{the first of its message}}
+  %first = dist.all_reduce_start %w message 0 : tensor<4xf32>
+  // expected-error @below {{goes with a collective of another kind or group of ranks}}
+  %second = dist.all_gather_start %w message 0 : tensor<4xf32> -> tensor<8xf32>
+  %a = dist.wait %first : tensor<4xf32>
+  %b = dist.wait %second : tensor<8xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  // expected-note @below {{the first of its message}}
+  %first = dist.all_reduce_start %w in shard message 0 : tensor<4xf32>
+  // expected-error @below {{goes with a collective of another kind or group of ranks}}
+  %second = dist.all_reduce_start %w in replica message 0 : tensor<4xf32>
+  %a = dist.wait %first : tensor<4xf32>
+  %b = dist.wait %second : tensor<4xf32>
+}
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  %r = nn.chunks 2 (%a = %w : tensor<4xf32> split 0) -> (tensor<4xf32> split 0) {
+    // expected-error @below {{stands in a loop; expected it in the entry, where all ranks come to it once}}
+    %p = dist.all_reduce_start %a : tensor<2xf32>
+    %s = dist.wait %p : tensor<2xf32>
+    nn.yield %s : tensor<2xf32>
+  }
+  train.set @w, %r : tensor<4xf32>
+}

@@ -1,0 +1,203 @@
+// Faults seeded into schedules of whole models: each must be found by what verifies the op (dialect `dist`,
+// SSA), by requireProvenOverlap() or, for what moves over a write of its state, by StateOrder.
+#include "lib/Analysis/Collectives.h"
+#include "lib/Analysis/Overlap.h"
+#include "lib/Pipelines/Pipeline.h"
+#include "lib/Schedule/Messages.h"
+#include "lib/Schedule/StateOrder.h"
+
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace trainc {
+namespace {
+
+struct Case {
+  const char *name, *model;
+  CompileOptions options;
+};
+
+CompileOptions ranks(int64_t ranks, int64_t zeroStage, int64_t accumulate = 1) {
+  CompileOptions options;
+  options.ranks = ranks;
+  options.zeroStage = zeroStage;
+  options.microBatch = 1;
+  options.accumulate = accumulate;
+  options.compileTo = Phase::Scheduled;
+  return options;
+}
+
+CompileOptions hybrid(CompileOptions options) {
+  options.sharding.hybridShard = 2;
+  options.sharding.sync = "step";
+  return options;
+}
+
+/// One entry and what may be done to it, one fault at a time.
+class Mutator {
+public:
+  explicit Mutator(train::EntryOp entry)
+      : entry_(entry), block_(entry.getBody().front()), stateOrder_(block_), messages_(messagesOf(block_)) {
+    for (Operation &op : block_)
+      order_.push_back(&op);
+  }
+
+  bool isProven() { return succeeded(verify(entry_)) && succeeded(requireProvenOverlap(block_)); }
+
+  void dropWaits() {
+    for (const Message &message : messages_)
+      for (CollectiveOpInterface start : message) {
+        Operation *wait = waitOf(start);
+        SmallVector<OpOperand *> uses;
+        for (OpOperand &use : wait->getResult(0).getUses())
+          uses.push_back(&use);
+        for (OpOperand *use : uses)
+          use->set(start->getResult(0));
+        wait->remove();
+        check("without a wait", wait);
+        for (OpOperand *use : uses)
+          use->set(wait->getResult(0));
+      }
+  }
+
+  /// All pairs, at each other's places: the starts of messages, and the waits for them.
+  void swapMessages() {
+    for (size_t i = 0; i < messages_.size(); ++i)
+      for (size_t j = i + 1; j < messages_.size(); ++j) {
+        swap(starts(messages_[i]), starts(messages_[j]));
+        check("starts swapped", messages_[j].front());
+        swap(waits(messages_[i]), waits(messages_[j]));
+        check("waits swapped", waitOf(messages_[j].front()));
+      }
+  }
+
+  void waitTooLate() {
+    for (const Message &message : messages_)
+      for (CollectiveOpInterface start : message)
+        for (Operation *reader : waitOf(start)->getUsers()) {
+          waitOf(start)->moveAfter(reader);
+          check("read before its wait", reader);
+        }
+  }
+
+  /// What a collective reads is written while it does, and each read of a state moves over each write.
+  void moveWrites() {
+    SmallVector<train::SetOp> sets(block_.getOps<train::SetOp>());
+    for (train::SetOp set : sets)
+      for (auto get : SmallVector<train::GetOp>(block_.getOps<train::GetOp>())) {
+        if (get.getState() != set.getState())
+          continue;
+        set->isBeforeInBlock(get) ? get->moveBefore(set) : get->moveAfter(set);
+        check("read on the other side of a write", get);
+        for (const Message &message : messages_)
+          for (CollectiveOpInterface start : message)
+            if (start->getOperand(0).getDefiningOp() == get) {
+              set->moveBefore(waitOf(message.front()));
+              check("written while it is read", set);
+            }
+      }
+  }
+
+  void tearMessages() {
+    for (const Message &message : messages_)
+      for (Operation *op = message.back()->getNextNode(); message.size() > 1 && op; op = op->getNextNode())
+        if (computes(op)) {
+          message.back()->moveAfter(op);
+          check("apart from its message", message.back());
+          break;
+        }
+  }
+
+  size_t faults() const { return faults_; }
+
+private:
+  static std::vector<Operation *> starts(const Message &message) { return {message.begin(), message.end()}; }
+  static std::vector<Operation *> waits(const Message &message) {
+    std::vector<Operation *> found;
+    for (CollectiveOpInterface start : message)
+      found.push_back(waitOf(start));
+    return found;
+  }
+
+  /// Puts either in front of where the other's first op stands.
+  void swap(const std::vector<Operation *> &a, const std::vector<Operation *> &b) {
+    std::vector<Operation *> order;
+    for (Operation *op : order_) {
+      if (op == a.front())
+        order.insert(order.end(), b.begin(), b.end());
+      if (op == b.front())
+        order.insert(order.end(), a.begin(), a.end());
+      if (!llvm::is_contained(a, op) && !llvm::is_contained(b, op))
+        order.push_back(op);
+    }
+    arrange(order);
+  }
+
+  void arrange(const std::vector<Operation *> &order) {
+    for (Operation *op : order) {
+      if (op->getBlock())
+        op->remove();
+      block_.push_back(op);
+    }
+  }
+
+  void check(const char *fault, Operation *at) {
+    ++faults_;
+    EXPECT_FALSE(isProven() && succeeded(stateOrder_.requireKept()))
+        << fault << ": " << StringRef(print(at)).str();
+    arrange(order_);
+  }
+
+  static std::string print(Operation *op) {
+    std::string text;
+    llvm::raw_string_ostream(text) << *op;
+    return text;
+  }
+
+  train::EntryOp entry_;
+  Block &block_;
+  const StateOrder stateOrder_;
+  const SmallVector<Message> messages_;
+  std::vector<Operation *> order_;
+  size_t faults_ = 0;
+};
+
+class ScheduleMutants : public testing::TestWithParam<Case> {};
+
+TEST_P(ScheduleMutants, AllAreRefused) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(std::string(TRAINC_GOLDEN_DIR) + "/" + GetParam().model, &context);
+  ASSERT_TRUE(module);
+  ASSERT_TRUE(succeeded(runPhases(*module, GetParam().options)));
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  size_t faults = 0;
+  for (auto entry : module->getOps<train::EntryOp>()) {
+    Mutator mutator(entry);
+    ASSERT_TRUE(mutator.isProven());
+    mutator.dropWaits();
+    mutator.swapMessages();
+    mutator.waitTooLate();
+    mutator.moveWrites();
+    mutator.tearMessages();
+    ASSERT_TRUE(mutator.isProven());
+    faults += mutator.faults();
+  }
+  std::cout << faults << " faults in the schedule, all refused\n";
+  EXPECT_GT(faults, 100u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, ScheduleMutants,
+                         testing::Values(Case{"gpt_zero_3", "gpt/gpt.mlir", ranks(4, 3, 2)},
+                                         Case{"gpt_hybrid", "gpt/gpt.mlir", hybrid(ranks(4, 3, 2))},
+                                         Case{"llama_zero_1", "llama/llama.mlir", ranks(2, 1)},
+                                         Case{"llama_zero_2", "llama/llama.mlir", ranks(2, 2)}),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+} // namespace
+} // namespace trainc
