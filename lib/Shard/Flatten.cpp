@@ -51,12 +51,6 @@ public:
     if (program.getRanks() % settings.shardRanks != 0)
       return program.emitError() << "hybrid_shard: " << program.getRanks() << " ranks are no groups of "
                                  << settings.shardRanks << "; expected a number that divides the ranks'";
-    if (settings.reproducibleOverRanks && settings.shardRanks < int64_t(program.getRanks()) &&
-        !llvm::isPowerOf2_64(settings.shardRanks))
-      return program.emitError()
-             << "hybrid_shard: groups of " << settings.shardRanks
-             << " ranks are no part of the tree over which reproducible = \"ranks\" sums; "
-                "expected a power of two";
     for (auto entry : module.getOps<train::EntryOp>())
       entry.walk([&](train::GradientOp op) { trained.insert(op.getParameter()); });
     FailureOr<SmallVector<Bucket>> made = buckets();

@@ -86,19 +86,30 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
   Operation &op = *whole.getDefiningOp();
   const Location loc = op.getLoc();
   const RankedTensorType type = partType(whole.getType());
-  if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
-    builder.setInsertionPointAfterValue(sum.getValue());
-    Value pending = dist::ReduceScatterStartOp::create(builder, loc, type, sum.getValue(), dist::Group::shard,
-                                                       sum.getOfAttr(), IntegerAttr());
-    builder.setInsertionPoint(sum);
-    Value part = dist::WaitOp::create(builder, loc, pending);
-    return hasReplicas ? createAllReduce(builder, loc, part, dist::Group::replica, sum.getOfAttr()) : part;
-  }
+  if (auto sum = dyn_cast<train::SumOverRanksOp>(op))
+    return makeSum(sum, type, builder);
   if (auto get = dyn_cast<train::GetOp>(op); get && division.isDivided(get.getState()))
     return train::GetOp::create(builder, loc, type, get.getStateAttr());
   if (Value cloned = clonePart(op, builder))
     return cloned;
   return dist::PartOp::create(builder, loc, type, whole);
+}
+
+/// Groups that are subtrees of the tree over which all ranks sum divide a sum first; what others have summed
+/// would have other bits, so all ranks make the sum whole.
+Value UpdateSharding::makeSum(train::SumOverRanksOp sum, Type part, OpBuilder &builder) {
+  const Location loc = sum.getLoc();
+  if (hasReplicas && !llvm::isPowerOf2_64(ranks)) {
+    builder.setInsertionPoint(sum);
+    Value whole = createAllReduce(builder, loc, sum.getValue(), dist::Group::all, sum.getOfAttr());
+    return dist::PartOp::create(builder, loc, part, whole);
+  }
+  builder.setInsertionPointAfterValue(sum.getValue());
+  Value pending = dist::ReduceScatterStartOp::create(builder, loc, part, sum.getValue(), dist::Group::shard,
+                                                     sum.getOfAttr(), IntegerAttr());
+  builder.setInsertionPoint(sum);
+  Value sums = dist::WaitOp::create(builder, loc, pending);
+  return hasReplicas ? createAllReduce(builder, loc, sums, dist::Group::replica, sum.getOfAttr()) : sums;
 }
 
 /// The op on parts; null where its elements depend on where they stand.

@@ -29,6 +29,7 @@ private:
   mlir::Value partOf(mlir::Value whole);
   mlir::IRMapping partsOf(llvm::ArrayRef<mlir::Value> wholes);
   mlir::Value makePart(mlir::Value whole, mlir::OpBuilder &builder);
+  mlir::Value makeSum(train::SumOverRanksOp sum, mlir::Type part, mlir::OpBuilder &builder);
   mlir::Value clonePart(mlir::Operation &op, mlir::OpBuilder &builder);
   mlir::RankedTensorType partType(mlir::Type whole) const;
 

@@ -149,6 +149,13 @@ class Bits(ShardedTest):
         for name in self.plans:
             self.assert_costs(name)
 
+    def test_6_ranks_in_groups_of_3(self):
+        """Which are no subtrees of the tree over which 6 ranks are summed."""
+        six = {"ranks": 6, "micro_batch": 1}
+        self.assert_same_bits(flat={**six, "zero_stage": 2}, groups={**six, "zero_stage": 3, "hybrid_shard": 3})
+        for name in self.plans:
+            self.assert_costs(name)
+
     def test_a_memory_limit_keeps_what_fits(self):
         two = {"ranks": 2, "micro_batch": 2, "zero_stage": 3, "wrap": "5000"}
         self.compile_plans(some={**two, "max_reuse_distance": 14000}, all={**two, "reshard_after_forward": "false"})
@@ -193,7 +200,8 @@ class AnyRanks(ShardedTest):
             self.assert_same_folder(f"{first}/step-{5:08}", f"{name}-resumed/step-{5:08}")
 
     def test_3_and_6_ranks(self):
-        self.assert_same_bits(**self.plans_of(12, (3, 3, {}), (6, 0, {})))
+        self.assert_same_bits(**self.plans_of(12, (3, 3, {}), (6, 2, {"hybrid_shard": 3})))
+        self.assert_costs("ranks6")
 
 
 class Curves(ShardedTest):

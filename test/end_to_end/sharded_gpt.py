@@ -98,7 +98,8 @@ def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wra
         # kernels that read them.
         again = reshard and wrap != "model" and bucket.matrices and bucket.names != ["wpe.weight"]
         gathered += accumulate * bucket.bytes(group) * (2 if again else 1)
-    if stage == 1 and sums > 1:  # until the update every rank keeps gradients whole
+    subtrees = group == ranks or group & (group - 1) == 0  # of the tree over which ranks are summed
+    if (stage == 1 and sums > 1) or not subtrees:  # until the update every rank keeps gradients whole; or makes whole sums
         return {"all_reduce": whole, "all_gather": gathered * (group - 1) // group}
     replicas = ranks // group
     across = 2 * sums * (trained // group) * (replicas - 1) // replicas  # sums of the groups' sums

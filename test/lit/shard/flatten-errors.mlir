@@ -59,13 +59,3 @@ train.entry @micro_step {
   %a = train.get @a : tensor<2xf32>
   train.gradient @a, %a : tensor<2xf32>
 }
-
-// -----
-
-// expected-error @+1 {{hybrid_shard: groups of 3 ranks are no part of the tree over which reproducible = "ranks" sums; expected a power of two}}
-train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 6 zero_stage 3 sharding(hybrid_shard = 3, reproducible = "ranks") }
-train.state parameter @a : tensor<2xf32>
-train.entry @micro_step {
-  %a = train.get @a : tensor<2xf32>
-  train.gradient @a, %a : tensor<2xf32>
-}
