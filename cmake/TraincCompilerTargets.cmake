@@ -5,7 +5,7 @@ target_include_directories(trainc_mlir SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${L
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(trainc_mlir INTERFACE -fno-rtti)
 endif()
-target_compile_options(trainc_mlir INTERFACE -fno-exceptions)
+target_compile_options(trainc_mlir INTERFACE -fno-exceptions ${TRAINC_COVERAGE})
 if(TRAINC_FUZZ) # it compiles in half the time so, and runs for one fuzzer alone
   target_compile_options(trainc_mlir INTERFACE -O0)
 endif()

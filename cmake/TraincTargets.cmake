@@ -13,8 +13,9 @@ if(TRAINC_SANITIZE)
     $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/unsanitized.txt>)
   target_link_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE})
 endif()
+set(TRAINC_COVERAGE "") # what fuzzers find their way by; not of tests
 if(TRAINC_FUZZ)
-  target_compile_options(trainc_flags INTERFACE -fsanitize=fuzzer-no-link)
+  set(TRAINC_COVERAGE -fsanitize=fuzzer-no-link)
 endif()
 
 # trainc_runtime_library(name SOURCES a.cpp ... LINK libs ...): one folder of runtime/, free of LLVM.
@@ -22,6 +23,7 @@ function(trainc_runtime_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC trainc_flags ${ARG_LINK} Threads::Threads)
+  target_compile_options(${name} PRIVATE ${TRAINC_COVERAGE})
 endfunction()
 
 add_custom_target(runtime_tests COMMENT "All unit tests of the runtime")
@@ -57,12 +59,14 @@ function(trainc_unit_test name)
   gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
 endfunction()
 
-# trainc_fuzzer(NAME SOURCES a.cpp LINK libs): the libFuzzer program NAME_fuzzer and a test that runs it for ten seconds from the
-# seeds in corpus/NAME; built when TRAINC_FUZZ is set.
+# trainc_fuzzer(NAME SOURCES a.cpp LINK libs PRECOMPILED target): the libFuzzer program NAME_fuzzer, with the target's precompiled header,
+# and a test that runs it for ten seconds from the seeds in corpus/NAME; built when TRAINC_FUZZ is set.
 function(trainc_fuzzer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LINK" ${ARGN})
   add_executable(${name}_fuzzer ${ARG_SOURCES})
   target_link_libraries(${name}_fuzzer PRIVATE trainc_flags ${ARG_LINK})
+  target_compile_options(${name}_fuzzer PRIVATE -fPIC -O0) # as the precompiled headers were
+  target_precompile_headers(${name}_fuzzer REUSE_FROM ${ARG_PRECOMPILED})
   target_link_options(${name}_fuzzer PRIVATE -fsanitize=fuzzer)
   add_dependencies(fuzzers ${name}_fuzzer)
   set(found ${CMAKE_CURRENT_BINARY_DIR}/found/${name})

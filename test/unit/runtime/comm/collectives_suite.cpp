@@ -8,13 +8,13 @@
 namespace trainc {
 namespace {
 
+using test::Floats;
+using test::kAllGather;
+using test::kAllReduce;
+using test::kReduceScatter;
 using test::Rank;
 using test::sameBits;
 using test::treeSums;
-using Floats = std::span<float>;
-
-constexpr Collective kAllReduce{.kind = CollectiveKind::kAllReduce},
-    kReduceScatter{.kind = CollectiveKind::kReduceScatter}, kAllGather{.kind = CollectiveKind::kAllGather};
 
 class CollectivesTest : public testing::TestWithParam<test::Job> {
 protected:
@@ -88,17 +88,14 @@ TEST_P(CollectivesTest, LargeTensors) {
   onRanks(uint64_t{100} << 20, [this, elements, numbers](Rank &rank) {
     const Floats source = rank.allocate(elements), sums = rank.allocate(elements),
                  part = rank.allocate(elements / n), gathered = rank.allocate(elements);
-    for (uint64_t i = 0; i < elements; ++i)
-      source[i] = static_cast<float>((rank.number() + 1) * (i % 10007));
+    test::fillWithMultiples(source, rank.number() + 1);
     rank.start(0, kAllReduce, source, sums);
     rank.start(1, kReduceScatter, source, part);
     rank.start(2, kAllGather, part, gathered);
     for (uint32_t slot = 0; slot < 3; ++slot)
       rank.wait(slot);
-    uint64_t wrong = 0;
-    for (uint64_t i = 0; i < elements; ++i)
-      wrong += sums[i] != static_cast<float>(numbers * (i % 10007)) || gathered[i] != sums[i] ||
-               source[i] != static_cast<float>((rank.number() + 1) * (i % 10007));
+    const uint64_t wrong = test::countOthers(sums, numbers) + test::countOthers(gathered, numbers) +
+                           test::countOthers(source, rank.number() + 1);
     EXPECT_EQ(wrong, 0U) << "elements on rank " << rank.number();
   });
 }

@@ -7,10 +7,10 @@
 namespace trainc {
 namespace {
 
+using test::Floats;
+using test::kReplica;
+using test::kShard;
 using test::Rank;
-using Floats = std::span<float>;
-
-constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
 
 class GroupsTest : public testing::TestWithParam<test::Job> {
 protected:

@@ -8,10 +8,10 @@
 namespace trainc {
 namespace {
 
+using test::kReplica;
+using test::kShard;
 using test::Ranks;
 using testing::HasSubstr;
-
-constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
 
 LocalOptions options(uint32_t shardRanks, double timeoutSeconds = test::kNever) {
   return {.timeoutSeconds = timeoutSeconds, .shardRanks = shardRanks};

@@ -21,9 +21,10 @@ LocalGroup makeGroup(uint32_t ranks, double timeoutSeconds) {
 }
 
 /// One rank, with values in its memory.
-class Rank {
+class RankWithValues {
 public:
-  Rank(const LocalGroup &group, uint32_t rank) : communicator_(std::move(*group.communicator(rank))) {
+  RankWithValues(const LocalGroup &group, uint32_t rank)
+      : communicator_(std::move(*group.communicator(rank))) {
     values_ = reinterpret_cast<float *>(*communicator_->allocate("values", kElements * sizeof(float)));
     for (uint64_t i = 0; i < kElements; ++i)
       values_[i] = test::value(rank, i);
@@ -76,12 +77,12 @@ TEST(CommProcesses, AProcessThatIsKilledEndsTheOthers) {
   std::vector<pid_t> survivors;
   for (const uint32_t number : {0U, 2U})
     survivors.push_back(fork([&] {
-      Rank rank(group, number);
+      RankWithValues rank(group, number);
       return rank.allReduce().ok() &&
              isFailure(rank.allReduce(), number, "rank 1 failed: killed by signal 9");
     }));
   const pid_t victim = fork([&] {
-    Rank rank(group, 1);
+    RankWithValues rank(group, 1);
     return rank.allReduce().ok() && raise(SIGKILL) == 0;
   });
   const int status = statusOf(victim);
@@ -96,11 +97,11 @@ TEST(CommProcesses, AProcessThatIsKilledEndsTheOthers) {
 TEST(CommProcesses, AProcessThatIsStoppedIsNamed) {
   const LocalGroup group = makeGroup(2, 0.5);
   const pid_t stopped = fork([&] {
-    Rank rank(group, 1);
+    RankWithValues rank(group, 1);
     return raise(SIGSTOP) == 0;
   });
   const pid_t survivor = fork([&] {
-    return isFailure(Rank(group, 0).allReduce(), 0,
+    return isFailure(RankWithValues(group, 0).allReduce(), 0,
                      "rank 1 failed: it did not arrive within 0.5 s: it has died, hangs or is stopped");
   });
   expectSuccess(survivor);

@@ -7,11 +7,14 @@
 namespace trainc {
 namespace {
 
+using test::Floats;
+using test::kAllGather;
+using test::kAllReduce;
+using test::kReduceScatter;
 using test::rangeOf;
 using test::Rank;
 using test::sameBits;
 using test::treeSums;
-using Floats = std::span<float>;
 using Sizes = std::vector<uint64_t>;
 
 /// Below, at and above cache lines, and none at all.
@@ -43,9 +46,6 @@ void run(Rank &rank, Collective collective, std::span<const CollectiveRange> ran
   collective.ranges = ranges;
   rank.run(collective);
 }
-
-constexpr Collective kAllReduce{.kind = CollectiveKind::kAllReduce},
-    kReduceScatter{.kind = CollectiveKind::kReduceScatter}, kAllGather{.kind = CollectiveKind::kAllGather};
 
 class RangesTest : public testing::TestWithParam<test::Job> {
 protected:
@@ -131,14 +131,13 @@ TEST_P(RangesTest, LargeAndSmallOnes) {
   onRanks(uint64_t{100} << 20, [&](Rank &rank) {
     const Tensors sources(rank, sizes, 1, false), sums(rank, sizes, 1, false);
     for (const Floats source : sources.all())
-      for (uint64_t i = 0; i < source.size(); ++i)
-        source[i] = static_cast<float>((rank.number() + 1) * (i % 10007));
+      test::fillWithMultiples(source, rank.number() + 1);
     run(rank, kAllReduce, rangesOf(sources, sums));
     uint64_t wrong = 0;
-    for (size_t r = 0; r < sizes.size(); ++r)
-      for (uint64_t i = 0; i < sizes[r]; ++i)
-        wrong += sums.all()[r][i] != static_cast<float>(numbers * (i % 10007)) ||
-                 sources.all()[r][i] != static_cast<float>((rank.number() + 1) * (i % 10007));
+    for (const Floats sum : sums.all())
+      wrong += test::countOthers(sum, numbers);
+    for (const Floats source : sources.all())
+      wrong += test::countOthers(source, rank.number() + 1);
     EXPECT_EQ(wrong, 0U) << "elements on rank " << rank.number();
   });
 }

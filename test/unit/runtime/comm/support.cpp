@@ -7,6 +7,24 @@
 
 namespace trainc::test {
 
+static float multiple(uint64_t i, uint64_t factor) { return static_cast<float>(factor * (i % 10007)); }
+
+// Elements are reached by address: tests are compiled without optimisation, where a span's operator is a
+// call.
+void fillWithMultiples(Floats floats, uint64_t factor) {
+  float *data = floats.data();
+  for (uint64_t i = 0, size = floats.size(); i < size; ++i)
+    data[i] = multiple(i, factor);
+}
+
+uint64_t countOthers(std::span<const float> floats, uint64_t factor) {
+  const float *data = floats.data();
+  uint64_t others = 0;
+  for (uint64_t i = 0, size = floats.size(); i < size; ++i)
+    others += data[i] != multiple(i, factor);
+  return others;
+}
+
 namespace {
 
 /// The sum over ranks [first, first + width), those that exist; `width` is a power of two.

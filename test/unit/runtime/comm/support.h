@@ -19,6 +19,12 @@ inline constexpr double kNever = 60;
 /// Seconds far above what ends a wait, far below kNever.
 inline constexpr double kSoon = 10;
 
+using Floats = std::span<float>;
+
+inline constexpr Collective kAllReduce{.kind = CollectiveKind::kAllReduce},
+    kReduceScatter{.kind = CollectiveKind::kReduceScatter}, kAllGather{.kind = CollectiveKind::kAllGather};
+inline constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
+
 /// The i-th value of a rank: of either sign and any size between 2^-12 and 2^12, so that sums depend on the
 /// order of adding.
 float value(uint32_t rank, uint64_t i);
@@ -28,6 +34,12 @@ float treeSum(uint32_t ranks, uint64_t i);
 
 /// The first such sums.
 std::vector<float> treeSums(uint32_t ranks, uint64_t elements);
+
+/// The i-th element becomes factor (i % 10007): sums of such numbers over ranks are exact.
+/// value().
+void fillWithMultiples(Floats floats, uint64_t factor);
+/// How many elements are others.
+uint64_t countOthers(std::span<const float> floats, uint64_t factor);
 
 /// Whether the floats have the same bits.
 inline bool sameBits(std::span<const float> a, std::span<const float> b) {

@@ -5,27 +5,27 @@
 namespace trainc {
 namespace {
 
-using Floats = std::vector<float>;
+using Values = std::vector<float>;
 
-std::vector<Floats> values(uint32_t ranks, uint64_t elements) {
-  std::vector<Floats> all(ranks, Floats(elements));
+std::vector<Values> values(uint32_t ranks, uint64_t elements) {
+  std::vector<Values> all(ranks, Values(elements));
   for (uint32_t rank = 0; rank < ranks; ++rank)
     for (uint64_t i = 0; i < elements; ++i)
       all[rank][i] = test::value(rank, i);
   return all;
 }
 
-Floats sum(std::span<const Floats> inputs) {
+Values sum(std::span<const Values> inputs) {
   std::vector<const float *> pointers;
-  for (const Floats &input : inputs)
+  for (const Values &input : inputs)
     pointers.push_back(input.data());
-  Floats out(inputs[0].size());
+  Values out(inputs[0].size());
   TreeSum(static_cast<uint32_t>(inputs.size())).sum(pointers, out.data(), out.size());
   return out;
 }
 
-Floats expected(uint32_t ranks, uint64_t elements) {
-  Floats out(elements);
+Values expected(uint32_t ranks, uint64_t elements) {
+  Values out(elements);
   for (uint64_t i = 0; i < elements; ++i)
     out[i] = test::treeSum(ranks, i);
   return out;
@@ -40,7 +40,7 @@ TEST(TreeSum, IsTheTree) {
 
 TEST(TreeSum, IsNotTheSumInOrder) {
   const auto inputs = values(4, 5000);
-  Floats inOrder = inputs[0];
+  Values inOrder = inputs[0];
   for (uint32_t rank = 1; rank < 4; ++rank)
     for (size_t i = 0; i < inOrder.size(); ++i)
       inOrder[i] += inputs[rank][i];
@@ -52,7 +52,7 @@ TEST(TreeSum, WritesOverAnyInput) {
     for (uint32_t target = 0; target < ranks; ++target) {
       auto inputs = values(ranks, 3000);
       std::vector<const float *> pointers;
-      for (const Floats &input : inputs)
+      for (const Values &input : inputs)
         pointers.push_back(input.data());
       TreeSum(ranks).sum(pointers, inputs[target].data(), 3000);
       EXPECT_TRUE(test::sameBits(inputs[target], expected(ranks, 3000))) << target << " of " << ranks;
@@ -63,7 +63,7 @@ TEST(TreeSum, AlignedGroupsGiveTheFlatSum) {
   for (uint32_t ranks = 1; ranks <= 16; ++ranks)
     for (const size_t group : {2, 4, 8}) {
       const auto all = values(ranks, 2000);
-      std::vector<Floats> sums;
+      std::vector<Values> sums;
       for (size_t first = 0; first < ranks; first += group)
         sums.push_back(sum(std::span(all).subspan(first, std::min<size_t>(group, ranks - first))));
       EXPECT_TRUE(test::sameBits(sum(sums), sum(all))) << ranks << " in groups of " << group;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "test/unit/runtime/read_file.h"
 
 #include <cstdint>
 #include <cstring>
@@ -39,11 +40,6 @@ public:
 private:
   std::filesystem::path path_;
 };
-
-inline std::string readFile(const std::filesystem::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 /// The bytes of `values` in memory.
 template <typename T> std::string bytesOf(const std::vector<T> &values) {

@@ -3,13 +3,13 @@
 
 #include "runtime/state/durable_file.h"
 #include "runtime/state/safetensors_layout.h"
+#include "test/unit/runtime/read_file.h"
 
 #include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
-#include <iterator>
 #include <sys/resource.h>
 
 namespace trainc {
@@ -89,11 +89,6 @@ private:
   rlimit before_{};
   void (*handler_)(int);
 };
-
-inline std::string readFile(const std::filesystem::path &path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 inline void writeFile(const std::filesystem::path &path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
