@@ -52,9 +52,10 @@ class RanksTest(harness.EndToEndTest):
     def train(self, plan, *args, **kwargs):
         return self.run_program(*self.command(plan, *args), **kwargs)
 
-    def wait_for_a_step(self):
+    def wait_for_a_step(self, written=0):
+        """Until there are more metrics than so many bytes."""
         deadline = time.monotonic() + 30
-        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size == 0:
+        while not Path("running.jsonl").exists() or Path("running.jsonl").stat().st_size <= written:
             self.assertLess(time.monotonic(), deadline, "the run does not begin")
             time.sleep(0.01)
 
@@ -74,20 +75,47 @@ class RanksTest(harness.EndToEndTest):
         self.assertEqual(processes_left(), [], err)
         return err
 
+    def assert_survivors_say(self, err, ranks, reason):
+        """Each with the rank, the step, the instruction and its op, or that it was between steps; how many were in a step."""
+        in_step = r"step \d+: entry \w+, instruction \d+ \(wte: dist\.collective at test\.mlir:9\)"
+        between = r"between steps, before step \d+"
+        said = []
+        for rank in ranks:
+            begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
+            line = re.compile(rf"^{begin}(?:({in_step})|{between}): rank {rank}: [^\n]*{reason}", re.MULTILINE)
+            self.assertRegex(err, line)
+            said.append(line.search(err)[1])
+        return sum(map(bool, said))
+
+    def checkpoints(self):
+        return sorted(path.name for path in Path("ck").iterdir())
+
+    def fill_disk(self, process, rank):
+        """Lets a process that is a rank write no more, once `process` has written a checkpoint; those there are."""
+        while not any(name.startswith("step") for name in self.checkpoints()):
+            self.assertIsNone(process.poll())
+            time.sleep(0.01)
+        resource.prlimit(rank, resource.RLIMIT_FSIZE, (100, 100))
+        return {name for name in self.checkpoints() if name.startswith("step")}
+
+    def assert_checkpoint_not_written(self, err, victim, task, done):
+        """All of 3 ranks say so and why, and what was `done` before is there."""
+        for rank in range(3):
+            begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
+            reason = r"ck/\S+: cannot write: File too large" if rank == victim else rf"rank {rank}: rank {victim} could not {task}"
+            self.assertRegex(err, rf"(?m)^{begin}the checkpoint of step \d+ was not written \(earlier ones are intact\): {reason}")
+        left = self.checkpoints()
+        self.assertTrue(done <= set(left) and all(name.startswith("step") for name in left), left)
+
+    def assert_resumes(self, plan):
+        step = int(self.checkpoints()[-1].removeprefix("step-"))
+        self.train(plan, "--checkpoint-dir", "ck", "--resume", "--steps", step + 1)
+
     def losses(self, path):
         return [line["loss"] for line in harness.metrics(path)]
 
 
 class Failures(RanksTest):
-    def assert_survivors_say(self, err, ranks, reason):
-        """Each with the rank, the step, the instruction and its op, or that it was between steps; whether all were in a step."""
-        in_step = r"step \d+: entry \w+, instruction \d+ \(wte: dist\.collective at test\.mlir:9\)"
-        between = r"between steps, before step \d+"
-        for rank in ranks:
-            begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
-            self.assertRegex(err, rf"(?m)^{begin}({in_step}|{between}): rank {rank}: [^\n]*{reason}")
-        return len(re.findall(in_step, err)) == len(ranks)
-
     def test_a_rank_that_is_killed(self):
         in_step = 0
         for victim in range(3):
@@ -97,8 +125,8 @@ class Failures(RanksTest):
                 os.kill(ranks[victim], signal.SIGKILL)
                 err = self.end(process, 128 + signal.SIGKILL)
                 self.assertIn(f"error: rank {victim} was killed by signal 9 (Killed)", err)
-                in_step += self.assert_survivors_say(err, {0, 1, 2} - {victim},
-                                                     rf"rank {victim} failed: it was killed by signal 9 \(Killed\)")
+                said = self.assert_survivors_say(err, {0, 1, 2} - {victim}, rf"rank {victim} failed: it was killed by signal 9 \(Killed\)")
+                in_step += said == 2
         self.assertGreater(in_step, 0, "hardly any time passes between steps")
 
     def test_a_rank_that_is_stopped(self):
@@ -156,9 +184,6 @@ class Failures(RanksTest):
             self.assertLess(time.monotonic(), deadline, "ranks outlive their parent")
             time.sleep(0.01)
 
-    def checkpoints(self):
-        return sorted(path.name for path in Path("ck").iterdir())
-
     def test_a_full_disk_on_one_rank(self):
         plan = self.plan(3, 3)
         for victim, task in [(1, "write its share"), (0, "prepare the checkpoint")]:
@@ -166,20 +191,9 @@ class Failures(RanksTest):
                 shutil.rmtree("ck", ignore_errors=True)
                 Path("running.jsonl").unlink(missing_ok=True)
                 process, ranks = self.start(plan, "--checkpoint-dir", "ck", "--checkpoint-every", "100")
-                while not any(name.startswith("step") for name in self.checkpoints()):
-                    self.assertIsNone(process.poll())
-                    time.sleep(0.01)
-                resource.prlimit(ranks[victim], resource.RLIMIT_FSIZE, (100, 100))
-                done = {name for name in self.checkpoints() if name.startswith("step")}
-                err = self.end(process, 1)
-                for rank in range(3):
-                    begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
-                    reason = r"ck/\S+: cannot write: File too large" if rank == victim else rf"rank {rank}: rank {victim} could not {task}"
-                    self.assertRegex(err, rf"(?m)^{begin}the checkpoint of step \d+ was not written \(earlier ones are intact\): {reason}")
-                left = self.checkpoints()
-                self.assertTrue(done <= set(left) and all(name.startswith("step") for name in left), left)
-                step = int(left[-1].removeprefix("step-"))
-                self.train(plan, "--checkpoint-dir", "ck", "--resume", "--steps", step + 1)
+                done = self.fill_disk(process, ranks[victim])
+                self.assert_checkpoint_not_written(self.end(process, 1), victim, task, done)
+                self.assert_resumes(plan)
 
     def test_an_error_that_all_ranks_find_is_said_once(self):
         _, err = self.run_program(TRAINRUN, self.plan(3, 3), "--nproc-per-node=3", "--data", "none.bin", "--steps", 3, code=2)

@@ -1,0 +1,144 @@
+"""Ranks that a launcher started and that die, stop, have no disk or get a signal: how the others end, and what they say."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import harness
+from harness import TRAINRUN
+from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI, LaunchersTest
+from ranks_test import FOREVER, processes_left
+
+TIMED_OUT = "it did not arrive within {} s: it has died, hangs or is stopped"
+STOPPED = "stopped by (SIGTERM|a signal to another rank) after step"
+RUNNING = ["--steps", FOREVER, "--metrics", "running.jsonl"]
+
+
+class LauncherFailuresTest(LaunchersTest):
+    def assert_say_where(self, fail_and_hear, victim, seconds):
+        """What is heard of the others, after a rank has failed for so long: where in a step, of one at least, as few fail between steps."""
+        for _ in range(3):
+            Path("running.jsonl").unlink(missing_ok=True)
+            reason = f"rank {victim} failed: {TIMED_OUT.format(seconds)}"
+            if self.assert_survivors_say(fail_and_hear(), {0, 1, 2} - {victim}, reason):
+                return
+        self.fail("hardly any time passes between steps")
+
+
+class Torchrun(LauncherFailuresTest):
+    """By its variables: it would end the others, too, but later, and gives them 30 s."""
+
+    def at_work(self, plan, *args):
+        processes = self.start_as_torchrun([plan] * 3, *RUNNING, *args)
+        self.wait_for_a_step()
+        return processes
+
+    def end_all(self, processes, code):
+        """Standard error of processes that must end within 10 s."""
+        deadline = time.monotonic() + 10
+        err = "".join(process.communicate(timeout=deadline - time.monotonic())[1].decode() for process in processes)
+        self.assertEqual([process.returncode for process in processes], [code] * len(processes), err)
+        return err
+
+    def lose(self, victim, number, *args):
+        """Standard error of the others."""
+        processes = self.at_work(self.plan(3, 3, "linger"), *args)
+        lost = processes.pop(victim)
+        lost.send_signal(number)
+        err = self.end_all(processes, 1)
+        lost.kill()
+        lost.communicate()
+        return err
+
+    def test_a_rank_that_is_killed(self):
+        self.assert_say_where(lambda: self.lose(1, signal.SIGKILL), 1, 5)
+
+    def test_a_rank_that_is_stopped_for_as_long_as_asked(self):
+        self.assert_say_where(lambda: self.lose(2, signal.SIGSTOP, "--comm-timeout", 2), 2, 2)
+
+    def test_a_full_disk_on_one_rank(self):
+        plan = self.plan(3, 3)
+        processes = self.at_work(plan, "--checkpoint-dir", "ck", "--checkpoint-every", "100")
+        done = self.fill_disk(processes[0], processes[1].pid)
+        self.assert_checkpoint_not_written(self.end_all(processes, 1), 1, "write its share", done)
+        self.assert_resumes(plan)
+
+    def test_a_signal_to_one_rank(self):
+        plan = self.plan(3, 3)
+        processes = self.at_work(plan, "--checkpoint-dir", "ck")
+        processes[1].send_signal(signal.SIGTERM)
+        self.assertRegex(self.end_all(processes, 0), STOPPED)
+        self.assertEqual(len(self.checkpoints()), 1)
+        self.assert_resumes(plan)
+
+
+@NEEDS_MPI
+class Mpirun(LauncherFailuresTest):
+    def setUp(self):
+        super().setUp()
+        self.jobs = []
+
+    def tearDown(self):
+        super().tearDown()
+        self.assertEqual([name for job in self.jobs for name in self.segments_of(job)], [])
+
+    def segments_of(self, job):
+        """Open MPI's, whose names end with the job and the rank."""
+        return [name for name in os.listdir("/dev/shm") if name.startswith("vader_segment") and f".{job:x}." in name]
+
+    def at_work(self, plan, *args, options=(), ranks=3):
+        """mpirun, and its ranks' processes."""
+        process = subprocess.Popen([MPIRUN, *options, "-n", str(ranks), TRAINRUN, plan, "--data", self.tokens, *RUNNING, *map(str, args)],
+                                   env=dict(os.environ, **MPI_SURROUNDINGS), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        self.wait_for_a_step()
+        pids = {}
+        for pid in map(int, processes_left()):
+            variables = dict(entry.split("=", 1) for entry in Path(f"/proc/{pid}/environ").read_text().split("\0") if "=" in entry)
+            if "OMPI_COMM_WORLD_RANK" in variables:
+                pids[int(variables["OMPI_COMM_WORLD_RANK"])] = pid
+                job = int(variables["PMIX_NAMESPACE"])
+        self.assertEqual(sorted(pids), list(range(ranks)))
+        self.assertTrue(self.segments_of(job), os.listdir("/dev/shm"))
+        self.jobs.append(job)
+        return process, pids
+
+    def lose(self, victim, number, code, *args, options=()):
+        process, ranks = self.at_work(self.plan(3, 3, "linger"), *args, options=options)
+        self.wait_for_a_step(Path("running.jsonl").stat().st_size)  # the next one has some 20 ms to go
+        os.kill(ranks[victim], number)
+        return self.end(process, code)
+
+    def test_a_rank_that_is_killed(self):
+        """mpirun says which, and kills the others, unless it is told to wait for what they say."""
+        err = self.lose(1, signal.SIGKILL, 128 + signal.SIGKILL)
+        self.assertRegex(err, r"process rank 1 with PID \d+ on node \S+ exited on signal 9 \(Killed\)")
+        patient = ["--mca", "odls_base_sigkill_timeout", "3"]
+        self.assert_say_where(lambda: self.lose(2, signal.SIGKILL, 128 + signal.SIGKILL, "--comm-timeout", 2, options=patient), 2, 2)
+
+    def test_a_rank_that_is_stopped(self):
+        self.assert_say_where(lambda: self.lose(2, signal.SIGSTOP, 1, "--comm-timeout", 2), 2, 2)
+
+    def test_a_full_disk_on_one_rank(self):
+        plan = self.plan(3, 3)
+        process, ranks = self.at_work(plan, "--checkpoint-dir", "ck", "--checkpoint-every", "100")
+        done = self.fill_disk(process, ranks[1])
+        self.assert_checkpoint_not_written(self.end(process, 1), 1, "write its share", done)
+        self.assert_resumes(plan)
+
+    def test_a_signal(self):
+        """To a rank, or to the launcher, which hands it on and calls the job failed."""
+        for to_launcher, code in [(False, 0), (True, 1)]:
+            with self.subTest(to_launcher=to_launcher):
+                Path("running.jsonl").unlink(missing_ok=True)
+                folder = f"ck-{code}"
+                process, ranks = self.at_work(self.plan(2), "--checkpoint-dir", folder, ranks=2)
+                os.kill(process.pid if to_launcher else ranks[1], signal.SIGTERM)
+                self.assertRegex(self.end(process, code), STOPPED)
+                self.assertEqual(len(os.listdir(folder)), 1)
+
+
+if __name__ == "__main__":
+    harness.main()
