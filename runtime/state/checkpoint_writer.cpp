@@ -125,11 +125,13 @@ void CheckpointWriter::meet() {
     return settle(completing ? endTask() : all.status());
   if (!all.ok())
     return own == kDone ? settleUnknown(all.status()) : settle(own == kFailed ? *task_ : all.status());
-  if (own == kFailed)
-    return settle(*task_);
-  if (const auto other = std::ranges::find(*all, kFailed); other != all->end())
-    return settle(blame(static_cast<uint32_t>(other - all->begin()),
-                        completing ? "complete the checkpoint" : "write its share"));
+  if (const auto odd = std::ranges::find(*all, kFailed); odd != all->end()) {
+    endWork();
+    (void)peers_.gather(own); // now nobody writes any more, and rank 0 may remove the files
+    return settle(own == kFailed ? *task_
+                                 : blame(static_cast<uint32_t>(odd - all->begin()),
+                                         completing ? "complete the checkpoint" : "write its share"));
+  }
   if (std::ranges::find(*all, kBusy) != all->end())
     return;
   if (completing)
