@@ -46,6 +46,21 @@ std::string socketName(const LocalPlace &place) {
   return fmt::format("trainc-{}-{:016x}", ::geteuid(), checksum(place.job));
 }
 
+/// Tells rank 0 that this rank has come, and hears what it says.
+Result<std::shared_ptr<SharedMemory>> greet(const Descriptor &socket, const LocalPlace &place, Grid grid,
+                                            uint64_t bytesPerRank, double deadline) {
+  const Hello hello{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
+  sendPacket(socket, std::as_bytes(std::span(&hello, 1)));
+  // Rank 0 gives up first, and says why.
+  const std::optional<Packet> packet = receivePacket(socket, kLongestText + 1, deadline + 1);
+  if (!packet)
+    return failed("rank {}: rank 0 ended before all ranks had come", place.rank);
+  if (packet->bytes != kWelcome)
+    return Status(packet->bytes.front() == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed,
+                  packet->bytes.substr(1));
+  return SharedMemory::attach(packet->descriptor.get(), grid, bytesPerRank);
+}
+
 /// Rank 0's side.
 class Host {
 public:
@@ -78,9 +93,7 @@ private:
     const std::optional<Descriptor> listener =
         listenLocally(socketName(place_), static_cast<int>(grid_.ranks));
     if (!listener)
-      return failed("rank 0 cannot wait for the other ranks: another job of this user on this host is called "
-                    "'{}', too (MASTER_PORT); give each job a number of its own",
-                    place_.job);
+      return askOther();
     for (uint32_t strangers = 0; guests_.size() + 1 < grid_.ranks;) {
       std::optional<Descriptor> guest = acceptLocally(*listener, deadline_);
       std::optional<Packet> packet;
@@ -89,13 +102,13 @@ private:
       if (!packet || packet->bytes.size() < sizeof(Hello))
         return refuse(
             failed("{} of {} ranks have come within {} s{}; start all of them on this host, with the "
-                   "same MASTER_PORT, or use --comm=mpi for several hosts",
+                   "same MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
                    guests_.size() + 1, grid_.ranks, place_.waitSeconds,
                    strangers > 0 ? fmt::format(", and {} of another job", strangers) : ""));
       Hello hello;
       std::memcpy(&hello, packet->bytes.data(), sizeof(Hello));
-      if (isStranger(hello)) {
-        tell(*guest, textOf(ofAnotherJob(hello.rank)), -1);
+      if (const Status stranger = checkJob(hello); !stranger.ok()) {
+        tell(*guest, textOf(stranger), -1);
         ++strangers;
         continue;
       }
@@ -104,17 +117,27 @@ private:
     return {};
   }
 
-  /// Whether a rank that another job has left comes to this one's meeting place.
-  bool isStranger(const Hello &hello) const {
-    const uint64_t launch = launchOf(place_);
-    return launch != 0 && hello.launch != 0 && hello.launch != launch;
+  /// Another process says that it is rank 0, and knows whether it is of this job.
+  Status askOther() const {
+    const std::optional<Descriptor> other = connectLocally(socketName(place_));
+    const Status answer = other ? greet(*other, place_, grid_, bytesPerRank_, deadline_).status() : Status();
+    return answer.ok() ? nameIsTaken() : answer;
   }
 
-  Status ofAnotherJob(uint32_t rank) const {
-    return invalidInput(
-        "rank {} is of another job than rank 0, which has '{}' for itself now ({}); give each job "
-        "a MASTER_PORT of its own",
-        rank, place_.job, place_.launch);
+  Status nameIsTaken() const {
+    return failed("rank 0 cannot wait for the other ranks: another job of this user on this host is called "
+                  "'{}', too (MASTER_PORT); give each job a number of its own",
+                  place_.job);
+  }
+
+  /// Whether a rank that comes to this job's meeting place is of this job, and not left by an older one.
+  Status checkJob(const Hello &hello) const {
+    const uint64_t launch = launchOf(place_);
+    if (launch != 0 && hello.launch != 0 && hello.launch != launch)
+      return invalidInput("rank {} is of another job than rank 0, which has '{}' for itself now ({}); give "
+                          "each job a MASTER_PORT of its own",
+                          hello.rank, place_.job, place_.launch);
+    return hello.rank == 0 && hello.fingerprint != place_.fingerprint ? nameIsTaken() : Status();
   }
 
   Status checkAll() {
@@ -189,18 +212,9 @@ Result<std::shared_ptr<SharedMemory>> visit(const LocalPlace &place, Grid grid, 
   const std::optional<Descriptor> socket = findHost(socketName(place), deadline);
   if (!socket)
     return failed("rank {}: rank 0 has not come within {} s; start all ranks on this host, with the same "
-                  "MASTER_PORT, or use --comm=mpi for several hosts",
+                  "MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
                   place.rank, place.waitSeconds);
-  const Hello hello{place.rank, grid.ranks, launchOf(place), place.fingerprint, bytesPerRank};
-  sendPacket(*socket, std::as_bytes(std::span(&hello, 1)));
-  // Rank 0 gives up first, and says why.
-  const std::optional<Packet> packet = receivePacket(*socket, kLongestText + 1, deadline + 1);
-  if (!packet)
-    return failed("rank {}: rank 0 ended before all ranks had come", place.rank);
-  if (packet->bytes != kWelcome)
-    return Status(packet->bytes.front() == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed,
-                  packet->bytes.substr(1));
-  return SharedMemory::attach(packet->descriptor.get(), grid, bytesPerRank);
+  return greet(*socket, place, grid, bytesPerRank, deadline);
 }
 
 } // namespace
