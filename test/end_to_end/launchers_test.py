@@ -57,10 +57,10 @@ class LaunchersTest(RanksTest):
         return self.ended([self.start_process(dict(job, SLURM_PROCID=str(rank), SLURM_LOCALID=str(rank % of_node)), plan, *args)
                            for rank in range(ranks)])
 
-    def as_mpirun(self, plan, *args, each, **kwargs):
+    def as_mpirun(self, plans, *args, each=(), **kwargs):
         """Like as_torchrun(); standard error of all."""
-        contexts = [[":"] * (rank > 0) + ["-n", "1", TRAINRUN, plan, "--data", self.tokens, *map(str, args), *map(str, own)]
-                    for rank, own in enumerate(each)]
+        contexts = [[":"] * (rank > 0) + ["-n", "1", TRAINRUN, plan, "--data", self.tokens, *map(str, (*args, *(each[rank] if each else ())))]
+                    for rank, plan in enumerate(plans)]
         return self.run_program(MPIRUN, *sum(contexts, []), env=dict(os.environ, **MPI_SURROUNDINGS), **kwargs)[1]
 
 
@@ -134,7 +134,7 @@ class Launchers(LaunchersTest):
     def test_mpirun(self):
         plan = self.plan(2, 2)
         self.train(plan, "--steps", 5, "--checkpoint-dir", "forked")
-        self.as_mpirun(plan, "--steps", 5, "--checkpoint-dir", "mpi", each=[[], []])
+        self.as_mpirun([plan] * 2, "--steps", 5, "--checkpoint-dir", "mpi")
         self.assert_same_folder("forked/step-00000005", "mpi/step-00000005")
 
     def test_errors_say_how_to_start(self):
@@ -183,9 +183,14 @@ class RanksThatDiffer(LaunchersTest):
 
     @NEEDS_MPI
     def test_options_over_mpi(self):
-        err = self.as_mpirun(self.plan(3), "--steps", 5, each=[["--seed=1"], ["--seed=2"], ["--seed=1"]], code=2)
+        err = self.as_mpirun([self.plan(3)] * 3, "--steps", 5, each=[["--seed=1"], ["--seed=2"], ["--seed=1"]], code=2)
         self.assertIn("--seed: expected the same on all ranks, found 1 on rank 0 and 2 on rank 1", err)
         self.assertNotIn("failed:", err)
+
+    @NEEDS_MPI
+    def test_plans_over_mpi(self):
+        err = self.as_mpirun([self.plan(3), self.plan(3, 3), self.plan(3)], "--steps", 5, code=2, timeout=10)
+        self.assertRegex(err, r"plan: expected the same on all ranks, found checksum \w+ on rank 0 and checksum \w+ on rank 1")
 
     def test_data(self):
         write_tokens("short.bin", 34)
