@@ -30,10 +30,11 @@ class LaunchersTest(RanksTest):
         self.addCleanup(process.kill)
         return process
 
-    def start_rank(self, rank, ranks, plan, *args, port=PORT, run=None, local_rank=None):
+    def start_rank(self, rank, ranks, plan, *args, run=None, local_rank=None, **changed):
         variables = dict(RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank if local_rank is None else local_rank),
-                         LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
+                         LOCAL_WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=PORT,
                          **({"TORCHELASTIC_RUN_ID": run} if run else {}))
+        variables = {name: value for name, value in {**variables, **changed}.items() if value is not None}
         return self.start_process(variables, plan, *args)
 
     def start_as_torchrun(self, plans, *args, each=(), **kwargs):
@@ -126,6 +127,38 @@ class Launchers(LaunchersTest):
                     self.assertEqual(code, 2 if rank == odd else 1, err)
                     self.assertRegex(err, "error: " + ("" if rank == odd else f"rank {odd} failed before it joined the others: ") + reason)
 
+    def test_variables_of_one_rank_that_are_wrong(self):
+        plan = self.plan(3)
+        for odd, changed, reason in [(2, {"RANK": "3"}, "RANK=3 and WORLD_SIZE=3 contradict each other"),
+                                     (0, {"LOCAL_RANK": "x"}, "the environment variable LOCAL_RANK is 'x'"),
+                                     (1, {"WORLD_SIZE": None}, "RANK=1 is set, but WORLD_SIZE is not")]:
+            with self.subTest(changed):
+                begin = time.monotonic()
+                ranks = self.ended([self.start_rank(rank, 3, plan, "--steps", 5, **(changed if rank == odd else {})) for rank in range(3)])
+                self.assertLess(time.monotonic() - begin, 10)
+                for rank, (err, code) in enumerate(ranks):
+                    self.assertEqual(code, 2 if rank == odd else 1, err)
+                    number = changed.get("RANK", odd)
+                    self.assertIn("error: " + ("" if rank == odd else f"rank {number} failed before it joined the others: "), err)
+                    self.assertIn(reason, err)
+
+    def test_two_processes_of_one_rank(self):
+        plan = self.plan(3)
+        for twin in [0, 1]:
+            for err, code in self.ended([self.start_rank(rank, 3, plan, "--steps", 5) for rank in [0, 1, twin]]):
+                self.assertEqual(code, 2, err)
+                self.assertIn(f"say that they are rank {twin}; give each a RANK of its own, from 0 to 2", err)
+
+    def test_two_launchers_that_differ(self):
+        """As where srun starts one torchrun on each node."""
+        plan = self.plan(2)
+        slurm = dict(SLURM_PROCID="0", SLURM_NTASKS="1", SLURM_LOCALID="0", SLURM_STEP_NUM_TASKS="1", SLURM_STEP_NUM_NODES="1")
+        ranks = self.ended([self.start_rank(rank, 2, plan, "--steps", 5, **slurm) for rank in range(2)])
+        self.assertEqual([code for _, code in ranks], [0, 0], ranks)
+        said = "RANK=0 and WORLD_SIZE=2 of torchrun count, and SLURM_PROCID=0 and SLURM_NTASKS=1 of srun are passed over"
+        self.assertIn(said, ranks[0][0])
+        self.assertEqual(ranks[1][0], "")
+
     def test_a_rank_that_is_wrong_and_alone_ends(self):
         environment = dict(os.environ, RANK="1", WORLD_SIZE="2", MASTER_PORT=PORT)
         self.fails([TRAINRUN, "none.plan", "--data", self.tokens], 2, "none.plan", env=environment, timeout=20)
@@ -146,6 +179,11 @@ class Launchers(LaunchersTest):
         environment = dict(os.environ, RANK="0", WORLD_SIZE="4", LOCAL_WORLD_SIZE="2", MASTER_PORT=PORT)
         self.fails([TRAINRUN, self.plan(4), "--comm=local", *data], 2, "ranks of several hosts need --comm=mpi", env=environment)
         self.fails([TRAINRUN, two, *data], 2, "the plan is for 2 ranks, but torchrun started 4", env=environment)
+        environment = dict(os.environ, RANK="0", WORLD_SIZE="2", MASTER_PORT="none")
+        self.fails([TRAINRUN, two, *data], 2, "MASTER_PORT is 'none'; expected a number from 1 to 65535", env=environment)
+        self.fails([TRAINRUN, two, *data], 2, "WORLD_SIZE=2 is set, but RANK is not", env=dict(os.environ, WORLD_SIZE="2"))
+        self.run_program(TRAINRUN, one, *data, env=dict(os.environ, WORLD_SIZE="2"))
+        self.run_program(TRAINRUN, two, "--nproc-per-node=2", *data, env=dict(os.environ, WORLD_SIZE="2"))
 
 
 class RanksThatDiffer(LaunchersTest):

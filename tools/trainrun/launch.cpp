@@ -98,18 +98,32 @@ struct Part {
   LaunchMode mode;
 };
 
-Result<std::optional<RankPlace>> findPlace() {
-  return placeFromEnvironment([](const char *name) { return std::getenv(name); });
+const char *variable(const char *name) { return std::getenv(name); }
+
+/// Where nothing says how the ranks are started, it may be for one variable.
+Result<LaunchMode> chooseMode(const PlanFile &file, const Options &options,
+                              const std::optional<RankPlace> &place) {
+  Result<LaunchMode> mode = chooseLaunch(file.plan().ranks(), options, place);
+  if (!mode.ok() && !place && !options.processes)
+    TRAINC_RETURN_IF_ERROR(checkTorchrunIsWhole(variable));
+  return mode;
 }
 
 Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(PlanFile file, PlanFile::open(options.plan));
-  TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, findPlace());
+  TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, placeFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
-    TRAINC_ASSIGN_OR_RETURN(mode, chooseLaunch(file.plan().ranks(), options, place));
+    TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
   }
   return Part{std::move(file), std::move(place), mode};
+}
+
+/// Before the ranks meet: where they do not, this may be why.
+void sayWhoseVariablesCount(const RankPlace &place, const Options &options) {
+  const Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
+  if (place.rank == 0 && !place.passedOver.empty())
+    Log(stderr, rank.logLevel(options)).info("{}", place.passedOver);
 }
 
 Result<int> runPart(const Part &part, const Options &options) {
@@ -119,6 +133,7 @@ Result<int> runPart(const Part &part, const Options &options) {
   case LaunchMode::kFork:
     return runForks(part.file, options);
   case LaunchMode::kJoin:
+    sayWhoseVariablesCount(*part.place, options);
     return runJoined(part.file, options, *part.place);
   case LaunchMode::kMpi:
     return runOverMpi(part.file, options, part.place);
@@ -143,10 +158,11 @@ int launch(const Options &options) {
 
 int refuseToLaunch(const Options &options, const Status &status) {
   const int code = say(status);
-  const Result<std::optional<RankPlace>> found = findPlace();
-  if (!found.ok() || !*found || options.device == "null")
+  const Result<std::optional<RankPlace>> read = placeFromEnvironment(variable);
+  const std::optional<RankPlace> found = read.ok() && *read ? *read : meetingPlace(variable);
+  if (!found || options.device == "null")
     return code;
-  const RankPlace &place = **found;
+  const RankPlace &place = *found;
   const Result<LaunchMode> mode = chooseLaunch(place.ranks, options, place);
   if (place.started && mode.ok() && *mode == LaunchMode::kJoin) {
     LocalPlace own = localPlace(place);

@@ -1,5 +1,7 @@
 #include "tools/trainrun/launch_mode.h"
 
+#include "tools/common/validators.h"
+
 namespace trainc {
 
 namespace {
@@ -31,9 +33,10 @@ Status checkPlace(uint32_t planRanks, const Options &options, const RankPlace &p
   if (place.ranks == planRanks)
     return {};
   return invalidInput("{}: the plan is for {} rank{}, but {} started {}: start {} instead, or compile with "
-                      "--ranks={}",
+                      "--ranks={}{}",
                       options.plan, planRanks, planRanks == 1 ? "" : "s", launcherName(place.launcher),
-                      place.ranks, planRanks, place.ranks);
+                      place.ranks, planRanks, place.ranks,
+                      place.passedOver.empty() ? "" : " (" + place.passedOver + ")");
 }
 
 /// How ranks that a launcher started meet.
@@ -50,6 +53,12 @@ Result<LaunchMode> meet(const Options &options, const RankPlace &place) {
         "the ranks that {} started have nothing to find each other by; set MASTER_PORT to one "
         "number for all of them, or use --comm=mpi",
         launcherName(place.launcher));
+  const auto port = parseNumber<uint32_t>(place.port);
+  if (place.launcher == Launcher::kTorchrun && (!port || *port < 1 || *port > 65535))
+    return invalidInput(
+        "the environment variable MASTER_PORT is '{}'; expected a number from 1 to 65535, the "
+        "same for all ranks and for no other job of this host",
+        place.port);
   return LaunchMode::kJoin;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tools/common/validators.h"
 
+#include <algorithm>
 #include <array>
 #include <fmt/ranges.h>
 #include <vector>
@@ -82,8 +83,23 @@ Status checkPlace(const Variables &names, const RankPlace &place) {
   return {};
 }
 
+/// By what the ranks of a job find each other.
+void readJob(const Environment &environment, const Variables &names, RankPlace &place) {
+  if (const char *job = names.job ? environment(names.job) : nullptr)
+    place.job = job;
+  place.launch = launchOf(environment);
+  if (names.launcher != Launcher::kTorchrun)
+    return;
+  place.port = place.job;
+  place.job = torchrunJob(environment, place.job);
+}
+
+bool areSet(const Environment &environment, const Variables &names) {
+  return environment(names.rank) && environment(names.ranks);
+}
+
 Result<std::optional<RankPlace>> read(const Environment &environment, const Variables &names) {
-  if (!environment(names.rank) || !environment(names.ranks))
+  if (!areSet(environment, names))
     return std::optional<RankPlace>();
   RankPlace place;
   place.launcher = names.launcher;
@@ -92,15 +108,32 @@ Result<std::optional<RankPlace>> read(const Environment &environment, const Vari
   TRAINC_ASSIGN_OR_RETURN(place.localRank, number(environment, names.localRank, place.rank));
   // Who does not say so has all ranks on one host; else they do not find each other, and say that.
   TRAINC_ASSIGN_OR_RETURN(place.localRanks, number(environment, names.localRanks, place.ranks));
-  if (const char *job = names.job ? environment(names.job) : nullptr)
-    place.job = job;
-  place.launch = launchOf(environment);
-  if (names.launcher == Launcher::kTorchrun)
-    place.job = torchrunJob(environment, place.job);
+  readJob(environment, names, place);
   if (names.launcher == Launcher::kSrun)
     TRAINC_RETURN_IF_ERROR(completeSlurm(environment, place));
   TRAINC_RETURN_IF_ERROR(checkPlace(names, place));
   return std::optional(std::move(place));
+}
+
+/// "RANK=0 and WORLD_SIZE=2 of torchrun".
+std::string describe(const Environment &environment, const Variables &names) {
+  return fmt::format("{}={} and {}={} of {}", names.rank, environment(names.rank), names.ranks,
+                     environment(names.ranks), launcherName(names.launcher));
+}
+
+/// What launchers say that come after the one in `followed`, where it is something else: usual where one
+/// starts the other, as srun torchrun, and else a left-over.
+std::string describePassedOver(const Environment &environment, const Variables &followed,
+                               const RankPlace &place) {
+  for (const Variables &names : kKnown) {
+    const Result<std::optional<RankPlace>> other = read(environment, names);
+    if (names.launcher <= followed.launcher || !other.ok() || !*other || !(*other)->started)
+      continue;
+    if ((*other)->rank != place.rank || (*other)->ranks != place.ranks)
+      return fmt::format("{} count, and {} are passed over", describe(environment, followed),
+                         describe(environment, names));
+  }
+  return {};
 }
 
 } // namespace
@@ -113,10 +146,40 @@ const char *launcherName(Launcher launcher) {
 Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment) {
   for (const Variables &names : kKnown) {
     TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, read(environment, names));
-    if (place)
-      return place;
+    if (!place)
+      continue;
+    place->passedOver = describePassedOver(environment, names, *place);
+    return place;
   }
   return std::optional<RankPlace>();
+}
+
+std::optional<RankPlace> meetingPlace(const Environment &environment) {
+  const auto *names =
+      std::ranges::find_if(kKnown, [&](const Variables &each) { return environment(each.rank) != nullptr; });
+  if (names == kKnown.end())
+    return std::nullopt;
+  const Result<uint32_t> rank = number(environment, names->rank, 0);
+  const Result<uint32_t> ranks = number(environment, names->ranks, 1);
+  if (!rank.ok())
+    return std::nullopt;
+  RankPlace place{.launcher = names->launcher, .rank = *rank, .job = {}};
+  // Only rank 0 has to know how many there are.
+  place.ranks = std::max(ranks.ok() ? *ranks : 1, *rank + 1);
+  place.localRanks = place.ranks;
+  readJob(environment, *names, place);
+  if (names->launcher == Launcher::kSrun)
+    place.job = slurmStep(environment, place.job);
+  return place;
+}
+
+Status checkTorchrunIsWhole(const Environment &environment) {
+  const char *rank = environment("RANK"), *ranks = environment("WORLD_SIZE");
+  if (!rank == !ranks)
+    return {};
+  return invalidInput("the environment variable {}={} is set, but {} is not: set both, as torchrun does, or "
+                      "neither",
+                      rank ? "RANK" : "WORLD_SIZE", rank ? rank : ranks, rank ? "WORLD_SIZE" : "RANK");
 }
 
 } // namespace trainc

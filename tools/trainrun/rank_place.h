@@ -25,6 +25,8 @@ struct RankPlace {
   /// What else the environment says of the job, the same for all its ranks: where jobs meet under one name,
   /// such as a port, it may tell them apart. Empty: nothing.
   std::string launch = {};
+  std::string port = {};       ///< torchrun's MASTER_PORT
+  std::string passedOver = {}; ///< what another launcher's variables say otherwise, for the user; or nothing
   /// Whether the ranks run already. Slurm says how many there may be to the script that starts them, too.
   bool started = true;
 };
@@ -37,5 +39,12 @@ using Environment = std::function<const char *(const char *name)>;
 /// them are set. Fails (kInvalidInput), naming the variable, where they are no numbers or contradict each
 /// other.
 Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment);
+
+/// Where a rank whose variables contradict each other can tell so to the others, who wait for it: nothing
+/// where it does not know its number. The other numbers are as far as they are known.
+std::optional<RankPlace> meetingPlace(const Environment &environment);
+
+/// Fails (kInvalidInput) where one of RANK and WORLD_SIZE is set and the other is not.
+Status checkTorchrunIsWhole(const Environment &environment);
 
 } // namespace trainc

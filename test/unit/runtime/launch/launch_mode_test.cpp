@@ -16,7 +16,7 @@ Options optionsOf(std::optional<unsigned> processes, std::string comm = "auto") 
 }
 
 RankPlace startedBy(Launcher launcher, uint32_t ranks, uint32_t localRanks) {
-  return {.launcher = launcher, .ranks = ranks, .localRanks = localRanks, .job = "1"};
+  return {.launcher = launcher, .ranks = ranks, .localRanks = localRanks, .job = "1", .port = "29500"};
 }
 
 LaunchMode modeOf(uint32_t ranks, const Options &options, const std::optional<RankPlace> &place = {}) {
@@ -72,6 +72,22 @@ TEST(LaunchMode, ErrorsSayWhatToDo) {
   RankPlace unnamed = startedBy(Launcher::kTorchrun, 2, 2);
   unnamed.job.clear();
   EXPECT_THAT(errorOf(2, optionsOf({}), unnamed), HasSubstr("set MASTER_PORT"));
+}
+
+TEST(LaunchMode, WhatAnotherLauncherSaysMayBeWhy) {
+  RankPlace place = startedBy(Launcher::kTorchrun, 1, 1);
+  place.passedOver = "RANK counts";
+  EXPECT_THAT(errorOf(4, optionsOf({}), place), HasSubstr("with --ranks=1 (RANK counts)"));
+}
+
+TEST(LaunchMode, TorchrunsPortIsChecked) {
+  RankPlace place = startedBy(Launcher::kTorchrun, 2, 2);
+  for (const char *port : {"", "none", "0", "65536", "29500 ", "-1"}) {
+    place.port = port;
+    EXPECT_THAT(errorOf(2, optionsOf({}), place),
+                HasSubstr(fmt::format("MASTER_PORT is '{}'; expected a number from 1 to 65535", port)));
+  }
+  EXPECT_EQ(modeOf(2, optionsOf({}, "mpi"), place), LaunchMode::kMpi);
 }
 
 } // namespace

@@ -9,11 +9,15 @@ namespace {
 using testing::HasSubstr;
 using Variables = std::map<std::string, std::string>;
 
-Result<std::optional<RankPlace>> read(const Variables &variables) {
-  return placeFromEnvironment([&](const char *name) {
+Environment environmentOf(const Variables &variables) {
+  return [&](const char *name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
-  });
+  };
+}
+
+Result<std::optional<RankPlace>> read(const Variables &variables) {
+  return placeFromEnvironment(environmentOf(variables));
 }
 
 RankPlace placeOf(const Variables &variables) {
@@ -46,6 +50,8 @@ TEST(RankPlace, Torchrun) {
   EXPECT_EQ(place.localRank, 1U);
   EXPECT_EQ(place.localRanks, 4U);
   EXPECT_EQ(place.job, "127.0.0.1:29500");
+  EXPECT_EQ(place.port, "29500");
+  EXPECT_EQ(place.passedOver, "");
 }
 
 TEST(RankPlace, TorchrunsPortWillDo) {
@@ -100,6 +106,46 @@ TEST(RankPlace, AScriptOfSlurmIsNoRank) {
   const RankPlace place = placeOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_NNODES", "1"}});
   EXPECT_FALSE(place.started);
   EXPECT_EQ(place.ranks, 4U);
+}
+
+TEST(RankPlace, OfTwoLaunchersTheFirstCounts) {
+  Variables variables = {{"RANK", "0"},         {"WORLD_SIZE", "2"},    {"SLURM_PROCID", "0"},
+                         {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}};
+  EXPECT_EQ(placeOf(variables).passedOver, "");
+  variables["WORLD_SIZE"] = "4";
+  EXPECT_EQ(placeOf(variables).launcher, Launcher::kTorchrun);
+  EXPECT_EQ(placeOf(variables).passedOver,
+            "RANK=0 and WORLD_SIZE=4 of torchrun count, and SLURM_PROCID=0 and "
+            "SLURM_NTASKS=2 of srun are passed over");
+  variables.erase("SLURM_STEP_NUM_TASKS"); // a script, which starts ranks itself
+  EXPECT_EQ(placeOf(variables).passedOver, "");
+}
+
+TEST(RankPlace, WhereARankWithoutAPlaceMeetsTheOthers) {
+  Variables variables = {{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "x"}, {"MASTER_PORT", "29500"}};
+  for (const char *ranks : {"4", "x", ""}) {
+    variables["WORLD_SIZE"] = ranks;
+    if (!*ranks)
+      variables.erase("WORLD_SIZE");
+    const std::optional<RankPlace> place = meetingPlace(environmentOf(variables));
+    ASSERT_TRUE(place);
+    EXPECT_EQ(place->rank, 4U);
+    EXPECT_GT(place->ranks, 4U);
+    EXPECT_EQ(place->ranks, place->localRanks);
+    EXPECT_EQ(place->job, "29500");
+  }
+  variables["RANK"] = "four";
+  EXPECT_FALSE(meetingPlace(environmentOf(variables)));
+  EXPECT_FALSE(meetingPlace(environmentOf({})));
+}
+
+TEST(RankPlace, OneVariableOfTwoIsMissed) {
+  const Variables rank = {{"RANK", "1"}}, ranks = {{"WORLD_SIZE", "2"}};
+  EXPECT_THAT(checkTorchrunIsWhole(environmentOf(rank)).message(),
+              HasSubstr("RANK=1 is set, but WORLD_SIZE is not"));
+  EXPECT_THAT(checkTorchrunIsWhole(environmentOf(ranks)).message(),
+              HasSubstr("WORLD_SIZE=2 is set, but RANK is not"));
+  EXPECT_TRUE(checkTorchrunIsWhole(environmentOf({})).ok());
 }
 
 TEST(RankPlace, ErrorsNameTheVariable) {
