@@ -14,13 +14,15 @@ constexpr double kLongestBeat = 0.5;
 /// Between two looks at the peers that are waited for.
 constexpr double kLookSeconds = 0.02;
 constexpr double kLingerSeconds = 0.5;
+constexpr const char *kDiedReason = "its process has died; see what the launcher says of it";
 
 } // namespace
 
 MpiPeers::MpiPeers(const MpiJob &job, double timeoutSeconds)
     : job_(job), timeout_(timeoutSeconds), beatSeconds_(std::min(kLongestBeat, timeoutSeconds / 8)),
-      peerProgress_(job.ranks()), peerWaits_(job.ranks()), beats_(job.ranks()), failures_(job.ranks()),
-      peers_(job.ranks(), timeoutSeconds), everyone_(1, kCircleTimeouts * timeoutSeconds) {
+      processes_(job), peerProgress_(job.ranks()), peerWaits_(job.ranks()), beats_(job.ranks()),
+      failures_(job.ranks()), peers_(job.ranks(), timeoutSeconds),
+      everyone_(1, kCircleTimeouts * timeoutSeconds) {
   listen();
 }
 
@@ -106,7 +108,9 @@ void MpiPeers::noteWait(const std::function<bool(uint32_t rank)> &isMissing) {
   for (uint32_t peer = 0; peer < job_.ranks() && !hasFailed(); ++peer) {
     if (peer == job_.rank() || !isMissing(peer))
       continue;
-    if (peers_.stalled(peer, peerProgress_[peer] + peerWaits_[peer], seconds))
+    if (processes_.hasEnded(peer))
+      fail(peer, kDiedReason);
+    else if (peers_.stalled(peer, peerProgress_[peer] + peerWaits_[peer], seconds))
       fail(peer, stalledReason(timeout_));
     else if (circle)
       fail(peer, kCircleReason);

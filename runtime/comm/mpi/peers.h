@@ -3,6 +3,7 @@
 
 #include "runtime/comm/mpi/failure_note.h"
 #include "runtime/comm/mpi/job.h"
+#include "runtime/comm/mpi/process_watch.h"
 #include "runtime/comm/stall_watch.h"
 
 #include <array>
@@ -19,7 +20,8 @@ namespace trainc {
 /// rest for the one that calls MPI, which has to call service() some times a second.
 class MpiPeers {
 public:
-  /// `timeoutSeconds`: how long a rank that is waited for may make no progress.
+  /// All ranks make theirs together. `timeoutSeconds`: how long a rank that is waited for may make no
+  /// progress.
   MpiPeers(const MpiJob &job, double timeoutSeconds);
 
   /// Ends what all ranks wait for. The first failure that a rank hears of counts for it. A long reason is
@@ -37,7 +39,8 @@ public:
   /// A wait for others begins.
   void beginWait();
   /// Tells peers that this rank lives but waits, and looks for one to blame that it takes so long, of those
-  /// that have something outstanding; that one is failed. Call it often.
+  /// that have something outstanding; that one is failed. Call it often, and after service(): who has told
+  /// why it ends is not to be blamed for its end.
   void noteWait(const std::function<bool(uint32_t rank)> &isMissing);
   /// After a failure: gives all peers a moment to hear of it, before this process ends and the launcher ends
   /// theirs.
@@ -64,6 +67,7 @@ private:
 
   const MpiJob &job_;
   double timeout_, beatSeconds_;
+  ProcessWatch processes_;
   FailureNote failure_;
   std::atomic<bool> ownFailure_{false}; ///< the failure is for this rank to spread
   bool told_ = false;                   ///< and it does

@@ -52,6 +52,8 @@ int run(std::string_view how) {
     (void)std::fprintf(stderr, "%s\n", opened.status().message().c_str());
     return 1;
   }
+  if (how == "kill")
+    (void)std::signal(SIGTERM, SIG_IGN); // of the launcher, which ends those that are left
   Communicator &communicator = **opened;
   std::byte *values = *communicator.allocate("values", kElements * sizeof(float));
   whole = inPlace(values, kElements);

@@ -23,7 +23,7 @@ EXPECTED = {
     "differ": CANNOT + "its plan differs: it started all-reduce of 500 f32 where rank 0 started all-reduce of 1000 f32",
     "end": CANNOT + "it has ended its run, without an error, while others go on",
     "leave": CANNOT + "it ended before its collectives",
-    "kill": "exited on signal 9",
+    "kill": CANNOT + "its process has died",
     "end-stop": "all work is done, but MPI has not ended within 1 s",
     "late-stop": NOT_STARTED,
     "late-hang": NOT_STARTED,

@@ -1,0 +1,28 @@
+// Which ranks' processes have ended, of those that this host can see.
+#pragma once
+
+#include "runtime/comm/mpi/job.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace trainc {
+
+/// The operating system knows at once that a process has died, where messages only stop coming, and before a
+/// launcher has ended the others. For the thread that calls MPI.
+class ProcessWatch {
+public:
+  /// All ranks make theirs together.
+  explicit ProcessWatch(const MpiJob &job);
+  ProcessWatch(const ProcessWatch &) = delete;
+  ProcessWatch &operator=(const ProcessWatch &) = delete;
+  ~ProcessWatch();
+
+  /// False, too, where this cannot be known: of another host's rank, or on a kernel that does not tell.
+  bool hasEnded(uint32_t rank) const;
+
+private:
+  std::vector<int> processes_; ///< a descriptor of each, or -1
+};
+
+} // namespace trainc
