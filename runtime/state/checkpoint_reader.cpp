@@ -43,9 +43,9 @@ Status Checkpoint::loadParameters(std::span<const StateTensor> parameters, unsig
 }
 
 Status Checkpoint::loadOptimizer(std::span<const StateTensor> states, unsigned threads) const {
-  if (std::error_code error; !std::filesystem::exists(path_ / kOptimizerFile, error))
+  if (std::error_code error; !std::filesystem::exists(path_ / kOptimizerFile, error) && !error)
     return invalidInput(
-        "{}: no such file, so no run can go on from this checkpoint; use an older one, or begin "
+        "{}: cannot open: no such file, so no run can go on from this checkpoint; use an older one, or begin "
         "a new run with its weights alone: --init={}",
         (path_ / kOptimizerFile).string(), path_.string());
   return load(kOptimizerFile, states, threads);
