@@ -13,7 +13,7 @@ if(TRAINC_SANITIZE)
     $<$<CXX_COMPILER_ID:Clang>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/unsanitized.txt>)
   target_link_options(trainc_flags INTERFACE -fsanitize=${TRAINC_SANITIZE})
 endif()
-set(TRAINC_COVERAGE "") # what fuzzers find their way by; not of tests
+set(TRAINC_COVERAGE "") # what fuzzers find their way by: of libraries, not of the runtime's tests
 if(TRAINC_FUZZ)
   set(TRAINC_COVERAGE -fsanitize=fuzzer-no-link)
 endif()

@@ -24,18 +24,20 @@ Value LaneContext::constantInt(OpBuilder &builder, Type element, int64_t value) 
   return constantOf(builder, *this, builder.getIntegerAttr(element, value));
 }
 
-bool isPlacement(Operation *op) {
-  auto executable = dyn_cast<ExecutableOpInterface>(op);
-  if (!executable)
-    return false;
-  const KernelClass kernelClass = executable.getKernelClass();
-  return kernelClass == KernelClass::Alias || kernelClass == KernelClass::Pack ||
-         kernelClass == KernelClass::Wait;
+static bool hasClass(Operation *op, KernelClass kernelClass) {
+  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
+  return executable && executable.getKernelClass() == kernelClass;
 }
 
-bool isPack(Operation *op) {
-  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
-  return executable && executable.getKernelClass() == KernelClass::Pack;
+bool isPlacement(Operation *op) { return hasClass(op, KernelClass::Alias) || isPack(op) || isWait(op); }
+
+bool isPack(Operation *op) { return hasClass(op, KernelClass::Pack); }
+
+bool isWait(Operation *op) { return hasClass(op, KernelClass::Wait); }
+
+bool isPartOfRank(Operation *op) {
+  return hasClass(op, KernelClass::Alias) &&
+         cast<ExecutableOpInterface>(op).getFlatOffset(0).elementsPerRank != 0;
 }
 
 bool isGather(Operation *op) {

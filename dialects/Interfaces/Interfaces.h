@@ -140,6 +140,10 @@ namespace trainc {
 bool isPlacement(mlir::Operation *op);
 /// Whether the op (or none) is of class Pack.
 bool isPack(mlir::Operation *op);
+/// Whether the op (or none) is of class Wait: the value of the collective that its operand is of.
+bool isWait(mlir::Operation *op);
+/// Whether the op's result is bytes of its operand that lie elsewhere on each rank.
+bool isPartOfRank(mlir::Operation *op);
 /// Whether the op (or none) begins to gather.
 bool isGather(mlir::Operation *op);
 

@@ -6,6 +6,9 @@
 
 namespace trainc {
 
+/// Starts of one kind and group that go together: those with one number as `message`, or one start alone.
+using Message = llvm::SmallVector<CollectiveOpInterface, 1>;
+
 /// The op that waits for the collective.
 mlir::Operation *waitOf(CollectiveOpInterface start);
 

@@ -24,17 +24,6 @@ public:
   }
 
 private:
-  /// Starts that go together.
-  using Message = SmallVector<CollectiveOpInterface, 1>;
-
-  /// The collective that `op` waits for, or null.
-  static CollectiveOpInterface waitedFor(Operation &op) {
-    auto executable = dyn_cast<ExecutableOpInterface>(op);
-    return executable && executable.getKernelClass() == KernelClass::Wait
-               ? op.getOperand(0).getDefiningOp<CollectiveOpInterface>()
-               : CollectiveOpInterface();
-  }
-
   static LogicalResult requireNoneInside(Operation &op) {
     for (Region &region : op.getRegions()) {
       const WalkResult starts = region.walk([](CollectiveOpInterface start) {
@@ -49,11 +38,10 @@ private:
   LogicalResult visit(Operation &op) {
     if (auto start = dyn_cast<CollectiveOpInterface>(op))
       return begin(start);
-    CollectiveOpInterface start = waitedFor(op);
-    if (start || (!isPlacement(&op) && !isa<train::GetOp>(op)))
+    if (isWait(&op) || (!isPlacement(&op) && !isa<train::GetOp>(op)))
       open_ = {};
-    if (start)
-      return wait(op, start);
+    if (isWait(&op))
+      return wait(op, cast<CollectiveOpInterface>(op.getOperand(0).getDefiningOp()));
     const WalkResult writes = op.walk([&](train::SetOp set) {
       return failed(requireUnread(set)) ? WalkResult::interrupt() : WalkResult::advance();
     });
@@ -76,7 +64,7 @@ private:
       }
     inFlight_.push_back({start});
     if (inFlight_.size() > kMaximumSlots)
-      return start->emitOpError() << "is the " << inFlight_.size() << "th in flight; expected at most "
+      return start->emitOpError() << "is number " << inFlight_.size() << " in flight; expected at most "
                                   << kMaximumSlots;
     return success();
   }
@@ -92,7 +80,7 @@ private:
     }
     message.push_back(start);
     if (message.size() > kMaximumRanges)
-      return start->emitOpError() << "is the " << message.size() << "th of its message; expected at most "
+      return start->emitOpError() << "is number " << message.size() << " of its message; expected at most "
                                   << kMaximumRanges;
     return success();
   }

@@ -81,7 +81,7 @@ void Assignment::assignOp(Operation &op) {
     return; // filled where it is used
   auto executable = cast<ExecutableOpInterface>(op);
   if (isAlias(&op))
-    return bind(op.getResult(0), viewInside(views_.lookup(op.getOperand(0)), executable));
+    return assignAlias(executable);
   if (isPack(&op))
     return assignPack(executable);
   if (isCollective(&op))

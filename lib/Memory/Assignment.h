@@ -36,6 +36,8 @@ private:
   void assignSet(train::SetOp set);
   void assignExecutable(ExecutableOpInterface op);
   void makeZeros(ExecutableOpInterface op);
+  void assignAlias(ExecutableOpInterface op);
+  bool outlivesWhole(ExecutableOpInterface part) const;
   void assignPack(ExecutableOpInterface pack);
   void assignCollective(ExecutableOpInterface start);
   void assignResult(ExecutableOpInterface op, mlir::OpResult result, llvm::SmallBitVector &overwritten);

@@ -71,6 +71,25 @@ View Assignment::packedView(OpOperand &member, OpResult made, View within) {
   return moved(views_.lookup(flat), place);
 }
 
+void Assignment::assignAlias(ExecutableOpInterface op) {
+  Value value = op->getResult(0);
+  const View inside = viewInside(views_.lookup(op->getOperand(0)), op);
+  if (!outlivesWhole(op))
+    return bind(value, inside);
+  const View copy = newScratch(value);
+  bind(value, copy);
+  after_[op].push_back({inside, copy, bytesOf(value)});
+}
+
+/// Whether a rank's part of what a collective has brought is all that is needed of it, and for long: a copy
+/// of the part gives the whole's memory back.
+bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
+  Value whole = part->getOperand(0);
+  return isPartOfRank(part) && isWait(whole.getDefiningOp()) && whole.hasOneUse() &&
+         !storages_[views_.lookup(whole).storage].persistent &&
+         timeline_.lastUse(part->getResult(0)) > timeline_.begin(part) + 1;
+}
+
 /// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
 /// on (the defining op itself may read one that it can compute in place), and nothing else is stored there in
 /// between.

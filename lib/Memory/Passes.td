@@ -8,7 +8,8 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
   let description = [{
     Values of an entry become buffers: a state's own buffer where a value is read from it or written to it in place, the
     operand's buffer where an op may overwrite a dead operand, else a range of the scratch arena, placed so that values
-    that are alive together do not overlap. Kernels must have been generated (`generate-kernels`).
+    that are alive together do not overlap. Kernels must have been generated (`generate-kernels`), and what `verify-scheduled` proves is proven
+    anew first. Copies are made where a value could not be made in place, and of a rank's part of a sum that only it outlives.
 
     Before:
     ```mlir

@@ -11,7 +11,6 @@ static bool hasClass(Operation *op, KernelClass kernelClass) {
 
 bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias) || isWait(op); }
 bool isCollective(Operation *op) { return hasClass(op, KernelClass::Collective); }
-bool isWait(Operation *op) { return hasClass(op, KernelClass::Wait); }
 bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
 
 Timeline::Timeline(train::EntryOp entry) { number(entry.getBody().front()); }

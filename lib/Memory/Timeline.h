@@ -33,8 +33,6 @@ private:
 bool isAlias(mlir::Operation *op);
 /// True for ops that begin a collective.
 bool isCollective(mlir::Operation *op);
-/// True for ops that wait for one.
-bool isWait(mlir::Operation *op);
 /// True for counted loops.
 bool isLoop(mlir::Operation *op);
 

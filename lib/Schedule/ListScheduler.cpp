@@ -172,10 +172,11 @@ void ListScheduler::start(Item &item, Operation *op) {
 //===-- Waits
 //---------------------------------------------------------------------------------------------===//
 
-/// Moves what names places in the op's value to behind it.
+/// Moves what names places in the op's value to behind it, where it stands before, or is all that a rank
+/// needs of it.
 static void movePlacements(Operation *op) {
   for (Operation *user : op->getResult(0).getUsers())
-    if (isPlacement(user) && user->isBeforeInBlock(op)) {
+    if (isPartOfRank(user) || (isPlacement(user) && user->isBeforeInBlock(op))) {
       user->moveAfter(op);
       movePlacements(user);
     }

@@ -5,9 +5,6 @@
 
 namespace trainc {
 
-/// Starts of one kind and group with one number, or one start alone; in the order of the block.
-using Message = llvm::SmallVector<CollectiveOpInterface, 1>;
-
 /// The block's messages, in the order of their first starts.
 llvm::SmallVector<Message> messagesOf(mlir::Block &block);
 

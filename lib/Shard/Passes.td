@@ -36,10 +36,11 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
 
     From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered (but those that stage 1 adds to
     gradients in each micro-batch, which every rank keeps whole until the update), and what is computed from them is computed of a rank's part alone: the optimizer's states shrink to a part, with `zero_stage 2` those of gradients as
-    well (FSDP's SHARD_GRAD_OP), and updated parameters are gathered. In groups of ranks (`hybrid_shard`) a sum is reduce-scattered inside
-    each and all-reduced across them; or, where groups are no power of two and so no subtrees of the sum over all ranks, all-reduced
-    over all, of which a rank takes its part. So is what needs a whole value, such as the norm's sum over chunks: its order
+    well (FSDP's SHARD_GRAD_OP), and updated parameters are gathered. So is what needs a whole value, such as the norm's sum over chunks: its order
     is one for all numbers of ranks.
+
+    In groups of ranks (`hybrid_shard`) a sum is reduce-scattered inside each and all-reduced across them; or, where groups are no power of two
+    and so no subtrees of the sum over all ranks, all-reduced over all, of which a rank takes its part.
 
     ```mlir
     %g = nn.matmul %y transposed, %x : tensor<8x4xf32>, tensor<8x2xf32>

@@ -36,7 +36,8 @@ public:
   /// Whether start() was called without a wait() since.
   bool pending() const { return stage_ != Stage::kNone; }
   /// Where there are several ranks: has rank 0 complete the checkpoint once all have written, finds out
-  /// whether one could not, and returns at once. Call it from time to time.
+  /// whether one could not, and returns at once, or in that case once all have ended their work. Call it from
+  /// time to time.
   void advance();
   /// Whether advance() or start() has found out how it ends, which wait() then tells at once.
   bool settled() const { return stage_ == Stage::kSettled; }

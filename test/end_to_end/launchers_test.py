@@ -131,6 +131,7 @@ class Launchers(LaunchersTest):
         plan = self.plan(3)
         for odd, changed, reason in [(2, {"RANK": "3"}, "RANK=3 and WORLD_SIZE=3 contradict each other"),
                                      (0, {"LOCAL_RANK": "x"}, "the environment variable LOCAL_RANK is 'x'"),
+                                     (0, {"WORLD_SIZE": None}, "RANK=0 is set, but WORLD_SIZE is not"),
                                      (1, {"WORLD_SIZE": None}, "RANK=1 is set, but WORLD_SIZE is not")]:
             with self.subTest(changed):
                 begin = time.monotonic()

@@ -159,7 +159,9 @@ int launch(const Options &options) {
 int refuseToLaunch(const Options &options, const Status &status) {
   const int code = say(status);
   const Result<std::optional<RankPlace>> read = placeFromEnvironment(variable);
-  const std::optional<RankPlace> found = read.ok() && *read ? *read : meetingPlace(variable);
+  const Result<PlanFile> file = PlanFile::open(options.plan);
+  const uint32_t planRanks = file.ok() ? file->plan().ranks() : 1;
+  const std::optional<RankPlace> found = read.ok() && *read ? *read : meetingPlace(variable, planRanks);
   if (!found || options.device == "null")
     return code;
   const RankPlace &place = *found;

@@ -53,8 +53,8 @@ Result<LaunchMode> meet(const Options &options, const RankPlace &place) {
         "the ranks that {} started have nothing to find each other by; set MASTER_PORT to one "
         "number for all of them, or use --comm=mpi",
         launcherName(place.launcher));
-  const auto port = parseNumber<uint32_t>(place.port);
-  if (place.launcher == Launcher::kTorchrun && (!port || *port < 1 || *port > 65535))
+  if (const auto port = parseNumber<uint32_t>(place.port);
+      place.launcher == Launcher::kTorchrun && (!port || *port < 1 || *port > 65535))
     return invalidInput(
         "the environment variable MASTER_PORT is '{}'; expected a number from 1 to 65535, the "
         "same for all ranks and for no other job of this host",

@@ -154,18 +154,16 @@ Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environ
   return std::optional<RankPlace>();
 }
 
-std::optional<RankPlace> meetingPlace(const Environment &environment) {
+std::optional<RankPlace> meetingPlace(const Environment &environment, uint32_t planRanks) {
   const auto *names =
       std::ranges::find_if(kKnown, [&](const Variables &each) { return environment(each.rank) != nullptr; });
   if (names == kKnown.end())
     return std::nullopt;
   const Result<uint32_t> rank = number(environment, names->rank, 0);
-  const Result<uint32_t> ranks = number(environment, names->ranks, 1);
   if (!rank.ok())
     return std::nullopt;
   RankPlace place{.launcher = names->launcher, .rank = *rank, .job = {}};
-  // Only rank 0 has to know how many there are.
-  place.ranks = std::max(ranks.ok() ? *ranks : 1, *rank + 1);
+  place.ranks = std::max(planRanks, *rank + 1);
   place.localRanks = place.ranks;
   readJob(environment, *names, place);
   if (names->launcher == Launcher::kSrun)

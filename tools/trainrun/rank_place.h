@@ -41,8 +41,9 @@ using Environment = std::function<const char *(const char *name)>;
 Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment);
 
 /// Where a rank whose variables contradict each other can tell so to the others, who wait for it: nothing
-/// where it does not know its number. The other numbers are as far as they are known.
-std::optional<RankPlace> meetingPlace(const Environment &environment);
+/// where it does not know its number. Variables that are no use are taken to be as a plan of `planRanks`
+/// wants them.
+std::optional<RankPlace> meetingPlace(const Environment &environment, uint32_t planRanks);
 
 /// Fails (kInvalidInput) where one of RANK and WORLD_SIZE is set and the other is not.
 Status checkTorchrunIsWhole(const Environment &environment);

@@ -83,8 +83,9 @@ public:
   }
 
   void decline(std::string_view reason) {
+    declined_ = cannotRun(0, reason);
     if (gather().ok())
-      (void)refuse(cannotRun(0, reason));
+      (void)refuse(declined_);
   }
 
 private:
@@ -100,11 +101,7 @@ private:
       if (guest)
         packet = receivePacket(*guest, sizeof(Hello) + kLongestText, deadline_);
       if (!packet || packet->bytes.size() < sizeof(Hello))
-        return refuse(
-            failed("{} of {} ranks have come within {} s{}; start all of them on this host, with the "
-                   "same MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
-                   guests_.size() + 1, grid_.ranks, place_.waitSeconds,
-                   strangers > 0 ? fmt::format(", and {} of another job", strangers) : ""));
+        return refuse(declined_.ok() ? tooFewHaveCome(strangers) : declined_);
       Hello hello;
       std::memcpy(&hello, packet->bytes.data(), sizeof(Hello));
       if (const Status stranger = checkJob(hello); !stranger.ok()) {
@@ -115,6 +112,13 @@ private:
       guests_.push_back({hello, packet->bytes.substr(sizeof(Hello)), std::move(*guest)});
     }
     return {};
+  }
+
+  Status tooFewHaveCome(uint32_t strangers) const {
+    return failed("{} of {} ranks have come within {} s{}; start all of them on this host, with the "
+                  "same MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
+                  guests_.size() + 1, grid_.ranks, place_.waitSeconds,
+                  strangers > 0 ? fmt::format(", and {} of another job", strangers) : "");
   }
 
   /// Another process says that it is rank 0, and knows whether it is of this job.
@@ -165,7 +169,7 @@ private:
     if (hello.rank >= grid_.ranks || known[hello.rank])
       return refuse(
           invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
-                       "its own, from 0 to {}",
+                       "its own, from 0 to {}, and another job another MASTER_PORT",
                        place_.job, hello.rank, grid_.ranks - 1));
     known[hello.rank] = true;
     return {};
@@ -194,6 +198,7 @@ private:
   Grid grid_;
   uint64_t bytesPerRank_;
   double deadline_;
+  Status declined_;           ///< why this rank cannot run, if it cannot
   std::vector<Guest> guests_; ///< in the order in which they have come
 };
 

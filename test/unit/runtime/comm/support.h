@@ -36,7 +36,6 @@ float treeSum(uint32_t ranks, uint64_t i);
 std::vector<float> treeSums(uint32_t ranks, uint64_t elements);
 
 /// The i-th element becomes factor (i % 10007): sums of such numbers over ranks are exact.
-/// value().
 void fillWithMultiples(Floats floats, uint64_t factor);
 /// How many elements are others.
 uint64_t countOthers(std::span<const float> floats, uint64_t factor);

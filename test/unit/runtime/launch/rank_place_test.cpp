@@ -127,16 +127,17 @@ TEST(RankPlace, WhereARankWithoutAPlaceMeetsTheOthers) {
     variables["WORLD_SIZE"] = ranks;
     if (!*ranks)
       variables.erase("WORLD_SIZE");
-    const std::optional<RankPlace> place = meetingPlace(environmentOf(variables));
+    const std::optional<RankPlace> place = meetingPlace(environmentOf(variables), 8);
     ASSERT_TRUE(place);
     EXPECT_EQ(place->rank, 4U);
-    EXPECT_GT(place->ranks, 4U);
+    EXPECT_EQ(place->ranks, 8U);
     EXPECT_EQ(place->ranks, place->localRanks);
     EXPECT_EQ(place->job, "29500");
   }
+  EXPECT_EQ(meetingPlace(environmentOf(variables), 2)->ranks, 5U);
   variables["RANK"] = "four";
-  EXPECT_FALSE(meetingPlace(environmentOf(variables)));
-  EXPECT_FALSE(meetingPlace(environmentOf({})));
+  EXPECT_FALSE(meetingPlace(environmentOf(variables), 8));
+  EXPECT_FALSE(meetingPlace(environmentOf({}), 8));
 }
 
 TEST(RankPlace, OneVariableOfTwoIsMissed) {

@@ -1,0 +1,17 @@
+// RUN: trainc compile %S/../../golden/gpt/gpt.mlir --ranks=2 --zero-stage=3 --compile-to=plan | FileCheck %s
+// RUN: trainc compile %S/../../golden/gpt/gpt.mlir --ranks=6 --zero-stage=2 --hybrid-shard=3 --micro-batch=1 --compile-to=plan \
+// RUN:   | FileCheck %s --check-prefix=PARTS
+
+// Nothing is copied into what collectives send or out of what they bring: gradients are made in their buckets, parameters read from them. Only the
+// loss is, 4 bytes.
+// CHECK-LABEL: plan.entry @micro_step
+// CHECK: plan.start reduce_scatter
+// CHECK-NOT: plan.copy {{.*}} bytes {{[0-9][0-9]}}
+// CHECK-LABEL: plan.entry @eval
+
+// Where all ranks make a sum whole, each keeps its part alone: a copy, so that the next sum can have the memory.
+// PARTS-LABEL: plan.entry @micro_step
+// PARTS: plan.start all_reduce in all slot 0 [#plan.range<<@[[FIRST:.*]] + 0> to <@[[FIRST]] + 0> elements 768
+// PARTS: plan.wait slot 0
+// PARTS-NEXT: plan.copy <@[[FIRST]] + 0 rank 1024> to <@{{.*}} + 0> bytes 1024 "dist.part"
+// PARTS-LABEL: plan.entry @eval
