@@ -8,8 +8,9 @@
 
 namespace trainc {
 
-/// The operating system knows at once that a process has died, where messages only stop coming, and before a
-/// launcher has ended the others. For the thread that calls MPI.
+/// The operating system knows at once that a process has died, where messages only stop coming, and before
+/// mpirun has ended the others. (Ranks of comm/local have trainrun watch them, or a launcher that gives them
+/// time.) For the thread that calls MPI.
 class ProcessWatch {
 public:
   /// All ranks make theirs together.
