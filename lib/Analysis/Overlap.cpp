@@ -16,25 +16,19 @@ namespace {
 class Flights {
 public:
   LogicalResult check(Block &entry) {
+    const WalkResult starts = entry.walk([](CollectiveOpInterface start) {
+      return failed(requireInEntry(start)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (starts.wasInterrupted())
+      return failure();
     for (Operation &op : entry)
-      if (failed(requireNoneInside(op)) || failed(visit(op)))
+      if (failed(visit(op)))
         return failure();
     return inFlight_.empty() ? success()
                              : inFlight_.front().front()->emitOpError("is not waited for in its entry");
   }
 
 private:
-  static LogicalResult requireNoneInside(Operation &op) {
-    for (Region &region : op.getRegions()) {
-      const WalkResult starts = region.walk([](CollectiveOpInterface start) {
-        return failed(requireInEntry(start)) ? WalkResult::interrupt() : WalkResult::advance();
-      });
-      if (starts.wasInterrupted())
-        return failure();
-    }
-    return success();
-  }
-
   LogicalResult visit(Operation &op) {
     if (auto start = dyn_cast<CollectiveOpInterface>(op))
       return begin(start);

@@ -141,6 +141,15 @@ Result<int> runPart(const Part &part, const Options &options) {
   return 0;
 }
 
+/// Where the other ranks can be told that this one does not come.
+std::optional<RankPlace> placeToSaySo(const Options &options) {
+  const Result<std::optional<RankPlace>> read = placeFromEnvironment(variable);
+  if (read.ok() && *read)
+    return *read;
+  const Result<PlanFile> file = PlanFile::open(options.plan);
+  return meetingPlace(variable, file.ok() ? file->plan().ranks() : 1);
+}
+
 int say(const Status &status) {
   Log(stderr, LogLevel::kError).error("{}", status.message());
   return status.exitCode();
@@ -158,10 +167,7 @@ int launch(const Options &options) {
 
 int refuseToLaunch(const Options &options, const Status &status) {
   const int code = say(status);
-  const Result<std::optional<RankPlace>> read = placeFromEnvironment(variable);
-  const Result<PlanFile> file = PlanFile::open(options.plan);
-  const uint32_t planRanks = file.ok() ? file->plan().ranks() : 1;
-  const std::optional<RankPlace> found = read.ok() && *read ? *read : meetingPlace(variable, planRanks);
+  const std::optional<RankPlace> found = placeToSaySo(options);
   if (!found || options.device == "null")
     return code;
   const RankPlace &place = *found;

@@ -94,12 +94,8 @@ void readJob(const Environment &environment, const Variables &names, RankPlace &
   place.job = torchrunJob(environment, place.job);
 }
 
-bool areSet(const Environment &environment, const Variables &names) {
-  return environment(names.rank) && environment(names.ranks);
-}
-
 Result<std::optional<RankPlace>> read(const Environment &environment, const Variables &names) {
-  if (!areSet(environment, names))
+  if (!environment(names.rank) || !environment(names.ranks))
     return std::optional<RankPlace>();
   RankPlace place;
   place.launcher = names.launcher;
@@ -126,8 +122,10 @@ std::string describe(const Environment &environment, const Variables &names) {
 std::string describePassedOver(const Environment &environment, const Variables &followed,
                                const RankPlace &place) {
   for (const Variables &names : kKnown) {
+    if (names.launcher <= followed.launcher)
+      continue;
     const Result<std::optional<RankPlace>> other = read(environment, names);
-    if (names.launcher <= followed.launcher || !other.ok() || !*other || !(*other)->started)
+    if (!other.ok() || !*other || !(*other)->started)
       continue;
     if ((*other)->rank != place.rank || (*other)->ranks != place.ranks)
       return fmt::format("{} count, and {} are passed over", describe(environment, followed),

@@ -19,7 +19,6 @@ namespace {
 struct Case {
   const char *name, *model;
   CompileOptions options;
-  size_t kinds; ///< of faults that can be made
 };
 
 CompileOptions ranks(int64_t ranks, int64_t zeroStage, int64_t accumulate = 1) {
@@ -199,14 +198,14 @@ TEST_P(ScheduleMutants, AllAreRefused) {
   }
   for (auto &[kind, count] : faults)
     std::cout << count << " refused: " << kind << "\n";
-  EXPECT_EQ(faults.size(), GetParam().kinds);
+  EXPECT_EQ(faults.size(), 7u) << "kinds of faults";
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ScheduleMutants,
-                         testing::Values(Case{"gpt_zero_3", "gpt/gpt.mlir", ranks(4, 3, 2), 7},
-                                         Case{"gpt_hybrid", "gpt/gpt.mlir", hybrid(ranks(4, 3, 2)), 7},
-                                         Case{"llama_zero_1", "llama/llama.mlir", ranks(2, 1), 7},
-                                         Case{"llama_zero_2", "llama/llama.mlir", ranks(2, 2), 7}),
+                         testing::Values(Case{"gpt_zero_3", "gpt/gpt.mlir", ranks(4, 3, 2)},
+                                         Case{"gpt_hybrid", "gpt/gpt.mlir", hybrid(ranks(4, 3, 2))},
+                                         Case{"llama_zero_1", "llama/llama.mlir", ranks(2, 1)},
+                                         Case{"llama_zero_2", "llama/llama.mlir", ranks(2, 2)}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace
