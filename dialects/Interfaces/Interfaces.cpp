@@ -24,7 +24,7 @@ Value LaneContext::constantInt(OpBuilder &builder, Type element, int64_t value) 
   return constantOf(builder, *this, builder.getIntegerAttr(element, value));
 }
 
-static bool hasClass(Operation *op, KernelClass kernelClass) {
+bool hasClass(Operation *op, KernelClass kernelClass) {
   auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
   return executable && executable.getKernelClass() == kernelClass;
 }

@@ -136,6 +136,8 @@ struct IndexingRule {
 
 namespace trainc {
 
+/// Whether the op (or none) is executable, and of this class.
+bool hasClass(mlir::Operation *op, KernelClass kernelClass);
 /// Whether the op moves no byte, but says that results and operands share theirs.
 bool isPlacement(mlir::Operation *op);
 /// Whether the op (or none) is of class Pack.

@@ -12,9 +12,7 @@ static bool isStored(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !isa<NNDialect>(op->getDialect()))
     return true;
-  auto executable = dyn_cast<ExecutableOpInterface>(op);
-  return executable && (executable.getKernelClass() == KernelClass::Gemm ||
-                        executable.getKernelClass() == KernelClass::Scatter);
+  return hasClass(op, KernelClass::Gemm) || hasClass(op, KernelClass::Scatter);
 }
 
 /// True if `value` is known before `op` in its block.

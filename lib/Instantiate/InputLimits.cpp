@@ -24,9 +24,7 @@ struct ColumnLimit {
 
 /// Whether an op's results hold elements of its operands, unchanged.
 static bool onlyMovesElements(Operation *op) {
-  auto executable = dyn_cast<ExecutableOpInterface>(op);
-  return executable && (executable.getKernelClass() == KernelClass::Alias ||
-                        executable.getKernelClass() == KernelClass::StridedCopy);
+  return hasClass(op, KernelClass::Alias) || hasClass(op, KernelClass::StridedCopy);
 }
 
 static void collectLimits(Value value, ColumnLimit &column) {

@@ -16,10 +16,7 @@ Value trainc::buildLossSum(OpBuilder &builder, const LossTerm &term) {
 }
 
 /// The value whose bytes `op`'s result has, if it has those of another; else null.
-static Value aliased(Operation *op) {
-  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
-  return executable && executable.getKernelClass() == KernelClass::Alias ? op->getOperand(0) : Value();
-}
+static Value aliased(Operation *op) { return hasClass(op, KernelClass::Alias) ? op->getOperand(0) : Value(); }
 
 /// The op that yields a loss per target; null where the loss is anything else.
 static LossTermOpInterface lossOp(const LossTerm &term) {

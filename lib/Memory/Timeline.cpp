@@ -4,11 +4,6 @@ using namespace mlir;
 
 namespace trainc {
 
-static bool hasClass(Operation *op, KernelClass kernelClass) {
-  auto executable = dyn_cast_or_null<ExecutableOpInterface>(op);
-  return executable && executable.getKernelClass() == kernelClass;
-}
-
 bool isAlias(Operation *op) { return hasClass(op, KernelClass::Alias) || isWait(op); }
 bool isCollective(Operation *op) { return hasClass(op, KernelClass::Collective); }
 bool isLoop(Operation *op) { return hasClass(op, KernelClass::Loop); }
