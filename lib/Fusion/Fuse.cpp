@@ -4,7 +4,7 @@
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/Concrete.h"
-#include "lib/Fusion/BlockOrder.h"
+#include "lib/Analysis/BlockOrder.h"
 #include "lib/Fusion/KernelBuilder.h"
 #include "lib/Fusion/Legalize.h"
 #include "lib/Fusion/Traffic.h"

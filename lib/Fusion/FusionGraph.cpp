@@ -1,7 +1,7 @@
 #include "lib/Fusion/FusionGraph.h"
 
 #include "dialects/Interfaces/Interfaces.h"
-#include "lib/Fusion/BlockOrder.h"
+#include "lib/Analysis/BlockOrder.h"
 #include "lib/Fusion/Traffic.h"
 
 #include "lib/Support/StoredElement.h"

@@ -1,4 +1,4 @@
-// Passes that turn a step of composite and primitive ops into kernels.
+// Passes that turn a step of primitive ops into kernels.
 #pragma once
 
 #include "mlir/Pass/Pass.h"

@@ -17,6 +17,7 @@
 #include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
+#include "lib/Step/Passes.h"
 #include "lib/Target/PlanFile.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -48,6 +49,7 @@ void registerPasses() {
   registerTraincAutodiffPasses();
   registerTraincOptimizerPasses();
   registerTraincRematPasses();
+  registerTraincStepPasses();
   registerTraincShardPasses();
   registerTraincFusionPasses();
   registerTraincSchedulePasses();

@@ -5,6 +5,7 @@
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/Pipeline.h"
+#include "lib/Step/Passes.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

@@ -5,6 +5,7 @@
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Registry.h"
+#include "lib/Step/Passes.h"
 #include "runtime/device/cpu/cpu_features.h"
 
 #include "mlir/Pass/PassManager.h"

@@ -1,5 +1,5 @@
 // Replaces composite ops by primitive ones.
-#include "lib/Fusion/Passes.h"
+#include "lib/Step/Passes.h"
 
 #include "dialects/Interfaces/Interfaces.h"
 #include "lib/Analysis/Concrete.h"
@@ -9,7 +9,7 @@
 
 namespace trainc {
 #define GEN_PASS_DEF_DECOMPOSEPASS
-#include "lib/Fusion/Passes.h.inc"
+#include "lib/Step/Passes.h.inc"
 } // namespace trainc
 
 using namespace mlir;

@@ -1,11 +1,11 @@
 // The post-condition of the phase `step`.
-#include "lib/Fusion/Passes.h"
+#include "lib/Step/Passes.h"
 
 #include "dialects/Train/Train.h"
 
 namespace trainc {
 #define GEN_PASS_DEF_VERIFYSTEPPASS
-#include "lib/Fusion/Passes.h.inc"
+#include "lib/Step/Passes.h.inc"
 } // namespace trainc
 
 using namespace mlir;

@@ -1,7 +1,6 @@
-#include "lib/Fusion/BlockOrder.h"
+#include "lib/Analysis/BlockOrder.h"
 
-#include "dialects/Interfaces/Interfaces.h"
-#include "lib/Fusion/ReadAnalysis.h"
+#include "dialects/NN/NN.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
@@ -35,7 +34,7 @@ static Attribute stateOf(Operation *op) {
 static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : read->getUsers()) {
     users.push_back(user);
-    if (ReadAnalysis::isView(user) || isPlacement(user))
+    if (isa<nn::BroadcastOp, nn::ReshapeOp>(user) || isPlacement(user))
       collectUsers(user, users);
   }
 }

@@ -1,19 +1,18 @@
 // Cuts losses over large vocabularies into a loop over rows.
-#include "lib/Fusion/Passes.h"
+#include "lib/Step/Passes.h"
 
 #include "dialects/Train/Train.h"
+#include "lib/Analysis/BlockOrder.h"
 #include "lib/Analysis/Concrete.h"
-#include "lib/Fusion/BlockOrder.h"
-#include "lib/Fusion/ChunkBuilder.h"
-#include "lib/Fusion/RowRegion.h"
-#include "lib/Fusion/Traffic.h"
-
+#include "lib/Step/ChunkBuilder.h"
+#include "lib/Step/RowRegion.h"
 #include "lib/Support/StoredElement.h"
+
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace trainc {
 #define GEN_PASS_DEF_CHUNKLOSSPASS
-#include "lib/Fusion/Passes.h.inc"
+#include "lib/Step/Passes.h.inc"
 } // namespace trainc
 
 using namespace mlir;

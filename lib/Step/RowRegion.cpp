@@ -1,4 +1,4 @@
-#include "lib/Fusion/RowRegion.h"
+#include "lib/Step/RowRegion.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"

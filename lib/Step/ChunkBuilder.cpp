@@ -1,4 +1,4 @@
-#include "lib/Fusion/ChunkBuilder.h"
+#include "lib/Step/ChunkBuilder.h"
 
 #include "lib/Support/Retype.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/NN/NN.h"
-#include "lib/Fusion/RowRegion.h"
+#include "lib/Step/RowRegion.h"
 
 #include "mlir/IR/IRMapping.h"
 
