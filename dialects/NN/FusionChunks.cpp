@@ -124,4 +124,15 @@ LogicalResult ChunksOp::verify() {
                                     "carried input", carriedTypes(inputs, getInputDims()))));
 }
 
+/// The input whose last value a carried result is: both are in the same order.
+int ChunksOp::getInPlaceOperand(unsigned result) {
+  if (!isCarriedResult(result))
+    return -1;
+  int64_t before = llvm::count(getResultDims().take_front(result), kCarried);
+  for (auto [index, dim] : llvm::enumerate(getInputDims()))
+    if (dim == kCarried && before-- == 0)
+      return int(index);
+  llvm_unreachable("verified: as many carried inputs as results");
+}
+
 KernelClass ChunksOp::getKernelClass() { return KernelClass::Loop; }

@@ -18,7 +18,8 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
   let hasVerifier = 1;
 }
 
-def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
+                                   DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "a counted loop over slices of tensors";
   let description = [{
     Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices along

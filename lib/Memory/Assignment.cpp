@@ -3,7 +3,6 @@
 #include "lib/Support/SourceName.h"
 
 #include "lib/Support/StoredElement.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -45,8 +44,7 @@ ArrayRef<Move> Assignment::movesAfter(Operation *op) const {
 
 void Assignment::bind(Value value, View view) {
   views_[value] = view;
-  int64_t &last = lastUse_[view.storage];
-  last = std::max(last, timeline_.lastUse(value));
+  occupants_[view.storage].push_back(value);
 }
 
 View Assignment::newScratch(Value value) {
@@ -132,9 +130,8 @@ void Assignment::makeZeros(ExecutableOpInterface op) {
 
 void Assignment::assignExecutable(ExecutableOpInterface op) {
   makeZeros(op);
-  llvm::SmallBitVector overwritten(op->getNumOperands());
   for (OpResult result : op->getResults())
-    assignResult(op, result, overwritten);
+    assignResult(op, result);
   if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr))
     for (int64_t size : bytes.asArrayRef()) {
       std::string name =
@@ -144,13 +141,13 @@ void Assignment::assignExecutable(ExecutableOpInterface op) {
     }
 }
 
-void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::SmallBitVector &overwritten) {
+void Assignment::assignResult(ExecutableOpInterface op, OpResult result) {
   View wanted = wantedView(result);
   int inPlace = op.getInPlaceOperand(result.getResultNumber());
   if (inPlace >= 0) {
     Value operand = op->getOperand(inPlace);
     View there = views_.lookup(operand);
-    if (!isZero(operand) && mayOverwrite(op, operand))
+    if (mayOverwrite(result, operand))
       return bind(result, there);
     View target = wanted.isNull() ? newScratch(result) : wanted;
     bind(result, target);
@@ -162,36 +159,34 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result, llvm::S
     return bind(result, wanted);
   for (auto [operandIndex, resultIndex] : mayAliasPairs(op)) {
     Value operand = op->getOperand(operandIndex);
-    if (resultIndex != result.getResultNumber() || overwritten[operandIndex] || isZero(operand) ||
-        bytesOf(operand) != bytesOf(result) || !mayOverwrite(op, operand) ||
-        storages_[views_.lookup(operand).storage].persistent)
-      continue;
-    overwritten.set(operandIndex);
-    return bind(result, views_.lookup(operand));
+    if (resultIndex == result.getResultNumber() && bytesOf(operand) == bytesOf(result) &&
+        mayOverwrite(result, operand) && !storages_[views_.lookup(operand).storage].persistent)
+      return bind(result, views_.lookup(operand));
   }
   bind(result, newScratch(result));
 }
 
-bool Assignment::mayOverwrite(Operation *op, Value operand) {
-  int64_t now = timeline_.begin(op);
+bool Assignment::isFree(View view, OpResult made) {
+  Operation *op = made.getOwner();
+  for (Value other : occupants_.lookup(view.storage))
+    if (covers(view, made, other) &&
+        (other.getDefiningOp() == op || timeline_.lastUse(other, op) > timeline_.end(op)))
+      return false;
+  return llvm::all_of(op->getOpOperands(),
+                      [&](OpOperand &operand) { return mayBeMadeOver(made, operand, view); });
+}
+
+bool Assignment::mayOverwrite(OpResult made, Value operand) {
+  const View view = views_.lookup(operand);
+  if (isZero(operand) || view.step != 0 || !isFree(view, made))
+    return false;
   if (carried_.contains(operand))
-    return timeline_.lastUse(operand) <= now;
-  if (!operand.getDefiningOp()) // a slice of, or all of, a tensor that the loop only reads
-    return false;
+    return true;
   if (auto get = operand.getDefiningOp<train::GetOp>();
-      get && views_.lookup(operand).storage == storages_.stateStorage(get.getState())) {
-    bool replacedLater =
-        llvm::any_of(sets_[get.getState()], [&](train::SetOp set) { return timeline_.begin(set) > now; });
-    bool unread = llvm::all_of(gets_[get.getState()], [&](train::GetOp other) {
-      return timeline_.lastUse(other.getResult()) <= now;
-    });
-    return replacedLater && unread;
-  }
-  View view = views_.lookup(operand);
-  if (storages_[view.storage].persistent)
-    return false;
-  bool ownLoop = operand.getParentBlock() == op->getBlock();
-  return ownLoop && view.step == 0 && lastUse_.lookup(view.storage) <= now;
+      get && view == View{storages_.stateStorage(get.getState())})
+    return canMakeInState(made, get.getState(), view);
+  // A block argument is a slice of, or all of, a tensor that the loop only reads.
+  return operand.getDefiningOp() && !storages_[view.storage].persistent;
 }
 
 //===-- Lifetimes

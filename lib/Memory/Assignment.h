@@ -40,13 +40,14 @@ private:
   bool outlivesWhole(ExecutableOpInterface part) const;
   void assignPack(ExecutableOpInterface pack);
   void assignCollective(ExecutableOpInterface start);
-  void assignResult(ExecutableOpInterface op, mlir::OpResult result, llvm::SmallBitVector &overwritten);
+  void assignResult(ExecutableOpInterface op, mlir::OpResult result);
   void assignLoop(nn::ChunksOp loop);
-  llvm::SmallVector<View> assignLoopInputs(nn::ChunksOp loop);
-  View carriedView(nn::ChunksOp loop, size_t index);
-  void assignLoopResults(nn::ChunksOp loop, llvm::ArrayRef<View> carried);
-  void keepCarriedReads(nn::ChunksOp loop);
+  void assignCarried(nn::ChunksOp loop, mlir::OpResult result);
+  void assignLoopInput(nn::ChunksOp loop, unsigned index);
+  void assignSplitResult(mlir::OpResult result);
+  void enterBody(nn::ChunksOp loop);
   void assignYield(mlir::Operation *yield);
+  void moveAtOnce(mlir::Operation *op, llvm::SmallVectorImpl<std::pair<Move, mlir::Value>> &moves);
   void measureLifetimes(mlir::Block &block);
 
   View newScratch(mlir::Value value);
@@ -54,17 +55,23 @@ private:
   static View viewInside(View whole, ExecutableOpInterface alias);
   static int64_t bytesOf(mlir::Value value) { return tensorBytes(value.getType()); }
   void bind(mlir::Value value, View view);
+  /// Whether what lies at `view` is not read after `made`'s op, which may itself compute over what it reads.
+  bool isFree(View view, mlir::OpResult made);
+  bool covers(View view, mlir::Value viewed, mlir::Value other) {
+    return overlap(view, bytesOf(viewed), views_.lookup(other), bytesOf(other));
+  }
   /// Where `value` is wanted by its consumer, if it may be made there at once; else null.
   View wantedView(mlir::OpResult value) { return wantedView(value, value, View()); }
   View wantedView(mlir::Value value, mlir::OpResult made, View within);
   View wantedByUser(mlir::OpOperand &use, mlir::OpResult made, View within);
   View packedView(mlir::OpOperand &member, mlir::OpResult made, View within);
-  bool canMakeInState(mlir::OpResult made, train::SetOp set, View target);
+  bool canMakeInState(mlir::OpResult made, llvm::StringRef state, View target, train::SetOp stores = {});
+  train::SetOp nextSet(llvm::StringRef state, int64_t position) const;
   bool mayBeMadeOver(mlir::OpResult made, mlir::OpOperand &operand, View target);
   /// True if nothing but the collective, from its start on, uses its operand's bytes.
   bool isOnlyReader(ExecutableOpInterface start);
-  /// True if `op` may overwrite the bytes of its operand: nothing reads them afterwards.
-  bool mayOverwrite(mlir::Operation *op, mlir::Value operand);
+  /// True if the op of `made` may make it over the bytes of an operand: nothing reads them afterwards.
+  bool mayOverwrite(mlir::OpResult made, mlir::Value operand);
   void touch(View view, int64_t first, int64_t last);
 
   StorageTable &storages_;
@@ -76,8 +83,9 @@ private:
   llvm::DenseMap<mlir::Value, View> yieldViews_;
   /// Carried block arguments: their bytes may be overwritten by the body.
   llvm::DenseSet<mlir::Value> carried_;
-  /// Per scratch storage: last use of any value in it so far.
-  llvm::DenseMap<int, int64_t> lastUse_;
+  /// The values that lie in each storage so far; in a loop's body, of those that it may overwrite, the
+  /// body's own.
+  llvm::DenseMap<int, llvm::SmallVector<mlir::Value, 2>> occupants_;
   llvm::StringMap<llvm::SmallVector<train::GetOp>> gets_;
   llvm::StringMap<llvm::SmallVector<train::SetOp>> sets_;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int, 1>> scratch_;

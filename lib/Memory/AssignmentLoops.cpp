@@ -5,93 +5,110 @@ using namespace mlir;
 
 namespace trainc {
 
+/// What an iteration gives for a result of its loop.
+static Value yielded(OpResult result) {
+  return result.getOwner()->getRegion(0).front().getTerminator()->getOperand(result.getResultNumber());
+}
+
 void Assignment::assignLoop(nn::ChunksOp loop) {
-  assignLoopResults(loop, assignLoopInputs(loop));
-  keepCarriedReads(loop);
+  for (unsigned index = 0; index < loop->getNumOperands(); ++index)
+    if (!loop.isCarriedInput(index))
+      assignLoopInput(loop, index);
+  for (OpResult result : loop->getResults())
+    loop.isCarriedResult(result.getResultNumber()) ? assignCarried(loop, result) : assignSplitResult(result);
+  const auto outside = occupants_;
+  enterBody(loop);
   assignBlock(loop.getBody().front());
+  occupants_ = outside;
 }
 
-/// The buffer of the loop's n-th carried value, where its result is wanted.
-View Assignment::carriedView(nn::ChunksOp loop, size_t index) {
-  auto results = llvm::make_filter_range(
-      loop->getResults(), [&](OpResult result) { return loop.isCarriedResult(result.getResultNumber()); });
-  OpResult result = *std::next(results.begin(), index);
-  const View wanted = wantedView(result);
-  return wanted.isNull() ? newScratch(result) : wanted;
-}
-
-/// Gives the body's arguments their views, and returns those of the carried ones: the buffer in which a
-/// carried value is updated.
-SmallVector<View> Assignment::assignLoopInputs(nn::ChunksOp loop) {
-  SmallVector<View> carried;
-  for (auto [index, input] : llvm::enumerate(loop.getInputs())) {
-    BlockArgument argument = loop.getBody().getArgument(index);
-    if (loop.isCarriedInput(index)) {
-      bool fresh = isZero(input) || !mayOverwrite(loop, input);
-      View view = fresh ? carriedView(loop, carried.size()) : views_.lookup(input);
-      if (fresh)
-        before_[loop].push_back({isZero(input) ? View() : views_.lookup(input), view, bytesOf(input)});
-      views_[argument] = view;
-      carried_.insert(argument);
-      carried.push_back(view);
-      continue;
-    }
-    if (isZero(input) && !views_.count(input)) {
-      bind(input, newScratch(input));
-      before_[loop].push_back({View(), views_.lookup(input), bytesOf(input)});
-    }
-    View view = views_.lookup(input);
-    view.step = loop.getInputDims()[index] >= 0 ? bytesOf(argument) : 0;
-    views_[argument] = view;
+/// What every iteration reads, or of which it reads its slice, stays where it is.
+void Assignment::assignLoopInput(nn::ChunksOp loop, unsigned index) {
+  Value input = loop.getInputs()[index];
+  BlockArgument argument = loop.getBody().getArgument(index);
+  if (isZero(input) && !views_.count(input)) {
+    bind(input, newScratch(input));
+    before_[loop].push_back({View(), views_.lookup(input), bytesOf(input)});
   }
-  return carried;
+  View view = views_.lookup(input);
+  view.step = loop.getInputDims()[index] >= 0 ? bytesOf(argument) : 0;
+  views_[argument] = view;
 }
 
-/// Says where the loop's results are, and so where the body wants to make what it yields.
-void Assignment::assignLoopResults(nn::ChunksOp loop, ArrayRef<View> carried) {
-  Operation *yield = loop.getBody().front().getTerminator();
-  for (OpResult result : loop->getResults()) {
-    Value yielded = yield->getOperand(result.getResultNumber());
-    if (loop.isCarriedResult(result.getResultNumber())) {
-      bind(result, carried.front());
-      yieldViews_[yielded] = carried.front();
-      carried = carried.drop_front();
-      continue;
-    }
-    View view = newScratch(result);
-    bind(result, view);
-    view.step = bytesOf(yielded);
-    yieldViews_[yielded] = view;
+/// A carried value is updated in one buffer: where its first value lies or, if that is still needed, where
+/// the last one is wanted.
+void Assignment::assignCarried(nn::ChunksOp loop, OpResult result) {
+  const unsigned index = loop.getInPlaceOperand(result.getResultNumber());
+  Value input = loop.getInputs()[index];
+  BlockArgument argument = loop.getBody().getArgument(index);
+  View view = views_.lookup(input);
+  if (!mayOverwrite(result, input)) {
+    view = wantedView(result);
+    if (view.isNull())
+      view = newScratch(result);
+    if (isZero(input) || views_.lookup(input) != view)
+      before_[loop].push_back({isZero(input) ? View() : views_.lookup(input), view, bytesOf(input)});
   }
+  bind(result, view);
+  views_[argument] = view;
+  carried_.insert(argument);
+  yieldViews_[yielded(result)] = view;
 }
 
-/// A carried value must not be overwritten while the body still reads the previous one: what would do so is
-/// made elsewhere, and copied.
-void Assignment::keepCarriedReads(nn::ChunksOp loop) {
-  Operation *yield = loop.getBody().front().getTerminator();
-  for (BlockArgument argument : loop.getBody().getArguments()) {
-    if (!loop.isCarriedInput(argument.getArgNumber()))
-      continue;
-    for (Value yielded : yield->getOperands())
-      if (Operation *definition = yielded.getDefiningOp();
-          definition && yieldViews_.lookup(yielded).storage == views_.lookup(argument).storage &&
-          timeline_.lastUse(argument) >= timeline_.begin(definition) &&
-          cast<ExecutableOpInterface>(definition)
-                  .getInPlaceOperand(cast<OpResult>(yielded).getResultNumber()) < 0)
-        yieldViews_.erase(yielded);
-  }
+void Assignment::assignSplitResult(OpResult result) {
+  View view = newScratch(result);
+  bind(result, view);
+  view.step = bytesOf(yielded(result));
+  yieldViews_[yielded(result)] = view;
 }
 
-/// Copies yielded values that could not be made in place.
+/// In the body, buffers of results hold what the body puts there, and what it carries.
+void Assignment::enterBody(nn::ChunksOp loop) {
+  for (OpResult result : loop->getResults())
+    llvm::erase_if(occupants_[views_.lookup(result).storage],
+                   [&](Value other) { return covers(views_.lookup(result), result, other); });
+  for (BlockArgument argument : loop.getBody().getArguments())
+    if (carried_.contains(argument))
+      occupants_[views_.lookup(argument).storage].push_back(argument);
+}
+
+/// Copies yielded values that could not be made in place, all at once: some may lie where others go.
 void Assignment::assignYield(Operation *yield) {
   auto loop = cast<nn::ChunksOp>(yield->getParentOp());
+  SmallVector<std::pair<Move, Value>> moves;
   for (OpResult result : loop->getResults()) {
-    Value yielded = yield->getOperand(result.getResultNumber());
-    View target = views_.lookup(result), value = views_.lookup(yielded);
+    Value value = yielded(result);
+    View target = views_.lookup(result), from = isZero(value) ? View() : views_.lookup(value);
     if (!loop.isCarriedResult(result.getResultNumber()))
-      target.step = bytesOf(yielded);
-    if (isZero(yielded) || value.storage != target.storage)
-      before_[yield].push_back({isZero(yielded) ? View() : value, target, bytesOf(yielded)});
+      target.step = bytesOf(value);
+    if (from != target)
+      moves.push_back({{from, target, bytesOf(value)}, value});
+  }
+  moveAtOnce(yield, moves);
+}
+
+/// A move waits for those that read where it goes. Where all wait for each other, what one of them reads is
+/// put aside.
+void Assignment::moveAtOnce(Operation *op, SmallVectorImpl<std::pair<Move, Value>> &moves) {
+  auto readerOf = [&](std::pair<Move, Value> &writer) {
+    return llvm::find_if(moves, [&](auto &other) {
+      return &other != &writer &&
+             overlap(writer.first.to, writer.first.bytes, other.first.from, other.first.bytes);
+    });
+  };
+  while (!moves.empty()) {
+    auto *ready = llvm::find_if(moves, [&](auto &move) { return readerOf(move) == moves.end(); });
+    if (ready != moves.end()) {
+      before_[op].push_back(ready->first);
+      moves.erase(ready);
+      continue;
+    }
+    const auto [blocking, value] = *readerOf(moves.front());
+    const View aside = newScratch(value);
+    before_[op].push_back({blocking.from, aside, blocking.bytes});
+    for (auto &[move, moved] : moves)
+      if (move.from == blocking.from)
+        move.from = aside;
   }
 }
 

@@ -27,7 +27,8 @@ View Assignment::viewInside(View whole, ExecutableOpInterface alias) {
 
 /// `value` holds what is `made`, from `within` on.
 View Assignment::wantedView(Value value, OpResult made, View within) {
-  if (View inLoopResult = yieldViews_.lookup(value); !inLoopResult.isNull())
+  if (View inLoopResult = yieldViews_.lookup(value);
+      !inLoopResult.isNull() && isFree(moved(inLoopResult, within), made))
     return inLoopResult;
   for (OpOperand &use : value.getUses())
     if (View wanted = wantedByUser(use, made, within); !wanted.isNull())
@@ -39,7 +40,8 @@ View Assignment::wantedByUser(OpOperand &use, OpResult made, View within) {
   Operation *user = use.getOwner();
   if (auto set = dyn_cast<train::SetOp>(user)) {
     const View state{storages_.stateStorage(set.getState())};
-    return canMakeInState(made, set, moved(state, within)) ? state : View();
+    const View target = moved(state, within);
+    return isFree(target, made) && canMakeInState(made, set.getState(), target, set) ? state : View();
   }
   auto executable = dyn_cast<ExecutableOpInterface>(user);
   if (!executable)
@@ -72,6 +74,7 @@ View Assignment::packedView(OpOperand &member, OpResult made, View within) {
 }
 
 void Assignment::assignAlias(ExecutableOpInterface op) {
+  makeZeros(op);
   Value value = op->getResult(0);
   const View inside = viewInside(views_.lookup(op->getOperand(0)), op);
   if (!outlivesWhole(op))
@@ -90,37 +93,42 @@ bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
          timeline_.lastUse(part->getResult(0)) > timeline_.begin(part) + 1;
 }
 
+train::SetOp Assignment::nextSet(StringRef state, int64_t position) const {
+  train::SetOp next;
+  for (train::SetOp set : sets_.lookup(state))
+    if (timeline_.begin(set) > position && (!next || timeline_.begin(set) < timeline_.begin(next)))
+      next = set;
+  return next;
+}
+
 /// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
-/// on (the defining op itself may read one that it can compute in place), and nothing else is stored there in
-/// between.
-bool Assignment::canMakeInState(OpResult value, train::SetOp set, View target) {
-  Operation *definition = value.getOwner();
-  int64_t made = timeline_.begin(definition), stored = timeline_.begin(set);
-  for (train::SetOp other : sets_[set.getState()]) {
-    int64_t position = timeline_.begin(other);
-    if (made < position && position < stored)
-      return false;
-    if (stored < position && position < timeline_.lastUse(set.getValue()))
-      return false;
-  }
-  for (train::GetOp get : gets_[set.getState()]) {
-    int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
-    if (read > stored)
-      continue;
-    if (read > made)
-      return false;
-    if (views_.lookup(get.getResult()).storage == target.storage && last > made)
+/// on (the defining op itself may read one that it can compute in place), and nothing else is stored there as
+/// long as it is needed. `stores`, if given, is the write that it, or what holds it, is made for.
+bool Assignment::canMakeInState(OpResult made, StringRef state, View target, train::SetOp stores) {
+  const int64_t end = timeline_.end(made.getOwner());
+  train::SetOp next = nextSet(state, end);
+  if (!next || (stores && next != stores))
+    return false;
+  const int64_t stored = timeline_.begin(next);
+  for (train::GetOp get : gets_[state]) {
+    const int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
+    const bool liesThere = views_.lookup(get.getResult()).storage == target.storage;
+    if (read < stored && (read > end || (liesThere && last > end)))
       return false;
   }
-  return llvm::all_of(definition->getOpOperands(),
-                      [&](OpOperand &operand) { return mayBeMadeOver(value, operand, target); });
+  const int64_t last = std::max(timeline_.lastUse(made), stored);
+  if (!stores && next.getValue() != made)
+    return last == stored;
+  next = nextSet(state, stored);
+  return !next ||
+         std::max(last, timeline_.lastUse(stores ? Value(stores.getValue()) : made)) < timeline_.begin(next);
 }
 
 /// Whether what makes `made` at `target` may read `operand` meanwhile.
 bool Assignment::mayBeMadeOver(OpResult made, OpOperand &operand, View target) {
-  const View view = views_.lookup(operand.get());
-  if (view.storage != target.storage)
+  if (!covers(target, made, operand.get()))
     return true;
+  const View view = views_.lookup(operand.get());
   auto definition = cast<ExecutableOpInterface>(made.getOwner());
   if (isGather(definition))
     return view == moved(target, {.rankStep = bytesOf(operand.get())});
@@ -182,7 +190,9 @@ bool Assignment::isOnlyReader(ExecutableOpInterface start) {
   const bool membersUsedHere =
       !isPack(definition) ||
       llvm::all_of(definition->getOperands(), [](Value member) { return member.hasOneUse(); });
-  return membersUsedHere && lastUse_.lookup(view.storage) <= timeline_.lastUse(operand);
+  return membersUsedHere && llvm::all_of(occupants_[view.storage], [&](Value other) {
+           return timeline_.lastUse(other) <= timeline_.lastUse(operand);
+         });
 }
 
 } // namespace trainc

@@ -23,6 +23,13 @@ static plan::Role bufferRole(train::Role role) {
   llvm_unreachable("unknown role");
 }
 
+bool overlap(View a, int64_t aBytes, View b, int64_t bBytes) {
+  if (a.isNull() || a.storage != b.storage)
+    return false;
+  const bool moveAlike = a.step == b.step && a.rankStep == b.rankStep;
+  return !moveAlike || (a.offset < b.offset + bBytes && b.offset < a.offset + aBytes);
+}
+
 StorageTable::StorageTable(ModuleOp module) {
   for (auto state : module.getOps<train::StateOp>()) {
     auto type = cast<RankedTensorType>(state.getType());

@@ -34,6 +34,9 @@ struct View {
   bool operator==(const View &) const = default;
 };
 
+/// Whether `aBytes` from `a` on may share some with `bBytes` from `b` on.
+bool overlap(View a, int64_t aBytes, View b, int64_t bBytes);
+
 /// All storages of a module: one per state, one per distinct batch input, and each entry's scratch.
 class StorageTable {
 public:

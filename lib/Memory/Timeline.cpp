@@ -19,14 +19,14 @@ void Timeline::number(Block &block) {
   }
 }
 
-int64_t Timeline::lastUse(Value value) const {
+int64_t Timeline::lastUse(Value value, Operation *reader) const {
   Operation *definition = value.getDefiningOp();
   int64_t last = definition ? end(definition) : begin(cast<BlockArgument>(value).getOwner()->getParentOp());
   for (Operation *user : value.getUsers()) {
     last = std::max(last, end(user));
     if (isAlias(user) || isPack(user))
-      last = std::max(last, lastUse(user->getResult(0)));
-    if (isCollective(user))
+      last = std::max(last, lastUse(user->getResult(0), reader));
+    if (isCollective(user) && user != reader)
       for (Operation *wait : user->getUsers())
         last = std::max(last, end(wait));
   }

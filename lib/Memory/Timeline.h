@@ -19,8 +19,9 @@ public:
 
   /// Last position at which `value`, or a value that aliases it, is read; a collective reads until it is
   /// waited for. A value from outside a loop that the loop reads is in use until the loop ends. The
-  /// definition's position if it is never read.
-  int64_t lastUse(mlir::Value value) const;
+  /// definition's position if it is never read. The collective `reader`, if given, counts as if it read at
+  /// its start alone.
+  int64_t lastUse(mlir::Value value, mlir::Operation *reader = nullptr) const;
 
 private:
   void number(mlir::Block &block);

@@ -72,3 +72,44 @@ train.entry @micro_step {
   }
   train.set @out, %sum : tensor<4x4xf32>
 }
+
+// -----
+
+// A loop adds to a state in place.
+// CHECK-LABEL: plan.entry @micro_step
+// CHECK-NOT: plan.copy
+// CHECK: plan.launch @gemm_4x4x8_tn_{{.*}} + 0 step 128>, #plan.operand<@g + 0>]
+// CHECK-NOT: plan.copy
+train.state gradient @g : tensor<4x4xf32>
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<16x4xf32>
+  %g = train.get @g : tensor<4x4xf32>
+  %sum = nn.chunks 2 (%slice = %x : tensor<16x4xf32> split 0, %acc = %g : tensor<4x4xf32> carried) -> (tensor<4x4xf32> carried) {
+    %n = nn.matmul %slice transposed, %slice accumulate %acc : tensor<4x4xf32> : tensor<8x4xf32>, tensor<8x4xf32>
+    nn.yield %n : tensor<4x4xf32>
+  }
+  %y = nn.matmul %x transposed, %x accumulate %sum : tensor<4x4xf32> : tensor<16x4xf32>, tensor<16x4xf32>
+  train.set @g, %y : tensor<4x4xf32>
+}
+
+// -----
+
+// Values that a loop swaps lie where the others go: one of them waits aside.
+// CHECK-LABEL: plan.entry @e
+// CHECK-NOT: plan.copy
+// CHECK: plan.loop count 3
+// CHECK-NEXT: plan.copy <@[[Y:.*]] + 0> to <@[[ASIDE:.*]] + 0> bytes 16
+// CHECK-NEXT: plan.copy <@[[X:.*]] + 0> to <@[[Y]] + 0> bytes 16
+// CHECK-NEXT: plan.copy <@[[ASIDE]] + 0> to <@[[X]] + 0> bytes 16
+// CHECK-NEXT: }
+train.state optimizer @a : tensor<2x2xf32>
+train.state optimizer @b : tensor<2x2xf32>
+train.entry @e {
+  %a = train.get @a : tensor<2x2xf32>
+  %b = train.get @b : tensor<2x2xf32>
+  %r:2 = nn.chunks 3 (%x = %a : tensor<2x2xf32> carried, %y = %b : tensor<2x2xf32> carried) -> (tensor<2x2xf32> carried, tensor<2x2xf32> carried) {
+    nn.yield %y, %x : tensor<2x2xf32>, tensor<2x2xf32>
+  }
+  train.set @a, %r#0 : tensor<2x2xf32>
+  train.set @b, %r#1 : tensor<2x2xf32>
+}

@@ -1,0 +1,51 @@
+// What a planned entry computes, on bytes: the oracle of plan-memory, without generated code.
+#pragma once
+
+#include "dialects/Plan/Plan.h"
+#include "lib/Reference/Entry.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <vector>
+
+namespace trainc::test {
+
+/// A module of the phase `scheduled`, all of whose tensors are of f32, and the plan that plan-memory makes of
+/// it. An instruction runs the interpreter's op on what lies at its operands' addresses; a byte that it
+/// writes while it may still read it, as another operand or a later tile would, reads as not a number.
+class PlannedEntry {
+public:
+  /// `module` is left as it is.
+  explicit PlannedEntry(mlir::ModuleOp module);
+
+  /// The plan, null if plan-memory failed.
+  mlir::ModuleOp plan() { return plan_.get(); }
+  /// Runs the entry on `states`, which hold the states before and then those after.
+  void run(llvm::StringRef entry, reference::NamedTensors &states);
+
+private:
+  struct Range {
+    std::vector<double> *arena = nullptr;
+    int64_t begin = 0, elements = 0;
+    bool overlaps(const Range &other) const;
+    bool operator==(const Range &) const = default;
+  };
+
+  void number(mlir::ModuleOp module);
+  void runBlock(mlir::Block &block, int64_t iteration);
+  void launch(plan::LaunchOp launch, int64_t iteration);
+  Range range(plan::OperandAttr operand, int64_t elements, int64_t iteration);
+  Range wholeOf(llvm::StringRef buffer);
+
+  mlir::OwningOpRef<mlir::ModuleOp> original_, plan_;
+  llvm::StringMap<mlir::Operation *> ops_; ///< by the kernel that stands for them
+  llvm::StringMap<std::vector<double>> arenas_;
+};
+
+/// Runs an entry in the interpreter and as planned, on the same states, and compares the states after that,
+/// bit by bit. What differs fails the test.
+void expectPlannedAsInterpreted(mlir::ModuleOp module, llvm::StringRef entry);
+
+} // namespace trainc::test
