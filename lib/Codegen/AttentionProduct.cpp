@@ -92,7 +92,7 @@ private:
 } // namespace
 
 func::FuncOp trainc::codegen::tileProduct(ModuleOp kernels, Type element, int64_t width) {
-  return functionWithVariants(kernels, "attention_product_" + std::to_string(width),
+  return functionWithVariants(kernels, typedName("attention_product_" + std::to_string(width), element),
                               argumentTypes(kernels.getContext(), 4, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
                                 ProductEmitter(body, function, element, width, level).run();

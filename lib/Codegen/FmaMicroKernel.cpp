@@ -113,7 +113,8 @@ private:
 } // namespace
 
 func::FuncOp fma::microKernel(ModuleOp kernels, Type element, int64_t laneStride) {
-  return functionWithVariants(kernels, "gemm_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
+  return functionWithVariants(kernels, typedName("gemm_micro_kernel", element),
+                              argumentTypes(kernels.getContext(), 3, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
                                 MicroKernel(body, function, element, laneStride, level).run();
                               });

@@ -101,10 +101,11 @@ func::FuncOp fma::packPanels(ModuleOp kernels, Type element, Side side, LaneOrde
       packing.transposeLanes();
   };
   if (side == Side::A)
-    return internalFunction(kernels, adjacent ? "gemm_copy_a" : "gemm_transpose_a", inputs,
+    return internalFunction(kernels, typedName(adjacent ? "gemm_copy_a" : "gemm_transpose_a", element),
+                            inputs,
                             [&](Emitter &emit, func::FuncOp function) { pack(emit, function, kPanelRows); });
-  return functionWithVariants(kernels, adjacent ? "gemm_copy_b" : "gemm_transpose_b", inputs,
-                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+  return functionWithVariants(kernels, typedName(adjacent ? "gemm_copy_b" : "gemm_transpose_b", element),
+                              inputs, [&](OpBuilder &body, func::FuncOp function, const Level &level) {
                                 Emitter emit(body);
                                 pack(emit, function, level.registerColumns);
                               });

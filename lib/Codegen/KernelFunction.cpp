@@ -127,6 +127,12 @@ SmallVector<Type> trainc::codegen::argumentTypes(MLIRContext *context, unsigned 
   return types;
 }
 
+std::string trainc::codegen::typedName(StringRef name, Type element) {
+  std::string text = (name + "_").str();
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
 func::FuncOp trainc::codegen::internalFunction(ModuleOp kernels, StringRef name, TypeRange inputs,
                                                llvm::function_ref<void(Emitter &, func::FuncOp)> body) {
   if (auto made = kernels.lookupSymbol<func::FuncOp>(name))

@@ -49,7 +49,11 @@ private:
 /// Types of a function's arguments: pointers, then i64s.
 llvm::SmallVector<mlir::Type> argumentTypes(mlir::MLIRContext *context, unsigned pointers, unsigned integers);
 
-/// A private function that kernels call, made at its first use: `body` fills it. It has no results.
+/// The name of an internal function that depends on an element type as well.
+std::string typedName(llvm::StringRef name, mlir::Type element);
+
+/// A private function that kernels call, made at its first use: `body` fills it. It has no results. Whatever
+/// its code depends on is part of its name.
 mlir::func::FuncOp internalFunction(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
                                     llvm::function_ref<void(Emitter &, mlir::func::FuncOp)> body);
 

@@ -26,7 +26,8 @@ struct Level {
 const std::vector<Level> &levels(Fp32Products products);
 
 /// A function whose code differs between levels: declared as `name`, and defined once a level as
-/// variantName(name, level). Made at its first use; `body` fills a function without results.
+/// variantName(name, level). Made at its first use; `body` fills a function without results. Whatever its
+/// code depends on beside the level is part of its name.
 mlir::func::FuncOp
 functionWithVariants(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
                      llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);

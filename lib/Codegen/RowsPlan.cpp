@@ -89,13 +89,16 @@ SmallVector<Value> RowsPlan::roots(int64_t pass) const {
   return values;
 }
 
-void RowsPlan::visit(Value value, int64_t pass, llvm::function_ref<bool(Value)> enter) const {
-  value = strip(value);
-  if (!alongColumns(value) || !enter(value))
-    return;
-  if (Operation *op = value.getDefiningOp(); op && !isa<nn::GatherOp>(op))
-    for (Value operand : op->getOperands())
-      visit(operand, pass, enter);
+void RowsPlan::visit(int64_t pass, llvm::function_ref<bool(Value)> enter) const {
+  llvm::DenseSet<Value> seen;
+  SmallVector<Value> left = llvm::to_vector(llvm::reverse(roots(pass)));
+  while (!left.empty()) {
+    Value value = strip(left.pop_back_val());
+    if (!alongColumns(value) || !seen.insert(value).second || !enter(value))
+      continue;
+    if (Operation *op = value.getDefiningOp(); op && !isa<nn::GatherOp>(op))
+      llvm::append_range(left, llvm::reverse(op->getOperands()));
+  }
 }
 
 //===-- Choices -------------------------------------------------------------------------------===//
@@ -155,7 +158,7 @@ int64_t RowsPlan::weight(Value value) {
   int64_t sum = bodyCost(op).weight;
   for (Value operand : op->getOperands())
     sum += isa<nn::GatherOp>(op) ? 1 : weight(operand);
-  return weights[value] = sum;
+  return weights[value] = std::min(sum, kStashWeight); // beyond, how much it is does not matter
 }
 
 /// From the last pass to the first, since a stashed value may itself need others of earlier passes.
@@ -179,11 +182,10 @@ void RowsPlan::chooseStashes() {
     return true;
   };
   for (int64_t pass = space.passes() - 1; pass > 0; --pass)
-    for (Value root : roots(pass))
-      visit(root, pass, [&](Value value) {
-        bool earlier = value.getDefiningOp() && space.depth(value) < pass;
-        return !(earlier && (stashes.contains(value) || choose(value, pass)));
-      });
+    visit(pass, [&](Value value) {
+      bool earlier = value.getDefiningOp() && space.depth(value) < pass;
+      return !(earlier && (stashes.contains(value) || choose(value, pass)));
+    });
 }
 
 /// Passes are visited from the last, so `pass` is the last one to read the value.
@@ -220,12 +222,11 @@ int64_t RowsPlan::lastRead(unsigned index) const {
   Value argument = kernel.getBody().getArgument(index);
   int64_t last = -1;
   for (int64_t pass = 0; pass < space.passes(); ++pass)
-    for (Value root : roots(pass))
-      visit(root, pass, [&](Value value) {
-        if (value == argument)
-          last = pass;
-        return !stashFor(value, pass);
-      });
+    visit(pass, [&](Value value) {
+      if (value == argument)
+        last = pass;
+      return !stashFor(value, pass);
+    });
   return last;
 }
 

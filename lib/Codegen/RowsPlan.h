@@ -69,7 +69,10 @@ private:
   void chooseStashes();
   void collectTileReductions();
   llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
-  void visit(mlir::Value value, int64_t pass, llvm::function_ref<bool(mlir::Value)> enter) const;
+  /// Visits once each value along columns that the pass's roots are made of, operands in order; `enter` says
+  /// whether the walk goes on to what a value is made of.
+  void visit(int64_t pass, llvm::function_ref<bool(mlir::Value)> enter) const;
+  /// Instructions that computing the value takes, at most kStashWeight.
   int64_t weight(mlir::Value value);
   /// Last pass in which block argument `index` is read along columns, -1 if it is not.
   int64_t lastRead(unsigned index) const;

@@ -95,3 +95,15 @@ func.func @adamw(%w: tensor<1111xf32>, %g: tensor<1111xf32>, %m: tensor<1111xf32
   %w1 = nn.sub %w, %step : tensor<1111xf32>, tensor<1111xf32>
   return %w1, %m1, %v1 : tensor<1111xf32>, tensor<1111xf32>, tensor<1111xf32>
 }
+// Elements of both types in one module: what kernels call is not taken for the other type's.
+func.func @products_of_two_types(%a: tensor<37x40xf32>, %b: tensor<40x50xf32>, %c: tensor<37x40xf64>, %d: tensor<40x50xf64>,
+                                 %q: tensor<1x33x16xf32>, %r: tensor<1x33x16xf64>)
+    -> (tensor<37x50xf32>, tensor<37x50xf64>, tensor<37x37xf32>, tensor<37x37xf64>, tensor<1x33x16xf32>, tensor<1x33x16xf64>) {
+  %0 = nn.matmul %a, %b : tensor<37x40xf32>, tensor<40x50xf32>
+  %1 = nn.matmul %c, %d : tensor<37x40xf64>, tensor<40x50xf64>
+  %2 = nn.matmul %a, %a transposed : tensor<37x40xf32>, tensor<37x40xf32>
+  %3 = nn.matmul %c, %c transposed : tensor<37x40xf64>, tensor<37x40xf64>
+  %4, %lse4 = nn.attention %q, %q, %q heads 2 : tensor<1x33x16xf32>, tensor<1x33x16xf32>, tensor<1x33x16xf32>
+  %5, %lse5 = nn.attention %r, %r, %r heads 2 : tensor<1x33x16xf64>, tensor<1x33x16xf64>, tensor<1x33x16xf64>
+  return %0, %1, %2, %3, %4, %5 : tensor<37x50xf32>, tensor<37x50xf64>, tensor<37x37xf32>, tensor<37x37xf64>, tensor<1x33x16xf32>, tensor<1x33x16xf64>
+}

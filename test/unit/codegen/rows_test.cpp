@@ -1,6 +1,7 @@
 // Kernels of class Rows against the reference: every kind of value, pass and tail.
 #include "test/unit/codegen/kernel_harness.h"
 
+#include "llvm/Support/FormatVariadic.h"
 #include <gtest/gtest.h>
 
 using namespace trainc::codegen;
@@ -268,6 +269,19 @@ TEST(Rows, IntermediateValueWaitsInResultsBuffer) {
   ASSERT_TRUE(op);
   EXPECT_TRUE(op.kernels().mayAlias.empty()); // x is read after e was written there
   expectMatchesReference(op, op.randomInputs(), 1e-6);
+}
+
+/// Ways through the chain: 2^64, of which the plan must walk none twice.
+TEST(Rows, ChainOfOpsThatReadAValueTwice) {
+  std::string text = "func.func @f(%x0: tensor<4x70xf32>) -> tensor<4x70xf32> {\n";
+  for (int i = 0; i < 64; ++i)
+    text += llvm::formatv("%x{0} = nn.add %x{1}, %x{1} : tensor<4x70xf32>, tensor<4x70xf32>\n", i + 1, i);
+  expectMatchesReference(text + R"(
+    %m = nn.reduce max %x64 over [1] keep : tensor<4x70xf32>
+    %mb = nn.broadcast %m to [4, 70] : tensor<4x1xf32>
+    %o = nn.div %x64, %mb : tensor<4x70xf32>, tensor<4x70xf32>
+    return %o : tensor<4x70xf32> })",
+                         1e-6);
 }
 
 TEST(Rows, RandomStreamsShareCode) {
