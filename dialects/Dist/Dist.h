@@ -15,7 +15,7 @@
 #include "dialects/Dist/DistEnums.h.inc"
 
 namespace trainc::dist {
-/// What starts of collectives write to, so that they stay in their order.
+/// What starts and waits of collectives write to.
 struct Communication : mlir::SideEffects::Resource::Base<Communication> {
   llvm::StringRef getName() final { return "communication"; }
 };

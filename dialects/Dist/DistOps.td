@@ -49,12 +49,14 @@ def Dist_Group : I32EnumAttr<"Group", "which ranks meet", [
   let cppNamespace = "::trainc::dist";
 }
 
+// A start and its wait do something to what is under way between them: no pass erases one of the two, or makes two equal
+// ones one. SSA alone orders them; collectives meet in the order in which they stand, which is that of all ranks.
 def Dist_Communication : Resource<"::trainc::dist::Communication">;
+def Dist_Pending : Res<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>;
 
-// Begins a collective; nothing but a dist.wait may use the result. Two equal ones are not one, as each has its time.
+// Begins a collective; nothing but a dist.wait may use the result.
 class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
-    : Dist_Op<mnemonic, [MemoryEffects<[MemWrite<Dist_Communication>]>, DeclareOpInterfaceMethods<ExecutableOpInterface>,
-                         DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
+    : Dist_Op<mnemonic, [DeclareOpInterfaceMethods<ExecutableOpInterface>, DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
   let extraClassDefinition = [{
     ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Collective; }
     ::trainc::RankGroup $cppClass::getRankGroup() { return static_cast<::trainc::RankGroup>(getGroup()); }
@@ -70,7 +72,7 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "AllReduce", [SameO
   }];
   let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
-  let results = (outs AnyStaticShapeTensor:$pending);
+  let results = (outs Dist_Pending:$pending);
   let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value)";
 }
 
@@ -79,7 +81,7 @@ def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "ReduceScat
   let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
   let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
-  let results = (outs AnyStaticShapeTensor:$pending);
+  let results = (outs Dist_Pending:$pending);
   let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value) `->` type($pending)";
 }
 
@@ -87,13 +89,13 @@ def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "AllGather"> {
   let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
   let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
                        OptionalAttr<I64Attr>:$message);
-  let results = (outs AnyStaticShapeTensor:$pending);
+  let results = (outs Dist_Pending:$pending);
   let assemblyFormat = "$part (`in` $group^)? (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";
 }
 
-def Dist_WaitOp : Dist_Op<"wait", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
+def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "the value of a collective, once it is done";
-  let arguments = (ins AnyStaticShapeTensor:$pending);
+  let arguments = (ins Arg<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>:$pending);
   let results = (outs AnyStaticShapeTensor:$value);
   let assemblyFormat = "$pending attr-dict `:` type($pending)";
   let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Wait; }";

@@ -4,9 +4,17 @@
 #include "dialects/NN/NN.h"
 
 namespace trainc::train {
-/// What train.get, train.set and train.input read and write.
+/// What train.get reads and train.set writes.
 struct StateResource : mlir::SideEffects::Resource::Base<StateResource> {
   llvm::StringRef getName() final { return "train.state"; }
+};
+/// What train.input reads; no op writes it.
+struct BatchResource : mlir::SideEffects::Resource::Base<BatchResource> {
+  llvm::StringRef getName() final { return "train.batch"; }
+};
+/// What train.minimize and train.gradient give to the optimizer pass.
+struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
+  llvm::StringRef getName() final { return "train.gradient"; }
 };
 } // namespace trainc::train
 

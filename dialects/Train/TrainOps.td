@@ -180,29 +180,31 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
 }
 
 def Train_StateResource : Resource<"::trainc::train::StateResource">;
+def Train_BatchResource : Resource<"::trainc::train::BatchResource">;
+def Train_GradientResource : Resource<"::trainc::train::GradientResource">;
 
-def Train_GetOp : Train_Op<"get", [MemoryEffects<[MemRead<Train_StateResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Train_GetOp : Train_Op<"get", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the state's value at this point of the entry";
-  let arguments = (ins FlatSymbolRefAttr:$state);
+  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemRead<Train_StateResource>]>:$state);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$state attr-dict `:` type($result)";
 }
 
-def Train_SetOp : Train_Op<"set", [MemoryEffects<[MemWrite<Train_StateResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Train_SetOp : Train_Op<"set", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "gives the state a new value";
-  let arguments = (ins FlatSymbolRefAttr:$state, AnyRankedTensor:$value);
+  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_StateResource>]>:$state, AnyRankedTensor:$value);
   let assemblyFormat = "$state `,` $value attr-dict `:` type($value)";
 }
 
-def Train_MinimizeOp : Train_Op<"minimize", [MemoryEffects<[MemWrite<Train_StateResource>]>]> {
+def Train_MinimizeOp : Train_Op<"minimize", [MemoryEffects<[MemWrite<Train_GradientResource>]>]> {
   let summary = "the scalar whose gradient is wanted; autodiff replaces it by the backward and train.gradient ops";
   let arguments = (ins AnyRankedTensor:$loss);
   let assemblyFormat = "$loss attr-dict `:` type($loss)";
 }
 
-def Train_GradientOp : Train_Op<"gradient", [MemoryEffects<[MemWrite<Train_StateResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Train_GradientOp : Train_Op<"gradient", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the gradient of a parameter, from this micro-batch; the optimizer pass replaces it";
-  let arguments = (ins FlatSymbolRefAttr:$parameter, AnyRankedTensor:$value);
+  let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_GradientResource>]>:$parameter, AnyRankedTensor:$value);
   let assemblyFormat = "$parameter `,` $value attr-dict `:` type($value)";
 }
 
@@ -224,7 +226,7 @@ def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, 
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_StateResource>]>]> {
+def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_BatchResource>]>]> {
   let summary = "a batch column that the runtime fills before the entry runs";
   let description = [{
     Integer columns: values must be below `limit` (0: unchecked) or equal `ignore`. Samples whose values are all `ignore`, in each

@@ -1,6 +1,7 @@
 #include "lib/Analysis/Overlap.h"
 
 #include "lib/Analysis/Collectives.h"
+#include "lib/Analysis/StateOrder.h"
 #include "runtime/schema/limits.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -36,10 +37,8 @@ private:
       open_ = {};
     if (isWait(&op))
       return wait(op, cast<CollectiveOpInterface>(op.getOperand(0).getDefiningOp()));
-    const WalkResult writes = op.walk([&](train::SetOp set) {
-      return failed(requireUnread(set)) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    return failure(writes.wasInterrupted());
+    auto set = dyn_cast<train::SetOp>(op);
+    return set ? requireUnread(set) : success();
   }
 
   LogicalResult begin(CollectiveOpInterface start) {
@@ -98,22 +97,13 @@ private:
   LogicalResult requireUnread(train::SetOp set) const {
     for (const Message &message : inFlight_)
       for (CollectiveOpInterface start : message)
-        if (reads(start->getOperand(0), set.getState())) {
+        if (liesIn(start->getOperand(0), set.getState())) {
           InFlightDiagnostic error = set.emitOpError(
               "overwrites what a collective reads until its wait; expected the write behind that");
           error.attachNote(start.getLoc()) << "the collective";
           return error;
         }
     return success();
-  }
-
-  /// Whether `value` is bytes of the state.
-  static bool reads(Value value, StringRef state) {
-    Operation *definition = value.getDefiningOp();
-    if (auto get = dyn_cast_or_null<train::GetOp>(definition))
-      return get.getState() == state;
-    return definition && isPlacement(definition) &&
-           llvm::any_of(definition->getOperands(), [&](Value operand) { return reads(operand, state); });
   }
 
   std::deque<Message> inFlight_; ///< in the order of starts

@@ -18,7 +18,7 @@ namespace trainc {
 ///  * waits come in the order of starts, so that none waits for what an earlier one has shown to be done;
 ///  * no more are in flight, and no message has more ranges, than a plan can hold.
 ///
-/// That reads of states see the writes that they are to see is for the passes that move them (StateOrder).
+/// That reads of states see the writes that they are to see is for the passes that move them (StateOrder.h).
 llvm::LogicalResult requireProvenOverlap(mlir::Block &entry);
 
 } // namespace trainc

@@ -4,7 +4,7 @@
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/Concrete.h"
-#include "lib/Analysis/BlockOrder.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Fusion/KernelBuilder.h"
 #include "lib/Fusion/Legalize.h"
 #include "lib/Fusion/Traffic.h"
@@ -53,7 +53,7 @@ private:
 
   void fuseBlock(Block &block) {
     legalizePrimitives(block);
-    auto fixed = stateOrder(block);
+    auto fixed = StateOrder(block).pairs();
     ReadAnalysis reads(block);
     FusionGraph graph(block, reads, FusionLimits{maxBuffers, maxOps});
     graph.fuse();

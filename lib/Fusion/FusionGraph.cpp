@@ -1,7 +1,7 @@
 #include "lib/Fusion/FusionGraph.h"
 
 #include "dialects/Interfaces/Interfaces.h"
-#include "lib/Analysis/BlockOrder.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Fusion/Traffic.h"
 
 #include "lib/Support/StoredElement.h"
@@ -76,7 +76,7 @@ void FusionGraph::addEdges(Block &block) {
       for (Value operand : node.op->getOperands())
         addEdge(operand, id);
   }
-  for (auto [before, after] : stateOrder(block)) {
+  for (auto [before, after] : StateOrder(block).pairs()) {
     auto from = index.find(before), to = index.find(after);
     if (from != index.end() && to != index.end())
       addOrder(from->second, to->second);

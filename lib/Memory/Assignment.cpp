@@ -17,10 +17,9 @@ SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(Operation *op) {
 }
 
 Assignment::Assignment(train::EntryOp entry, StorageTable &storages)
-    : storages_(storages), timeline_(entry), entryName_(entry.getSymName().str()) {
+    : storages_(storages), order_(entry.getBody().front()), timeline_(entry),
+      entryName_(entry.getSymName().str()) {
   Block &body = entry.getBody().front();
-  body.walk([&](train::GetOp get) { gets_[get.getState()].push_back(get); });
-  body.walk([&](train::SetOp set) { sets_[set.getState()].push_back(set); });
   firstScratch_ = int(storages_.size());
   assignBlock(body);
   lastScratch_ = int(storages_.size());
@@ -91,12 +90,8 @@ void Assignment::assignOp(Operation &op) {
 /// still needed.
 void Assignment::assignGet(train::GetOp get) {
   View state{storages_.stateStorage(get.getState())};
-  int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
-  bool overwritten = llvm::any_of(sets_[get.getState()], [&](train::SetOp set) {
-    int64_t written = timeline_.begin(set);
-    return read < written && written < last;
-  });
-  if (!overwritten)
+  train::SetOp next = order_.writeBehind(get.getState(), get);
+  if (!next || timeline_.begin(next) >= timeline_.lastUse(get.getResult()))
     return bind(get.getResult(), state);
   View copy = newScratch(get.getResult());
   bind(get.getResult(), copy);
@@ -106,7 +101,7 @@ void Assignment::assignGet(train::GetOp get) {
 void Assignment::assignSet(train::SetOp set) {
   View state{storages_.stateStorage(set.getState())};
   View value = views_.lookup(set.getValue());
-  if (isZero(set.getValue()) && entryName_ == "init" && sets_[set.getState()].size() == 1)
+  if (isZero(set.getValue()) && entryName_ == "init" && order_.writes(set.getState()).size() == 1)
     return; // arenas are zero when allocated, and init runs first
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});

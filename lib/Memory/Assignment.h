@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Analysis/Scheduled.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Memory/Storage.h"
 #include "lib/Memory/Timeline.h"
 
@@ -66,7 +67,6 @@ private:
   View wantedByUser(mlir::OpOperand &use, mlir::OpResult made, View within);
   View packedView(mlir::OpOperand &member, mlir::OpResult made, View within);
   bool canMakeInState(mlir::OpResult made, llvm::StringRef state, View target, train::SetOp stores = {});
-  train::SetOp nextSet(llvm::StringRef state, int64_t position) const;
   bool mayBeMadeOver(mlir::OpResult made, mlir::OpOperand &operand, View target);
   /// True if nothing but the collective, from its start on, uses its operand's bytes.
   bool isOnlyReader(ExecutableOpInterface start);
@@ -75,6 +75,7 @@ private:
   void touch(View view, int64_t first, int64_t last);
 
   StorageTable &storages_;
+  StateOrder order_;
   Timeline timeline_;
   std::string entryName_;
   int firstScratch_, lastScratch_;
@@ -86,8 +87,6 @@ private:
   /// The values that lie in each storage so far; in a loop's body, of those that it may overwrite, the
   /// body's own.
   llvm::DenseMap<int, llvm::SmallVector<mlir::Value, 2>> occupants_;
-  llvm::StringMap<llvm::SmallVector<train::GetOp>> gets_;
-  llvm::StringMap<llvm::SmallVector<train::SetOp>> sets_;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int, 1>> scratch_;
   MoveMap before_, after_;
 };

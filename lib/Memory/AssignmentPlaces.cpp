@@ -93,24 +93,16 @@ bool Assignment::outlivesWhole(ExecutableOpInterface part) const {
          timeline_.lastUse(part->getResult(0)) > timeline_.begin(part) + 1;
 }
 
-train::SetOp Assignment::nextSet(StringRef state, int64_t position) const {
-  train::SetOp next;
-  for (train::SetOp set : sets_.lookup(state))
-    if (timeline_.begin(set) > position && (!next || timeline_.begin(set) < timeline_.begin(next)))
-      next = set;
-  return next;
-}
-
 /// A value may be made in the state's buffer if the state's earlier values are not needed from its definition
 /// on (the defining op itself may read one that it can compute in place), and nothing else is stored there as
 /// long as it is needed. `stores`, if given, is the write that it, or what holds it, is made for.
 bool Assignment::canMakeInState(OpResult made, StringRef state, View target, train::SetOp stores) {
   const int64_t end = timeline_.end(made.getOwner());
-  train::SetOp next = nextSet(state, end);
+  train::SetOp next = order_.writeBehind(state, made.getOwner());
   if (!next || (stores && next != stores))
     return false;
   const int64_t stored = timeline_.begin(next);
-  for (train::GetOp get : gets_[state]) {
+  for (train::GetOp get : order_.reads(state)) {
     const int64_t read = timeline_.begin(get), last = timeline_.lastUse(get.getResult());
     const bool liesThere = views_.lookup(get.getResult()).storage == target.storage;
     if (read < stored && (read > end || (liesThere && last > end)))
@@ -119,7 +111,7 @@ bool Assignment::canMakeInState(OpResult made, StringRef state, View target, tra
   const int64_t last = std::max(timeline_.lastUse(made), stored);
   if (!stores && next.getValue() != made)
     return last == stored;
-  next = nextSet(state, stored);
+  next = order_.writeBehind(state, next);
   return !next ||
          std::max(last, timeline_.lastUse(stores ? Value(stores.getValue()) : made)) < timeline_.begin(next);
 }

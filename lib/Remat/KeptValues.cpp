@@ -1,6 +1,7 @@
 #include "lib/Remat/KeptValues.h"
 
 #include "dialects/Train/Names.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;
@@ -44,18 +45,15 @@ void KeptValues::findForward(Block &block) {
     if (forward_.insert(op).second)
       found.push_back(op);
   };
-  auto visitWrites = [&](StringRef state, Operation *before) {
-    for (auto set : block.getOps<train::SetOp>())
-      if (set.getState() == state && (!before || set->isBeforeInBlock(before)))
-        visit(set);
-  };
-  visitWrites(train::kLossState, nullptr);
+  for (train::SetOp set : StateOrder(block).writes(train::kLossState))
+    visit(set);
   while (!found.empty()) {
     Operation *op = found.pop_back_val();
     for (Value operand : op->getOperands())
       visit(operand.getDefiningOp());
     if (auto get = dyn_cast<train::GetOp>(op))
-      visitWrites(get.getState(), get);
+      if (train::SetOp set = writeSeenBy(get))
+        visit(set);
   }
 }
 

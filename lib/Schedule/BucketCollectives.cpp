@@ -3,8 +3,8 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Schedule/Messages.h"
-#include "lib/Schedule/StateOrder.h"
 #include "lib/Schedule/Stores.h"
 #include "runtime/schema/limits.h"
 

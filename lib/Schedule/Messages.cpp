@@ -1,5 +1,7 @@
 #include "lib/Schedule/Messages.h"
 
+#include "lib/Analysis/StateOrder.h"
+
 using namespace mlir;
 
 namespace trainc {
@@ -61,21 +63,13 @@ train::StateOp movedState(CollectiveOpInterface start) {
   return {};
 }
 
-static Operation *lastWriteBefore(train::GetOp get) {
-  Operation *last = nullptr;
-  for (auto set : get->getBlock()->getOps<train::SetOp>())
-    if (set.getState() == get.getState() && set->isBeforeInBlock(get))
-      last = set;
-  return last;
-}
-
 /// Whether the op has no time of its own: it names a place, or a collective makes its value.
 static bool moves(Operation *op) { return isPlacement(op) || isa<CollectiveOpInterface>(op); }
 
 Operation *known(Value value) {
   Operation *definition = value.getDefiningOp();
   if (auto get = dyn_cast_or_null<train::GetOp>(definition))
-    return lastWriteBefore(get);
+    return writeSeenBy(get);
   if (!definition || !moves(definition))
     return definition;
   Operation *last = nullptr;

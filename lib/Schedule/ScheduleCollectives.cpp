@@ -2,8 +2,8 @@
 #include "lib/Schedule/Passes.h"
 
 #include "dialects/Dist/Dist.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Schedule/ListScheduler.h"
-#include "lib/Schedule/StateOrder.h"
 
 using namespace mlir;
 

@@ -1,5 +1,6 @@
 #include "lib/Schedule/Stores.h"
 
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Schedule/Messages.h"
 
 using namespace mlir;
@@ -47,17 +48,7 @@ SmallVector<Store> storesOf(Block &block) {
 }
 
 bool accesses(Operation *op, ArrayRef<train::SetOp> writes) {
-  return op
-      ->walk([&](Operation *inner) {
-        auto get = dyn_cast<train::GetOp>(inner);
-        auto set = dyn_cast<train::SetOp>(inner);
-        const bool found =
-            (get || set) && llvm::any_of(writes, [&](train::SetOp write) {
-              return write != inner && write.getState() == (get ? get.getState() : set.getState());
-            });
-        return found ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return llvm::any_of(writes, [&](train::SetOp write) { return write != op && conflict(op, write); });
 }
 
 /// Puts the store in front of `place`.

@@ -2,8 +2,8 @@
 #include "lib/Step/Passes.h"
 
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/BlockOrder.h"
 #include "lib/Analysis/Concrete.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Step/ChunkBuilder.h"
 #include "lib/Step/RowRegion.h"
 #include "lib/Support/StoredElement.h"
@@ -69,7 +69,7 @@ private:
     if (!region.grow())
       return false;
     Block &block = *scores.getParentBlock();
-    auto fixed = stateOrder(block);
+    auto fixed = StateOrder(block).pairs();
     DenseSet<Operation *> members(region.ops().begin(), region.ops().end());
     nn::ChunksOp chunks = ChunkBuilder(region, count).build();
     if (!chunks)

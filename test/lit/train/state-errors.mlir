@@ -26,3 +26,15 @@ train.entry @init {
 
 // expected-error @below {{a parameter cannot be named 'exp_avg.w', which names a part of the step; rename it}}
 train.state parameter @exp_avg.w : tensor<4xf32>
+
+// -----
+
+train.state parameter @w : tensor<4xf32>
+train.entry @eval {
+  %x = train.get @w : tensor<4xf32>
+  %r = nn.chunks 2 (%a = %x : tensor<4xf32> split 0) -> (tensor<4xf32> split 0) {
+    // expected-error @below {{'train.set' op expects parent op 'train.entry'}}
+    train.set @w, %a : tensor<2xf32>
+    nn.yield %a : tensor<2xf32>
+  }
+}

@@ -2,9 +2,9 @@
 // SSA), by requireProvenOverlap() or, for what moves over a write of its state, by StateOrder.
 #include "lib/Analysis/Collectives.h"
 #include "lib/Analysis/Overlap.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Schedule/Messages.h"
-#include "lib/Schedule/StateOrder.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"

@@ -1,0 +1,209 @@
+#include "lib/Analysis/StateOrder.h"
+
+#include "dialects/NN/NN.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <cassert>
+#include <functional>
+#include <queue>
+
+using namespace mlir;
+
+namespace trainc {
+
+using OpPair = std::pair<Operation *, Operation *>;
+
+//===-- Effects
+//------------------------------------------------------------------------------------------===//
+
+namespace {
+/// What an op does to a state, or to another resource as a whole.
+struct Effect {
+  SideEffects::Resource *resource;
+  Attribute state; ///< null for all of the resource
+  bool writes;
+
+  bool meets(const Effect &other) const {
+    return resource == other.resource && (!state || !other.state || state == other.state);
+  }
+};
+} // namespace
+
+/// Those that SSA does not order.
+static SmallVector<Effect, 1> effectsOf(Operation *op) {
+  SmallVector<Effect, 1> found;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  if (auto interface = dyn_cast<MemoryEffectOpInterface>(op))
+    interface.getEffects(effects);
+  for (const MemoryEffects::EffectInstance &effect : effects)
+    if (!effect.getValue())
+      found.push_back(
+          {effect.getResource(), effect.getSymbolRef(), !isa<MemoryEffects::Read>(effect.getEffect())});
+  return found;
+}
+
+bool conflict(Operation *a, Operation *b) {
+  return llvm::any_of(effectsOf(a), [&](const Effect &first) {
+    return llvm::any_of(effectsOf(b), [&](const Effect &second) {
+      return first.meets(second) && (first.writes || second.writes);
+    });
+  });
+}
+
+//===-- Values
+//-------------------------------------------------------------------------------------------===//
+
+train::SetOp writeSeenBy(train::GetOp get) {
+  for (Operation *op = get->getPrevNode(); op; op = op->getPrevNode())
+    if (auto set = dyn_cast<train::SetOp>(op); set && set.getState() == get.getState())
+      return set;
+  return {};
+}
+
+bool liesIn(Value value, StringRef state) {
+  Operation *definition = value.getDefiningOp();
+  if (auto get = dyn_cast_or_null<train::GetOp>(definition))
+    return get.getState() == state;
+  return definition && isPlacement(definition) &&
+         llvm::any_of(definition->getOperands(), [&](Value operand) { return liesIn(operand, state); });
+}
+
+/// Ops that use the value a read gave, or an alias of it.
+static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
+  for (Operation *user : read->getUsers()) {
+    users.push_back(user);
+    if (isa<nn::BroadcastOp, nn::ReshapeOp>(user) || isPlacement(user))
+      collectUsers(user, users);
+  }
+}
+
+//===-- Order
+//--------------------------------------------------------------------------------------------===//
+
+StateOrder::StateOrder(Block &block) : block(block), numbers(number(block)) {
+  for (Operation &op : block) {
+    if (auto get = dyn_cast<train::GetOp>(op))
+      gets[get.getState()].push_back(get);
+    if (auto set = dyn_cast<train::SetOp>(op))
+      sets[set.getState()].push_back(set);
+  }
+}
+
+ArrayRef<train::GetOp> StateOrder::reads(StringRef state) const {
+  auto found = gets.find(state);
+  return found == gets.end() ? ArrayRef<train::GetOp>() : ArrayRef<train::GetOp>(found->second);
+}
+
+ArrayRef<train::SetOp> StateOrder::writes(StringRef state) const {
+  auto found = sets.find(state);
+  return found == sets.end() ? ArrayRef<train::SetOp>() : ArrayRef<train::SetOp>(found->second);
+}
+
+train::SetOp StateOrder::writeBehind(StringRef state, Operation *op) const {
+  ArrayRef<train::SetOp> all = writes(state);
+  const auto *found = llvm::find_if(all, [&](train::SetOp set) { return op->isBeforeInBlock(set); });
+  return found == all.end() ? train::SetOp() : *found;
+}
+
+namespace {
+/// The accesses of a state since its last write.
+struct Accesses {
+  Effect of;
+  Operation *lastWrite = nullptr;
+  SmallVector<Operation *> reads;
+};
+} // namespace
+
+/// What comes before `write`: the reads so far, and all that uses what they gave and stands before it.
+static void addUsersBefore(Operation *write, ArrayRef<Operation *> reads, SmallVectorImpl<OpPair> &pairs) {
+  for (Operation *read : reads) {
+    SmallVector<Operation *> users{read};
+    collectUsers(read, users);
+    for (Operation *user : users)
+      if (user != write && user->isBeforeInBlock(write))
+        pairs.push_back({user, write});
+  }
+}
+
+SmallVector<OpPair> StateOrder::pairs() const {
+  SmallVector<OpPair> pairs;
+  llvm::MapVector<std::pair<SideEffects::Resource *, Attribute>, Accesses> states;
+  for (Operation &op : block)
+    for (const Effect &effect : effectsOf(&op)) {
+      states[{effect.resource, effect.state}].of = effect;
+      for (auto &[key, accesses] : states) {
+        if (!effect.meets(accesses.of))
+          continue;
+        if (accesses.lastWrite && accesses.lastWrite != &op)
+          pairs.push_back({accesses.lastWrite, &op});
+        if (effect.writes) {
+          addUsersBefore(&op, accesses.reads, pairs);
+          accesses.lastWrite = &op;
+          accesses.reads.clear();
+        }
+      }
+      if (!effect.writes)
+        states[{effect.resource, effect.state}].reads.push_back(&op);
+    }
+  return pairs;
+}
+
+StateOrder::Numbers StateOrder::number(Block &block) {
+  Numbers found;
+  llvm::StringMap<int64_t> writes;
+  for (Operation &op : block) {
+    if (auto get = dyn_cast<train::GetOp>(op))
+      found[get] = writes[get.getState()];
+    if (auto set = dyn_cast<train::SetOp>(op))
+      found[set] = writes[set.getState()]++;
+  }
+  return found;
+}
+
+LogicalResult StateOrder::requireKept() const {
+  const Numbers now = number(block);
+  for (auto [op, writes] : numbers)
+    if (now.lookup(op) != writes)
+      return op->emitOpError("stands behind ") << now.lookup(op) << " writes of its state; expected "
+                                               << writes << " as before (a fault of trainc)";
+  return success();
+}
+
+void sortBlock(Block &block, ArrayRef<OpPair> fixed) {
+  SmallVector<Operation *> ops;
+  DenseMap<Operation *, unsigned> index;
+  for (Operation &op : block) {
+    index[&op] = ops.size();
+    ops.push_back(&op);
+  }
+  SmallVector<SmallVector<unsigned, 2>> after(ops.size());
+  SmallVector<unsigned> waiting(ops.size(), 0);
+  auto addEdge = [&](unsigned from, unsigned to) {
+    after[from].push_back(to);
+    ++waiting[to];
+  };
+  for (auto [to, op] : llvm::enumerate(ops))
+    for (Value operand : op->getOperands())
+      if (auto found = index.find(operand.getDefiningOp()); operand.getDefiningOp() && found != index.end())
+        addEdge(found->second, to);
+  for (auto [from, to] : fixed)
+    addEdge(index.lookup(from), index.lookup(to));
+  std::priority_queue<unsigned, std::vector<unsigned>, std::greater<>> ready;
+  for (unsigned i = 0; i < ops.size(); ++i)
+    if (waiting[i] == 0 && !ops[i]->hasTrait<OpTrait::IsTerminator>())
+      ready.push(i);
+  Operation *end = block.mightHaveTerminator() ? block.getTerminator() : nullptr;
+  [[maybe_unused]] size_t placed = 0;
+  for (; !ready.empty(); ++placed) {
+    unsigned next = ready.top();
+    ready.pop();
+    end ? ops[next]->moveBefore(end) : ops[next]->moveBefore(&block, block.end());
+    for (unsigned to : after[next])
+      if (--waiting[to] == 0 && !ops[to]->hasTrait<OpTrait::IsTerminator>())
+        ready.push(to);
+  }
+  assert(placed + (end ? 1 : 0) == ops.size() && "the present order is cyclic");
+}
+
+} // namespace trainc

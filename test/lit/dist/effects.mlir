@@ -1,0 +1,17 @@
+// RUN: trainc-opt %s --canonicalize --cse --fuse | FileCheck %s
+
+// What no one reads is waited for all the same, and two equal collectives are two.
+// CHECK-LABEL: train.entry @update
+// CHECK: %[[W:.*]] = train.get @w
+// CHECK: %[[A:.*]] = dist.all_reduce_start %[[W]]
+// CHECK: %[[B:.*]] = dist.all_reduce_start %[[W]]
+// CHECK: dist.wait %[[A]]
+// CHECK: dist.wait %[[B]]
+train.state parameter @w : tensor<4xf32>
+train.entry @update {
+  %w = train.get @w : tensor<4xf32>
+  %a = dist.all_reduce_start %w : tensor<4xf32>
+  %b = dist.all_reduce_start %w : tensor<4xf32>
+  %x = dist.wait %a : tensor<4xf32>
+  %y = dist.wait %b : tensor<4xf32>
+}
