@@ -21,7 +21,7 @@ DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test
 
 stage "the runtime alone, without LLVM and with the system's compiler; ThreadSanitizer: its threads"
 cmake --preset tsan >/dev/null
-cmake --build --preset tsan --target trainrun runtime_{comm,device,executor,exec,data,state}_test
+cmake --build --preset tsan --target trainrun runtime_{comm,device,executor,training,data,state}_test
 # One shape has the order of accesses of all; what processes do to each other it does not see.
 ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]|Large.*/(threads_[1348]|processes)|AfterTheWait.*(_8|_12|processes.*)_by' --output-on-failure -j2
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/data/column_spec.h"
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 
 namespace trainc {
 

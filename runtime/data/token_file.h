@@ -1,7 +1,7 @@
 // Files that hold one long stream of tokens.
 #pragma once
 
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 
 #include <optional>
 

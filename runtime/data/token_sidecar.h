@@ -1,7 +1,7 @@
 // The small JSON file beside a token file that says which tokenizer made it.
 #pragma once
 
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 
 #include <optional>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/state/file_checksums.h"
-#include "runtime/state/stream_hash.h"
+#include "runtime/base/stream_hash.h"
 
 #include <algorithm>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/base/input_file.h"
-#include "runtime/state/stream_hash.h"
+#include "runtime/base/stream_hash.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/state/durable_file.h"
-#include "runtime/state/safetensors_layout.h"
+#include "runtime/state/state_tensor.h"
 #include "runtime/state/trainer_state.h"
 #include "runtime/state/write_share.h"
 

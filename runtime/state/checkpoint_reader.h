@@ -1,7 +1,7 @@
 // Reading checkpoints back, every byte verified that is used.
 #pragma once
 
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 #include "runtime/state/state_tensor.h"
 #include "runtime/state/trainer_state.h"
 

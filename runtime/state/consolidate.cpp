@@ -4,7 +4,7 @@
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/float_rounding.h"
 #include "runtime/state/replacing_file.h"
-#include "runtime/state/safetensors_layout.h"
+#include "runtime/formats/safetensors_layout.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Weights in another float dtype.
 #pragma once
 
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 
 #include <optional>
 

@@ -17,4 +17,11 @@ std::string describe(const StateTensor &tensor) {
   return fmt::format("{} [{}]", fb::EnumNameDType(tensor.dtype), fmt::join(tensor.shape, ", "));
 }
 
+SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors) {
+  std::vector<TensorEntry> entries;
+  for (const StateTensor &tensor : tensors)
+    entries.push_back({tensor.name, fb::EnumNameDType(tensor.dtype), tensor.shape, tensorBytes(tensor)});
+  return layOutSafetensors(entries);
+}
+
 } // namespace trainc

@@ -1,13 +1,12 @@
 // A persistent tensor of a running plan, as checkpoints see it.
 #pragma once
 
+#include "runtime/formats/safetensors_layout.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
-#include <vector>
 
 namespace trainc {
 
@@ -23,6 +22,9 @@ struct StateTensor {
 
 /// Bytes of the whole tensor.
 uint64_t tensorBytes(const StateTensor &tensor);
+
+/// The file of whole tensors, whatever part of them this process holds.
+SafetensorsLayout layOutSafetensors(std::span<const StateTensor> tensors);
 
 /// "F32 [2, 3]", for messages.
 std::string describe(const StateTensor &tensor);

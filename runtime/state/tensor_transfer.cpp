@@ -3,7 +3,7 @@
 #include "runtime/base/small_float.h"
 #include "runtime/base/thread.h"
 #include "runtime/plan/dtype.h"
-#include "runtime/state/stream_hash.h"
+#include "runtime/base/stream_hash.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/state/file_checksums.h"
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 #include "runtime/state/state_tensor.h"
 
 #include <optional>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/state/file_checksums.h"
-#include "runtime/state/weight_files.h"
+#include "runtime/formats/weight_files.h"
 
 namespace trainc {
 

@@ -1,4 +1,4 @@
-"""Plans of several ranks under trainrun, made by hand (test/unit/runtime/exec/toy_ranks.cpp): the bigram model of trainrun_test.py with
+"""Plans of several ranks under trainrun, made by hand (test/unit/runtime/training/toy_ranks.cpp): the bigram model of trainrun_test.py with
 12 micro-batches a step over all ranks, and states that ranks hold whole or in parts."""
 
 import os

@@ -1,4 +1,4 @@
-"""Every option and error of trainrun, with a plan made by hand (test/unit/runtime/exec/toy_plan.cpp): a bigram model over
+"""Every option and error of trainrun, with a plan made by hand (test/unit/runtime/training/toy_plan.cpp): a bigram model over
 16 tokens, 8 samples of 8 tokens a step."""
 
 import array

@@ -3,7 +3,7 @@
 
 #include "lib/Instantiate/Binding.h"
 #include "lib/Reference/Entry.h"
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"

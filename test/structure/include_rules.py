@@ -19,11 +19,14 @@ MAY_INCLUDE = {
     "runtime/plan": BASE,
     "runtime/device": BASE + ["runtime/plan"],
     "runtime/comm": BASE + ["runtime/plan"],
-    "runtime/data": BASE + ["runtime/plan", "runtime/state"],
-    "runtime/state": BASE + ["runtime/plan"],
+    "runtime/formats": BASE,
+    "runtime/data": BASE + ["runtime/plan", "runtime/formats"],
+    "runtime/state": BASE + ["runtime/plan", "runtime/formats"],
     "runtime/log": BASE,
-    # exec drives devices and talks to other ranks through their interfaces alone.
-    "runtime/exec": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/state", "runtime/log"],
+    # exec and training drive devices and talk to other ranks through their interfaces alone.
+    "runtime/exec": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
+    "runtime/training": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec", "runtime/formats",
+                                "runtime/log", "runtime/state"],
     "dialects/Interfaces": [],
     "dialects/Plan": ["dialects/Interfaces"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan"],
@@ -38,7 +41,7 @@ MAY_INCLUDE = {
     "lib": COMPILER_BASE + DIALECTS,
     "tools/common": ["runtime/base"],
     "tools/trainrun": ["runtime", "tools/common"],
-    "tools": ["tools/common", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/state"] + DIALECTS,
+    "tools": ["tools/common", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["lib", "runtime"] + DIALECTS,
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/Pipelines/CompileOptions.h"
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 
 #include <string>
 #include <variant>

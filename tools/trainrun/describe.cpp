@@ -1,8 +1,8 @@
 #include "tools/trainrun/describe.h"
 
-#include "runtime/exec/train_loop.h"
 #include "runtime/log/units.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/training/train_loop.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>

@@ -123,7 +123,7 @@ Result<Part> preparePart(const Options &options) {
 void sayWhoseVariablesCount(const RankPlace &place, const Options &options) {
   const Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
   if (place.rank == 0 && !place.passedOver.empty())
-    Log(stderr, rank.logLevel(options)).info("{}", place.passedOver);
+    Log(stderr, logLevelOf(rank, options)).info("{}", place.passedOver);
 }
 
 Result<int> runPart(const Part &part, const Options &options) {

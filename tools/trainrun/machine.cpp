@@ -3,7 +3,11 @@
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
 
+#include <algorithm>
+
 namespace trainc {
+
+unsigned defaultThreads(const Rank &rank) { return std::max(1U, availableCpus() / rank.localRanks); }
 
 Machine Machine::open(const std::string &device, unsigned threads) {
   Machine machine;

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "runtime/device/device.h"
+#include "runtime/training/rank.h"
 
 #include <memory>
 #include <string>
 
 namespace trainc {
+
+/// Threads of a rank's device, unless --threads says otherwise.
+unsigned defaultThreads(const Rank &rank);
 
 /// A device, and the threads that it may use.
 class Machine {

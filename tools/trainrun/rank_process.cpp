@@ -21,6 +21,12 @@ Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &ran
 
 } // namespace
 
+LogLevel logLevelOf(const Rank &rank, const Options &options) {
+  const bool speaks = rank.index == 0 || (options.logOnEachNode && rank.localIndex == 0);
+  const Result<LogLevel> level = parseLogLevel(speaks ? options.logLevel : options.logLevelReplica);
+  return level.ok() ? *level : LogLevel::kInfo; // the command line was checked
+}
+
 FirstError::FirstError() {
   void *page = mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page != MAP_FAILED)
@@ -37,7 +43,7 @@ bool FirstError::claim(std::string_view message) const {
 
 int runRankProcess(const PlanFile &file, const Options &options, const Rank &rank,
                    const FirstError &firstError) {
-  Log log(stderr, rank.logLevel(options), rank.logPrefix());
+  Log log(stderr, logLevelOf(rank, options), rank.logPrefix());
   const Status status = runToTheEnd(file, options, rank, log);
   if (status.ok())
     return 0;

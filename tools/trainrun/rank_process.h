@@ -1,8 +1,10 @@
 // One rank's run, from its log to its exit code.
 #pragma once
 
+#include "runtime/log/log.h"
 #include "runtime/plan/file.h"
-#include "tools/trainrun/rank.h"
+#include "runtime/training/rank.h"
+#include "tools/trainrun/options.h"
 
 #include <atomic>
 #include <functional>
@@ -27,6 +29,9 @@ private:
   };
   std::unique_ptr<std::atomic<uint64_t>, Unmap> word_;
 };
+
+/// At which level a rank logs.
+LogLevel logLevelOf(const Rank &rank, const Options &options);
 
 /// Runs a session and returns the exit code. An error ends the other ranks' waits.
 int runRankProcess(const PlanFile &file, const Options &options, const Rank &rank,

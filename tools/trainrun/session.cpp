@@ -2,14 +2,15 @@
 
 #include "runtime/base/print.h"
 #include "runtime/base/stop_signal.h"
-#include "runtime/exec/train_loop.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/plan/file.h"
+#include "runtime/training/same_run.h"
+#include "runtime/training/text_generation.h"
+#include "runtime/training/train_loop.h"
+#include "runtime/training/training.h"
+#include "runtime/training/weights.h"
 #include "tools/trainrun/describe.h"
-#include "tools/trainrun/same_run.h"
-#include "tools/trainrun/text_generation.h"
-#include "tools/trainrun/training.h"
-#include "tools/trainrun/weights.h"
+#include "tools/trainrun/machine.h"
 
 namespace trainc {
 
@@ -70,7 +71,7 @@ Status evaluateOnly(Executor &executor, const Options &options, const Rank &rank
 
 Status work(Executor &executor, const Machine &machine, const Options &options, const Rank &rank, Log &log) {
   std::optional<Communicator::OwnTime> preparation(std::in_place, rank.communicator.get());
-  TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine, options, log));
+  TRAINC_ASSIGN_OR_RETURN(StartingPoint start, prepareWeights(executor, machine.threads(), options, log));
   TRAINC_RETURN_IF_ERROR(checkSameRun(executor.peers(), options, start));
   start.position.plan = executor.plan().name()->str();
   std::optional<TextGeneration> generation;
@@ -93,7 +94,7 @@ Status work(Executor &executor, const Machine &machine, const Options &options, 
 } // namespace
 
 Status runSession(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
-  Machine machine = Machine::open(options.device, options.threads.value_or(rank.defaultThreads()));
+  Machine machine = Machine::open(options.device, options.threads.value_or(defaultThreads(rank)));
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Executor> executor,
                           prepare(file, machine.device(), options, rank));
   if (options.device == "null")

@@ -1,7 +1,7 @@
 #include "runtime/state/checkpoint_files.h"
 
 #include "runtime/base/hash.h"
-#include "runtime/state/safetensors_view.h"
+#include "runtime/formats/safetensors_view.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <gmock/gmock.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/state/durable_file.h"
-#include "runtime/state/safetensors_layout.h"
+#include "runtime/state/state_tensor.h"
 #include "test/unit/runtime/read_file.h"
 
 #include <csignal>

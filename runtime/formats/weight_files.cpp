@@ -1,0 +1,131 @@
+#include "runtime/formats/weight_files.h"
+
+#include "runtime/base/input_file.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/stream_hash.h"
+
+#include <algorithm>
+#include <set>
+
+namespace trainc {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kFile = "model.safetensors", *kIndex = "model.safetensors.index.json";
+
+/// An index is somebody else's file: it must not lead out of its folder.
+bool isPlainName(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+         name.find('\0') == std::string_view::npos;
+}
+
+/// What the weights in a folder are called, the way Hugging Face looks for them; empty where there are none.
+fs::path nameInFolder(const fs::path &folder) {
+  std::error_code error;
+  for (const char *name : {kFile, kIndex})
+    if (fs::exists(folder / name, error))
+      return name;
+  return {};
+}
+
+Result<fs::path> findInFolder(const fs::path &folder) {
+  const fs::path name = nameInFolder(folder);
+  if (!name.empty())
+    return folder / name;
+  return invalidInput("{}: expected a {} or a {} in this folder", folder.string(), kFile, kIndex);
+}
+
+} // namespace
+
+bool holdsWeights(const fs::path &folder) { return !nameInFolder(folder).empty(); }
+
+Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text) {
+  TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJson(path, text));
+  const auto map = json.is_object() ? json.find("weight_map") : json.end();
+  if (map == json.end() || !map->is_object() || map->empty())
+    return invalidInput("{}: expected an object with a \"weight_map\" from the names of tensors to files",
+                        path);
+  WeightIndex index;
+  for (const auto &[tensor, file] : map->items()) {
+    if (!file.is_string())
+      return invalidInput("{}: weight_map: expected the name of a file for '{}', found {}", path, tensor,
+                          file.type_name());
+    const auto &name = file.get_ref<const std::string &>();
+    if (!isPlainName(name))
+      return invalidInput(
+          "{}: weight_map: '{}' is said to be in '{}'; expected the name of a file beside the "
+          "index, without a folder",
+          path, tensor, name);
+    index.emplace(tensor, name);
+  }
+  return index;
+}
+
+WeightFiles::WeightFiles(SafetensorsView file) : path_(file.path()) { files_.push_back(std::move(file)); }
+
+Result<WeightFiles> WeightFiles::open(const fs::path &path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    TRAINC_ASSIGN_OR_RETURN(const fs::path found, findInFolder(path));
+    return open(found);
+  }
+  if (path.extension() == ".json")
+    return openIndex(path);
+  TRAINC_ASSIGN_OR_RETURN(SafetensorsView file, SafetensorsView::open(path));
+  return WeightFiles(std::move(file));
+}
+
+Result<WeightFiles> WeightFiles::openIndex(const fs::path &path) {
+  TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
+  TRAINC_ASSIGN_OR_RETURN(const WeightIndex index, parseWeightIndex(path.string(), text));
+  std::set<std::string> names;
+  for (const auto &[tensor, name] : index)
+    names.insert(name);
+  std::vector<SafetensorsView> views;
+  for (const std::string &name : names) {
+    TRAINC_ASSIGN_OR_RETURN(SafetensorsView view, SafetensorsView::open(path.parent_path() / name));
+    views.push_back(std::move(view));
+  }
+  WeightFiles files(path.string(), std::move(views));
+  TRAINC_RETURN_IF_ERROR(files.verifyIndex(index));
+  return files;
+}
+
+Status WeightFiles::verifyIndex(const WeightIndex &index) const {
+  std::map<std::string_view, const SafetensorsView *> holders;
+  for (const SafetensorsView &file : files_)
+    for (const SafetensorsTensor &tensor : file.tensors())
+      if (const auto [known, isNew] = holders.emplace(tensor.name, &file); !isNew)
+        return invalidInput("{}: tensor '{}' is in two files, {} and {}", path_, tensor.name,
+                            known->second->path(), file.path());
+  for (const auto &[tensor, name] : index) {
+    const auto holder = holders.find(tensor);
+    if (holder == holders.end() || fs::path(holder->second->path()).filename() != name)
+      return invalidInput("{}: the index says that tensor '{}' is in '{}'; it is {}", path_, tensor, name,
+                          holder == holders.end() ? "in none of the files" : "in " + holder->second->path());
+  }
+  return {};
+}
+
+uint64_t WeightFiles::fingerprint() const {
+  constexpr size_t kBytes = size_t{1} << 12;
+  StreamHash hash;
+  for (const SafetensorsView &file : files_)
+    for (const SafetensorsTensor &tensor : file.tensors()) {
+      const std::string header = fmt::format("{} {}", tensor.name, describe(tensor));
+      hash.update(std::as_bytes(std::span(header)));
+      hash.update(tensor.bytes.first(std::min(kBytes, tensor.bytes.size())));
+    }
+  return hash.digest();
+}
+
+const SafetensorsTensor *WeightFiles::find(std::string_view name) const {
+  for (const SafetensorsView &file : files_)
+    if (const SafetensorsTensor *tensor = file.find(name))
+      return tensor;
+  return nullptr;
+}
+
+} // namespace trainc

@@ -1,0 +1,133 @@
+#include "runtime/training/evaluate.h"
+
+#include "runtime/log/units.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace trainc {
+
+namespace {
+
+constexpr std::string_view kEval = "eval";
+
+/// Where there are any, every loss is a cross-entropy, and an incomplete batch can be filled up with samples
+/// that count in none.
+size_t paddingColumns(std::span<const InputView> inputs) {
+  return std::ranges::count_if(inputs, [](const InputView &input) { return input.info->pads(); });
+}
+
+} // namespace
+
+std::string describe(const EvalResult &result, double seconds, int digits) {
+  const std::string perplexity =
+      result.perplexity ? fmt::format(", perplexity {:.{}g}", *result.perplexity, digits) : "";
+  return fmt::format("evaluation loss {:.{}f}{} ({} samples, {})", result.loss, digits, perplexity,
+                     result.samples, formatDuration(seconds));
+}
+
+Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
+    : executor_(executor), dataset_(dataset), batch_(executor.plan().training()->eval_batch()),
+      samples_(dataset.samples()) {
+  if (paddingColumns(executor.inputs(kEval)) == 0)
+    samples_ -= samples_ % batch_;
+  size_t largest = 0;
+  for (const InputView &input : executor.inputs(kEval))
+    largest = std::max(largest, input.bytes.size());
+  staging_.resize(largest);
+  indices_.resize(batch_);
+}
+
+Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) {
+  const fb::Training *training = executor.plan().training();
+  if (!training || training->eval_batch() == 0 || !executor.hasEntry(kEval))
+    return invalidInput("--eval-data: plan '{}' has no entry 'eval'; compile the model with one",
+                        executor.plan().name()->str());
+  Evaluator evaluator(executor, dataset);
+  if (evaluator.samples() == 0)
+    return invalidInput("--eval-data: expected at least {} samples (the plan's evaluation batch), found {}",
+                        training->eval_batch(), dataset.samples());
+  TRAINC_RETURN_IF_ERROR(evaluator.checkValues());
+  return evaluator;
+}
+
+/// Sooner than in the first evaluation, before which there may be hours of training.
+Status Evaluator::checkValues() {
+  const Peers &peers = executor_.peers();
+  for (const InputView &input : executor_.inputs(kEval)) {
+    if (!isInteger(input.info->dtype()))
+      continue;
+    const size_t column = *dataset_.findColumn(columnSpec(*input.info));
+    for (uint64_t batch = peers.rank(); batch < batches(); batch += peers.ranks())
+      TRAINC_RETURN_IF_ERROR(
+          dataset_.fill(column, batchSamples(batch), std::span(staging_).first(input.bytes.size())));
+  }
+  return {};
+}
+
+std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
+  const uint64_t first = batch * batch_;
+  const std::span<uint64_t> indices = std::span(indices_).first(std::min(batch_, samples_ - first));
+  std::iota(indices.begin(), indices.end(), first);
+  return indices;
+}
+
+Status Evaluator::feed(uint64_t batch) {
+  const auto ownTime = executor_.peers().ownTime();
+  const std::span<const uint64_t> indices = batchSamples(batch);
+  for (const InputView &input : executor_.inputs(kEval)) {
+    const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));
+    assert(column && "the data set was opened without the eval entry's columns");
+    const std::span<std::byte> rows = std::span(staging_).first(input.bytes.size());
+    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, indices, rows));
+    executor_.device().toDevice(input.bytes.data(), rows);
+  }
+  return {};
+}
+
+/// A rank for which no batch is left runs the last one once more, for the collectives that the entry may
+/// hold.
+Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss, double &targets) {
+  struct Sums {
+    float loss, targets;
+  };
+  Peers &peers = executor_.peers();
+  const Status fed = feed(std::min(first + peers.rank(), batches() - 1));
+  TRAINC_ASSIGN_OR_RETURN(const bool stop, peers.anyStops(wantsToStop, fed));
+  if (stop)
+    return true;
+  TRAINC_RETURN_IF_ERROR(executor_.run(kEval));
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums,
+                          peers.gather(Sums{executor_.scalar<float>("eval_loss").value_or(0),
+                                            executor_.scalar<float>("eval_targets").value_or(0)}));
+  for (const Sums &each : sums.first(std::min<uint64_t>(sums.size(), batches() - first))) {
+    loss += each.loss;
+    targets += each.targets;
+  }
+  return false;
+}
+
+Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &stopRequested) {
+  double sum = 0;
+  EvalResult result;
+  for (uint64_t first = 0; first < batches(); first += executor_.peers().ranks()) {
+    TRAINC_ASSIGN_OR_RETURN(const bool stop,
+                            runRound(first, stopRequested && stopRequested(), sum, result.targets));
+    if (stop)
+      return std::optional<EvalResult>();
+  }
+  if (result.targets == 0)
+    return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",
+                  samples_);
+  if (!std::isfinite(sum))
+    return failed("evaluation: the loss is {}, the mean over {} samples; look at the weights and at the data",
+                  withoutNanSign(sum / result.targets), samples_);
+  result.samples = samples_;
+  result.loss = sum / result.targets;
+  if (paddingColumns(executor_.inputs(kEval)) == 1)
+    result.perplexity = std::exp(result.loss);
+  return std::optional(result);
+}
+
+} // namespace trainc

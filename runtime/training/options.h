@@ -1,0 +1,39 @@
+// What a user decides of a run; everything else is the plan's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// What a run is asked for, in the words of trainrun's command line. An optional value that was not given is
+/// empty, a text or list likewise.
+struct RunOptions {
+  std::string plan; ///< the plan's file, for messages
+
+  std::vector<std::string> data, evalData;
+  std::string dataDType, tokenizer;
+
+  std::optional<uint64_t> steps, seed;
+  std::string init, onNonFinite = "stop";
+  bool noShuffle = false;
+  std::optional<uint64_t> evalEvery;
+
+  std::string checkpointDir, resume;
+  std::optional<uint64_t> checkpointEvery, keepLast;
+
+  std::optional<std::string> generate;
+  std::optional<uint64_t> maxTokens, topK;
+  std::optional<double> temperature;
+
+  std::string metrics;
+  std::optional<double> peakFlops;
+  bool profile = false;
+
+  /// Whether to run training steps: there is data, and it is not only there for --generate.
+  bool trains() const { return !data.empty() && (steps || !generate); }
+};
+
+} // namespace trainc

@@ -1,0 +1,248 @@
+#include "runtime/training/train_loop.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/plan/view.h"
+#include "runtime/training/schedule.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+uint64_t samplesPerStep(const fb::Plan &plan) {
+  return plan.training()->micro_batch() * plan.training()->accumulate() * plan.ranks();
+}
+
+TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
+    : parts_(std::move(parts)), options_(options), position_(std::move(start)),
+      runner_(parts_.executor, parts_.dataset),
+      progress_(parts_.log, position_.step, options.steps,
+                parts_.executor.plan().training()->seq_len() ? "tok" : "samples"),
+      samplesPerStep_(samplesPerStep(parts_.executor.plan())),
+      tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())),
+      startedAt_(steadySeconds()), checkpointStep_(position_.step) {}
+
+Status TrainLoop::run() {
+  if (parts_.checkpoints)
+    parts_.executor.onStateWrite([this] { waitUntilRead(); });
+  const Status status = runSteps();
+  const auto time = ownTime();
+  const Status saved = parts_.executor.broken() ? Status() : saveProgress();
+  const Status checkpointStatus = saved.ok() ? finishCheckpoint() : saved;
+  parts_.executor.onStateWrite({});
+  parts_.log.endProgress();
+  if (!status.ok() && !checkpointStatus.ok())
+    parts_.log.warning("{}", checkpointStatus.message());
+  return status.ok() ? checkpointStatus : status;
+}
+
+Status TrainLoop::runSteps() {
+  if (position_.step >= options_.steps) {
+    const auto time = ownTime();
+    parts_.log.info("the training is complete: step {} of {} is done; give a larger --steps to go on",
+                    position_.step, options_.steps);
+    return parts_.evaluator ? evaluate() : Status();
+  }
+  const fb::Training &training = *parts_.executor.plan().training();
+  const uint64_t samples = parts_.dataset.samples();
+  std::optional<Loader> loader(std::in_place, parts_.dataset,
+                               position_.shuffle ? SampleOrder::shuffled(samples, position_.seed)
+                                                 : SampleOrder::sequential(samples),
+                               LoaderOptions{.microBatch = training.micro_batch(),
+                                             .accumulate = training.accumulate(),
+                                             .rank = parts_.executor.rank(),
+                                             .ranks = parts_.executor.plan().ranks(),
+                                             .firstStep = position_.step,
+                                             .firstPosition = position_.samples});
+  const Status status = runSteps(*loader);
+  const auto time = ownTime();
+  loader.reset(); // waits for what it reads ahead
+  return status;
+}
+
+Status TrainLoop::runSteps(Loader &loader) {
+  if (parts_.secondsSinceStart)
+    startSeconds_ = parts_.secondsSinceStart();
+  while (!stopped_ && position_.step < options_.steps) {
+    TRAINC_RETURN_IF_ERROR(runStep(loader));
+    if (stopped_)
+      break;
+    TRAINC_RETURN_IF_ERROR(advanceCheckpoint());
+    const bool last = position_.step == options_.steps;
+    const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
+    // Before the evaluation, which takes its time and may fail.
+    if (last || due(options_.checkpointEvery))
+      TRAINC_RETURN_IF_ERROR(saveProgress());
+    if (parts_.evaluator && (last || due(options_.evalEvery)))
+      TRAINC_RETURN_IF_ERROR(evaluate());
+  }
+  return {};
+}
+
+Result<StepBatch> TrainLoop::nextBatch(Loader &loader) const {
+  const auto time = ownTime();
+  return loader.next(position_.step);
+}
+
+Status TrainLoop::agreeOnStep(const Status &batch) {
+  const Result<bool> stop = parts_.executor.peers().anyStops(wantsToStop(), batch);
+  if (!stop.ok() && batch.ok())
+    return failed("between steps, before step {}: {}", position_.step + 1, stop.status().message());
+  TRAINC_RETURN_IF_ERROR(stop.status());
+  stopped_ = *stop;
+  return {};
+}
+
+Status TrainLoop::runStep(Loader &loader) {
+  const double begin = steadySeconds();
+  const Result<StepBatch> batch = nextBatch(loader);
+  TRAINC_RETURN_IF_ERROR(agreeOnStep(batch.status()));
+  if (stopped_)
+    return {};
+  const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
+  const StepScalars scalars{position_.seed, position_.step,
+                            static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
+  TRAINC_ASSIGN_OR_RETURN(const StepResult result, runner_.run(scalars, *batch));
+  report(scalars, result, steadySeconds() - begin);
+  TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, *batch));
+  position_.step += 1;
+  position_.samples += samplesPerStep_;
+  position_.tokens += samplesPerStep_ * tokensPerSample_;
+  return {};
+}
+
+Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
+  if (result.finite)
+    return {};
+  const std::string what =
+      fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
+                  scalars.step + 1, result.loss, result.gradNorm);
+  if (options_.skipNonFinite) {
+    const auto time = ownTime();
+    parts_.log.warning("{}", what);
+    return {};
+  }
+  // The replay may write to the states.
+  if (const Status saved = saveProgress(); !saved.ok())
+    parts_.log.warning("{}", saved.message());
+  if (parts_.checkpoints)
+    waitUntilRead();
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
+  return failed(
+      "{}. {}\nLower the learning rate or look at the data of this step; --on-nonfinite=skip goes on without "
+      "such steps",
+      what,
+      culprit ? "Replayed: " + culprit->message()
+              : "Replayed: every value is finite; suspect the memory or the processor of this machine");
+}
+
+void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {
+  const auto time = ownTime();
+  StepMetrics metrics;
+  metrics.step = scalars.step + 1;
+  metrics.loss = result.loss;
+  metrics.lr = scalars.lr;
+  metrics.gradNorm = result.gradNorm;
+  metrics.tokens = samplesPerStep_ * tokensPerSample_;
+  metrics.stepSeconds = seconds;
+  metrics.tokensPerSecond = static_cast<double>(metrics.tokens) / seconds;
+  metrics.peakBytes = parts_.executor.peakBytes();
+  if (options_.peakFlops > 0)
+    metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
+  if (parts_.executor.plan().ranks() > 1) {
+    metrics.communication = result.communication;
+    metrics.sentBytes = result.sentBytes;
+  }
+  metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
+  progress_.update(metrics, steadySeconds() - startedAt_);
+  writeMetrics(metrics);
+  if (warnedOfNoTargets_ || parts_.executor.scalar<float>("targets") != 0.0F)
+    return;
+  warnedOfNoTargets_ = true;
+  parts_.log.warning("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
+                     "later steps like it are not mentioned",
+                     scalars.step + 1, samplesPerStep_);
+}
+
+void TrainLoop::report(const EvalResult &result, double seconds) {
+  const auto time = ownTime();
+  parts_.log.info("step {}: {}", position_.step, describe(result, seconds, 4));
+  writeMetrics(EvalMetrics{position_.step, result.loss, result.perplexity, result.samples, seconds});
+}
+
+/// A metrics file that cannot be written, say on a full disk, does not end the run.
+template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics) {
+  if (!parts_.metrics)
+    return;
+  if (const Status status = parts_.metrics->write(metrics); !status.ok()) {
+    parts_.log.warning("{}; no more metrics are written", status.message());
+    parts_.metrics = nullptr;
+  }
+}
+
+Status TrainLoop::evaluate() {
+  const double begin = steadySeconds();
+  const Result<std::optional<EvalResult>> found = parts_.evaluator->run([this] { return wantsToStop(); });
+  if (!found.ok())
+    return Status(found.status().code(),
+                  fmt::format("after step {}: {}", position_.step, found.status().message()));
+  const std::optional<EvalResult> &result = *found;
+  if (!result) {
+    stopped_ = true;
+    return {};
+  }
+  report(*result, steadySeconds() - begin);
+  return {};
+}
+
+Status TrainLoop::saveProgress() {
+  if (!parts_.checkpoints || checkpointStep_ == position_.step)
+    return {};
+  const auto time = ownTime();
+  TRAINC_RETURN_IF_ERROR(endCheckpoint());
+  checkpointStep_ = position_.step;
+  parts_.checkpoints->start(position_);
+  return {};
+}
+
+Status TrainLoop::advanceCheckpoint() {
+  if (!parts_.checkpoints)
+    return {};
+  const auto time = ownTime();
+  parts_.checkpoints->advance();
+  return parts_.checkpoints->settled() ? endCheckpoint() : Status();
+}
+
+/// Whoever watches a run of one rank can empty its disk before the next checkpoint; of many ranks, the one
+/// that cannot write would be found too late.
+Status TrainLoop::endCheckpoint() {
+  const Status status = finishCheckpoint();
+  if (status.ok() || parts_.executor.plan().ranks() > 1)
+    return status;
+  parts_.log.warning("{}", status.message());
+  return {};
+}
+
+void TrainLoop::waitUntilRead() const {
+  const auto time = ownTime();
+  parts_.checkpoints->waitUntilRead();
+}
+
+Status TrainLoop::finishCheckpoint() {
+  if (!parts_.checkpoints || !parts_.checkpoints->pending())
+    return {};
+  const auto time = ownTime();
+  TRAINC_RETURN_IF_ERROR(parts_.checkpoints->wait());
+  parts_.log.info("checkpoint {}", parts_.checkpoints->folder().pathOf(checkpointStep_).string());
+  return {};
+}
+
+double TrainLoop::flopsPerStep() const {
+  const Executor &executor = parts_.executor;
+  double flops = 0;
+  for (const fb::Entry *entry : *executor.plan().entries())
+    flops += static_cast<double>(StepRunner::runs(executor, view(entry->name()))) *
+             static_cast<double>(entry->flops());
+  return flops;
+}
+
+} // namespace trainc

@@ -1,0 +1,105 @@
+#include "runtime/training/weights.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/state/checkpoint_folder.h"
+#include "runtime/state/checkpoint_reader.h"
+#include "runtime/state/checkpoint_writer.h"
+#include "runtime/state/initial_weights.h"
+#include "runtime/training/state_tensors.h"
+
+#include <vector>
+
+namespace trainc {
+
+namespace {
+
+/// Each folder once.
+void warnOfLookalikes(const RunOptions &options, Log &log) {
+  std::vector<std::string> folders = {options.checkpointDir};
+  if (std::error_code error; options.resume != "auto" && options.resume != "latest" &&
+                             !std::filesystem::equivalent(options.resume, options.checkpointDir, error))
+    folders.push_back(options.resume);
+  for (const std::string &folder : folders)
+    if (const std::string found = describeLookalikes(folder); !found.empty())
+      log.warning("{}", found);
+}
+
+/// The checkpoint to go on from; empty for a new run.
+Result<std::filesystem::path> findCheckpoint(const RunOptions &options) {
+  if (options.resume.empty())
+    return std::filesystem::path();
+  if (options.resume == "auto" && listCheckpoints(options.checkpointDir).empty())
+    return std::filesystem::path();
+  return resolveCheckpoint(options.resume == "auto" ? "latest" : options.resume, options.checkpointDir);
+}
+
+/// A resumed run goes on in the order in which it began.
+Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
+  if (options.noShuffle && checkpoint.state().shuffle)
+    return invalidInput("--no-shuffle contradicts --resume: {} was trained on shuffled samples; leave it out",
+                        checkpoint.path().string());
+  if (!options.seed || !options.trains() || *options.seed == checkpoint.state().seed)
+    return {};
+  return invalidInput(
+      "--seed={} contradicts --resume: {} was trained with seed {}, which the order of the samples "
+      "depends on; leave --seed out",
+      *options.seed, checkpoint.path().string(), checkpoint.state().seed);
+}
+
+Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
+                             const RunOptions &options, Log &log) {
+  TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
+  TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
+  TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
+  if (options.trains()) {
+    TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
+  }
+  log.info("resumed from {}", path.string());
+  const std::string state = checkpoint.state().toJson();
+  StartingPoint start{checkpoint.state(), path,
+                      fmt::format("a checkpoint of step {} (checksum {:016x})", checkpoint.state().step,
+                                  xxh3(std::as_bytes(std::span(state))))};
+  start.position.files.clear();
+  return start;
+}
+
+/// What a checkpoint's folder records of its weights; nothing of other folders and files.
+Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
+  std::error_code error;
+  if (!std::filesystem::exists(init / kTrainerStateFile, error))
+    return FileChecksums();
+  TRAINC_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(init));
+  const auto file = checkpoint.state().files.find(kModelFile);
+  return file == checkpoint.state().files.end() ? FileChecksums() : file->second;
+}
+
+} // namespace
+
+Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
+                                     Log &log) {
+  if (executor.rank() == 0)
+    warnOfLookalikes(options, log);
+  TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
+  // Always: it also fills tables and optimizer states that neither file replaces.
+  if (executor.hasEntry("init")) {
+    executor.setScalar("seed", options.seed.value_or(0));
+    TRAINC_RETURN_IF_ERROR(executor.run("init"));
+  }
+  if (!checkpoint.empty())
+    return resume(executor, checkpoint, threads, options, log);
+  StartingPoint start;
+  start.weights = "the plan's initialisers";
+  if (!options.init.empty()) {
+    TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
+    TRAINC_ASSIGN_OR_RETURN(const FileChecksums recorded, recordedChecksums(options.init));
+    TRAINC_RETURN_IF_ERROR(
+        loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, recorded));
+    log.info("initial weights from {}", weights.path());
+    start.weights = fmt::format("--init (checksum {:016x})", weights.fingerprint());
+  }
+  start.position.shuffle = !options.noShuffle;
+  start.position.seed = options.seed.value_or(0);
+  return start;
+}
+
+} // namespace trainc

@@ -1,0 +1,26 @@
+// Where the weights come from: the plan's initialisers, --init, or --resume.
+#pragma once
+
+#include "runtime/exec/executor.h"
+#include "runtime/log/log.h"
+#include "runtime/state/trainer_state.h"
+#include "runtime/training/options.h"
+
+#include <filesystem>
+
+namespace trainc {
+
+/// Where training begins.
+struct StartingPoint {
+  TrainerState position;            ///< step 0 of a new run, or that of the checkpoint
+  std::filesystem::path checkpoint; ///< that --resume found; empty for a new run
+  std::string weights;              ///< tells whether other ranks have begun with the same
+
+  bool resumed() const { return !checkpoint.empty(); }
+};
+
+/// Fills all states of `executor`.
+Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
+                                     Log &log);
+
+} // namespace trainc

@@ -1,0 +1,131 @@
+#include "runtime/training/generate.h"
+
+#include "test/unit/runtime/training/toy_fixture.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+#include <limits>
+
+namespace trainc::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(Sampler, ZeroTemperatureTakesTheFirstBest) {
+  Sampler sampler({.temperature = 0, .topK = 0, .seed = 5});
+  const float logits[] = {1, 3, 3, -std::numeric_limits<float>::infinity()};
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(*sampler.sample(logits), 1U);
+}
+
+TEST(Sampler, FrequenciesFollowTheSoftmax) {
+  Sampler sampler({.temperature = 2, .topK = 0, .seed = 7});
+  const float logits[] = {0, 2, -2, 4};
+  std::array<int, 4> counts{};
+  constexpr int kDraws = 20000;
+  for (int i = 0; i < kDraws; ++i)
+    ++counts[*sampler.sample(logits)];
+  const double sum = std::exp(0) + std::exp(1) + std::exp(-1) + std::exp(2);
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const double expected = std::exp(logits[i] / 2.0) / sum;
+    // Five standard deviations of a binomial proportion.
+    EXPECT_NEAR(counts[i] / static_cast<double>(kDraws), expected, 5 * std::sqrt(expected / kDraws)) << i;
+  }
+}
+
+TEST(Sampler, DrawsDependOnTheSeedAlone) {
+  const std::vector<float> logits(100, 0.0F);
+  const auto draw = [&](uint64_t seed) {
+    Sampler sampler({.seed = seed});
+    std::vector<uint32_t> tokens;
+    for (int i = 0; i < 20; ++i)
+      tokens.push_back(*sampler.sample(logits));
+    return tokens;
+  };
+  EXPECT_EQ(draw(1), draw(1));
+  EXPECT_NE(draw(1), draw(2));
+  EXPECT_NE(draw(1), draw(1ULL << 32 | 1));
+}
+
+TEST(Sampler, TopKExcludesTheRest) {
+  Sampler sampler({.temperature = 10, .topK = 2, .seed = 3});
+  const float logits[] = {1, 0, 2, 1};
+  std::set<uint32_t> seen;
+  for (int i = 0; i < 200; ++i)
+    seen.insert(*sampler.sample(logits));
+  EXPECT_THAT(seen, ElementsAre(0, 2)); // of the two equal ones, the lower token
+}
+
+TEST(Sampler, RefusesWhatIsNotFinite) {
+  Sampler sampler({});
+  const float logits[] = {1, std::nanf("")};
+  EXPECT_THAT(sampler.sample(logits).status().message(), HasSubstr("the logit of token 1 is nan"));
+}
+
+class GenerateTest : public testing::Test {
+protected:
+  GenerateTest() {
+    // Row t predicts 3t + 1 modulo 16.
+    std::ranges::fill(run_.weights(), 0.0F);
+    for (size_t t = 0; t < 16; ++t)
+      run_.weights()[t * 16 + (3 * t + 1) % 16] = 50;
+  }
+
+  Status generate(std::vector<uint32_t> prompt, uint64_t maxTokens) {
+    auto generator = Generator::create(run_.executor());
+    EXPECT_TRUE(generator.ok()) << generator.status().message();
+    Sampler sampler({.temperature = 0});
+    tokens_.clear();
+    return generator->run(std::move(prompt), maxTokens, sampler, [&](uint32_t token) {
+      tokens_.push_back(token);
+      return token != stopAt_;
+    });
+  }
+
+  ToyRun run_;
+  std::vector<uint32_t> tokens_;
+  uint32_t stopAt_ = 99;
+};
+
+TEST_F(GenerateTest, Continues) {
+  ASSERT_TRUE(generate({5, 1}, 5).ok());
+  EXPECT_THAT(tokens_, ElementsAre(4, 13, 8, 9, 12));
+  ASSERT_TRUE(generate({5}, 0).ok());
+  EXPECT_TRUE(tokens_.empty());
+}
+
+TEST_F(GenerateTest, GoesOnBeyondTheContext) {
+  ASSERT_TRUE(generate({1, 4, 13, 8, 9, 12, 5, 0}, 30).ok());
+  ASSERT_EQ(tokens_.size(), 30U);
+  uint32_t previous = 0;
+  for (const uint32_t token : tokens_) {
+    EXPECT_EQ(token, (3 * previous + 1) % 16);
+    previous = token;
+  }
+}
+
+TEST_F(GenerateTest, StopsWhenToldTo) {
+  stopAt_ = 13;
+  ASSERT_TRUE(generate({1}, 30).ok());
+  EXPECT_THAT(tokens_, ElementsAre(4, 13));
+}
+
+TEST_F(GenerateTest, RefusesPrompts) {
+  EXPECT_THAT(generate({}, 1).message(), HasSubstr("the prompt is empty"));
+  EXPECT_THAT(generate(std::vector<uint32_t>(9, 1), 1).message(),
+              HasSubstr("the prompt has 9 tokens, the plan's context holds 8"));
+  EXPECT_THAT(generate({1, 16}, 1).message(),
+              HasSubstr("token 1 of the prompt is 16, beyond the model's vocabulary of 16"));
+}
+
+TEST(Generator, NeedsAPlanThatGenerates) {
+  PlanBuilder builder = toyPlan();
+  builder.plan.generation.reset();
+  ToyRun run(1, 1, builder);
+  EXPECT_THAT(Generator::create(run.executor()).status().message(),
+              HasSubstr("plan 'toy' has no entries 'prefill' and 'decode'"));
+}
+
+} // namespace
+} // namespace trainc::test
