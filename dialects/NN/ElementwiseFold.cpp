@@ -38,13 +38,19 @@ Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, T
   return ConstantOp::create(builder, loc, type, builder.getF64FloatAttr(*number), TypeAttr::get(type));
 }
 
-/// A floating-point op on two constants.
+/// An op on two constants of one number each: floats round as their type does, integers wrap.
 template <typename Function>
 static OpFoldResult foldNumbers(ArrayRef<Attribute> operands, Function function) {
-  if (llvm::any_of(operands, [](Attribute operand) { return !isa_and_present<SplatElementsAttr>(operand); }))
+  if (!llvm::all_of(operands, llvm::IsaAndPresentPred<SplatElementsAttr>))
     return {};
-  return constFoldBinaryOp<FloatAttr, APFloat, void>(operands, function);
+  const bool isFloat = isa<FloatType>(cast<SplatElementsAttr>(operands.front()).getElementType());
+  return isFloat ? constFoldBinaryOp<FloatAttr, APFloat, void>(operands, function)
+                 : constFoldBinaryOp<IntegerAttr, APInt, void>(operands, function);
 }
+
+static APFloat quotient(const APFloat &x, const APFloat &y) { return x / y; }
+/// As divideIntegers in ElementwiseBody.cpp.
+static APInt quotient(const APInt &x, const APInt &y) { return y.isZero() ? y : x.sdiv(y); }
 
 static bool isNumber(Attribute operand, double number) { return splatNumber(operand) == number; }
 
@@ -62,13 +68,13 @@ OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
     return getLhs();
   if (isNumber(adaptor.getLhs(), 0))
     return getRhs();
-  return foldNumbers(adaptor.getOperands(), [](APFloat x, const APFloat &y) { return x + y; });
+  return foldNumbers(adaptor.getOperands(), [](const auto &x, const auto &y) { return x + y; });
 }
 
 OpFoldResult SubOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getRhs(), 0))
     return getLhs();
-  return foldNumbers(adaptor.getOperands(), [](APFloat x, const APFloat &y) { return x - y; });
+  return foldNumbers(adaptor.getOperands(), [](const auto &x, const auto &y) { return x - y; });
 }
 
 /// x * 0 stays: NaN and infinity must not vanish.
@@ -77,13 +83,13 @@ OpFoldResult MulOp::fold(FoldAdaptor adaptor) {
     return getLhs();
   if (isNumber(adaptor.getLhs(), 1))
     return getRhs();
-  return foldNumbers(adaptor.getOperands(), [](APFloat x, const APFloat &y) { return x * y; });
+  return foldNumbers(adaptor.getOperands(), [](const auto &x, const auto &y) { return x * y; });
 }
 
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   if (isNumber(adaptor.getRhs(), 1))
     return getLhs();
-  return foldNumbers(adaptor.getOperands(), [](APFloat x, const APFloat &y) { return x / y; });
+  return foldNumbers(adaptor.getOperands(), [](const auto &x, const auto &y) { return quotient(x, y); });
 }
 
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {

@@ -40,6 +40,45 @@ func.func @constants() -> tensor<2x2xf32> {
   return %d : tensor<2x2xf32>
 }
 
+// Integers are folded as such: exactly, and modulo the size of their type.
+// CHECK-LABEL: func.func @integers
+// CHECK-DAG: %[[SUM:.*]] = nn.constant -2147483648 : tensor<2xi32>
+// CHECK-DAG: %[[PRODUCT:.*]] = nn.constant -1073741824 : tensor<2xi32>
+// CHECK-DAG: %[[QUOTIENT:.*]] = nn.constant -3 : tensor<2xi32>
+// CHECK-DAG: %[[BY_ZERO:.*]] = nn.constant 0 : tensor<2xi32>
+// CHECK: return %[[SUM]], %[[PRODUCT]], %[[QUOTIENT]], %[[BY_ZERO]], %[[SUM]], %[[SUM]]
+func.func @integers() -> (tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) {
+  %most = nn.constant 2147483647 : tensor<2xi32>
+  %least = nn.constant -2147483648 : tensor<2xi32>
+  %large = nn.constant 1073741824 : tensor<2xi32>
+  %zero = nn.constant 0 : tensor<2xi32>
+  %one = nn.constant 1 : tensor<2xi32>
+  %two = nn.constant 2 : tensor<2xi32>
+  %seven = nn.constant -7 : tensor<2xi32>
+  %minus = nn.sub %zero, %one : tensor<2xi32>, tensor<2xi32>
+  %sum = nn.add %most, %one : tensor<2xi32>, tensor<2xi32>
+  %three = nn.add %one, %two : tensor<2xi32>, tensor<2xi32>
+  %product = nn.mul %large, %three : tensor<2xi32>, tensor<2xi32>
+  %quotient = nn.div %seven, %two : tensor<2xi32>, tensor<2xi32>
+  %by_zero = nn.div %seven, %zero : tensor<2xi32>, tensor<2xi32>
+  %opposite = nn.div %least, %minus : tensor<2xi32>, tensor<2xi32>
+  %difference = nn.sub %minus, %most : tensor<2xi32>, tensor<2xi32>
+  return %sum, %product, %quotient, %by_zero, %opposite, %difference : tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>
+}
+
+// What no constant can hold, as it takes more than 53 bits, stays to be computed.
+// CHECK-LABEL: func.func @large_integers
+// CHECK-DAG: nn.constant 27021597764222976 : tensor<2xi64>
+// CHECK: nn.add
+func.func @large_integers() -> (tensor<2xi64>, tensor<2xi64>) {
+  %large = nn.constant 9007199254740992 : tensor<2xi64>
+  %one = nn.constant 1 : tensor<2xi64>
+  %three = nn.constant 3 : tensor<2xi64>
+  %sum = nn.add %large, %one : tensor<2xi64>, tensor<2xi64>
+  %product = nn.mul %large, %three : tensor<2xi64>, tensor<2xi64>
+  return %sum, %product : tensor<2xi64>, tensor<2xi64>
+}
+
 // CHECK-LABEL: func.func @converted
 // CHECK-NEXT: nn.constant 3 : tensor<2xf64>
 func.func @converted() -> tensor<2xf64> {
