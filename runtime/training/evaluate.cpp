@@ -20,11 +20,8 @@ size_t paddingColumns(std::span<const InputView> inputs) {
 
 } // namespace
 
-std::string describe(const EvalResult &result, double seconds, int digits) {
-  const std::string perplexity =
-      result.perplexity ? fmt::format(", perplexity {:.{}g}", *result.perplexity, digits) : "";
-  return fmt::format("evaluation loss {:.{}f}{} ({} samples, {})", result.loss, digits, perplexity,
-                     result.samples, formatDuration(seconds));
+EvalMetrics metricsOf(const EvalResult &result, uint64_t step, double seconds) {
+  return {step, result.loss, result.perplexity, result.samples, seconds};
 }
 
 Evaluator::Evaluator(Executor &executor, const Dataset &dataset)

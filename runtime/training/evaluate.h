@@ -3,10 +3,10 @@
 
 #include "runtime/data/dataset.h"
 #include "runtime/exec/executor.h"
+#include "runtime/log/metrics.h"
 
 #include <functional>
 #include <optional>
-#include <string>
 
 namespace trainc {
 
@@ -17,8 +17,8 @@ struct EvalResult {
   uint64_t samples = 0;
 };
 
-/// "evaluation loss 0.1572, perplexity 1.17 (1000 samples, 0.01s)", with that many digits.
-std::string describe(const EvalResult &result, double seconds, int digits);
+/// What is told of an evaluation after that step, which took that long.
+EvalMetrics metricsOf(const EvalResult &result, uint64_t step, double seconds);
 
 /// Runs the plan's `eval` entry over a data set, in order. Changes no state of the plan. Ranks take batches
 /// in turn; what they find is added in the order of the batches, so that all get what one rank alone would.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,19 @@ struct RunOptions {
 
   /// Whether to run training steps: there is data, and it is not only there for --generate.
   bool trains() const { return !data.empty() && (steps || !generate); }
+};
+
+/// How a run is asked to stop, after the step, evaluation batch or token in progress. Either function may be
+/// empty.
+struct StopRequests {
+  /// Called when the run is about to ask for the first time.
+  std::function<void()> listen = {};
+  /// Who asked for a stop, such as a signal's name, or null.
+  std::function<const char *()> reason = {};
+
+  bool requested() const { return reason && reason() != nullptr; }
+  /// Who did, once some rank's run has stopped.
+  const char *by() const { return requested() ? reason() : "a signal to another rank"; }
 };
 
 } // namespace trainc

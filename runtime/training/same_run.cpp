@@ -32,9 +32,4 @@ Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint
   return checkSame(peers, values);
 }
 
-Result<NamedValue> identityOf(const char *option, const Dataset &data) {
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t fingerprint, data.fingerprint());
-  return NamedValue{option, fmt::format("{} samples (checksum {:016x})", data.samples(), fingerprint)};
-}
-
 } // namespace trainc

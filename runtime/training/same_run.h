@@ -1,7 +1,6 @@
 // Whether the ranks that a launcher started were asked for the same.
 #pragma once
 
-#include "runtime/data/dataset.h"
 #include "runtime/exec/agreement.h"
 #include "runtime/training/options.h"
 #include "runtime/training/weights.h"
@@ -11,8 +10,5 @@ namespace trainc {
 /// Compares on all ranks what decides which collectives they start, on which samples, weights and draws; see
 /// checkSame(). All ranks call it once they have their weights.
 Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint &start);
-
-/// What `data`, given by `option`, is compared by.
-Result<NamedValue> identityOf(const char *option, const Dataset &data);
 
 } // namespace trainc

@@ -1,8 +1,5 @@
 #include "runtime/training/text_generation.h"
 
-#include "runtime/base/print.h"
-#include "runtime/base/stop_signal.h"
-
 #include <algorithm>
 #include <array>
 
@@ -35,16 +32,15 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions
   return TextGeneration(std::move(generator), std::move(tokenizer), std::move(prompt));
 }
 
-Status TextGeneration::run(const RunOptions &options, const Rank &rank, uint64_t seed) {
+Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Observers &observers,
+                           const StopRequests &stop) {
   const std::vector<uint32_t> ends = endTokens(*tokenizer_);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
-  const auto print = [&](std::string_view text) {
-    const Communicator::OwnTime time(rank.communicator.get()); // until somebody has read it
-    return rank.writes() ? printOutput(text) : Status();
-  };
+  const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
   bool started = false;
   Status printed;
-  catchStopSignals(rank.secondSignal());
+  if (stop.listen)
+    stop.listen();
   const Status status =
       generator_.run(prompt_, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
         if (!std::exchange(started, true))
@@ -52,14 +48,14 @@ Status TextGeneration::run(const RunOptions &options, const Rank &rank, uint64_t
         if (!printed.ok() || std::ranges::find(ends, token) != ends.end())
           return false;
         printed = print(tokenizer_->bytesOf(token));
-        return printed.ok() && stopSignal() == nullptr;
+        return printed.ok() && !stop.requested();
       });
   if (started && printed.ok())
     printed = print("\n");
   TRAINC_RETURN_IF_ERROR(status);
   TRAINC_RETURN_IF_ERROR(printed);
-  if (stopSignal())
-    return failed("stopped by {} before the text was done", stopSignal());
+  if (stop.requested())
+    return failed("stopped by {} before the text was done", stop.by());
   return {};
 }
 

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "runtime/training/generate.h"
-#include "runtime/training/rank.h"
+#include "runtime/training/observer.h"
+#include "runtime/training/options.h"
 #include "runtime/training/tokenizer_choice.h"
 
 namespace trainc {
@@ -16,9 +17,9 @@ public:
   static Result<TextGeneration> open(Executor &executor, const RunOptions &options,
                                      const TrainerState &position);
 
-  /// Continues the prompt with the weights that the executor holds; rank 0 writes to standard output. Fails
-  /// (kFailed) when a signal ends it.
-  Status run(const RunOptions &options, const Rank &rank, uint64_t seed);
+  /// Continues the prompt with the weights that the executor holds, and tells `observers` of the text, the
+  /// prompt included. Fails (kFailed) when a stop ends it.
+  Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
 
 private:
   TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt)

@@ -14,32 +14,30 @@ uint64_t samplesPerStep(const fb::Plan &plan) {
 
 TrainLoop::TrainLoop(TrainParts parts, TrainOptions options, TrainerState start)
     : parts_(std::move(parts)), options_(options), position_(std::move(start)),
-      runner_(parts_.executor, parts_.dataset),
-      progress_(parts_.log, position_.step, options.steps,
-                parts_.executor.plan().training()->seq_len() ? "tok" : "samples"),
-      samplesPerStep_(samplesPerStep(parts_.executor.plan())),
-      tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())),
-      startedAt_(steadySeconds()), checkpointStep_(position_.step) {}
+      runner_(parts_.executor, parts_.dataset), samplesPerStep_(samplesPerStep(parts_.executor.plan())),
+      tokensPerSample_(std::max<uint64_t>(1, parts_.executor.plan().training()->seq_len())) {}
 
 Status TrainLoop::run() {
-  if (parts_.checkpoints)
-    parts_.executor.onStateWrite([this] { waitUntilRead(); });
   const Status status = runSteps();
-  const auto time = ownTime();
-  const Status saved = parts_.executor.broken() ? Status() : saveProgress();
-  const Status checkpointStatus = saved.ok() ? finishCheckpoint() : saved;
-  parts_.executor.onStateWrite({});
-  parts_.log.endProgress();
-  if (!status.ok() && !checkpointStatus.ok())
-    parts_.log.warning("{}", checkpointStatus.message());
-  return status.ok() ? checkpointStatus : status;
+  const Status saved = saveLast();
+  parts_.observers.tell(&RunObserver::onEnd);
+  if (!status.ok() && !saved.ok())
+    parts_.observers.tell(&RunObserver::onWarning, saved.message());
+  return status.ok() ? saved : status;
+}
+
+Status TrainLoop::saveLast() {
+  if (!parts_.checkpoints)
+    return {};
+  if (!parts_.executor.broken())
+    TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
+  return parts_.checkpoints->finish();
 }
 
 Status TrainLoop::runSteps() {
   if (position_.step >= options_.steps) {
-    const auto time = ownTime();
-    parts_.log.info("the training is complete: step {} of {} is done; give a larger --steps to go on",
-                    position_.step, options_.steps);
+    note(fmt::format("the training is complete: step {} of {} is done; give a larger --steps to go on",
+                     position_.step, options_.steps));
     return parts_.evaluator ? evaluate() : Status();
   }
   const fb::Training &training = *parts_.executor.plan().training();
@@ -66,12 +64,13 @@ Status TrainLoop::runSteps(Loader &loader) {
     TRAINC_RETURN_IF_ERROR(runStep(loader));
     if (stopped_)
       break;
-    TRAINC_RETURN_IF_ERROR(advanceCheckpoint());
+    if (parts_.checkpoints)
+      TRAINC_RETURN_IF_ERROR(parts_.checkpoints->advance());
     const bool last = position_.step == options_.steps;
     const auto due = [&](uint64_t every) { return every && position_.step % every == 0; };
     // Before the evaluation, which takes its time and may fail.
-    if (last || due(options_.checkpointEvery))
-      TRAINC_RETURN_IF_ERROR(saveProgress());
+    if (parts_.checkpoints && (last || due(options_.checkpointEvery)))
+      TRAINC_RETURN_IF_ERROR(parts_.checkpoints->save(position_));
     if (parts_.evaluator && (last || due(options_.evalEvery)))
       TRAINC_RETURN_IF_ERROR(evaluate());
   }
@@ -117,15 +116,14 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
                   scalars.step + 1, result.loss, result.gradNorm);
   if (options_.skipNonFinite) {
-    const auto time = ownTime();
-    parts_.log.warning("{}", what);
+    warn(what);
     return {};
   }
-  // The replay may write to the states.
-  if (const Status saved = saveProgress(); !saved.ok())
-    parts_.log.warning("{}", saved.message());
-  if (parts_.checkpoints)
-    waitUntilRead();
+  if (parts_.checkpoints) {
+    if (const Status saved = parts_.checkpoints->save(position_); !saved.ok())
+      warn(saved.message());
+    parts_.checkpoints->waitUntilRead(); // the replay may write to the states
+  }
   TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
   return failed(
       "{}. {}\nLower the learning rate or look at the data of this step; --on-nonfinite=skip goes on without "
@@ -136,7 +134,6 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
 }
 
 void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {
-  const auto time = ownTime();
   StepMetrics metrics;
   metrics.step = scalars.step + 1;
   metrics.loss = result.loss;
@@ -153,30 +150,13 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
     metrics.sentBytes = result.sentBytes;
   }
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
-  progress_.update(metrics, steadySeconds() - startedAt_);
-  writeMetrics(metrics);
+  parts_.observers.tell(&RunObserver::onStep, metrics);
   if (warnedOfNoTargets_ || parts_.executor.scalar<float>("targets") != 0.0F)
     return;
   warnedOfNoTargets_ = true;
-  parts_.log.warning("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
-                     "later steps like it are not mentioned",
-                     scalars.step + 1, samplesPerStep_);
-}
-
-void TrainLoop::report(const EvalResult &result, double seconds) {
-  const auto time = ownTime();
-  parts_.log.info("step {}: {}", position_.step, describe(result, seconds, 4));
-  writeMetrics(EvalMetrics{position_.step, result.loss, result.perplexity, result.samples, seconds});
-}
-
-/// A metrics file that cannot be written, say on a full disk, does not end the run.
-template <typename Metrics> void TrainLoop::writeMetrics(const Metrics &metrics) {
-  if (!parts_.metrics)
-    return;
-  if (const Status status = parts_.metrics->write(metrics); !status.ok()) {
-    parts_.log.warning("{}; no more metrics are written", status.message());
-    parts_.metrics = nullptr;
-  }
+  warn(fmt::format("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "
+                   "later steps like it are not mentioned",
+                   scalars.step + 1, samplesPerStep_));
 }
 
 Status TrainLoop::evaluate() {
@@ -190,49 +170,8 @@ Status TrainLoop::evaluate() {
     stopped_ = true;
     return {};
   }
-  report(*result, steadySeconds() - begin);
-  return {};
-}
-
-Status TrainLoop::saveProgress() {
-  if (!parts_.checkpoints || checkpointStep_ == position_.step)
-    return {};
-  const auto time = ownTime();
-  TRAINC_RETURN_IF_ERROR(endCheckpoint());
-  checkpointStep_ = position_.step;
-  parts_.checkpoints->start(position_);
-  return {};
-}
-
-Status TrainLoop::advanceCheckpoint() {
-  if (!parts_.checkpoints)
-    return {};
-  const auto time = ownTime();
-  parts_.checkpoints->advance();
-  return parts_.checkpoints->settled() ? endCheckpoint() : Status();
-}
-
-/// Whoever watches a run of one rank can empty its disk before the next checkpoint; of many ranks, the one
-/// that cannot write would be found too late.
-Status TrainLoop::endCheckpoint() {
-  const Status status = finishCheckpoint();
-  if (status.ok() || parts_.executor.plan().ranks() > 1)
-    return status;
-  parts_.log.warning("{}", status.message());
-  return {};
-}
-
-void TrainLoop::waitUntilRead() const {
-  const auto time = ownTime();
-  parts_.checkpoints->waitUntilRead();
-}
-
-Status TrainLoop::finishCheckpoint() {
-  if (!parts_.checkpoints || !parts_.checkpoints->pending())
-    return {};
-  const auto time = ownTime();
-  TRAINC_RETURN_IF_ERROR(parts_.checkpoints->wait());
-  parts_.log.info("checkpoint {}", parts_.checkpoints->folder().pathOf(checkpointStep_).string());
+  parts_.observers.tell(&RunObserver::onEvaluation,
+                        metricsOf(*result, position_.step, steadySeconds() - begin));
   return {};
 }
 

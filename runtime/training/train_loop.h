@@ -1,11 +1,9 @@
 // The run of a training: steps, metrics, evaluations, checkpoints.
 #pragma once
 
-#include "runtime/log/log.h"
-#include "runtime/log/metrics.h"
-#include "runtime/log/progress.h"
-#include "runtime/state/checkpoint_writer.h"
+#include "runtime/training/checkpoints.h"
 #include "runtime/training/evaluate.h"
+#include "runtime/training/observer.h"
 #include "runtime/training/step_runner.h"
 
 #include <functional>
@@ -24,14 +22,12 @@ struct TrainOptions {
   double peakFlops = 0;         ///< of the device, for the MFU; 0: unknown
 };
 
-/// What a training runs on. The optional ones may be null; among several ranks, metrics on rank 0 alone, the
-/// others on all ranks or on none.
+/// What a training runs on. The optional ones may be null, on all ranks or on none.
 struct TrainParts {
   Executor &executor;
   const Dataset &dataset; ///< opened with the columns of the training entries
-  Log &log;
-  MetricsWriter *metrics = nullptr;
-  CheckpointWriter *checkpoints = nullptr;
+  const Observers &observers;
+  Checkpoints *checkpoints = nullptr;
   Evaluator *evaluator = nullptr;
   /// Asked before each step and each batch of an evaluation; empty: never. A yes on one rank stops all.
   std::function<bool()> stopRequested;
@@ -66,25 +62,15 @@ private:
   Result<StepBatch> nextBatch(Loader &loader) const;
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
-  void report(const EvalResult &result, double seconds);
   Status evaluate();
-  /// Begins to write a checkpoint, unless this run has begun or loaded that of its position already. Fails
-  /// as endCheckpoint() does.
-  Status saveProgress();
-  /// Lets the ranks agree on how far they are with the checkpoint being written. Fails as endCheckpoint()
-  /// does.
-  Status advanceCheckpoint();
-  /// Waits for the checkpoint being written, if any, which is not the last one. Fails where it could not be
-  /// written and the run is one of several ranks, which ends all of them.
-  Status endCheckpoint();
-  /// Waits for the checkpoint being written, if any.
-  Status finishCheckpoint();
-  /// Waits until the checkpoint being written has read the states.
-  void waitUntilRead() const;
-  template <typename Metrics> void writeMetrics(const Metrics &metrics);
+  /// Writes the checkpoint of where the run ends; of a run that a rank has left half done, only waits for the
+  /// one before.
+  Status saveLast();
+  void note(const std::string &text) const { parts_.observers.tell(&RunObserver::onNote, text); }
+  void warn(const std::string &text) const { parts_.observers.tell(&RunObserver::onWarning, text); }
   /// Agrees with all ranks on whether the next step is run, for which this one has got `batch`.
   Status agreeOnStep(const Status &batch);
-  /// For what this rank waits for without the others: data, whoever reads its messages, its disk.
+  /// For what this rank waits for without the others, such as data.
   Communicator::OwnTime ownTime() const { return parts_.executor.peers().ownTime(); }
   bool wantsToStop() const { return parts_.stopRequested && parts_.stopRequested(); }
   double flopsPerStep() const;
@@ -93,13 +79,10 @@ private:
   TrainOptions options_;
   TrainerState position_;
   StepRunner runner_;
-  Progress progress_;
   uint64_t samplesPerStep_;
   uint64_t tokensPerSample_; ///< 1 for models without a sequence
-  double startedAt_;         ///< seconds of the steady clock
   std::optional<double> startSeconds_;
-  uint64_t checkpointStep_; ///< of the latest checkpoint, or where the run began
-  bool stopped_ = false;    ///< a stop was requested on some rank
+  bool stopped_ = false; ///< a stop was requested on some rank
   bool warnedOfNoTargets_ = false;
 };
 

@@ -14,14 +14,14 @@ namespace trainc {
 namespace {
 
 /// Each folder once.
-void warnOfLookalikes(const RunOptions &options, Log &log) {
+void warnOfLookalikes(const RunOptions &options, const Observers &observers) {
   std::vector<std::string> folders = {options.checkpointDir};
   if (std::error_code error; options.resume != "auto" && options.resume != "latest" &&
                              !std::filesystem::equivalent(options.resume, options.checkpointDir, error))
     folders.push_back(options.resume);
   for (const std::string &folder : folders)
     if (const std::string found = describeLookalikes(folder); !found.empty())
-      log.warning("{}", found);
+      observers.tell(&RunObserver::onWarning, found);
 }
 
 /// The checkpoint to go on from; empty for a new run.
@@ -47,14 +47,14 @@ Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
 }
 
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
-                             const RunOptions &options, Log &log) {
+                             const RunOptions &options, const Observers &observers) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
   TRAINC_RETURN_IF_ERROR(checkOrder(options, checkpoint));
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
   }
-  log.info("resumed from {}", path.string());
+  observers.tell(&RunObserver::onNote, fmt::format("resumed from {}", path.string()));
   const std::string state = checkpoint.state().toJson();
   StartingPoint start{checkpoint.state(), path,
                       fmt::format("a checkpoint of step {} (checksum {:016x})", checkpoint.state().step,
@@ -76,9 +76,9 @@ Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
 } // namespace
 
 Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
-                                     Log &log) {
+                                     const Observers &observers) {
   if (executor.rank() == 0)
-    warnOfLookalikes(options, log);
+    warnOfLookalikes(options, observers);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
   // Always: it also fills tables and optimizer states that neither file replaces.
   if (executor.hasEntry("init")) {
@@ -86,7 +86,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
     TRAINC_RETURN_IF_ERROR(executor.run("init"));
   }
   if (!checkpoint.empty())
-    return resume(executor, checkpoint, threads, options, log);
+    return resume(executor, checkpoint, threads, options, observers);
   StartingPoint start;
   start.weights = "the plan's initialisers";
   if (!options.init.empty()) {
@@ -94,7 +94,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
     TRAINC_ASSIGN_OR_RETURN(const FileChecksums recorded, recordedChecksums(options.init));
     TRAINC_RETURN_IF_ERROR(
         loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, recorded));
-    log.info("initial weights from {}", weights.path());
+    observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
     start.weights = fmt::format("--init (checksum {:016x})", weights.fingerprint());
   }
   start.position.shuffle = !options.noShuffle;

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "runtime/exec/executor.h"
-#include "runtime/log/log.h"
 #include "runtime/state/trainer_state.h"
+#include "runtime/training/observer.h"
 #include "runtime/training/options.h"
 
 #include <filesystem>
@@ -21,6 +21,6 @@ struct StartingPoint {
 
 /// Fills all states of `executor`.
 Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
-                                     Log &log);
+                                     const Observers &observers);
 
 } // namespace trainc

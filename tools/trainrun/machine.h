@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/device.h"
-#include "runtime/training/rank.h"
+#include "tools/trainrun/rank.h"
 
 #include <memory>
 #include <string>

@@ -3,8 +3,8 @@
 
 #include "runtime/log/log.h"
 #include "runtime/plan/file.h"
-#include "runtime/training/rank.h"
 #include "tools/trainrun/options.h"
+#include "tools/trainrun/rank.h"
 
 #include <atomic>
 #include <functional>

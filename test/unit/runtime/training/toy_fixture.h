@@ -4,8 +4,8 @@
 #include "runtime/data/dataset.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/exec/executor.h"
-#include "test/unit/runtime/training/toy_plan.h"
 #include "test/unit/runtime/state/support.h"
+#include "test/unit/runtime/training/toy_plan.h"
 
 namespace trainc::test {
 

@@ -1,7 +1,8 @@
 #include "runtime/training/train_loop.h"
 
-#include "runtime/training/state_tensors.h"
 #include "runtime/state/checkpoint_reader.h"
+#include "runtime/training/observers.h"
+#include "runtime/training/state_tensors.h"
 #include "test/unit/runtime/allocation_counter.h"
 #include "test/unit/runtime/training/toy_fixture.h"
 
@@ -38,16 +39,24 @@ protected:
   }
 
   /// Trains with metrics; `position_` is where it ends.
-  Status train(ToyRun &run, TrainOptions options, CheckpointWriter *writer = nullptr,
+  Status train(ToyRun &run, TrainOptions options, std::optional<CheckpointWriter> writer = std::nullopt,
                Evaluator *evaluator = nullptr) {
     const Dataset dataset = data(run);
-    auto metrics = MetricsWriter::open(folder_ / "metrics.jsonl", std::nullopt);
-    EXPECT_TRUE(metrics.ok());
+    ConsoleObserver console(log_);
+    MetricsObserver metrics(folder_ / "metrics.jsonl", log_);
+    const Observers observers({&console, &metrics});
+    EXPECT_TRUE(
+        observers
+            .tell(&RunObserver::onBegin,
+                  RunBegin{.trains = true, .step = position_.step, .lastStep = options.steps, .unit = "tok"})
+            .ok());
+    std::optional<Checkpoints> checkpoints;
+    if (writer)
+      checkpoints.emplace(run.executor(), std::move(*writer), position_.step, observers);
     TrainLoop loop({.executor = run.executor(),
                     .dataset = dataset,
-                    .log = log_,
-                    .metrics = &*metrics,
-                    .checkpoints = writer,
+                    .observers = observers,
+                    .checkpoints = checkpoints ? &*checkpoints : nullptr,
                     .evaluator = evaluator,
                     .stopRequested = stopRequested_,
                     .secondsSinceStart = [] { return 0.25; }},
@@ -113,8 +122,7 @@ TEST_F(TrainLoopTest, ResumedEqualsUninterrupted) {
   position_ = {};
   position_.seed = 3;
   {
-    CheckpointWriter writer = checkpoints(first);
-    ASSERT_TRUE(train(first, {.steps = 13, .checkpointEvery = 5}, &writer).ok());
+    ASSERT_TRUE(train(first, {.steps = 13, .checkpointEvery = 5}, checkpoints(first)).ok());
   }
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(5, 10, 13));
 
@@ -135,8 +143,7 @@ TEST_F(TrainLoopTest, ResumedEqualsUninterrupted) {
 TEST_F(TrainLoopTest, StopsAfterTheStepWithACheckpoint) {
   ToyRun run;
   stopRequested_ = [&, asked = 0]() mutable { return ++asked == 8; };
-  CheckpointWriter writer = checkpoints(run);
-  ASSERT_TRUE(train(run, {.steps = 20}, &writer).ok());
+  ASSERT_TRUE(train(run, {.steps = 20}, checkpoints(run)).ok());
   EXPECT_EQ(position_.step, 7U);
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(7));
 }
@@ -149,8 +156,7 @@ TEST_F(TrainLoopTest, AStopEndsAnEvaluation) {
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
   // Before the step, then before each of the 25 batches.
   stopRequested_ = [asked = 0]() mutable { return ++asked == 4; };
-  CheckpointWriter writer = checkpoints(run);
-  ASSERT_TRUE(train(run, {.steps = 20, .evalEvery = 1}, &writer, &*evaluator).ok());
+  ASSERT_TRUE(train(run, {.steps = 20, .evalEvery = 1}, checkpoints(run), &*evaluator).ok());
   EXPECT_EQ(position_.step, 1U);
   EXPECT_EQ(metrics().size(), 1U) << "the step's alone";
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(1));
@@ -168,8 +174,7 @@ TEST_F(TrainLoopTest, AFailedEvaluationLosesNoTraining) {
   ASSERT_TRUE(dataset.ok()) << dataset.status().message();
   auto evaluator = Evaluator::create(run.executor(), *dataset);
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-  CheckpointWriter writer = checkpoints(run);
-  const Status status = train(run, {.steps = 20, .evalEvery = 4}, &writer, &*evaluator);
+  const Status status = train(run, {.steps = 20, .evalEvery = 4}, checkpoints(run), &*evaluator);
   EXPECT_EQ(status.exitCode(), 1);
   EXPECT_EQ(status.message(),
             "after step 4: evaluation: all targets of the 4 samples are ignored, so there is no mean loss");
@@ -196,7 +201,7 @@ TEST_F(TrainLoopTest, EvaluatesEveryFewStepsAndAtTheEnd) {
   ASSERT_TRUE(dataset.ok());
   auto evaluator = Evaluator::create(run.executor(), *dataset);
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-  ASSERT_TRUE(train(run, {.steps = 10, .evalEvery = 4}, nullptr, &*evaluator).ok());
+  ASSERT_TRUE(train(run, {.steps = 10, .evalEvery = 4}, std::nullopt, &*evaluator).ok());
   std::vector<uint64_t> steps;
   for (const auto &line : metrics())
     if (line.contains("eval_loss")) {
@@ -219,7 +224,7 @@ TEST_F(TrainLoopTest, OnlyACrossEntropyHasAPerplexity) {
   ASSERT_TRUE(dataset.ok());
   auto evaluator = Evaluator::create(run.executor(), *dataset);
   ASSERT_TRUE(evaluator.ok()) << evaluator.status().message();
-  ASSERT_TRUE(train(run, {.steps = 1}, nullptr, &*evaluator).ok());
+  ASSERT_TRUE(train(run, {.steps = 1}, std::nullopt, &*evaluator).ok());
   EXPECT_TRUE(metrics().back().at("perplexity").is_null());
   EXPECT_THAT(logged(), testing::ContainsRegex("step 1: evaluation loss [0-9.]+ \\("));
 }
@@ -270,8 +275,7 @@ TEST_F(TrainLoopTest, TheStepBeforeANonFiniteOneIsSaved) {
   ToyRun diverging(1, 1, builder);
   accelerate(diverging);
   {
-    CheckpointWriter writer = checkpoints(diverging);
-    ASSERT_EQ(train(diverging, {.steps = 1000}, &writer).exitCode(), 1);
+    ASSERT_EQ(train(diverging, {.steps = 1000}, checkpoints(diverging)).exitCode(), 1);
   }
   const uint64_t good = metrics().size() - 1;
   ASSERT_GT(good, 1U);
@@ -300,14 +304,13 @@ TEST_F(TrainLoopTest, NonFiniteStepsCanBeSkipped) {
 
 TEST_F(TrainLoopTest, AFullDiskThatIsEmptiedInTimeDoesNotEndTheRun) {
   ToyRun run;
-  CheckpointWriter writer = checkpoints(run);
   std::optional<FullDisk> full(1000);
   stopRequested_ = [&, asked = 0]() mutable {
     if (++asked == 7)
       full.reset();
     return false;
   };
-  ASSERT_TRUE(train(run, {.steps = 8, .checkpointEvery = 4}, &writer).ok());
+  ASSERT_TRUE(train(run, {.steps = 8, .checkpointEvery = 4}, checkpoints(run)).ok());
   EXPECT_THAT(listCheckpoints(folder_ / "checkpoints"), testing::ElementsAre(8));
   EXPECT_THAT(logged(), AllOf(HasSubstr("warning: the checkpoint of step 4 was not written"),
                               HasSubstr("cannot write: File too large; no more metrics are written")));
@@ -315,9 +318,8 @@ TEST_F(TrainLoopTest, AFullDiskThatIsEmptiedInTimeDoesNotEndTheRun) {
 
 TEST_F(TrainLoopTest, TheLastCheckpointMustBeWritten) {
   ToyRun run;
-  CheckpointWriter writer = checkpoints(run);
   const FullDisk full(1000);
-  const Status status = train(run, {.steps = 8}, &writer);
+  const Status status = train(run, {.steps = 8}, checkpoints(run));
   EXPECT_EQ(status.exitCode(), 1);
   EXPECT_THAT(status.message(), HasSubstr("the checkpoint of step 8 was not written"));
 }
@@ -335,8 +337,7 @@ TEST_F(TrainLoopTest, DamagedDataIsNamed) {
   text[200] = 16;
   writeFile(folder_ / "tokens.bin", text);
   ToyRun run;
-  CheckpointWriter writer = checkpoints(run);
-  const Status status = train(run, {.steps = 40}, &writer);
+  const Status status = train(run, {.steps = 40}, checkpoints(run));
   EXPECT_EQ(status.exitCode(), 2);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("tokens.bin"), HasSubstr("200"), HasSubstr("16")));
   ASSERT_GT(position_.step, 0U) << "the seed takes the damaged sample first";

@@ -1,8 +1,9 @@
 // Training, evaluation and generation of the toy plan on ranks that are threads.
 #include "runtime/training/generate.h"
+#include "runtime/training/observers.h"
 #include "runtime/training/train_loop.h"
-#include "test/unit/runtime/training/toy_fixture.h"
 #include "test/unit/runtime/rank_threads.h"
+#include "test/unit/runtime/training/toy_fixture.h"
 
 #include <algorithm>
 #include <array>
@@ -51,12 +52,12 @@ protected:
       if (prepare)
         prepare(run);
       const Dataset dataset = data(run, {"begin_step", "micro_step", "update"});
-      auto metrics = MetricsWriter::open(folder_ / fmt::format("metrics{}.jsonl", rank), std::nullopt);
-      ASSERT_TRUE(metrics.ok());
+      MetricsObserver metrics(folder_ / fmt::format("metrics{}.jsonl", rank), log_);
+      const Observers observers({&metrics}, &communicator);
+      ASSERT_TRUE(observers.tell(&RunObserver::onBegin, RunBegin()).ok());
       TrainLoop loop({.executor = run.executor(),
                       .dataset = dataset,
-                      .log = log_,
-                      .metrics = &*metrics,
+                      .observers = observers,
                       .stopRequested = [&] { return stop && stop(rank); }},
                      options, {});
       outcomes[rank].status = loop.run();

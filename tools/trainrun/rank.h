@@ -9,9 +9,6 @@
 
 namespace trainc {
 
-/// What ended a run that was stopped: a signal, to this rank or another.
-inline const char *stopReason() { return stopSignal() ? stopSignal() : "a signal to another rank"; }
-
 /// One rank of a run: the only one, or one of several that run the same plan.
 struct Rank {
   uint32_t index = 0;

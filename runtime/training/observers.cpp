@@ -1,0 +1,66 @@
+#include "runtime/training/observers.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/log/units.h"
+
+namespace trainc {
+
+namespace {
+
+/// "evaluation loss 0.1572, perplexity 1.17 (1000 samples, 0.01s)", with that many digits.
+std::string describe(const EvalMetrics &metrics, int digits) {
+  const std::string perplexity =
+      metrics.perplexity ? fmt::format(", perplexity {:.{}g}", *metrics.perplexity, digits) : "";
+  return fmt::format("evaluation loss {:.{}f}{} ({} samples, {})", metrics.loss, digits, perplexity,
+                     metrics.samples, formatDuration(metrics.seconds));
+}
+
+} // namespace
+
+Status ConsoleObserver::onBegin(const RunBegin &begin) {
+  startedAt_ = steadySeconds();
+  if (begin.trains)
+    progress_.emplace(log_, begin.step, begin.lastStep, begin.unit);
+  return {};
+}
+
+void ConsoleObserver::onStep(const StepMetrics &metrics) {
+  progress_->update(metrics, steadySeconds() - startedAt_);
+}
+
+/// One that is all that was asked for has more digits.
+void ConsoleObserver::onEvaluation(const EvalMetrics &metrics) {
+  if (progress_)
+    log_.info("step {}: {}", metrics.step, describe(metrics, 4));
+  else
+    log_.info("{}", describe(metrics, 6));
+}
+
+void ConsoleObserver::onCheckpoint(const std::filesystem::path &folder) {
+  log_.info("checkpoint {}", folder.string());
+}
+
+void ConsoleObserver::onEnd() { log_.endProgress(); }
+
+void ConsoleObserver::onNote(std::string_view text) { log_.info("{}", text); }
+
+void ConsoleObserver::onWarning(std::string_view text) { log_.warning("{}", text); }
+
+Status MetricsObserver::onBegin(const RunBegin &begin) {
+  TRAINC_ASSIGN_OR_RETURN(
+      MetricsWriter opened,
+      MetricsWriter::open(path_, begin.resumed ? std::optional(begin.step) : std::nullopt));
+  writer_.emplace(std::move(opened));
+  return {};
+}
+
+template <typename Metrics> void MetricsObserver::write(const Metrics &metrics) {
+  if (!writer_)
+    return;
+  if (const Status status = writer_->write(metrics); !status.ok()) {
+    log_.warning("{}; no more metrics are written", status.message());
+    writer_.reset();
+  }
+}
+
+} // namespace trainc

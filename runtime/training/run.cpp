@@ -1,0 +1,186 @@
+#include "runtime/training/run.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/training/run_data.h"
+#include "runtime/training/same_run.h"
+#include "runtime/training/text_generation.h"
+#include "runtime/training/train_loop.h"
+
+namespace trainc {
+
+namespace {
+
+Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options) {
+  if (!plan.training())
+    return invalidInput("{}: plan '{}' does not train; compile a model with an optimizer and a loss",
+                        options.plan, plan.name()->str());
+  const uint64_t steps = options.steps.value_or(plan.training()->steps());
+  if (steps == 0 && !options.steps)
+    return invalidInput("how long to train? Give --steps; plan '{}' does not say", plan.name()->str());
+  return steps;
+}
+
+/// Evaluation data and what runs it; members refer to each other, so it stays where it is.
+struct Evaluation {
+  std::optional<Dataset> dataset;
+  std::optional<Evaluator> evaluator;
+
+  Status open(Executor &executor, const RunOptions &options) {
+    if (options.evalData.empty())
+      return {};
+    TRAINC_ASSIGN_OR_RETURN(dataset, openData(executor, options, DataUse::kEvaluation));
+    TRAINC_ASSIGN_OR_RETURN(Evaluator created, Evaluator::create(executor, *dataset));
+    evaluator.emplace(std::move(created));
+    return {};
+  }
+};
+
+Status checkSameData(Peers &peers, uint64_t steps, const Dataset &dataset, const Evaluation &evaluation) {
+  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--data", dataset));
+  std::vector<NamedValue> values = {{"--steps", fmt::format("{}", steps)}, data};
+  if (evaluation.dataset) {
+    TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf("--eval-data", *evaluation.dataset));
+  }
+  return checkSame(peers, values);
+}
+
+} // namespace
+
+Result<std::unique_ptr<TrainingRun>> TrainingRun::create(const PlanFile &file, Device &device,
+                                                         RunOptions options, RunContext context) {
+  Result<std::unique_ptr<Executor>> executor = Executor::create(
+      file.plan(), device,
+      {.profile = options.profile, .communicator = context.communicator, .planChecksum = file.checksum()});
+  if (!executor.ok())
+    return Status(executor.status().code(), fmt::format("{}: {}", options.plan, executor.status().message()));
+  return std::unique_ptr<TrainingRun>(
+      new TrainingRun(std::move(*executor), std::move(options), std::move(context)));
+}
+
+Status TrainingRun::run() {
+  const Status status = work();
+  if (!status.ok())
+    observers_.tell(&RunObserver::onFailure, status);
+  return status;
+}
+
+Status TrainingRun::work() {
+  std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
+  TRAINC_ASSIGN_OR_RETURN(start_, prepareWeights(*executor_, context_.threads, options_, observers_));
+  TRAINC_RETURN_IF_ERROR(checkSameRun(executor_->peers(), options_, start_));
+  start_.position.plan = executor_->plan().name()->str();
+  std::optional<TextGeneration> generation;
+  if (options_.generate) {
+    TRAINC_ASSIGN_OR_RETURN(TextGeneration opened,
+                            TextGeneration::open(*executor_, options_, start_.position));
+    generation.emplace(std::move(opened));
+  }
+  preparation.reset();
+  if (options_.trains())
+    TRAINC_RETURN_IF_ERROR(train());
+  else if (!options_.evalData.empty())
+    TRAINC_RETURN_IF_ERROR(evaluate());
+  if (!generation || stopped_)
+    return {};
+  return generation->run(options_, options_.seed.value_or(start_.position.seed), observers_, context_.stop);
+}
+
+Status TrainingRun::train() {
+  std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
+  const fb::Plan &plan = executor_->plan();
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t steps, totalSteps(plan, options_));
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(*executor_, options_, DataUse::kTraining));
+  Evaluation evaluation;
+  TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
+  TRAINC_RETURN_IF_ERROR(checkSameData(executor_->peers(), steps, dataset, evaluation));
+  TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Checkpoints> checkpoints,
+                          Checkpoints::open(*executor_, options_, start_, observers_));
+  TRAINC_RETURN_IF_ERROR(begin({.trains = true,
+                                .resumed = start_.resumed(),
+                                .step = start_.position.step,
+                                .lastStep = steps,
+                                .unit = plan.training()->seq_len() ? "tok" : "samples"}));
+  TRAINC_RETURN_IF_ERROR(announce(dataset, steps));
+  TrainLoop loop({.executor = *executor_,
+                  .dataset = dataset,
+                  .observers = observers_,
+                  .checkpoints = checkpoints.get(),
+                  .evaluator = evaluation.evaluator ? &*evaluation.evaluator : nullptr,
+                  .stopRequested = [this] { return context_.stop.requested(); },
+                  .secondsSinceStart = context_.secondsSinceStart},
+                 {.steps = steps,
+                  .evalEvery = options_.evalEvery.value_or(0),
+                  .checkpointEvery = options_.checkpointEvery.value_or(0),
+                  .skipNonFinite = options_.onNonFinite == "skip",
+                  .peakFlops = options_.peakFlops.value_or(0)},
+                 start_.position);
+  preparation.reset();
+  const Status status = loop.run();
+  start_.position = loop.position();
+  stopped_ = loop.stopped();
+  if (!status.ok() || !stopped_)
+    return status;
+  const uint64_t step = start_.position.step;
+  if (options_.checkpointDir.empty())
+    return failed("stopped by {} after step {}; without --checkpoint-dir the progress is lost",
+                  context_.stop.by(), step);
+  note(fmt::format("stopped by {} after step {}; add --resume to go on", context_.stop.by(), step));
+  return {};
+}
+
+Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
+  TrainerState &position = start_.position;
+  if (start_.resumed() && position.dataSamples != dataset.samples())
+    warn(fmt::format("the checkpoint was trained on data of {} samples, this one has {}: the order of the "
+                     "samples from now on is that of the new data",
+                     position.dataSamples, dataset.samples()));
+  position.dataSamples = dataset.samples();
+  std::string left;
+  if (position.step < steps) {
+    left = fmt::format("; steps {} to {}", position.step + 1, steps);
+    if (executor_->plan().ranks() > 1)
+      left += fmt::format(" of {} samples", samplesPerStep(executor_->plan()));
+  }
+  note(fmt::format("data: {} samples in {} file{}{}", dataset.samples(), dataset.files().size(),
+                   dataset.files().size() == 1 ? "" : "s", left));
+  TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> tokenizer, tokenizerOfData(options_));
+  if (!tokenizer)
+    return {};
+  const std::optional<TokenizerRecord> before = recordedTokenizer(position);
+  if (before && before->xxh3 != tokenizer->xxh3)
+    warn(fmt::format("the checkpoint was trained on tokens of the tokenizer '{}', this data was made with "
+                     "'{}'",
+                     before->name, tokenizer->name));
+  recordTokenizer(*tokenizer, position);
+  return {};
+}
+
+Status TrainingRun::evaluate() {
+  std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
+  Evaluation evaluation;
+  TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
+  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--eval-data", *evaluation.dataset));
+  preparation.reset();
+  TRAINC_RETURN_IF_ERROR(checkSame(executor_->peers(), std::span(&data, 1)));
+  const uint64_t step = start_.position.step;
+  TRAINC_RETURN_IF_ERROR(begin({.resumed = start_.resumed(), .step = step}));
+  const double start = steadySeconds();
+  Result<std::optional<EvalResult>> found =
+      evaluation.evaluator->run([this] { return context_.stop.requested(); });
+  if (found.ok() && *found)
+    observers_.tell(&RunObserver::onEvaluation, metricsOf(**found, step, steadySeconds() - start));
+  observers_.tell(&RunObserver::onEnd);
+  TRAINC_RETURN_IF_ERROR(found.status());
+  if (!*found)
+    return failed("stopped by {} before the evaluation was done", context_.stop.by());
+  return {};
+}
+
+Status TrainingRun::begin(const RunBegin &begin) const {
+  TRAINC_RETURN_IF_ERROR(observers_.tell(&RunObserver::onBegin, begin));
+  if (context_.stop.listen)
+    context_.stop.listen();
+  return {};
+}
+
+} // namespace trainc
