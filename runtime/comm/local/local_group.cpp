@@ -27,7 +27,8 @@ LocalGroup::LocalGroup(std::shared_ptr<SharedMemory> memory, LocalOptions option
     : memory_(std::move(memory)), options_(options) {}
 
 Result<std::unique_ptr<Communicator>> LocalGroup::communicator(uint32_t rank) const {
-  return LocalCommunicator::create(memory_, rank, options_.slots, options_.timeoutSeconds);
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> view, memory_->viewOf(rank));
+  return LocalCommunicator::create(std::move(view), rank, options_.slots, options_.timeoutSeconds);
 }
 
 void LocalGroup::fail(uint32_t rank, std::string_view reason) const { memory_->fail(rank, reason); }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <poll.h>
 #include <sys/socket.h>
@@ -26,7 +27,14 @@ struct Address {
   const sockaddr *get() const { return reinterpret_cast<const sockaddr *>(&data); }
 };
 
-Descriptor openSocket() { return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)); }
+/// How long a process that has come may say nothing.
+constexpr double kSilentSeconds = 5;
+/// How many may be silent at a time; those that have been so for longest go first.
+constexpr size_t kMostSilent = 256;
+
+Descriptor openSocket() {
+  return Descriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 bool isReadable(const Descriptor &socket, double deadline) {
   pollfd wanted{.fd = socket.get(), .events = POLLIN, .revents = 0};
@@ -40,11 +48,13 @@ bool isReadable(const Descriptor &socket, double deadline) {
   }
 }
 
-bool isOwnUser(const Descriptor &connection) {
+/// The user of the process at the other end; of who listens, as it was when that began.
+std::optional<uid_t> userOf(const Descriptor &connection) {
   ucred peer{};
   socklen_t length = sizeof(peer);
-  return ::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 &&
-         peer.uid == ::geteuid();
+  if (::getsockopt(connection.get(), SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+    return std::nullopt;
+  return peer.uid;
 }
 
 /// Room for one descriptor beside a packet.
@@ -53,12 +63,18 @@ union ControlData {
   char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-} // namespace
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0)
-    ::close(number_);
+/// The descriptor that came with a message; none where there is none.
+Descriptor descriptorIn(msghdr &message) {
+  const cmsghdr *header = CMSG_FIRSTHDR(&message);
+  if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS ||
+      header->cmsg_len != CMSG_LEN(sizeof(int)))
+    return Descriptor();
+  int number = -1;
+  std::memcpy(&number, CMSG_DATA(header), sizeof(number));
+  return Descriptor(number);
 }
+
+} // namespace
 
 std::optional<Descriptor> listenLocally(const std::string &name, int backlog) {
   const Address address(name);
@@ -69,21 +85,15 @@ std::optional<Descriptor> listenLocally(const std::string &name, int backlog) {
   return socket;
 }
 
-std::optional<Descriptor> connectLocally(const std::string &name) {
+Connection connectLocally(const std::string &name) {
   const Address address(name);
-  Descriptor socket = openSocket();
-  if (!socket || ::connect(socket.get(), address.get(), address.length) != 0)
-    return std::nullopt;
-  return socket;
-}
-
-std::optional<Descriptor> acceptLocally(const Descriptor &listener, double deadline) {
-  while (isReadable(listener, deadline)) {
-    Descriptor connection(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (connection && isOwnUser(connection))
-      return connection;
-  }
-  return std::nullopt;
+  Connection connection{.socket = openSocket(), .stranger = {}};
+  if (!connection.socket || ::connect(connection.socket.get(), address.get(), address.length) != 0)
+    return {};
+  const std::optional<uid_t> user = userOf(connection.socket);
+  if (user == ::geteuid())
+    return connection;
+  return {.socket = Descriptor(), .stranger = user};
 }
 
 bool sendPacket(const Descriptor &socket, std::span<const std::byte> bytes, int descriptor) {
@@ -101,7 +111,7 @@ bool sendPacket(const Descriptor &socket, std::span<const std::byte> bytes, int 
     header->cmsg_len = CMSG_LEN(sizeof(int));
     std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
   }
-  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
+  return ::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(bytes.size());
 }
 
 std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, double deadline) {
@@ -113,20 +123,65 @@ std::optional<Packet> receivePacket(const Descriptor &socket, size_t limit, doub
   message.msg_iov = &part;
   message.msg_iovlen = 1;
   message.msg_control = control.bytes;
-  message.msg_controllen = sizeof(control.bytes);
+  message.msg_controllen = CMSG_LEN(sizeof(int)); // without the padding, which has room for another one
   if (!isReadable(socket, deadline))
     return std::nullopt;
-  const ssize_t received = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC);
+  const ssize_t received = ::recvmsg(socket.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
   if (received <= 0)
     return std::nullopt;
   packet.bytes.resize(static_cast<size_t>(received));
-  const cmsghdr *header = CMSG_FIRSTHDR(&message);
-  if (header && header->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof(number));
-    packet.descriptor = Descriptor(number);
-  }
+  packet.descriptor = descriptorIn(message);
+  if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
+    return std::nullopt; // more than we say; the system has closed descriptors that had no room
   return packet;
+}
+
+std::optional<Visitor> Reception::next(double deadline) {
+  for (;;) {
+    for (auto each = silent_.begin(); each != silent_.end(); ++each) {
+      if (!isReadable(each->socket, 0))
+        continue;
+      Descriptor socket = std::move(each->socket);
+      silent_.erase(each);
+      std::optional<Packet> packet = receivePacket(socket, limit_, 0);
+      if (packet)
+        return Visitor{std::move(socket), std::move(*packet)};
+      break; // it has left without a word, or says what nobody of ours says; its place is gone
+    }
+    if (!wait(deadline))
+      return std::nullopt;
+    letIn();
+    showOut();
+  }
+}
+
+/// Until somebody comes, or one who is here speaks or has been silent for too long; false at the deadline.
+bool Reception::wait(double deadline) {
+  std::vector<pollfd> wanted = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
+  for (const Silent &each : silent_)
+    wanted.push_back({.fd = each.socket.get(), .events = POLLIN, .revents = 0});
+  const double until = silent_.empty() ? deadline : std::min(deadline, silent_.front().until);
+  const double left = std::max(0.0, until - steadySeconds());
+  const int ready = ::poll(wanted.data(), wanted.size(), static_cast<int>(std::ceil(left * 1000)));
+  return ready > 0 || steadySeconds() < deadline;
+}
+
+void Reception::letIn() {
+  while (isReadable(listener_, 0)) {
+    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket)
+      return;
+    if (userOf(socket) == ::geteuid())
+      silent_.push_back({std::move(socket), steadySeconds() + kSilentSeconds});
+    else
+      ++strangers_;
+  }
+}
+
+void Reception::showOut() {
+  const double now = steadySeconds();
+  while (!silent_.empty() && (silent_.front().until <= now || silent_.size() > kMostSilent))
+    silent_.erase(silent_.begin());
 }
 
 } // namespace trainc

@@ -1,10 +1,12 @@
 #include "runtime/comm/local/shared_memory.h"
 
+#include "runtime/base/memory_file.h"
 #include "runtime/comm/local/futex.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <limits>
 #include <new>
 #include <sys/mman.h>
@@ -18,65 +20,94 @@ constexpr uint32_t kWithoutRecord = decltype(ControlBlock::failures){}.size() + 
 
 uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-Status refuse(Grid grid, uint64_t bytesPerRank, const char *reason) {
+Status refuse(Grid grid, uint64_t rankBytes, std::string_view reason) {
   return failed("cannot share {} bytes for each of {} ranks: {}; compile for less with a smaller "
                 "--micro-batch or --memory-limit",
-                bytesPerRank, grid.ranks, reason);
+                rankBytes, grid.ranks, reason);
+}
+
+/// Whether the system would give that much to one process: a file in memory, whose pages nobody has touched,
+/// it would give anyway.
+bool isThere(uint64_t bytes) {
+  void *probe = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return probe != MAP_FAILED && munmap(probe, bytes) == 0;
 }
 
 } // namespace
 
-Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t bytesPerRank) {
-  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, map(-1, grid, bytesPerRank));
-  memory->initialise();
-  return memory;
-}
-
-Result<std::shared_ptr<SharedMemory>> SharedMemory::createIn(int descriptor, Grid grid,
-                                                             uint64_t bytesPerRank) {
-  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> memory, map(descriptor, grid, bytesPerRank));
-  const uint64_t bytes = memory->controlBytes_ + grid.ranks * memory->bytesPerRank_;
-  if (ftruncate(descriptor, static_cast<off_t>(bytes)) != 0)
-    return refuse(grid, bytesPerRank, std::strerror(errno));
-  memory->initialise();
-  return memory;
-}
-
-Result<std::shared_ptr<SharedMemory>> SharedMemory::attach(int descriptor, Grid grid, uint64_t bytesPerRank) {
-  return map(descriptor, grid, bytesPerRank);
-}
-
-/// Maps a file, which may still have to grow; without one (-1), memory that children inherit.
-Result<std::shared_ptr<SharedMemory>> SharedMemory::map(int descriptor, Grid grid, uint64_t bytesPerRank) {
+Result<SharedMemory::Layout> SharedMemory::Layout::of(Grid grid, uint64_t bytesPerRank) {
   TRAINC_RETURN_IF_ERROR(checkGrid(grid));
-  const uint32_t ranks = grid.ranks;
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   const uint64_t controlBytes =
-      roundUp(sizeof(ControlBlock) + ranks * sizeof(RankState) + grid.sets() * sizeof(Barrier), page);
-  const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / ranks / page * page;
+      roundUp(sizeof(ControlBlock) + grid.ranks * sizeof(RankState) + grid.sets() * sizeof(Barrier), page);
+  const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / grid.ranks - 2 * page;
   if (bytesPerRank > most)
-    return failed("cannot share {} bytes for each of {} ranks: no machine has that much", bytesPerRank,
-                  ranks);
-  const uint64_t rankBytes = roundUp(bytesPerRank, page);
-  const uint64_t bytes = controlBytes + ranks * rankBytes;
-  const int flags = MAP_SHARED | (descriptor < 0 ? MAP_ANONYMOUS : 0);
-  void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, descriptor, 0);
-  if (base == MAP_FAILED)
+    return refuse(grid, bytesPerRank, "no machine has that much");
+  return Layout{grid, page, controlBytes, roundUp(bytesPerRank, page)};
+}
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::create(Grid grid, uint64_t bytesPerRank) {
+  TRAINC_ASSIGN_OR_RETURN(const Layout layout, Layout::of(grid, bytesPerRank));
+  TRAINC_ASSIGN_OR_RETURN(Descriptor file, createMemoryFile("trainc-ranks"));
+  if (!isThere(layout.fileBytes()) || ftruncate(file.get(), static_cast<off_t>(layout.fileBytes())) != 0)
     return refuse(grid, bytesPerRank, std::strerror(errno));
-  madvise(base, bytes, MADV_HUGEPAGE); // a hint: without it ranks only fault more often
-  return std::shared_ptr<SharedMemory>(
-      new SharedMemory(static_cast<std::byte *>(base), grid, controlBytes, rankBytes));
+  TRAINC_RETURN_IF_ERROR(sealMemoryFile(file, F_SEAL_SHRINK | F_SEAL_GROW));
+  TRAINC_ASSIGN_OR_RETURN(
+      std::shared_ptr<SharedMemory> memory,
+      reserve(std::make_shared<const Descriptor>(std::move(file)), layout, layout.controlBytes));
+  memory->initialise();
+  return memory;
+}
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::attach(Descriptor file, Grid grid,
+                                                           uint64_t bytesPerRank) {
+  TRAINC_ASSIGN_OR_RETURN(const Layout layout, Layout::of(grid, bytesPerRank));
+  if (const Status status = checkMemoryFile(file, layout.fileBytes()); !status.ok())
+    return failed("rank 0 has sent something else than the ranks' memory: {}", status.message());
+  return reserve(std::make_shared<const Descriptor>(std::move(file)), layout, layout.controlBytes);
+}
+
+Result<std::shared_ptr<SharedMemory>> SharedMemory::viewOf(uint32_t rank) const {
+  TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> view, reserve(file_, layout_, layout_.viewBytes()));
+  for (uint32_t each = 0; each < ranks(); ++each)
+    if (!view->map(layout_.inView(each), layout_.inFile(each), layout_.rankBytes, each == rank))
+      return refuse(grid(), layout_.rankBytes, std::strerror(errno));
+  return view;
+}
+
+/// A view of the control block, and room for `bytes` in all that nobody can access yet.
+Result<std::shared_ptr<SharedMemory>> SharedMemory::reserve(std::shared_ptr<const Descriptor> file,
+                                                            const Layout &layout, uint64_t bytes) {
+  void *base = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED)
+    return refuse(layout.grid, layout.rankBytes, std::strerror(errno));
+  std::shared_ptr<SharedMemory> view(
+      new SharedMemory(std::move(file), layout, static_cast<std::byte *>(base), bytes));
+  if (!view->map(0, 0, layout.controlBytes, /*writable=*/true))
+    return refuse(layout.grid, layout.rankBytes, std::strerror(errno));
+  return view;
+}
+
+bool SharedMemory::map(uint64_t inView, uint64_t inFile, uint64_t bytes, bool writable) const {
+  if (bytes == 0)
+    return true;
+  void *place = base_ + inView;
+  if (mmap(place, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED | MAP_FIXED, file_->get(),
+           static_cast<off_t>(inFile)) == MAP_FAILED)
+    return false;
+  madvise(place, bytes, MADV_HUGEPAGE); // a hint: without it ranks only fault more often
+  return true;
 }
 
 void SharedMemory::initialise() const {
   new (base_) ControlBlock;
-  for (uint32_t rank = 0; rank < grid_.ranks; ++rank)
+  for (uint32_t rank = 0; rank < ranks(); ++rank)
     new (&state(rank)) RankState;
-  for (uint32_t set = 0; set < grid_.sets(); ++set)
+  for (uint32_t set = 0; set < grid().sets(); ++set)
     new (&barrier(set)) Barrier;
 }
 
-SharedMemory::~SharedMemory() { munmap(base_, controlBytes_ + grid_.ranks * bytesPerRank_); }
+SharedMemory::~SharedMemory() { munmap(base_, bytes_); }
 
 void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
   ControlBlock &shared = control();
@@ -93,7 +124,7 @@ void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
     which = kWithoutRecord + rank;
   }
   shared.published.compare_exchange_strong(none, which, std::memory_order_release, std::memory_order_relaxed);
-  for (uint32_t set = 0; set < grid_.sets(); ++set)
+  for (uint32_t set = 0; set < grid().sets(); ++set)
     futexWakeAll(barrier(set).generation);
 }
 

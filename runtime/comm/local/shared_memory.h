@@ -1,6 +1,7 @@
 // What the ranks of one host share: a control block and each rank's memory.
 #pragma once
 
+#include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/outline.h"
@@ -58,33 +59,37 @@ struct alignas(64) ControlBlock {
   std::array<FailureRecord, 8> failures;
 };
 
-/// One mapping, shared by threads, by processes that are forked after its making, and by those that get a
-/// descriptor. It has no name, so none of it stays when the last process ends.
+/// A control block, and memory of each rank, in a file in memory: for threads, for processes that are forked
+/// after its making, and for those that get its descriptor. It has no name, so none of it stays when the last
+/// process ends. Each rank has a view of its own, in which it can write to its own memory alone.
 class SharedMemory {
 public:
-  /// Fails (kInvalidInput) without ranks or where shard groups do not divide them, (kFailed) when there is no
-  /// such amount of memory.
+  /// Makes the file. Fails (kInvalidInput) without ranks or where shard groups do not divide them, (kFailed)
+  /// when there is no such amount of memory.
   static Result<std::shared_ptr<SharedMemory>> create(Grid grid, uint64_t bytesPerRank);
-  /// The same in a file that nobody has used yet; `descriptor` is that of a memfd and may be closed then.
-  static Result<std::shared_ptr<SharedMemory>> createIn(int descriptor, Grid grid, uint64_t bytesPerRank);
-  /// What another process created in the file, from the same arguments.
-  static Result<std::shared_ptr<SharedMemory>> attach(int descriptor, Grid grid, uint64_t bytesPerRank);
+  /// What another process created, from the same arguments. Fails (kFailed) where `file` is not that.
+  static Result<std::shared_ptr<SharedMemory>> attach(Descriptor file, Grid grid, uint64_t bytesPerRank);
+  /// The same for one rank, which sees all memory(): it can write to its own, and read that of others.
+  Result<std::shared_ptr<SharedMemory>> viewOf(uint32_t rank) const;
 
   SharedMemory(const SharedMemory &) = delete;
   SharedMemory &operator=(const SharedMemory &) = delete;
   ~SharedMemory();
 
-  const Grid &grid() const { return grid_; }
-  uint32_t ranks() const { return grid_.ranks; }
-  uint64_t bytesPerRank() const { return bytesPerRank_; }
+  /// For processes that attach().
+  int descriptor() const { return file_->get(); }
+  const Grid &grid() const { return layout_.grid; }
+  uint32_t ranks() const { return layout_.grid.ranks; }
+  uint64_t bytesPerRank() const { return layout_.rankBytes; }
   ControlBlock &control() const { return *reinterpret_cast<ControlBlock *>(base_); }
   RankState &state(uint32_t rank) const {
     return reinterpret_cast<RankState *>(base_ + sizeof(ControlBlock))[rank];
   }
   /// Of the set with this number (see Grid).
-  Barrier &barrier(uint32_t set) const { return reinterpret_cast<Barrier *>(&state(grid_.ranks))[set]; }
-  /// The first of the rank's bytesPerRank() bytes, on a page of its own.
-  std::byte *memory(uint32_t rank) const { return base_ + controlBytes_ + rank * bytesPerRank_; }
+  Barrier &barrier(uint32_t set) const { return reinterpret_cast<Barrier *>(&state(ranks()))[set]; }
+  /// Of a rank's view: the first of a rank's bytesPerRank() bytes, on a page of its own, between two
+  /// inaccessible ones.
+  std::byte *memory(uint32_t rank) const { return base_ + layout_.inView(rank); }
 
   /// Makes every rank's waits fail, and wakes them. Later failures change nothing. A long reason is cut.
   void fail(uint32_t rank, std::string_view reason) const;
@@ -93,14 +98,32 @@ public:
   std::string failure() const;
 
 private:
-  SharedMemory(std::byte *base, Grid grid, uint64_t controlBytes, uint64_t bytesPerRank)
-      : base_(base), grid_(grid), controlBytes_(controlBytes), bytesPerRank_(bytesPerRank) {}
-  static Result<std::shared_ptr<SharedMemory>> map(int descriptor, Grid grid, uint64_t bytesPerRank);
+  /// Where things lie, in whole pages: in the file one after the other, in a view with a guard before each
+  /// rank.
+  struct Layout {
+    Grid grid;
+    uint64_t guardBytes, controlBytes, rankBytes;
+
+    static Result<Layout> of(Grid grid, uint64_t bytesPerRank);
+    uint64_t inFile(uint32_t rank) const { return controlBytes + rank * rankBytes; }
+    uint64_t inView(uint32_t rank) const {
+      return controlBytes + guardBytes + rank * (rankBytes + guardBytes);
+    }
+    uint64_t fileBytes() const { return inFile(grid.ranks); }
+    uint64_t viewBytes() const { return inView(grid.ranks); }
+  };
+
+  SharedMemory(std::shared_ptr<const Descriptor> file, const Layout &layout, std::byte *base, uint64_t bytes)
+      : file_(std::move(file)), layout_(layout), base_(base), bytes_(bytes) {}
+  static Result<std::shared_ptr<SharedMemory>> reserve(std::shared_ptr<const Descriptor> file,
+                                                       const Layout &layout, uint64_t bytes);
+  bool map(uint64_t inView, uint64_t inFile, uint64_t bytes, bool writable) const;
   void initialise() const;
 
+  std::shared_ptr<const Descriptor> file_;
+  Layout layout_;
   std::byte *base_;
-  Grid grid_;
-  uint64_t controlBytes_, bytesPerRank_; ///< whole pages
+  uint64_t bytes_; ///< of the view: of the control block alone where it is nobody's
 };
 
 } // namespace trainc

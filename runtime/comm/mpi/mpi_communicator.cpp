@@ -2,11 +2,7 @@
 
 #include "runtime/base/thread.h"
 
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
-#include <sys/mman.h>
 
 namespace trainc {
 
@@ -46,21 +42,13 @@ MpiCommunicator::~MpiCommunicator() {
   if (thread_.joinable())
     thread_.join();
   if (peers_ && peers_->hasFailed())
-    return; // messages may be under way into and out of this memory
-  for (const Mapping &mapping : mappings_)
-    munmap(mapping.data, mapping.bytes);
+    for (ArenaMapping &arena : arenas_)
+      arena.abandon(); // messages may be under way into and out of this memory
 }
 
 Result<std::byte *> MpiCommunicator::allocate(std::string_view name, uint64_t bytes) {
-  const uint64_t size = std::max<uint64_t>(bytes, 1);
-  void *data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (data == MAP_FAILED)
-    return failed("cannot allocate {} bytes for '{}' on rank {}: {}", bytes, name, rank(),
-                  std::strerror(errno));
-  madvise(data, size, MADV_HUGEPAGE); // a hint: without it there are only more page faults
-  mappings_.push_back({data, size});
-  allocated_ += bytes;
-  return static_cast<std::byte *>(data);
+  TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/false));
+  return arenas_.emplace_back(std::move(arena)).data();
 }
 
 Status MpiCommunicator::wait(uint32_t slot) {

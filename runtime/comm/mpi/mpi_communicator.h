@@ -1,6 +1,7 @@
 // The communicator of one rank among processes that MPI connects.
 #pragma once
 
+#include "runtime/base/arena.h"
 #include "runtime/comm/collective_queue.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/mpi/job.h"
@@ -29,7 +30,7 @@ public:
   uint32_t rank() const override { return job_.rank(); }
   uint32_t ranks() const override { return job_.ranks(); }
   Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
-  uint64_t allocatedBytes() const override { return allocated_; }
+  uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   void start(uint32_t slot, const Collective &collective) override { queue_.start(slot, collective); }
   Status wait(uint32_t slot) override;
   Status barrier() override;
@@ -39,11 +40,6 @@ public:
   CommunicationSeconds seconds() const override { return queue_.seconds(); }
 
 private:
-  struct Mapping {
-    void *data;
-    uint64_t bytes;
-  };
-
   explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.slots) {}
   void progressThread(std::promise<Status> opened);
   Status checkRanks(Grid grid) const;
@@ -56,8 +52,7 @@ private:
   std::optional<MpiPeers> peers_; ///< like the next, once MPI has started
   std::optional<MpiCollectives> collectives_;
   CollectiveQueue queue_;
-  std::vector<Mapping> mappings_;
-  uint64_t allocated_ = 0; ///< bytes of them that were asked for
+  std::vector<ArenaMapping> arenas_;
   std::thread thread_;
 };
 

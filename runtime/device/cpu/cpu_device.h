@@ -1,7 +1,7 @@
 // The CPU as a device: own threads, generated kernels.
 #pragma once
 
-#include "runtime/device/arena.h"
+#include "runtime/base/arena.h"
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/cpu/thread_pool.h"
 #include "runtime/device/device.h"

@@ -1,7 +1,7 @@
 // A device that takes every call and computes nothing: dry runs.
 #pragma once
 
-#include "runtime/device/arena.h"
+#include "runtime/base/arena.h"
 #include "runtime/device/device.h"
 
 #include <vector>

@@ -2,6 +2,7 @@
 #include "runtime/comm/tree_sum.h"
 #include "test/unit/runtime/comm/engine.h"
 #include "test/unit/runtime/comm/support.h"
+#include "test/unit/runtime/memory_access.h"
 
 #include <algorithm>
 
@@ -35,6 +36,17 @@ TEST_P(CollectivesTest, AllReduceIsTheTreeSumOnEveryRank) {
       EXPECT_TRUE(sameBits(buffer, std::span(expected).first(elements)))
           << elements << " elements on rank " << rank.number();
     }
+  });
+}
+
+TEST_P(CollectivesTest, MemoryLiesBetweenGuards) {
+  constexpr uint64_t kPage = 4096;
+  onRanks(kPage, [](Rank &rank) {
+    const std::byte *memory = *rank->allocate("a page", kPage);
+    const test::MemoryProbe probe;
+    EXPECT_TRUE(probe.canRead(memory) && probe.canRead(memory + kPage - 1));
+    EXPECT_FALSE(probe.canRead(memory - 1));
+    EXPECT_FALSE(probe.canRead(memory + kPage));
   });
 }
 

@@ -1,10 +1,18 @@
 // Ranks that no common parent has forked.
 #include "runtime/base/clock.h"
+#include "runtime/comm/local/local_join.h"
 #include "test/unit/runtime/comm/support.h"
 
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <future>
 #include <gmock/gmock.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -140,6 +148,117 @@ TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
   const std::vector<Status> statuses = joinAll({first, second}, 2, nothing);
   EXPECT_THAT(statuses[0].message() + statuses[1].message(),
               AllOf(HasSubstr("1 of 2 ranks have come"), HasSubstr("another job of this user")));
+}
+
+/// Connects to the meeting place of a test, once somebody listens there.
+Descriptor visitWithoutAWord() {
+  for (;;)
+    if (Connection connection = connectLocally(meetingPlace(placeOf(0))); connection.socket)
+      return std::move(connection.socket);
+}
+
+TEST(LocalJoin, WhoIsSilentOrTalksNonsenseHoldsNobodyUp) {
+  const double before = steadySeconds();
+  auto host =
+      std::async(std::launch::async, [place = placeOf(0)] { return joinAll({place}, 3, nothing).front(); });
+  std::vector<Descriptor> silent;
+  for (int i = 0; i < 300; ++i) // more than are kept
+    silent.push_back(visitWithoutAWord());
+  EXPECT_TRUE(sendPacket(silent.back(), std::as_bytes(std::span("hello", 5))));
+  silent[298] = Descriptor(); // leaves again
+  for (const Status &status : joinAll({placeOf(1), placeOf(2)}, 3, nothing))
+    EXPECT_EQ(status.message(), "");
+  EXPECT_EQ(host.get().message(), "");
+  EXPECT_LT(steadySeconds() - before, 5);
+}
+
+TEST(LocalJoin, AWelcomeWithoutTheMemoryIsRefused) {
+  const auto listener = listenLocally(meetingPlace(placeOf(0)), 2);
+  ASSERT_TRUE(listener);
+  const Descriptor unsealed(::memfd_create("unsealed", MFD_CLOEXEC));
+  const std::pair<int, const char *> answers[] = {{-1, "expected a file in memory, found none"},
+                                                  {unsealed.get(), "whose size is sealed"}};
+  for (const auto &[file, reason] : answers) {
+    auto rank =
+        std::async(std::launch::async, [place = placeOf(1)] { return joinAll({place}, 2, nothing).front(); });
+    Reception reception(*listener, 1000);
+    const std::optional<Visitor> visitor = reception.next(steadySeconds() + 20);
+    ASSERT_TRUE(visitor);
+    EXPECT_TRUE(sendPacket(visitor->socket, std::as_bytes(std::span("welcome", 7)), file));
+    const Status status = rank.get();
+    EXPECT_EQ(status.exitCode(), 1);
+    EXPECT_THAT(status.message(),
+                AllOf(HasSubstr("something else than the ranks' memory"), HasSubstr(reason)));
+  }
+}
+
+/// A child process of another user, which does `work` and ends when it is destroyed. Only root can make one.
+class Stranger {
+public:
+  static constexpr uid_t kUser = 65534;
+
+  explicit Stranger(const std::function<bool()> &work) : ready_(::eventfd(0, 0)) {
+    child_ = ::fork();
+    if (child_ != 0) {
+      uint64_t done = 0;
+      (void)!::read(ready_.get(), &done, sizeof(done));
+      worked_ = done == 1;
+      return;
+    }
+    const uint64_t done = ::setresuid(kUser, kUser, kUser) == 0 && work() ? 1 : 2;
+    (void)!::write(ready_.get(), &done, sizeof(done));
+    ::pause();
+    ::_exit(0);
+  }
+  Stranger(const Stranger &) = delete;
+  Stranger &operator=(const Stranger &) = delete;
+  ~Stranger() {
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+  }
+  bool worked() const { return worked_; }
+
+private:
+  Descriptor ready_;
+  pid_t child_ = -1;
+  bool worked_ = false;
+};
+
+TEST(LocalJoin, AnotherUserIsNotTakenForRankZero) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "needs root, to be another user";
+  const std::string name = meetingPlace(placeOf(0));
+  std::optional<Descriptor> listener;
+  const Stranger stranger([&] { return (listener = listenLocally(name, 2)).has_value(); });
+  ASSERT_TRUE(stranger.worked());
+  const double before = steadySeconds();
+  for (const uint32_t rank : {0U, 1U}) {
+    const Status status = joinAll({placeOf(rank)}, 2, nothing).front();
+    EXPECT_EQ(status.exitCode(), 1);
+    EXPECT_THAT(status.message(),
+                HasSubstr(fmt::format("rank {}: a process of another user (uid 65534) listens", rank)));
+  }
+  EXPECT_LT(steadySeconds() - before, 5);
+}
+
+TEST(LocalJoin, AnotherUserIsNotTakenForARank) {
+  if (::geteuid() != 0)
+    GTEST_SKIP() << "needs root, to be another user";
+  LocalPlace place = placeOf(0);
+  place.waitSeconds = 1;
+  const std::string name = meetingPlace(place);
+  auto host = std::async(std::launch::async, [place] { return joinAll({place}, 2, nothing).front(); });
+  const Descriptor own = visitWithoutAWord(); // rank 0 listens
+  std::optional<Descriptor> socket;
+  const Stranger stranger([&] {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    name.copy(address.sun_path + 1, name.size());
+    socket.emplace(::socket(AF_UNIX, SOCK_SEQPACKET, 0));
+    return ::connect(socket->get(), reinterpret_cast<const sockaddr *>(&address),
+                     static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())) == 0;
+  });
+  ASSERT_TRUE(stranger.worked());
+  EXPECT_THAT(host.get().message(), HasSubstr("1 of 2 ranks have come within 1 s, and 1 of another user"));
 }
 
 } // namespace

@@ -21,6 +21,9 @@ public:
   ArenaMapping &operator=(ArenaMapping &&) = delete;
   ~ArenaMapping();
 
+  /// Leaves the mapping where it is until the process ends, for whoever may still access it.
+  void abandon() { base_ = nullptr; }
+
   std::byte *data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
 

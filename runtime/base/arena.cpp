@@ -1,4 +1,4 @@
-#include "runtime/device/arena.h"
+#include "runtime/base/arena.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,0 +1,33 @@
+// An open file descriptor with an owner.
+#pragma once
+
+#include <unistd.h>
+#include <utility>
+
+namespace trainc {
+
+/// An open descriptor, closed at the end; -1 where there is none.
+class Descriptor {
+public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor &operator=(Descriptor &&other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
+  ~Descriptor() {
+    if (number_ >= 0)
+      ::close(number_);
+  }
+
+  int get() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+private:
+  int number_ = -1;
+};
+
+} // namespace trainc

@@ -1,0 +1,147 @@
+#include "runtime/comm/local/local_host.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/comm/local/local_join.h"
+
+#include <cstring>
+
+namespace trainc {
+
+namespace {
+
+void tell(const Descriptor &socket, std::string_view text, int file) {
+  sendPacket(socket, std::as_bytes(std::span(text.substr(0, kLongestText))), file);
+}
+
+std::string textOf(const Status &status) { return (status.exitCode() == 2 ? "2" : "1") + status.message(); }
+
+Status cannotRun(uint32_t rank, std::string_view reason) {
+  return failed("rank {} failed before it joined the others: {}", rank, reason);
+}
+
+} // namespace
+
+LocalHost::LocalHost(const LocalPlace &place, Grid grid, uint64_t bytesPerRank)
+    : place_(place), grid_(grid), bytesPerRank_(bytesPerRank),
+      deadline_(steadySeconds() + place.waitSeconds) {}
+
+Result<std::shared_ptr<SharedMemory>> LocalHost::run() {
+  TRAINC_RETURN_IF_ERROR(gather());
+  // Only now, so that all hear of it.
+  TRAINC_RETURN_IF_ERROR(checkAll());
+  Result<std::shared_ptr<SharedMemory>> memory = SharedMemory::create(grid_, bytesPerRank_);
+  if (!memory.ok())
+    return refuse(memory.status());
+  answer(kWelcome, (*memory)->descriptor());
+  return memory;
+}
+
+void LocalHost::decline(std::string_view reason) {
+  declined_ = cannotRun(0, reason);
+  if (gather().ok())
+    (void)refuse(declined_);
+}
+
+/// Waits until all have come.
+Status LocalHost::gather() {
+  const std::optional<Descriptor> listener =
+      listenLocally(meetingPlace(place_), static_cast<int>(grid_.ranks));
+  if (!listener)
+    return askOther();
+  Reception reception(*listener, sizeof(Hello) + kLongestText);
+  while (guests_.size() + 1 < grid_.ranks) {
+    std::optional<Visitor> visitor = reception.next(deadline_);
+    if (!visitor)
+      return refuse(declined_.ok() ? tooFewHaveCome(reception.strangers()) : declined_);
+    receive(std::move(*visitor));
+  }
+  return {};
+}
+
+/// Who says no whole hello is no rank, and gets no answer.
+void LocalHost::receive(Visitor visitor) {
+  const std::string &said = visitor.packet.bytes;
+  if (said.size() < sizeof(Hello))
+    return;
+  Hello hello;
+  std::memcpy(&hello, said.data(), sizeof(Hello));
+  if (const Status stranger = checkJob(hello); !stranger.ok()) {
+    tell(visitor.socket, textOf(stranger), -1);
+    ++ofOtherJobs_;
+    return;
+  }
+  guests_.push_back({hello, said.substr(sizeof(Hello)), std::move(visitor.socket)});
+}
+
+Status LocalHost::tooFewHaveCome(uint32_t ofOtherUsers) const {
+  return failed("{} of {} ranks have come within {} s{}{}; start all of them on this host, with the "
+                "same MASTER_ADDR and MASTER_PORT, or use --comm=mpi for several hosts",
+                guests_.size() + 1, grid_.ranks, place_.waitSeconds,
+                ofOtherJobs_ > 0 ? fmt::format(", and {} of another job", ofOtherJobs_) : "",
+                ofOtherUsers > 0 ? fmt::format(", and {} of another user", ofOtherUsers) : "");
+}
+
+/// Another process says that it is rank 0, and knows whether it is of this job.
+Status LocalHost::askOther() const {
+  const Connection other = connectLocally(meetingPlace(place_));
+  if (other.stranger)
+    return strangerListens(place_, *other.stranger);
+  const Status answer =
+      other.socket ? greet(other.socket, place_, grid_, bytesPerRank_, deadline_).status() : Status();
+  return answer.ok() ? nameIsTaken() : answer;
+}
+
+Status LocalHost::nameIsTaken() const {
+  return failed("rank 0 cannot wait for the other ranks: another job of this user on this host is called "
+                "'{}', too (MASTER_PORT); give each job a number of its own",
+                place_.job);
+}
+
+/// Whether a rank that comes to this job's meeting place is of this job, and not left by an older one.
+Status LocalHost::checkJob(const Hello &hello) const {
+  const uint64_t launch = launchOf(place_);
+  if (launch != 0 && hello.launch != 0 && hello.launch != launch)
+    return invalidInput("rank {} is of another job than rank 0, which has '{}' for itself now ({}); give "
+                        "each job a MASTER_PORT of its own",
+                        hello.rank, place_.job, place_.launch);
+  return hello.rank == 0 && hello.fingerprint != place_.fingerprint ? nameIsTaken() : Status();
+}
+
+Status LocalHost::checkAll() {
+  for (const Guest &guest : guests_)
+    if (!guest.reason.empty())
+      return refuse(cannotRun(guest.hello.rank, guest.reason));
+  std::vector<bool> known(grid_.ranks);
+  known[0] = true;
+  for (const Guest &guest : guests_)
+    TRAINC_RETURN_IF_ERROR(check(guest.hello, known));
+  return {};
+}
+
+Status LocalHost::check(const Hello &hello, std::vector<bool> &known) {
+  if (hello.ranks != grid_.ranks || hello.fingerprint != place_.fingerprint ||
+      hello.bytesPerRank != bytesPerRank_)
+    return refuse(
+        invalidInput("rank {} runs another plan (checksum {:016x}) than rank 0 ({:016x}); start all "
+                     "ranks with the same plan file",
+                     hello.rank, hello.fingerprint, place_.fingerprint));
+  if (hello.rank >= grid_.ranks || known[hello.rank])
+    return refuse(invalidInput("two processes of the job '{}' say that they are rank {}; give each a RANK of "
+                               "its own, from 0 to {}, and another job another MASTER_PORT",
+                               place_.job, hello.rank, grid_.ranks - 1));
+  known[hello.rank] = true;
+  return {};
+}
+
+/// Tells all that have come so far.
+void LocalHost::answer(std::string_view text, int file) const {
+  for (const Guest &guest : guests_)
+    tell(guest.socket, text, file);
+}
+
+Status LocalHost::refuse(Status status) const {
+  answer(textOf(status), -1);
+  return status;
+}
+
+} // namespace trainc
