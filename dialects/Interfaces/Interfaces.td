@@ -163,6 +163,18 @@ def CollectiveOpInterface : OpInterface<"CollectiveOpInterface"> {
     }], "::mlir::FlatSymbolRefAttr", "getOfAttr", (ins), [{}], [{ return {}; }]>];
 }
 
+def AccumulatingOpInterface : OpInterface<"AccumulatingOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op that can add a result to another tensor, which takes no pass over either of its own. }];
+  let methods = [
+    InterfaceMethod<[{ Whether result `result` can be added to something. }],
+      "bool", "canAccumulate", (ins "unsigned":$result), [{}], [{ return true; }]>,
+    InterfaceMethod<[{ What the result is added to; null if it is nothing. }],
+      "::mlir::Value", "getAddend", (ins "unsigned":$result)>,
+    InterfaceMethod<[{ Has the result added to `addend`, which is known before the op, instead. }],
+      "void", "setAddend", (ins "unsigned":$result, "::mlir::Value":$addend)>];
+}
+
 def StridedCopyOpInterface : OpInterface<"StridedCopyOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{

@@ -135,4 +135,30 @@ int ChunksOp::getInPlaceOperand(unsigned result) {
   llvm_unreachable("verified: as many carried inputs as results");
 }
 
+/// Whether `sum` is `start` and something added, and no sum between is used for anything else.
+static bool isSumFrom(Value sum, Value start) {
+  if (sum == start || !sum.hasOneUse())
+    return sum == start;
+  if (auto add = sum.getDefiningOp<AddOp>())
+    return isSumFrom(add.getLhs(), start) || isSumFrom(add.getRhs(), start);
+  auto op = sum.getDefiningOp<AccumulatingOpInterface>();
+  Value addend = op ? op.getAddend(cast<OpResult>(sum).getResultNumber()) : Value();
+  return addend && isSumFrom(addend, start);
+}
+
+/// A carried value to which each iteration adds.
+bool ChunksOp::canAccumulate(unsigned result) {
+  const int input = getInPlaceOperand(result);
+  if (input < 0)
+    return false;
+  Value carried = getBody().getArgument(input);
+  return carried.hasOneUse() && isSumFrom(getBody().front().getTerminator()->getOperand(result), carried);
+}
+
+Value ChunksOp::getAddend(unsigned result) { return getInputs()[getInPlaceOperand(result)]; }
+
+void ChunksOp::setAddend(unsigned result, Value addend) {
+  getInputsMutable()[getInPlaceOperand(result)].assign(addend);
+}
+
 KernelClass ChunksOp::getKernelClass() { return KernelClass::Loop; }

@@ -66,3 +66,6 @@ void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, M
 
 KernelClass ScatterAddOp::getKernelClass() { return KernelClass::Scatter; }
 int ScatterAddOp::getInPlaceOperand(unsigned) { return 0; }
+
+Value ScatterAddOp::getAddend(unsigned) { return getTable(); }
+void ScatterAddOp::setAddend(unsigned, Value addend) { getTableMutable().assign(addend); }

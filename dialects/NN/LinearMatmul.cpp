@@ -88,6 +88,9 @@ int64_t MatmulOp::getFlops() {
 KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
 int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
 
+Value MatmulOp::getAddend(unsigned) { return getAccumulate(); }
+void MatmulOp::setAddend(unsigned, Value addend) { getAccumulateMutable().assign(addend); }
+
 //===-- Gradient
 //------------------------------------------------------------------------------------------===//
 

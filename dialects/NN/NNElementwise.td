@@ -71,10 +71,7 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit"> {
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
-def NN_AddOp : NN_BinaryOp<"add", "x + y"> {
-  let hasFolder = 1;
-  let hasCanonicalizeMethod = 1;
-}
+def NN_AddOp : NN_BinaryOp<"add", "x + y"> { let hasFolder = 1; }
 def NN_SubOp : NN_BinaryOp<"sub", "x - y"> { let hasFolder = 1; }
 def NN_MulOp : NN_BinaryOp<"mul", "x y"> { let hasFolder = 1; }
 def NN_DivOp : NN_BinaryOp<"div", "x / y; of integers towards zero, and 0 where y is 0"> { let hasFolder = 1; }

@@ -19,6 +19,7 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
 }
 
 def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
+                                   DeclareOpInterfaceMethods<AccumulatingOpInterface, ["canAccumulate"]>,
                                    DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "a counted loop over slices of tensors";
   let description = [{

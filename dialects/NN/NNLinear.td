@@ -8,6 +8,7 @@ include "dialects/NN/NNBase.td"
 def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                          DeclareOpInterfaceMethods<IndexingOpInterface>,
                                          DeclareOpInterfaceMethods<CostOpInterface>,
+                                         DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                          DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
                                          DeclareOpInterfaceMethods<GemmOpInterface>]> {
   let summary = "matrix product over the last two dimensions";
@@ -38,6 +39,7 @@ def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<Differentiabl
 }
 
 def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<IndexingOpInterface>,
+                                                  DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                                   DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids; ids out of range are skipped";
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);

@@ -88,6 +88,7 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addPass(createAccumulateInPlace());
   // Behind the last CSE, and before parameters are gathered for those who read them.
   if (options.activationCheckpointing == ActivationCheckpointing::Selective)
     manager.addPass(createRecompute());

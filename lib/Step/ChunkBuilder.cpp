@@ -87,42 +87,22 @@ void ChunkBuilder::yieldResult(Value value) {
     results.push_back({value, mapping.lookup(value), 0});
 }
 
-/// The sum starts from what is added to it outside, where that is all it is used for.
+/// A sum that starts from zero; accumulate-in-place may have it start from something else.
 void ChunkBuilder::yieldSum(Value value) {
-  Value replaced = value, start;
-  if (auto add = value.hasOneUse() ? dyn_cast<nn::AddOp>(*value.user_begin()) : nn::AddOp()) {
-    Value other = add.getLhs() == value ? add.getRhs() : add.getLhs();
-    if (!region.dependsOnRegion(other)) {
-      replaced = add.getResult();
-      start = other;
-    }
-  }
-  if (!start)
-    start = nn::ConstantOp::create(outside, value.getLoc(), value.getType(), outside.getF64FloatAttr(0),
-                                   TypeAttr::get(value.getType()));
-  Value carried = addArgument(start, value.getType(), kCarried), part = mapping.lookup(value), sum;
-  if (auto matmul = part.getDefiningOp<nn::MatmulOp>(); matmul && !matmul.getAccumulate()) {
-    matmul.getAccumulateMutable().assign(carried);
-    sum = part;
-  } else {
-    sum = nn::AddOp::create(inside, value.getLoc(), value.getType(), carried, part);
-  }
-  results.push_back({replaced, sum, kCarried});
+  Value zero = nn::ConstantOp::create(outside, value.getLoc(), value.getType(), outside.getF64FloatAttr(0),
+                                      TypeAttr::get(value.getType()));
+  Value carried = addArgument(zero, value.getType(), kCarried);
+  Value sum = nn::AddOp::create(inside, value.getLoc(), value.getType(), carried, mapping.lookup(value));
+  results.push_back({value, sum, kCarried});
 }
 
 void ChunkBuilder::replace(nn::ChunksOp chunks) {
   outside.setInsertionPointAfter(chunks);
-  SmallVector<Operation *> adds;
   for (auto [result, output] : llvm::zip(results, chunks.getResults())) {
-    Operation *def = result.original.getDefiningOp();
-    if (!region.contains(def))
-      adds.push_back(def);
     Value whole = reshapeTo(outside, output, typeOf(result.original));
     result.original.replaceUsesWithIf(whole,
                                       [&](OpOperand &use) { return !region.contains(use.getOwner()); });
   }
-  for (Operation *add : adds)
-    add->erase();
   for (Operation *op : llvm::reverse(region.ops()))
     op->erase();
 }

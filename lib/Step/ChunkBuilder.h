@@ -10,7 +10,7 @@ namespace trainc {
 
 /// Builds an nn.chunks that does a region's work on `count` slices of equal numbers of rows. Inputs that
 /// carry rows are split, the others are whole; results that carry rows are joined, sums over rows are carried
-/// from slice to slice, starting from zero or from the value that the only user adds to them.
+/// from slice to slice, starting from zero.
 class ChunkBuilder {
 public:
   ChunkBuilder(const RowRegion &region, int64_t count) : region(region), count(count) {}

@@ -64,7 +64,6 @@ private:
         type.getRank() < 2 ? 1 : chunkCount(type.getNumElements() / type.getShape().back(), minRows);
     if (count < 2)
       return false;
-    separateSums(scores);
     RowRegion region(scores);
     if (!region.grow())
       return false;
@@ -76,26 +75,6 @@ private:
       return false;
     sortAround(block, chunks, members, fixed);
     return true;
-  }
-
-  /// Products that sum over the rows and accumulate into something become a product and an addition: a
-  /// product that accumulates cannot be cut, but the loop's sum can start from what is added to it.
-  static void separateSums(Value scores) {
-    int64_t elements = cast<RankedTensorType>(scores.getType()).getNumElements();
-    for (Operation &op : llvm::make_early_inc_range(*scores.getParentBlock())) {
-      auto matmul = dyn_cast<nn::MatmulOp>(op);
-      bool large = matmul && llvm::any_of(ValueRange{matmul.getLhs(), matmul.getRhs()}, [&](Value v) {
-                     return cast<RankedTensorType>(v.getType()).getNumElements() == elements;
-                   });
-      if (!large || !matmul.getAccumulate())
-        continue;
-      OpBuilder builder(&op);
-      builder.setInsertionPointAfter(&op);
-      Value start = matmul.getAccumulate();
-      auto add = nn::AddOp::create(builder, op.getLoc(), matmul.getType(), start, matmul.getResult());
-      matmul.getResult().replaceAllUsesExcept(add.getResult(), add);
-      matmul.getAccumulateMutable().clear();
-    }
   }
 
   /// The loop stands for the ops that it replaced in the order of side effects.

@@ -31,7 +31,7 @@ def ChunkLossPass : Pass<"chunk-loss"> {
     A loss's scores and their cotangent are often the largest tensors of a step. Where they take `min-bytes` or more, the ops
     that make and use them (the product that makes the scores, the loss, its gradient, the products that use that) become one
     nn.chunks loop over slices of at least `min-rows` rows: no more than a slice of the scores exists at any time, and nothing is
-    computed twice. Gradients of weights are carried from slice to slice. What may be cut follows from IndexingOpInterface; where an op
+    computed twice. Gradients of weights are carried from slice to slice, from zeros on. What may be cut follows from IndexingOpInterface; where an op
     needs all rows at once, nothing is changed. Comes before composite ops are decomposed.
 
     Before:
@@ -53,6 +53,27 @@ def ChunkLossPass : Pass<"chunk-loss"> {
     Option<"minBytes", "min-bytes", "int64_t", "16777216", "Size of scores from which on they are cut">,
     Option<"minRows", "min-rows", "int64_t", "256", "Rows of a slice">];
   let dependentDialects = ["::trainc::nn::NNDialect"];
+}
+
+def AccumulateInPlace : Pass<"accumulate-in-place"> {
+  let summary = "adds products and the like to what is there already, in place of a pass of its own";
+  let description = [{
+    An nn.add of a value that lies in memory and the result of an op with AccumulatingOpInterface goes: the op, or the first of a chain of
+    such, starts from the value. So do loops that carry a sum. Gradients are then added to a state where it lies. It is the one
+    place that decides so: passes before it write sums as nn.add.
+
+    Before:
+    ```mlir
+    %g = train.get @grad.w : tensor<768x768xf32>
+    %p = nn.matmul %x transposed, %dy : tensor<1024x768xf32>, tensor<1024x768xf32>
+    %s = nn.add %g, %p : tensor<768x768xf32>, tensor<768x768xf32>
+    ```
+    After:
+    ```mlir
+    %g = train.get @grad.w : tensor<768x768xf32>
+    %p = nn.matmul %x transposed, %dy accumulate %g : tensor<768x768xf32> : tensor<1024x768xf32>, tensor<1024x768xf32>
+    ```
+  }];
 }
 
 def VerifyStepPass : Pass<"verify-step"> {

@@ -130,17 +130,3 @@ bool RowRegion::label(Operation *op) {
   }
   return true;
 }
-
-bool RowRegion::dependsOnRegion(Value value) const {
-  SmallVector<Value> work{value};
-  DenseSet<Operation *> seen;
-  while (!work.empty()) {
-    Operation *def = work.pop_back_val().getDefiningOp();
-    if (!def || !seen.insert(def).second)
-      continue;
-    if (set.contains(def))
-      return true;
-    llvm::append_range(work, def->getOperands());
-  }
-  return false;
-}

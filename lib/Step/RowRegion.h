@@ -30,8 +30,6 @@ public:
   /// True for results that are sums over the rows.
   bool isPartialSum(mlir::Value value) const { return partial.contains(value); }
   bool contains(mlir::Operation *op) const { return set.contains(op); }
-  /// True if `value` is computed from a result of the region.
-  bool dependsOnRegion(mlir::Value value) const;
 
 private:
   bool isLarge(mlir::Value value) const;

@@ -83,6 +83,7 @@ void GoldenRun::compile(Stage stage, const InstantiateOptions &options) {
     if (stage == Stage::Chunked) {
       passes.addPass(createChunkLossPass({.minBytes = 0, .minRows = 4}));
       passes.addPass(createDecomposePass());
+      passes.addPass(createAccumulateInPlace());
       passes.addPass(createFusePass());
     }
     check(passes.run(*module), "a pass");

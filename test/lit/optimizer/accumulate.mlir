@@ -1,5 +1,5 @@
 // RUN: trainc-opt %s --autodiff --optimizer | FileCheck %s
-// RUN: trainc-opt %s --autodiff --optimizer --canonicalize | FileCheck %s --check-prefix=INPLACE
+// RUN: trainc-opt %s --autodiff --optimizer --canonicalize --accumulate-in-place | FileCheck %s --check-prefix=INPLACE
 
 // Several micro-batches a step: gradients are summed in states, and an entry of its own updates.
 

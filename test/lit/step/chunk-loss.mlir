@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --chunk-loss="min-bytes=16384 min-rows=16" | FileCheck %s
+// RUN: trainc-opt %s --chunk-loss="min-bytes=16384 min-rows=16" --accumulate-in-place | FileCheck %s
 
 // Scores, loss, gradient and both products are one loop; rows spread over two dimensions are cut as one run, and the
 // gradient of the table starts from what is added to it.
@@ -37,7 +37,8 @@ func.func @training(%x: tensor<4x16x8xf32>, %w: tensor<100x8xf32>, %labels: tens
   %s = nn.broadcast %scale to [4, 16, 100] : tensor<f32>
   %dscores = nn.mul %d, %s : tensor<4x16x100xf32>, tensor<4x16x100xf32>
   %dx = nn.matmul %dscores, %w : tensor<4x16x100xf32>, tensor<100x8xf32>
-  %dw = nn.matmul %dscores transposed, %x reduce_batch accumulate %g : tensor<100x8xf32> : tensor<4x16x100xf32>, tensor<4x16x8xf32>
+  %sum = nn.matmul %dscores transposed, %x reduce_batch : tensor<4x16x100xf32>, tensor<4x16x8xf32>
+  %dw = nn.add %g, %sum : tensor<100x8xf32>, tensor<100x8xf32>
   return %loss, %dx, %dw : tensor<f32>, tensor<4x16x8xf32>, tensor<100x8xf32>
 }
 

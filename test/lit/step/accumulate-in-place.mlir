@@ -1,25 +1,4 @@
-// RUN: trainc-opt %s --canonicalize | FileCheck %s
-
-// Products transpose on the way, and sums of products are accumulated in place.
-
-// CHECK-LABEL: func.func @transposed(
-// CHECK-SAME: %[[X:.*]]: tensor<2x3x5xf32>, %[[W:.*]]: tensor<4x3xf32>)
-// CHECK-NEXT: nn.matmul %[[X]] transposed, %[[W]] transposed : tensor<2x3x5xf32>, tensor<4x3xf32>
-func.func @transposed(%x: tensor<2x3x5xf32>, %w: tensor<4x3xf32>) -> tensor<2x5x4xf32> {
-  %a = nn.transpose %x by [0, 2, 1] : tensor<2x3x5xf32>
-  %b = nn.transpose %w by [1, 0] : tensor<4x3xf32>
-  %c = nn.matmul %a, %b : tensor<2x5x3xf32>, tensor<3x4xf32>
-  return %c : tensor<2x5x4xf32>
-}
-
-// The batch is permuted too: that the library cannot do.
-// CHECK-LABEL: func.func @permuted
-// CHECK: nn.transpose
-func.func @permuted(%x: tensor<2x3x5xf32>, %w: tensor<3x4xf32>) -> tensor<5x2x4xf32> {
-  %a = nn.transpose %x by [2, 0, 1] : tensor<2x3x5xf32>
-  %c = nn.matmul %a, %w : tensor<5x2x3xf32>, tensor<3x4xf32>
-  return %c : tensor<5x2x4xf32>
-}
+// RUN: trainc-opt %s --accumulate-in-place | FileCheck %s
 
 // CHECK-LABEL: func.func @argument(
 // CHECK-SAME: %[[X:.*]]: tensor<5x3xf32>, %[[Y:.*]]: tensor<3x4xf32>, %[[G:.*]]: tensor<5x4xf32>)
@@ -64,4 +43,42 @@ func.func @used_twice(%x: tensor<5x3xf32>, %y: tensor<3x4xf32>, %g: tensor<5x4xf
   %p = nn.matmul %x, %y : tensor<5x3xf32>, tensor<3x4xf32>
   %s = nn.add %g, %p : tensor<5x4xf32>, tensor<5x4xf32>
   return %s, %p : tensor<5x4xf32>, tensor<5x4xf32>
+}
+
+// A loop that carries a sum of products starts from what is added to that, and rows are added to what it gives.
+// CHECK-LABEL: func.func @loop(
+// CHECK-SAME: %[[G:[^:]*]]: tensor<10x3xf32>,
+// CHECK-NOT: nn.constant
+// CHECK: %[[C:.*]] = nn.chunks 2 ({{.*}}, %[[ACC:.*]] = %[[G]] : tensor<10x3xf32> carried)
+// CHECK-NEXT: %[[P:.*]] = nn.matmul {{.*}} transposed, {{.*}} accumulate %[[ACC]]
+// CHECK-NEXT: nn.yield %[[P]]
+// CHECK: %[[S:.*]] = nn.scatter_add %{{.*}} into %[[C]] at
+// CHECK-NEXT: return %[[S]]
+func.func @loop(%g: tensor<10x3xf32>, %dlogits: tensor<4x10xf32>, %h: tensor<4x3xf32>, %ids: tensor<5xi32>, %rows: tensor<5x3xf32>) -> tensor<10x3xf32> {
+  %zero = nn.constant 0 : tensor<10x3xf32>
+  %p = nn.chunks 2 (%d = %dlogits : tensor<4x10xf32> split 0, %x = %h : tensor<4x3xf32> split 0, %acc = %zero : tensor<10x3xf32> carried)
+      -> (tensor<10x3xf32> carried) {
+    %q = nn.matmul %d transposed, %x : tensor<2x10xf32>, tensor<2x3xf32>
+    %n = nn.add %acc, %q : tensor<10x3xf32>, tensor<10x3xf32>
+    nn.yield %n : tensor<10x3xf32>
+  }
+  %zeros = nn.constant 0 : tensor<10x3xf32>
+  %r = nn.scatter_add %rows into %zeros at %ids : tensor<5x3xf32>, tensor<10x3xf32>, tensor<5xi32>
+  %sum = nn.add %p, %r : tensor<10x3xf32>, tensor<10x3xf32>
+  %total = nn.add %g, %sum : tensor<10x3xf32>, tensor<10x3xf32>
+  return %total : tensor<10x3xf32>
+}
+
+// A carried value that the body also reads is no sum.
+// CHECK-LABEL: func.func @product
+// CHECK: nn.chunks {{.*}} = %{{.*}} : tensor<3x3xf32> carried
+// CHECK: nn.add
+func.func @product(%g: tensor<3x3xf32>, %x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %zero = nn.constant 0 : tensor<3x3xf32>
+  %p = nn.chunks 2 (%w = %x : tensor<3x3xf32>, %acc = %zero : tensor<3x3xf32> carried) -> (tensor<3x3xf32> carried) {
+    %q = nn.matmul %acc, %w : tensor<3x3xf32>, tensor<3x3xf32>
+    nn.yield %q : tensor<3x3xf32>
+  }
+  %total = nn.add %g, %p : tensor<3x3xf32>, tensor<3x3xf32>
+  return %total : tensor<3x3xf32>
 }
