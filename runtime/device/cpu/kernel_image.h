@@ -2,12 +2,14 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/device/cpu/elf_image.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
+#include <vector>
 
 namespace trainc {
 
@@ -20,11 +22,14 @@ public:
   /// No code.
   KernelImage() = default;
 
-  /// Loads an ELF shared object. Fails (kFailed) with the system's reason, and what may be behind it.
+  /// Checks an ELF shared object (see ElfImage) and maps it from a file in memory that nobody can change:
+  /// code is executable, all else read-only. No other code of it runs than what is called. Fails
+  /// (kInvalidInput) where the object is something else, (kFailed) with the system's reason, and what may be
+  /// behind it.
   static Result<KernelImage> load(std::span<const std::byte> object);
 
-  /// Null when there is no such symbol.
-  KernelFunction find(const std::string &symbol) const;
+  /// Null when there is no such function.
+  KernelFunction find(std::string_view symbol) const;
 
 private:
   struct Loaded;

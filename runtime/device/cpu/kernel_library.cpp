@@ -38,7 +38,8 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   const std::span<const uint8_t> code(object->image()->data(), object->image()->size());
   Result<KernelImage> image = KernelImage::load(std::as_bytes(code));
   if (!image.ok())
-    return failed("cannot load the plan's kernels for {}: {}", library.level_, image.status().message());
+    return Status(image.status().code(), fmt::format("cannot load the plan's kernels for {}: {}",
+                                                     library.level_, image.status().message()));
   library.image_ = std::move(*image);
   for (const fb::Kernel *kernel : *plan.kernels()) {
     const KernelFunction function = library.image_.find(kernel->symbol()->str());
