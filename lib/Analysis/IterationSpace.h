@@ -58,7 +58,8 @@ struct Placement {
 /// An iteration space and the placement of every value that a list of primitive ops reads or makes.
 ///
 /// The rules: elementwise ops and reshapes keep the placement. nn.reduce takes Full to PerRow (over the
-/// trailing dimensions), to PerColumn (over the leading ones) or to Scalar (over all), and PerRow to Scalar.
+/// trailing dimensions), to PerColumn (over the leading ones) or, of a single row, to Scalar (over all), and
+/// PerRow to Scalar.
 /// nn.broadcast makes a placement from one that varies less. nn.gather reads a table of the group's inputs by
 /// ids that do not vary along columns; its rows are the columns of the space (or single elements). Placements
 /// follow from the ops; counting elements decides only where no op does, where every consistent answer is

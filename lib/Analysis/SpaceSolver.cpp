@@ -206,8 +206,9 @@ bool SpaceSolver::propagateReduce(Operation *op) {
     return fail(op, "reduces only some of the dimensions that make up the rows"), false;
   if (!noColumns && !allColumns)
     return fail(op, "reduces only some of the dimensions that make up the columns"), false;
-  bool keepsColumns = from.columns && noColumns;
-  return reduced(op, make({}, keepsColumns)), true;
+  if (from.columns && allColumns && space.rowCount > 1)
+    return fail(op, "reduces everything, in an order that only a single row of all elements has"), false;
+  return reduced(op, make({}, from.columns && noColumns)), true;
 }
 
 bool SpaceSolver::propagateGather(Operation *op) {

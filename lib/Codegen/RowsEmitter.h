@@ -15,6 +15,31 @@ struct RowState {
   llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< in the current column step
 };
 
+/// A reduction along a row while vectors of its elements pass by. Where its tree has more lanes than a
+/// vector, they are in memory.
+class LaneSum {
+public:
+  LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes);
+
+  void start();
+  /// Adds elements from `column` on.
+  void add(mlir::Value elements, mlir::Value column, Mask mask);
+  /// The lanes together.
+  mlir::Value total();
+
+  mutable nn::ReduceOp op;
+  /// The lanes, which loops carry; null where they are in memory.
+  mlir::Value carried;
+
+private:
+  mlir::Value identity(int64_t lanes);
+
+  Emitter &emit;
+  mlir::Type element;
+  int64_t lanes, vectorLanes;
+  mlir::Value memory;
+};
+
 class RowsEmitter {
 public:
   RowsEmitter(const RowsPlan &plan, mlir::ModuleOp kernels, GeneratedKernels &generated);
@@ -33,8 +58,10 @@ private:
   void tile(mlir::Value tile);
   void rowBlock(mlir::Value first, int64_t count);
   void pass(int64_t pass, llvm::MutableArrayRef<RowState> rows);
-  llvm::SmallVector<mlir::Value> step(const Step &step, llvm::MutableArrayRef<RowState> rows,
-                                      mlir::ValueRange sums);
+  void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
+  llvm::SmallVector<mlir::Value> piece(int64_t pass, llvm::MutableArrayRef<RowState> rows, mlir::Value begin,
+                                       mlir::Value end);
+  void step(const Step &step, llvm::MutableArrayRef<RowState> rows);
   void storeStep(const Step &step, RowState &row, mlir::Value value);
   void addToPartials(const Step &step, llvm::MutableArrayRef<RowState> rows);
   void clearPartials();
@@ -64,6 +91,8 @@ private:
   Emitter &emit;
   llvm::SmallVector<mlir::Value> inputs, outputs, scratch, stack;
   RowState shared; ///< values that do not vary at all
+  /// Of the reductions along columns of the current pass, for each row of the block.
+  llvm::SmallVector<LaneSum> sums;
   mlir::Value currentTile;
 };
 
@@ -72,6 +101,8 @@ mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
 mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
 /// Combines the lanes by halves: lane i with lane i + n/2, and so on.
 mlir::Value combineLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value vector);
+/// The reduction of a row of `count` elements in memory.
+mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
 /// A sum into a mean, where that is the kind.
 mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
 

@@ -1,4 +1,5 @@
-// The launches that combine the partial results of a row kernel's tiles, in the order of tiles.
+// The launches that combine what a row kernel's tiles leave of reductions: partial results in the order of
+// tiles, elements of rows in that of their tree.
 #include "lib/Codegen/RowsEmitter.h"
 
 using namespace mlir;
@@ -28,8 +29,14 @@ public:
     function.tiles(llvm::divideCeil(width, kColumnsPerTile), [&](Value tile) {
       Value begin = emit.mul(tile, kColumnsPerTile);
       Value end = emit.min(emit.add(begin, kColumnsPerTile), emit.i64(width));
-      for (auto &[reduction, pointers] : reductions)
-        columns(reduction.op, pointers.first, pointers.second, begin, end);
+      for (auto &[reduction, pointers] : reductions) {
+        auto [from, to] = pointers;
+        if (reduction.ofRows)
+          emit.store(reduceRow(emit, reduction.op, from, plan.rows),
+                     {to, getElementTypeOrSelf(Value(reduction.op)), emit.i64(0)});
+        else
+          columns(reduction.op, from, to, begin, end);
+      }
     });
     return function.finish();
   }

@@ -33,7 +33,7 @@ void RowsEmitter::declareParams() {
     if (reduction.direct)
       continue;
     Type element = elementOf(reduction.op);
-    generated.scratchBytes.push_back(plan.grid * reduction.width * elementBytes(element));
+    generated.scratchBytes.push_back(plan.scratchElements(reduction) * elementBytes(element));
     scratch.push_back(function.param(scratchParam(generated, reduction.scratch, Access::Write, element)));
   }
   stack.resize(plan.stackBuffers);
@@ -90,48 +90,74 @@ Value RowsEmitter::columnCount() {
 //===-- Passes over columns -------------------------------------------------------------------===//
 
 void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
-  SmallVector<nn::ReduceOp> reductions = plan.rowReductions(index);
+  startSums(index, rows);
   bool partials = llvm::any_of(plan.tileReductions, [&](const TileReduction &reduction) {
     return plan.alongColumns(reduction.op) && plan.space.depth(reduction.op.getX()) == index;
   });
-  if (reductions.empty() && !partials && plan.stored(index).empty())
+  if (sums.empty() && !partials && plan.stored(index).empty())
     return;
-  SmallVector<Value> sums;
-  for ([[maybe_unused]] RowState &row : rows)
-    for (nn::ReduceOp reduce : reductions)
-      sums.push_back(identityOf(emit, reduce.getKind(), Emitter::laneType(elementOf(reduce), plan.lanes)));
-  Value count = columnCount();
-  int64_t total = plan.flat ? plan.space.columns() : plan.columns;
-  Value whole = plan.flat ? emit.mul(emit.divide(count, plan.lanes), plan.lanes)
-                          : emit.i64(plan.columns / plan.lanes * plan.lanes);
-  sums = emit.loop(emit.i64(0), whole, plan.lanes, sums, [&](Value column, ValueRange carried) {
-    return step({index, column, Mask()}, rows, carried);
-  });
-  if (total % plan.lanes != 0) {
-    Mask mask = emit.lanesBelow(emit.sub(count, whole), plan.lanes);
-    sums = step({index, whole, mask}, rows, sums);
+  SmallVector<Value> totals;
+  if (plan.columns <= SumTree::kPiece || sums.empty()) {
+    totals = piece(index, rows, emit.i64(0), columnCount());
+  } else {
+    for (LaneSum &sum : sums)
+      totals.push_back(identityOf(emit, sum.op.getKind(), elementOf(sum.op)));
+    Value end = emit.i64(plan.columns);
+    totals = emit.loop(emit.i64(0), end, SumTree::kPiece, totals, [&](Value begin, ValueRange carried) {
+      SmallVector<Value> next = piece(index, rows, begin, emit.min(emit.add(begin, SumTree::kPiece), end));
+      for (auto [sum, before, total] : llvm::zip(sums, carried, next))
+        total = combine(emit, sum.op.getKind(), before, total);
+      return next;
+    });
   }
-  size_t next = 0;
-  for (RowState &row : rows)
-    for (nn::ReduceOp reduce : reductions) {
-      Value sum = combineLanes(emit, reduce.getKind(), sums[next++]);
-      row.scalars[reduce.getResult()] = plan.isTileReduction(reduce) ? sum : scaleMean(emit, reduce, sum);
-    }
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    bool isPartial = plan.isTileReduction(sum.op);
+    rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
+        isPartial ? totals[i] : scaleMean(emit, sum.op, totals[i]);
+  }
+}
+
+void RowsEmitter::startSums(int64_t pass, ArrayRef<RowState> rows) {
+  sums.clear();
+  for (size_t row = 0; row < rows.size(); ++row)
+    for (nn::ReduceOp reduce : plan.rowReductions(pass))
+      sums.emplace_back(function, reduce, plan.columns, plan.lanes);
+}
+
+/// Columns from `begin` to `end`, at most a piece of the sums along them; returns these.
+SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> rows, Value begin, Value end) {
+  for (LaneSum &sum : sums)
+    sum.start();
+  auto inRegisters = [&] {
+    return llvm::make_filter_range(sums, [](const LaneSum &sum) { return sum.carried != nullptr; });
+  };
+  auto lanesOf = [&] {
+    return llvm::map_to_vector(inRegisters(), [](const LaneSum &sum) { return sum.carried; });
+  };
+  auto setLanes = [&](ValueRange carried) {
+    for (auto [sum, value] : llvm::zip(inRegisters(), carried))
+      sum.carried = value;
+  };
+  Value count = emit.sub(end, begin);
+  Value whole = emit.add(begin, emit.mul(emit.divide(count, plan.lanes), plan.lanes));
+  setLanes(emit.loop(begin, whole, plan.lanes, lanesOf(), [&](Value column, ValueRange carried) {
+    setLanes(carried);
+    step({pass, column, Mask()}, rows);
+    return lanesOf();
+  }));
+  if ((plan.flat ? plan.space.columns() : plan.columns) % plan.lanes != 0)
+    step({pass, whole, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
+  return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
 }
 
 /// Everything is computed before anything is stored, so that results may take the place of inputs.
-SmallVector<Value> RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows, ValueRange sums) {
-  SmallVector<Value> next;
+void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
   SmallVector<Value> stored = plan.stored(at.pass);
+  LaneSum *sum = sums.begin();
   for (RowState &row : rows) {
     row.lanes.clear();
-    for (nn::ReduceOp reduce : plan.rowReductions(at.pass)) {
-      Value sum = sums[next.size()], value = lanes(reduce.getX(), row, at);
-      Value added = combine(emit, reduce.getKind(), sum, value);
-      if (at.mask)
-        added = arith::SelectOp::create(emit.builder, emit.loc, at.mask, added, sum);
-      next.push_back(added);
-    }
+    for (size_t i = 0; i < sums.size() / rows.size(); ++i, ++sum)
+      sum->add(lanes(sum->op.getX(), row, at), at.column, at.mask);
     for (Value value : stored)
       lanes(value, row, at);
   }
@@ -141,7 +167,6 @@ SmallVector<Value> RowsEmitter::step(const Step &at, MutableArrayRef<RowState> r
       storeStep(at, row, value);
     row.lanes.clear();
   }
-  return next;
 }
 
 void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
@@ -185,13 +210,10 @@ void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) 
 void RowsEmitter::clearPartials() {
   for (const TileReduction &reduction : plan.tileReductions) {
     nn::ReduceOp op = reduction.op;
-    Type element = elementOf(op);
-    int64_t lanes = reduction.width == 1 ? 0 : plan.lanes;
-    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(element, lanes));
-    if (lanes == 0) {
-      emit.store(identity, partial(reduction, emit.i64(0)));
+    if (!plan.alongColumns(op))
       continue;
-    }
+    const int64_t lanes = plan.lanes;
+    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(elementOf(op), lanes));
     Value whole = emit.i64(plan.columns / lanes * lanes);
     emit.loop(emit.i64(0), whole, lanes,
               [&](Value column) { emit.store(identity, partial(reduction, column)); });
@@ -207,9 +229,10 @@ void RowsEmitter::finishRow(RowState &row) {
     nn::ReduceOp op = reduction.op;
     if (plan.alongColumns(op))
       continue;
-    Value value = plan.alongColumns(op.getX()) ? row.scalars.at(op.getResult()) : scalar(op.getX(), row);
-    Address address = partial(reduction, emit.i64(0));
-    emit.store(combine(emit, op.getKind(), emit.load(address), value), address);
+    if (reduction.ofRows)
+      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], elementOf(op), row.row});
+    else // a flat row's piece, which is its tile
+      emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)));
   }
   for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
     if (!plan.alongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))

@@ -30,9 +30,9 @@ RowsPlan::RowsPlan(nn::KernelOp kernel, IterationSpace found) : kernel(kernel), 
            llvm::any_of(reduce->getUsers(), [](Operation *user) { return !isa<nn::YieldOp>(user); });
   };
   bool needsWholeRow = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), usedHere);
-  flat = space.rows() == 1 && space.columns() > kPiece && !needsWholeRow;
-  rows = flat ? llvm::divideCeil(space.columns(), kPiece) : space.rows();
-  columns = flat ? kPiece : space.columns();
+  flat = space.rows() == 1 && space.columns() > SumTree::kPiece && !needsWholeRow;
+  rows = flat ? llvm::divideCeil(space.columns(), SumTree::kPiece) : space.rows();
+  columns = flat ? SumTree::kPiece : space.columns();
   chooseTiles();
   collectTileReductions();
   chooseLanes();
@@ -124,9 +124,10 @@ void RowsPlan::collectTileReductions() {
     if (!isTileReduction(value))
       continue;
     auto op = value.getDefiningOp<nn::ReduceOp>();
-    bool direct = grid == 1 && op.getKind() != nn::ReduceKind::mean;
+    bool ofRows = !alongColumns(op.getX());
+    bool direct = grid == 1 && !ofRows && op.getKind() != nn::ReduceKind::mean;
     tileReductions.push_back(
-        {op, unsigned(index), alongColumns(value) ? columns : 1, direct, direct ? 0 : scratch});
+        {op, unsigned(index), alongColumns(value) ? columns : 1, ofRows, direct, direct ? 0 : scratch});
     scratch += !direct;
   }
 }

@@ -4,29 +4,30 @@
 #include "dialects/NN/NN.h"
 #include "lib/Analysis/IterationSpace.h"
 #include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/SumTree.h"
 
 #include "llvm/ADT/SetVector.h"
 
 namespace trainc::codegen {
 
-/// A reduction whose result is complete only after all tiles: every tile makes a partial result, a second
-/// launch combines them in order.
+/// A reduction whose result is complete only after all tiles. What they make of it waits in a scratch buffer
+/// for a second launch, which combines it in order: a partial result of each tile or, where single elements
+/// of rows are reduced, these.
 struct TileReduction {
   mutable nn::ReduceOp op;
   unsigned result;  ///< of the kernel
-  int64_t width;    ///< elements: the columns, or 1
+  int64_t width;    ///< elements of the result: the columns, or 1
+  bool ofRows;      ///< elements of rows are reduced
   bool direct;      ///< there is one tile, which writes the result itself
   unsigned scratch; ///< index into scratchBytes, unless direct
 };
 
 /// The plan of one nn.kernel.
 ///
-/// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of kPiece
-/// elements, each a tile and a row of `columns` = kPiece of which the last may be shorter.
+/// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of
+/// SumTree::kPiece elements, each a tile and a row of as many `columns`, of which the last may be shorter.
 class RowsPlan {
 public:
-  static constexpr int64_t kPiece = 16384;
-
   RowsPlan(nn::KernelOp kernel, IterationSpace space);
 
   mutable nn::KernelOp kernel; ///< (handles of ops are not const)
@@ -43,6 +44,11 @@ public:
   bool alongColumns(mlir::Value value) const { return space.placement(value).columns; }
   nn::YieldOp yield() const;
   bool isTileReduction(mlir::Value value) const;
+
+  /// Elements that a tile reduction leaves in its scratch buffer.
+  int64_t scratchElements(const TileReduction &reduction) const {
+    return reduction.ofRows ? rows : grid * reduction.width;
+  }
 
   /// Reductions along columns whose operand is known in `pass`.
   llvm::SmallVector<nn::ReduceOp> rowReductions(int64_t pass) const;

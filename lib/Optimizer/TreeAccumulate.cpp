@@ -103,12 +103,11 @@ private:
 
   /// Adds one more value: level by level, as long as it completes runs of micro-batches. Where it no longer
   /// does, it waits; levels below have passed on what they held, those above keep it.
-  void buildCounter(StepBuilder &build, ArrayRef<std::string> holders, Value value) {
+  void buildCounter(StepBuilder &build, ArrayRef<std::string> holders, Value carry) {
     if (levels == 0)
-      return build.write(holders.front(), value);
+      return build.write(holders.front(), carry);
     SmallVector<Value> olds =
         llvm::map_to_vector(holders, [&](const std::string &holder) { return build.read(holder); });
-    Value carry = apart(build, holders.front(), value);
     for (unsigned level = 0; level < levels; ++level) {
       Value sum = build.add(olds[level], carry);
       Value waiting = where(build, level, carry, olds[level]);
@@ -116,15 +115,6 @@ private:
       build.write(holders[level], where(build, level + 1, passed, waiting));
       carry = sum;
     }
-  }
-
-  /// What flat gradients are packed from is computed by itself. A loss would share a kernel, and so the order
-  /// of its sum, with the counter; from memory it has the same bits whatever follows.
-  static Value apart(StepBuilder &build, StringRef holder, Value value) {
-    if (!nn::shapeOf(value).empty())
-      return value;
-    build.write(holder, value);
-    return build.read(holder);
   }
 
   /// `then` if this micro-batch completes a run of 2^level, else `otherwise`.

@@ -2,6 +2,7 @@
 #include "test/unit/codegen/kernel_harness.h"
 
 #include "llvm/Support/FormatVariadic.h"
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace trainc::codegen;
@@ -282,6 +283,84 @@ TEST(Rows, ChainOfOpsThatReadAValueTwice) {
     %o = nn.div %x64, %mb : tensor<4x70xf32>, tensor<4x70xf32>
     return %o : tensor<4x70xf32> })",
                          1e-6);
+}
+
+using Words = std::vector<std::pair<const char *, std::string>>;
+
+/// `text`, with what stands for each word in its place.
+static std::string expanded(std::string text, const Words &words) {
+  for (const auto &[word, meaning] : words)
+    for (size_t at; (at = text.find(word)) != std::string::npos;)
+      text.replace(at, strlen(word), meaning);
+  return text;
+}
+
+/// Lanes are fewer beside functions, 64-bit numbers and long bodies, and a row is walked as a whole where its
+/// elements need the sum: the order of the sum is the same.
+TEST(Rows, BitsOfSumsDoNotDependOnNeighbours) {
+  const char *neighbours[] = {"%o = nn.neg %x : FULL", "%o = nn.exp %x : FULL",
+                              "%c = nn.convert %x to f64 : FULL  %o = nn.convert %c to f32 : DOUBLE",
+                              "%r = nn.random normal stream 5 seed %k step %k offset %k : FULL : KEYS  %o = "
+                              "nn.mul %r, %x : FULL, FULL",
+                              "%b = nn.reshape %s to ONES : SUM  %w = nn.broadcast %b to SIZES : KEPT  %o = "
+                              "nn.mul %x, %w : FULL, FULL"};
+  const Words shapes[] = {{{"DIMS", "[1]"},
+                           {"SUM", "tensor<7xf32>"},
+                           {"ONES", "[7, 1]"},
+                           {"KEPT", "tensor<7x1xf32>"},
+                           {"SIZES", "[7, 37]"},
+                           {"FULL", "tensor<7x37xf32>"},
+                           {"DOUBLE", "tensor<7x37xf64>"}},
+                          {{"DIMS", "[1]"},
+                           {"SUM", "tensor<3xf32>"},
+                           {"ONES", "[3, 1]"},
+                           {"KEPT", "tensor<3x1xf32>"},
+                           {"SIZES", "[3, 1000]"},
+                           {"FULL", "tensor<3x1000xf32>"},
+                           {"DOUBLE", "tensor<3x1000xf64>"}},
+                          {{"DIMS", "[1]"},
+                           {"SUM", "tensor<2xf32>"},
+                           {"ONES", "[2, 1]"},
+                           {"KEPT", "tensor<2x1xf32>"},
+                           {"SIZES", "[2, 50001]"},
+                           {"FULL", "tensor<2x50001xf32>"},
+                           {"DOUBLE", "tensor<2x50001xf64>"}},
+                          {{"DIMS", "[0, 1]"},
+                           {"SUM", "tensor<f32>"},
+                           {"ONES", "[1, 1]"},
+                           {"KEPT", "tensor<1x1xf32>"},
+                           {"SIZES", "[2, 20003]"},
+                           {"FULL", "tensor<2x20003xf32>"},
+                           {"DOUBLE", "tensor<2x20003xf64>"}}};
+  for (Words words : shapes) {
+    words.insert(words.end(), {{"KEYS", "KEY, KEY, KEY"}, {"KEY", "tensor<i64>"}});
+    std::optional<std::vector<double>> first;
+    for (const std::string neighbour : neighbours) {
+      const std::string text = expanded("func.func @f(%x: FULL, %k: KEY) -> (SUM, FULL) {"
+                                        "  %s = nn.reduce sum %x over DIMS : FULL " +
+                                            neighbour + "  return %s, %o : SUM, FULL }",
+                                        words);
+      CompiledOp op(text);
+      ASSERT_TRUE(op);
+      const std::vector<double> sums = op.run(op.randomInputs())[0].reals;
+      EXPECT_EQ(first.value_or(sums), sums) << text;
+      first = sums;
+    }
+  }
+}
+
+/// Elements of rows add up as they would in a kernel of their own.
+TEST(Rows, BitsOfSumsOverRowsAreThoseOfAlone) {
+  CompiledOp together(R"(func.func @f(%x: tensor<1000x64xf32>) -> (tensor<1000xf32>, tensor<f32>) {
+    %a = nn.reduce sum %x over [1] : tensor<1000x64xf32>
+    %s = nn.reduce sum %a over [0] : tensor<1000xf32>
+    return %a, %s : tensor<1000xf32>, tensor<f32> })");
+  CompiledOp alone(R"(func.func @f(%a: tensor<1000xf32>) -> tensor<f32> {
+    %s = nn.reduce sum %a over [0] : tensor<1000xf32>
+    return %s : tensor<f32> })");
+  ASSERT_TRUE(together && alone);
+  auto results = together.run(together.randomInputs());
+  EXPECT_EQ(alone.run({results[0]})[0].reals, results[1].reals);
 }
 
 TEST(Rows, RandomStreamsShareCode) {
