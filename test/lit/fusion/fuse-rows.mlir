@@ -96,6 +96,19 @@ func.func @loss(%x: tensor<64x32xf32>, %norm: tensor<f32>) -> tensor<f32> {
   return %r : tensor<f32>
 }
 
+// A sum of everything has the order of one row of all elements, so it does not join rows.
+// CHECK-LABEL: func.func @sumOfEverything
+func.func @sumOfEverything(%x: tensor<64x32xf32>) -> (tensor<64xf32>, tensor<f32>) {
+  // CHECK: nn.kernel 64 x 32
+  // CHECK-NEXT: nn.reduce sum %{{.*}} over [1]
+  // CHECK-NEXT: nn.yield
+  // CHECK: nn.kernel 1 x 2048
+  // CHECK-NEXT: nn.reduce sum %{{.*}} over [0, 1]
+  %s = nn.reduce sum %x over [1] : tensor<64x32xf32>
+  %t = nn.reduce sum %x over [0, 1] : tensor<64x32xf32>
+  return %s, %t : tensor<64xf32>, tensor<f32>
+}
+
 // Reductions of inner dimensions are brought to the end first.
 // CHECK-LABEL: func.func @innerReduction
 func.func @innerReduction(%x: tensor<4x8x16xf32>, %y: tensor<2x4x8xf32>) -> (tensor<4x16xf32>, tensor<4xf32>) {
