@@ -14,8 +14,7 @@ import unittest
 from pathlib import Path
 
 import harness
-import small_gpt
-from harness import TRAINC, Tensor, read_safetensors, write_safetensors
+from harness import MAKE_TOY_PLAN, TRAINC, Tensor, read_safetensors, write_safetensors
 
 DTYPES = {"fp32": "F32", "bf16": "BF16", "fp16": "F16"}
 
@@ -54,9 +53,10 @@ def write_zeros(path, tensors, elements):
 class Checkpoints(harness.EndToEndTest):
     def setUp(self):
         super().setUp()
-        self.compile(small_gpt.text())
-        self.trainrun("model.plan", "--data", small_gpt.write_tokens("tokens.bin", 100), "--steps", "2", "--checkpoint-every", "1",
-                      "--checkpoint-dir", "run")
+        subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
+        tokens = array.array("H", [i * i % 16 for i in range(1000)])
+        Path("tokens.bin").write_bytes(tokens.tobytes())
+        self.trainrun("toy.plan", "--data", "tokens.bin", "--steps", "2", "--checkpoint-every", "1", "--checkpoint-dir", "run")
         self.checkpoint = Path("run/step-00000002")
 
     def refuses(self, *arguments, expected):
@@ -80,7 +80,7 @@ class Checkpoints(harness.EndToEndTest):
         losses = {}
         for name in ["fp32", "bf16"]:
             self.trainc("consolidate", "run", "-o", f"{name}.safetensors", "--dtype", name)
-            self.trainrun("model.plan", f"--init={name}.safetensors", "--eval-data", "tokens.bin", "--metrics", f"{name}.jsonl")
+            self.trainrun("toy.plan", f"--init={name}.safetensors", "--eval-data", "tokens.bin", "--metrics", f"{name}.jsonl")
             losses[name] = harness.metrics(f"{name}.jsonl")[-1]["eval_loss"]
         self.assertNotEqual(losses["fp32"], losses["bf16"])
         self.assertAlmostEqual(losses["fp32"], losses["bf16"], delta=0.01)

@@ -1,90 +1,14 @@
-"""`trainc tokenize` and `trainc dump`; plans with damaged bytes."""
+"""What compiled plans hold: `trainc dump`, dry runs and profiles; plans with damaged bytes."""
 
-import array
 import json
-import os
 import random
 import re
-import shutil
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import chunked_test
 import harness
 from harness import DAMAGE_PLAN, GOLDEN, MUTATE_PLAN, TRAINC, TRAINRUN
-
-TEXT = "In the beginning God created the heaven and the earth.\nÅb 中文 🙂\n"
-
-
-class Tokenize(harness.EndToEndTest):
-    def test_bytes(self):
-        Path("a.txt").write_text(TEXT)
-        Path("b.txt").write_bytes(bytes(range(256)))
-        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "b.txt", "-o", "tokens.bin")
-        tokens = array.array("H", Path("tokens.bin").read_bytes())
-        self.assertEqual(bytes(tokens.tolist()), TEXT.encode() + bytes(range(256)))
-        sidecar = json.loads(Path("tokens.bin.json").read_text())
-        self.assertEqual((sidecar["tokenizer"], sidecar["vocabulary"], sidecar["dtype"]), ("bytes", 256, "uint16"))
-
-    def test_byte_pairs(self):
-        Path("a.txt").write_text(TEXT)
-        folder = GOLDEN / "tokenizer"
-        for name, tokenizer in [("file", folder / "tokenizer.json"), ("folder", folder)]:
-            self.trainc("tokenize", f"--tokenizer={tokenizer}", "a.txt", "-o", f"{name}.bin")
-        tokens = Path("file.bin").read_bytes()
-        self.assertEqual(tokens, Path("folder.bin").read_bytes())
-        self.assertLess(len(tokens) // 2, len(TEXT.encode()))
-
-    def test_errors(self):
-        Path("a.txt").write_text(TEXT)
-        Path("bad.json").write_text("{")
-        tokenize = [TRAINC, "tokenize", "-o", "out.bin"]
-        for arguments, expected in [(["none.txt"], "none.txt"), (["a.txt", "--tokenizer=none.json"], "none.json"),
-                                    (["a.txt", "--tokenizer=bad.json"], "bad.json"), ([], "texts")]:
-            with self.subTest(arguments=arguments):
-                self.fails([*tokenize, *arguments], 2, expected)
-                self.assertFalse(Path("out.bin").exists())
-        self.fails([TRAINC, "tokenize", "a.txt", "-o", "a.txt"], 2, "-o a.txt would replace the text 'a.txt'")
-        self.assertEqual(Path("a.txt").read_text(), TEXT)
-
-    def test_outputs_replace_no_input(self):
-        Path("a.txt").write_text(TEXT)
-        shutil.copy(GOLDEN / "tokenizer" / "tokenizer.json", "x.json")
-        os.symlink("a.txt", "link.txt")
-        for arguments, expected in [(["a.txt", "-o", "a.txt"], "-o a.txt would replace the text 'a.txt'; name another file"),
-                                    (["a.txt", "-o", "link.txt"], "-o link.txt would replace the text 'a.txt'"),
-                                    (["x.json", "-o", "x"], "-o x, which writes 'x.json' too, would replace the text 'x.json'"),
-                                    (["a.txt", "-o", "x", "--tokenizer=x.json"], "would replace the tokenizer's 'x.json'"),
-                                    (["a.txt", "-o", "none/x"], "-o none/x: the folder 'none' does not exist")]:
-            with self.subTest(arguments=arguments):
-                self.fails([TRAINC, "tokenize", *arguments], 2, expected)
-        self.assertEqual(Path("a.txt").read_text(), TEXT)
-
-    def test_a_signal_leaves_nothing_behind(self):
-        Path("a.txt").touch()
-        os.truncate("a.txt", 4 << 30)
-        for number, name in [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT"), (signal.SIGHUP, "SIGHUP")]:
-            with self.subTest(name):
-                process = subprocess.Popen([TRAINC, "tokenize", "a.txt", "-o", "tokens.bin"], stderr=subprocess.PIPE)
-                deadline = time.monotonic() + 30
-                while not any(path.stat().st_size for path in Path(".").glob("tokens.bin*")) and time.monotonic() < deadline:
-                    time.sleep(0.001)
-                process.send_signal(number)
-                err = process.communicate(timeout=30)[1].decode()
-                self.assertRegex(err, rf"^error: tokens.bin: not written: stopped after \d+ of {4 << 30} bytes of text \({name}\)$")
-                self.assertEqual((process.returncode, os.listdir()), (1, ["a.txt"]))
-
-    def test_tokens_train(self):
-        """From text to generated text, by nothing but the programs."""
-        Path("a.txt").write_bytes(bytes(1 + i % 90 for i in range(2000)))
-        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "-o", "tokens.bin")
-        plan = self.compile(harness.program("gpt"))
-        out, _ = self.trainrun(plan, "--data", "tokens.bin", "--steps", "60", "--generate=ABC", "--temperature", "0",
-                               "--max-tokens", "4")
-        self.assertEqual(out, "ABCDEFG\n")
-
 
 class Plans(harness.EndToEndTest):
     def setUp(self):
@@ -140,6 +64,14 @@ class Plans(harness.EndToEndTest):
         sharding = json.loads(Path("report.json").read_text())["sharding"]
         self.assertEqual((sharding["zero_stage"], sharding["prefetch"], sharding["sync"]), (3, 2, "micro_step"))
         self.assertEqual(sharding["persist_below"], 10 * 32)
+
+    def test_tokens_train(self):
+        """From text to generated text, by nothing but the programs."""
+        Path("a.txt").write_bytes(bytes(1 + i % 90 for i in range(2000)))
+        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "-o", "tokens.bin")
+        out, _ = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "60", "--generate=ABC", "--temperature", "0",
+                               "--max-tokens", "4")
+        self.assertEqual(out, "ABCDEFG\n")
 
     def test_profile_sums_kernels_by_what_they_compute(self):
         Path("tokens.bin").write_bytes(bytes(2 * 16 * 6))

@@ -1,0 +1,106 @@
+"""What trainc does without LLVM, in builds with it and without: `tokenize`, `dump`, and `consolidate`, which has more tests of its own."""
+
+import array
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import harness
+from harness import GOLDEN, MAKE_TOY_PLAN, TRAINC
+
+TEXT = "In the beginning God created the heaven and the earth.\nÅb 中文 🙂\n"
+
+
+class Tokenize(harness.EndToEndTest):
+    def test_bytes(self):
+        Path("a.txt").write_text(TEXT)
+        Path("b.txt").write_bytes(bytes(range(256)))
+        self.trainc("tokenize", "--tokenizer=bytes", "a.txt", "b.txt", "-o", "tokens.bin")
+        tokens = array.array("H", Path("tokens.bin").read_bytes())
+        self.assertEqual(bytes(tokens.tolist()), TEXT.encode() + bytes(range(256)))
+        sidecar = json.loads(Path("tokens.bin.json").read_text())
+        self.assertEqual((sidecar["tokenizer"], sidecar["vocabulary"], sidecar["dtype"]), ("bytes", 256, "uint16"))
+
+    def test_byte_pairs(self):
+        Path("a.txt").write_text(TEXT)
+        folder = GOLDEN / "tokenizer"
+        for name, tokenizer in [("file", folder / "tokenizer.json"), ("folder", folder)]:
+            self.trainc("tokenize", f"--tokenizer={tokenizer}", "a.txt", "-o", f"{name}.bin")
+        tokens = Path("file.bin").read_bytes()
+        self.assertEqual(tokens, Path("folder.bin").read_bytes())
+        self.assertLess(len(tokens) // 2, len(TEXT.encode()))
+
+    def test_errors(self):
+        Path("a.txt").write_text(TEXT)
+        Path("bad.json").write_text("{")
+        tokenize = [TRAINC, "tokenize", "-o", "out.bin"]
+        for arguments, expected in [(["none.txt"], "none.txt"), (["a.txt", "--tokenizer=none.json"], "none.json"),
+                                    (["a.txt", "--tokenizer=bad.json"], "bad.json"), ([], "texts")]:
+            with self.subTest(arguments=arguments):
+                self.fails([*tokenize, *arguments], 2, expected)
+                self.assertFalse(Path("out.bin").exists())
+        self.fails([TRAINC, "tokenize", "a.txt", "-o", "a.txt"], 2, "-o a.txt would replace the text 'a.txt'")
+        self.assertEqual(Path("a.txt").read_text(), TEXT)
+
+    def test_outputs_replace_no_input(self):
+        Path("a.txt").write_text(TEXT)
+        shutil.copy(GOLDEN / "tokenizer" / "tokenizer.json", "x.json")
+        os.symlink("a.txt", "link.txt")
+        for arguments, expected in [(["a.txt", "-o", "a.txt"], "-o a.txt would replace the text 'a.txt'; name another file"),
+                                    (["a.txt", "-o", "link.txt"], "-o link.txt would replace the text 'a.txt'"),
+                                    (["x.json", "-o", "x"], "-o x, which writes 'x.json' too, would replace the text 'x.json'"),
+                                    (["a.txt", "-o", "x", "--tokenizer=x.json"], "would replace the tokenizer's 'x.json'"),
+                                    (["a.txt", "-o", "none/x"], "-o none/x: the folder 'none' does not exist")]:
+            with self.subTest(arguments=arguments):
+                self.fails([TRAINC, "tokenize", *arguments], 2, expected)
+        self.assertEqual(Path("a.txt").read_text(), TEXT)
+
+    def test_a_signal_leaves_nothing_behind(self):
+        Path("a.txt").touch()
+        os.truncate("a.txt", 4 << 30)
+        for number, name in [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT"), (signal.SIGHUP, "SIGHUP")]:
+            with self.subTest(name):
+                process = subprocess.Popen([TRAINC, "tokenize", "a.txt", "-o", "tokens.bin"], stderr=subprocess.PIPE)
+                deadline = time.monotonic() + 30
+                while not any(path.stat().st_size for path in Path(".").glob("tokens.bin*")) and time.monotonic() < deadline:
+                    time.sleep(0.001)
+                process.send_signal(number)
+                err = process.communicate(timeout=30)[1].decode()
+                self.assertRegex(err, rf"^error: tokens.bin: not written: stopped after \d+ of {4 << 30} bytes of text \({name}\)$")
+                self.assertEqual((process.returncode, os.listdir()), (1, ["a.txt"]))
+
+
+class FromTextToWeights(harness.EndToEndTest):
+    """A user who got a plan from somebody else's compiler."""
+
+    def test_all_that_a_user_of_a_plan_needs(self):
+        subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
+        out, _ = self.trainc("dump", "toy.plan")
+        self.assertRegex(out, r"^plan toy target=cpu ranks=1 ")
+        self.assertIn("\nstate wte.weight f32 [16, 16] parameter in wte\n", out)
+        Path("text").write_bytes(bytes(i % 16 for i in range(1000)))
+        self.trainc("tokenize", "--tokenizer=bytes", "text", "-o", "tokens.bin")
+        self.trainrun("toy.plan", "--data", "tokens.bin", "--steps", "5", "--checkpoint-dir", "run")
+        self.trainc("consolidate", "run", "-o", "model.safetensors")
+        self.assertEqual(harness.read_safetensors("model.safetensors")["wte.weight"].shape, [16, 16])
+
+    def test_dump_refuses_what_is_no_plan(self):
+        Path("text").write_text(TEXT)
+        self.fails([TRAINC, "dump", "text"], 2, "error: text: ")
+
+    @unittest.skipUnless(os.environ.get("TRAINC_RUNTIME_ONLY") == "1", "this trainc compiles")
+    def test_compile_says_what_is_missing(self):
+        model = GOLDEN / "mlp" / "mlp.mlir"
+        self.fails([TRAINC, "compile", model, "-o", "mlp.plan"], 2,
+                   f"error: compile: this trainc was built without LLVM; it has tokenize, consolidate and dump. Compile {model} with a trainc")
+        self.assertEqual(os.listdir(), [])
+        self.fails([TRAINC, "compile", model, "-o", "mlp.plan", "--ranks=0"], 2, "--ranks")
+
+
+if __name__ == "__main__":
+    harness.main()
