@@ -17,6 +17,9 @@ struct LaneContext {
   llvm::function_ref<mlir::Value(unsigned dim)> index;
   /// Lane value (i64) of the row-major position in the op's result.
   llvm::function_ref<mlir::Value()> linearIndex;
+  /// Lane value (i64) of a number that names a stream of random numbers: a parameter, so that one code serves
+  /// all streams.
+  llvm::function_ref<mlir::Value(int64_t number)> stream;
 
   /// `element`, or a vector of lanes of it.
   mlir::Type type(mlir::Type element) const;

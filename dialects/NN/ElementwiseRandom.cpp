@@ -72,7 +72,7 @@ Value RandomOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCon
   Philox philox(builder, lanes);
   Value first = arith::MulIOp::create(builder, lanes.loc, offset, philox.number(type.getNumElements()));
   Value position = arith::AddIOp::create(builder, lanes.loc, first, lanes.linearIndex());
-  Value key = philox.exclusiveOr(seed, philox.number(getStream()));
+  Value key = philox.exclusiveOr(seed, lanes.stream(int64_t(getStream())));
   Philox::Words words =
       philox.draw({philox.low(position), philox.high(position), philox.low(step), philox.high(step)},
                   {philox.low(key), philox.high(key)});

@@ -34,7 +34,8 @@ BodyCost trainc::codegen::bodyCost(Operation *op) {
     return Value(block.addArgument(builder.getI64Type(), loc));
   };
   auto index = [&](unsigned) { return position(); };
-  LaneContext scalars{loc, 0, index, position};
+  auto stream = [&](int64_t) { return Value(block.addArgument(builder.getI64Type(), loc)); };
+  LaneContext scalars{loc, 0, index, position, stream};
   elementwise.buildBody(builder, operands, scalars);
   for (Operation &built : block)
     cost.weight += weightOf(built);

@@ -21,52 +21,23 @@ KernelFunction::KernelFunction(ModuleOp kernels, StringRef kind)
   opBuilder.setInsertionPointToStart(entry);
 }
 
-/// Constants beyond any size or position are hashes that name a stream of random numbers, but for the ends of
-/// the range, to which conversions saturate (and which MapVector keeps for itself).
-static std::optional<int64_t> hashOf(arith::ConstantOp constant) {
-  constexpr int64_t kLargestSize = int64_t(1) << 48;
-  TypedAttr value = constant.getValue();
-  if (auto splat = dyn_cast<DenseElementsAttr>(value); splat && splat.isSplat())
-    value = dyn_cast<TypedAttr>(splat.getSplatValue<Attribute>());
-  auto integer = dyn_cast_or_null<IntegerAttr>(value);
-  if (!integer || !integer.getType().isInteger(64))
-    return std::nullopt;
-  int64_t number = integer.getInt();
-  bool isEnd = integer.getValue().isMaxSignedValue() || integer.getValue().isMinSignedValue();
-  return !isEnd && (number > kLargestSize || number < -kLargestSize) ? std::optional(number) : std::nullopt;
-}
-
-/// Makes arguments of the hashes in `function` and returns their values, in order.
-static SmallVector<int64_t> hashesToArguments(func::FuncOp function) {
-  llvm::MapVector<int64_t, SmallVector<arith::ConstantOp>> found;
-  function.walk([&](arith::ConstantOp constant) {
-    if (std::optional<int64_t> hash = hashOf(constant))
-      found[*hash].push_back(constant);
-  });
-  SmallVector<int64_t> hashes;
-  for (auto &[hash, constants] : found) {
-    hashes.push_back(hash);
-    unsigned index = function.getNumArguments();
-    Type i64 = IntegerType::get(function.getContext(), 64);
-    if (failed(function.insertArgument(index, i64, {}, function.getLoc())))
-      llvm_unreachable("kernels take further arguments");
-    for (arith::ConstantOp constant : constants) {
-      OpBuilder builder(constant);
-      auto vector = dyn_cast<VectorType>(constant.getType());
-      Value argument = function.getArgument(index);
-      constant.replaceAllUsesWith(Emitter(builder).splat(argument, vector ? vector.getNumElements() : 0));
-      constant.erase();
-    }
-  }
-  return hashes;
-}
-
 Value KernelFunction::param(const KernelParam &param) {
   Value slot = LLVM::GEPOp::create(opBuilder, emitter.loc, emitter.pointerType(), emitter.pointerType(),
                                    function.getArgument(0),
                                    ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(params.size())});
   params.push_back(param);
   return LLVM::LoadOp::create(opBuilder, emitter.loc, emitter.pointerType(), slot);
+}
+
+Value KernelFunction::stream(int64_t number) {
+  const auto *known = llvm::find(streams, number);
+  const unsigned index = 3 + unsigned(known - streams.begin());
+  if (known == streams.end()) {
+    streams.push_back(number);
+    if (failed(function.insertArgument(index, opBuilder.getI64Type(), {}, function.getLoc())))
+      llvm_unreachable("kernels take further arguments");
+  }
+  return function.getArgument(index);
 }
 
 Value KernelFunction::stackArray(Type element, int64_t count) {
@@ -98,19 +69,19 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
 }
 
 KernelLaunch KernelFunction::finish(int64_t flops) {
-  SmallVector<int64_t> hashes = hashesToArguments(function);
-  if (hashes.empty())
+  if (streams.empty())
     return {nameByContent(function, kind + "_", params), grid, params, flops};
   makeInternal(function);
   FunctionType type = function.getFunctionType();
   std::string shared = nameByContent(function, kind + "_shared_", {});
   opBuilder.setInsertionPointToEnd(kernels.getBody());
-  auto outer = func::FuncOp::create(opBuilder, emitter.loc, "kernel",
-                                    opBuilder.getFunctionType(type.getInputs().drop_back(hashes.size()), {}));
+  auto outer =
+      func::FuncOp::create(opBuilder, emitter.loc, "kernel",
+                           opBuilder.getFunctionType(type.getInputs().drop_back(streams.size()), {}));
   opBuilder.setInsertionPointToStart(outer.addEntryBlock());
   SmallVector<Value> args(outer.getArguments());
-  for (int64_t hash : hashes)
-    args.push_back(emitter.i64(hash));
+  for (int64_t number : streams)
+    args.push_back(emitter.i64(number));
   func::CallOp::create(opBuilder, emitter.loc, shared, TypeRange(), args);
   func::ReturnOp::create(opBuilder, emitter.loc);
   return {nameByContent(outer, kind + "_", params), grid, params, flops};

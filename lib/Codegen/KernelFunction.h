@@ -17,6 +17,9 @@ public:
   /// Declares the next argument and returns its pointer.
   mlir::Value param(const KernelParam &param);
 
+  /// The number of a stream of random numbers. It is an argument of the code, which all streams share.
+  mlir::Value stream(int64_t number);
+
   mlir::ModuleOp module() { return kernels; }
   Emitter &emit() { return emitter; }
   mlir::OpBuilder &builder() { return opBuilder; }
@@ -43,6 +46,7 @@ private:
   Emitter emitter;
   mlir::func::FuncOp function;
   llvm::SmallVector<KernelParam> params;
+  llvm::SmallVector<int64_t> streams; ///< what the arguments behind the first three are called with
   int64_t grid = 0;
 };
 

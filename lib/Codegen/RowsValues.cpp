@@ -190,6 +190,7 @@ Value RowsEmitter::body(Operation *op, ValueRange operands, int64_t laneCount, V
     }
     return emit.remainder(emit.divide(linear(), stride), size);
   };
-  LaneContext context{emit.loc, laneCount, index, linear};
+  auto stream = [&](int64_t number) { return emit.splat(function.stream(number), laneCount); };
+  LaneContext context{emit.loc, laneCount, index, linear, stream};
   return cast<ElementwiseOpInterface>(op).buildBody(emit.builder, operands, context);
 }
