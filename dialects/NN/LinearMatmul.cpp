@@ -91,8 +91,7 @@ int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
 Value MatmulOp::getAddend(unsigned) { return getAccumulate(); }
 void MatmulOp::setAddend(unsigned, Value addend) { getAccumulateMutable().assign(addend); }
 
-//===-- Gradient
-//------------------------------------------------------------------------------------------===//
+//===-- Gradient ------------------------------------------------------------------------------===//
 
 /// op(lhs) = g op(rhs)^T, for every matrix of the batch. Where lhs enters transposed, its cotangent is
 /// op(rhs) g^T, unless one of the factors lacks the batch and must stand on the right.
@@ -133,8 +132,7 @@ void MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> ne
     out[2] = g[0];
 }
 
-//===-- Simplifications
-//-----------------------------------------------------------------------------------===//
+//===-- Simplifications -----------------------------------------------------------------------===//
 
 /// What `operand` transposes in its last two dimensions alone, or null.
 static Value transposedLast(Value operand) {

@@ -12,8 +12,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-//===-- Syntax
-//--------------------------------------------------------------------------------------------===//
+//===-- Syntax --------------------------------------------------------------------------------===//
 
 /// `(wrap = "layer", prefetch = 2)`
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
@@ -54,8 +53,7 @@ ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &shardi
   return success(bool(sharding));
 }
 
-//===-- Values
-//--------------------------------------------------------------------------------------------===//
+//===-- Values --------------------------------------------------------------------------------===//
 
 namespace {
 /// A word that has a number.
@@ -147,8 +145,7 @@ LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
   return success();
 }
 
-//===-- Defaults
-//------------------------------------------------------------------------------------------===//
+//===-- Defaults ------------------------------------------------------------------------------===//
 
 /// The shapes of a state that holds one parameter, or several.
 static SmallVector<ArrayRef<int64_t>> shapesIn(StateOp state) {

@@ -14,8 +14,7 @@ namespace trainc {
 
 using OpPair = std::pair<Operation *, Operation *>;
 
-//===-- Effects
-//------------------------------------------------------------------------------------------===//
+//===-- Effects -------------------------------------------------------------------------------===//
 
 namespace {
 /// What an op does to a state, or to another resource as a whole.
@@ -51,8 +50,7 @@ bool conflict(Operation *a, Operation *b) {
   });
 }
 
-//===-- Values
-//-------------------------------------------------------------------------------------------===//
+//===-- Values --------------------------------------------------------------------------------===//
 
 train::SetOp writeSeenBy(train::GetOp get) {
   for (Operation *op = get->getPrevNode(); op; op = op->getPrevNode())
@@ -78,8 +76,7 @@ static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   }
 }
 
-//===-- Order
-//--------------------------------------------------------------------------------------------===//
+//===-- Order ---------------------------------------------------------------------------------===//
 
 StateOrder::StateOrder(Block &block) : block(block), numbers(number(block)) {
   for (Operation &op : block) {

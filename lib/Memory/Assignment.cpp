@@ -55,8 +55,7 @@ View Assignment::newScratch(Value value) {
       storages_.add({name, tensorBytes(type), storedElement(type.getElementType()), plan::Role::activation})};
 }
 
-//===-- Walking the entry
-//---------------------------------------------------------------------------------===//
+//===-- Walking the entry ---------------------------------------------------------------------===//
 
 void Assignment::assignBlock(Block &block) {
   for (Operation &op : block)
@@ -184,8 +183,7 @@ bool Assignment::mayOverwrite(OpResult made, Value operand) {
   return operand.getDefiningOp() && !storages_[view.storage].persistent;
 }
 
-//===-- Lifetimes
-//-----------------------------------------------------------------------------------------===//
+//===-- Lifetimes -----------------------------------------------------------------------------===//
 
 void Assignment::touch(View view, int64_t first, int64_t last) {
   if (view.isNull() || storages_[view.storage].persistent)

@@ -130,8 +130,7 @@ bool Assignment::mayBeMadeOver(OpResult made, OpOperand &operand, View target) {
   return inPlace && view == target;
 }
 
-//===-- Collectives
-//---------------------------------------------------------------------------------------===//
+//===-- Collectives ---------------------------------------------------------------------------===//
 
 /// Members that were not made in the flat tensor are copied to it, and what lies between is cleared.
 void Assignment::assignPack(ExecutableOpInterface pack) {

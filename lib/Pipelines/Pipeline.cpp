@@ -57,8 +57,7 @@ void registerPasses() {
   registerTraincMemoryPasses();
 }
 
-//===-- Phases
-//--------------------------------------------------------------------------------------------===//
+//===-- Phases --------------------------------------------------------------------------------===//
 
 static bool hasManyRanks(const CompileOptions &options) { return options.ranks.value_or(1) > 1; }
 static bool isReproducibleOverRanks(const CompileOptions &options) {
@@ -187,8 +186,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   return run([&](PassManager &manager) { addRest(manager, last); });
 }
 
-//===-- The plan file
-//-------------------------------------------------------------------------------------===//
+//===-- The plan file -------------------------------------------------------------------------===//
 
 static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> objects) {
   std::vector<KernelObject> result;

@@ -29,8 +29,7 @@ void ListScheduler::run() {
   raiseStores(block);
 }
 
-//===-- What there is to start
-//---------------------------------------------------------------------------===//
+//===-- What there is to start ----------------------------------------------------------------===//
 
 ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   Item item;
@@ -92,8 +91,7 @@ void ListScheduler::linkChains() {
         item.after.insert(itemOfStart.lookup(before));
 }
 
-//===-- Starts
-//-------------------------------------------------------------------------------------------===//
+//===-- Starts --------------------------------------------------------------------------------===//
 
 /// Those that can begin until the op's end.
 void ListScheduler::startUntil(double end, Operation *op) {
@@ -169,8 +167,7 @@ void ListScheduler::start(Item &item, Operation *op) {
   item.started = true;
 }
 
-//===-- Waits
-//---------------------------------------------------------------------------------------------===//
+//===-- Waits ---------------------------------------------------------------------------------===//
 
 /// Moves what names places in the op's value to behind it, where it stands before, or is all that a rank
 /// needs of it.
