@@ -1,30 +1,46 @@
 #!/usr/bin/env bash
-# Sets up a fresh machine, builds and runs every test. `test/run.sh fast` builds and runs only what takes seconds.
+# Sets up a fresh machine, builds and tests:
+#   test/run.sh              the programs that users run, and all tests of them
+#   test/run.sh fast         the same programs, and the tests that take seconds
+#   test/run.sh sanitizers   the runtime under sanitizers, and the fuzzers
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 stage() { printf '\n== %s (after %d min %02d s)\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # Builds from nothing take half of the time with several files in one; developers' builds of a few files do not.
-stage "build"
-TRAINC_CONFIGURE="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16" ./scripts/build.sh
-if [ "${1:-}" = fast ]; then
-  exec ctest --test-dir build -L 'fast|runtime' --output-on-failure -j2
-fi
+build() { TRAINC_CONFIGURE="-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=16" ./scripts/build.sh "$@"; }
 
-stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for ten seconds each"
-cmake --preset asan >/dev/null
-cmake --build --preset asan --target runtime_tests fuzzers
-# The largest shapes take many threads and megabytes; those that are left have as uneven parts.
-ctest --test-dir build/asan -L 'runtime|fuzz' -E 'LongTextsComeInPieces|CheckpointRanksTest.*/[0-3]|Large.*/.*_(8|12)_by|AfterTheWait.*_(8|12)_by' --output-on-failure -j2
-DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test.py Plans.test_any_byte_changed_is_refused_or_runs_safely
+release() {
+  stage "build"
+  build
+  stage "tests of the release build"
+  ctest --test-dir build --output-on-failure -j2 "$@"
+}
 
-stage "the runtime alone, without LLVM and with the system's compiler; ThreadSanitizer: its threads"
-cmake --preset tsan >/dev/null
-cmake --build --preset tsan --target trainrun runtime_{comm,device,executor,training,data,state}_test
-# One shape has the order of accesses of all; what processes do to each other it does not see.
-ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]|Large.*/(threads_[1348]|processes)|AfterTheWait.*(_8|_12|processes.*)_by' --output-on-failure -j2
+sanitizers() {
+  stage "the compiler that makes plans for the sanitized runtime"
+  build --target trainc
 
-stage "all tests of the release build"
-ctest --test-dir build --output-on-failure -j2
+  stage "AddressSanitizer and UndefinedBehaviorSanitizer: runtime tests, and the fuzzers for ten seconds each"
+  cmake --preset asan >/dev/null
+  cmake --build --preset asan --target runtime_tests fuzzers
+  # The largest shapes take many threads and megabytes; those that are left have as uneven parts.
+  ctest --test-dir build/asan -L 'runtime|fuzz' -E 'LongTextsComeInPieces|CheckpointRanksTest.*/[0-3]|Large.*/.*_(8|12)_by|AfterTheWait.*_(8|12)_by' --output-on-failure -j2
+  DAMAGE_PLAN="$PWD/build/asan/bin/damage_plan" python3 test/end_to_end/tools_test.py Plans.test_any_byte_changed_is_refused_or_runs_safely
+
+  stage "all that needs no LLVM, with the system's compiler; ThreadSanitizer: the runtime's threads"
+  cmake --preset tsan >/dev/null
+  cmake --build --preset tsan --target trainc trainrun make_toy_plan runtime_{comm,device,executor,training,data,state}_test
+  # One shape has the order of accesses of all; what processes do to each other it does not see.
+  ctest --test-dir build/tsan -L runtime -E 'CheckpointRanksTest.*/[1-9]|Large.*/(threads_[1348]|processes)|AfterTheWait.*(_8|_12|processes.*)_by' --output-on-failure -j2
+  ctest --test-dir build/tsan -R e2e_without_llvm --output-on-failure
+}
+
+case "${1:-}" in
+  "") release ;;
+  fast) release -L 'fast|runtime' ;;
+  sanitizers) sanitizers ;;
+  *) echo "usage: $0 [fast|sanitizers]" >&2; exit 2 ;;
+esac
 stage "done"

@@ -38,11 +38,12 @@ class Torchrun(LauncherFailuresTest):
     def at_work(self, plan, *args):
         processes = self.start_as_torchrun([plan] * 3, *RUNNING, *args)
         self.wait_for_a_step()
+        self.assert_leave_no_memory(process.pid for process in processes)
         return processes
 
     def end_all(self, processes, code):
-        """Standard error of processes that must end within 10 s."""
-        deadline = time.monotonic() + 10
+        """Standard error of processes that must end soon."""
+        deadline = time.monotonic() + 60
         err = "".join(process.communicate(timeout=deadline - time.monotonic())[1].decode() for process in processes)
         self.assertEqual([process.returncode for process in processes], [code] * len(processes), err)
         return err
@@ -108,6 +109,7 @@ class Mpirun(LauncherFailuresTest):
                 job = int(variables["PMIX_NAMESPACE"])
         self.assertEqual(sorted(pids), list(range(ranks)))
         self.assertTrue(self.segments_of(job), os.listdir("/dev/shm"))
+        self.assert_leave_no_memory(pids.values())
         self.jobs.append(job)
         return process, pids
 

@@ -97,7 +97,7 @@ class Plans(harness.EndToEndTest):
             self.assertRegex(done.stderr.decode(), re.compile("^error: bad.plan: .*", re.DOTALL))
 
     def test_any_byte_changed_is_refused_or_runs_safely(self):
-        """With checksums recomputed; test/run.sh runs this under AddressSanitizer too."""
+        """With checksums recomputed; `test/run.sh sanitizers` runs this under AddressSanitizer too."""
         chunked = chunked_test.MODEL, "--micro-batch=4", "--seq-len=250"
         for changes, text, *options in [(500, harness.program("gpt"), "--accumulate=2"), (50, *chunked)]:
             self.compile(text, *options)

@@ -29,7 +29,7 @@ EXPECTED = {
     "late-hang": NOT_STARTED,
     "late-kill": "non-zero exit code",
 }
-MOST_SECONDS = 10
+MOST_SECONDS = 60  # as fast as a busy machine is, and no hang
 
 
 def run(how):
