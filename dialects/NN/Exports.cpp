@@ -1,6 +1,6 @@
 // `export "config.json" {...}` of models and programs.
-#include "dialects/NN/PlainText.h"
 #include "dialects/NN/Syntax.h"
+#include "runtime/schema/plain_text.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -68,7 +68,7 @@ static std::string notJson(Attribute value) {
     if ((isUnsigned ? integer.getValue().getActiveBits() : integer.getValue().getSignificantBits()) > 64)
       text << integer;
   } else if (auto string = dyn_cast<StringAttr>(value)) {
-    if (!isUtf8(string))
+    if (!isUtf8(string.getValue()))
       text << "a string that is not UTF-8";
   } else if (!isa<UnitAttr>(value)) {
     text << value;

@@ -1,7 +1,7 @@
 // What MLIR lets pass in a model's text, and nothing would look at, or no plan could hold.
-#include "dialects/NN/PlainText.h"
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
+#include "runtime/schema/plain_text.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -13,7 +13,7 @@ static LogicalResult checkName(Operation *op, StringRef attribute, Attribute val
   auto text = dyn_cast<StringAttr>(value);
   // Layers and scopes without a name add nothing to the path.
   bool mayBeEmpty = attribute == "name" || attribute == "scope";
-  if (!text || isPlainText(text) || (text.empty() && mayBeEmpty))
+  if (!text || isPlainText(text.getValue()) || (text.empty() && mayBeEmpty))
     return success();
   return op->emitOpError("'") << attribute << "' must be UTF-8 text without control characters, found "
                               << (text.empty() ? "nothing" : "other bytes");

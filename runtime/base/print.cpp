@@ -1,5 +1,7 @@
 #include "runtime/base/print.h"
 
+#include "runtime/schema/plain_text.h"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -10,6 +12,8 @@ bool put(std::FILE *stream, std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
   return std::fflush(stream) == 0 && written;
 }
+
+bool putMessage(std::FILE *stream, std::string_view text) { return put(stream, printable(text, "\n\t")); }
 
 Status printOutput(std::string_view text) {
   errno = 0;

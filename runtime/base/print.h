@@ -13,6 +13,10 @@ namespace trainc {
 /// nobody left to tell, so callers let it pass.
 bool put(std::FILE *stream, std::string_view text);
 
+/// The same for a message, which may quote anybody's file: control characters other than ends of lines and
+/// tabs are written as "\x1b".
+bool putMessage(std::FILE *stream, std::string_view text);
+
 /// Writes `text` to standard output and flushes. Fails (kFailed) with the system's reason when it did not all
 /// arrive.
 Status printOutput(std::string_view text);

@@ -4,6 +4,7 @@
 #include "runtime/data/file_patterns.h"
 #include "runtime/data/text_pieces.h"
 #include "runtime/data/token_writer.h"
+#include "runtime/schema/plain_text.h"
 
 namespace trainc {
 
@@ -113,12 +114,12 @@ Result<std::unique_ptr<Tokenizer>> openRecordedTokenizer(const TokenizerRecord &
   Result<std::unique_ptr<Tokenizer>> tokenizer = openTokenizer(record.name);
   if (!tokenizer.ok())
     return invalidInput("{} names the tokenizer '{}', which cannot be opened; give --tokenizer: {}", where,
-                        record.name, tokenizer.status().message());
+                        printable(record.name), tokenizer.status().message());
   if ((*tokenizer)->fingerprint() != record.xxh3)
     return invalidInput(
         "{}: the tokenizer '{}' has changed since (XXH3 {:016x}, then {:016x}); tokenize again, or "
         "give --tokenizer",
-        where, record.name, (*tokenizer)->fingerprint(), record.xxh3);
+        where, printable(record.name), (*tokenizer)->fingerprint(), record.xxh3);
   return tokenizer;
 }
 

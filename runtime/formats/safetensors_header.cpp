@@ -1,6 +1,7 @@
 #include "runtime/formats/safetensors_header.h"
 
 #include "runtime/base/json_text.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <array>
@@ -92,7 +93,7 @@ Result<Json> parseHeader(const std::string &file, std::string_view text) {
         "safetensors",
         file, kLengthBytes, text.size());
   if (!duplicate.empty())
-    return invalidInput("{}: the header names the tensor '{}' twice", file, duplicate);
+    return invalidInput("{}: the header names the tensor '{}' twice", file, printable(duplicate));
   return json;
 }
 
@@ -103,7 +104,7 @@ Result<std::map<std::string, std::string>> readMetadata(const std::string &file,
                         json.type_name());
   for (const auto &[key, value] : json.items()) {
     if (!value.is_string())
-      return invalidInput("{}: header: __metadata__ '{}' must be a string, found {}", file, key,
+      return invalidInput("{}: header: __metadata__ '{}' must be a string, found {}", file, printable(key),
                           value.type_name());
     metadata.emplace(key, value.get<std::string>());
   }
@@ -135,7 +136,7 @@ Result<const DTypeInfo *> readDType(const std::string &where, const Json &entry)
     return invalidInput(
         "{}: unknown dtype '{}'; known are F64, F32, F16, BF16, I64 to I8, U64 to U8, BOOL, F8_E4M3, "
         "F8_E5M2",
-        where, name);
+        where, printable(name));
   return info;
 }
 
@@ -150,6 +151,9 @@ std::optional<uint64_t> byteSize(const std::vector<uint64_t> &shape, size_t elem
 
 Result<SafetensorsTensor> readTensor(const std::string &file, const std::string &name, const Json &entry,
                                      const Layout &layout) {
+  if (!isPlainText(name))
+    return invalidInput("{}: expected names of tensors without control characters, found '{}'", file,
+                        printable(name));
   const std::string where = fmt::format("{}: tensor '{}'", file, name);
   if (!entry.is_object())
     return invalidInput("{}: expected an object with dtype, shape and data_offsets, found {}", where,

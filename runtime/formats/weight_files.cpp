@@ -3,6 +3,7 @@
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
 #include "runtime/base/stream_hash.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <set>
@@ -50,14 +51,14 @@ Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view t
   WeightIndex index;
   for (const auto &[tensor, file] : map->items()) {
     if (!file.is_string())
-      return invalidInput("{}: weight_map: expected the name of a file for '{}', found {}", path, tensor,
-                          file.type_name());
+      return invalidInput("{}: weight_map: expected the name of a file for '{}', found {}", path,
+                          printable(tensor), file.type_name());
     const auto &name = file.get_ref<const std::string &>();
     if (!isPlainName(name))
       return invalidInput(
           "{}: weight_map: '{}' is said to be in '{}'; expected the name of a file beside the "
           "index, without a folder",
-          path, tensor, name);
+          path, printable(tensor), printable(name));
     index.emplace(tensor, name);
   }
   return index;

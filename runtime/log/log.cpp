@@ -1,6 +1,7 @@
 #include "runtime/log/log.h"
 
 #include "runtime/base/print.h"
+#include "runtime/schema/plain_text.h"
 
 #include <array>
 #include <sys/ioctl.h>
@@ -49,7 +50,7 @@ Log::Log(std::FILE *stream, LogLevel level, std::string prefix)
 void Log::line(LogLevel level, std::string_view kind, std::string_view text) {
   if (!enabled(level))
     return;
-  const std::string lines = withPrefix(prefix_, fmt::format("{}{}", kind, text));
+  const std::string lines = withPrefix(prefix_, fmt::format("{}{}", kind, printable(text, "\n\t")));
   // Another rank's progress line may be there.
   const bool clears = !progress_.empty() || (terminal_ && !prefix_.empty());
   put(stream_, fmt::format("{}{}\n{}", clears ? kClearLine : "", lines, progress_));
@@ -58,7 +59,7 @@ void Log::line(LogLevel level, std::string_view kind, std::string_view text) {
 void Log::progress(std::string_view text) {
   if (!isTerminal() || !enabled(LogLevel::kInfo))
     return;
-  progress_ = text.substr(0, terminalWidth(stream_) - 1);
+  progress_ = printable(text).substr(0, terminalWidth(stream_) - 1);
   put(stream_, fmt::format("{}{}", kClearLine, progress_));
 }
 

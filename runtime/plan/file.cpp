@@ -100,8 +100,10 @@ Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_v
   return plan;
 }
 
-Result<PlanFile> PlanFile::open(const std::filesystem::path &path) {
+Result<PlanFile> PlanFile::open(const std::filesystem::path &path, const PlanCheck &accept) {
   TRAINC_ASSIGN_OR_RETURN(std::string content, readWholeFile(path));
+  if (accept)
+    TRAINC_RETURN_IF_ERROR(accept(std::as_bytes(std::span(content))));
   auto file = std::make_unique<const std::string>(std::move(content));
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan, readPlan(std::as_bytes(std::span(*file)), path.string()));
   return PlanFile(std::move(file), plan);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -45,10 +46,14 @@ Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t>
 /// plan points into `file`.
 Result<const fb::Plan *> readPlan(std::span<const std::byte> file, std::string_view name);
 
+/// Whether the bytes of a plan file may be used at all.
+using PlanCheck = std::function<Status(std::span<const std::byte> file)>;
+
 /// A verified plan file, in memory.
 class PlanFile {
 public:
-  static Result<PlanFile> open(const std::filesystem::path &path);
+  /// `accept` sees the file's bytes before anything is read into them; its error is returned.
+  static Result<PlanFile> open(const std::filesystem::path &path, const PlanCheck &accept = {});
 
   const fb::Plan &plan() const { return *plan_; }
   /// XXH3-64 of the FlatBuffer, by which ranks tell whether they run the same plan.

@@ -3,9 +3,9 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/place.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
-#include <flatbuffers/util.h>
 
 namespace trainc {
 
@@ -32,18 +32,8 @@ Status header(const fb::Plan &plan) {
 
 namespace verify {
 
-bool isUtf8(std::string_view text) {
-  const std::string terminated(text);
-  const char *position = terminated.c_str(), *end = position + terminated.size();
-  while (position < end)
-    if (flatbuffers::FromUTF8(&position) < 0)
-      return false;
-  return true;
-}
-
 Status name(std::string_view name, std::string_view what) {
-  const bool control = std::ranges::any_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (name.empty() || control || !isUtf8(name))
+  if (!isPlainText(name))
     return invalidInput("the name of {}: expected UTF-8 text without control characters, found {}", what,
                         name.empty() ? "nothing" : "other bytes");
   return {};

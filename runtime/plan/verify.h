@@ -4,6 +4,7 @@
 
 #include "runtime/base/status.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/plain_text.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <string_view>
@@ -28,8 +29,6 @@ Status entries(const fb::Plan &plan);
 Status interface(const fb::Plan &plan);
 /// States.
 Status states(const fb::Plan &plan);
-
-bool isUtf8(std::string_view text);
 
 /// An error with the instruction's place and source before it; other statuses as they are.
 Status located(const fb::Plan &plan, const fb::Entry &entry, std::string_view index,

@@ -1,5 +1,6 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 #include <array>

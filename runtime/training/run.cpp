@@ -1,6 +1,7 @@
 #include "runtime/training/run.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/schema/plain_text.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/same_run.h"
 #include "runtime/training/text_generation.h"
@@ -150,7 +151,7 @@ Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
   if (before && before->xxh3 != tokenizer->xxh3)
     warn(fmt::format("the checkpoint was trained on tokens of the tokenizer '{}', this data was made with "
                      "'{}'",
-                     before->name, tokenizer->name));
+                     printable(before->name), printable(tokenizer->name)));
   recordTokenizer(*tokenizer, position);
   return {};
 }

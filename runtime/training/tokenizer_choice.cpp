@@ -1,6 +1,7 @@
 #include "runtime/training/tokenizer_choice.h"
 
 #include "runtime/data/file_patterns.h"
+#include "runtime/schema/plain_text.h"
 
 #include <charconv>
 
@@ -36,7 +37,7 @@ Result<std::optional<TokenizerRecord>> tokenizerOfData(const RunOptions &options
     if (record && record->xxh3 != sidecar->tokenizer.xxh3)
       return invalidInput(
           "--data: {} was made with the tokenizer '{}', {} with '{}'; tokenize them with the same one",
-          first.string(), record->name, file.string(), sidecar->tokenizer.name);
+          first.string(), printable(record->name), file.string(), printable(sidecar->tokenizer.name));
     if (!record) {
       record = sidecar->tokenizer;
       first = file;

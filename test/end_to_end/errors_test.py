@@ -106,8 +106,8 @@ class CompileErrors(harness.EndToEndTest):
 
 
     def test_commands(self):
-        self.fails([TRAINC, "foo"], 2, "error: expected compile, tokenize, consolidate or dump, found 'foo'\nRun trainc --help")
-        self.fails([TRAINC], 2, "error: expected compile, tokenize, consolidate or dump, found ''\nRun trainc --help")
+        self.fails([TRAINC, "foo"], 2, "error: expected compile, tokenize, consolidate, sign or dump, found 'foo'\nRun trainc --help")
+        self.fails([TRAINC], 2, "error: expected compile, tokenize, consolidate, sign or dump, found ''\nRun trainc --help")
 
     def test_what_is_no_text_of_a_model(self):
         """Neither read for ever nor waited for; nor parsed with more levels than the stack has room for."""

@@ -15,7 +15,7 @@ COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support"]
 DIALECTS = ["dialects"]
 MAY_INCLUDE = {
     "runtime/schema": [],
-    "runtime/base": [],
+    "runtime/base": ["runtime/schema/plain_text.h"],
     "runtime/plan": BASE,
     "runtime/device": BASE + ["runtime/plan"],
     "runtime/comm": BASE + ["runtime/plan"],
@@ -29,11 +29,12 @@ MAY_INCLUDE = {
                                 "runtime/log", "runtime/state"],
     "dialects/Interfaces": [],
     "dialects/Plan": ["dialects/Interfaces"],
-    "dialects/NN": ["dialects/Interfaces", "dialects/Plan"],
+    "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "runtime/schema/plain_text.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
     "lib/Support": [],
     "lib/Analysis": ["lib/Support"] + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,

@@ -189,6 +189,18 @@ void addConsolidate(CLI::App &app, ConsolidateCommand &command) {
       ->type_name("fp32|bf16|fp16");
 }
 
+void addSign(CLI::App &app, SignCommand &command) {
+  CLI::App *sign =
+      app.add_subcommand("sign", "Sign a plan, for machines that run no other (trainrun --trust)");
+  sign->footer("Writes PLAN.sig. Examples:\n"
+               "  openssl genpkey -algorithm ed25519 -out key.pem         # once; keep it secret\n"
+               "  openssl pkey -in key.pem -pubout -out keys.pem          # for machines that run plans\n"
+               "  trainc sign gpt.plan --key=key.pem\n"
+               "  trainrun gpt.plan --trust=keys.pem --data tokens.bin");
+  sign->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  sign->add_option("--key", command.key, "Private key (Ed25519, PEM)")->required()->type_name("FILE.pem");
+}
+
 void requireOutput(const CompileCommand &command) {
   if (command.output.empty() && !command.options.compileTo)
     throw CLI::ValidationError(
@@ -203,7 +215,7 @@ void requireOutput(const CompileCommand &command) {
 int reportUsage(const CLI::App &app, const char *message) {
   const auto subcommands = app.get_subcommands();
   const std::string command = subcommands.empty() ? "trainc" : "trainc " + subcommands.front()->get_name();
-  put(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message, command));
+  putMessage(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message, command));
   return 2;
 }
 
@@ -211,7 +223,7 @@ int reportUsage(const CLI::App &app, const char *message) {
 int answer(const CLI::App &app, const CLI::ParseError &question) {
   const Status status = printAnswer(app, question);
   if (!status.ok())
-    put(stderr, fmt::format("error: {}\n", status.message()));
+    putMessage(stderr, fmt::format("error: {}\n", status.message()));
   return status.exitCode();
 }
 
@@ -233,16 +245,18 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   TokenizeCommand tokenize;
   ConsolidateCommand consolidate;
   DumpCommand dump;
+  SignCommand sign;
   addCompile(app, compile, fixed);
   addTokenize(app, tokenize);
   addConsolidate(app, consolidate);
+  addSign(app, sign);
   app.add_subcommand("dump", "Print a plan file as text")
       ->add_option("plan", dump.plan, "Plan file")
       ->required()
       ->type_name("PLAN");
   if (const std::string word = argc > 1 ? argv[1] : ""; !isKnown(app, word))
     return reportUsage(
-        app, fmt::format("expected compile, tokenize, consolidate or dump, found '{}'", word).c_str());
+        app, fmt::format("expected compile, tokenize, consolidate, sign or dump, found '{}'", word).c_str());
   if (const std::optional<std::string> missing = findMissingValue(argc, argv))
     return reportUsage(app, missing->c_str());
   try {
@@ -256,6 +270,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       return Command(tokenize);
     if (app.got_subcommand("consolidate"))
       return Command(consolidate);
+    if (app.got_subcommand("sign"))
+      return Command(sign);
     return Command(dump);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)

@@ -33,7 +33,12 @@ struct DumpCommand {
   std::string plan;
 };
 
-using Command = std::variant<CompileCommand, TokenizeCommand, ConsolidateCommand, DumpCommand>;
+/// `trainc sign PLAN --key=FILE.pem`.
+struct SignCommand {
+  std::string plan, key;
+};
+
+using Command = std::variant<CompileCommand, TokenizeCommand, ConsolidateCommand, DumpCommand, SignCommand>;
 
 /// The command asked for, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);

@@ -10,6 +10,7 @@ int runCompile(const CompileCommand &command);
 int runTokenize(const TokenizeCommand &command);
 int runConsolidate(const ConsolidateCommand &command);
 int runDump(const DumpCommand &command);
+int runSign(const SignCommand &command);
 
 /// Prints the error of a status, if it has one, and returns its exit code.
 int finish(const Status &status);

@@ -12,7 +12,7 @@ static Status consolidate(const ConsolidateCommand &command) {
   TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openWeightSource(command.checkpoint));
   const bool isLatestOfFolder = source.path != command.checkpoint;
   if (const std::string found = describeLookalikes(command.checkpoint); isLatestOfFolder && !found.empty())
-    put(stderr, fmt::format("warning: {}\n", found));
+    putMessage(stderr, fmt::format("warning: {}\n", found));
   std::vector<NamedPath> inputs;
   for (const std::filesystem::path &input : source.inputs)
     inputs.push_back({fmt::format("the input '{}'", input.string()), input});

@@ -4,11 +4,11 @@
 namespace trainc {
 
 int runCompile(const CompileCommand &command) {
-  return finish(
-      invalidInput("compile: this trainc was built without LLVM; it has tokenize, consolidate and dump. "
-                   "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
-                   "machine, and bring the plan here",
-                   command.model));
+  return finish(invalidInput(
+      "compile: this trainc was built without LLVM; it has tokenize, consolidate, sign and dump. "
+      "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
+      "machine, and bring the plan here",
+      command.model));
 }
 
 } // namespace trainc

@@ -3,6 +3,7 @@
 #include "runtime/base/print.h"
 #include "runtime/data/file_patterns.h"
 #include "runtime/plan/file.h"
+#include "runtime/schema/plain_text.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Dump.h"
 #include "tools/trainc/LongWork.h"
@@ -52,7 +53,7 @@ int runDump(const DumpCommand &command) {
   Result<PlanFile> file = PlanFile::open(command.plan);
   if (!file.ok())
     return finish(file.status());
-  return finish(printOutput(dumpPlan(file->plan())));
+  return finish(printOutput(printable(dumpPlan(file->plan()), "\n\t")));
 }
 
 } // namespace trainc

@@ -9,7 +9,7 @@ namespace trainc {
 
 int finish(const Status &status) {
   if (!status.ok())
-    put(stderr, fmt::format("error: {}\n", status.message()));
+    putMessage(stderr, fmt::format("error: {}\n", status.message()));
   return status.exitCode();
 }
 
@@ -17,6 +17,7 @@ static int run(const CompileCommand &command) { return runCompile(command); }
 static int run(const TokenizeCommand &command) { return runTokenize(command); }
 static int run(const ConsolidateCommand &command) { return runConsolidate(command); }
 static int run(const DumpCommand &command) { return runDump(command); }
+static int run(const SignCommand &command) { return runSign(command); }
 
 } // namespace trainc
 

@@ -4,6 +4,7 @@
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/exec/executor.h"
 #include "runtime/log/process_clock.h"
+#include "runtime/plan/signature.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank_process.h"
 #include "tools/trainrun/supervisor.h"
@@ -109,8 +110,15 @@ Result<LaunchMode> chooseMode(const PlanFile &file, const Options &options,
   return mode;
 }
 
+Result<PlanFile> openPlan(const Options &options) {
+  if (options.trust.empty())
+    return PlanFile::open(options.plan);
+  TRAINC_ASSIGN_OR_RETURN(const TrustedKeys keys, TrustedKeys::open(options.trust));
+  return PlanFile::open(options.plan, [&](auto content) { return keys.check(options.plan, content); });
+}
+
 Result<Part> preparePart(const Options &options) {
-  TRAINC_ASSIGN_OR_RETURN(PlanFile file, PlanFile::open(options.plan));
+  TRAINC_ASSIGN_OR_RETURN(PlanFile file, openPlan(options));
   TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, placeFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
@@ -146,7 +154,7 @@ std::optional<RankPlace> placeToSaySo(const Options &options) {
   const Result<std::optional<RankPlace>> read = placeFromEnvironment(variable);
   if (read.ok() && *read)
     return *read;
-  const Result<PlanFile> file = PlanFile::open(options.plan);
+  const Result<PlanFile> file = openPlan(options);
   return meetingPlace(variable, file.ok() ? file->plan().ranks() : 1);
 }
 

@@ -138,6 +138,10 @@ void addMachine(CLI::App &app, Options &o) {
       ->check(CLI::IsMember({"auto", "cpu", "null"}))
       ->capture_default_str();
   group
+      .add("--trust", o.trust,
+           "Run the plan only if a key in this file (Ed25519, PEM) has signed it; see 'trainc sign'")
+      ->type_name("KEYFILE");
+  group
       .add("--threads", o.threads,
            "CPU threads of a rank; default: the CPUs that the process may use, divided by the ranks of this "
            "host. Results do not depend on it")

@@ -8,6 +8,7 @@ namespace trainc {
 
 /// What the user asked for: a run, and where and how its ranks do it.
 struct Options : RunOptions {
+  std::string trust; ///< file of the keys that sign plans; empty: any plan runs
   std::string device = "auto", comm = "auto";
   std::optional<unsigned> threads, processes;
   double commTimeout = 5; ///< seconds

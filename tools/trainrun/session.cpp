@@ -3,6 +3,7 @@
 #include "runtime/base/print.h"
 #include "runtime/base/stop_signal.h"
 #include "runtime/log/process_clock.h"
+#include "runtime/schema/plain_text.h"
 #include "runtime/training/observers.h"
 #include "runtime/training/run.h"
 #include "runtime/training/run_data.h"
@@ -30,7 +31,7 @@ Status describeData(const Executor &executor, DataUse use, const Options &option
 }
 
 Status dryRun(const Executor &executor, const Options &options) {
-  TRAINC_RETURN_IF_ERROR(printOutput(details(executor)));
+  TRAINC_RETURN_IF_ERROR(printOutput(printable(details(executor), "\n")));
   TRAINC_RETURN_IF_ERROR(describeData(executor, DataUse::kTraining, options));
   return describeData(executor, DataUse::kEvaluation, options);
 }

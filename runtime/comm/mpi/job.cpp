@@ -40,7 +40,7 @@ void MpiJob::end(double seconds) {
         failed("rank {}: all work is done, but MPI has not ended within {} s: a rank has died "
                "or is stopped, so this one leaves without MPI's farewell",
                rank_, seconds);
-    put(stderr, fmt::format("error: {}\n", status.message()));
+    putMessage(stderr, fmt::format("error: {}\n", status.message()));
     std::_Exit(status.exitCode());
   });
   MPI_Comm_free(&data_);

@@ -92,6 +92,16 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // -----
 
+// The terminal's second set of control characters, here U+009B.
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{'nn.linear' op 'name' must be UTF-8 text without control characters, found other bytes}}
+  %y = nn.linear "a\C2\9B" %x to 4
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
 nn.model @m(%x: tensor<?x4xf32>) {
   // expected-error @unknown {{'nn.neg' op 'loc' must be UTF-8 text without control characters, found other bytes}}
   %y = nn.neg %x loc("a\FF")

@@ -37,6 +37,7 @@ const Rule kRules[] = {
     {"bufferOffset", [](auto &b) { b.plan.buffers[0]->offset = 4; }, "multiple of 64"},
     {"bufferOverflow", [](auto &b) { b.plan.buffers[0]->bytes = ~uint64_t{0} - 10; }, "within the"},
     {"bufferDType", [](auto &b) { b.plan.buffers[0]->dtype = fb::DType(77); }, "unknown dtype 77"},
+    {"bufferControl", [](auto &b) { b.plan.buffers[0]->name = "a\xc2\x9b"; }, "without control characters"},
     {"bufferName", [](auto &b) { b.plan.buffers[0]->name = "\xff"; }, "expected UTF-8"},
     {"kernelGrid", [](auto &b) { b.plan.kernels[0]->grid = 0; }, "expected a grid"},
     {"kernelKind", [](auto &b) { b.plan.kernels[0]->kind = fb::KernelKind(5); }, "unknown kind 5"},

@@ -75,6 +75,15 @@ TEST(Log, LevelsFilterAndPrefix) {
             "--log-level=loud: expected error, warning, info or debug");
 }
 
+TEST(Log, WhatATerminalWouldObeyIsSpelledOut) {
+  Captured captured(false);
+  Log log(captured.stream(), LogLevel::kInfo);
+  log.info("{}: \xc2\x9b"
+           "2J, \x1b[31m, \x9b, größe\nanother line",
+           "a.plan");
+  EXPECT_EQ(captured.read(), "a.plan: \\x9b2J, \\x1b[31m, \\x9b, größe\nanother line\n");
+}
+
 TEST(Log, ProgressStaysBelowMessages) {
   Captured captured(true);
   Log log(captured.stream(), LogLevel::kInfo);
