@@ -1,8 +1,8 @@
 // Compares a tensor that is read from its beginning to its end with the checksums of its blocks.
 #pragma once
 
-#include "runtime/state/file_checksums.h"
 #include "runtime/base/stream_hash.h"
+#include "runtime/state/file_checksums.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,9 +1,9 @@
 // Initial weights from safetensors files (--init), found by name.
 #pragma once
 
+#include "runtime/formats/weight_files.h"
 #include "runtime/state/file_checksums.h"
 #include "runtime/state/state_tensor.h"
-#include "runtime/formats/weight_files.h"
 
 namespace trainc {
 

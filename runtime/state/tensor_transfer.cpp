@@ -1,9 +1,9 @@
 #include "runtime/state/tensor_transfer.h"
 
 #include "runtime/base/small_float.h"
+#include "runtime/base/stream_hash.h"
 #include "runtime/base/thread.h"
 #include "runtime/plan/dtype.h"
-#include "runtime/base/stream_hash.h"
 
 #include <algorithm>
 #include <atomic>

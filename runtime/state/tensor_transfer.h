@@ -2,8 +2,8 @@
 // the way.
 #pragma once
 
-#include "runtime/state/file_checksums.h"
 #include "runtime/formats/safetensors_view.h"
+#include "runtime/state/file_checksums.h"
 #include "runtime/state/state_tensor.h"
 
 #include <optional>

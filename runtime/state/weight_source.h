@@ -2,8 +2,8 @@
 // model.
 #pragma once
 
-#include "runtime/state/file_checksums.h"
 #include "runtime/formats/weight_files.h"
+#include "runtime/state/file_checksums.h"
 
 namespace trainc {
 

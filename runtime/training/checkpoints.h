@@ -4,7 +4,7 @@
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/options.h"
-#include "runtime/training/weights.h"
+#include "runtime/training/starting_point.h"
 
 #include <memory>
 

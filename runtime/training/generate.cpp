@@ -1,8 +1,56 @@
 #include "runtime/training/generate.h"
 
+#include "runtime/data/philox.h"
+
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
 
 namespace trainc {
+
+Result<uint32_t> Sampler::sample(std::span<const float> logits) {
+  for (size_t i = 0; i < logits.size(); ++i)
+    if (std::isnan(logits[i]) || logits[i] == std::numeric_limits<float>::infinity())
+      return failed("generation: the logit of token {} is {}; the weights have diverged or are damaged", i,
+                    logits[i]);
+  const auto best = static_cast<uint32_t>(std::ranges::max_element(logits) - logits.begin());
+  if (options_.temperature == 0)
+    return best;
+  selectCandidates(logits);
+  weights_.clear();
+  double sum = 0;
+  for (const uint32_t token : candidates_) {
+    sum += std::exp((static_cast<double>(logits[token]) - logits[best]) / options_.temperature);
+    weights_.push_back(sum);
+  }
+  const double target = uniform() * sum;
+  const auto chosen = std::ranges::upper_bound(weights_, target);
+  // Rounding may make the target equal to the sum.
+  return chosen == weights_.end() ? candidates_.back() : candidates_[chosen - weights_.begin()];
+}
+
+void Sampler::selectCandidates(std::span<const float> logits) {
+  candidates_.resize(logits.size());
+  std::iota(candidates_.begin(), candidates_.end(), 0U);
+  if (options_.topK == 0 || options_.topK >= logits.size())
+    return;
+  const auto likelier = [&](uint32_t a, uint32_t b) {
+    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+  };
+  const auto end = candidates_.begin() + static_cast<ptrdiff_t>(options_.topK);
+  std::partial_sort(candidates_.begin(), end, candidates_.end(), likelier);
+  candidates_.erase(end, candidates_.end());
+}
+
+double Sampler::uniform() {
+  const uint64_t n = draws_++;
+  const auto bits =
+      philox4x32({static_cast<uint32_t>(n), static_cast<uint32_t>(n >> 32), 0, 0},
+                 {static_cast<uint32_t>(options_.seed), static_cast<uint32_t>(options_.seed >> 32)});
+  const uint64_t random = uint64_t{bits[0]} << 32 | bits[1];
+  return static_cast<double>(random >> 11) * 0x1p-53;
+}
 
 namespace {
 
@@ -91,6 +139,60 @@ Status Generator::run(std::string_view entry, std::span<const int32_t> tokens, u
   TRAINC_RETURN_IF_ERROR(executor_.run(entry));
   const std::span<std::byte> logits = executor_.buffer(executor_.plan().generation()->logits());
   executor_.device().fromDevice(std::as_writable_bytes(std::span(logits_)), logits.data());
+  return {};
+}
+
+namespace {
+
+constexpr uint64_t kDefaultMaxTokens = 200;
+
+/// What the usual tokenizers call the end of a text.
+constexpr std::array<std::string_view, 5> kEndTokens = {"<|endoftext|>", "</s>", "<|end_of_text|>",
+                                                        "<|eot_id|>", "<|im_end|>"};
+
+std::vector<uint32_t> endTokens(const Tokenizer &tokenizer) {
+  std::vector<uint32_t> ids;
+  for (const std::string_view name : kEndTokens)
+    if (const std::optional<uint32_t> id = tokenizer.findToken(name))
+      ids.push_back(*id);
+  return ids;
+}
+
+} // namespace
+
+Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions &options,
+                                            const TrainerState &position) {
+  TRAINC_ASSIGN_OR_RETURN(Generator generator, Generator::create(executor));
+  TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, chooseTokenizer(options, position));
+  std::vector<uint32_t> prompt = tokenizer->encode(*options.generate);
+  TRAINC_RETURN_IF_ERROR(generator.check(prompt));
+  return TextGeneration(std::move(generator), std::move(tokenizer), std::move(prompt));
+}
+
+Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Observers &observers,
+                           const StopRequests &stop) {
+  const std::vector<uint32_t> ends = endTokens(*tokenizer_);
+  Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
+  const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
+  bool started = false;
+  Status printed;
+  if (stop.listen)
+    stop.listen();
+  const Status status =
+      generator_.run(prompt_, options.maxTokens.value_or(kDefaultMaxTokens), sampler, [&](uint32_t token) {
+        if (!std::exchange(started, true))
+          printed = print(*options.generate);
+        if (!printed.ok() || std::ranges::find(ends, token) != ends.end())
+          return false;
+        printed = print(tokenizer_->bytesOf(token));
+        return printed.ok() && !stop.requested();
+      });
+  if (started && printed.ok())
+    printed = print("\n");
+  TRAINC_RETURN_IF_ERROR(status);
+  TRAINC_RETURN_IF_ERROR(printed);
+  if (stop.requested())
+    return failed("stopped by {} before the text was done", stop.by());
   return {};
 }
 

@@ -1,12 +1,45 @@
-// Text generation: prefill and decode entries around a sampler.
+// Text: a sampler of tokens, the plan's entries around it, and a tokenizer around those.
 #pragma once
 
+#include "runtime/base/status.h"
 #include "runtime/exec/executor.h"
-#include "runtime/training/sampler.h"
+#include "runtime/training/observer.h"
+#include "runtime/training/options.h"
+#include "runtime/training/tokenizer_choice.h"
 
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <vector>
 
 namespace trainc {
+
+struct SamplerOptions {
+  double temperature = 1; ///< 0: always the most likely token
+  uint64_t topK = 0;      ///< sample among the k most likely tokens; 0: among all
+  uint64_t seed = 0;
+};
+
+/// Draws tokens from softmax(logits / temperature). The n-th draw depends on the logits, the seed and n alone
+/// (Philox); of equal logits the lower token is the more likely one.
+class Sampler {
+public:
+  explicit Sampler(SamplerOptions options) : options_(options) {}
+
+  /// Fails (kFailed) when the logits hold NaN or +infinity.
+  Result<uint32_t> sample(std::span<const float> logits);
+
+private:
+  /// The candidates, the most likely first where there is a top k.
+  void selectCandidates(std::span<const float> logits);
+  /// Uniform in [0, 1), 53 bits.
+  double uniform();
+
+  SamplerOptions options_;
+  uint64_t draws_ = 0;
+  std::vector<uint32_t> candidates_;
+  std::vector<double> weights_;
+};
 
 /// Continues token sequences with the weights that the executor holds.
 class Generator {
@@ -41,6 +74,28 @@ private:
   uint64_t context_;
   std::vector<int32_t> tokens_; ///< staging of prefill's input
   std::vector<float> logits_;
+};
+
+/// What --generate asks for. Opened before a training, so that what is wrong with it shows before and not
+/// after hours.
+class TextGeneration {
+public:
+  /// Fails (kInvalidInput) where the plan cannot generate, and on a tokenizer or a prompt that does not fit.
+  /// `position`: where the run stands, with what checkpoints record.
+  static Result<TextGeneration> open(Executor &executor, const RunOptions &options,
+                                     const TrainerState &position);
+
+  /// Continues the prompt with the weights that the executor holds, and tells `observers` of the text, the
+  /// prompt included. Fails (kFailed) when a stop ends it.
+  Status run(const RunOptions &options, uint64_t seed, const Observers &observers, const StopRequests &stop);
+
+private:
+  TextGeneration(Generator generator, std::unique_ptr<Tokenizer> tokenizer, std::vector<uint32_t> prompt)
+      : generator_(std::move(generator)), tokenizer_(std::move(tokenizer)), prompt_(std::move(prompt)) {}
+
+  Generator generator_;
+  std::unique_ptr<Tokenizer> tokenizer_;
+  std::vector<uint32_t> prompt_;
 };
 
 } // namespace trainc

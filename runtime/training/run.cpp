@@ -2,9 +2,9 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/schema/plain_text.h"
+#include "runtime/training/generate.h"
 #include "runtime/training/run_data.h"
-#include "runtime/training/same_run.h"
-#include "runtime/training/text_generation.h"
+#include "runtime/training/starting_point.h"
 #include "runtime/training/train_loop.h"
 
 namespace trainc {

@@ -6,7 +6,7 @@
 #include "runtime/plan/file.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/options.h"
-#include "runtime/training/weights.h"
+#include "runtime/training/starting_point.h"
 
 #include <memory>
 

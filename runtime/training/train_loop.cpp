@@ -2,7 +2,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/plan/view.h"
-#include "runtime/training/schedule.h"
+#include "runtime/training/step_runner.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// Damaged images of kernels: the input is a list of edits of a good image, each 4 bytes: a 16-bit position (modulo
-// the size), how many bytes are as the last one (up to 8), and the new value. They are refused, or mapped; nothing in
-// them is called.
+// Damaged images of kernels: the input is a list of edits of a good image, each 4 bytes: a 16-bit position
+// (modulo the size), how many bytes are as the last one (up to 8), and the new value. They are refused, or
+// mapped; nothing in them is called.
 #include "runtime/device/cpu/kernel_image.h"
 #include "test/unit/runtime/elf_builder.h"
 

@@ -6,7 +6,7 @@
 #include "runtime/log/process_clock.h"
 #include "runtime/plan/signature.h"
 #include "tools/trainrun/launch_mode.h"
-#include "tools/trainrun/rank_process.h"
+#include "tools/trainrun/rank.h"
 #include "tools/trainrun/supervisor.h"
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
 }
 
 Result<int> runAlone(const PlanFile &file, const Options &options) {
-  return runRankProcess(file, options, Rank(), FirstError());
+  return runRank(file, options, Rank(), FirstError());
 }
 
 /// In the process that is the rank.
@@ -40,7 +40,7 @@ int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &g
     return communicator.status().exitCode();
   }
   rank.communicator = std::move(*communicator);
-  return runRankProcess(file, options, rank, firstError);
+  return runRank(file, options, rank, firstError);
 }
 
 Result<int> runForks(const PlanFile &file, const Options &options) {
@@ -89,7 +89,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;
-  return runRankProcess(file, options, rank, FirstError());
+  return runRank(file, options, rank, FirstError());
 }
 
 /// What this process is to run, and how.

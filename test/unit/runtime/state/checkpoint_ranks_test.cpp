@@ -1,7 +1,7 @@
 // Checkpoints of several ranks: the same files as of one, readable by any other number.
+#include "runtime/formats/safetensors_view.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
-#include "runtime/formats/safetensors_view.h"
 #include "test/unit/runtime/state/support.h"
 
 #include <barrier>

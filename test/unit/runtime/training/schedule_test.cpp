@@ -1,4 +1,4 @@
-#include "runtime/training/schedule.h"
+#include "runtime/training/step_runner.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

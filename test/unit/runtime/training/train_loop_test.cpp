@@ -1,7 +1,7 @@
 #include "runtime/training/train_loop.h"
 
 #include "runtime/state/checkpoint_reader.h"
-#include "runtime/training/observers.h"
+#include "runtime/training/observer.h"
 #include "runtime/training/state_tensors.h"
 #include "test/unit/runtime/allocation_counter.h"
 #include "test/unit/runtime/training/toy_fixture.h"

@@ -1,6 +1,6 @@
 // Training, evaluation and generation of the toy plan on ranks that are threads.
 #include "runtime/training/generate.h"
-#include "runtime/training/observers.h"
+#include "runtime/training/observer.h"
 #include "runtime/training/train_loop.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/training/toy_fixture.h"

@@ -1,6 +1,7 @@
-// Where the weights come from: the plan's initialisers, --init, or --resume.
+// Where a run begins: the plan's initialisers, --init, or --resume, the same on all ranks.
 #pragma once
 
+#include "runtime/exec/agreement.h"
 #include "runtime/exec/executor.h"
 #include "runtime/state/trainer_state.h"
 #include "runtime/training/observer.h"
@@ -22,5 +23,9 @@ struct StartingPoint {
 /// Fills all states of `executor`.
 Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
                                      const Observers &observers);
+
+/// Compares on all ranks what decides which collectives they start, on which samples, weights and draws; see
+/// checkSame(). All ranks call it once they have their weights.
+Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint &start);
 
 } // namespace trainc

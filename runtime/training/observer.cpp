@@ -1,4 +1,4 @@
-#include "runtime/training/observers.h"
+#include "runtime/training/observer.h"
 
 #include "runtime/base/clock.h"
 #include "runtime/log/units.h"

@@ -1,0 +1,142 @@
+#include "tools/trainrun/rank.h"
+
+#include "runtime/base/hash.h"
+#include "runtime/base/print.h"
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/null/null_device.h"
+#include "runtime/log/process_clock.h"
+#include "runtime/schema/plain_text.h"
+#include "runtime/training/run.h"
+#include "runtime/training/run_data.h"
+#include "tools/trainrun/describe.h"
+
+#include <algorithm>
+#include <new>
+#include <sys/mman.h>
+
+namespace trainc {
+
+namespace {
+
+/// The device that the user chose, and the threads that it may use.
+struct Machine {
+  std::unique_ptr<Device> device;
+  unsigned threads = 1;
+
+  static Machine open(const Options &options, const Rank &rank) {
+    if (options.device == "null")
+      return {std::make_unique<NullDevice>()};
+    const unsigned share = std::max(1U, availableCpus() / rank.localRanks);
+    auto cpu = std::make_unique<CpuDevice>(options.threads.value_or(share));
+    const unsigned threads = cpu->threads();
+    return {std::move(cpu), threads};
+  }
+};
+
+/// Generated text goes to standard output.
+class TextPrinter : public RunObserver {
+public:
+  Status onText(std::string_view text) override { return printOutput(text); }
+};
+
+Status describeData(const Executor &executor, DataUse use, const Options &options) {
+  const bool training = use == DataUse::kTraining;
+  if ((training ? options.data : options.evalData).empty())
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(executor, options, use));
+  return printOutput(fmt::format("{} data: {} samples in {} file{}\n", training ? "training" : "evaluation",
+                                 dataset.samples(), dataset.files().size(),
+                                 dataset.files().size() == 1 ? "" : "s"));
+}
+
+Status dryRun(const Executor &executor, const Options &options) {
+  TRAINC_RETURN_IF_ERROR(printOutput(printable(details(executor), "\n")));
+  TRAINC_RETURN_IF_ERROR(describeData(executor, DataUse::kTraining, options));
+  return describeData(executor, DataUse::kEvaluation, options);
+}
+
+void announce(TrainingRun &run, const Machine &machine, const Options &options, Log &log) {
+  log.info("{}", summary(run.executor()));
+  log.info("{}", run.executor().device().description());
+  if (options.threads && machine.threads < *options.threads)
+    log.warning("the system starts {} of the {} threads asked for; results are the same", machine.threads,
+                *options.threads);
+}
+
+StopRequests stopBySignal(const Rank &rank) {
+  return {.listen = [&rank] { catchStopSignals(rank.secondSignal()); }, .reason = stopSignal};
+}
+
+Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
+  Machine machine = Machine::open(options, rank);
+  ConsoleObserver console(log);
+  MetricsObserver metrics(options.metrics, log);
+  TextPrinter text;
+  RunContext context{.observers = {&console},
+                     .communicator = rank.communicator.get(),
+                     .threads = machine.threads,
+                     .stop = stopBySignal(rank),
+                     .secondsSinceStart = [&] { return rank.secondsBefore + secondsSinceProcessStart(); }};
+  if (rank.writes() && !options.metrics.empty())
+    context.observers.push_back(&metrics);
+  if (rank.writes())
+    context.observers.push_back(&text);
+
+  TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingRun> run,
+                          TrainingRun::create(file, *machine.device, options, std::move(context)));
+  if (options.device == "null")
+    return dryRun(run->executor(), options);
+  std::optional<Communicator::OwnTime> talk(std::in_place, rank.communicator.get());
+  announce(*run, machine, options, log);
+  talk.reset();
+  const Status status = run->run();
+  talk.emplace(rank.communicator.get());
+  if (options.profile)
+    log.info("{}", profileTable(run->executor()));
+  return status;
+}
+
+/// What no Status can say: that there is no memory for it. Nothing else throws.
+Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
+  try {
+    return run(file, options, rank, log);
+  } catch (const std::bad_alloc &) {
+    return {StatusCode::kFailed, "out of memory"};
+  }
+}
+
+} // namespace
+
+LogLevel logLevelOf(const Rank &rank, const Options &options) {
+  const bool speaks = rank.index == 0 || (options.logOnEachNode && rank.localIndex == 0);
+  const Result<LogLevel> level = parseLogLevel(speaks ? options.logLevel : options.logLevelReplica);
+  return level.ok() ? *level : LogLevel::kInfo; // the command line was checked
+}
+
+FirstError::FirstError() {
+  void *page = mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page != MAP_FAILED)
+    word_.reset(new (page) std::atomic<uint64_t>(0));
+}
+
+void FirstError::Unmap::operator()(std::atomic<uint64_t> *word) const { munmap(word, sizeof(*word)); }
+
+bool FirstError::claim(std::string_view message) const {
+  const uint64_t hash = xxh3(std::as_bytes(std::span(message)));
+  uint64_t said = 0;
+  return !word_ || word_->compare_exchange_strong(said, hash) || said != hash;
+}
+
+int runRank(const PlanFile &file, const Options &options, const Rank &rank, const FirstError &firstError) {
+  Log log(stderr, logLevelOf(rank, options), rank.logPrefix());
+  const Status status = runToTheEnd(file, options, rank, log);
+  if (status.ok())
+    return 0;
+  if (rank.communicator)
+    rank.communicator->fail(status.message());
+  if (firstError.claim(status.message()))
+    log.error("{}", status.message());
+  return status.exitCode();
+}
+
+} // namespace trainc
