@@ -12,6 +12,10 @@ struct StateResource : mlir::SideEffects::Resource::Base<StateResource> {
 struct BatchResource : mlir::SideEffects::Resource::Base<BatchResource> {
   llvm::StringRef getName() final { return "train.batch"; }
 };
+/// What train.border writes, so that no pass takes it for dead.
+struct BorderResource : mlir::SideEffects::Resource::Base<BorderResource> {
+  llvm::StringRef getName() final { return "train.border"; }
+};
 /// What train.minimize and train.gradient give to the optimizer pass.
 struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
   llvm::StringRef getName() final { return "train.gradient"; }

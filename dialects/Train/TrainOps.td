@@ -182,6 +182,7 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
 def Train_StateResource : Resource<"::trainc::train::StateResource">;
 def Train_BatchResource : Resource<"::trainc::train::BatchResource">;
 def Train_GradientResource : Resource<"::trainc::train::GradientResource">;
+def Train_BorderResource : Resource<"::trainc::train::BorderResource">;
 
 def Train_GetOp : Train_Op<"get", [HasParent<"EntryOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the state's value at this point of the entry";
@@ -194,6 +195,21 @@ def Train_SetOp : Train_Op<"set", [HasParent<"EntryOp">, DeclareOpInterfaceMetho
   let summary = "gives the state a new value";
   let arguments = (ins Arg<FlatSymbolRefAttr, "", [MemWrite<Train_StateResource>]>:$state, AnyRankedTensor:$value);
   let assemblyFormat = "$state `,` $value attr-dict `:` type($value)";
+}
+
+def Train_BorderOp : Train_Op<"border", [HasParent<"EntryOp">, AttrSizedOperandSegments, MemoryEffects<[MemWrite<Train_BorderResource>]>]> {
+  let summary = "what goes into a use of a block, and what comes out of it";
+  let description = [{
+    A mark in the phase `step`, for passes that treat blocks as units: ops of the forward that lead from `inputs` to `outputs` are the
+    block's. It computes nothing and is no reason to keep a value: passes that ask who reads a value ignore it. An output to which
+    `accumulate-in-place` adds is the sum from then on.
+
+    ```mlir
+    train.border <"h.3", "layer"> from %x to %y : tensor<4x1024x768xf32> to tensor<4x1024x768xf32>
+    ```
+  }];
+  let arguments = (ins Train_Block:$block, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = "$block `from` $inputs `to` $outputs attr-dict `:` type($inputs) `to` type($outputs)";
 }
 
 def Train_MinimizeOp : Train_Op<"minimize", [MemoryEffects<[MemWrite<Train_GradientResource>]>]> {

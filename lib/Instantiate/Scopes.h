@@ -43,6 +43,8 @@ public:
     EntryScope &scope;
     size_t outerLength;
   };
+  /// The use of a block that was entered last.
+  train::BlockAttr block() const { return mlir::cast<train::BlockAttr>(blocks.back()); }
   /// Says for which op of the model ops are built next, for locations and messages.
   void startOp(mlir::Operation *op);
 

@@ -94,8 +94,10 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createVerifyStepPass());
 }
 
-/// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is.
+/// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is; blocks
+/// are no units any more.
 static void addShardPasses(PassManager &manager, const CompileOptions &options) {
+  manager.addPass(createEraseBorders());
   if (hasManyRanks(options))
     manager.addPass(createShard());
 }

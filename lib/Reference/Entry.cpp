@@ -34,6 +34,8 @@ FailureOr<Tensors> setState(train::SetOp op, Frame &frame) {
   return Tensors{};
 }
 
+Tensors markBorder(train::BorderOp, Frame &) { return {}; }
+
 FailureOr<Tensors> addGradient(train::GradientOp op, Frame &frame) {
   const Tensor &value = frame[op.getValue()];
   auto [sum, isFirst] = frame.machine()->gradients.try_emplace(op.getParameter().str(), value);
@@ -63,6 +65,7 @@ FailureOr<Tensors> readInput(train::InputOp op, Frame &frame) {
 void trainc::reference::registerEntry(Registry &registry) {
   registry.add<train::GetOp>(getState);
   registry.add<train::SetOp>(setState);
+  registry.add<train::BorderOp>(markBorder);
   registry.add<train::GradientOp>(addGradient);
   registry.add<train::InputOp>(readInput);
 }

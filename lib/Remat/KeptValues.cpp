@@ -47,6 +47,8 @@ void KeptValues::findForward(Block &block) {
   };
   for (train::SetOp set : StateOrder(block).writes(train::kLossState))
     visit(set);
+  for (auto border : block.getOps<train::BorderOp>())
+    forward_.insert(border); // nothing in the backward reads by it
   while (!found.empty()) {
     Operation *op = found.pop_back_val();
     for (Value operand : op->getOperands())

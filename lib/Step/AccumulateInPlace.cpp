@@ -30,11 +30,16 @@ static bool isBefore(Value value, Operation *op) {
   return definition->getBlock() == op->getBlock() && definition->isBeforeInBlock(op);
 }
 
+static bool isReadOnce(Value value) {
+  return llvm::count_if(value.getUses(),
+                        [](OpOperand &use) { return !isa<train::BorderOp>(use.getOwner()); }) == 1;
+}
+
 /// The result that nothing else uses of an op that can add it to something; null for other values.
 static OpResult accumulating(Value sum) {
   auto op = sum.getDefiningOp<AccumulatingOpInterface>();
   auto result = dyn_cast<OpResult>(sum);
-  return op && sum.hasOneUse() && op.canAccumulate(result.getResultNumber()) ? result : OpResult();
+  return op && isReadOnce(sum) && op.canAccumulate(result.getResultNumber()) ? result : OpResult();
 }
 
 static Value addendOf(OpResult sum) {

@@ -68,6 +68,7 @@ private:
     if (!region.grow())
       return false;
     Block &block = *scores.getParentBlock();
+    eraseBordersWithin(region);
     auto fixed = StateOrder(block).pairs();
     DenseSet<Operation *> members(region.ops().begin(), region.ops().end());
     nn::ChunksOp chunks = ChunkBuilder(region, count).build();
@@ -75,6 +76,17 @@ private:
       return false;
     sortAround(block, chunks, members, fixed);
     return true;
+  }
+
+  /// What a loop makes slice by slice is the border of no block any more.
+  static void eraseBordersWithin(const RowRegion &region) {
+    DenseSet<Operation *> borders;
+    for (Operation *op : region.ops())
+      for (Operation *user : op->getUsers())
+        if (isa<train::BorderOp>(user))
+          borders.insert(user);
+    for (Operation *border : borders)
+      border->erase();
   }
 
   /// The loop stands for the ops that it replaced in the order of side effects.

@@ -76,6 +76,13 @@ def AccumulateInPlace : Pass<"accumulate-in-place"> {
   }];
 }
 
+def EraseBorders : Pass<"erase-borders"> {
+  let summary = "erases the marks of blocks' borders";
+  let description = [{
+    Erases every train.border, and what only borders read. Begins the phase `spmd`, in which blocks are units no more.
+  }];
+}
+
 def VerifyStepPass : Pass<"verify-step"> {
   let summary = "checks that only primitive ops on tensors of known sizes are left";
   let description = [{
