@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/base/input_file.h"
-#include "runtime/data/element_convert.h"
+#include "runtime/data/columns.h"
 #include "runtime/data/token_file.h"
 
 namespace trainc {

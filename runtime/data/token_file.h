@@ -1,11 +1,39 @@
-// Files that hold one long stream of tokens.
+// Files of one long stream of tokens: how they are read and written, and the JSON beside them.
 #pragma once
 
 #include "runtime/formats/safetensors_view.h"
 
+#include <cstdio>
+#include <memory>
 #include <optional>
 
 namespace trainc {
+
+/// Which tokenizer made something.
+struct TokenizerRecord {
+  std::string name;  ///< "bytes", or the absolute path given to --tokenizer
+  uint64_t xxh3 = 0; ///< Tokenizer::fingerprint(), to notice a tokenizer that changed
+
+  bool operator==(const TokenizerRecord &) const = default;
+};
+
+/// The content of `tokens.bin.json`.
+struct TokenSidecar {
+  TokenizerRecord tokenizer;
+  uint64_t vocabulary = 0; ///< number of ids of the tokenizer
+  SafetensorsDType dtype = SafetensorsDType::kU16;
+  uint64_t tokens = 0; ///< in the token file
+};
+
+/// `tokens.bin` -> `tokens.bin.json`.
+std::filesystem::path sidecarPath(const std::filesystem::path &tokenFile);
+
+/// The sidecar of a token file; nothing where there is none. Errors (kInvalidInput) name the file and the
+/// field.
+Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path &tokenFile);
+
+/// Writes the sidecar of a token file, atomically.
+Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSidecar &sidecar);
 
 /// How to read raw token files.
 struct TokenFileOptions {
@@ -38,5 +66,42 @@ std::string_view tokenDTypeName(SafetensorsDType dtype);
 /// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
                                     uint64_t fileBytes, const TokenFileOptions &options);
+
+/// Writes aside under a temporary name and renames at the end, so that the file is complete or absent.
+class TokenWriter {
+public:
+  /// `dtype`: kU16 or kU32. Fails where the file cannot be created (kFailed) or must not
+  /// be replaced (kInvalidInput, see replaceableFile).
+  static Result<TokenWriter> open(std::filesystem::path path, SafetensorsDType dtype);
+  TokenWriter(TokenWriter &&) = default;
+  TokenWriter &operator=(TokenWriter &&) = delete;
+  /// Removes what was written unless it was published.
+  ~TokenWriter();
+
+  /// Appends ids, which must fit the dtype. Fails (kFailed) with the system's reason.
+  Status write(std::span<const uint32_t> ids);
+  /// Brings what was written to the disk. Fails as write().
+  Status sync();
+  /// Gives the file its name. Fails as write().
+  Status publish();
+  /// Ids written.
+  uint64_t count() const { return count_; }
+
+private:
+  struct Close {
+    void operator()(std::FILE *file) const { std::fclose(file); }
+  };
+  TokenWriter(std::filesystem::path path, std::filesystem::path aside, SafetensorsDType dtype,
+              std::FILE *file)
+      : path_(std::move(path)), aside_(std::move(aside)), dtype_(dtype), file_(file) {}
+
+  Status systemError() const;
+
+  std::filesystem::path path_;
+  std::filesystem::path aside_;
+  SafetensorsDType dtype_;
+  std::unique_ptr<std::FILE, Close> file_;
+  uint64_t count_ = 0;
+};
 
 } // namespace trainc

@@ -1,4 +1,4 @@
-#include "runtime/data/element_convert.h"
+#include "runtime/data/columns.h"
 
 #include "test/unit/runtime/data/support.h"
 

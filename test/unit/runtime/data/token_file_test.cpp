@@ -1,7 +1,6 @@
 #include "runtime/data/token_file.h"
 
 #include "runtime/data/file_patterns.h"
-#include "runtime/data/token_sidecar.h"
 #include "test/unit/runtime/data/support.h"
 
 namespace trainc {
