@@ -16,5 +16,7 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Plan/PlanAttributes.h.inc"
 
+#include "dialects/Plan/PlanInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/Plan/PlanOps.h.inc"

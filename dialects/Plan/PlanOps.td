@@ -42,6 +42,13 @@ def Plan_Direction : Plan_Enum<"Direction", "who writes a scalar for whom", [
 def Plan_ScheduleKind : Plan_Enum<"ScheduleKind", "learning-rate schedule", [
     I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
 
+def Plan_Space : Plan_Enum<"Space", "where memory is", [
+    I32EnumAttrCase<"device", 0>, I32EnumAttrCase<"host", 1>, I32EnumAttrCase<"disk", 2>]>;
+
+def Plan_Stream : Plan_Enum<"Stream", "what runs one after the other", [
+    I32EnumAttrCase<"compute", 0>, I32EnumAttrCase<"communication", 1>, I32EnumAttrCase<"copy_in", 2>,
+    I32EnumAttrCase<"copy_out", 3>, I32EnumAttrCase<"disk", 4>]>;
+
 def Plan_CollectiveKind : Plan_Enum<"CollectiveKind", "what ranks do together", [
     I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
 
@@ -81,8 +88,9 @@ def Plan_LaunchSpec : Plan_Attr<"LaunchSpec", "launch_spec"> {
 
 def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
   let summary = "one allocation made at start-up";
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$bytes);
-  let assemblyFormat = "$sym_name `bytes` $bytes attr-dict";
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$bytes, DefaultValuedAttr<Plan_Space, "Space::device">:$space,
+                       UnitAttr:$persistent);
+  let assemblyFormat = "$sym_name (`in` $space^)? `bytes` $bytes (`persistent` $persistent^)? attr-dict";
 }
 
 def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
@@ -113,55 +121,69 @@ def Plan_InputOp : Plan_Op<"input"> {
   let assemblyFormat = "$column $buffer `:` $type $extent `limit` $limit `ignore` $ignore (`pads` $pads^)? attr-dict";
 }
 
-// Instructions carry `op`, the source op for messages, e.g. "h.3.attn.c_attn: nn.matmul"; file and line are the location.
-class Plan_InstructionOp<string mnemonic, list<Trait> traits = []> : Plan_Op<mnemonic, traits>;
+def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
+  let cppNamespace = "::trainc::plan";
+  let description = [{
+    An instruction: `op` is the source op for messages, e.g. "h.3.attn.c_attn: nn.matmul", with the location's file and line. It begins
+    when those before it on its stream are done and those that it comes `after`, which are numbered through the entry's instructions.
+  }];
+  let methods = [
+    InterfaceMethod<"", "::mlir::StringRef", "getSourceOp", (ins), "return $_op.getOp();">,
+    InterfaceMethod<"", "::trainc::plan::Stream", "getStream">,
+    InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getAfterOrNone", (ins),
+                    "return $_op.getAfter() ? *$_op.getAfter() : ::llvm::ArrayRef<int64_t>();">,
+    InterfaceMethod<"", "void", "comeAfter", (ins "::llvm::ArrayRef<int64_t>":$instructions),
+                    "$_op.setAfter(instructions);">];
+}
 
-def Plan_LaunchOp : Plan_InstructionOp<"launch"> {
+class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = []>
+    : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface>] # traits> {
+  let arguments = !con(operands, (ins StrAttr:$op, OptionalAttr<DenseI64ArrayAttr>:$after));
+  string trailer = "$op (`after` $after^)? ";
+}
+
+class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = []>
+    : Plan_InstructionOp<mnemonic, operands, traits> {
+  let extraClassDefinition = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::compute; }";
+}
+
+def Plan_LaunchOp : Plan_ComputeOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args)> {
   let summary = "runs all tiles of a kernel";
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args, StrAttr:$op);
-  let assemblyFormat = "$kernel $args $op attr-dict";
+  let assemblyFormat = "$kernel $args " # trailer # "attr-dict";
 }
 
-def Plan_CopyOp : Plan_InstructionOp<"copy"> {
-  let summary = "copies bytes";
-  let arguments = (ins Plan_Operand:$source, Plan_Operand:$destination, I64Attr:$bytes, StrAttr:$op);
-  let assemblyFormat = "$source `to` $destination `bytes` $bytes $op attr-dict";
+def Plan_CopyOp : Plan_InstructionOp<"copy", (ins Plan_Operand:$source, Plan_Operand:$destination, I64Attr:$bytes,
+                                                  DefaultValuedAttr<Plan_Stream, "Stream::compute">:$stream)> {
+  let summary = "copies bytes, within the device or from one space to another";
+  let assemblyFormat = "$source `to` $destination `bytes` $bytes (`on` $stream^)? " # trailer # "attr-dict";
 }
 
-def Plan_ZeroOp : Plan_InstructionOp<"zero"> {
+def Plan_ZeroOp : Plan_ComputeOp<"zero", (ins Plan_Operand:$destination, I64Attr:$bytes)> {
   let summary = "sets bytes to zero";
-  let arguments = (ins Plan_Operand:$destination, I64Attr:$bytes, StrAttr:$op);
-  let assemblyFormat = "$destination `bytes` $bytes $op attr-dict";
+  let assemblyFormat = "$destination `bytes` $bytes " # trailer # "attr-dict";
 }
 
-def Plan_LoopOp : Plan_InstructionOp<"loop", [NoTerminator, SingleBlock]> {
+def Plan_LoopOp : Plan_ComputeOp<"loop", (ins I64Attr:$count), [NoTerminator, SingleBlock]> {
   let summary = "runs its instructions `count` times in order";
-  let arguments = (ins I64Attr:$count, StrAttr:$op);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "`count` $count $op attr-dict-with-keyword $body";
+  let assemblyFormat = "`count` $count " # trailer # "attr-dict-with-keyword $body";
 }
 
-def Plan_StartOp : Plan_InstructionOp<"start"> {
-  let summary = "begins a collective, in a slot that is free";
+def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins Plan_CollectiveKind:$kind, Plan_Group:$group,
+      ConfinedAttr<Plan_RangeArray, [ArrayMinCount<1>, ArrayMaxCount<1024>]>:$ranges)> {
+  let summary = "what ranks do together, on the stream `communication`";
   let description = [{
     The ranks meet once for all ranges: the buckets of a unit that is gathered, or small tensors that are summed together.
-    Each range gets the bits that it would get alone.
+    Each range gets the bits that it would get alone. Sums are made in f32.
 
     ```mlir
-    plan.start all_gather in shard slot 0 [
+    plan.collective all_gather in shard [
       #plan.range<<@"h.0.matrices" + 0> to <@"h.0.matrices.whole" + 0> elements 196608 of f32>,
-      #plan.range<<@"h.0.vectors" + 0> to <@"h.0.vectors.whole" + 0> elements 3072 of f32>] "h.0: dist.all_gather_start"
+      #plan.range<<@"h.0.vectors" + 0> to <@"h.0.vectors.whole" + 0> elements 3072 of f32>] "h.0: dist.all_gather_start" after [12]
     ```
   }];
-  let arguments = (ins Plan_CollectiveKind:$kind, Plan_Group:$group, I64Attr:$slot,
-                       ConfinedAttr<Plan_RangeArray, [ArrayMinCount<1>, ArrayMaxCount<1024>]>:$ranges, StrAttr:$op);
-  let assemblyFormat = "$kind `in` $group `slot` $slot $ranges $op attr-dict";
-}
-
-def Plan_WaitOp : Plan_InstructionOp<"wait"> {
-  let summary = "waits for the collective that was started in the slot";
-  let arguments = (ins I64Attr:$slot, StrAttr:$op);
-  let assemblyFormat = "`slot` $slot $op attr-dict";
+  let assemblyFormat = "$kind `in` $group $ranges " # trailer # "attr-dict";
+  let extraClassDefinition = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::communication; }";
 }
 
 def Plan_ScalarOp : Plan_Op<"scalar"> {

@@ -46,7 +46,7 @@ static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, c
 
 static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine);
 
-/// Of an instruction other than starts and waits.
+/// Of an instruction other than collectives.
 static double instructionSeconds(Operation &op, const SymbolTable &symbols, const Machine &machine) {
   if (auto launch = dyn_cast<plan::LaunchOp>(op))
     return launchSeconds(launch, symbols, machine);
@@ -70,19 +70,24 @@ EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, cons
   SymbolTable symbols(entry->getParentOp());
   EntrySeconds times;
   LinkTimeline link(machine.linkShareBesideCompute);
-  for (Operation &op : entry.getBody().front()) {
-    if (auto start = dyn_cast<plan::StartOp>(op)) {
-      link.start(int64_t(start.getSlot()), collectiveSeconds(double(ringBytes(start, training)), machine));
-    } else if (auto wait = dyn_cast<plan::WaitOp>(op)) {
-      const double waits = link.wait(int64_t(wait.getSlot()));
-      times.exposed += waits;
-      times.total += waits;
+  const auto expose = [&](double waits) {
+    times.exposed += waits;
+    times.total += waits;
+  };
+  int64_t index = 0;
+  for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
+    if (auto collective = dyn_cast<plan::CollectiveOp>(*instruction)) {
+      link.start(index, collectiveSeconds(double(ringBytes(collective, training)), machine));
     } else {
-      const double takes = instructionSeconds(op, symbols, machine);
+      for (const int64_t other : instruction.getAfterOrNone())
+        expose(link.wait(other));
+      const double takes = instructionSeconds(*instruction, symbols, machine);
       link.compute(takes);
       times.total += takes;
     }
+    ++index;
   }
+  expose(link.waitForAll());
   times.communication = link.busySeconds();
   return times;
 }
@@ -103,12 +108,12 @@ int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks) {
   return (kind == CollectiveKind::AllReduce ? 2 : 1) * bytes * (ranks - 1) / ranks;
 }
 
-int64_t ringBytes(plan::StartOp start, plan::TrainingOp training) {
-  const auto kind = static_cast<CollectiveKind>(start.getKind());
-  const int64_t ranks = ranksOf(static_cast<RankGroup>(start.getGroup()), int64_t(training.getRanks()),
+int64_t ringBytes(plan::CollectiveOp collective, plan::TrainingOp training) {
+  const auto kind = static_cast<CollectiveKind>(collective.getKind());
+  const int64_t ranks = ranksOf(static_cast<RankGroup>(collective.getGroup()), int64_t(training.getRanks()),
                                 int64_t(training.getShardRanks()));
   int64_t sent = 0;
-  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>())
+  for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>())
     sent += ringBytes(kind, range.getElements() * elementBytes(range.getElement()), ranks);
   return sent;
 }

@@ -46,7 +46,7 @@ int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks);
 int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks);
 
 /// That of all ranges of a collective.
-int64_t ringBytes(plan::StartOp start, plan::TrainingOp training);
+int64_t ringBytes(plan::CollectiveOp collective, plan::TrainingOp training);
 
 /// Seconds that an op of the phase `scheduled` computes; none if it moves nothing.
 double computeSeconds(mlir::Operation &op, const Machine &machine);

@@ -16,9 +16,9 @@ void LinkTimeline::compute(double seconds) {
   }
 }
 
-double LinkTimeline::wait(int64_t slot) {
+double LinkTimeline::wait(int64_t number) {
   double waits = 0;
-  while (llvm::any_of(queue, [&](const Collective &each) { return each.slot == slot; })) {
+  while (llvm::any_of(queue, [&](const Collective &each) { return each.number == number; })) {
     waits += queue.front().left;
     queue.pop_front();
   }

@@ -13,17 +13,19 @@ public:
   explicit LinkTimeline(double shareBesideCompute) : share(shareBesideCompute) {}
 
   /// A collective that takes so many seconds while the rank waits.
-  void start(int64_t slot, double seconds) { queue.push_back({slot, seconds}); }
+  void start(int64_t number, double seconds) { queue.push_back({number, seconds}); }
   void compute(double seconds);
-  /// Returns the seconds until the slot's collective ends; none where it has.
-  double wait(int64_t slot);
+  /// Returns the seconds until the collective of that number ends; none where it has.
+  double wait(int64_t number);
+  /// Returns the seconds until all have ended.
+  double waitForAll() { return queue.empty() ? 0 : wait(queue.back().number); }
 
   /// Seconds so far in which a collective was under way.
   double busySeconds() const { return busy; }
 
 private:
   struct Collective {
-    int64_t slot;
+    int64_t number;
     double left; ///< seconds while the rank waits
   };
 

@@ -56,9 +56,6 @@ private:
         return error;
       }
     inFlight_.push_back({start});
-    if (inFlight_.size() > kMaximumSlots)
-      return start->emitOpError() << "is number " << inFlight_.size() << " in flight; expected at most "
-                                  << kMaximumSlots;
     return success();
   }
 

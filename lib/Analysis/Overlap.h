@@ -16,7 +16,7 @@ namespace trainc {
 ///    stands in a loop or any other region. Those with one `message` have one kind and group, and no op that
 ///    computes between them;
 ///  * waits come in the order of starts, so that none waits for what an earlier one has shown to be done;
-///  * no more are in flight, and no message has more ranges, than a plan can hold.
+///  * no message has more ranges than a plan can hold.
 ///
 /// That reads of states see the writes that they are to see is for the passes that move them (StateOrder.h).
 llvm::LogicalResult requireProvenOverlap(mlir::Block &entry);

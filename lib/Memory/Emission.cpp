@@ -8,6 +8,9 @@ namespace trainc {
 
 namespace {
 
+/// The pass order-streams says later what comes after what.
+const DenseI64ArrayAttr kUnordered = {};
+
 class EntryEmitter {
 public:
   EntryEmitter(OpBuilder &builder, const Assignment &assignment, ArrayRef<FlatSymbolRefAttr> buffers)
@@ -20,8 +23,7 @@ private:
   LogicalResult emitLaunches(Operation &op);
   LogicalResult emitLoop(Operation &op);
   void emitInput(train::InputOp input);
-  void emitStart(CollectiveOpInterface start);
-  void emitWait(Operation &wait);
+  void emitCollective(CollectiveOpInterface start);
   void emitMoves(ArrayRef<Move> moves, Operation &op);
 
   plan::OperandAttr operand(View view) {
@@ -35,9 +37,7 @@ private:
   ArrayRef<FlatSymbolRefAttr> buffers_;
   plan::RangeAttr range(CollectiveOpInterface start);
 
-  /// The starts in flight in each slot: those of one message, or none.
-  SmallVector<SmallVector<Operation *, 1>> slots_;
-  /// Starts of the message that is being begun.
+  /// Starts of the message that is being put together.
   SmallVector<Operation *, 1> message_;
 };
 
@@ -59,9 +59,7 @@ LogicalResult EntryEmitter::emitOp(Operation &op) {
       return failure();
   } else if (isa<ExecutableOpInterface>(op)) {
     if (isCollective(&op))
-      emitStart(cast<CollectiveOpInterface>(op));
-    else if (isWait(&op))
-      emitWait(op);
+      emitCollective(cast<CollectiveOpInterface>(op));
     else if (!isAlias(&op) && !isPack(&op) && failed(emitLaunches(op)))
       return failure();
   }
@@ -72,10 +70,10 @@ LogicalResult EntryEmitter::emitOp(Operation &op) {
 void EntryEmitter::emitMoves(ArrayRef<Move> moves, Operation &op) {
   for (const Move &move : moves) {
     if (move.from.isNull())
-      plan::ZeroOp::create(builder_, op.getLoc(), operand(move.to), move.bytes, sourceName(&op));
+      plan::ZeroOp::create(builder_, op.getLoc(), operand(move.to), move.bytes, sourceName(&op), kUnordered);
     else
       plan::CopyOp::create(builder_, op.getLoc(), operand(move.from), operand(move.to), move.bytes,
-                           sourceName(&op));
+                           plan::Stream::compute, sourceName(&op), kUnordered);
   }
 }
 
@@ -127,32 +125,19 @@ static bool isFollowed(CollectiveOpInterface start) {
          cast<CollectiveOpInterface>(next).getMessageAttr() == start.getMessageAttr();
 }
 
-/// A message begins where its last start stands.
-void EntryEmitter::emitStart(CollectiveOpInterface start) {
+/// A message begins where its last start stands. What waits for it follows from the bytes (see
+/// order-streams).
+void EntryEmitter::emitCollective(CollectiveOpInterface start) {
   message_.push_back(start);
   if (isFollowed(start))
     return;
   SmallVector<Attribute> ranges;
   for (Operation *each : message_)
     ranges.push_back(range(cast<CollectiveOpInterface>(each)));
-  auto *slot = llvm::find_if(slots_, [](auto &inFlight) { return inFlight.empty(); });
-  if (slot == slots_.end())
-    slot = &slots_.emplace_back();
-  slot->swap(message_);
-  plan::StartOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()),
-                        planGroup(start.getRankGroup()), slot - slots_.begin(), builder_.getArrayAttr(ranges),
-                        sourceName(start));
-}
-
-/// The first wait of a message is for all of it.
-void EntryEmitter::emitWait(Operation &wait) {
-  auto *slot = llvm::find_if(slots_, [&](ArrayRef<Operation *> inFlight) {
-    return llvm::is_contained(inFlight, wait.getOperand(0).getDefiningOp());
-  });
-  if (slot == slots_.end())
-    return;
-  plan::WaitOp::create(builder_, wait.getLoc(), slot - slots_.begin(), sourceName(&wait));
-  slot->clear();
+  message_.clear();
+  plan::CollectiveOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()),
+                             planGroup(start.getRankGroup()), builder_.getArrayAttr(ranges),
+                             sourceName(start), kUnordered);
 }
 
 LogicalResult EntryEmitter::emitLaunches(Operation &op) {
@@ -171,14 +156,14 @@ LogicalResult EntryEmitter::emitLaunches(Operation &op) {
     for (int64_t index : launch.getArgs())
       args.push_back(operand(values[index]));
     plan::LaunchOp::create(builder_, op.getLoc(), launch.getKernel().getValue(), builder_.getArrayAttr(args),
-                           sourceName(&op));
+                           sourceName(&op), kUnordered);
   }
   return success();
 }
 
 LogicalResult EntryEmitter::emitLoop(Operation &op) {
   auto chunks = cast<nn::ChunksOp>(op);
-  auto loop = plan::LoopOp::create(builder_, op.getLoc(), chunks.getCount(), sourceName(&op));
+  auto loop = plan::LoopOp::create(builder_, op.getLoc(), chunks.getCount(), sourceName(&op), kUnordered);
   OpBuilder::InsertionGuard guard(builder_);
   builder_.createBlock(&loop.getBody());
   return emitBlock(chunks.getBody().front());

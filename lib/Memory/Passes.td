@@ -22,7 +22,7 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    plan.arena @persistent bytes 64
+    plan.arena @persistent bytes 64 persistent
     plan.buffer @w in @persistent at 0 bytes 16 of f32 parameter
     plan.entry @update flops 0 {
       plan.launch @k [#plan.operand<@w + 0>, #plan.operand<@w + 0>] "nn.kernel"
@@ -30,6 +30,36 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::trainc::plan::PlanDialect"];
+}
+
+def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
+  let summary = "says of each instruction what it comes after on other streams";
+  let description = [{
+    Streams run at the same time, each in the order of its instructions. Two instructions on different streams that touch the same
+    bytes, one of them writing, keep the order in which they stand: the later one comes after the earlier one. So a collective begins
+    as soon as its operands are there and nobody reads what it overwrites, and what reads its results, or uses their memory anew, waits
+    for it. What other instructions imply is not said again: of each stream the last one is enough, and none that is done when another
+    one is.
+
+    Before:
+    ```mlir
+    plan.entry @update flops 0 {
+      plan.zero <@g + 0> bytes 64 "g"
+      plan.collective all_reduce in all [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g"
+      plan.zero <@x + 0> bytes 64 "x"
+      plan.copy <@g + 0> to <@x + 0> bytes 64 "y"
+    }
+    ```
+    After:
+    ```mlir
+    plan.entry @update flops 0 {
+      plan.zero <@g + 0> bytes 64 "g"
+      plan.collective all_reduce in all [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g" after [0]
+      plan.zero <@x + 0> bytes 64 "x"
+      plan.copy <@g + 0> to <@x + 0> bytes 64 "y" after [1]
+    }
+    ```
+  }];
 }
 
 #endif

@@ -103,8 +103,9 @@ void PlanMemoryPass::runOnOperation() {
 
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = module.getLoc();
-  plan::ArenaOp::create(builder, loc, "persistent", persistentBytes_);
-  plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_);
+  plan::ArenaOp::create(builder, loc, "persistent", persistentBytes_, plan::Space::device,
+                        /*persistent=*/true);
+  plan::ArenaOp::create(builder, loc, "scratch", scratchBytes_, plan::Space::device, /*persistent=*/false);
   SmallVector<FlatSymbolRefAttr> buffers = createBuffers(builder, storages, offsets);
   if (failed(emitMetadata(builder, module, storages, buffers)))
     return signalPassFailure();

@@ -10,7 +10,7 @@ namespace trainc {
 
 namespace {
 
-/// From the start of a gather to the last use of what it fills, as positions in an entry.
+/// From a gather to the last use of what it fills, as positions in an entry.
 struct Lifetime {
   int64_t first, last, bytes;
 };
@@ -27,12 +27,12 @@ static void forEachBuffer(Operation &op, llvm::function_ref<void(StringRef)> vis
   });
 }
 
-/// Adds what the start gathers of parameters into scratch.
-static void addGathered(plan::StartOp start, int64_t position, const SymbolTable &symbols,
+/// Adds what the collective gathers of parameters into scratch.
+static void addGathered(plan::CollectiveOp collective, int64_t position, const SymbolTable &symbols,
                         Lifetimes &lifetimes) {
-  if (start.getKind() != plan::CollectiveKind::all_gather)
+  if (collective.getKind() != plan::CollectiveKind::all_gather)
     return;
-  for (auto range : start.getRanges().getAsRange<plan::RangeAttr>()) {
+  for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
     auto source = symbols.lookup<plan::BufferOp>(range.getSource().getBuffer().getValue()),
          destination = symbols.lookup<plan::BufferOp>(range.getDestination().getBuffer().getValue());
     if (source.getRole() == plan::Role::parameter && destination.getArena() == "scratch")
@@ -58,8 +58,8 @@ int64_t gatheredWindow(ModuleOp module) {
     Lifetimes lifetimes;
     int64_t position = 0;
     for (Operation &op : entry.getBody().front()) {
-      if (auto start = dyn_cast<plan::StartOp>(op))
-        addGathered(start, position, symbols, lifetimes);
+      if (auto collective = dyn_cast<plan::CollectiveOp>(op))
+        addGathered(collective, position, symbols, lifetimes);
       forEachBuffer(op, [&](StringRef buffer) {
         if (auto *found = lifetimes.find(buffer); found != lifetimes.end())
           found->second.last = position;

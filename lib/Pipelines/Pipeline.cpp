@@ -126,6 +126,7 @@ static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
   generate.products = options.fp32Products.value_or(Fp32Products::Fma);
   manager.addPass(createGenerateKernelsPass(generate));
   manager.addPass(createPlanMemoryPass());
+  manager.addPass(createOrderStreamsPass());
 }
 
 CompileOptions completeOptions(ModuleOp module, CompileOptions options) {

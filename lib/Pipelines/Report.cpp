@@ -16,7 +16,7 @@ MemoryReport memoryReport(ModuleOp module) {
   int64_t scratch = 0;
   for (auto arena : module.getOps<plan::ArenaOp>()) {
     report.peak += arena.getBytes();
-    if (arena.getSymName() == "scratch")
+    if (!arena.getPersistent())
       scratch = arena.getBytes();
   }
   int64_t named = 0;
@@ -77,11 +77,11 @@ static llvm::json::Object collectives(ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
   for (auto training : module.getOps<plan::TrainingOp>())
     for (auto entry : module.getOps<plan::EntryOp>())
-      for (auto start : entry.getBody().getOps<plan::StartOp>()) {
-        auto &[count, bytes] = kinds[plan::stringifyCollectiveKind(start.getKind())];
+      for (auto collective : entry.getBody().getOps<plan::CollectiveOp>()) {
+        auto &[count, bytes] = kinds[plan::stringifyCollectiveKind(collective.getKind())];
         const int64_t runs = runsPerStep(module, entry.getSymName());
         count += runs;
-        bytes += runs * ringBytes(start, training);
+        bytes += runs * ringBytes(collective, training);
       }
   llvm::json::Object json;
   for (auto &[kind, sums] : kinds)

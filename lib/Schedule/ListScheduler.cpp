@@ -1,7 +1,6 @@
 #include "lib/Schedule/ListScheduler.h"
 #include "lib/Schedule/Stores.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/schema/limits.h"
 
 using namespace mlir;
 
@@ -186,9 +185,9 @@ static Operation *beforeMoreThan(size_t inFlight, ArrayRef<Operation *> later) {
 }
 
 /// In the order of starts, as a later one would wait for what is known to be done; and no later than where
-/// too many would be in flight.
+/// too many sums would be in flight.
 void ListScheduler::placeWaits() {
-  SmallVector<Operation *> laterStarts, laterSums;
+  SmallVector<Operation *> laterSums;
   Operation *next = nullptr; // the first wait of the next message
   const SmallVector<Message> messages = messagesOf(block);
   for (const Message &message : llvm::reverse(messages)) {
@@ -199,8 +198,6 @@ void ListScheduler::placeWaits() {
       place = earlier(place, beforeMoreThan(kSumsInFlight, laterSums));
       laterSums.push_back(message.front());
     }
-    place = earlier(place, beforeMoreThan(kMaximumSlots, laterStarts));
-    laterStarts.push_back(message.front());
     for (CollectiveOpInterface start : message) {
       Operation *wait = waitOf(start);
       moveTo(place, wait, block);

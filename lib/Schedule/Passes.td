@@ -49,8 +49,7 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
       under way or more than `max_live` elements would be gathered (`sharding` of the train.program);
     * what the op reads, whatever the limits.
 
-    Waits stand where values are read, or where a message is waited for that started later; at most 64 collectives are in flight, as plans
-    allow. What only stores a sum, such as its addition to the gradients of other micro-batches, follows the wait for it.
+    Waits stand where values are read, or where a message is waited for that started later. What only stores a sum, such as its addition to the gradients of other micro-batches, follows the wait for it.
 
     ```mlir
     %0 = dist.all_gather_start %part0 : tensor<4xf32> -> tensor<8xf32>

@@ -67,6 +67,8 @@ static void writeMemory(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     auto table = std::make_unique<fb::ArenaT>();
     table->name = arena.getSymName().str();
     table->bytes = arena.getBytes();
+    table->space = static_cast<fb::Space>(arena.getSpace());
+    table->persistent = arena.getPersistent();
     plan.arenas.push_back(std::move(table));
   }
   for (auto buffer : module.getOps<plan::BufferOp>()) {
@@ -175,7 +177,6 @@ std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, std::vector<
   }
   for (auto entry : module.getOps<plan::EntryOp>())
     plan.entries.push_back(writeEntry(entry, tables));
-  module.walk([&](plan::StartOp start) { plan.slots = std::max<uint32_t>(plan.slots, start.getSlot() + 1); });
   writeStates(module, tables, plan);
   writeTraining(module, tables, plan);
   plan.sources = tables.takeSources();

@@ -31,14 +31,14 @@ static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables 
   return table;
 }
 
-static fb::StartT writeStart(plan::StartOp op, PlanTables &tables) {
-  fb::StartT start;
-  start.kind = static_cast<fb::CollectiveKind>(op.getKind());
-  start.group = static_cast<fb::Group>(op.getGroup());
-  start.slot = op.getSlot();
+static fb::CollectiveT writeCollective(plan::CollectiveOp op, PlanTables &tables) {
+  fb::CollectiveT collective;
+  collective.kind = static_cast<fb::CollectiveKind>(op.getKind());
+  collective.group = static_cast<fb::Group>(op.getGroup());
+  collective.sum = fb::DType::F32;
   for (auto range : op.getRanges().getAsRange<plan::RangeAttr>())
-    start.ranges.push_back(writeRange(range, tables));
-  return start;
+    collective.ranges.push_back(writeRange(range, tables));
+  return collective;
 }
 
 static std::vector<std::unique_ptr<fb::InstructionT>> writeInstructions(Block &block, PlanTables &tables);
@@ -58,12 +58,8 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
     table.destination = writeOperandPtr(zero.getDestination(), tables);
     table.bytes = zero.getBytes();
     operation.Set(std::move(table));
-  } else if (auto start = dyn_cast<plan::StartOp>(op)) {
-    operation.Set(writeStart(start, tables));
-  } else if (auto wait = dyn_cast<plan::WaitOp>(op)) {
-    fb::WaitT table;
-    table.slot = wait.getSlot();
-    operation.Set(std::move(table));
+  } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
+    operation.Set(writeCollective(collective, tables));
   } else {
     auto loop = cast<plan::LoopOp>(op);
     fb::LoopT table;
@@ -71,7 +67,11 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
     table.body = writeInstructions(loop.getBody().front(), tables);
     operation.Set(std::move(table));
   }
-  instruction.source = tables.source(&op, op.getAttrOfType<StringAttr>("op").getValue());
+  auto interface = cast<plan::InstructionOpInterface>(op);
+  instruction.source = tables.source(&op, interface.getSourceOp());
+  instruction.stream = static_cast<fb::Stream>(interface.getStream());
+  const ArrayRef<int64_t> after = interface.getAfterOrNone();
+  instruction.after.assign(after.begin(), after.end());
 }
 
 static std::vector<std::unique_ptr<fb::InstructionT>> writeInstructions(Block &block, PlanTables &tables) {

@@ -14,50 +14,50 @@
 
 namespace trainc {
 
-/// Slots, the order in which they were started, and how long they took. One thread starts, waits and asks for
+/// A ring in the order of starts, and how long collectives took. One thread starts, waits and asks for
 /// seconds, one other runs. Allocates when made, not when running.
 class CollectiveQueue {
 public:
-  /// With slots [0, slots), and one more for barriers.
-  explicit CollectiveQueue(uint32_t slots);
+  /// With room for so many collectives in flight.
+  explicit CollectiveQueue(uint32_t inFlight);
 
-  uint32_t barrierSlot() const { return static_cast<uint32_t>(slots_.size() - 1); }
-  /// Puts a collective at the end. The slot is free or waited for.
-  void start(uint32_t slot, const Collective &collective);
-  /// Waits until the slot's collective has ended; whether it was done.
-  bool wait(uint32_t slot);
-  /// For messages: "all-reduce of 8 f32 (slot 4)".
-  std::string describe(uint32_t slot) const;
+  /// Puts a collective at the end. There is room for it.
+  Ticket start(const Collective &collective);
+  /// Waits until the collective has ended; whether it was done.
+  bool wait(Ticket ticket);
+  /// For messages: "all-reduce of 8 f32", of one that failed or is in flight.
+  std::string describe(Ticket ticket) const;
   /// Whether a collective has not ended.
-  bool anyInFlight() const;
-  /// Lets nextWithin() return kStop once it has returned all that was started.
+  bool anyInFlight() const { return ended_.load(std::memory_order_acquire) != started_; }
+  /// Lets nextWithin() return nothing more once it has returned all that was started.
   void stop();
+  bool stopped() const { return stopped_.load(std::memory_order_acquire) && taken_ == started_; }
 
-  static constexpr uint32_t kStop = ~uint32_t{0};
-  /// The next slot to run, or kStop; nothing where none was started within the time.
-  std::optional<uint32_t> nextWithin(std::chrono::milliseconds time);
-  const Collective &collective(uint32_t slot) const { return slots_[slot].collective; }
+  /// The next collective to run; nothing where none was started within the time.
+  const Collective *nextWithin(std::chrono::milliseconds time);
   /// What nextWithin() returned is under way from now on.
   void noteUnderWay();
-  /// Ends the wait for a slot that nextWithin() returned.
-  void finish(uint32_t slot, bool done);
+  /// Ends the wait for what nextWithin() returned.
+  void finish(bool done);
   CommunicationSeconds seconds() const;
 
 private:
-  enum class State : uint32_t { kDone, kInFlight, kFailed };
+  static constexpr Ticket kNone = ~Ticket{0};
 
-  struct Slot {
+  struct Flight {
     Collective collective;
-    std::atomic<State> state{State::kDone};
     double endedAt = 0, underWayAtEnd = 0; ///< the time, and the clock's
   };
+  Flight &flight(Ticket ticket) { return ring_[ticket % ring_.size()]; }
+  const Flight &flight(Ticket ticket) const { return ring_[ticket % ring_.size()]; }
 
-  void put(uint32_t slot);
-
-  std::vector<Slot> slots_;              ///< the last one is for barriers
-  std::vector<uint32_t> order_;          ///< slots in order of start; a ring, its size a power of two
-  uint32_t started_ = 0, taken_ = 0;     ///< how many were put into the ring and taken from it
-  std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken
+  std::vector<Flight> ring_;
+  Ticket started_ = 0;                     ///< how many were put into the ring
+  Ticket taken_ = 0;                       ///< how many nextWithin() returned
+  std::atomic<Ticket> ended_{0};           ///< how many have ended
+  std::atomic<Ticket> firstFailed_{kNone}; ///< it and all after it were not done
+  std::atomic<bool> stopped_{false};
+  std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken, and the stop
   TransferClock clock_;
   double waited_ = 0, exposed_ = 0;
 };

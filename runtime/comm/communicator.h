@@ -52,11 +52,14 @@ const char *collectiveName(CollectiveKind kind);
 /// 4096 f32 in 3 ranges", "barrier".
 std::string describe(const Collective &collective);
 
+/// Which collective: how many were started before.
+using Ticket = uint64_t;
+
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
 /// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
 /// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
 /// 2^k ranks, the sum over replica groups of the sums over shard groups has the bits of the sum over all.
-/// Buffers and slots come from a verified plan: start() checks nothing. Not thread-safe, noteProgress() and
+/// Buffers come from a verified plan: start() checks nothing. Not thread-safe, noteProgress() and
 /// fail() apart: one thread drives a communicator.
 class Communicator {
 public:
@@ -94,17 +97,16 @@ public:
   virtual uint64_t allocatedBytes() const = 0;
 
   /// Begins a collective and returns at once; allocates nothing. Sources and destinations belong to the
-  /// collective until wait(slot). `slot` is one of those that the communicator was made with, free or waited
-  /// for.
-  virtual void start(uint32_t slot, const Collective &collective) = 0;
+  /// collective until it has been waited for. No more are in flight than the communicator was made for.
+  virtual Ticket start(const Collective &collective) = 0;
 
-  /// Waits until the collective last started in `slot` is done; returns at once where there was none. Fails
-  /// (kFailed), naming the collective, the slot and the rank at fault, when a rank failed or has not arrived
-  /// within the timeout. A group that has failed stays so.
-  virtual Status wait(uint32_t slot) = 0;
+  /// Waits until the collective, and with it all that were started before, is done. Fails (kFailed), naming
+  /// the collective and the rank at fault, when a rank failed or has not arrived within the timeout. A group
+  /// that has failed stays so.
+  virtual Status wait(Ticket ticket) = 0;
 
   /// Waits until every rank is here, and with it all collectives started before. Fails as wait() does.
-  virtual Status barrier() = 0;
+  Status barrier() { return wait(start({.kind = CollectiveKind::kBarrier})); }
 
   /// Tells peers that this rank is at work, however long they wait for it: the timeout counts from here anew.
   /// Cheap; call it at every instruction.

@@ -1,24 +1,54 @@
-// What the executor needs of a machine. Implementations: cpu/ (thread pool, kernels) and null/ (dry run).
+// What the executor needs of a machine: memory, and something that runs the plan's entries. Implementations:
+// cpu/ (thread pool, generated kernels), emulated/ (asynchronous, for tests) and null/ (dry run).
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/device/address.h"
+#include "runtime/device/program.h"
+#include "runtime/schema/plan_generated.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
-namespace trainc::fb {
-struct Plan;
-}
-
 namespace trainc {
 
-/// One device. Operations run in the order in which they are issued; they may be asynchronous until
-/// synchronise(). Addresses, sizes and kernel indices come from a verified plan: the operations check nothing
-/// and cannot fail. Not thread-safe: one thread drives a device.
+class Communicator;
+
+/// Is told of each step that a device has run, in their order, and how long it took: of a step on the compute
+/// stream, with the time in which it waited for others.
+class StepObserver {
+public:
+  virtual ~StepObserver() = default;
+  virtual void onStep(const Step &step, double seconds) = 0;
+  /// `waitedFor` is a collective that the next step of the compute stream comes after.
+  virtual void onWait(const Step &waitedFor, double seconds) = 0;
+};
+
+/// An entry in the form in which a device runs it, such as a graph.
+class Executable {
+public:
+  explicit Executable(Program program) : program_(std::move(program)) {}
+  virtual ~Executable() = default;
+  const Program &program() const { return program_; }
+
+private:
+  Program program_;
+};
+
+/// Steps [begin, end) of a program.
+struct StepRange {
+  uint32_t begin, end;
+};
+
+/// One device. What is enqueued runs in the order in which it was, perhaps later, and is done after
+/// synchronise(). Addresses, sizes and kernel indices come from a verified plan: enqueue(), write() and
+/// read() check nothing. Not thread-safe, except for what is said to be for any
+/// thread: one thread drives a device.
 class Device {
 public:
   virtual ~Device() = default;
@@ -26,31 +56,47 @@ public:
   /// For messages, e.g. "cpu (x86-64-v4, 2 threads)".
   virtual std::string description() const = 0;
 
-  /// Allocates `bytes` of zeroed memory, 64-byte aligned, that lives as long as the device. The result may be
-  /// addressed by the host. Fails (kFailed) when there is no such amount of memory.
-  virtual Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) = 0;
-  /// Bytes of all arenas that it holds.
+  /// Allocates `bytes` of zeroed memory in a space, aligned to 64 bytes, that lives as long as the device
+  /// and, where there is a communicator, as long as that: then peers can reach device memory. Fails (kFailed)
+  /// when there is no such amount of it, (kInvalidInput) when the device has no such space.
+  virtual Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                         Communicator *communicator) = 0;
+  /// Bytes of all that it has allocated in memory, without what a communicator gave.
   virtual uint64_t allocatedBytes() const = 0;
 
-  /// Loads the plan's kernels; launch() then takes indices into plan.kernels. Fails (kInvalidInput) when the
+  /// Loads the plan's kernels, which entries then name by their indices. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.
   virtual Status loadKernels(const fb::Plan &plan) = 0;
 
+  /// Makes what runs an entry. `communicator` may be null where there are no collectives; it and `observer`,
+  /// which may be null, must outlive what is returned.
+  virtual Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
+                                                      StepObserver *observer) = 0;
+
+  /// Runs steps of what prepare() made. Streams begin together, and all steps are done before what is
+  /// enqueued next.
+  virtual void enqueue(Executable &executable, StepRange steps) = 0;
+  /// Runs one step in one iteration of its block, and waits for it. Fails as synchronise() does.
+  virtual Status runStep(Executable &executable, uint32_t step, uint64_t iteration) = 0;
+
+  /// Copies from the host. `source` must stay as it is until synchronise().
+  virtual void write(DeviceAddress destination, std::span<const std::byte> source) = 0;
+  /// Copies to the host, where it is after synchronise().
+  virtual void read(std::span<std::byte> destination, DeviceAddress source) = 0;
+
+  /// Waits until all that was enqueued is done. Fails (kFailed), with the instruction's place and source,
+  /// when a collective could not be completed; nothing after it has run, and nothing more will.
+  virtual Status synchronise() = 0;
+
+  /// Copies to the host at once, beside what runs meanwhile, which must not write there. For any thread.
+  virtual void readBeside(std::span<std::byte> destination, DeviceAddress source) = 0;
+  /// Copies from the host at once, beside what runs meanwhile, which must not use it. For any thread.
+  virtual void writeBeside(DeviceAddress destination, std::span<const std::byte> source) = 0;
+  /// The bytes themselves, where the host can reach them; else empty.
+  virtual std::span<std::byte> hostView(DeviceSpan span) = 0;
+
   /// Sets what operations that take long call now and then, from any thread; nothing may be called.
   virtual void onProgress(std::function<void()> callback) = 0;
-
-  /// Runs tiles [0, grid) of a kernel.
-  virtual void launch(uint32_t kernel, void *const *args, uint64_t grid) = 0;
-  /// Copies between ranges that do not overlap.
-  virtual void copy(std::byte *destination, const std::byte *source, uint64_t bytes) = 0;
-  virtual void zero(std::byte *destination, uint64_t bytes) = 0;
-
-  /// Copies from the host to the device and back; done when they return.
-  virtual void toDevice(std::byte *destination, std::span<const std::byte> source) = 0;
-  virtual void fromDevice(std::span<std::byte> destination, const std::byte *source) = 0;
-
-  /// Waits until all that was issued is done.
-  virtual void synchronise() = 0;
 };
 
 } // namespace trainc

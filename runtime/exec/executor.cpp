@@ -1,9 +1,7 @@
 #include "runtime/exec/executor.h"
 
-#include "runtime/base/clock.h"
 #include "runtime/exec/agreement.h"
 #include "runtime/exec/memory_by_role.h"
-#include "runtime/exec/state_writes.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/view.h"
 
@@ -12,6 +10,8 @@
 namespace trainc {
 
 namespace {
+
+constexpr uint64_t kClearedAtOnce = uint64_t{1} << 20;
 
 uint64_t elementsOf(const flatbuffers::Vector<uint64_t> &shape) {
   uint64_t elements = 1;
@@ -29,12 +29,19 @@ Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
 
 } // namespace
 
-/// The plan's arenas and slots, and what Peers takes.
+/// The plan's device memory and what Peers takes; all collectives of an entry may be in flight, and one of
+/// Peers.
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
   constexpr uint64_t alignment = 64;
-  CommunicatorNeeds needs{plan.ranks() * Peers::kValueBytes, plan.slots() + 1};
+  CommunicatorNeeds needs{plan.ranks() * Peers::kValueBytes, 1};
   for (const fb::Arena *arena : *plan.arenas())
-    needs.bytes += (arena->bytes() + alignment - 1) / alignment * alignment;
+    if (arena->space() == fb::Space::Device)
+      needs.bytes += (arena->bytes() + alignment - 1) / alignment * alignment;
+  for (const fb::Entry *entry : *plan.entries())
+    needs.inFlight = std::max(
+        needs.inFlight, static_cast<uint32_t>(std::ranges::count(
+                            *entry->instructions(), fb::Stream::Communication, &fb::Instruction::stream)) +
+                            1);
   return needs;
 }
 
@@ -42,31 +49,27 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
                                                    ExecutorOptions options) {
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
   // Before the arenas, whose sizes differ where plans do.
-  TRAINC_ASSIGN_OR_RETURN(Peers peers, Peers::create(options.communicator, plan.slots()));
+  TRAINC_ASSIGN_OR_RETURN(Peers peers, Peers::create(options.communicator));
   const NamedValue plans{"plan", fmt::format("checksum {:016x}", options.planChecksum)};
   TRAINC_RETURN_IF_ERROR(checkSame(peers, std::span(&plans, 1)));
   std::unique_ptr<Executor> executor(new Executor(plan, device, peers, options.communicator));
   if (options.communicator)
     device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });
+  if (options.profile)
+    executor->profiler_.emplace(plan);
   TRAINC_RETURN_IF_ERROR(device.loadKernels(plan));
   TRAINC_RETURN_IF_ERROR(executor->allocateArenas());
+  TRAINC_RETURN_IF_ERROR(executor->bindEntries());
   executor->bindInterface();
-  if (options.profile) {
-    executor->profiler_.emplace(plan);
-    for (const Program &program : executor->programs_)
-      executor->profiler_->reserve(program);
-  }
   return executor;
 }
 
-/// Where there are peers they read the arenas, so the memory is the communicator's.
 Status Executor::allocateArenas() {
   const uint64_t before = allocatedBytes();
-  std::vector<std::byte *> arenas;
+  std::vector<DeviceAddress> arenas;
   for (const fb::Arena *arena : *plan_.arenas()) {
-    const std::string_view name = view(arena->name());
-    TRAINC_ASSIGN_OR_RETURN(std::byte * address, communicator_ ? communicator_->allocate(name, arena->bytes())
-                                                               : device_.allocateArena(name, arena->bytes()));
+    TRAINC_ASSIGN_OR_RETURN(const DeviceAddress address, device_.allocate(view(arena->name()), arena->space(),
+                                                                          arena->bytes(), communicator_));
     arenas.push_back(address);
   }
   peakBytes_ = allocatedBytes() - before;
@@ -75,15 +78,28 @@ Status Executor::allocateArenas() {
   return {};
 }
 
-void Executor::bindInterface() {
+uint64_t Executor::allocatedBytes() const {
+  return device_.allocatedBytes() + (communicator_ ? communicator_->allocatedBytes() : 0);
+}
+
+Status Executor::bindEntries() {
   for (const fb::Entry *entry : *plan_.entries()) {
-    Program &program = programs_.emplace_back(resolveProgram(plan_, *entry, rank(), buffers_));
-    program.firstStateWrite = firstStateWrite(plan_, program);
+    Program program = resolveProgram(plan_, *entry, rank(), buffers_);
+    BoundEntry bound{program.name, {}, firstStateWrite(plan_, program), nullptr};
+    TRAINC_ASSIGN_OR_RETURN(bound.executable, device_.prepare(std::move(program), communicator_,
+                                                              profiler_ ? &*profiler_ : nullptr));
+    if (profiler_)
+      profiler_->reserve(bound.executable->program());
     if (entry->inputs())
       for (const fb::Input *input : *entry->inputs())
-        program.inputs.push_back(
+        bound.inputs.push_back(
             {input, {buffers_[input->buffer()], elementsOf(*input->shape()) * elementBytes(input->dtype())}});
+    entries_.push_back(std::move(bound));
   }
+  return {};
+}
+
+void Executor::bindInterface() {
   for (const fb::State *state : *plan_.states())
     states_.push_back(bindState(*state));
   for (const fb::Scalar *scalar : *plan_.scalars())
@@ -100,7 +116,7 @@ StateView Executor::bindState(const fb::State &state) const {
   const uint64_t end = std::clamp(partBegin + held, begin, tensorEnd);
   if (begin == end)
     return {&state, 0, {}};
-  std::byte *data = buffers_[state.buffer()] + (begin - partBegin) * element;
+  const DeviceAddress data = buffers_[state.buffer()] + (begin - partBegin) * element;
   return {&state, begin - state.offset(), {data, (end - begin) * element}};
 }
 
@@ -114,55 +130,64 @@ Status Executor::checkRanks() const {
 }
 
 Status Executor::run(std::string_view entry) {
-  const Program *program = findProgram(entry);
-  assert(program && "ask hasEntry() first");
+  TRAINC_RETURN_IF_ERROR(enqueue(entry));
+  return synchronise();
+}
+
+Status Executor::enqueue(std::string_view name) {
+  const BoundEntry *entry = findEntry(name);
+  assert(entry && "ask hasEntry() first");
   TRAINC_RETURN_IF_ERROR(checkRanks());
-  const Status status = issueAll(*program);
-  device_.synchronise();
+  const auto end = static_cast<uint32_t>(entry->executable->program().steps.size());
+  uint32_t begin = 0;
+  if (beforeStateWrite_ && entry->firstStateWrite < end) {
+    begin = entry->firstStateWrite;
+    device_.enqueue(*entry->executable, {0, begin});
+    std::exchange(beforeStateWrite_, nullptr)();
+  }
+  device_.enqueue(*entry->executable, {begin, end});
+  return {};
+}
+
+Status Executor::synchronise() {
+  const Status status = device_.synchronise();
+  stagedScalars_.clear();
   broken_ |= !status.ok();
   return status;
 }
 
-Status Executor::issueAll(const Program &program) {
-  for (const Block &block : program.blocks)
-    for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
-      for (uint32_t i = block.begin; i < block.end; ++i)
-        TRAINC_RETURN_IF_ERROR(issueStep(program, i, iteration));
-  return {};
+Status Executor::read(std::span<std::byte> bytes, DeviceSpan memory) {
+  device_.read(bytes, memory.address);
+  return synchronise();
 }
 
-Status Executor::issueStep(const Program &program, uint32_t index, uint64_t iteration) {
-  const Step &step = program.steps[index];
-  if (index == program.firstStateWrite && iteration == 0 && onStateWrite_)
-    onStateWrite_();
-  if (!profiler_)
-    return issuer_.issue(program, step, iteration);
-  const double begin = steadySeconds();
-  TRAINC_RETURN_IF_ERROR(issuer_.issue(program, step, iteration));
-  device_.synchronise();
-  profiler_->add(step, steadySeconds() - begin);
-  return {};
-}
-
-Result<std::optional<NonFinite>> Executor::replay(std::string_view entry) {
-  const Program *program = findProgram(entry);
-  assert(program && "ask hasEntry() first");
+Result<std::optional<NonFinite>> Executor::replay(std::string_view name) {
+  const BoundEntry *entry = findEntry(name);
+  assert(entry && "ask hasEntry() first");
   TRAINC_RETURN_IF_ERROR(checkRanks());
-  clearScratch();
-  Result<std::optional<NonFinite>> found = replayProgram(plan_, *program, issuer_, peers_);
+  TRAINC_RETURN_IF_ERROR(clearScratch());
+  Result<std::optional<NonFinite>> found = replayProgram(*entry->executable, device_, peers_);
   broken_ |= !found.ok();
   return found;
 }
 
 /// Some instructions write a part of an operand and leave the rest to the next one. What a failed step left
 /// there must not be taken for what they wrote.
-void Executor::clearScratch() {
+Status Executor::clearScratch() {
+  uint64_t largest = 0;
+  for (const fb::Buffer *buffer : *plan_.buffers())
+    largest = std::max(largest, buffer->bytes());
+  const std::vector<std::byte> zeros(std::min(largest, kClearedAtOnce));
   for (uint32_t i = 0; i < plan_.buffers()->size(); ++i) {
     const fb::Buffer &buffer = *plan_.buffers()->Get(i);
-    const bool scratch = view(plan_.arenas()->Get(buffer.arena())->name()) == "scratch";
-    if (scratch && buffer.role() != fb::Role::Input)
-      device_.zero(buffers_[i], buffer.bytes());
+    const fb::Arena &arena = *plan_.arenas()->Get(buffer.arena());
+    if (arena.persistent() || arena.space() != fb::Space::Device || buffer.role() == fb::Role::Input)
+      continue;
+    for (uint64_t done = 0; done < buffer.bytes(); done += zeros.size())
+      device_.write(buffers_[i] + done,
+                    std::span(zeros).first(std::min(zeros.size(), buffer.bytes() - done)));
   }
+  return synchronise();
 }
 
 std::optional<StateView> Executor::findState(std::string_view name) const {
@@ -172,12 +197,12 @@ std::optional<StateView> Executor::findState(std::string_view name) const {
   return std::nullopt;
 }
 
-std::span<const InputView> Executor::inputs(std::string_view entry) const {
-  const Program *program = findProgram(entry);
-  return program ? std::span<const InputView>(program->inputs) : std::span<const InputView>();
+std::span<const InputView> Executor::inputs(std::string_view name) const {
+  const BoundEntry *entry = findEntry(name);
+  return entry ? std::span<const InputView>(entry->inputs) : std::span<const InputView>();
 }
 
-std::span<std::byte> Executor::buffer(uint32_t index) const {
+DeviceSpan Executor::buffer(uint32_t index) const {
   return {buffers_[index], plan_.buffers()->Get(index)->bytes()};
 }
 
@@ -187,17 +212,17 @@ std::vector<ProfileRow> Executor::profile() const {
   return profiler_ ? profiler_->rows() : std::vector<ProfileRow>();
 }
 
-const Program *Executor::findProgram(std::string_view entry) const {
-  const auto found = std::ranges::find(programs_, entry, &Program::name);
-  return found == programs_.end() ? nullptr : &*found;
+const Executor::BoundEntry *Executor::findEntry(std::string_view name) const {
+  const auto found = std::ranges::find(entries_, name, &BoundEntry::name);
+  return found == entries_.end() ? nullptr : &*found;
 }
 
-std::byte *Executor::scalarAddress(std::string_view name, size_t bytes) const {
+std::optional<DeviceAddress> Executor::scalarAddress(std::string_view name, size_t bytes) const {
   const auto found = std::ranges::find(scalars_, name, &Scalar::name);
   if (found == scalars_.end())
-    return nullptr;
+    return std::nullopt;
   assert(found->bytes == bytes && "the C++ type is not that of the scalar");
-  return found->bytes == bytes ? found->address : nullptr;
+  return found->bytes == bytes ? std::optional(found->address) : std::nullopt;
 }
 
 } // namespace trainc

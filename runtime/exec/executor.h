@@ -4,14 +4,14 @@
 #include "runtime/base/status.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
-#include "runtime/exec/issue.h"
 #include "runtime/exec/peers.h"
 #include "runtime/exec/profile.h"
-#include "runtime/exec/program.h"
 #include "runtime/exec/replay.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <array>
+#include <cstring>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -22,17 +22,23 @@
 namespace trainc {
 
 /// What a rank holds of a persistent tensor, whose name, dtype, shape and role are in `info`: its elements
-/// from `first` on, as raw bytes. All of them, unless `info` is divided; then perhaps none.
+/// from `first` on. All of them, unless `info` is divided; then perhaps none.
 struct StateView {
   const fb::State *info;
   uint64_t first;
-  std::span<std::byte> bytes;
+  DeviceSpan memory;
+};
+
+/// An entry's batch column.
+struct InputView {
+  const fb::Input *info;
+  DeviceSpan memory; ///< row-major, exactly the bytes of the shape
 };
 
 /// What a communicator must have for the executor of a rank.
 struct CommunicatorNeeds {
-  uint64_t bytes; ///< to allocate, on each rank
-  uint32_t slots;
+  uint64_t bytes;    ///< to allocate, on each rank
+  uint32_t inFlight; ///< collectives
 };
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan);
 
@@ -63,31 +69,46 @@ public:
   /// will succeed.
   bool broken() const { return broken_ || peers_.broken(); }
 
-  bool hasEntry(std::string_view entry) const { return findProgram(entry) != nullptr; }
-  /// Runs an entry that the plan has and waits for it. Fails (kFailed), naming instruction and source op,
-  /// when a collective cannot be completed, or when the plan needs more ranks than this one.
+  bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }
+  /// Runs an entry that the plan has and waits for it. Fails as enqueue() and synchronise() do.
   Status run(std::string_view entry);
-  /// Sets what run() calls once per entry before the first instruction that changes a parameter or an
-  /// optimizer state, such as waiting for a checkpoint writer that reads them.
-  void onStateWrite(std::function<void()> callback) { onStateWrite_ = std::move(callback); }
+  /// Lets the device run an entry that the plan has, behind what was enqueued before. Fails (kFailed) when
+  /// the plan needs more ranks than this one.
+  Status enqueue(std::string_view entry);
+  /// Waits for all that was enqueued. Fails (kFailed), naming instruction and source op, when a collective
+  /// cannot be completed.
+  Status synchronise();
+  /// Sets what enqueue() calls once, before the next instruction that changes a parameter or an optimizer
+  /// state: waiting for a checkpoint writer that reads them.
+  void holdStateWrites(std::function<void()> callback) { beforeStateWrite_ = std::move(callback); }
   /// Runs an entry instruction by instruction and tells the first of all ranks' that wrote a non-finite f32;
   /// all ranks get the same answer. Fails as run() does.
   Result<std::optional<NonFinite>> replay(std::string_view entry);
 
-  /// Sets a scalar; false when the plan has none of this name. T must be of the scalar's size.
+  /// Copies to the device, behind what was enqueued before. `bytes` must stay as they are until
+  /// synchronise().
+  void write(DeviceSpan memory, std::span<const std::byte> bytes) { device_.write(memory.address, bytes); }
+  /// Waits for all that was enqueued, and copies to the host. Fails as synchronise() does.
+  Status read(std::span<std::byte> bytes, DeviceSpan memory);
+
+  /// Sets a scalar for the entries that are enqueued later; false when the plan has none of this name. T must
+  /// be of the scalar's size.
   template <typename T> bool setScalar(std::string_view name, T value) {
-    std::byte *address = scalarAddress(name, sizeof(T));
-    if (address)
-      device_.toDevice(address, std::as_bytes(std::span(&value, 1)));
-    return address != nullptr;
+    const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
+    if (address) {
+      ScalarBytes &staged = stagedScalars_.emplace_back();
+      std::memcpy(staged.data(), &value, sizeof(T));
+      device_.write(*address, std::span(staged).first(sizeof(T)));
+    }
+    return address.has_value();
   }
-  /// Reads a scalar; nothing when the plan has none of this name. T must be of the scalar's size.
+  /// Reads a scalar; nothing when the plan has none of this name, or when what was enqueued has failed. T
+  /// must be of the scalar's size.
   template <typename T> std::optional<T> scalar(std::string_view name) {
-    const std::byte *address = scalarAddress(name, sizeof(T));
-    if (!address)
-      return std::nullopt;
+    const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
     T value;
-    device_.fromDevice(std::as_writable_bytes(std::span(&value, 1)), address);
+    if (!address || !read(std::as_writable_bytes(std::span(&value, 1)), {*address, sizeof(T)}).ok())
+      return std::nullopt;
     return value;
   }
 
@@ -97,7 +118,7 @@ public:
   /// The columns of an entry, in the plan's order; empty when there is no such entry.
   std::span<const InputView> inputs(std::string_view entry) const;
   /// Any buffer of the plan, e.g. Generation.logits.
-  std::span<std::byte> buffer(uint32_t index) const;
+  DeviceSpan buffer(uint32_t index) const;
 
   /// By how many bytes the device's memory, or with peers the communicator's, has grown for the arenas;
   /// equals the compile report's peak.
@@ -114,41 +135,44 @@ public:
   std::vector<ProfileRow> profile() const;
 
 private:
+  using ScalarBytes = std::array<std::byte, 8>;
   struct Scalar {
     std::string_view name;
-    std::byte *address;
+    DeviceAddress address;
     uint64_t bytes;
+  };
+  struct BoundEntry {
+    std::string_view name;
+    std::vector<InputView> inputs;
+    uint32_t firstStateWrite; ///< index of a step; see program.h
+    std::unique_ptr<Executable> executable;
   };
 
   Executor(const fb::Plan &plan, Device &device, Peers peers, Communicator *communicator)
-      : plan_(plan), device_(device), communicator_(communicator), peers_(peers),
-        issuer_(plan, device, communicator) {}
+      : plan_(plan), device_(device), communicator_(communicator), peers_(peers) {}
   Status checkRanks() const;
   Status allocateArenas();
-  uint64_t allocatedBytes() const {
-    return communicator_ ? communicator_->allocatedBytes() : device_.allocatedBytes();
-  }
+  uint64_t allocatedBytes() const;
+  Status bindEntries();
   void bindInterface();
   StateView bindState(const fb::State &state) const;
-  Status issueAll(const Program &program);
-  Status issueStep(const Program &program, uint32_t index, uint64_t iteration);
-  void clearScratch();
-  const Program *findProgram(std::string_view entry) const;
-  std::byte *scalarAddress(std::string_view name, size_t bytes) const;
+  Status clearScratch();
+  const BoundEntry *findEntry(std::string_view entry) const;
+  std::optional<DeviceAddress> scalarAddress(std::string_view name, size_t bytes) const;
 
   const fb::Plan &plan_;
   Device &device_;
   Communicator *communicator_;
   Peers peers_;
-  Issuer issuer_;
   bool broken_ = false;
   uint64_t peakBytes_ = 0;
-  std::vector<std::byte *> buffers_; ///< addresses, by index
-  std::vector<Program> programs_;
+  std::vector<DeviceAddress> buffers_; ///< by index
+  std::optional<Profiler> profiler_;   ///< before what is told to it
+  std::vector<BoundEntry> entries_;
   std::vector<StateView> states_;
   std::vector<Scalar> scalars_;
-  std::optional<Profiler> profiler_;
-  std::function<void()> onStateWrite_;
+  std::deque<ScalarBytes> stagedScalars_; ///< on their way to the device
+  std::function<void()> beforeStateWrite_;
 };
 
 } // namespace trainc

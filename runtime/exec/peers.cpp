@@ -4,8 +4,8 @@
 
 namespace trainc {
 
-Result<Peers> Peers::create(Communicator *communicator, uint32_t slot) {
-  Peers peers(communicator, slot);
+Result<Peers> Peers::create(Communicator *communicator) {
+  Peers peers(communicator);
   if (communicator) {
     TRAINC_ASSIGN_OR_RETURN(peers.values_,
                             communicator->allocate("peers", uint64_t{communicator->ranks()} * kValueBytes));
@@ -23,8 +23,8 @@ Result<const std::byte *> Peers::exchange(const void *value, size_t bytes) {
   communicator_->noteProgress();
   const CollectiveRange range{
       .source = part, .destination = values_, .elements = ranks() * bytes, .dtype = fb::DType::U8};
-  communicator_->start(slot_, {.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
-  const Status status = communicator_->wait(slot_);
+  const Status status = communicator_->wait(
+      communicator_->start({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)}));
   communicator_->noteProgress();
   broken_ |= !status.ok();
   TRAINC_RETURN_IF_ERROR(status);

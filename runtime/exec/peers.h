@@ -20,9 +20,9 @@ public:
   /// Bytes that a rank can tell at once.
   static constexpr size_t kValueBytes = 256;
 
-  /// `communicator` may be null: this rank is alone. Else it must outlive the peers, `slot` be one of its
-  /// slots that nobody else uses, and every rank come here at the same place in its order of allocations.
-  static Result<Peers> create(Communicator *communicator, uint32_t slot);
+  /// `communicator` may be null: this rank is alone. Else it must outlive the peers, have room for one more
+  /// collective in flight, and every rank come here at the same place in its order of allocations.
+  static Result<Peers> create(Communicator *communicator);
 
   uint32_t rank() const { return communicator_ ? communicator_->rank() : 0; }
   uint32_t ranks() const { return communicator_ ? communicator_->ranks() : 1; }
@@ -44,11 +44,10 @@ public:
   Result<bool> anyStops(bool wantsToStop, const Status &own = {});
 
 private:
-  Peers(Communicator *communicator, uint32_t slot) : communicator_(communicator), slot_(slot) {}
+  explicit Peers(Communicator *communicator) : communicator_(communicator) {}
   Result<const std::byte *> exchange(const void *value, size_t bytes);
 
   Communicator *communicator_;
-  uint32_t slot_;
   std::byte *values_ = nullptr; ///< of all ranks, in the communicator's memory
   alignas(std::max_align_t) std::array<std::byte, kValueBytes> own_{};
   bool broken_ = false;

@@ -27,14 +27,6 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
   return ProfileKind::Kernel;
 }
 
-/// "start all-gather", or "wait for all-gather": where communication is exposed.
-std::string describeCollective(const Program &program, const Step &step) {
-  if (const auto *start = std::get_if<StartStep>(&step.operation))
-    return fmt::format("start {}", collectiveName(start->kind));
-  const Step &started = program.steps[std::get<WaitStep>(step.operation).start];
-  return fmt::format("wait for {}", collectiveName(std::get<StartStep>(started.operation).kind));
-}
-
 double launchBytes(const fb::Kernel &kernel) {
   double bytes = 0;
   for (const fb::Param *param : *kernel.params())
@@ -46,22 +38,29 @@ double launchBytes(const fb::Kernel &kernel) {
 
 void Profiler::reserve(const Program &program) {
   for (const Step &step : program.steps)
-    samples_.emplace(&step, Sample{&program, &step});
+    samples_.emplace(&step, Sample{&program, &step, {}, {}});
 }
 
-void Profiler::add(const Step &step, double seconds) {
-  Sample &sample = samples_.find(&step)->second;
-  ++sample.calls;
-  sample.seconds += seconds;
-}
-
-ProfileRow Profiler::describe(const Sample &sample) const {
+ProfileRow Profiler::rowOf(const Sample &sample, const Clock &clock) const {
   ProfileRow row;
   row.entry = sample.program->name;
   row.source = sourceText(*plan_.sources()->Get(sample.step->instruction->source()));
-  row.calls = sample.calls;
-  row.seconds = sample.seconds;
-  const auto calls = static_cast<double>(sample.calls);
+  row.calls = clock.calls;
+  row.seconds = clock.seconds;
+  return row;
+}
+
+ProfileRow Profiler::describeWait(const Sample &sample) const {
+  ProfileRow row = rowOf(sample, sample.waited);
+  row.kind = ProfileKind::Communication;
+  row.what =
+      fmt::format("wait for {}", collectiveName(std::get<CollectiveStep>(sample.step->operation).kind));
+  return row;
+}
+
+ProfileRow Profiler::describe(const Sample &sample) const {
+  ProfileRow row = rowOf(sample, sample.ran);
+  const auto calls = static_cast<double>(row.calls);
   if (const auto *launch = std::get_if<LaunchStep>(&sample.step->operation)) {
     const fb::Kernel &kernel = *plan_.kernels()->Get(launch->kernel);
     row.kind = kindOf(kernel);
@@ -78,27 +77,30 @@ ProfileRow Profiler::describe(const Sample &sample) const {
     row.bytes = calls * static_cast<double>(zero->bytes);
   } else {
     row.kind = ProfileKind::Communication;
-    row.what = describeCollective(*sample.program, *sample.step);
+    row.what = fmt::format("start {}", collectiveName(std::get<CollectiveStep>(sample.step->operation).kind));
   }
   return row;
 }
 
 std::vector<ProfileRow> Profiler::rows() const {
   std::map<std::pair<std::string_view, std::string>, ProfileRow> merged;
-  for (const auto &[step, sample] : samples_) {
-    if (sample.calls == 0)
-      continue;
-    ProfileRow row = describe(sample);
+  const auto merge = [&](ProfileRow row) {
     auto [known, isNew] = merged.try_emplace({row.entry, row.what}, row);
     ProfileRow &sum = known->second;
     ++sum.sources;
     if (isNew)
-      continue;
+      return;
     sum.source = std::min(sum.source, row.source); // the same whatever the order of samples
     sum.calls += row.calls;
     sum.seconds += row.seconds;
     sum.flops += row.flops;
     sum.bytes += row.bytes;
+  };
+  for (const auto &[step, sample] : samples_) {
+    if (sample.ran.calls > 0)
+      merge(describe(sample));
+    if (sample.waited.calls > 0)
+      merge(describeWait(sample));
   }
   std::vector<ProfileRow> rows;
   rows.reserve(merged.size());

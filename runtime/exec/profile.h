@@ -1,7 +1,7 @@
 // Where the time of entries goes.
 #pragma once
 
-#include "runtime/exec/program.h"
+#include "runtime/device/device.h"
 
 #include <cstdint>
 #include <string>
@@ -18,7 +18,8 @@ enum class ProfileKind { Gemm, Attention, Kernel, Move, Communication };
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
-  std::string what;     ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero", "wait for all-gather"
+  std::string what;     ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero", "start all-gather",
+                        ///< "wait for all-gather": where communication is exposed
   std::string source;   ///< the first op it came from, and its line
   uint64_t sources = 0; ///< how many instructions share the row
   uint64_t calls = 0;
@@ -31,25 +32,37 @@ struct ProfileRow {
 };
 
 /// Collects the seconds of every instruction of the plan.
-class Profiler {
+class Profiler final : public StepObserver {
 public:
   explicit Profiler(const fb::Plan &plan) : plan_(plan) {}
 
-  /// Makes room for a program's steps, so that add() allocates nothing.
+  /// Makes room for a program's steps, so that nothing is allocated when it runs. The program must outlive
+  /// the profiler's rows.
   void reserve(const Program &program);
-  void add(const Step &step, double seconds);
+  void onStep(const Step &step, double seconds) override { samples_.find(&step)->second.ran.add(seconds); }
+  void onWait(const Step &step, double seconds) override { samples_.find(&step)->second.waited.add(seconds); }
 
   /// One row per entry and `what` (equal layers share rows), the slowest first.
   std::vector<ProfileRow> rows() const;
 
 private:
+  struct Clock {
+    uint64_t calls = 0;
+    double seconds = 0;
+
+    void add(double more) {
+      ++calls;
+      seconds += more;
+    }
+  };
   struct Sample {
     const Program *program;
     const Step *step;
-    uint64_t calls = 0;
-    double seconds = 0;
+    Clock ran, waited; ///< the step; for it
   };
   ProfileRow describe(const Sample &sample) const;
+  ProfileRow describeWait(const Sample &sample) const;
+  ProfileRow rowOf(const Sample &sample, const Clock &clock) const;
 
   const fb::Plan &plan_;
   std::unordered_map<const Step *, Sample> samples_;

@@ -13,18 +13,20 @@ namespace trainc {
 
 namespace {
 
+/// Bytes that are copied from the device and looked at together; whole elements.
+constexpr uint64_t kScannedAtOnce = uint64_t{1} << 20;
+
 /// A buffer range that a step has written, in one iteration.
 struct Written {
   const fb::Operand *operand;
-  const std::byte *data;
-  uint64_t bytes;
+  DeviceSpan memory;
 };
 
 /// What ranks tell each other of the first value that is not finite.
 struct Finding {
   static constexpr uint64_t kNothing = ~uint64_t{0};
 
-  uint64_t order = kNothing; ///< steps issued before it in the entry, the same on all ranks
+  uint64_t order = kNothing; ///< steps run before it in the entry, the same on all ranks
   uint64_t iteration = 0;
   uint64_t index = 0; ///< of the element
   uint32_t step = 0;  ///< in Program::steps
@@ -34,8 +36,9 @@ struct Finding {
 
 class Replay {
 public:
-  Replay(const fb::Plan &plan, const Program &program, Issuer &issuer, Peers &peers)
-      : plan_(plan), program_(program), issuer_(issuer), peers_(peers) {}
+  Replay(Executable &executable, Device &device, Peers &peers)
+      : executable_(executable), program_(executable.program()), plan_(*program_.plan), device_(device),
+        peers_(peers) {}
 
   Result<std::optional<NonFinite>> run() {
     TRAINC_RETURN_IF_ERROR(runSteps());
@@ -62,10 +65,8 @@ private:
   }
 
   Status runStep(uint32_t index, uint64_t iteration, uint64_t order) {
-    const Step &step = program_.steps[index];
-    TRAINC_RETURN_IF_ERROR(issuer_.issue(program_, step, iteration));
-    issuer_.synchronise();
-    forEachWritten(step, iteration, [&](const Written &written) {
+    TRAINC_RETURN_IF_ERROR(device_.runStep(executable_, index, iteration));
+    forEachWritten(program_.steps[index], iteration, [&](const Written &written) {
       if (!found() && scan(written)) {
         finding_.order = order;
         finding_.iteration = iteration;
@@ -81,38 +82,55 @@ private:
       const fb::Kernel &kernel = *plan_.kernels()->Get(launch->kernel);
       for (uint32_t i = 0; i < launch->argsCount; ++i)
         if (const fb::Param &param = *kernel.params()->Get(i); param.access() != fb::Access::Read)
-          visit({table.args()->Get(i), program_.args[launch->argsBegin + i].at(iteration), param.bytes()});
+          visit(Written{table.args()->Get(i),
+                        {program_.args[launch->argsBegin + i].at(iteration), param.bytes()}});
     } else if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
-      visit({step.instruction->operation_as_Copy()->destination(), copy->destination.at(iteration),
-             copy->bytes});
-    } else if (const auto *wait = std::get_if<WaitStep>(&step.operation)) {
-      const fb::Start &start = *program_.steps[wait->start].instruction->operation_as_Start();
-      const Collective collective = collectiveOf(*wait);
-      for (uint32_t i = 0; i < start.ranges()->size(); ++i) {
-        const fb::Range &range = *start.ranges()->Get(i);
-        visit({range.destination(), collective.ranges[i].destination, destinationBytes(plan_, start, range)});
-      }
+      if (step.stream == fb::Stream::Compute || step.stream == fb::Stream::CopyIn) // to the device
+        visit(Written{step.instruction->operation_as_Copy()->destination(),
+                      {copy->destination.at(iteration), copy->bytes}});
+    } else if (const auto *collective = std::get_if<CollectiveStep>(&step.operation)) {
+      const fb::Collective &table = *step.instruction->operation_as_Collective();
+      const std::span<const RangeStep> ranges = program_.rangesOf(*collective);
+      for (uint32_t i = 0; i < ranges.size(); ++i)
+        visit(Written{table.ranges()->Get(i)->destination(),
+                      {ranges[i].destination, destinationBytes(plan_, table, *table.ranges()->Get(i))}});
     }
-  }
-
-  /// What a step waits for.
-  Collective collectiveOf(const WaitStep &wait) const {
-    return program_.collective(std::get<StartStep>(program_.steps[wait.start].operation));
   }
 
   /// Takes note of the first value of a range that is not finite; whether there is one.
   bool scan(const Written &written) {
     if (plan_.buffers()->Get(written.operand->buffer())->dtype() != fb::DType::F32)
       return false;
-    for (uint64_t i = 0; i < written.bytes / sizeof(float); ++i) {
-      std::memcpy(&finding_.value, written.data + i * sizeof(float), sizeof(float));
+    for (uint64_t done = 0; done < written.memory.bytes; done += kScannedAtOnce) {
+      const DeviceSpan piece{written.memory.address + done,
+                             std::min(written.memory.bytes - done, kScannedAtOnce)};
+      if (scan(onHost(piece), done / sizeof(float))) {
+        finding_.buffer = written.operand->buffer();
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool scan(std::span<const std::byte> bytes, uint64_t firstElement) {
+    for (uint64_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+      std::memcpy(&finding_.value, bytes.data() + i * sizeof(float), sizeof(float));
       if (std::isfinite(finding_.value))
         continue;
-      finding_.index = i;
-      finding_.buffer = written.operand->buffer();
+      finding_.index = firstElement + i;
       return true;
     }
     return false;
+  }
+
+  /// The bytes themselves, or a copy until the next call.
+  std::span<const std::byte> onHost(DeviceSpan memory) {
+    if (const std::span<const std::byte> view = device_.hostView(memory); !view.empty())
+      return view;
+    staging_.resize(kScannedAtOnce);
+    const std::span<std::byte> copy = std::span(staging_).first(memory.bytes);
+    device_.readBeside(copy, memory.address);
+    return copy;
   }
 
   NonFinite describe(const Finding &finding, uint32_t rank) const {
@@ -130,10 +148,17 @@ private:
     std::string what = "copy";
     if (const auto *launch = std::get_if<LaunchStep>(&step.operation))
       what = "kernel " + plan_.kernels()->Get(launch->kernel)->symbol()->str();
-    else if (const auto *wait = std::get_if<WaitStep>(&step.operation))
-      what = trainc::describe(collectiveOf(*wait));
+    else if (const auto *collective = std::get_if<CollectiveStep>(&step.operation))
+      what = describe(*collective);
     const std::string loop = inLoop(step) ? fmt::format(", iteration {}", iteration) : "";
     return fmt::format("{} ({}){}", placeText(program_.name, std::to_string(step.index)), what, loop);
+  }
+
+  std::string describe(const CollectiveStep &step) const {
+    std::vector<CollectiveRange> ranges;
+    for (const RangeStep &range : program_.rangesOf(step))
+      ranges.push_back({.elements = range.elements, .dtype = range.dtype});
+    return trainc::describe({.kind = step.kind, .group = step.group, .ranges = ranges});
   }
 
   bool inLoop(const Step &step) const {
@@ -143,11 +168,13 @@ private:
     });
   }
 
-  const fb::Plan &plan_;
+  Executable &executable_;
   const Program &program_;
-  Issuer &issuer_;
+  const fb::Plan &plan_;
+  Device &device_;
   Peers &peers_;
   Finding finding_;
+  std::vector<std::byte> staging_;
 };
 
 } // namespace
@@ -158,9 +185,8 @@ std::string NonFinite::message() const {
                      buffer, instruction);
 }
 
-Result<std::optional<NonFinite>> replayProgram(const fb::Plan &plan, const Program &program, Issuer &issuer,
-                                               Peers &peers) {
-  return Replay(plan, program, issuer, peers).run();
+Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device, Peers &peers) {
+  return Replay(executable, device, peers).run();
 }
 
 } // namespace trainc

@@ -1,9 +1,8 @@
 // Finding the instruction that produced the first value that is not finite.
 #pragma once
 
-#include "runtime/exec/issue.h"
+#include "runtime/device/device.h"
 #include "runtime/exec/peers.h"
-#include "runtime/exec/program.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
@@ -25,11 +24,10 @@ struct NonFinite {
   std::string message() const;
 };
 
-/// Issues the steps of `program` one by one and scans the f32 ranges that each has written for the first
-/// value that is not finite: of all ranks, of several at the same instruction on the lowest one. A rank alone
-/// stops there; among several it goes on to the end, as the others wait for its part in collectives. Fails as
-/// Issuer::issue() does.
-Result<std::optional<NonFinite>> replayProgram(const fb::Plan &plan, const Program &program, Issuer &issuer,
-                                               Peers &peers);
+/// Runs the steps of an entry one by one and scans the f32 ranges that each has written for the first value
+/// that is not finite: of all ranks, of several at the same instruction on the lowest one. A rank alone stops
+/// there; among several it goes on to the end, as the others wait for its part in collectives. Fails as
+/// Device::synchronise() does.
+Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device, Peers &peers);
 
 } // namespace trainc

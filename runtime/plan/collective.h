@@ -23,15 +23,18 @@ inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
 }
 
 /// Bytes of a verified range's source: the whole tensor, or an AllGather's part.
-inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Start &start, const fb::Range &range) {
+inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Collective &collective, const fb::Range &range) {
   const uint64_t bytes = range.elements() * elementBytes(range.dtype());
-  return start.kind() == fb::CollectiveKind::AllGather ? bytes / groupRanks(plan, start.group()) : bytes;
+  return collective.kind() == fb::CollectiveKind::AllGather ? bytes / groupRanks(plan, collective.group())
+                                                            : bytes;
 }
 
 /// Bytes of a verified range's destination: the whole tensor, or a ReduceScatter's part.
-inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Start &start, const fb::Range &range) {
+inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Collective &collective,
+                                 const fb::Range &range) {
   const uint64_t bytes = range.elements() * elementBytes(range.dtype());
-  return start.kind() == fb::CollectiveKind::ReduceScatter ? bytes / groupRanks(plan, start.group()) : bytes;
+  return collective.kind() == fb::CollectiveKind::ReduceScatter ? bytes / groupRanks(plan, collective.group())
+                                                                : bytes;
 }
 
 /// "all-reduce", "reduce-scatter", "all-gather".

@@ -27,7 +27,7 @@ struct PlanFileHeader {
 static_assert(sizeof(PlanFileHeader) == 64);
 
 inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
-inline constexpr uint32_t kPlanMajorVersion = 4;
+inline constexpr uint32_t kPlanMajorVersion = 5;
 inline constexpr uint32_t kPlanMinorVersion = 0;
 
 /// The header that fits `payload`, which must pass the FlatBuffers verifier.

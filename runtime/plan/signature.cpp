@@ -115,9 +115,9 @@ Result<TrustedKeys> TrustedKeys::open(const std::filesystem::path &path) {
     const unsigned char *data = block->data.get();
     Key key(block->name == PEM_STRING_PUBLIC ? d2i_PUBKEY(nullptr, &data, block->size) : nullptr);
     if (!key)
-      return invalidInput("{}: expected public keys in PEM, found {}; {}", path.string(),
-                          block->name == PEM_STRING_PUBLIC ? "one that cannot be read" : printable(block->name),
-                          kMakeKey);
+      return invalidInput(
+          "{}: expected public keys in PEM, found {}; {}", path.string(),
+          block->name == PEM_STRING_PUBLIC ? "one that cannot be read" : printable(block->name), kMakeKey);
     TRAINC_RETURN_IF_ERROR(checkKind(path, key.get()));
     trusted.keys_.push_back(std::move(key));
   }

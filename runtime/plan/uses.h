@@ -1,4 +1,4 @@
-// Which bytes an instruction reads and writes. Internal to runtime/plan.
+// Which bytes an instruction reads and writes.
 #pragma once
 
 #include "runtime/plan/collective.h"
@@ -17,7 +17,7 @@ struct Use {
 };
 
 /// Calls `visit(use)` for every operand of an instruction other than a loop, each source before its
-/// destination; of a Wait there are none.
+/// destination.
 template <typename Visitor>
 void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64_t iterations,
                 Visitor visit) {
@@ -35,18 +35,19 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
     visit(Use{{copy->destination(), copy->bytes(), iterations}, false, true, 0});
   } else if (const fb::Zero *zero = instruction.operation_as_Zero()) {
     visit(Use{{zero->destination(), zero->bytes(), iterations}, false, true, 0});
-  } else if (const fb::Start *start = instruction.operation_as_Start()) {
-    for (uint32_t i = 0; i < start->ranges()->size(); ++i) {
-      const fb::Range &range = *start->ranges()->Get(i);
-      visit(Use{{range.source(), sourceBytes(plan, *start, range), iterations}, true, false, i});
-      visit(Use{{range.destination(), destinationBytes(plan, *start, range), iterations}, false, true, i});
+  } else if (const fb::Collective *collective = instruction.operation_as_Collective()) {
+    for (uint32_t i = 0; i < collective->ranges()->size(); ++i) {
+      const fb::Range &range = *collective->ranges()->Get(i);
+      visit(Use{{range.source(), sourceBytes(plan, *collective, range), iterations}, true, false, i});
+      visit(
+          Use{{range.destination(), destinationBytes(plan, *collective, range), iterations}, false, true, i});
     }
   }
 }
 
 /// " of range 2", where a collective has several.
-inline std::string rangeText(const fb::Start &start, uint32_t index) {
-  return start.ranges()->size() > 1 ? fmt::format(" of range {}", index) : "";
+inline std::string rangeText(const fb::Collective &collective, uint32_t index) {
+  return collective.ranges()->size() > 1 ? fmt::format(" of range {}", index) : "";
 }
 
 /// "kernel gelu_5f3a, argument 2", "copy source", "all-gather destination of range 2".
@@ -55,8 +56,9 @@ inline std::string nameOf(const fb::Plan &plan, const fb::Instruction &instructi
     return fmt::format("kernel {}, argument {}", view(plan.kernels()->Get(launch->kernel())->symbol()),
                        use.index);
   const char *operand = use.writes ? "destination" : "source";
-  if (const fb::Start *start = instruction.operation_as_Start())
-    return fmt::format("{} {}{}", collectiveName(start->kind()), operand, rangeText(*start, use.index));
+  if (const fb::Collective *collective = instruction.operation_as_Collective())
+    return fmt::format("{} {}{}", collectiveName(collective->kind()), operand,
+                       rangeText(*collective, use.index));
   return fmt::format("{} {}", instruction.operation_type() == fb::Operation::Copy ? "copy" : "zero", operand);
 }
 

@@ -21,8 +21,6 @@ Status header(const fb::Plan &plan) {
   if (plan.shard_ranks() == 0 || plan.ranks() % plan.shard_ranks() != 0)
     return invalidInput("plan shard_ranks: expected a divisor of its {} ranks, found {}", plan.ranks(),
                         plan.shard_ranks());
-  if (plan.slots() > kMaximumSlots)
-    return invalidInput("plan slots: expected at most {}, found {}", kMaximumSlots, plan.slots());
   for (const fb::Source *source : *plan.sources())
     TRAINC_RETURN_IF_ERROR(verify::name(view(source->op()), "a source op"));
   return {};
@@ -70,8 +68,10 @@ Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint6
 }
 
 Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what) {
-  if (view(plan.arenas()->Get(plan.buffers()->Get(buffer)->arena())->name()) != "persistent")
-    return invalidInput("{}: expected it in the persistent arena, found it in scratch", what);
+  const fb::Arena &arena = *plan.arenas()->Get(plan.buffers()->Get(buffer)->arena());
+  if (!arena.persistent() || arena.space() != fb::Space::Device)
+    return invalidInput("{}: expected it in a persistent arena of the device, found it in '{}'", what,
+                        view(arena.name()));
   return {};
 }
 
@@ -93,7 +93,7 @@ Status verifyPlan(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::interface(plan));
   TRAINC_RETURN_IF_ERROR(verify::states(plan));
   TRAINC_RETURN_IF_ERROR(verify::entries(plan));
-  TRAINC_RETURN_IF_ERROR(verify::overlaps(plan)); // before flow(), which takes slots as they come
+  TRAINC_RETURN_IF_ERROR(verify::order(plan)); // before flow(), which takes the instructions in their order
   return verify::flow(plan);
 }
 

@@ -18,9 +18,9 @@ Status code(const fb::Plan &plan);
 /// Every instruction of every entry by itself.
 Status instructions(const fb::Plan &plan);
 /// A collective by itself.
-Status start(const fb::Plan &plan, const fb::Start &start);
-/// Collectives beside what else runs; see verify_overlap.cpp.
-Status overlaps(const fb::Plan &plan);
+Status collective(const fb::Plan &plan, const fb::Collective &collective);
+/// Streams beside each other; see verify_order.cpp.
+Status order(const fb::Plan &plan);
 /// What is read against what was written before; see verify_flow.cpp. Entries' inputs have passed.
 Status flow(const fb::Plan &plan);
 /// Entries' names and inputs.

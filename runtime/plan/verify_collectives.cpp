@@ -18,24 +18,26 @@ bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
   return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());
 }
 
-Status kind(const fb::Plan &plan, const fb::Start &start) {
-  if (start.kind() > fb::CollectiveKind::MAX || start.group() > fb::Group::MAX)
-    return invalidInput("start: unknown kind {} or group {}", static_cast<int>(start.kind()),
-                        static_cast<int>(start.group()));
-  const char *name = collectiveName(start.kind());
-  if (groupRanks(plan, start.group()) < 2)
+Status kind(const fb::Plan &plan, const fb::Collective &collective) {
+  if (collective.kind() > fb::CollectiveKind::MAX || collective.group() > fb::Group::MAX)
+    return invalidInput("collective: unknown kind {} or group {}", static_cast<int>(collective.kind()),
+                        static_cast<int>(collective.group()));
+  const char *name = collectiveName(collective.kind());
+  if (collective.sum() != fb::DType::F32)
+    return invalidInput("{}: expected sums in f32, found dtype {}", name, static_cast<int>(collective.sum()));
+  if (groupRanks(plan, collective.group()) < 2)
     return invalidInput("{}: expected a group of several ranks, found one rank by itself", name);
-  if (start.ranges()->size() == 0 || start.ranges()->size() > kMaximumRanges)
+  if (collective.ranges()->size() == 0 || collective.ranges()->size() > kMaximumRanges)
     return invalidInput("{}: expected 1 to {} ranges, found {}", name, kMaximumRanges,
-                        start.ranges()->size());
+                        collective.ranges()->size());
   return {};
 }
 
 /// One range of a collective of known kind and group.
 class RangeVerifier {
 public:
-  RangeVerifier(const fb::Plan &plan, const fb::Start &start, uint32_t index)
-      : plan_(plan), start_(start), range_(*start.ranges()->Get(index)), index_(index) {}
+  RangeVerifier(const fb::Plan &plan, const fb::Collective &collective, uint32_t index)
+      : plan_(plan), collective_(collective), range_(*collective.ranges()->Get(index)), index_(index) {}
 
   Status check() const {
     TRAINC_RETURN_IF_ERROR(type());
@@ -45,8 +47,8 @@ public:
     if (!overlap(plan_, source(), destination()) || inPlace())
       return {};
     return invalidInput("{}: expected source and destination apart{}, found shared bytes", name(),
-                        start_.kind() == fb::CollectiveKind::AllReduce ? ", or the same"
-                        : start_.kind() == fb::CollectiveKind::AllGather
+                        collective_.kind() == fb::CollectiveKind::AllReduce ? ", or the same"
+                        : collective_.kind() == fb::CollectiveKind::AllGather
                             ? ", or the source as the rank's part"
                             : "");
   }
@@ -58,18 +60,18 @@ public:
       return {};
     return invalidInput("{}: expected ranges apart, but for what several read, found shared bytes of ranges "
                         "{} and {}",
-                        collectiveName(start_.kind()), other.index_, index_);
+                        collectiveName(collective_.kind()), other.index_, index_);
   }
 
 private:
   /// "all-gather", "all-gather of range 2".
-  std::string name() const { return collectiveName(start_.kind()) + rangeText(start_, index_); }
+  std::string name() const { return collectiveName(collective_.kind()) + rangeText(collective_, index_); }
 
   Status type() const {
     if (range_.dtype() > fb::DType::MAX)
       return invalidInput("{}: unknown dtype {}", name(), static_cast<int>(range_.dtype()));
-    if (start_.kind() != fb::CollectiveKind::AllGather && range_.dtype() != fb::DType::F32)
-      return invalidInput("{}: expected a sum of f32, found {}", name(), dtypeName(range_.dtype()));
+    if (collective_.kind() != fb::CollectiveKind::AllGather && range_.dtype() != fb::DType::F32)
+      return invalidInput("{}: expected values of f32 to sum, found {}", name(), dtypeName(range_.dtype()));
     return {};
   }
 
@@ -77,8 +79,8 @@ private:
     if (range_.elements() == 0 || range_.elements() > kMaximumElements)
       return invalidInput("{}: expected 1 to {} elements, found {}", name(), kMaximumElements,
                           range_.elements());
-    const uint32_t ranks = groupRanks(plan_, start_.group());
-    if (start_.kind() != fb::CollectiveKind::AllReduce && range_.elements() % ranks != 0)
+    const uint32_t ranks = groupRanks(plan_, collective_.group());
+    if (collective_.kind() != fb::CollectiveKind::AllReduce && range_.elements() % ranks != 0)
       return invalidInput("{}: expected a multiple of its group's {} ranks, found {} elements", name(), ranks,
                           range_.elements());
     return {};
@@ -88,16 +90,19 @@ private:
   /// is.
   Status operand(const Range &held, const char *side) const {
     const std::string what =
-        fmt::format("{} {}{}", collectiveName(start_.kind()), side, rangeText(start_, index_));
+        fmt::format("{} {}{}", collectiveName(collective_.kind()), side, rangeText(collective_, index_));
     if (!held.operand)
       return invalidInput("{}: expected one, found none", what);
     TRAINC_RETURN_IF_ERROR(checkRange(plan_, held, elementBytes(range_.dtype()), what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(held.operand->buffer());
+    if (plan_.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
+      return invalidInput("{}: expected memory of the device, found '{}' elsewhere", what,
+                          view(buffer.name()));
     if (buffer.dtype() != range_.dtype())
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(range_.dtype()),
                           view(buffer.name()), dtypeName(buffer.dtype()));
     const bool isPart = held.bytes != range_.elements() * elementBytes(range_.dtype());
-    const uint64_t allowed = isPart && meetsByPlace(plan_, start_.group()) ? held.bytes : 0;
+    const uint64_t allowed = isPart && meetsByPlace(plan_, collective_.group()) ? held.bytes : 0;
     const uint64_t stride = held.operand->rank_stride();
     if (stride != 0 && stride != allowed)
       return invalidInput("{}: expected a rank stride of 0{}, found {}", what,
@@ -106,8 +111,10 @@ private:
     return {};
   }
 
-  Range source() const { return {range_.source(), sourceBytes(plan_, start_, range_), 1}; }
-  Range destination() const { return {range_.destination(), destinationBytes(plan_, start_, range_), 1}; }
+  Range source() const { return {range_.source(), sourceBytes(plan_, collective_, range_), 1}; }
+  Range destination() const {
+    return {range_.destination(), destinationBytes(plan_, collective_, range_), 1};
+  }
 
   /// Where an operand begins on the rank with the first place.
   uint64_t address(const fb::Operand &operand) const {
@@ -120,25 +127,25 @@ private:
             plan_.buffers()->Get(range_.destination()->buffer())->arena() ||
         address(*range_.source()) != address(*range_.destination()))
       return false;
-    return start_.kind() == fb::CollectiveKind::AllReduce ||
-           (start_.kind() == fb::CollectiveKind::AllGather && range_.source()->rank_stride() != 0);
+    return collective_.kind() == fb::CollectiveKind::AllReduce ||
+           (collective_.kind() == fb::CollectiveKind::AllGather && range_.source()->rank_stride() != 0);
   }
 
   const fb::Plan &plan_;
-  const fb::Start &start_;
+  const fb::Collective &collective_;
   const fb::Range &range_;
   uint32_t index_;
 };
 
 } // namespace
 
-Status start(const fb::Plan &plan, const fb::Start &start) {
+Status collective(const fb::Plan &plan, const fb::Collective &collective) {
   if (plan.ranks() == 1)
     return invalidInput("expected no collective in a plan of one rank");
-  TRAINC_RETURN_IF_ERROR(kind(plan, start));
+  TRAINC_RETURN_IF_ERROR(kind(plan, collective));
   std::vector<RangeVerifier> ranges;
-  for (uint32_t i = 0; i < start.ranges()->size(); ++i) {
-    ranges.emplace_back(plan, start, i);
+  for (uint32_t i = 0; i < collective.ranges()->size(); ++i) {
+    ranges.emplace_back(plan, collective, i);
     TRAINC_RETURN_IF_ERROR(ranges.back().check());
     for (uint32_t j = 0; j < i; ++j)
       TRAINC_RETURN_IF_ERROR(ranges.back().checkApart(ranges[j]));

@@ -30,7 +30,7 @@ constexpr uint32_t kAllPlaces = 8;
 class Flow {
 public:
   Flow(const fb::Plan &plan, const fb::Entry &entry, uint32_t place)
-      : plan_(plan), entry_(entry), place_(place), arenas_(plan.arenas()->size()), inFlight_(plan.slots()) {}
+      : plan_(plan), entry_(entry), place_(place), arenas_(plan.arenas()->size()) {}
 
   Status check() {
     if (entry_.inputs())
@@ -58,19 +58,13 @@ private:
   }
 
   Status step(const fb::Instruction &instruction, uint64_t iterations) {
-    if (const fb::Wait *wait = instruction.operation_as_Wait())
-      return writeAll(*inFlight_[wait->slot()], 1);
     Status status;
     forEachUse(plan_, instruction, iterations, [&](const Use &use) {
       if (use.reads && status.ok())
         status = read(instruction, use);
     });
     TRAINC_RETURN_IF_ERROR(status);
-    const fb::Start *start = instruction.operation_as_Start();
-    if (!start)
-      return writeAll(instruction, iterations);
-    inFlight_[start->slot()] = &instruction;
-    return {};
+    return writeAll(instruction, iterations);
   }
 
   Status writeAll(const fb::Instruction &instruction, uint64_t iterations) {
@@ -84,7 +78,7 @@ private:
 
   Status read(const fb::Instruction &instruction, const Use &use) {
     const uint32_t buffer = use.range.operand->buffer();
-    const bool persistent = view(plan_.arenas()->Get(arenaOf(use))->name()) == "persistent";
+    const bool persistent = plan_.arenas()->Get(arenaOf(use))->persistent();
     const Span span = spanAt(plan_, use.range, place_);
     Status status;
     arenas_[arenaOf(use)].forEach(span, [&](const Value *value) {
@@ -126,7 +120,6 @@ private:
   const fb::Entry &entry_;
   uint32_t place_;
   std::vector<Written> arenas_;
-  std::vector<const fb::Instruction *> inFlight_; ///< by slot: the Start, which has written when waited for
 };
 
 std::vector<uint32_t> places(const fb::Plan &plan) {

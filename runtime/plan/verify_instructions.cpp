@@ -1,8 +1,11 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/operand.h"
+#include "runtime/plan/streams.h"
 #include "runtime/plan/verifier.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/limits.h"
 
+#include <optional>
 #include <string>
 
 namespace trainc::verify {
@@ -23,10 +26,13 @@ public:
   bool advances() const { return advances_; }
 
 private:
+  Status operation(const fb::Instruction &instruction);
   Status launch(const fb::Launch &launch);
-  Status copy(const fb::Copy &copy);
+  Status copy(const fb::Copy &copy, fb::Stream stream);
   Status zero(const fb::Zero &zero);
   Status range(const Range &range, uint64_t alignment, const char *what);
+  Status onDevice(const Range &range, uint64_t alignment, const char *what);
+  Status streamIs(fb::Stream expected, fb::Stream found) const;
 
   const fb::Plan &plan_;
   uint64_t iterations_ = 1;
@@ -37,6 +43,23 @@ private:
 Status BodyVerifier::range(const Range &range, uint64_t alignment, const char *what) {
   advances_ |= range.operand->loop_stride() != 0;
   return checkRange(plan_, range, alignment, what);
+}
+
+fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
+  return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
+}
+
+Status BodyVerifier::onDevice(const Range &each, uint64_t alignment, const char *what) {
+  TRAINC_RETURN_IF_ERROR(range(each, alignment, what));
+  if (const fb::Space space = spaceOf(plan_, *each.operand); space != fb::Space::Device)
+    return invalidInput("{}: expected memory of the device, found {}", what, spaceName(space));
+  return {};
+}
+
+Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
+  if (expected == found)
+    return {};
+  return invalidInput("expected the stream {} for it, found {}", streamName(expected), streamName(found));
 }
 
 Status BodyVerifier::launch(const fb::Launch &launch) {
@@ -53,7 +76,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
     const fb::Param &param = *kernel.params()->Get(i);
     const std::string what = fmt::format("kernel {}, argument {}", view(kernel.symbol()), i);
     TRAINC_RETURN_IF_ERROR(
-        range({launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment, what.c_str()));
+        onDevice({launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment, what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(launch.args()->Get(i)->buffer());
     if (buffer.dtype() != param.dtype())
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(param.dtype()),
@@ -62,7 +85,18 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
   return {};
 }
 
-Status BodyVerifier::copy(const fb::Copy &copy) {
+/// The stream of copies between two spaces; none where there is no such copy.
+std::optional<fb::Stream> copyStream(fb::Space from, fb::Space to) {
+  if (from == fb::Space::Device && to == fb::Space::Device)
+    return fb::Stream::Compute;
+  if (from == to)
+    return std::nullopt;
+  if (from == fb::Space::Disk || to == fb::Space::Disk)
+    return fb::Stream::Disk;
+  return to == fb::Space::Device ? fb::Stream::CopyIn : fb::Stream::CopyOut;
+}
+
+Status BodyVerifier::copy(const fb::Copy &copy, fb::Stream stream) {
   if (!copy.source() || !copy.destination())
     return invalidInput("copy: expected a source and a destination, found one missing");
   const Range source{copy.source(), copy.bytes(), iterations_},
@@ -71,30 +105,57 @@ Status BodyVerifier::copy(const fb::Copy &copy) {
   TRAINC_RETURN_IF_ERROR(range(destination, 1, "copy destination"));
   if (overlap(plan_, source, destination))
     return invalidInput("copy: expected source and destination apart, found shared bytes");
-  return {};
+  const fb::Space from = spaceOf(plan_, *copy.source()), to = spaceOf(plan_, *copy.destination());
+  const std::optional<fb::Stream> expected = copyStream(from, to);
+  if (!expected)
+    return invalidInput("copy: expected one within the device or between spaces, found one within {}",
+                        spaceName(from));
+  if (expected == fb::Stream::Disk)
+    for (const Range &each : {source, destination})
+      if (each.bytes % kDiskAlignment != 0 || each.operand->offset() % kDiskAlignment != 0 ||
+          each.operand->rank_stride() % kDiskAlignment != 0)
+        return invalidInput(
+            "copy: expected offsets and lengths in multiples of {} where one side is on disk, "
+            "found {} bytes at {}",
+            kDiskAlignment, each.bytes, each.operand->offset());
+  return streamIs(*expected, stream);
 }
 
 Status BodyVerifier::zero(const fb::Zero &zero) {
   if (!zero.destination())
     return invalidInput("zero: expected a destination, found none");
-  return range({zero.destination(), zero.bytes(), iterations_}, 1, "zero destination");
+  return onDevice({zero.destination(), zero.bytes(), iterations_}, 1, "zero destination");
 }
 
 Status BodyVerifier::check(const fb::Instruction &instruction) {
+  if (instruction.stream() > fb::Stream::MAX)
+    return invalidInput("unknown stream {}", static_cast<int>(instruction.stream()));
+  TRAINC_RETURN_IF_ERROR(operation(instruction));
+  if (!inLoop_)
+    return {};
+  if (instruction.after() && instruction.after()->size() > 0)
+    return invalidInput("expected nothing that it comes after in a loop, which comes after it as a whole");
+  return streamIs(fb::Stream::Compute, instruction.stream());
+}
+
+Status BodyVerifier::operation(const fb::Instruction &instruction) {
+  const fb::Stream stream = instruction.stream();
   switch (instruction.operation_type()) {
   case fb::Operation::Launch:
-    return launch(*instruction.operation_as_Launch());
+    TRAINC_RETURN_IF_ERROR(launch(*instruction.operation_as_Launch()));
+    return streamIs(fb::Stream::Compute, stream);
   case fb::Operation::Copy:
-    return copy(*instruction.operation_as_Copy());
+    return copy(*instruction.operation_as_Copy(), stream);
   case fb::Operation::Zero:
-    return zero(*instruction.operation_as_Zero());
+    TRAINC_RETURN_IF_ERROR(zero(*instruction.operation_as_Zero()));
+    return streamIs(fb::Stream::Compute, stream);
   case fb::Operation::Loop:
     return invalidInput("expected no loop within a loop");
-  case fb::Operation::Start:
-    return inLoop_ ? invalidInput("expected no collective in a loop")
-                   : start(plan_, *instruction.operation_as_Start());
-  case fb::Operation::Wait:
-    return inLoop_ ? invalidInput("expected no collective in a loop") : Status();
+  case fb::Operation::Collective:
+    if (inLoop_)
+      return invalidInput("expected no collective in a loop");
+    TRAINC_RETURN_IF_ERROR(collective(plan_, *instruction.operation_as_Collective()));
+    return streamIs(fb::Stream::Communication, stream);
   case fb::Operation::NONE:
     break;
   }
@@ -114,6 +175,10 @@ Status checkOne(const fb::Plan &plan, BodyVerifier &body, const fb::Instruction 
 
 Status checkLoop(const fb::Plan &plan, const fb::Instruction &instruction, const fb::Loop &loop) {
   TRAINC_RETURN_IF_ERROR(checkSource(plan, instruction));
+  if (loop.body()->size() == 0)
+    return invalidInput("loop: expected instructions in it, found none");
+  if (instruction.stream() != fb::Stream::Compute)
+    return invalidInput("loop: expected it on the stream compute, found another");
   if (loop.count() == 0 || loop.count() > kMaximumLoop)
     return invalidInput("loop: expected a count of 1 to {}, found {}", kMaximumLoop, loop.count());
   return {};

@@ -1,28 +1,29 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verifier.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/limits.h"
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace trainc::verify {
 
 namespace {
 
-constexpr uint64_t kMaximumArena = uint64_t{1} << 46;
+constexpr uint64_t kMaximumArena = uint64_t{1} << 46, kBufferAlignment = 64;
 
 Status arenas(const fb::Plan &plan) {
-  bool seen[2] = {false, false};
+  std::set<std::string_view> seen;
   for (const fb::Arena *arena : *plan.arenas()) {
-    const std::string_view name = view(arena->name());
-    if (name != "persistent" && name != "scratch")
-      return invalidInput("arena name: expected 'persistent' or 'scratch', found another");
-    bool &known = seen[name == "scratch"];
-    if (known)
-      return invalidInput("arena '{}': expected it once, found it twice", name);
-    known = true;
+    TRAINC_RETURN_IF_ERROR(name(view(arena->name()), "an arena"));
+    const std::string_view text = view(arena->name());
+    if (!seen.insert(text).second)
+      return invalidInput("arena '{}': expected it once, found it twice", text);
+    if (arena->space() > fb::Space::MAX)
+      return invalidInput("arena '{}': unknown space {}", text, static_cast<int>(arena->space()));
     if (arena->bytes() > kMaximumArena)
-      return invalidInput("arena '{}': expected at most {} bytes, found {}", name, kMaximumArena,
+      return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaximumArena,
                           arena->bytes());
   }
   return {};
@@ -39,8 +40,11 @@ Status buffer(const fb::Plan &plan, uint32_t index) {
   if (buffer.dtype() > fb::DType::MAX || buffer.role() > fb::Role::MAX)
     return invalidInput("{}: unknown dtype {} or role {}", what, static_cast<int>(buffer.dtype()),
                         static_cast<int>(buffer.role()));
-  if (buffer.offset() % 64 != 0)
-    return invalidInput("{}: expected an offset that is a multiple of 64, found {}", what, buffer.offset());
+  const uint64_t alignment =
+      plan.arenas()->Get(buffer.arena())->space() == fb::Space::Disk ? kDiskAlignment : kBufferAlignment;
+  if (buffer.offset() % alignment != 0)
+    return invalidInput("{}: expected an offset that is a multiple of {}, found {}", what, alignment,
+                        buffer.offset());
   const uint64_t arena = plan.arenas()->Get(buffer.arena())->bytes();
   if (buffer.offset() > arena || buffer.bytes() > arena - buffer.offset())
     return invalidInput("{}: expected it within the {} bytes of its arena, found {} bytes at {}", what, arena,
@@ -62,19 +66,21 @@ Status slack(const fb::Plan &plan) {
   return {};
 }
 
-/// What lives across entries has its bytes to itself; in scratch, lifetimes decide (see verify_flow.cpp).
+/// What lives across entries has its bytes to itself; elsewhere lifetimes decide (see verify_flow.cpp).
 Status apart(const fb::Plan &plan) {
   std::vector<const fb::Buffer *> buffers;
   for (const fb::Buffer *buffer : *plan.buffers())
-    if (view(plan.arenas()->Get(buffer->arena())->name()) == "persistent" && buffer->bytes() > 0)
+    if (plan.arenas()->Get(buffer->arena())->persistent() && buffer->bytes() > 0)
       buffers.push_back(buffer);
-  std::ranges::sort(buffers, {}, [](const fb::Buffer *each) { return each->offset(); });
+  std::ranges::sort(buffers, {},
+                    [](const fb::Buffer *each) { return std::pair(each->arena(), each->offset()); });
   for (size_t i = 1; i < buffers.size(); ++i)
-    if (buffers[i]->offset() < buffers[i - 1]->offset() + buffers[i - 1]->bytes())
-      return invalidInput(
-          "buffers '{}' and '{}': expected bytes of their own in the persistent arena, found some "
-          "shared, at {}",
-          view(buffers[i - 1]->name()), view(buffers[i]->name()), buffers[i]->offset());
+    if (buffers[i]->arena() == buffers[i - 1]->arena() &&
+        buffers[i]->offset() < buffers[i - 1]->offset() + buffers[i - 1]->bytes())
+      return invalidInput("buffers '{}' and '{}': expected bytes of their own in the persistent arena '{}', "
+                          "found some shared, at {}",
+                          view(buffers[i - 1]->name()), view(buffers[i]->name()),
+                          view(plan.arenas()->Get(buffers[i]->arena())->name()), buffers[i]->offset());
   return {};
 }
 

@@ -6,9 +6,9 @@
 namespace trainc {
 
 inline constexpr uint32_t kMaximumRanks = 1 << 16;
-/// Collectives in flight.
-inline constexpr uint32_t kMaximumSlots = 64;
 /// Ranges of one collective.
 inline constexpr uint32_t kMaximumRanges = 1024;
+/// On disk, offsets and lengths are multiples of it, as direct I/O asks.
+inline constexpr uint64_t kDiskAlignment = 4096;
 
 } // namespace trainc

@@ -20,14 +20,13 @@ std::filesystem::path partPath(const std::filesystem::path &folder, uint32_t ran
 }
 
 /// Writes to the file, piece by piece while it is in the cache, and returns the checksum.
-Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, std::span<const std::byte> bytes) {
+Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const TensorMemory &memory, ByteRange bytes,
+                             std::vector<std::byte> &staging) {
   StreamHash hash;
-  while (!bytes.empty()) {
-    const auto piece = bytes.first(std::min(bytes.size(), kHashChunkBytes));
+  for (uint64_t done = bytes.begin; done < bytes.end; done += kHashChunkBytes) {
+    const auto piece = memory.read(done, std::min<uint64_t>(kHashChunkBytes, bytes.end - done), staging);
     hash.update(piece);
-    TRAINC_RETURN_IF_ERROR(file.write(offset, piece));
-    bytes = bytes.subspan(piece.size());
-    offset += piece.size();
+    TRAINC_RETURN_IF_ERROR(file.write(offset + done - bytes.begin, piece));
   }
   return hash.digest();
 }
@@ -132,15 +131,16 @@ Result<std::vector<RangeChecksum>> CheckpointFiles::write(const std::filesystem:
 Status CheckpointFiles::writeFile(DurableFile &file, uint64_t index,
                                   std::vector<RangeChecksum> &checksums) const {
   const File &about = files_[index];
+  std::vector<std::byte> staging;
   for (uint64_t i = 0; i < about.tensors.size(); ++i) {
     const StateTensor &tensor = about.tensors[i];
     const uint64_t whole = tensorBytes(tensor);
     const ByteRange share = shareToWrite(tensor, i, place_);
     for (uint64_t begin = share.begin, end = 0; begin < share.end; begin = end) {
       end = std::min(blockRange(begin / kChecksumBlockBytes, whole).end, share.end);
-      const auto bytes = tensor.bytes.subspan(begin - tensor.firstByte, end - begin);
-      TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum,
-                              writeHashed(file, about.layout.offsets[i] + begin, bytes));
+      const ByteRange held{begin - tensor.firstByte, end - tensor.firstByte};
+      TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum, writeHashed(file, about.layout.offsets[i] + begin,
+                                                                   tensor.bytes, held, staging));
       checksums.push_back({index, i, begin, end, checksum});
     }
   }

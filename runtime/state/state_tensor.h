@@ -3,21 +3,20 @@
 
 #include "runtime/formats/safetensors_layout.h"
 #include "runtime/schema/plan_generated.h"
+#include "runtime/state/tensor_memory.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 
 namespace trainc {
 
-/// A tensor of which this process holds all or a part in host memory: row-major, little-endian.
+/// A tensor of which this process holds all or a part: row-major, little-endian.
 struct StateTensor {
   std::string name; ///< logical: the Hugging Face name of a parameter, "exp_avg.NAME" of an optimizer state
   fb::DType dtype;
   std::vector<uint64_t> shape;
-  std::span<std::byte> bytes; ///< whole elements, not owned; all of the tensor's unless it is divided
-  uint64_t firstByte = 0;     ///< of the tensor, with which `bytes` begin
-  bool divided = false;       ///< each rank of a shard group holds a part
+  TensorMemory bytes;     ///< whole elements, not owned; all of the tensor's unless it is divided
+  uint64_t firstByte = 0; ///< of the tensor, with which `bytes` begin
+  bool divided = false;   ///< each rank of a shard group holds a part
 };
 
 /// Bytes of the whole tensor.

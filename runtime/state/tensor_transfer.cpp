@@ -81,16 +81,21 @@ private:
 
   /// Copies the source's bytes [begin, end), if any, to where the destination has them.
   void copy(uint64_t begin, uint64_t end) {
-    if (begin < end)
-      convertChunk(source_.dtype, job_.destination->dtype,
-                   job_.destination->bytes.data() + (begin - begin_) / element_ * converted_,
-                   source_.bytes.subspan(begin, end - begin));
+    for (uint64_t next = begin; next < end; next += kHashChunkBytes) {
+      const uint64_t bytes = std::min<uint64_t>(kHashChunkBytes, end - next);
+      job_.destination->bytes.write((next - begin_) / element_ * converted_, bytes / element_ * converted_,
+                                    staging_, [&](std::span<std::byte> destination) {
+                                      convertChunk(source_.dtype, job_.destination->dtype, destination.data(),
+                                                   source_.bytes.subspan(next, bytes));
+                                    });
+    }
   }
 
   const TensorTransfer &job_;
   const SafetensorsTensor &source_;
   uint64_t element_, converted_; ///< bytes of an element there and here
   uint64_t begin_, end_;         ///< the source's bytes that the destination holds
+  std::vector<std::byte> staging_;
 };
 
 } // namespace

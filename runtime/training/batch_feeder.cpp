@@ -12,7 +12,7 @@ std::vector<ColumnSpec> entryColumns(const Executor &executor,
 }
 
 BatchFeeder::BatchFeeder(Executor &executor, std::string_view entry, const Dataset &dataset)
-    : device_(executor.device()) {
+    : executor_(executor) {
   for (const InputView &input : executor.inputs(entry)) {
     const std::optional<size_t> index = dataset.findColumn(columnSpec(*input.info));
     assert(index && "the data set was opened without this entry's columns");
@@ -23,8 +23,7 @@ BatchFeeder::BatchFeeder(Executor &executor, std::string_view entry, const Datas
 void BatchFeeder::feed(const StepBatch &batch, uint64_t micro) const {
   for (const Column &column : columns_) {
     const bool whole = column.input.info->extent() == fb::Extent::Step;
-    device_.toDevice(column.input.bytes.data(),
-                     whole ? batch.step(column.index) : batch.micro(column.index, micro));
+    executor_.write(column.input.memory, whole ? batch.step(column.index) : batch.micro(column.index, micro));
   }
 }
 

@@ -19,6 +19,7 @@ public:
   BatchFeeder(Executor &executor, std::string_view entry, const Dataset &dataset);
 
   /// Fills the inputs of Extent::Step with the whole step, those of Extent::Micro with micro-batch `micro`.
+  /// The batch must live until Executor::synchronise().
   void feed(const StepBatch &batch, uint64_t micro) const;
 
 private:
@@ -27,7 +28,7 @@ private:
     size_t index; ///< in the data set
   };
 
-  Device &device_;
+  Executor &executor_;
   std::vector<Column> columns_;
 };
 

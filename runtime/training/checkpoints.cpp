@@ -6,7 +6,7 @@ namespace trainc {
 
 namespace {
 
-Result<CheckpointContents> checkpointContents(const Executor &executor) {
+Result<CheckpointContents> checkpointContents(Executor &executor) {
   CheckpointContents contents;
   contents.parameters = stateTensors(executor, fb::Role::Parameter);
   contents.optimizer = stateTensors(executor, fb::Role::Optimizer);
@@ -60,9 +60,7 @@ Result<std::unique_ptr<Checkpoints>> Checkpoints::open(Executor &executor, const
 
 Checkpoints::Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t step,
                          const Observers &observers)
-    : executor_(executor), writer_(std::move(writer)), step_(step), observers_(observers) {
-  executor_.onStateWrite([this] { waitUntilRead(); });
-}
+    : executor_(executor), writer_(std::move(writer)), step_(step), observers_(observers) {}
 
 Status Checkpoints::save(const TrainerState &position) {
   if (step_ == position.step)
@@ -71,6 +69,7 @@ Status Checkpoints::save(const TrainerState &position) {
   TRAINC_RETURN_IF_ERROR(end());
   step_ = position.step;
   writer_.start(position);
+  executor_.holdStateWrites([this] { waitUntilRead(); });
   return {};
 }
 

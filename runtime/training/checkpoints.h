@@ -19,7 +19,7 @@ public:
                                                    const StartingPoint &start, const Observers &observers);
   /// All must outlive it. `step` is that of the checkpoint that the run goes on from, or 0.
   Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t step, const Observers &observers);
-  ~Checkpoints() { executor_.onStateWrite({}); }
+  ~Checkpoints() { executor_.holdStateWrites({}); }
   Checkpoints(const Checkpoints &) = delete;
   Checkpoints &operator=(const Checkpoints &) = delete;
 

@@ -29,10 +29,8 @@ Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
       samples_(dataset.samples()) {
   if (paddingColumns(executor.inputs(kEval)) == 0)
     samples_ -= samples_ % batch_;
-  size_t largest = 0;
   for (const InputView &input : executor.inputs(kEval))
-    largest = std::max(largest, input.bytes.size());
-  staging_.resize(largest);
+    staging_.emplace_back(input.memory.bytes);
   indices_.resize(batch_);
 }
 
@@ -52,13 +50,13 @@ Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) 
 /// Sooner than in the first evaluation, before which there may be hours of training.
 Status Evaluator::checkValues() {
   const Peers &peers = executor_.peers();
-  for (const InputView &input : executor_.inputs(kEval)) {
-    if (!isInteger(input.info->dtype()))
+  const std::span<const InputView> inputs = executor_.inputs(kEval);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!isInteger(inputs[i].info->dtype()))
       continue;
-    const size_t column = *dataset_.findColumn(columnSpec(*input.info));
+    const size_t column = *dataset_.findColumn(columnSpec(*inputs[i].info));
     for (uint64_t batch = peers.rank(); batch < batches(); batch += peers.ranks())
-      TRAINC_RETURN_IF_ERROR(
-          dataset_.fill(column, batchSamples(batch), std::span(staging_).first(input.bytes.size())));
+      TRAINC_RETURN_IF_ERROR(dataset_.fill(column, batchSamples(batch), staging_[i]));
   }
   return {};
 }
@@ -73,12 +71,12 @@ std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
 Status Evaluator::feed(uint64_t batch) {
   const auto ownTime = executor_.peers().ownTime();
   const std::span<const uint64_t> indices = batchSamples(batch);
-  for (const InputView &input : executor_.inputs(kEval)) {
-    const std::optional<size_t> column = dataset_.findColumn(columnSpec(*input.info));
+  const std::span<const InputView> inputs = executor_.inputs(kEval);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const std::optional<size_t> column = dataset_.findColumn(columnSpec(*inputs[i].info));
     assert(column && "the data set was opened without the eval entry's columns");
-    const std::span<std::byte> rows = std::span(staging_).first(input.bytes.size());
-    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, indices, rows));
-    executor_.device().toDevice(input.bytes.data(), rows);
+    TRAINC_RETURN_IF_ERROR(dataset_.fill(*column, indices, staging_[i]));
+    executor_.write(inputs[i].memory, staging_[i]);
   }
   return {};
 }

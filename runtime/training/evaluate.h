@@ -50,8 +50,8 @@ private:
   const Dataset &dataset_;
   uint64_t batch_; ///< samples per run of the entry
   uint64_t samples_;
-  std::vector<uint64_t> indices_; ///< of the batch being fed
-  std::vector<std::byte> staging_;
+  std::vector<uint64_t> indices_;               ///< of the batch being fed
+  std::vector<std::vector<std::byte>> staging_; ///< by input, until the device has it
 };
 
 } // namespace trainc

@@ -60,7 +60,7 @@ constexpr std::string_view kPrefill = "prefill", kDecode = "decode";
 bool takesTokens(const Executor &executor, std::string_view entry, uint64_t tokens) {
   const std::span<const InputView> inputs = executor.inputs(entry);
   return inputs.size() == 1 && inputs[0].info->dtype() == fb::DType::I32 &&
-         inputs[0].bytes.size() == tokens * sizeof(int32_t);
+         inputs[0].memory.bytes == tokens * sizeof(int32_t);
 }
 
 } // namespace
@@ -134,12 +134,11 @@ Status Generator::decode(uint32_t token, uint64_t index) {
 }
 
 Status Generator::run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position) {
-  executor_.device().toDevice(executor_.inputs(entry)[0].bytes.data(), std::as_bytes(tokens));
+  executor_.write(executor_.inputs(entry)[0].memory, std::as_bytes(tokens));
   executor_.setScalar("position", static_cast<int32_t>(position));
-  TRAINC_RETURN_IF_ERROR(executor_.run(entry));
-  const std::span<std::byte> logits = executor_.buffer(executor_.plan().generation()->logits());
-  executor_.device().fromDevice(std::as_writable_bytes(std::span(logits_)), logits.data());
-  return {};
+  TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
+  return executor_.read(std::as_writable_bytes(std::span(logits_)),
+                        executor_.buffer(executor_.plan().generation()->logits()));
 }
 
 namespace {

@@ -42,6 +42,8 @@ template <typename Visitor>
 Status StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
   Status status = visitEntries(scalars, batch, visit).status();
   if (status.ok())
+    status = executor_.synchronise();
+  if (status.ok())
     return status;
   return Status(status.code(), fmt::format("step {}: {}", scalars.step + 1, status.message()));
 }
@@ -76,7 +78,7 @@ Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &
   const CommunicationSeconds secondsBefore = executor_.communicationSeconds();
   const uint64_t sentBefore = executor_.sentBytes();
   TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
-    TRAINC_RETURN_IF_ERROR(executor_.run(entry));
+    TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
     return true;
   }));
   StepResult result;

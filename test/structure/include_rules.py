@@ -17,7 +17,7 @@ MAY_INCLUDE = {
     "runtime/schema": [],
     "runtime/base": ["runtime/schema/plain_text.h"],
     "runtime/plan": BASE,
-    "runtime/device": BASE + ["runtime/plan"],
+    "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
     "runtime/comm": BASE + ["runtime/plan"],
     "runtime/formats": BASE,
     "runtime/data": BASE + ["runtime/plan", "runtime/formats"],

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 
 #include <fmt/ranges.h>
@@ -34,13 +35,14 @@ private:
   void printStates();
   void printTraining();
   void printEntry(const fb::Entry &entry);
-  void printInstruction(const fb::Instruction &instruction);
+  void printInstruction(uint32_t index, const fb::Instruction &instruction);
   void printInstructions(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions);
   std::string source(uint32_t index) const;
   std::string buffer(uint32_t index) const;
   std::string operand(const fb::Operand &operand) const;
   std::string launch(const fb::Launch &launch) const;
-  std::string start(const fb::Start &start) const;
+  std::string collective(const fb::Collective &collective) const;
+  std::string operation(const fb::Instruction &instruction) const;
 
   const fb::Plan &plan_;
   std::string text_;
@@ -86,46 +88,58 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
   return text + ")";
 }
 
-std::string PlanPrinter::start(const fb::Start &start) const {
+std::string PlanPrinter::collective(const fb::Collective &collective) const {
   std::vector<std::string> ranges;
-  for (const fb::Range *range : *start.ranges())
+  for (const fb::Range *range : *collective.ranges())
     ranges.push_back(fmt::format("{} -> {} {} elements={}", operand(*range->source()),
                                  operand(*range->destination()), dtypeName(range->dtype()),
                                  range->elements()));
-  return fmt::format("start {} over {} slot={} {}", collectiveName(start.kind()), groupName(start.group()),
-                     start.slot(), fmt::join(ranges, ", "));
+  return fmt::format("{} over {} {}", collectiveName(collective.kind()), groupName(collective.group()),
+                     fmt::join(ranges, ", "));
 }
 
-void PlanPrinter::printInstruction(const fb::Instruction &instruction) {
-  std::string from = source(instruction.source());
+std::string PlanPrinter::operation(const fb::Instruction &instruction) const {
   if (const fb::Launch *op = instruction.operation_as_Launch())
-    return line("{}  // {}", launch(*op), from);
+    return launch(*op);
   if (const fb::Copy *op = instruction.operation_as_Copy())
-    return line("copy {} -> {} bytes={}  // {}", operand(*op->source()), operand(*op->destination()),
-                op->bytes(), from);
+    return fmt::format("copy {} -> {} bytes={}", operand(*op->source()), operand(*op->destination()),
+                       op->bytes());
   if (const fb::Zero *op = instruction.operation_as_Zero())
-    return line("zero {} bytes={}  // {}", operand(*op->destination()), op->bytes(), from);
-  if (const fb::Start *op = instruction.operation_as_Start())
-    return line("{}  // {}", start(*op), from);
-  if (const fb::Wait *op = instruction.operation_as_Wait())
-    return line("wait slot={}  // {}", op->slot(), from);
-  const fb::Loop &loop = *instruction.operation_as_Loop();
-  line("loop i < {} {{  // {}", loop.count(), from);
-  printInstructions(*loop.body());
+    return fmt::format("zero {} bytes={}", operand(*op->destination()), op->bytes());
+  if (const fb::Collective *op = instruction.operation_as_Collective())
+    return collective(*op);
+  return fmt::format("loop i < {}", instruction.operation_as_Loop()->count());
+}
+
+/// "12: copy a -> b bytes=64 on copy_in after 3, 7  // source"; the compute stream is not named.
+void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instruction) {
+  const fb::Loop *loop = instruction.operation_as_Loop();
+  const std::string stream = instruction.stream() == fb::Stream::Compute
+                                 ? ""
+                                 : fmt::format(" on {}", streamName(instruction.stream()));
+  const std::string after = instruction.after() && instruction.after()->size() > 0
+                                ? fmt::format(" after {}", fmt::join(*instruction.after(), ", "))
+                                : "";
+  line("{}: {}{}{}{}  // {}", index, operation(instruction), stream, after, loop ? " {" : "",
+       source(instruction.source()));
+  if (!loop)
+    return;
+  printInstructions(*loop->body());
   line("}}");
 }
 
 void PlanPrinter::printInstructions(
     const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
   ++indent_;
-  for (const fb::Instruction *instruction : instructions)
-    printInstruction(*instruction);
+  for (uint32_t index = 0; index < instructions.size(); ++index)
+    printInstruction(index, *instructions.Get(index));
   --indent_;
 }
 
 void PlanPrinter::printMemory() {
   for (const fb::Arena *arena : *plan_.arenas())
-    line("arena {} bytes={}", arena->name()->str(), arena->bytes());
+    line("arena {} in {} bytes={}{}", arena->name()->str(), spaceName(arena->space()), arena->bytes(),
+         arena->persistent() ? " persistent" : "");
   for (uint32_t index = 0; index < plan_.buffers()->size(); ++index) {
     const fb::Buffer &each = *plan_.buffers()->Get(index);
     line("buffer {} in {} at {} bytes={} {} {}", buffer(index),
@@ -211,8 +225,7 @@ void PlanPrinter::printEntry(const fb::Entry &entry) {
 }
 
 std::string PlanPrinter::print() {
-  const std::string groups =
-      plan_.ranks() > 1 ? fmt::format(" shard_ranks={} slots={}", plan_.shard_ranks(), plan_.slots()) : "";
+  const std::string groups = plan_.ranks() > 1 ? fmt::format(" shard_ranks={}", plan_.shard_ranks()) : "";
   line("plan {} target={} ranks={}{} by {}", plan_.name()->str(), plan_.target()->str(), plan_.ranks(),
        groups, plan_.producer() ? plan_.producer()->str() : "unknown");
   printMemory();

@@ -22,7 +22,7 @@ uint64_t sharedBytes(const fb::Plan &plan) { return communicatorNeeds(plan).byte
 
 LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
   return {.timeoutSeconds = options.commTimeout,
-          .slots = communicatorNeeds(plan).slots,
+          .inFlight = communicatorNeeds(plan).inFlight,
           .shardRanks = plan.shard_ranks()};
 }
 
@@ -83,7 +83,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::
   const fb::Plan &plan = file.plan();
   Rank rank;
   TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
-                                                      .slots = communicatorNeeds(plan).slots,
+                                                      .inFlight = communicatorNeeds(plan).inFlight,
                                                       .ranks = plan.ranks(),
                                                       .shardRanks = plan.shard_ranks()}));
   rank.index = rank.communicator->rank();

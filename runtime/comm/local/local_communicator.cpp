@@ -14,10 +14,10 @@ constexpr std::chrono::milliseconds kIdle{100};
 } // namespace
 
 Result<std::unique_ptr<Communicator>> LocalCommunicator::create(std::shared_ptr<const SharedMemory> memory,
-                                                                uint32_t rank, uint32_t slots,
+                                                                uint32_t rank, uint32_t inFlight,
                                                                 double timeoutSeconds) {
   std::unique_ptr<LocalCommunicator> communicator(
-      new LocalCommunicator(std::move(memory), rank, slots, timeoutSeconds));
+      new LocalCommunicator(std::move(memory), rank, inFlight, timeoutSeconds));
   if (communicator->ranks() == 1)
     return std::unique_ptr<Communicator>(std::move(communicator));
   communicator->thread_ = tryStartThread([self = communicator.get()] { self->progressLoop(); });
@@ -27,8 +27,9 @@ Result<std::unique_ptr<Communicator>> LocalCommunicator::create(std::shared_ptr<
 }
 
 LocalCommunicator::LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank,
-                                     uint32_t slots, double timeoutSeconds)
-    : memory_(std::move(memory)), rank_(rank), collectives_(*memory_, rank, timeoutSeconds), queue_(slots) {}
+                                     uint32_t inFlight, double timeoutSeconds)
+    : memory_(std::move(memory)), rank_(rank), collectives_(*memory_, rank, timeoutSeconds),
+      queue_(inFlight) {}
 
 LocalCommunicator::~LocalCommunicator() {
   if (queue_.anyInFlight())
@@ -51,22 +52,17 @@ Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t 
   return data;
 }
 
-void LocalCommunicator::start(uint32_t slot, const Collective &collective) {
+Ticket LocalCommunicator::start(const Collective &collective) {
+  const Ticket ticket = queue_.start(collective);
   if (ranks() == 1)
-    collectives_.run(collective, [] {}); // waits for nobody
-  else
-    queue_.start(slot, collective);
+    runNext(std::chrono::milliseconds(0)); // waits for nobody
+  return ticket;
 }
 
-Status LocalCommunicator::wait(uint32_t slot) {
-  if (queue_.wait(slot))
+Status LocalCommunicator::wait(Ticket ticket) {
+  if (queue_.wait(ticket))
     return {};
-  return failed("rank {}: {} cannot be completed: {}", rank_, queue_.describe(slot), memory_->failure());
-}
-
-Status LocalCommunicator::barrier() {
-  start(queue_.barrierSlot(), {.kind = CollectiveKind::kBarrier});
-  return wait(queue_.barrierSlot());
+  return failed("rank {}: {} cannot be completed: {}", rank_, queue_.describe(ticket), memory_->failure());
 }
 
 void LocalCommunicator::noteProgress() {
@@ -74,16 +70,15 @@ void LocalCommunicator::noteProgress() {
 }
 
 void LocalCommunicator::progressLoop() {
-  for (;;) {
-    const std::optional<uint32_t> slot = queue_.nextWithin(kIdle);
+  while (!queue_.stopped()) {
+    runNext(kIdle);
     noteOwnTime();
-    if (!slot)
-      continue;
-    if (*slot == CollectiveQueue::kStop)
-      return;
-    const bool done = collectives_.run(queue_.collective(*slot), [this] { queue_.noteUnderWay(); });
-    queue_.finish(*slot, done);
   }
+}
+
+void LocalCommunicator::runNext(std::chrono::milliseconds patience) {
+  if (const Collective *next = queue_.nextWithin(patience))
+    queue_.finish(collectives_.run(*next, [this] { queue_.noteUnderWay(); }));
 }
 
 } // namespace trainc

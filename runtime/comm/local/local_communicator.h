@@ -16,10 +16,10 @@ namespace trainc {
 /// has neither: its collectives are done when started.
 class LocalCommunicator final : public Communicator {
 public:
-  /// Collectives may be in flight in slots [0, slots). Fails (kFailed) where the system starts no more
+  /// With room for `inFlight` collectives in flight. Fails (kFailed) where the system starts no more
   /// threads.
-  static Result<std::unique_ptr<Communicator>> create(std::shared_ptr<const SharedMemory> memory,
-                                                      uint32_t rank, uint32_t slots, double timeoutSeconds);
+  static Result<std::unique_ptr<Communicator>>
+  create(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t inFlight, double timeoutSeconds);
   /// Fails the group if collectives are in flight, as peers would wait for this rank in vain.
   ~LocalCommunicator() override;
 
@@ -27,18 +27,18 @@ public:
   uint32_t ranks() const override { return memory_->ranks(); }
   Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return allocated_; }
-  void start(uint32_t slot, const Collective &collective) override;
-  Status wait(uint32_t slot) override;
-  Status barrier() override;
+  Ticket start(const Collective &collective) override;
+  Status wait(Ticket ticket) override;
   void noteProgress() override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
   uint64_t bytesSent() const override { return collectives_.bytesTaken(); }
   CommunicationSeconds seconds() const override { return queue_.seconds(); }
 
 private:
-  LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t slots,
+  LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t inFlight,
                     double timeoutSeconds);
   void progressLoop();
+  void runNext(std::chrono::milliseconds patience);
 
   std::shared_ptr<const SharedMemory> memory_;
   uint32_t rank_;

@@ -28,7 +28,7 @@ LocalGroup::LocalGroup(std::shared_ptr<SharedMemory> memory, LocalOptions option
 
 Result<std::unique_ptr<Communicator>> LocalGroup::communicator(uint32_t rank) const {
   TRAINC_ASSIGN_OR_RETURN(std::shared_ptr<SharedMemory> view, memory_->viewOf(rank));
-  return LocalCommunicator::create(std::move(view), rank, options_.slots, options_.timeoutSeconds);
+  return LocalCommunicator::create(std::move(view), rank, options_.inFlight, options_.timeoutSeconds);
 }
 
 void LocalGroup::fail(uint32_t rank, std::string_view reason) const { memory_->fail(rank, reason); }

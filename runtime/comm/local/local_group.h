@@ -15,8 +15,8 @@ class SharedMemory;
 struct LocalOptions {
   /// How long a rank that is waited for may make no progress before it counts as dead.
   double timeoutSeconds = 5;
-  /// Collectives that a rank may have in flight: start() takes slots [0, slots).
-  uint32_t slots = 64;
+  /// Collectives that a rank may have in flight.
+  uint32_t inFlight = 64;
   /// Ranks of a shard group (see grid.h); divides the ranks.
   uint32_t shardRanks = 1;
 };

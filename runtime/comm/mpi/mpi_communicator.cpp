@@ -51,15 +51,10 @@ Result<std::byte *> MpiCommunicator::allocate(std::string_view name, uint64_t by
   return arenas_.emplace_back(std::move(arena)).data();
 }
 
-Status MpiCommunicator::wait(uint32_t slot) {
-  if (queue_.wait(slot))
+Status MpiCommunicator::wait(Ticket ticket) {
+  if (queue_.wait(ticket))
     return {};
-  return failed("rank {}: {} cannot be completed: {}", rank(), queue_.describe(slot), peers_->failure());
-}
-
-Status MpiCommunicator::barrier() {
-  start(queue_.barrierSlot(), {.kind = CollectiveKind::kBarrier});
-  return wait(queue_.barrierSlot());
+  return failed("rank {}: {} cannot be completed: {}", rank(), queue_.describe(ticket), peers_->failure());
 }
 
 void MpiCommunicator::progressThread(std::promise<Status> opened) {
@@ -92,16 +87,14 @@ Status MpiCommunicator::open() {
 }
 
 void MpiCommunicator::progressLoop() {
-  for (;;) {
-    const std::optional<uint32_t> slot = queue_.nextWithin(kIdle);
+  while (!queue_.stopped()) {
+    const Collective *next = queue_.nextWithin(kIdle);
     noteOwnTime();
     peers_->service();
-    if (!slot)
+    if (!next)
       continue;
-    if (*slot == CollectiveQueue::kStop)
-      return;
     queue_.noteUnderWay();
-    queue_.finish(*slot, collectives_->run(queue_.collective(*slot)));
+    queue_.finish(collectives_->run(*next));
   }
 }
 

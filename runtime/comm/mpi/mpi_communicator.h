@@ -31,16 +31,15 @@ public:
   uint32_t ranks() const override { return job_.ranks(); }
   Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
-  void start(uint32_t slot, const Collective &collective) override { queue_.start(slot, collective); }
-  Status wait(uint32_t slot) override;
-  Status barrier() override;
+  Ticket start(const Collective &collective) override { return queue_.start(collective); }
+  Status wait(Ticket ticket) override;
   void noteProgress() override { peers_->noteProgress(); }
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
   uint64_t bytesSent() const override { return collectives_->bytesSent(); }
   CommunicationSeconds seconds() const override { return queue_.seconds(); }
 
 private:
-  explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.slots) {}
+  explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.inFlight) {}
   void progressThread(std::promise<Status> opened);
   Status checkRanks(Grid grid) const;
   Status open();

@@ -11,8 +11,8 @@ namespace trainc {
 struct MpiOptions {
   /// How long a rank that is waited for may make no progress before it counts as dead.
   double timeoutSeconds = 5;
-  /// Collectives that a rank may have in flight: start() takes slots [0, slots).
-  uint32_t slots = 64;
+  /// Collectives that a rank may have in flight.
+  uint32_t inFlight = 64;
   /// How many ranks MPI must have started; 0: any number.
   uint32_t ranks = 0;
   /// Ranks of a shard group (see grid.h); divides the ranks.

@@ -1,5 +1,9 @@
 #include "runtime/device/cpu/cpu_device.h"
 
+#include "runtime/comm/communicator.h"
+#include "runtime/device/cpu/interpreter.h"
+
+#include <algorithm>
 #include <cstring>
 #include <sched.h>
 
@@ -28,9 +32,19 @@ std::string CpuDevice::description() const {
                      pool_.threads());
 }
 
-Result<std::byte *> CpuDevice::allocateArena(std::string_view name, uint64_t bytes) {
+/// Host and device are one, so pinned memory is memory.
+Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                          Communicator *communicator) {
+  if (space == fb::Space::Disk) {
+    TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes));
+    return diskArenas_.emplace_back(std::move(arena)).address();
+  }
+  if (communicator && space == fb::Space::Device) {
+    TRAINC_ASSIGN_OR_RETURN(std::byte * memory, communicator->allocate(name, bytes));
+    return DeviceAddress(memory);
+  }
   TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/false));
-  return arenas_.emplace_back(std::move(arena)).data();
+  return DeviceAddress(arenas_.emplace_back(std::move(arena)).data());
 }
 
 Status CpuDevice::loadKernels(const fb::Plan &plan) {
@@ -50,7 +64,22 @@ void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
   });
 }
 
-void CpuDevice::copy(std::byte *destination, const std::byte *source, uint64_t bytes) {
+const DiskArena *CpuDevice::diskArenaOf(DeviceAddress address) const {
+  const auto found =
+      std::ranges::find_if(diskArenas_, [&](const DiskArena &arena) { return arena.holds(address); });
+  return found == diskArenas_.end() ? nullptr : &*found;
+}
+
+Status CpuDevice::copy(DeviceAddress destination, DeviceAddress source, uint64_t bytes) {
+  if (const DiskArena *arena = diskArenaOf(destination))
+    return arena->write(destination, {source.pointer(), bytes});
+  if (const DiskArena *arena = diskArenaOf(source))
+    return arena->read({destination.pointer(), bytes}, source);
+  copyInMemory(destination.pointer(), source.pointer(), bytes);
+  return {};
+}
+
+void CpuDevice::copyInMemory(std::byte *destination, const std::byte *source, uint64_t bytes) {
   pool_.run(bytes, kCopyChunk, [=](uint64_t begin, uint64_t end) {
     std::memcpy(destination + begin, source + begin, end - begin);
   });
@@ -61,12 +90,37 @@ void CpuDevice::zero(std::byte *destination, uint64_t bytes) {
             [=](uint64_t begin, uint64_t end) { std::memset(destination + begin, 0, end - begin); });
 }
 
-void CpuDevice::toDevice(std::byte *destination, std::span<const std::byte> source) {
-  copy(destination, source.data(), source.size());
+Result<std::unique_ptr<Executable>> CpuDevice::prepare(Program program, Communicator *communicator,
+                                                       StepObserver *observer) {
+  return std::unique_ptr<Executable>(
+      std::make_unique<Interpreter>(std::move(program), *this, communicator, observer));
 }
 
-void CpuDevice::fromDevice(std::span<std::byte> destination, const std::byte *source) {
-  copy(destination.data(), source, destination.size());
+void CpuDevice::enqueue(Executable &executable, StepRange steps) {
+  if (status_.ok())
+    status_ = static_cast<Interpreter &>(executable).run(steps);
+}
+
+Status CpuDevice::runStep(Executable &executable, uint32_t step, uint64_t iteration) {
+  if (status_.ok())
+    status_ = static_cast<Interpreter &>(executable).runAlone(step, iteration);
+  return status_;
+}
+
+void CpuDevice::write(DeviceAddress destination, std::span<const std::byte> source) {
+  copyInMemory(destination.pointer(), source.data(), source.size());
+}
+
+void CpuDevice::read(std::span<std::byte> destination, DeviceAddress source) {
+  copyInMemory(destination.data(), source.pointer(), destination.size());
+}
+
+void CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+  std::memcpy(destination.data(), source.pointer(), destination.size());
+}
+
+void CpuDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
+  std::memcpy(destination.pointer(), source.data(), source.size());
 }
 
 } // namespace trainc

@@ -5,6 +5,7 @@
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/cpu/thread_pool.h"
 #include "runtime/device/device.h"
+#include "runtime/device/disk_arena.h"
 
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace trainc {
 /// CPUs that this process may run on.
 unsigned availableCpus();
 
-/// Every operation is done when its call returns. The bits of its results do not depend on the number of
+/// Interprets entries: each step of the compute stream is done when it returns, collectives run beside them
+/// in the communicator's thread. Addresses are the host's. The bits of results do not depend on the number of
 /// threads: tiles are fixed by the plan, and each is computed by one thread.
 class CpuDevice final : public Device {
 public:
@@ -26,22 +28,38 @@ public:
   const std::string &level() const { return kernels_.level(); }
 
   std::string description() const override;
-  Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
+  Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                 Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Status loadKernels(const fb::Plan &plan) override;
+  Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
+                                              StepObserver *observer) override;
+  void enqueue(Executable &executable, StepRange steps) override;
+  Status runStep(Executable &executable, uint32_t step, uint64_t iteration) override;
+  void write(DeviceAddress destination, std::span<const std::byte> source) override;
+  void read(std::span<std::byte> destination, DeviceAddress source) override;
+  Status synchronise() override { return status_; }
+  void readBeside(std::span<std::byte> destination, DeviceAddress source) override;
+  void writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
+  std::span<std::byte> hostView(DeviceSpan span) override { return {span.address.pointer(), span.bytes}; }
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
-  void launch(uint32_t kernel, void *const *args, uint64_t grid) override;
-  void copy(std::byte *destination, const std::byte *source, uint64_t bytes) override;
-  void zero(std::byte *destination, uint64_t bytes) override;
-  void toDevice(std::byte *destination, std::span<const std::byte> source) override;
-  void fromDevice(std::span<std::byte> destination, const std::byte *source) override;
-  void synchronise() override {}
+
+  /// Runs tiles [0, grid) of a kernel.
+  void launch(uint32_t kernel, void *const *args, uint64_t grid);
+  /// Copies between ranges that do not overlap, in memory or on disk. Fails (kFailed) when the disk does.
+  Status copy(DeviceAddress destination, DeviceAddress source, uint64_t bytes);
+  void zero(std::byte *destination, uint64_t bytes);
 
 private:
+  const DiskArena *diskArenaOf(DeviceAddress address) const;
+  void copyInMemory(std::byte *destination, const std::byte *source, uint64_t bytes);
+
   ThreadPool pool_;
   KernelLibrary kernels_;
   std::vector<ArenaMapping> arenas_;
+  std::vector<DiskArena> diskArenas_;
   std::function<void()> onProgress_;
+  Status status_; ///< of all that was enqueued
 };
 
 } // namespace trainc

@@ -1,16 +1,24 @@
 #include "runtime/device/null/null_device.h"
 
+#include "runtime/comm/communicator.h"
+
 #include <cstring>
 
 namespace trainc {
 
-Result<std::byte *> NullDevice::allocateArena(std::string_view name, uint64_t bytes) {
+/// Peers that compute nothing either exchange what hosts tell each other alone.
+Result<DeviceAddress> NullDevice::allocate(std::string_view name, fb::Space, uint64_t bytes,
+                                           Communicator *communicator) {
+  if (communicator) {
+    TRAINC_ASSIGN_OR_RETURN(std::byte * memory, communicator->allocate(name, bytes));
+    return DeviceAddress(memory);
+  }
   TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/true));
-  return arenas_.emplace_back(std::move(arena)).data();
+  return DeviceAddress(arenas_.emplace_back(std::move(arena)).data());
 }
 
-void NullDevice::fromDevice(std::span<std::byte> destination, const std::byte *source) {
-  std::memcpy(destination.data(), source, destination.size());
+void NullDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+  std::memcpy(destination.data(), source.pointer(), destination.size());
 }
 
 } // namespace trainc

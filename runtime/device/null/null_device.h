@@ -13,16 +13,24 @@ namespace trainc {
 class NullDevice final : public Device {
 public:
   std::string description() const override { return "null (dry run)"; }
-  Result<std::byte *> allocateArena(std::string_view name, uint64_t bytes) override;
+  Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                 Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Status loadKernels(const fb::Plan &) override { return {}; }
+  Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *, StepObserver *) override {
+    return std::make_unique<Executable>(std::move(program));
+  }
+  void enqueue(Executable &, StepRange) override {}
+  Status runStep(Executable &, uint32_t, uint64_t) override { return {}; }
+  void write(DeviceAddress, std::span<const std::byte>) override {}
+  void read(std::span<std::byte> destination, DeviceAddress source) override {
+    readBeside(destination, source);
+  }
+  Status synchronise() override { return {}; }
+  void writeBeside(DeviceAddress, std::span<const std::byte>) override {}
+  void readBeside(std::span<std::byte> destination, DeviceAddress source) override;
+  std::span<std::byte> hostView(DeviceSpan span) override { return {span.address.pointer(), span.bytes}; }
   void onProgress(std::function<void()>) override {}
-  void launch(uint32_t, void *const *, uint64_t) override {}
-  void copy(std::byte *, const std::byte *, uint64_t) override {}
-  void zero(std::byte *, uint64_t) override {}
-  void toDevice(std::byte *, std::span<const std::byte>) override {}
-  void fromDevice(std::span<std::byte> destination, const std::byte *source) override;
-  void synchronise() override {}
 
 private:
   std::vector<ArenaMapping> arenas_;

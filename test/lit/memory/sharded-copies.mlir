@@ -5,13 +5,12 @@
 // Nothing is copied into what collectives send or out of what they bring: gradients are made in their buckets, parameters read from them. Only the
 // loss is, 4 bytes.
 // CHECK-LABEL: plan.entry @micro_step
-// CHECK: plan.start reduce_scatter
+// CHECK: plan.collective reduce_scatter
 // CHECK-NOT: plan.copy {{.*}} bytes {{[0-9][0-9]}}
 // CHECK-LABEL: plan.entry @eval
 
 // Where all ranks make a sum whole, each keeps its part alone: a copy, so that the next sum can have the memory.
 // PARTS-LABEL: plan.entry @micro_step
-// PARTS: plan.start all_reduce in all slot 0 [#plan.range<<@[[FIRST:.*]] + 0> to <@[[FIRST]] + 0> elements 768
-// PARTS: plan.wait slot 0
-// PARTS-NEXT: plan.copy <@[[FIRST]] + 0 rank 1024> to <@{{.*}} + 0> bytes 1024 "dist.part"
+// PARTS: plan.collective all_reduce in all [#plan.range<<@[[FIRST:[^ ]*]] + 0> to <@[[FIRST]] + 0> elements 768
+// PARTS: plan.copy <@[[FIRST]] + 0 rank 1024> to <@{{.*}} + 0> bytes 1024 "dist.part" after
 // PARTS-LABEL: plan.entry @eval

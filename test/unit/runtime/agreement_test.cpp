@@ -13,7 +13,7 @@ template <typename ValuesOf> std::array<Status, 3> compare(ValuesOf valuesOf) {
   std::array<Status, 3> told;
   PlanBytes bytes(ranksPlan(3, 3).payload());
   onRanks(**bytes.read(), [&](Communicator &communicator) {
-    auto peers = Peers::create(&communicator, 0);
+    auto peers = Peers::create(&communicator);
     ASSERT_TRUE(peers.ok()) << peers.status().message();
     const std::vector<NamedValue> values = valuesOf(peers->rank());
     told[peers->rank()] = checkSame(*peers, values);
@@ -23,7 +23,7 @@ template <typename ValuesOf> std::array<Status, 3> compare(ValuesOf valuesOf) {
 }
 
 TEST(Agreement, OneAloneAgrees) {
-  auto peers = Peers::create(nullptr, 0);
+  auto peers = Peers::create(nullptr);
   const NamedValue seed{"--seed", "1"};
   EXPECT_TRUE(checkSame(*peers, std::span(&seed, 1)).ok());
 }

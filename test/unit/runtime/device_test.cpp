@@ -31,32 +31,35 @@ class DeviceTest : public testing::TestWithParam<unsigned> {
 protected:
   CpuDevice device{GetParam()};
 
-  std::byte *upload(std::span<const float> values) {
-    std::byte *address = *device.allocateArena("test", values.size_bytes());
-    device.toDevice(address, std::as_bytes(values));
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) {
+    return device.allocate(name, fb::Space::Device, bytes, nullptr);
+  }
+  DeviceAddress upload(std::span<const float> values) {
+    const DeviceAddress address = *allocate("test", values.size_bytes());
+    device.write(address, std::as_bytes(values));
+    EXPECT_TRUE(device.synchronise().ok());
     return address;
   }
-  std::vector<float> download(const std::byte *address, size_t count) {
+  std::vector<float> download(DeviceAddress address, size_t count) {
     std::vector<float> values(count);
-    device.synchronise();
-    device.fromDevice(std::as_writable_bytes(std::span(values)), address);
+    device.read(std::as_writable_bytes(std::span(values)), address);
+    EXPECT_TRUE(device.synchronise().ok());
     return values;
   }
 };
 
 TEST_P(DeviceTest, ArenasAreZeroedAndAligned) {
-  std::byte *address = *device.allocateArena("test", (3 << 20) + 5);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(address) % (2 << 20), 0u);
+  const DeviceAddress address = *allocate("test", (3 << 20) + 5);
+  EXPECT_EQ(address.value() % (2 << 20), 0u);
   EXPECT_THAT(download(address, 1000), testing::Each(0.0f));
 }
 
 /// Bytes of the mapping at an address that may be written.
-uint64_t mappedBytes(const std::byte *address) {
+uint64_t mappedBytes(DeviceAddress address) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     uint64_t begin = 0, end = 0;
-    if (std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) == 2 &&
-        begin == reinterpret_cast<uintptr_t>(address))
+    if (std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) == 2 && begin == address.value())
       return end - begin;
   }
   return 0;
@@ -65,14 +68,14 @@ uint64_t mappedBytes(const std::byte *address) {
 TEST_P(DeviceTest, CountsWhatItAllocates) {
   constexpr uint64_t page = 4096;
   EXPECT_EQ(device.allocatedBytes(), 0u);
-  const std::byte *first = *device.allocateArena("first", 5 * page);
+  const DeviceAddress first = *allocate("first", 5 * page);
   EXPECT_EQ(device.allocatedBytes(), mappedBytes(first));
-  const std::byte *second = *device.allocateArena("second", 2 * page + 5);
+  const DeviceAddress second = *allocate("second", 2 * page + 5);
   EXPECT_EQ(device.allocatedBytes() + page - 5, mappedBytes(first) + mappedBytes(second));
 }
 
 TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {
-  const auto result = device.allocateArena("scratch", uint64_t{1} << 46);
+  const auto result = allocate("scratch", uint64_t{1} << 46);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().exitCode(), 1);
   EXPECT_THAT(result.status().message(), HasSubstr("arena 'scratch'"));
@@ -80,10 +83,10 @@ TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {
 
 TEST_P(DeviceTest, CopyAndZero) {
   const std::vector<float> values = randomFloats(300000, 1);
-  std::byte *from = upload(values), *to = *device.allocateArena("to", values.size() * 4);
-  device.copy(to, from, values.size() * 4);
+  const DeviceAddress from = upload(values), to = *allocate("to", values.size() * 4);
+  EXPECT_TRUE(device.copy(to, from, values.size() * 4).ok());
   EXPECT_EQ(download(to, values.size()), values);
-  device.zero(to + 4, values.size() * 4 - 8);
+  device.zero((to + 4).pointer(), values.size() * 4 - 8);
   const std::vector<float> zeroed = download(to, values.size());
   EXPECT_EQ(zeroed.front(), values.front());
   EXPECT_EQ(zeroed.back(), values.back());
@@ -94,11 +97,26 @@ TEST_P(DeviceTest, LaunchesTheKernelThatThePlanNames) {
   PlanBytes bytes(fullPlan().payload());
   ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
   const std::vector<float> x = randomFloats(4096, 2), y = randomFloats(4096, 3);
-  void *args[] = {upload(x), upload(y), *device.allocateArena("out", 4096 * 4)};
+  const DeviceAddress result = *allocate("out", 4096 * 4);
+  void *args[] = {upload(x).pointer(), upload(y).pointer(), result.pointer()};
   device.launch(0, args, 16);
-  const std::vector<float> out = download(static_cast<std::byte *>(args[2]), 4096);
+  const std::vector<float> out = download(result, 4096);
   for (size_t i = 0; i < out.size(); ++i)
     ASSERT_EQ(out[i], x[i] + y[i]) << i;
+}
+
+TEST_P(DeviceTest, CopiesToDiskAndBack) {
+  const std::vector<float> values = randomFloats(4096, 4);
+  const uint64_t bytes = values.size() * sizeof(float);
+  const Result<DeviceAddress> disk = device.allocate("offloaded", fb::Space::Disk, 2 * bytes, nullptr);
+  ASSERT_TRUE(disk.ok()) << disk.status().message();
+  EXPECT_EQ(device.allocatedBytes(), 0u) << "of memory";
+  const DeviceAddress from = upload(values), to = *allocate("to", bytes);
+  ASSERT_TRUE(device.copy(*disk + bytes, from, bytes).ok());
+  ASSERT_TRUE(device.copy(to, *disk + bytes, bytes).ok());
+  EXPECT_EQ(download(to, values.size()), values);
+  ASSERT_TRUE(device.copy(to, *disk, bytes).ok());
+  EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
 }
 
 INSTANTIATE_TEST_SUITE_P(Cpu, DeviceTest, testing::Values(1u, 2u, 5u));
@@ -203,11 +221,11 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
 TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {
   NullDevice device;
   // 256 GiB: more than machines of tests have; of 1 TiB, ThreadSanitizer's addresses have room by chance.
-  const auto arena = device.allocateArena("persistent", uint64_t{1} << 38);
+  const auto arena = device.allocate("persistent", fb::Space::Device, uint64_t{1} << 38, nullptr);
   ASSERT_TRUE(arena.ok()) << arena.status().message();
   float value = 3;
-  device.toDevice(*arena, std::as_bytes(std::span(&value, 1)));
-  device.fromDevice(std::as_writable_bytes(std::span(&value, 1)), *arena);
+  device.write(*arena, std::as_bytes(std::span(&value, 1)));
+  device.read(std::as_writable_bytes(std::span(&value, 1)), *arena);
   EXPECT_EQ(value, 0);
 }
 

@@ -1,6 +1,7 @@
 // ranksPlan() on ranks that are threads.
 #include "runtime/device/cpu/cpu_device.h"
 #include "test/unit/runtime/allocation_counter.h"
+#include "test/unit/runtime/host_view.h"
 #include "test/unit/runtime/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 
@@ -38,10 +39,8 @@ public:
   template <typename T = float> std::span<T> buffer(std::string_view name) {
     const auto &buffers = *executor_->plan().buffers();
     for (uint32_t i = 0; i < buffers.size(); ++i)
-      if (buffers[i]->name()->string_view() == name) {
-        const std::span<std::byte> bytes = executor_->buffer(i);
-        return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
-      }
+      if (buffers[i]->name()->string_view() == name)
+        return hostView<T>(executor_->device(), executor_->buffer(i));
     ADD_FAILURE() << "no buffer " << name;
     return {};
   }
@@ -114,11 +113,11 @@ TEST_P(ExecutorRanks, StatesAreTheRanksParts) {
     const auto expectState = [&](std::string_view name, uint64_t offset, uint64_t elements) {
       const StateView state = *run.executor().findState(name);
       const uint64_t from = std::max(begin, offset), to = std::min(end, offset + elements);
-      ASSERT_EQ(state.bytes.size(), from < to ? (to - from) * 4 : 0) << name;
+      ASSERT_EQ(state.memory.bytes, from < to ? (to - from) * 4 : 0) << name;
       if (from >= to)
         return;
       EXPECT_EQ(state.first, from - offset) << name;
-      EXPECT_EQ(*reinterpret_cast<const float *>(state.bytes.data()), first(from)) << name;
+      EXPECT_EQ(hostView<float>(run.executor().device(), state.memory)[0], first(from)) << name;
     };
     expectState("a", 0, 100);
     expectState("b", 112, 80);
@@ -207,7 +206,7 @@ TEST(ExecutorRanksFailure, SurvivorsNameInstructionAndSource) {
     const Status status = run.executor().run("micro_step");
     EXPECT_EQ(status.exitCode(), 1);
     EXPECT_THAT(status.message(),
-                AllOf(HasSubstr("entry micro_step, instruction 2 (h.0: dist.all_gather at test.mlir:12): "),
+                AllOf(HasSubstr("entry micro_step, instruction 0 (h.0: dist.all_gather at test.mlir:12): "),
                       HasSubstr("rank 1 failed: its disk is full")));
     EXPECT_TRUE(run.executor().broken());
   });
@@ -219,7 +218,7 @@ TEST(ExecutorRanksFailure, ARankThatEndsInAStepIsNamed) {
     if (communicator.rank() == 1)
       return communicator.fail("it ended");
     EXPECT_THAT(run.executor().run("update").message(),
-                AllOf(HasSubstr("entry update, instruction 2"), HasSubstr("rank 1 failed")));
+                AllOf(HasSubstr("entry update, instruction 1"), HasSubstr("rank 1 failed")));
   });
 }
 
@@ -271,7 +270,7 @@ TEST(ExecutorRanksReplay, GatheredValuesAreLookedAt) {
     ASSERT_TRUE(found.ok() && found->has_value());
     EXPECT_EQ((*found)->message(),
               "on rank 0, h.0: dist.all_gather at test.mlir:12 wrote nan to element 133 of 'W0' "
-              "(entry micro_step, instruction 2 (all-gather of 192 f32 over the shard group))");
+              "(entry micro_step, instruction 0 (all-gather of 192 f32 over the shard group))");
   });
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
 #include "test/unit/runtime/allocation_counter.h"
+#include "test/unit/runtime/host_view.h"
 #include "test/unit/runtime/plan_builder.h"
 
 #include <algorithm>
@@ -25,13 +26,9 @@ protected:
     ASSERT_TRUE(created.ok()) << created.status().message();
     executor = std::move(*created);
   }
-  std::span<float> weight() {
-    const auto bytes = executor->findState("w")->bytes;
-    return {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)};
-  }
+  std::span<float> weight() { return hostView<float>(device, executor->findState("w")->memory); }
   template <typename T> std::span<T> view(uint32_t buffer) {
-    const auto bytes = executor->buffer(buffer);
-    return {reinterpret_cast<T *>(bytes.data()), bytes.size() / sizeof(T)};
+    return hostView<T>(device, executor->buffer(buffer));
   }
   std::optional<NonFinite> replay(std::string_view entry) {
     auto found = executor->replay(entry);
@@ -41,7 +38,7 @@ protected:
   void fill() {
     std::iota(weight().begin(), weight().end(), 1.0f);
     const int32_t tokens[] = {3, 0, 15, 99};
-    std::memcpy(executor->inputs("micro_step")[0].bytes.data(), tokens, sizeof(tokens));
+    executor->write(executor->inputs("micro_step")[0].memory, std::as_bytes(std::span(tokens)));
   }
 
   CpuDevice device{2};
@@ -80,7 +77,7 @@ TEST_F(ExecutorTest, InterfaceByName) {
   EXPECT_EQ(executor->scalar<float>("grad_norm"), std::nullopt);
   EXPECT_FALSE(executor->findState("v").has_value());
   EXPECT_EQ(executor->states().size(), 1u);
-  EXPECT_EQ(executor->findState("w")->bytes.size(), 16384u);
+  EXPECT_EQ(executor->findState("w")->memory.bytes, 16384u);
   EXPECT_TRUE(executor->inputs("init").empty());
   EXPECT_EQ(executor->inputs("micro_step")[0].info->limit(), 16u);
 }

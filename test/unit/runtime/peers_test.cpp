@@ -22,7 +22,7 @@ protected:
   template <typename Body> void run(Body body) {
     PlanBytes bytes(ranksPlan(3, 3).payload());
     onRanks(**bytes.read(), [&](Communicator &communicator) {
-      auto peers = Peers::create(&communicator, 0);
+      auto peers = Peers::create(&communicator);
       ASSERT_TRUE(peers.ok()) << peers.status().message();
       body(*peers, communicator);
     });
@@ -30,7 +30,7 @@ protected:
 };
 
 TEST(Peers, OneAloneHearsItself) {
-  auto peers = Peers::create(nullptr, 0);
+  auto peers = Peers::create(nullptr);
   ASSERT_TRUE(peers.ok());
   EXPECT_EQ(peers->ranks(), 1U);
   const auto values = peers->gather(7);

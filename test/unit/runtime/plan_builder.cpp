@@ -40,6 +40,7 @@ PlanBuilder::PlanBuilder() {
     auto &arena = plan.arenas.emplace_back(std::make_unique<fb::ArenaT>());
     arena->name = name;
   }
+  plan.arenas[kPersistent]->persistent = true;
   auto &object = plan.objects.emplace_back(std::make_unique<fb::ObjectT>());
   object->level = "x86-64-v3";
   object->features = {"avx2", "fma"};
@@ -138,26 +139,19 @@ void PlanBuilder::zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t sour
   append(body, std::move(zero), source);
 }
 
-void PlanBuilder::start(Body &body, const CollectiveSpec &collective, uint32_t source) {
-  fb::StartT start;
-  start.kind = collective.kind;
-  start.group = collective.group;
-  start.slot = collective.slot;
-  for (const RangeSpec &spec : collective.ranges) {
-    auto &range = start.ranges.emplace_back(std::make_unique<fb::RangeT>());
-    range->source = std::make_unique<fb::Operand>(spec.source);
-    range->destination = std::make_unique<fb::Operand>(spec.destination);
-    range->elements = spec.elements;
-    range->dtype = spec.dtype;
+void PlanBuilder::collective(Body &body, const CollectiveSpec &spec, uint32_t source) {
+  fb::CollectiveT collective;
+  collective.kind = spec.kind;
+  collective.group = spec.group;
+  for (const RangeSpec &each : spec.ranges) {
+    auto &range = collective.ranges.emplace_back(std::make_unique<fb::RangeT>());
+    range->source = std::make_unique<fb::Operand>(each.source);
+    range->destination = std::make_unique<fb::Operand>(each.destination);
+    range->elements = each.elements;
+    range->dtype = each.dtype;
   }
-  append(body, std::move(start), source);
-  plan.slots = std::max(plan.slots, collective.slot + 1);
-}
-
-void PlanBuilder::wait(Body &body, uint32_t slot, uint32_t source) {
-  fb::WaitT wait;
-  wait.slot = slot;
-  append(body, std::move(wait), source);
+  append(body, std::move(collective), source);
+  body.back()->stream = fb::Stream::Communication;
 }
 
 PlanBuilder::Body &PlanBuilder::loop(Body &body, uint64_t count, uint32_t source) {

@@ -26,13 +26,14 @@ struct RangeSpec {
   fb::DType dtype = fb::DType::F32;
 };
 
-/// A collective in one of the plan's slots.
 struct CollectiveSpec {
   fb::CollectiveKind kind;
-  uint32_t slot;
   std::vector<RangeSpec> ranges;
   fb::Group group = fb::Group::Shard;
 };
+
+/// The instructions, by their place in the entry, that one on another stream comes after.
+using After = std::vector<uint32_t>;
 
 /// Builds a plan piece by piece; `plan` stays open to any further change. Arena 0 is "persistent", 1 is
 /// "scratch".
@@ -62,9 +63,9 @@ public:
   void launch(Body &body, uint32_t kernel, std::vector<fb::Operand> args, uint32_t source = 0);
   void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
-  /// Makes room for the slot in the plan.
-  void start(Body &body, const CollectiveSpec &collective, uint32_t source = 0);
-  void wait(Body &body, uint32_t slot, uint32_t source = 0);
+  void collective(Body &body, const CollectiveSpec &collective, uint32_t source = 0);
+  /// Says what the last instruction of an entry comes after.
+  static void after(Body &body, After instructions) { body.back()->after = std::move(instructions); }
   /// Returns the loop's body.
   Body &loop(Body &body, uint64_t count, uint32_t source = 0);
 

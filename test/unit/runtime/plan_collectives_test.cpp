@@ -12,15 +12,17 @@ using testing::HasSubstr;
 using enum fb::CollectiveKind;
 
 // Instructions of ranksPlan(): see there.
-constexpr size_t kGather0 = 0, kGather1 = 1, kWait0 = 2, kX = 3, kWait1 = 4, kG1 = 6, kScatter1 = 7,
-                 kCopyH1 = 11, kNormSum = 15, kZ = 17, kCopyW1 = 18;
+constexpr size_t kGather0 = 0, kGather1 = 1, kX = 2, kY = 3, kScatter1 = 5, kCopyH1 = 8, kNormSum = 11,
+                 kZ = 12, kCopyW1 = 13;
 
 PlanBuilder::Body &microOf(PlanBuilder &b) { return b.plan.entries[0]->instructions; }
-fb::StartT &startOf(PlanBuilder &b, size_t instruction) { return operation<fb::StartT>(b, 0, instruction); }
+fb::CollectiveT &collectiveOf(PlanBuilder &b, size_t instruction) {
+  return operation<fb::CollectiveT>(b, 0, instruction);
+}
 /// The only range of a collective.
-fb::RangeT &rangeOf(PlanBuilder &b, size_t instruction) { return *startOf(b, instruction).ranges[0]; }
+fb::RangeT &rangeOf(PlanBuilder &b, size_t instruction) { return *collectiveOf(b, instruction).ranges[0]; }
 /// The collective of u and C in update.
-fb::StartT &gatherBoth(PlanBuilder &b) { return operation<fb::StartT>(b, 1, 1); }
+fb::CollectiveT &gatherBoth(PlanBuilder &b) { return operation<fb::CollectiveT>(b, 1, 1); }
 uint32_t bufferOf(PlanBuilder &b, std::string_view name) {
   for (uint32_t i = 0; i < b.plan.buffers.size(); ++i)
     if (b.plan.buffers[i]->name == name)
@@ -29,14 +31,6 @@ uint32_t bufferOf(PlanBuilder &b, std::string_view name) {
   return 0;
 }
 fb::CopyT &copyW1Of(PlanBuilder &b) { return operation<fb::CopyT>(b, 0, kCopyW1); }
-/// Moves an instruction of micro_step to another place.
-void move(PlanBuilder &b, size_t from, size_t to) {
-  PlanBuilder::Body &body = microOf(b);
-  auto moved = std::move(body[from]);
-  body.erase(body.begin() + static_cast<ptrdiff_t>(from));
-  body.insert(body.begin() + static_cast<ptrdiff_t>(to), std::move(moved));
-}
-
 struct RanksRule {
   const char *name;
   std::function<void(PlanBuilder &)> breakIt;
@@ -46,12 +40,14 @@ struct RanksRule {
 const RanksRule kRanksRules[] = {
     {"oneRank", [](auto &b) { b.plan.ranks = b.plan.shard_ranks = 1; },
      "expected no collective in a plan of one rank"},
-    {"kind", [](auto &b) { startOf(b, kGather0).kind = fb::CollectiveKind(3); }, "unknown kind 3"},
-    {"group", [](auto &b) { startOf(b, kGather0).group = fb::Group(3); }, "group 3"},
-    {"groupOfOne", [](auto &b) { startOf(b, kNormSum).group = fb::Group::Replica; },
+    {"kind", [](auto &b) { collectiveOf(b, kGather0).kind = fb::CollectiveKind(3); }, "unknown kind 3"},
+    {"group", [](auto &b) { collectiveOf(b, kGather0).group = fb::Group(3); }, "group 3"},
+    {"groupOfOne", [](auto &b) { collectiveOf(b, kNormSum).group = fb::Group::Replica; },
      "all-reduce: expected a group of several ranks"},
     {"sumType", [](auto &b) { rangeOf(b, kScatter1).dtype = fb::DType::BF16; },
-     "reduce-scatter: expected a sum of f32, found bf16"},
+     "reduce-scatter: expected values of f32 to sum, found bf16"},
+    {"sumsIn", [](auto &b) { collectiveOf(b, kScatter1).sum = fb::DType::BF16; },
+     "reduce-scatter: expected sums in f32"},
     {"bufferType", [](auto &b) { rangeOf(b, kGather0).dtype = fb::DType::I32; },
      "all-gather source: expected a buffer of i32, found 'w0' of f32"},
     {"noElements", [](auto &b) { rangeOf(b, kGather0).elements = 0; }, "expected 1 to"},
@@ -73,58 +69,49 @@ const RanksRule kRanksRules[] = {
      "reduce-scatter: expected source and destination apart, found shared bytes"},
     {"wrongPartInPlace", [](auto &b) { *gatherBoth(b).ranges[0]->source = at(bufferOf(b, "u")); },
      "expected source and destination apart, or the source as the rank's part"},
-    {"slotRange", [](auto &b) { b.plan.slots = 1; }, "start: expected a slot below 1, found 1"},
-    {"slotTaken", [](auto &b) { startOf(b, kGather1).slot = 0; },
-     "found slot 0 with the all-gather of instruction 0 (h.0: dist.all_gather at test.mlir:12)"},
-    {"waitForNothing", [](auto &b) { operation<fb::WaitT>(b, 0, kWait0).slot = 7; },
-     "wait: expected a collective in slot 7, found none"},
-    {"waitTwice", [](auto &b) { b.wait(microOf(b), 0); },
-     "expected a collective in slot 0, found none since"},
-    {"waitsOutOfOrder", [](auto &b) { move(b, kWait1, kWait0); },
-     "expected waits in the order of starts, found one for the all-gather of instruction 1"},
-    {"noWait",
+    {"inLoop",
      [](auto &b) {
-       PlanBuilder::Body &update = b.plan.entries[1]->instructions;
-       update.erase(update.begin() + 2, update.end());
-     },
-     "entry update, instruction 1 (h.0: dist.all_gather at test.mlir:12): all-gather: expected a wait for it "
-     "in the "
-     "same entry"},
-    {"startInLoop",
-     [](auto &b) {
-       b.start(b.loop(microOf(b), 2),
-               {AllReduce, 0, {{at(bufferOf(b, "norm")), at(bufferOf(b, "norm")), 1}}});
+       b.collective(b.loop(microOf(b), 2),
+                    {AllReduce, {{at(bufferOf(b, "norm")), at(bufferOf(b, "norm")), 1}}});
      },
      "expected no collective in a loop"},
-    {"waitInLoop", [](auto &b) { b.wait(b.loop(microOf(b), 1), 0); }, "expected no collective in a loop"},
-    {"readsInFlight", [](auto &b) { move(b, kX, kWait0); },
-     "kernel test_ranks_sum, argument 0: it reads bytes that the all-gather of instruction 0"},
-    {"writesSourceInFlight", [](auto &b) { move(b, kScatter1, kG1); },
-     "argument 2: it writes bytes that the reduce-scatter of instruction 6 (h.0: dist.reduce_scatter at "
-     "test.mlir:30) holds until its wait"},
-    {"copiesInFlight", [](auto &b) { move(b, kCopyH1, kCopyH1 - 1); },
-     "copy source: it reads bytes that the reduce-scatter of instruction 7"},
+    {"onCompute", [](auto &b) { microOf(b)[kGather0]->stream = fb::Stream::Compute; },
+     "expected the stream communication for it, found compute"},
+    {"readsInFlight", [](auto &b) { microOf(b)[kX]->after.clear(); },
+     "kernel test_ranks_sum, argument 0: it reads bytes that instruction 0 (h.0: dist.all_gather at "
+     "test.mlir:12), on the stream communication, writes"},
+    {"gathersWhatIsRead", [](auto &b) { *rangeOf(b, kGather1).destination = at(bufferOf(b, "W0")); },
+     "kernel test_ranks_sum, argument 0: it reads bytes that instruction 1 (h.0: dist.all_gather at "
+     "test.mlir:12), on the stream communication, writes"},
+    {"startsEarly", [](auto &b) { microOf(b)[kScatter1]->after.clear(); },
+     "reduce-scatter source: it reads bytes that instruction 4"},
+    {"startsAfterTheWrongOne", [](auto &b) { microOf(b)[kScatter1]->after = {kY}; },
+     "reduce-scatter source: it reads bytes that instruction 4"},
+    {"copiesInFlight", [](auto &b) { microOf(b)[kCopyH1]->after.clear(); },
+     "copy source: it reads bytes that instruction 5"},
     {"zeroesInFlight",
      [](auto &b) {
-       b.zero(microOf(b), at(bufferOf(b, "W1")), 4);
-       move(b, microOf(b).size() - 1, kX);
+       b.zero(microOf(b), at(bufferOf(b, "norm")), 4);
+       std::swap(microOf(b).back(), microOf(b)[kZ]);
      },
-     "zero destination: it writes bytes that the all-gather of instruction 1"},
-    {"startsOnInFlight", [](auto &b) { *rangeOf(b, kGather1).destination = at(bufferOf(b, "W0")); },
-     "all-gather destination: it writes bytes that the all-gather of instruction 0"},
+     "zero destination: it writes bytes that instruction 11"},
     {"inLoopInFlight",
      [](auto &b) {
        b.zero(b.loop(microOf(b), 12), at(bufferOf(b, "W1"), 0, 64), 64);
-       move(b, microOf(b).size() - 1, kX);
+       std::swap(microOf(b).back(), microOf(b)[kX]);
      },
-     "entry micro_step, instruction 3.0 (test.op at test.mlir:1): zero destination: it writes bytes"},
+     "entry micro_step, instruction 2 (test.op at test.mlir:1): zero destination: it writes bytes"},
     {"anotherRanksPartInFlight",
      [](auto &b) {
        PlanBuilder::Body &update = b.plan.entries[1]->instructions;
        b.zero(update, at(bufferOf(b, "u"), 0, 0, 384), 384);
-       std::swap(update[2], update[4]);
+       std::swap(update[2], update[3]);
      },
-     "zero destination: it writes bytes that the all-gather of instruction 1"},
+     "zero destination: it writes bytes that instruction 1"},
+    {"redundantEdge", [](auto &b) { microOf(b)[kCopyW1]->after = {kNormSum}; },
+     "after: expected none that is implied by the others, found 11"},
+    {"edgeToTheSameStream", [](auto &b) { microOf(b)[kCopyW1]->after = {kZ}; },
+     "after: expected instructions of other streams than compute, found 12"},
     {"noRanges", [](auto &b) { gatherBoth(b).ranges.clear(); },
      "all-gather: expected 1 to 1024 ranges, found 0"},
     {"manyRanges",
@@ -142,9 +129,8 @@ const RanksRule kRanksRules[] = {
     {"rangesShareBytes",
      [](auto &b) { gatherBoth(b).ranges.push_back(std::make_unique<fb::RangeT>(*gatherBoth(b).ranges[0])); },
      "all-gather: expected ranges apart, but for what several read, found shared bytes of ranges 0 and 2"},
-    {"rangeReadInFlight",
-     [](auto &b) { std::swap(b.plan.entries[1]->instructions[2], b.plan.entries[1]->instructions[3]); },
-     "copy source: it reads bytes that the all-gather of instruction 1"},
+    {"rangeReadInFlight", [](auto &b) { b.plan.entries[1]->instructions[2]->after.clear(); },
+     "copy source: it reads bytes that instruction 1"},
     {"rangeMissing", [](auto &b) { gatherBoth(b).ranges.pop_back(); },
      "copy source: expected bytes written as 'C', found some that nothing in the entry has written before"},
     {"rankStrideExtent", [](auto &b) { *copyW1Of(b).source = at(bufferOf(b, "Z"), 0, 0, 388); },
@@ -160,7 +146,11 @@ const RanksRule kRanksRules[] = {
        operation<fb::LaunchT>(b, 0, kZ).args[1] = at(bufferOf(b, "g1"), 0, 0, 4);
      },
      "argument 1: expected a rank stride in multiples of 64, found 4"},
-    {"readsWhatNobodyWrote", [](auto &b) { move(b, kCopyW1, kZ); },
+    {"readsWhatNobodyWrote",
+     [](auto &b) {
+       std::swap(microOf(b)[kCopyW1], microOf(b)[kZ]);
+       std::swap(microOf(b)[kCopyW1]->after, microOf(b)[kZ]->after);
+     },
      "copy source: expected bytes written as 'Z', found some that nothing in the entry has written before"},
     {"readsWhatWasOverwritten",
      [](auto &b) { b.plan.buffers[bufferOf(b, "Y")]->offset = b.plan.buffers[bufferOf(b, "W1")]->offset; },
@@ -173,7 +163,7 @@ const RanksRule kRanksRules[] = {
      [](auto &b) { b.launch(microOf(b), 2, {at(bufferOf(b, "Y")), at(bufferOf(b, "h0"))}); },
      "kernel test_ranks_total, argument 1: expected bytes of 'h0' that are free to be written"},
     {"persistentShared", [](auto &b) { b.plan.buffers[bufferOf(b, "h0")]->offset = 0; },
-     "expected bytes of their own in the persistent arena"},
+     "expected bytes of their own in the persistent arena 'persistent'"},
     {"stateBeyond", [](auto &b) { b.plan.states[1]->offset = 113; },
      "state 'b': expected it within the 192 elements of its flat tensor, found 80 at 113"},
     {"stateOverflow", [](auto &b) { b.plan.states[1]->offset = ~uint64_t{0}; },
@@ -210,8 +200,10 @@ TEST(CollectivePlan, IsAcceptedForAnyRanks) {
 
 TEST(CollectivePlan, SourcesInFlightMayBeRead) {
   PlanBuilder builder = ranksPlan(2, 2);
-  builder.copy(microOf(builder), at(bufferOf(builder, "w0")), at(bufferOf(builder, "u")), 384);
-  move(builder, microOf(builder).size() - 1, kGather1);
+  const uint32_t other = builder.buffer("e", PlanBuilder::kPersistent, fb::DType::I32, 2);
+  PlanBuilder::Body &update = builder.plan.entries[1]->instructions;
+  builder.copy(update, at(bufferOf(builder, "c")), at(other), 8);
+  std::swap(update[2], update[3]);
   EXPECT_EQ(messageOf(builder), "accepted");
 }
 

@@ -1,11 +1,13 @@
 #include "test/unit/runtime/plan_mutants.h"
 
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/streams.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace trainc::test {
@@ -18,7 +20,7 @@ struct Touch {
   uint32_t arena;
   int64_t begin, end;
   bool writes;
-  const fb::StartT *sum = nullptr; ///< an all-reduce, by its start and its wait
+  const fb::CollectiveT *sum = nullptr; ///< an all-reduce
 };
 
 bool conflict(const Touch &a, const Touch &b) {
@@ -30,7 +32,7 @@ struct Moment {
   size_t instruction;
   int64_t begin, end;
   bool writes;
-  const fb::StartT *sum; ///< the all-reduce that it is of, which may run in place
+  const fb::CollectiveT *sum; ///< the all-reduce that it is of, which may run in place
 };
 using Timeline = std::vector<Moment>;
 
@@ -61,51 +63,39 @@ bool destroys(const Timeline &b, const Timeline &a) {
 /// The instructions of one entry, as far as faults depend on them.
 class EntryModel {
 public:
-  EntryModel(const fb::PlanT &plan, const fb::EntryT &entry) : plan_(plan), entry_(entry) {
-    std::map<uint32_t, std::vector<Touch>> started;
-    for (const auto &instruction : entry.instructions) {
-      std::vector<Touch> &touches = touches_.emplace_back();
-      add(*instruction, 1, touches);
-      if (const fb::StartT *start = instruction->operation.AsStart())
-        started[start->slot] = touches;
-      else if (const fb::WaitT *wait = instruction->operation.AsWait())
-        touches = untilWait(started[wait->slot]);
-    }
+  EntryModel(const fb::PlanT &plan, const fb::EntryT &entry) : plan_(plan) {
+    for (const auto &instruction : entry.instructions)
+      add(*instruction, 1, touches_.emplace_back());
     for (size_t i = 0; i < touches_.size(); ++i)
       findFeeders(i);
-  }
-
-  bool shareBytes(size_t i, size_t j) const {
-    return std::ranges::any_of(touches_[i], [&](const Touch &a) {
-      return std::ranges::any_of(touches_[j], [&](const Touch &b) { return conflict(a, b); });
-    });
   }
 
   /// Whether instruction `j` reads scratch that of all before it only `i` has written.
   bool feeds(size_t i, size_t j) const { return feeders_[j].contains(i); }
 
-  /// Whether scratch is read that nothing but this range of the Start `start` has written to the buffer.
-  bool isMissed(size_t start, const fb::RangeT &range) const {
+  /// Whether scratch is read that nothing but this range of the `collective` has written to the buffer.
+  bool isMissed(size_t collective, const fb::RangeT &range) const {
     const Touch missed = touch(*range.destination, rest(*range.destination), 1, true);
     bool read = false;
     for (size_t i = 0; i < touches_.size(); ++i) {
-      if (i == start || entry_.instructions[i]->operation.type == fb::Operation::Wait)
+      if (i == collective)
         continue;
       for (const Touch &touch : touches_[i]) {
         if (touch.buffer != missed.buffer)
           continue;
         if (touch.writes)
           return false;
-        read |= i > start && conflict(touch, missed);
+        read |= i > collective && conflict(touch, missed);
       }
     }
-    return read && plan_.arenas[missed.arena]->name == "scratch";
+    return read && !plan_.arenas[missed.arena]->persistent;
   }
 
   /// Whether each of two ranges of a collective has room where the other one goes.
-  bool fitElsewhere(const fb::StartT &start, const fb::RangeT &a, const fb::RangeT &b) const {
+  bool fitElsewhere(const fb::CollectiveT &collective, const fb::RangeT &a, const fb::RangeT &b) const {
     const auto bytes = [&](const fb::RangeT &range) {
-      const uint64_t parts = start.kind == fb::CollectiveKind::ReduceScatter ? ranksOf(start.group) : 1;
+      const uint64_t parts =
+          collective.kind == fb::CollectiveKind::ReduceScatter ? ranksOf(collective.group) : 1;
       return range.elements * elementBytes(range.dtype) / parts;
     };
     return a.dtype == b.dtype && bytes(a) <= rest(*b.destination) && bytes(b) <= rest(*a.destination);
@@ -117,7 +107,7 @@ public:
     for (size_t i = 0; i < touches_.size(); ++i)
       for (const Touch &touch : touches_[i]) {
         const auto offset = static_cast<int64_t>(plan_.buffers[touch.buffer]->offset);
-        if (plan_.arenas[touch.arena]->name == "scratch")
+        if (!plan_.arenas[touch.arena]->persistent)
           timelines[touch.buffer].push_back(
               {i, touch.begin - offset, touch.end - offset, touch.writes, touch.sum});
       }
@@ -125,20 +115,10 @@ public:
   }
 
 private:
-  /// What is in flight is needed until the wait.
-  static std::vector<Touch> untilWait(const std::vector<Touch> &started) {
-    std::vector<Touch> touches = started;
-    for (Touch touch : started) {
-      touch.writes = false;
-      touches.push_back(touch);
-    }
-    return touches;
-  }
-
   void findFeeders(size_t reader) {
     std::set<size_t> &feeders = feeders_.emplace_back();
     for (const Touch &read : touches_[reader]) {
-      if (read.writes || plan_.arenas[read.arena]->name != "scratch")
+      if (read.writes || plan_.arenas[read.arena]->persistent)
         continue;
       std::vector<size_t> writers;
       for (size_t i = 0; i < reader; ++i)
@@ -166,14 +146,14 @@ private:
     } else if (const fb::LoopT *loop = instruction.operation.AsLoop()) {
       for (const auto &inner : loop->body)
         add(*inner, loop->count, out);
-    } else if (const fb::StartT *start = instruction.operation.AsStart()) {
-      for (const auto &range : start->ranges) {
+    } else if (const fb::CollectiveT *collective = instruction.operation.AsCollective()) {
+      for (const auto &range : collective->ranges) {
         out.push_back(touch(*range->source, rest(*range->source), 1, false));
         out.push_back(touch(*range->destination, rest(*range->destination), 1, true));
       }
-      if (start->kind == fb::CollectiveKind::AllReduce)
+      if (collective->kind == fb::CollectiveKind::AllReduce)
         for (Touch &each : out)
-          each.sum = start;
+          each.sum = collective;
     }
   }
 
@@ -197,34 +177,9 @@ private:
   }
 
   const fb::PlanT &plan_;
-  const fb::EntryT &entry_;
-  std::vector<std::vector<Touch>> touches_; ///< by instruction; a wait has those of what it waits for
+  std::vector<std::vector<Touch>> touches_; ///< by instruction
   std::vector<std::set<size_t>> feeders_;   ///< by instruction
 };
-
-bool isCollective(const fb::InstructionT &instruction) {
-  return instruction.operation.type == fb::Operation::Start ||
-         instruction.operation.type == fb::Operation::Wait;
-}
-
-bool sameOperand(const fb::Operand &a, const fb::Operand &b) {
-  return a.buffer() == b.buffer() && a.offset() == b.offset() && a.rank_stride() == b.rank_stride();
-}
-
-bool sameRange(const std::unique_ptr<fb::RangeT> &a, const std::unique_ptr<fb::RangeT> &b) {
-  return a->elements == b->elements && sameOperand(*a->source, *b->source) &&
-         sameOperand(*a->destination, *b->destination);
-}
-
-/// Whether to swap two collective instructions changes nothing.
-bool same(const fb::InstructionT &a, const fb::InstructionT &b) {
-  const fb::StartT *startA = a.operation.AsStart(), *startB = b.operation.AsStart();
-  const fb::WaitT *waitA = a.operation.AsWait(), *waitB = b.operation.AsWait();
-  if (startA && startB)
-    return startA->kind == startB->kind && startA->group == startB->group && startA->slot == startB->slot &&
-           std::ranges::equal(startA->ranges, startB->ranges, sameRange);
-  return waitA && waitB && waitA->slot == waitB->slot;
-}
 
 class Maker {
 public:
@@ -234,10 +189,10 @@ public:
     for (size_t entry = 0; entry < plan_.entries.size(); ++entry) {
       const EntryModel model(plan_, *plan_.entries[entry]);
       for (size_t i = 0; i < plan_.entries[entry]->instructions.size(); ++i) {
-        drop(entry, i);
+        changeOrder(entry, i);
         lengthen(entry, i);
-        if (const fb::StartT *start = instruction(entry, i).operation.AsStart())
-          changeRanges(model, entry, i, *start);
+        if (const fb::CollectiveT *collective = instruction(entry, i).operation.AsCollective())
+          changeRanges(model, entry, i, *collective);
         for (size_t j = i + 1; j < plan_.entries[entry]->instructions.size(); ++j)
           swap(model, entry, i, j);
       }
@@ -256,12 +211,30 @@ private:
         {kind, fmt::format("entry {}: {} {}", plan_.entries[entry]->name, kind, what), std::move(apply)});
   }
 
-  void drop(size_t entry, size_t i) {
-    if (isCollective(instruction(entry, i)))
-      add("drop", entry, std::to_string(i), [=](fb::PlanT &plan) {
-        auto &body = plan.entries[entry]->instructions;
-        body.erase(body.begin() + static_cast<ptrdiff_t>(i));
+  /// Faults in what an instruction comes after, and where it runs.
+  void changeOrder(size_t entry, size_t i) {
+    const std::vector<uint32_t> &after = instruction(entry, i).after;
+    for (size_t e = 0; e < after.size(); ++e) {
+      const std::string what = fmt::format("{} after {}", i, after[e]);
+      add("drop", entry, what, [=](fb::PlanT &plan) {
+        auto &edges = plan.entries[entry]->instructions[i]->after;
+        edges.erase(edges.begin() + static_cast<ptrdiff_t>(e));
       });
+      if (const std::optional<uint32_t> before = previousOnStream(entry, after[e]))
+        add("early", entry, what,
+            [=](fb::PlanT &plan) { plan.entries[entry]->instructions[i]->after[e] = *before; });
+    }
+    for (const fb::Stream stream : fb::EnumValuesStream())
+      if (stream != instruction(entry, i).stream)
+        add("stream", entry, fmt::format("{} on {}", i, streamName(stream)),
+            [=](fb::PlanT &plan) { plan.entries[entry]->instructions[i]->stream = stream; });
+  }
+
+  std::optional<uint32_t> previousOnStream(size_t entry, uint32_t index) const {
+    for (uint32_t i = index; i-- > 0;)
+      if (instruction(entry, i).stream == instruction(entry, index).stream)
+        return i;
+    return std::nullopt;
   }
 
   void lengthen(size_t entry, size_t i) {
@@ -277,21 +250,21 @@ private:
     });
   }
 
-  void changeRanges(const EntryModel &model, size_t entry, size_t i, const fb::StartT &start) {
+  void changeRanges(const EntryModel &model, size_t entry, size_t i, const fb::CollectiveT &collective) {
     const auto rangesOf = [=](fb::PlanT &plan) -> auto & {
-      return plan.entries[entry]->instructions[i]->operation.AsStart()->ranges;
+      return plan.entries[entry]->instructions[i]->operation.AsCollective()->ranges;
     };
-    for (size_t r = 0; r < start.ranges.size(); ++r) {
+    for (size_t r = 0; r < collective.ranges.size(); ++r) {
       const std::string what = fmt::format("range {} of {}", r, i);
       add("lengthen", entry, what, [=](fb::PlanT &plan) {
         rangesOf(plan)[r]->elements += plan.ranks; // a multiple of any group
       });
-      if (start.ranges.size() > 1 && model.isMissed(i, *start.ranges[r]))
+      if (collective.ranges.size() > 1 && model.isMissed(i, *collective.ranges[r]))
         add("drop", entry, what, [=](fb::PlanT &plan) {
           rangesOf(plan).erase(rangesOf(plan).begin() + static_cast<ptrdiff_t>(r));
         });
-      for (size_t s = r + 1; s < start.ranges.size(); ++s)
-        if (!model.fitElsewhere(start, *start.ranges[r], *start.ranges[s]))
+      for (size_t s = r + 1; s < collective.ranges.size(); ++s)
+        if (!model.fitElsewhere(collective, *collective.ranges[r], *collective.ranges[s]))
           add("swap", entry, fmt::format("destinations of ranges {} and {} of {}", r, s, i),
               [=](fb::PlanT &plan) {
                 std::swap(rangesOf(plan)[r]->destination, rangesOf(plan)[s]->destination);
@@ -299,12 +272,13 @@ private:
     }
   }
 
+  /// What instructions come after stays with their places.
   void swap(const EntryModel &model, size_t entry, size_t i, size_t j) {
-    const fb::InstructionT &a = instruction(entry, i), &b = instruction(entry, j);
-    const bool dependent = isCollective(a) || isCollective(b) ? model.shareBytes(i, j) : model.feeds(i, j);
-    if (dependent && !same(a, b))
+    if (model.feeds(i, j))
       add("swap", entry, fmt::format("{} and {}", i, j), [=](fb::PlanT &plan) {
-        std::swap(plan.entries[entry]->instructions[i], plan.entries[entry]->instructions[j]);
+        auto &body = plan.entries[entry]->instructions;
+        std::swap(body[i], body[j]);
+        std::swap(body[i]->after, body[j]->after);
       });
   }
 
@@ -329,7 +303,7 @@ private:
   void overlapPersistent() {
     std::vector<uint32_t> buffers;
     for (uint32_t i = 0; i < plan_.buffers.size(); ++i)
-      if (plan_.arenas[plan_.buffers[i]->arena]->name == "persistent")
+      if (plan_.arenas[plan_.buffers[i]->arena]->persistent)
         buffers.push_back(i);
     for (size_t i = 0; i < buffers.size(); ++i)
       for (size_t j = i + 1; j < buffers.size(); ++j)

@@ -11,16 +11,17 @@ namespace trainc::test {
 
 /// A fault in one place of a plan.
 struct Mutant {
-  const char *kind;                       ///< "drop", "swap", "overlap", "lengthen"
+  const char *kind;                       ///< "drop", "early", "stream", "swap", "overlap", "lengthen"
   std::string what;                       ///< e.g. "entry micro_step: swap 3 and 7"
   std::function<void(fb::PlanT &)> apply; ///< to a copy of the plan
 };
 
 /// All faults of these kinds in `plan`, which must be valid:
-///   drop      a start, a wait, or a range that alone writes what is read
-///   swap      two instructions of which one depends on the other: one starts or waits for a collective and
-///             they share bytes that one writes, or one reads what the other alone has written to scratch;
-///             or the destinations of two ranges of which one has no room there
+///   drop      what an instruction comes after on another stream, or a range that alone writes what is read
+///   early     an instruction comes after the one before the right one
+///   stream    an instruction runs on another stream
+///   swap      two instructions of which one reads what the other alone has written to scratch; or the
+///             destinations of two ranges of which one has no room there
 ///   overlap   two buffers whose values are needed at the same time
 ///   lengthen  a copy, a zeroing or a range of a collective
 std::vector<Mutant> mutants(const fb::PlanT &plan);

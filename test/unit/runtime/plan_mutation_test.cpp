@@ -20,9 +20,9 @@ TEST_P(Mutations, AreAllRefused) {
     EXPECT_FALSE(PlanBytes(builder.payload()).read().ok()) << mutant.what;
     ++counts[mutant.kind];
   }
-  for (const char *kind : {"drop", "swap", "overlap", "lengthen"})
+  for (const char *kind : {"drop", "early", "stream", "swap", "overlap", "lengthen"})
     fmt::print("{} mutants of kind {}\n", counts[kind], kind);
-  EXPECT_EQ(counts.size(), 4U);
+  EXPECT_EQ(counts.size(), 6U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Mutations,

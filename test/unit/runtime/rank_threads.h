@@ -15,7 +15,8 @@ namespace trainc::test {
 template <typename Body> void onRanks(const fb::Plan &plan, uint32_t ranks, Body body) {
   const CommunicatorNeeds needs = communicatorNeeds(plan);
   auto group = LocalGroup::create(
-      ranks, needs.bytes, {.timeoutSeconds = 60, .slots = needs.slots, .shardRanks = plan.shard_ranks()});
+      ranks, needs.bytes,
+      {.timeoutSeconds = 60, .inFlight = needs.inFlight, .shardRanks = plan.shard_ranks()});
   ASSERT_TRUE(group.ok()) << group.status().message();
   std::vector<std::thread> threads;
   for (uint32_t rank = 0; rank < ranks; ++rank)

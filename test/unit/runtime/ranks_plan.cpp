@@ -62,14 +62,6 @@ void addRanksStates(PlanBuilder &b, const RanksBuffers &x) {
   b.state("w1", x.w1, {kWhole}, Role::Parameter).divided = true;
 }
 
-/// Sums over all ranks: over a shard group, then over its replicas where there are several.
-void finishSums(PlanBuilder &b, PlanBuilder::Body &body, const RanksBuffers &x, uint64_t part) {
-  if (b.plan.shard_ranks == b.plan.ranks)
-    return;
-  b.start(body, {AllReduce, 0, {{at(x.h0), at(x.h0), part}, {at(x.h1), at(x.h1), part}}, fb::Group::Replica});
-  b.wait(body, 0);
-}
-
 } // namespace
 
 PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
@@ -84,36 +76,45 @@ PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
                  scatter = b.source("h.0: dist.reduce_scatter", 30);
 
   PlanBuilder::Body &micro = b.entry("micro_step").instructions;
-  b.start(micro, {AllGather, 0, {{at(x.w0), at(x.W0), kWhole}}}, gather);
-  b.start(micro, {AllGather, 1, {{at(x.w1), at(x.W1), kWhole}}}, gather);
-  b.wait(micro, 0, gather);
+  const auto last = [&] { return static_cast<uint32_t>(micro.size()) - 1; };
+  b.collective(micro, {AllGather, {{at(x.w0), at(x.W0), kWhole}}}, gather);
+  b.collective(micro, {AllGather, {{at(x.w1), at(x.W1), kWhole}}}, gather);
   b.launch(micro, k.sum, {at(x.W0), at(x.W0), at(x.X)});
-  b.wait(micro, 1, gather);
+  b.after(micro, {0});
   b.launch(micro, k.sum, {at(x.X), at(x.W1), at(x.Y)});
+  b.after(micro, {1});
   b.launch(micro, k.sum, {at(x.Y), at(x.Y), at(x.G1)});
-  b.start(micro, {ReduceScatter, 0, {{at(x.G1), at(x.g1), kWhole}}}, scatter);
+  b.collective(micro, {ReduceScatter, {{at(x.G1), at(x.g1), kWhole}}}, scatter);
+  b.after(micro, {last() - 1});
   b.launch(micro, k.sum, {at(x.X), at(x.Y), at(x.G0)});
-  b.start(micro, {ReduceScatter, 1, {{at(x.G0), at(x.g0), kWhole}}}, scatter);
-  b.wait(micro, 0, scatter);
+  b.collective(micro, {ReduceScatter, {{at(x.G0), at(x.g0), kWhole}}}, scatter);
+  b.after(micro, {last() - 1});
   b.copy(micro, at(x.g1), at(x.h1), partBytes);
-  b.wait(micro, 1, scatter);
+  b.after(micro, {last() - 3});
   b.copy(micro, at(x.g0), at(x.h0), partBytes);
-  finishSums(b, micro, x, part);
+  b.after(micro, {last() - 2});
+  if (b.plan.shard_ranks != b.plan.ranks) { // sums over a shard group, then over its replicas
+    b.collective(micro,
+                 {AllReduce, {{at(x.h0), at(x.h0), part}, {at(x.h1), at(x.h1), part}}, fb::Group::Replica});
+    b.after(micro, {last() - 1});
+  }
   b.launch(micro, k.total, {at(x.Y), at(x.norm)});
-  b.start(micro, {AllReduce, 0, {{at(x.norm), at(x.norm), 1}}, fb::Group::All});
-  b.wait(micro, 0);
+  b.collective(micro, {AllReduce, {{at(x.norm), at(x.norm), 1}}, fb::Group::All});
+  b.after(micro, {last() - 1});
   b.launch(micro, k.scale, {at(x.W1), at(x.norm), at(x.Z)});
+  b.after(micro, {last() - 1});
   b.copy(micro, at(x.Z, 0, 0, partBytes), at(x.w1), partBytes);
 
   PlanBuilder::Body &update = b.entry("update").instructions;
   b.copy(update, at(x.w1), at(x.u, 0, 0, partBytes), partBytes);
   const uint64_t integers = uint64_t{2} * shardRanks;
-  b.start(
+  b.collective(
       update,
-      {AllGather, 0, {{at(x.u, 0, 0, partBytes), at(x.u), kWhole}, {at(x.c), at(x.C), integers, DType::I32}}},
+      {AllGather, {{at(x.u, 0, 0, partBytes), at(x.u), kWhole}, {at(x.c), at(x.C), integers, DType::I32}}},
       gather);
-  b.wait(update, 0, gather);
+  b.after(update, {0});
   b.copy(update, at(x.C), at(x.d), integers * 4);
+  b.after(update, {1});
   return b;
 }
 

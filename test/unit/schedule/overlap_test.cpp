@@ -38,12 +38,6 @@ std::string refusal(const std::string &text) {
   return said;
 }
 
-TEST(Overlap, APlanHasSoManySlots) {
-  EXPECT_EQ(refusal(entry(kMaximumSlots, "")), "");
-  EXPECT_NE(refusal(entry(kMaximumSlots + 1, "")).find("is number 65 in flight; expected at most 64"),
-            std::string::npos);
-}
-
 TEST(Overlap, AMessageHasSoManyRanges) {
   EXPECT_EQ(refusal(entry(kMaximumRanges, "message 0 ")), "");
   EXPECT_NE(refusal(entry(kMaximumRanges + 1, "message 0 "))

@@ -120,14 +120,13 @@ TEST_P(CollectivesTest, GathersMoveAnyType) {
                                 .destination = buffer,
                                 .elements = uint64_t{n} * 3,
                                 .dtype = fb::DType::BF16};
-    rank->start(0, {.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
-    rank.wait(0);
+    rank.run({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
     for (uint32_t i = 0; i < n * 6; ++i)
       EXPECT_EQ(buffer[i], std::byte(i / 6 + 1)) << "byte " << i << " on rank " << rank.number();
   });
 }
 
-// Each collective works on what the one before has left; slots come in another order.
+// Each collective works on what the one before has left; they are waited for in another order.
 TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Floats values = rank.allocateValues(uint64_t{n} * 1000), part = rank.allocate(1000),
@@ -144,7 +143,7 @@ TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
   });
 }
 
-TEST_P(CollectivesTest, ASlotIsUsedAgainAndAgain) {
+TEST_P(CollectivesTest, RunsAgainAndAgain) {
   onRanks(4096, [this](Rank &rank) {
     const Floats buffer = rank.allocate(3);
     const uint32_t numbers = n * (n - 1) / 2;

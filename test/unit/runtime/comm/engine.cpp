@@ -30,11 +30,11 @@ void Rank::start(uint32_t slot, Collective collective, std::span<const float> so
                  std::span<float> destination) {
   ranges_[slot] = rangeOf(source, destination);
   collective.ranges = std::span(&ranges_[slot], 1);
-  communicator_.start(slot, collective);
+  tickets_[slot] = communicator_.start(collective);
 }
 
 void Rank::wait(uint32_t slot) {
-  const Status status = communicator_.wait(slot);
+  const Status status = communicator_.wait(tickets_[slot]);
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
@@ -45,7 +45,7 @@ void Rank::run(Collective collective, std::span<const float> source, std::span<f
 }
 
 void Rank::run(const Collective &collective) {
-  communicator_.start(0, collective);
+  tickets_[0] = communicator_.start(collective);
   wait(0);
   const uint64_t members = grid_.members(collective.group, number()).count;
   const uint64_t rounds = collective.kind == CollectiveKind::kAllReduce ? 2 : 1;
@@ -66,7 +66,7 @@ uint64_t Rank::sumOverRanks(uint64_t number) {
   std::memcpy(own, &number, bytes);
   const CollectiveRange range{
       .source = own, .destination = all, .elements = grid_.ranks * bytes, .dtype = fb::DType::U8};
-  communicator_.start(0, {.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
+  tickets_[0] = communicator_.start({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
   wait(0);
   uint64_t sum = 0;
   for (uint32_t rank = 0; rank < grid_.ranks; ++rank) {

@@ -41,12 +41,12 @@ public:
   /// allocate(), filled with value().
   std::span<float> allocateValues(uint64_t elements);
 
-  /// One range: source, destination and the number of elements are filled in.
+  /// One range: source, destination and the number of elements are filled in. `slot` names it for wait().
   void start(uint32_t slot, Collective collective, std::span<const float> source,
              std::span<float> destination);
   /// Expects success.
   void wait(uint32_t slot);
-  /// Both, in slot 0.
+  /// Both.
   void run(Collective collective, std::span<const float> source, std::span<float> destination);
   /// The same for several ranges, or types other than F32.
   void run(const Collective &collective);
@@ -60,6 +60,7 @@ private:
   Communicator &communicator_;
   Grid grid_;
   std::array<CollectiveRange, 64> ranges_; ///< by slot
+  std::array<Ticket, 64> tickets_;         ///< by slot
   uint64_t sentBefore_ = communicator_.bytesSent();
   uint64_t ringBytes_ = 0; ///< of what run() ran, over all ranks
 };

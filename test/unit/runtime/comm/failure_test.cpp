@@ -29,12 +29,10 @@ TEST(CommFailure, APeerThatFailsEndsTheWaitOfAll) {
   startOn(ranks, {0, 2}, 4);
   const double before = steadySeconds();
   ranks[1].fail("no space left on device");
-  expectFailure(ranks[0].wait(4),
-                "rank 0: all-reduce of 8 f32 (slot 4) cannot be completed: rank 1 failed: no "
-                "space left on device");
-  expectFailure(ranks[2].wait(4),
-                "rank 2: all-reduce of 8 f32 (slot 4) cannot be completed: rank 1 failed: no "
-                "space left on device");
+  expectFailure(ranks.wait(0, 4), "rank 0: all-reduce of 8 f32 cannot be completed: rank 1 failed: no "
+                                  "space left on device");
+  expectFailure(ranks.wait(2, 4), "rank 2: all-reduce of 8 f32 cannot be completed: rank 1 failed: no "
+                                  "space left on device");
   EXPECT_LT(steadySeconds() - before, test::kSoon);
 }
 
@@ -45,7 +43,7 @@ TEST(CommFailure, ASupervisorEndsAWaitInProgress) {
   std::thread rank([&] {
     startOn(ranks, {0}, 0);
     waits = true;
-    status = ranks[0].wait(0);
+    status = ranks.wait(0, 0);
   });
   while (!waits)
     std::this_thread::yield();
@@ -68,11 +66,10 @@ TEST(CommFailure, APeerThatNeverArrivesIsNamed) {
   startOn(ranks, {0, 1, 3}, 7);
   const double before = steadySeconds();
   for (const uint32_t rank : {0U, 1U, 3U})
-    expectFailure(
-        ranks[rank].wait(7),
-        fmt::format("rank {}: all-reduce of 8 f32 (slot 7) cannot be completed: rank 2 failed: it did "
-                    "not arrive within 2 s: it has died, hangs or is stopped",
-                    rank));
+    expectFailure(ranks.wait(rank, 7),
+                  fmt::format("rank {}: all-reduce of 8 f32 cannot be completed: rank 2 failed: it did "
+                              "not arrive within 2 s: it has died, hangs or is stopped",
+                              rank));
   EXPECT_LT(steadySeconds() - before, test::kSoon);
 }
 
@@ -97,7 +94,7 @@ TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
   ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
   ranks.waitAll(0);
   ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
-  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: it did not arrive within 1 s"));
+  EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: it did not arrive within 1 s"));
 }
 
 TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {
@@ -105,9 +102,9 @@ TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {
   ranks[1].fail("first");
   ranks[0].fail("second");
   startOn(ranks, {0, 1}, 0);
-  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: first"));
+  EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: first"));
   startOn(ranks, {0, 1}, 1);
-  EXPECT_THAT(ranks[1].wait(1).message(), HasSubstr("rank 1 failed: first"));
+  EXPECT_THAT(ranks.wait(1, 1).message(), HasSubstr("rank 1 failed: first"));
   EXPECT_EQ(ranks[0].bytesSent(), 0U);
 }
 
@@ -152,9 +149,9 @@ TEST(CommFailure, ARankThatEndsTooEarlyIsNamed) {
 TEST(CommFailure, ARankMayEndWhenItsCollectivesHave) {
   Ranks ranks(2, 4096);
   startOn(ranks, {0, 1}, 0);
-  EXPECT_TRUE(ranks[0].wait(0).ok());
+  EXPECT_TRUE(ranks.wait(0, 0).ok());
   ranks.end(0);
-  EXPECT_TRUE(ranks[1].wait(0).ok());
+  EXPECT_TRUE(ranks.wait(1, 0).ok());
 }
 
 TEST(CommFailure, WhoWaitsForARankThatHasEndedHearsSoAtOnce) {
@@ -174,7 +171,7 @@ TEST(CommFailure, PlansThatDifferAreFound) {
     ranks.start(rank, 0, CollectiveKind::kAllReduce, buffers[rank]);
   ranks.start(1, 0, CollectiveKind::kAllGather, buffers[1].subspan(3));
   for (uint32_t rank = 0; rank < 3; ++rank)
-    EXPECT_THAT(ranks[rank].wait(0).message(),
+    EXPECT_THAT(ranks.wait(rank, 0).message(),
                 HasSubstr("rank 1 failed: its plan differs: it started all-gather of 3 f32 from byte 16 to "
                           "byte 12 where rank 0 started all-reduce of 6 f32 from byte 0 to byte 0"));
 }
@@ -186,10 +183,10 @@ TEST(CommFailure, TheRangeThatDiffersIsNamed) {
   for (const uint32_t rank : {0U, 1U}) {
     const std::span<float> second = b[rank].subspan(rank, 8);
     ranges[rank] = {test::rangeOf(a[rank], a[rank]), test::rangeOf(second, second)};
-    ranks[rank].start(0, {.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
+    ranks.start(rank, 0, Collective{.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
   }
   EXPECT_THAT(
-      ranks[0].wait(0).message(),
+      ranks.wait(0, 0).message(),
       HasSubstr("rank 1 failed: its plan differs: it started all-reduce of 24 f32 in 2 ranges, range 1 "
                 "from byte 68 to byte 68 where rank 0 started all-reduce of 24 f32 in 2 ranges, range 1 "
                 "from byte 64 to byte 64"));
@@ -203,9 +200,9 @@ TEST(CommFailure, RangesOfOtherSizesAreFound) {
     const size_t first = 8 - rank, second = 8 + rank; // as many together
     ranges[rank] = {test::rangeOf(a[rank].first(first), a[rank].first(first)),
                     test::rangeOf(b[rank].first(second), b[rank].first(second))};
-    ranks[rank].start(0, {.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
+    ranks.start(rank, 0, Collective{.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
   }
-  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: its plan differs"));
+  EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: its plan differs"));
 }
 
 TEST(CommFailure, PlansWithOtherAddressesAreFound) {
@@ -215,9 +212,9 @@ TEST(CommFailure, PlansWithOtherAddressesAreFound) {
     const auto a = ranks.allocate(16), b = ranks.allocate(16);
     ranks.start(0, 0, kind, a[0], b[0]);
     ranks.start(1, 0, kind, a[1], b[1].subspan(1));
-    EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 1 failed: its plan differs"))
+    EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: its plan differs"))
         << collectiveName(kind);
-    EXPECT_THAT(ranks[1].wait(0).message(), HasSubstr("from byte 0 to byte 68"));
+    EXPECT_THAT(ranks.wait(1, 0).message(), HasSubstr("from byte 0 to byte 68"));
   }
 }
 

@@ -53,14 +53,14 @@ TEST(Groups, OthersMayBeElsewhere) {
   for (int round = 0; round < 3; ++round) {
     start(ranks, 0, kShard, buffers[0]);
     start(ranks, 1, kShard, buffers[1]);
-    EXPECT_TRUE(ranks[0].wait(0).ok() && ranks[1].wait(0).ok()) << "without ranks 2 and 3";
+    EXPECT_TRUE(ranks.wait(0, 0).ok() && ranks.wait(1, 0).ok()) << "without ranks 2 and 3";
   }
   start(ranks, 0, kReplica, buffers[0]);
   for (const uint32_t rank : {2U, 3U})
     start(ranks, rank, kShard, buffers[rank]);
-  EXPECT_TRUE(ranks[2].wait(0).ok() && ranks[3].wait(0).ok()) << "while rank 0 waits for 2";
+  EXPECT_TRUE(ranks.wait(2, 0).ok() && ranks.wait(3, 0).ok()) << "while rank 0 waits for 2";
   start(ranks, 2, kReplica, buffers[2]);
-  EXPECT_TRUE(ranks[0].wait(0).ok() && ranks[2].wait(0).ok()) << "without ranks 1 and 3";
+  EXPECT_TRUE(ranks.wait(0, 0).ok() && ranks.wait(2, 0).ok()) << "without ranks 1 and 3";
 }
 
 TEST(Groups, AFailureElsewhereEndsTheWait) {
@@ -70,8 +70,8 @@ TEST(Groups, AFailureElsewhereEndsTheWait) {
   start(ranks, 2, kReplica, buffers[2]);
   const double before = steadySeconds();
   ranks[3].fail("no space left on device");
-  EXPECT_THAT(ranks[0].wait(0).message(), HasSubstr("rank 3 failed: no space left on device"));
-  EXPECT_THAT(ranks[2].wait(0).message(), HasSubstr("rank 3 failed: no space left on device"));
+  EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 3 failed: no space left on device"));
+  EXPECT_THAT(ranks.wait(2, 0).message(), HasSubstr("rank 3 failed: no space left on device"));
   EXPECT_LT(steadySeconds() - before, test::kSoon);
 }
 
@@ -82,7 +82,7 @@ TEST(Groups, TheRankThatHangsIsNamedToThoseWhoWaitForOthers) {
   start(ranks, 0, kReplica, buffers[0]);
   start(ranks, 2, kShard, buffers[2]);
   for (const uint32_t rank : {0U, 2U})
-    EXPECT_THAT(ranks[rank].wait(0).message(),
+    EXPECT_THAT(ranks.wait(rank, 0).message(),
                 HasSubstr("rank 3 failed: it did not arrive within 1 s: it has died, hangs or is stopped"));
 }
 
@@ -93,7 +93,7 @@ TEST(Groups, WaitsInACircleEnd) {
     start(ranks, rank, rank == 0 || rank == 3 ? kShard : kReplica, buffers[rank]);
   const double before = steadySeconds();
   for (uint32_t rank = 0; rank < 4; ++rank)
-    EXPECT_THAT(ranks[rank].wait(0).message(),
+    EXPECT_THAT(ranks.wait(rank, 0).message(),
                 HasSubstr("it waits for ranks that wait for it: their plans differ"));
   EXPECT_LT(steadySeconds() - before, test::kSoon);
 }
@@ -104,7 +104,7 @@ TEST(Groups, PlansThatDifferAreFound) {
   for (uint32_t rank = 0; rank < 4; ++rank)
     start(ranks, rank, kShard, rank == 3 ? buffers[rank].subspan(4) : buffers[rank]);
   EXPECT_THAT(
-      ranks[2].wait(0).message(),
+      ranks.wait(2, 0).message(),
       HasSubstr("rank 3 failed: its plan differs: it started all-reduce of 4 f32 over the shard group "
                 "from byte 16 to byte 16 where rank 2 started all-reduce of 8 f32"));
 }

@@ -40,7 +40,7 @@ std::vector<Status> joinAll(const std::vector<LocalPlace> &places, uint32_t rank
   std::vector<std::thread> threads;
   for (size_t i = 0; i < places.size(); ++i)
     threads.emplace_back([&, i] {
-      const auto group = LocalGroup::join(places[i], ranks, kBytes, {.timeoutSeconds = 20, .slots = 1});
+      const auto group = LocalGroup::join(places[i], ranks, kBytes, {.timeoutSeconds = 20, .inFlight = 1});
       statuses[i] = group.status();
       if (group.ok())
         statuses[i] = body(places[i].rank, **group->communicator(places[i].rank));
@@ -58,8 +58,8 @@ TEST(LocalJoin, RanksShareMemory) {
     auto *value = reinterpret_cast<float *>(bytes);
     *value = static_cast<float>(rank + 1);
     const CollectiveRange range{.source = bytes, .destination = bytes, .elements = 1};
-    communicator.start(0, {.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
-    TRAINC_RETURN_IF_ERROR(communicator.wait(0));
+    TRAINC_RETURN_IF_ERROR(communicator.wait(
+        communicator.start({.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)})));
     return *value == 6 ? Status() : failed("{}", *value);
   };
   for (const Status &status : joinAll({placeOf(2), placeOf(0), placeOf(1)}, 3, sum))

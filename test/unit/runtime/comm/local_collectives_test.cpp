@@ -27,7 +27,7 @@ TEST(LocalCollectives, NothingIsAllocatedWhileTheyRun) {
       ranks.startAll(2, CollectiveKind::kAllGather, buffers);
       for (uint32_t slot = 0; slot < 3; ++slot)
         for (uint32_t rank = 0; rank < n; ++rank)
-          ok = ranks[rank].wait(slot).ok() && ok;
+          ok = ranks.wait(rank, slot).ok() && ok;
     }
   });
   EXPECT_TRUE(ok);
@@ -77,11 +77,11 @@ TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
     begun.get_future().wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
-    EXPECT_TRUE(ranks[1].wait(0).ok());
+    EXPECT_TRUE(ranks.wait(1, 0).ok());
   });
   ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
   begun.set_value();
-  EXPECT_TRUE(ranks[0].wait(0).ok());
+  EXPECT_TRUE(ranks.wait(0, 0).ok());
   late.join();
   const CommunicationSeconds seconds = ranks[0].seconds();
   EXPECT_GE(seconds.waited, 0.1);

@@ -37,8 +37,8 @@ CollectiveRange inPlace(std::byte *values, uint64_t elements) {
   return {.source = values, .destination = values, .elements = elements};
 }
 
-void allReduce(Communicator &communicator, const CollectiveRange &range) {
-  communicator.start(3, {.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
+Ticket allReduce(Communicator &communicator, const CollectiveRange &range) {
+  return communicator.start({.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
 }
 
 int run(std::string_view how) {
@@ -58,8 +58,7 @@ int run(std::string_view how) {
   std::byte *values = *communicator.allocate("values", kElements * sizeof(float));
   whole = inPlace(values, kElements);
   half = inPlace(values, kElements / 2);
-  allReduce(communicator, whole);
-  if (!communicator.wait(3).ok())
+  if (!communicator.wait(allReduce(communicator, whole)).ok())
     return 1;
   const bool isOdd = communicator.rank() == 1;
   stopsAtTheEnd = isOdd && how == "end-stop";
@@ -75,10 +74,10 @@ int run(std::string_view how) {
     const Communicator::OwnTime time(&communicator);
     sleep(3);
   }
-  allReduce(communicator, isOdd && how == "differ" ? half : whole);
+  const Ticket second = allReduce(communicator, isOdd && how == "differ" ? half : whole);
   if (isOdd && how == "leave")
     return 0; // without the wait
-  const Status status = communicator.wait(3);
+  const Status status = communicator.wait(second);
   (void)std::printf("%.1f s: %s\n", steadySeconds() - before,
                     status.ok() ? "done" : status.message().c_str());
   (void)std::fflush(stdout);

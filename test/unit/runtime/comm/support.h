@@ -74,17 +74,24 @@ public:
              std::span<float> destination) {
     start(rank, slot, {.kind = kind}, source, destination);
   }
+  /// As it is.
+  void start(uint32_t rank, uint32_t slot, const Collective &collective) {
+    tickets_[rank][slot] = ranks_[rank]->start(collective);
+  }
   void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
                 const std::vector<std::span<float>> &destinations);
   /// In place, for all kinds but kReduceScatter.
   void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer);
   void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers);
+  /// For what was last started there.
+  Status wait(uint32_t rank, uint32_t slot) { return ranks_[rank]->wait(tickets_[rank][slot]); }
   /// Expects success.
   void waitAll(uint32_t slot);
 
 private:
   LocalGroup group_;
-  std::vector<std::array<CollectiveRange, 64>> ranges_; ///< by rank and slot
+  std::vector<std::array<CollectiveRange, 64>> ranges_; ///< by rank and slot, which is a name for wait()
+  std::vector<std::array<Ticket, 64>> tickets_;         ///< likewise
   std::vector<std::unique_ptr<Communicator>> ranks_;
 };
 

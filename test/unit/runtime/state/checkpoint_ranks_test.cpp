@@ -59,7 +59,9 @@ private:
               start + static_cast<float>(tensor.firstByte / sizeof(float)));
     return values;
   }
-  static float *floats(const StateTensor &tensor) { return reinterpret_cast<float *>(tensor.bytes.data()); }
+  static float *floats(const StateTensor &tensor) {
+    return reinterpret_cast<float *>(tensor.bytes.host().data());
+  }
   std::span<std::byte> allocate(uint64_t elements) {
     return std::as_writable_bytes(std::span(memory_.emplace_back(elements)));
   }

@@ -38,11 +38,14 @@ struct OwnedTensor {
   template <typename T>
   OwnedTensor(std::string name, fb::DType dtype, std::vector<uint64_t> shape, const std::vector<T> &values)
       : bytes(values.size() * sizeof(T)),
-        tensor{.name = std::move(name), .dtype = dtype, .shape = std::move(shape), .bytes = bytes} {
+        tensor{
+            .name = std::move(name), .dtype = dtype, .shape = std::move(shape), .bytes = std::span(bytes)} {
     if (!values.empty())
       std::memcpy(bytes.data(), values.data(), bytes.size());
   }
-  OwnedTensor(const OwnedTensor &other) : bytes(other.bytes), tensor(other.tensor) { tensor.bytes = bytes; }
+  OwnedTensor(const OwnedTensor &other) : bytes(other.bytes), tensor(other.tensor) {
+    tensor.bytes = std::span(bytes);
+  }
 
   std::vector<float> floats() const {
     std::vector<float> values(bytes.size() / sizeof(float));

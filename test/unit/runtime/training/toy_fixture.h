@@ -4,6 +4,7 @@
 #include "runtime/data/dataset.h"
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/exec/executor.h"
+#include "test/unit/runtime/host_view.h"
 #include "test/unit/runtime/state/support.h"
 #include "test/unit/runtime/training/toy_plan.h"
 
@@ -25,10 +26,7 @@ public:
   }
 
   Executor &executor() { return *executor_; }
-  std::span<float> weights() {
-    const auto bytes = executor_->findState("wte.weight")->bytes;
-    return {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)};
-  }
+  std::span<float> weights() { return hostView<float>(device_, executor_->findState("wte.weight")->memory); }
 
 private:
   PlanBytes bytes_;

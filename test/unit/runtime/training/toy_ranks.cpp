@@ -14,10 +14,11 @@ using Body = PlanBuilder::Body;
 /// Elements on a border of 64 bytes.
 constexpr uint64_t kBorder = 16;
 
-/// Starts a collective and waits for it.
+/// Appends a collective that comes after what stands before it.
 void collective(PlanBuilder &b, Body &body, const CollectiveSpec &spec, uint32_t source) {
-  b.start(body, spec, source);
-  b.wait(body, spec.slot, source);
+  b.collective(body, spec, source);
+  if (body.size() > 1)
+    b.after(body, {static_cast<uint32_t>(body.size()) - 2});
 }
 
 RangeSpec inPlace(uint32_t buffer, uint64_t elements) { return {at(buffer), at(buffer), elements}; }
@@ -31,8 +32,14 @@ fb::EntryT &entry(PlanBuilder &b, std::string_view name) {
   return **std::ranges::find(b.plan.entries, name, [](const auto &entry) { return entry->name; });
 }
 
-/// Puts `first` before the instructions of an entry.
+/// Puts `first`, which ends with a collective, before the instructions of an entry.
 void prepend(fb::EntryT &entry, Body first) {
+  const auto shift = static_cast<uint32_t>(first.size());
+  for (const auto &instruction : entry.instructions)
+    for (uint32_t &other : instruction->after)
+      other += shift;
+  if (!entry.instructions.empty() && entry.instructions.front()->stream == fb::Stream::Compute)
+    entry.instructions.front()->after = {shift - 1};
   std::ranges::move(entry.instructions, std::back_inserter(first));
   entry.instructions = std::move(first);
 }
@@ -59,11 +66,10 @@ void countTargets(PlanBuilder &b, uint64_t accumulate) {
 /// Targets, gradients and losses are those of all ranks.
 void sumOverRanks(PlanBuilder &b, uint32_t source) {
   collective(b, entry(b, "begin_step").instructions,
-             {CollectiveKind::AllReduce, 0, {inPlace(find(b, "targets"), 1)}, fb::Group::All}, source);
+             {CollectiveKind::AllReduce, {inPlace(find(b, "targets"), 1)}, fb::Group::All}, source);
   Body sums;
   collective(b, sums,
              {CollectiveKind::AllReduce,
-              0,
               {inPlace(find(b, "wte.gradient"), kToyWeights), inPlace(find(b, "loss"), 1)},
               fb::Group::All},
              source);
@@ -112,7 +118,7 @@ void divideStates(PlanBuilder &b, uint32_t shardRanks, uint32_t source) {
   const Divided weights = divide(b, "wte.weight", "wte", shardRanks);
   const Divided momentum = divide(b, "exp_avg.wte.weight", "exp_avg.wte", shardRanks);
   for (const char *name : {"begin_step", "eval", "prefill"}) {
-    CollectiveSpec gather{CollectiveKind::AllGather, 0, {gathered(weights, shardRanks)}};
+    CollectiveSpec gather{CollectiveKind::AllGather, {gathered(weights, shardRanks)}};
     if (std::string_view(name) == "begin_step")
       gather.ranges.push_back(gathered(momentum, shardRanks));
     Body first;

@@ -4,6 +4,7 @@
 #include "runtime/training/observer.h"
 #include "runtime/training/state_tensors.h"
 #include "test/unit/runtime/allocation_counter.h"
+#include "test/unit/runtime/host_view.h"
 #include "test/unit/runtime/training/toy_fixture.h"
 
 #include <cmath>
@@ -135,8 +136,9 @@ TEST_F(TrainLoopTest, ResumedEqualsUninterrupted) {
   EXPECT_EQ(position_.samples, 80U);
   ASSERT_TRUE(train(second, {.steps = 20}).ok());
   for (const StateView &state : whole.executor().states())
-    EXPECT_TRUE(
-        std::ranges::equal(state.bytes, second.executor().findState(state.info->name()->str())->bytes))
+    EXPECT_TRUE(std::ranges::equal(
+        hostView(whole.executor().device(), state.memory),
+        hostView(second.executor().device(), second.executor().findState(state.info->name()->str())->memory)))
         << state.info->name()->str();
 }
 
@@ -269,8 +271,8 @@ TEST_F(TrainLoopTest, TheStepBeforeANonFiniteOneIsSaved) {
   PlanBuilder builder = toyPlan();
   builder.plan.training->schedule->peak = 1.5;
   const auto accelerate = [](ToyRun &run) { // the weights overflow after a few steps
-    const std::span<std::byte> momentum = run.executor().findState("exp_avg.wte.weight")->bytes;
-    std::ranges::fill(std::span(reinterpret_cast<float *>(momentum.data()), run.weights().size()), 3e38F);
+    const DeviceSpan momentum = run.executor().findState("exp_avg.wte.weight")->memory;
+    std::ranges::fill(hostView<float>(run.executor().device(), momentum), 3e38F);
   };
   ToyRun diverging(1, 1, builder);
   accelerate(diverging);

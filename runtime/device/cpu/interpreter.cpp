@@ -1,0 +1,106 @@
+#include "runtime/device/cpu/interpreter.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/comm/communicator.h"
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/plan/place.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+Interpreter::Interpreter(Program program, CpuDevice &device, Communicator *communicator,
+                         StepObserver *observer)
+    : Executable(std::move(program)), device_(device), communicator_(communicator), observer_(observer),
+      tickets_(this->program().steps.size()) {
+  for (const RangeStep &range : this->program().ranges)
+    ranges_.push_back({range.source.pointer(), range.destination.pointer(), range.elements, range.dtype});
+  for (const Address &address : this->program().args)
+    args_.push_back(address.base.pointer());
+}
+
+Status Interpreter::run(StepRange steps) {
+  for (const Block &block : program().blocks) {
+    const uint32_t begin = std::max(block.begin, steps.begin), end = std::min(block.end, steps.end);
+    for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
+      for (uint32_t i = begin; i < end; ++i)
+        TRAINC_RETURN_IF_ERROR(issue(i, iteration));
+  }
+  return lastStarted_ == kNone ? Status() : waitFor(lastStarted_);
+}
+
+Status Interpreter::runAlone(uint32_t index, uint64_t iteration) {
+  TRAINC_RETURN_IF_ERROR(issue(index, iteration));
+  return std::holds_alternative<CollectiveStep>(program().steps[index].operation) ? waitFor(index) : Status();
+}
+
+Status Interpreter::issue(uint32_t index, uint64_t iteration) {
+  if (communicator_)
+    communicator_->noteProgress();
+  const Step &step = program().steps[index];
+  TRAINC_RETURN_IF_ERROR(waitForOthers(step));
+  const double begin = observer_ ? steadySeconds() : 0;
+  if (const auto *collective = std::get_if<CollectiveStep>(&step.operation))
+    start(index, *collective);
+  else
+    TRAINC_RETURN_IF_ERROR(compute(step, iteration));
+  if (observer_)
+    observer_->onStep(step, steadySeconds() - begin);
+  return {};
+}
+
+/// What is no collective has run when the steps behind it do.
+Status Interpreter::waitForOthers(const Step &step) {
+  for (const uint32_t other : program().afterOf(step))
+    if (program().steps[other].stream == fb::Stream::Communication)
+      TRAINC_RETURN_IF_ERROR(waitFor(other));
+  return {};
+}
+
+Status Interpreter::waitFor(uint32_t collective) {
+  const Ticket ticket = tickets_[collective];
+  if (ticket < done_)
+    return {};
+  const Step &step = program().steps[collective];
+  const double begin = observer_ ? steadySeconds() : 0;
+  const Status status = communicator_->wait(ticket);
+  if (!status.ok())
+    return Status(status.code(), fmt::format("{}: {}",
+                                             placeText(*program().plan, program().name,
+                                                       std::to_string(step.index), *step.instruction),
+                                             status.message()));
+  done_ = ticket + 1;
+  if (observer_)
+    observer_->onWait(step, steadySeconds() - begin);
+  return {};
+}
+
+/// Peers may read the sources as soon as it has begun: what writes them has run, as it stands before.
+void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
+  tickets_[index] = communicator_->start(
+      {.kind = collective.kind,
+       .group = collective.group,
+       .ranges = std::span(ranges_).subspan(collective.rangesBegin, collective.rangesCount)});
+  lastStarted_ = index;
+}
+
+Status Interpreter::compute(const Step &step, uint64_t iteration) {
+  if (const auto *each = std::get_if<LaunchStep>(&step.operation))
+    launch(*each, iteration);
+  else if (const auto *copy = std::get_if<CopyStep>(&step.operation))
+    return device_.copy(copy->destination.at(iteration), copy->source.at(iteration), copy->bytes);
+  else {
+    const auto &zero = std::get<ZeroStep>(step.operation);
+    device_.zero(zero.destination.at(iteration).pointer(), zero.bytes);
+  }
+  return {};
+}
+
+void Interpreter::launch(const LaunchStep &launch, uint64_t iteration) {
+  for (uint32_t i = launch.argsBegin; i < launch.argsBegin + launch.argsCount; ++i)
+    if (const Address &address = program().args[i]; address.stride != 0)
+      args_[i] = address.at(iteration).pointer();
+  device_.launch(launch.kernel, args_.data() + launch.argsBegin, launch.grid);
+}
+
+} // namespace trainc

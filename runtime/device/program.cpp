@@ -1,0 +1,134 @@
+#include "runtime/device/program.h"
+
+#include "runtime/plan/uses.h"
+#include "runtime/plan/view.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+CollectiveKind kindOf(fb::CollectiveKind kind) {
+  switch (kind) {
+  case fb::CollectiveKind::AllReduce:
+    break;
+  case fb::CollectiveKind::ReduceScatter:
+    return CollectiveKind::kReduceScatter;
+  case fb::CollectiveKind::AllGather:
+    return CollectiveKind::kAllGather;
+  }
+  return CollectiveKind::kAllReduce;
+}
+
+class Resolver {
+public:
+  Resolver(const fb::Plan &plan, uint32_t rank, std::span<const DeviceAddress> buffers, Program &program)
+      : plan_(plan), place_(rank % plan.shard_ranks()), buffers_(buffers), program_(program) {}
+
+  void resolve(const fb::Entry &entry) {
+    for (uint32_t i = 0; i < entry.instructions()->size(); ++i) {
+      const fb::Instruction &instruction = *entry.instructions()->Get(i);
+      const auto begin = static_cast<uint32_t>(program_.steps.size());
+      first_.push_back(begin);
+      if (const fb::Loop *loop = instruction.operation_as_Loop()) {
+        for (const fb::Instruction *inner : *loop->body())
+          append(*inner, i);
+        program_.blocks.push_back({begin, static_cast<uint32_t>(program_.steps.size()), loop->count()});
+      } else {
+        append(instruction, i);
+        extendPlainBlock(begin);
+      }
+      last_.push_back(static_cast<uint32_t>(program_.steps.size()) - 1);
+      linkToOthers(instruction);
+    }
+  }
+
+private:
+  /// Instructions between loops share one block.
+  void extendPlainBlock(uint32_t begin) {
+    if (program_.blocks.empty() || program_.blocks.back().iterations != 1)
+      program_.blocks.push_back({begin, begin, 1});
+    program_.blocks.back().end = static_cast<uint32_t>(program_.steps.size());
+  }
+
+  /// What an instruction comes after, its first step does; and what comes after a loop, comes after its last.
+  void linkToOthers(const fb::Instruction &instruction) {
+    if (!instruction.after())
+      return;
+    Step &step = program_.steps[first_.back()];
+    step.afterBegin = static_cast<uint32_t>(program_.after.size());
+    step.afterCount = instruction.after()->size();
+    for (const uint32_t other : *instruction.after())
+      program_.after.push_back(last_[other]);
+  }
+
+  DeviceAddress at(const fb::Operand &operand) const {
+    return buffers_[operand.buffer()] + operand.offset() + operand.rank_stride() * place_;
+  }
+  Address address(const fb::Operand &operand) const { return {at(operand), operand.loop_stride()}; }
+
+  void append(const fb::Instruction &instruction, uint32_t index) {
+    Step step{ZeroStep{}, &instruction, index, instruction.stream(), 0, 0};
+    if (const fb::Launch *launch = instruction.operation_as_Launch())
+      step.operation = resolve(*launch);
+    else if (const fb::Copy *copy = instruction.operation_as_Copy())
+      step.operation = CopyStep{address(*copy->source()), address(*copy->destination()), copy->bytes()};
+    else if (const fb::Zero *zero = instruction.operation_as_Zero())
+      step.operation = ZeroStep{address(*zero->destination()), zero->bytes()};
+    else
+      step.operation = resolve(*instruction.operation_as_Collective());
+    program_.steps.push_back(step);
+  }
+
+  LaunchStep resolve(const fb::Launch &launch) {
+    const LaunchStep step{launch.kernel(), static_cast<uint32_t>(program_.args.size()), launch.args()->size(),
+                          plan_.kernels()->Get(launch.kernel())->grid()};
+    for (const fb::Operand *operand : *launch.args())
+      program_.args.push_back(address(*operand));
+    return step;
+  }
+
+  CollectiveStep resolve(const fb::Collective &collective) {
+    const auto begin = static_cast<uint32_t>(program_.ranges.size());
+    for (const fb::Range *range : *collective.ranges())
+      program_.ranges.push_back(
+          {at(*range->source()), at(*range->destination()), range->elements(), range->dtype()});
+    return {kindOf(collective.kind()), collective.group(), begin, collective.ranges()->size()};
+  }
+
+  const fb::Plan &plan_;
+  uint64_t place_; ///< of the rank in its shard group
+  std::span<const DeviceAddress> buffers_;
+  Program &program_;
+  std::vector<uint32_t> first_, last_; ///< by instruction: its first and its last step
+};
+
+bool writesState(const fb::Plan &plan, const fb::Instruction &instruction) {
+  bool writes = false;
+  verify::forEachUse(plan, instruction, 1, [&](const verify::Use &use) {
+    const fb::Role role = plan.buffers()->Get(use.range.operand->buffer())->role();
+    writes |= use.writes && (role == fb::Role::Parameter || role == fb::Role::Optimizer);
+  });
+  return writes;
+}
+
+} // namespace
+
+Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
+                       std::span<const DeviceAddress> buffers) {
+  Program program;
+  program.plan = &plan;
+  program.entry = &entry;
+  program.name = view(entry.name());
+  Resolver(plan, rank, buffers, program).resolve(entry);
+  return program;
+}
+
+uint32_t firstStateWrite(const fb::Plan &plan, const Program &program) {
+  const auto found = std::ranges::find_if(
+      program.steps, [&](const Step &step) { return writesState(plan, *step.instruction); });
+  return static_cast<uint32_t>(found - program.steps.begin());
+}
+
+} // namespace trainc

@@ -1,0 +1,93 @@
+// An entry of the plan, resolved to a rank's addresses once, so that running it looks nothing up.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+#include "runtime/device/address.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace trainc {
+
+/// A place in device memory that moves by `stride` bytes per iteration.
+struct Address {
+  DeviceAddress base;
+  int64_t stride = 0;
+
+  DeviceAddress at(uint64_t iteration) const { return base + iteration * static_cast<uint64_t>(stride); }
+};
+
+struct LaunchStep {
+  uint32_t kernel;
+  uint32_t argsBegin, argsCount; ///< range of Program::args
+  uint64_t grid;
+};
+struct CopyStep {
+  Address source, destination;
+  uint64_t bytes;
+};
+struct ZeroStep {
+  Address destination;
+  uint64_t bytes;
+};
+/// A tensor that a collective moves.
+struct RangeStep {
+  DeviceAddress source, destination;
+  uint64_t elements;
+  fb::DType dtype;
+};
+struct CollectiveStep {
+  CollectiveKind kind;
+  fb::Group group;
+  uint32_t rangesBegin, rangesCount; ///< range of Program::ranges
+};
+
+/// One instruction, ready to run.
+struct Step {
+  std::variant<LaunchStep, CopyStep, ZeroStep, CollectiveStep> operation;
+  const fb::Instruction *instruction;
+  uint32_t index; ///< of the instruction in its entry, or of the loop that holds it
+  fb::Stream stream;
+  uint32_t afterBegin, afterCount; ///< range of Program::after
+};
+
+/// Steps [begin, end) run in order, `iterations` times.
+struct Block {
+  uint32_t begin, end;
+  uint64_t iterations;
+};
+
+/// The order of the steps is one in which they may run; another one may be taken that keeps that of each
+/// stream, and what steps come after.
+struct Program {
+  const fb::Plan *plan = nullptr;
+  const fb::Entry *entry = nullptr;
+  std::string_view name; ///< of the entry
+  std::vector<Step> steps;
+  std::vector<Block> blocks;
+  std::vector<Address> args;     ///< of all launches
+  std::vector<RangeStep> ranges; ///< of all collectives
+  std::vector<uint32_t> after;   ///< steps on other streams, each before the step that comes after it
+
+  std::span<const uint32_t> afterOf(const Step &step) const {
+    return std::span(after).subspan(step.afterBegin, step.afterCount);
+  }
+  std::span<const RangeStep> rangesOf(const CollectiveStep &step) const {
+    return std::span(ranges).subspan(step.rangesBegin, step.rangesCount);
+  }
+};
+
+/// Resolves an entry of a verified plan for one rank; `buffers[i]` is the address of plan.buffers[i].
+Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
+                       std::span<const DeviceAddress> buffers);
+
+/// Index in `program.steps` of the first step that writes a parameter or an optimizer state, which is what
+/// checkpoints hold; steps.size() when none does.
+uint32_t firstStateWrite(const fb::Plan &plan, const Program &program);
+
+} // namespace trainc

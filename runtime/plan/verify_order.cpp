@@ -1,0 +1,143 @@
+// The proof that streams may run at the same time.
+//
+// An instruction begins when those before it on its stream and those that it comes after are done; by that,
+// some of an entry's instructions are done before it begins, the others may run at the same time. Proven of
+// each entry:
+//
+//  * Two instructions that touch the same bytes of an arena, one of them writing, do not run at the same
+//  time, on
+//    any rank. So each way in which the streams may run leaves the same bytes as the entry's own order, in
+//    which verify_flow.cpp follows the values. A collective reads peers' memory as well, and is done when it
+//    is done on all ranks: the same rule keeps on every rank what others read there.
+//  * All ranks run the same collectives in the same order: they run one program, whose instructions do not
+//  depend on
+//    the rank except for operands' addresses, and collectives are on one stream.
+//  * What an instruction comes after is earlier, on another stream, and implied by nothing else that it comes
+//  after:
+//    no wait is redundant, and none is in vain.
+#include "runtime/plan/streams.h"
+#include "runtime/plan/uses.h"
+#include "runtime/plan/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+namespace trainc::verify {
+
+namespace {
+
+/// By stream: how many of an entry's instructions, up to the last one on that stream, are done.
+using Done = std::array<uint32_t, kStreams>;
+
+void join(Done &done, const Done &other) {
+  for (size_t stream = 0; stream < kStreams; ++stream)
+    done[stream] = std::max(done[stream], other[stream]);
+}
+
+class Order {
+public:
+  Order(const fb::Plan &plan, const fb::Entry &entry) : plan_(plan), entry_(entry) {}
+
+  Status check() {
+    for (uint32_t i = 0; i < entry_.instructions()->size(); ++i)
+      TRAINC_RETURN_IF_ERROR(located(plan_, entry_, std::to_string(i), at(i), step(i)));
+    return {};
+  }
+
+private:
+  const fb::Instruction &at(uint32_t index) const { return *entry_.instructions()->Get(index); }
+
+  Status step(uint32_t index) {
+    const fb::Instruction &instruction = at(index);
+    TRAINC_RETURN_IF_ERROR(edges(index, instruction));
+    const Done begin = doneBefore(instruction, nullptr);
+    for (size_t stream = 0; stream < kStreams; ++stream)
+      if (stream != size_t(instruction.stream()))
+        for (const uint32_t other : since(begin[stream], onStream_[stream]))
+          TRAINC_RETURN_IF_ERROR(apart(instruction, other));
+    onStream_[size_t(instruction.stream())].push_back(index);
+    done_.push_back(begin);
+    done_.back()[size_t(instruction.stream())] = index + 1;
+    return {};
+  }
+
+  static std::span<const uint32_t> since(uint32_t first, const std::vector<uint32_t> &instructions) {
+    return {std::ranges::lower_bound(instructions, first), instructions.end()};
+  }
+
+  Status edges(uint32_t index, const fb::Instruction &instruction) const {
+    if (!instruction.after())
+      return {};
+    const auto &after = *instruction.after();
+    for (uint32_t i = 0; i < after.size(); ++i) {
+      const uint32_t other = after.Get(i);
+      if (other >= index || (i > 0 && other <= after.Get(i - 1)))
+        return invalidInput("after: expected earlier instructions of the entry, ascending, found {}", other);
+      if (at(other).stream() == instruction.stream())
+        return invalidInput("after: expected instructions of other streams than {}, found {}",
+                            streamName(instruction.stream()), other);
+    }
+    for (const uint32_t other : after) // all of which exist
+      if (other < doneBefore(instruction, &other)[size_t(at(other).stream())])
+        return invalidInput("after: expected none that is implied by the others, found {}", other);
+    return {};
+  }
+
+  /// What is done when the instruction begins, even if it did not come after `except`.
+  Done doneBefore(const fb::Instruction &instruction, const uint32_t *except) const {
+    Done done{};
+    if (const auto &before = onStream_[size_t(instruction.stream())]; !before.empty())
+      done = done_[before.back()];
+    if (instruction.after())
+      for (const uint32_t other : *instruction.after())
+        if (!except || other != *except)
+          join(done, done_[other]);
+    return done;
+  }
+
+  /// That the instruction and an earlier one may run at the same time.
+  Status apart(const fb::Instruction &instruction, uint32_t other) const {
+    Status status;
+    forEachUseInside(instruction, [&](const fb::Instruction &inner, const Use &use) {
+      forEachUseInside(at(other), [&](const fb::Instruction &, const Use &held) {
+        if (status.ok() && (use.writes || held.writes) && overlap(plan_, use.range, held.range))
+          status = invalidInput("{}: it {} bytes that instruction {} ({}), on the stream {}, {}; expected it "
+                                "after that one, or "
+                                "other bytes",
+                                nameOf(plan_, inner, use), use.writes ? "writes" : "reads", other,
+                                sourceText(*plan_.sources()->Get(at(other).source())),
+                                streamName(at(other).stream()), held.writes ? "writes" : "reads");
+      });
+    });
+    return status;
+  }
+
+  /// Calls `visit(instruction, use)` for every operand of an instruction, or of a loop's body.
+  template <typename Visitor> void forEachUseInside(const fb::Instruction &instruction, Visitor visit) const {
+    const auto each = [&](const fb::Instruction &inner, uint64_t iterations) {
+      forEachUse(plan_, inner, iterations, [&](const Use &use) { visit(inner, use); });
+    };
+    if (const fb::Loop *loop = instruction.operation_as_Loop())
+      for (const fb::Instruction *inner : *loop->body())
+        each(*inner, loop->count());
+    else
+      each(instruction, 1);
+  }
+
+  const fb::Plan &plan_;
+  const fb::Entry &entry_;
+  std::array<std::vector<uint32_t>, kStreams> onStream_; ///< instructions so far
+  std::vector<Done> done_;                               ///< by instruction: when it is done
+};
+
+} // namespace
+
+Status order(const fb::Plan &plan) {
+  for (const fb::Entry *entry : *plan.entries())
+    TRAINC_RETURN_IF_ERROR(Order(plan, *entry).check());
+  return {};
+}
+
+} // namespace trainc::verify

@@ -1,0 +1,54 @@
+// RUN: trainc-opt %s --order-streams | FileCheck %s
+
+plan.training ranks 2 shard 2 micro_batch 1 accumulate 1 seq_len 1 steps 1 eval_batch 0 constant peak 1.0 minimum 0.0 warmup 0 total 0
+plan.arena @scratch bytes 1024
+plan.buffer @g in @scratch at 0 bytes 64 of f32 gradient
+plan.buffer @x in @scratch at 64 bytes 64 of f32 activation
+plan.buffer @y in @scratch at 128 bytes 64 of f32 activation
+plan.buffer @whole in @scratch at 192 bytes 128 of f32 activation
+plan.buffer @reused in @scratch at 256 bytes 64 of f32 activation
+
+// What reads a sum comes after it, what is apart does not wait, and what its stream has waited for is not named again.
+// CHECK-LABEL: plan.entry @update
+plan.entry @update flops 0 {
+  // CHECK-NEXT: plan.zero <@g + 0> bytes 64 "g"{{$}}
+  plan.zero <@g + 0> bytes 64 "g"
+  // CHECK-NEXT: plan.collective {{.*}} "g" after [0]
+  plan.collective all_reduce in all [#plan.range<<@g + 0> to <@g + 0> elements 16 of f32>] "g"
+  // CHECK-NEXT: plan.zero <@x + 0> bytes 64 "x"{{$}}
+  plan.zero <@x + 0> bytes 64 "x"
+  // CHECK-NEXT: plan.copy <@g + 0> to <@y + 0> bytes 64 "y" after [1]
+  plan.copy <@g + 0> to <@y + 0> bytes 64 "y"
+  // CHECK-NEXT: plan.copy <@g + 0> to <@x + 0> bytes 64 "x"{{$}}
+  plan.copy <@g + 0> to <@x + 0> bytes 64 "x"
+}
+
+// Memory that is used anew: a gather waits for those who read there, and they for the last of two collectives alone.
+// CHECK-LABEL: plan.entry @eval
+plan.entry @eval flops 0 {
+  // CHECK-NEXT: plan.zero <@reused + 0> bytes 64 "r"{{$}}
+  plan.zero <@reused + 0> bytes 64 "r"
+  // CHECK-NEXT: plan.collective {{.*}} "w" after [0]
+  plan.collective all_gather in shard [#plan.range<<@g + 0> to <@whole + 0> elements 32 of f32>] "w"
+  // CHECK-NEXT: plan.collective {{.*}} "x"{{$}}
+  plan.collective all_reduce in all [#plan.range<<@x + 0> to <@x + 0> elements 16 of f32>] "x"
+  // CHECK-NEXT: plan.loop count 2 "sum" after [2] {
+  plan.loop count 2 "sum" {
+    // CHECK-NEXT: plan.copy <@whole + 0 step 64> to <@y + 0> bytes 32 "w"{{$}}
+    plan.copy <@whole + 0 step 64> to <@y + 0> bytes 32 "w"
+    plan.copy <@x + 0> to <@y + 32> bytes 32 "x"
+  }
+}
+
+// A copy from disk and a collective run beside each other; the rank's part moves.
+// CHECK-LABEL: plan.entry @begin_step
+plan.entry @begin_step flops 0 {
+  // CHECK-NEXT: plan.copy <@x + 0> to <@y + 0> bytes 64 on disk "offloaded"{{$}}
+  plan.copy <@x + 0> to <@y + 0> bytes 64 on disk "offloaded"
+  // CHECK-NEXT: plan.collective {{.*}} "w"{{$}}
+  plan.collective all_gather in shard [#plan.range<<@whole + 0 rank 64> to <@whole + 0> elements 32 of f32>] "w"
+  // CHECK-NEXT: plan.zero <@whole + 0 rank 64> bytes 64 "w" after [1]
+  plan.zero <@whole + 0 rank 64> bytes 64 "w"
+  // CHECK-NEXT: plan.zero <@y + 0> bytes 64 "y" after [0]
+  plan.zero <@y + 0> bytes 64 "y"
+}
