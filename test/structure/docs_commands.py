@@ -19,11 +19,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUBCOMMANDS = ["compile", "tokenize", "consolidate", "dump"]
+SUBCOMMANDS = ["compile", "tokenize", "consolidate", "dump", "sign"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|consolidate|dump)|trainrun)(?= )(.*)")
+COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|consolidate|dump|sign)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
 OTHERS = {"--build", "--changed", "--check", "--json", "--loss", "--mca", "--no-python", "--only", "--preset", "--python", "--rdzv-id", "--rounds",
           "--standalone", "--test-dir"}
