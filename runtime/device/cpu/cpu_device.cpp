@@ -2,6 +2,7 @@
 
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/interpreter.h"
+#include "runtime/device/cpu/race_detection.h"
 
 #include <algorithm>
 #include <cstring>
@@ -54,6 +55,7 @@ Status CpuDevice::loadKernels(const fb::Plan &plan) {
 
 void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
   const KernelFunction function = kernels_.kernel(kernel);
+  tellRaceDetector(kernels_.about(kernel), args);
   pool_.run(grid, [=, this](uint64_t begin, uint64_t end) {
     const uint64_t piece = onProgress_ ? (end - begin + kPieces - 1) / kPieces : end - begin;
     for (; begin < end; begin += piece) {

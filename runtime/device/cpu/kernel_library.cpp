@@ -31,6 +31,7 @@ Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
 
 Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   KernelLibrary library;
+  library.plan_ = &plan;
   if (plan.kernels()->size() == 0)
     return library;
   TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(plan));

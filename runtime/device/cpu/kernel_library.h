@@ -11,16 +11,19 @@ namespace trainc {
 /// The kernels of a plan, from the object of the highest level that this CPU can run.
 class KernelLibrary {
 public:
-  /// Fails (kInvalidInput) with the names of the missing CPU features when no object can run here, and with
-  /// the symbol when a kernel is not in the object.
+  /// `plan` must outlive the library. Fails (kInvalidInput) with the names of the missing CPU features when
+  /// no object can run here, and with the symbol when a kernel is not in the object.
   static Result<KernelLibrary> load(const fb::Plan &plan);
 
-  /// kernel(i) is the function of plan.kernels[i].
+  /// plan.kernels[index].
+  const fb::Kernel &about(uint32_t index) const { return *plan_->kernels()->Get(index); }
+  /// Its function.
   KernelFunction kernel(uint32_t index) const { return functions_[index]; }
   /// The level in use, e.g. "x86-64-v4"; empty when the plan has no kernels.
   const std::string &level() const { return level_; }
 
 private:
+  const fb::Plan *plan_ = nullptr;
   std::string level_;
   KernelImage image_;
   std::vector<KernelFunction> functions_;
