@@ -1,6 +1,6 @@
 #include "runtime/data/data_file.h"
 
-#include "runtime/base/hash.h"
+#include "runtime/base/stream_hash.h"
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
@@ -19,8 +19,8 @@ std::string describe(const ColumnSpec &spec) {
                      fmt::join(spec.shape, ", "));
 }
 
-/// Of either end of a file, which fingerprints look at.
-constexpr size_t kEndBytes = size_t{1} << 12;
+/// Of the blocks by which a file is told from others.
+constexpr size_t kBlockBytes = size_t{1} << 12;
 
 /// Whether a token stream has a column: tokens or labels, sequences of the same length for both.
 bool isSequence(const ColumnSpec &spec, const std::vector<ColumnSpec> &columns) {
@@ -63,13 +63,17 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
   return data;
 }
 
-Result<uint64_t> DataFile::fingerprint() const {
-  std::array<std::byte, 2 * kEndBytes> ends{};
-  const uint64_t end = std::min<uint64_t>(kEndBytes, file_.size());
-  TRAINC_RETURN_IF_ERROR(file_.read(0, std::span(ends).first(end)));
-  TRAINC_RETURN_IF_ERROR(file_.read(file_.size() - end, std::span(ends).subspan(kEndBytes, end)));
-  const std::array<uint64_t, 2> parts = {file_.size(), xxh3(ends)};
-  return xxh3(std::as_bytes(std::span(parts)));
+Result<FileIdentity> DataFile::identity(uint64_t blocks) const {
+  std::array<std::byte, kBlockBytes> block{};
+  const std::span<std::byte> bytes = std::span(block).first(std::min<uint64_t>(kBlockBytes, file_.size()));
+  const uint64_t last = file_.size() - bytes.size();
+  StreamHash hash;
+  for (uint64_t i = 0; i < blocks; ++i) {
+    const uint64_t offset = last / (blocks - 1) * i + last % (blocks - 1) * i / (blocks - 1);
+    TRAINC_RETURN_IF_ERROR(file_.read(offset, bytes));
+    hash.update(bytes);
+  }
+  return FileIdentity{file_.size(), hash.digest(), content_};
 }
 
 Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream) {
@@ -82,6 +86,7 @@ Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenS
         "found {} tokens",
         path_, length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count);
   samples_ = (stream.count - 1) / length;
+  content_ = stream.content;
   for (const ColumnSpec &spec : columns) {
     const uint64_t shift = spec.name == "labels" ? elementBytes(stream.dtype) : 0;
     TRAINC_RETURN_IF_ERROR(addRows(

@@ -1,6 +1,7 @@
 // One data file, bound to the columns that a plan asks for.
 #pragma once
 
+#include "runtime/base/file_identity.h"
 #include "runtime/base/input_file.h"
 #include "runtime/data/columns.h"
 #include "runtime/data/token_file.h"
@@ -20,8 +21,8 @@ public:
 
   const std::string &path() const { return path_; }
   uint64_t samples() const { return samples_; }
-  /// Tells different files apart at little cost: a hash of the size and of the first and the last 4 KiB.
-  Result<uint64_t> fingerprint() const;
+  /// Reads `blocks` (2 or more) blocks of 4 KiB, which overlap in a small file.
+  Result<FileIdentity> identity(uint64_t blocks) const;
 
   /// Writes `count` rows from `row` on of column `column` (an index into the `columns` given to open) to
   /// `destination`, which has spec.bytes() bytes for each. Fails (kInvalidInput) on a value that the column
@@ -50,6 +51,7 @@ private:
   std::string path_;
   InputFile file_;
   uint64_t samples_ = 0;
+  std::optional<uint64_t> content_; ///< its checksum, if that is recorded beside it
   std::vector<Rows> columns_;
 };
 

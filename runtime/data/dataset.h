@@ -16,8 +16,8 @@ public:
                               std::optional<SafetensorsDType> dtype = std::nullopt);
 
   uint64_t samples() const { return firstSample_.back(); }
-  /// Of all files, in their order; see DataFile.
-  Result<uint64_t> fingerprint() const;
+  /// Of all files, in their order.
+  Result<std::vector<FileIdentity>> identity() const;
   const std::vector<DataFile> &files() const { return files_; }
   const std::vector<ColumnSpec> &columns() const { return columns_; }
 

@@ -16,6 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char *kContent = "xxh3"; ///< of the token file
+
 std::optional<uint64_t> readUnsigned(const Json &json, const char *key) {
   const auto field = json.find(key);
   if (field == json.end() || !field->is_number_unsigned())
@@ -39,6 +41,13 @@ std::optional<uint64_t> readHex(const Json &json, const char *key) {
   if (error != std::errc() || end != text->data() + text->size())
     return std::nullopt;
   return value;
+}
+
+Result<std::optional<uint64_t>> readContent(const std::filesystem::path &path, const Json &json) {
+  const std::optional<uint64_t> content = readHex(json, kContent);
+  if (!content && json.contains(kContent))
+    return invalidInput("{}: expected the field {} to be a hexadecimal string", path.string(), kContent);
+  return content;
 }
 
 } // namespace
@@ -72,18 +81,22 @@ Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path
         : !dtype      ? "dtype"
         : !tokens     ? "tokens"
                       : "tokenizer_xxh3");
+  const Result<std::optional<uint64_t>> content = readContent(path, json);
+  TRAINC_RETURN_IF_ERROR(content.status());
   const Result<SafetensorsDType> parsed = parseTokenDType(*dtype);
   if (!parsed.ok())
     return invalidInput("{}: {}", path.string(), parsed.status().message());
-  return std::optional(TokenSidecar{{*tokenizer, *xxh3}, *vocabulary, *parsed, *tokens});
+  return std::optional(TokenSidecar{{*tokenizer, *xxh3}, *vocabulary, *parsed, *tokens, *content});
 }
 
 Status writeTokenSidecar(const std::filesystem::path &tokenFile, const TokenSidecar &sidecar) {
-  const Json json = {{"tokenizer", sidecar.tokenizer.name},
-                     {"vocabulary", sidecar.vocabulary},
-                     {"dtype", tokenDTypeName(sidecar.dtype)},
-                     {"tokens", sidecar.tokens},
-                     {"tokenizer_xxh3", fmt::format("{:016x}", sidecar.tokenizer.xxh3)}};
+  Json json = {{"tokenizer", sidecar.tokenizer.name},
+               {"vocabulary", sidecar.vocabulary},
+               {"dtype", tokenDTypeName(sidecar.dtype)},
+               {"tokens", sidecar.tokens},
+               {"tokenizer_xxh3", fmt::format("{:016x}", sidecar.tokenizer.xxh3)}};
+  if (sidecar.content)
+    json[kContent] = fmt::format("{:016x}", *sidecar.content);
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   const std::array parts = {std::as_bytes(std::span(text))};
   return writeFileAtomically(sidecarPath(tokenFile), parts);
@@ -193,7 +206,7 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
         "{}: byte {}: a file of {} bytes is no whole number of {} tokens ({} bytes each); set "
         "--data-dtype or repair the file",
         file, fileBytes - fileBytes % width, fileBytes, tokenDTypeName(dtype), width);
-  return TokenStream{dtype, 0, fileBytes / width};
+  return TokenStream{dtype, 0, fileBytes / width, sidecar ? sidecar->content : std::nullopt};
 }
 
 Result<TokenWriter> TokenWriter::open(std::filesystem::path path, SafetensorsDType dtype) {
@@ -212,13 +225,15 @@ TokenWriter::~TokenWriter() {
 
 Status TokenWriter::write(std::span<const uint32_t> ids) {
   count_ += ids.size();
-  size_t written = 0;
-  if (dtype_ == SafetensorsDType::kU16) {
-    const std::vector<uint16_t> narrow(ids.begin(), ids.end());
-    written = std::fwrite(narrow.data(), sizeof(uint16_t), narrow.size(), file_.get());
-  } else {
-    written = std::fwrite(ids.data(), sizeof(uint32_t), ids.size(), file_.get());
-  }
+  if (dtype_ != SafetensorsDType::kU16)
+    return writeBytes(ids);
+  const std::vector<uint16_t> narrow(ids.begin(), ids.end());
+  return writeBytes<uint16_t>(narrow);
+}
+
+template <typename Id> Status TokenWriter::writeBytes(std::span<const Id> ids) {
+  hash_.update(std::as_bytes(ids));
+  const size_t written = std::fwrite(ids.data(), sizeof(Id), ids.size(), file_.get());
   return written == ids.size() ? Status() : systemError();
 }
 

@@ -1,6 +1,7 @@
 // Files of one long stream of tokens: how they are read and written, and the JSON beside them.
 #pragma once
 
+#include "runtime/base/stream_hash.h"
 #include "runtime/formats/safetensors_view.h"
 
 #include <cstdio>
@@ -22,7 +23,8 @@ struct TokenSidecar {
   TokenizerRecord tokenizer;
   uint64_t vocabulary = 0; ///< number of ids of the tokenizer
   SafetensorsDType dtype = SafetensorsDType::kU16;
-  uint64_t tokens = 0; ///< in the token file
+  uint64_t tokens = 0;                  ///< in the token file
+  std::optional<uint64_t> content = {}; ///< XXH3-64 of the token file; earlier versions recorded none
 };
 
 /// `tokens.bin` -> `tokens.bin.json`.
@@ -49,6 +51,7 @@ struct TokenStream {
   SafetensorsDType dtype; ///< kU8, kU16 or kU32
   uint64_t fileOffset;    ///< of the first token, in bytes
   uint64_t count;
+  std::optional<uint64_t> content = {}; ///< XXH3-64 of the file, if that is recorded beside it
 };
 
 /// Reads "uint8", "uint16" or "uint32".
@@ -84,6 +87,8 @@ public:
   Status sync();
   /// Gives the file its name. Fails as write().
   Status publish();
+  /// XXH3-64 of the bytes written.
+  uint64_t checksum() const { return hash_.digest(); }
   /// Ids written.
   uint64_t count() const { return count_; }
 
@@ -95,6 +100,7 @@ private:
               std::FILE *file)
       : path_(std::move(path)), aside_(std::move(aside)), dtype_(dtype), file_(file) {}
 
+  template <typename Id> Status writeBytes(std::span<const Id> ids);
   Status systemError() const;
 
   std::filesystem::path path_;
@@ -102,6 +108,7 @@ private:
   SafetensorsDType dtype_;
   std::unique_ptr<std::FILE, Close> file_;
   uint64_t count_ = 0;
+  StreamHash hash_;
 };
 
 } // namespace trainc

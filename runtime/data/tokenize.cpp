@@ -129,7 +129,8 @@ Status tokenize(const TokenizeOptions &options) {
       writeTokenSidecar(options.output, {{lastingName(options.tokenizer), tokenizer->fingerprint()},
                                          tokenizer->vocabulary(),
                                          dtype,
-                                         writer.count()}));
+                                         writer.count(),
+                                         writer.checksum()}));
   return writer.publish();
 }
 

@@ -10,7 +10,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/ranges.h>
-#include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -24,17 +23,6 @@ namespace {
 constexpr std::string_view kPrefix = "step-";
 /// Unfinished and discarded checkpoints: hidden, and never taken for a checkpoint.
 constexpr std::string_view kAsidePrefix = ".tmp-";
-
-std::optional<uint64_t> parseName(const std::string &name) {
-  uint64_t step = 0;
-  const char *end = name.data() + name.size();
-  if (!name.starts_with(kPrefix))
-    return std::nullopt;
-  const auto [parsed, error] = std::from_chars(name.data() + kPrefix.size(), end, step);
-  if (error != std::errc() || parsed != end || checkpointName(step) != name)
-    return std::nullopt;
-  return step;
-}
 
 /// Calls `visit` with the name of each entry of a folder, if it is one.
 template <typename Visit> void forEachName(const fs::path &folder, Visit visit) {
@@ -62,10 +50,21 @@ Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
 
 std::string checkpointName(uint64_t step) { return fmt::format("{}{:08}", kPrefix, step); }
 
+std::optional<uint64_t> stepOfName(const std::string &name) {
+  uint64_t step = 0;
+  const char *end = name.data() + name.size();
+  if (!name.starts_with(kPrefix))
+    return std::nullopt;
+  const auto [parsed, error] = std::from_chars(name.data() + kPrefix.size(), end, step);
+  if (error != std::errc() || parsed != end || checkpointName(step) != name)
+    return std::nullopt;
+  return step;
+}
+
 std::vector<uint64_t> listCheckpoints(const fs::path &folder) {
   std::vector<uint64_t> steps;
   forEachName(folder, [&](const std::string &name) {
-    if (const auto step = parseName(name))
+    if (const auto step = stepOfName(name))
       steps.push_back(*step);
   });
   std::ranges::sort(steps);
@@ -75,7 +74,7 @@ std::vector<uint64_t> listCheckpoints(const fs::path &folder) {
 std::string describeLookalikes(const fs::path &folder) {
   std::vector<std::string> names;
   forEachName(folder, [&](const std::string &name) {
-    if (name.starts_with(kPrefix) && !parseName(name))
+    if (name.starts_with(kPrefix) && !stepOfName(name))
       names.push_back(name);
   });
   if (names.empty())
@@ -211,7 +210,7 @@ fs::path CheckpointFolder::asidePath(uint64_t step) const {
 void CheckpointFolder::removeLeftovers() const {
   std::vector<std::string> leftovers;
   forEachName(path_, [&](const std::string &name) {
-    if (name.starts_with(kAsidePrefix) && parseName(name.substr(kAsidePrefix.size())))
+    if (name.starts_with(kAsidePrefix) && stepOfName(name.substr(kAsidePrefix.size())))
       leftovers.push_back(name);
   });
   std::error_code ignored;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,9 @@ namespace trainc {
 
 /// "step-00000020" for 20.
 std::string checkpointName(uint64_t step);
+
+/// 20 for "step-00000020"; nothing for other names.
+std::optional<uint64_t> stepOfName(const std::string &name);
 
 /// Steps of the checkpoints in `folder`, ascending, by their names; empty when there is no such folder.
 std::vector<uint64_t> listCheckpoints(const std::filesystem::path &folder);

@@ -3,6 +3,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/input_file.h"
 #include "runtime/state/checkpoint_files.h"
+#include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/tensor_match.h"
 
 #include <cstring>
@@ -35,6 +36,11 @@ Result<Checkpoint> Checkpoint::open(const std::filesystem::path &path) {
   Checkpoint checkpoint;
   checkpoint.path_ = path;
   TRAINC_ASSIGN_OR_RETURN(checkpoint.state_, TrainerState::fromJson(statePath.string(), text));
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(path).filename();
+  if (const auto step = stepOfName(folder.string()); step && *step != checkpoint.state_.step)
+    return invalidInput(
+        "{}: expected the state of step {}, as the folder's name says, found that of step {}; {}",
+        statePath.string(), *step, checkpoint.state_.step, kAdvice);
   return checkpoint;
 }
 

@@ -14,10 +14,20 @@ constexpr uint64_t kFormat = 2;
 constexpr const char *kChecksumKey = "xxh3";
 constexpr const char *kHeaderKey = "header_xxh3";
 constexpr const char *kBlockKey = "block_bytes";
+constexpr const char *kBlocksKey = "blocks_xxh3";
 
 std::string hex(uint64_t checksum) { return fmt::format("{:016x}", checksum); }
 
 uint64_t parseHex(const Json &value) { return std::stoull(value.get<std::string>(), nullptr, 16); }
+
+/// The library would round 1.5 and turn -1 into a large number.
+uint64_t count(const Json &json, const char *key) {
+  const Json &value = json.at(key);
+  if (!value.is_number_unsigned())
+    throw std::out_of_range(
+        fmt::format("'{}' must be a whole number of 0 or more, found {}", key, value.dump(-1, ' ', true)));
+  return value.get<uint64_t>();
+}
 
 /// Of the JSON without its own checksum; nlohmann keeps keys sorted, so the text is canonical.
 std::string checksumOf(const Json &json) {
@@ -41,7 +51,7 @@ Json fileToJson(const FileChecksums &file) {
 /// Format 1: each tensor has one checksum, and so has the file, of which only that of a file without tensors
 /// is of use: it is all header.
 FileChecksums firstFormatFromJson(const Json &json) {
-  FileChecksums file{.bytes = json.at("bytes").get<uint64_t>(),
+  FileChecksums file{.bytes = count(json, "bytes"),
                      .header = parseHex(json.at(json.contains(kHeaderKey) ? kHeaderKey : "xxh3")),
                      .blockBytes = FileChecksums::kWholeTensors};
   const Json tensors = json.value("tensors", Json::object());
@@ -51,10 +61,10 @@ FileChecksums firstFormatFromJson(const Json &json) {
 }
 
 FileChecksums fileFromJson(const Json &json) {
-  FileChecksums file{.bytes = json.at("bytes").get<uint64_t>(), .header = parseHex(json.at(kHeaderKey))};
+  FileChecksums file{.bytes = count(json, "bytes"), .header = parseHex(json.at(kHeaderKey))};
   if (!json.contains("tensors"))
     return file;
-  file.blockBytes = json.at(kBlockKey).get<uint64_t>();
+  file.blockBytes = count(json, kBlockKey);
   if (file.blockBytes == 0)
     throw std::out_of_range("blocks of no bytes");
   for (const auto &[name, checksums] : json.at("tensors").items()) {
@@ -65,19 +75,39 @@ FileChecksums fileFromJson(const Json &json) {
   return file;
 }
 
+Json dataToJson(const std::vector<FileIdentity> &data) {
+  Json files = Json::array();
+  for (const FileIdentity &file : data) {
+    Json &json = files.emplace_back(Json{{"bytes", file.bytes}, {kBlocksKey, hex(file.blocks)}});
+    if (file.content)
+      json[kChecksumKey] = hex(*file.content);
+  }
+  return files;
+}
+
+std::vector<FileIdentity> dataFromJson(const Json &json) {
+  std::vector<FileIdentity> data;
+  for (const Json &file : json) {
+    FileIdentity &each = data.emplace_back(FileIdentity{count(file, "bytes"), parseHex(file.at(kBlocksKey))});
+    if (file.contains(kChecksumKey))
+      each.content = parseHex(file.at(kChecksumKey));
+  }
+  return data;
+}
+
 TrainerState stateFromJson(const Json &json) {
   TrainerState state;
   state.plan = json.at("plan").get<std::string>();
-  state.step = json.at("step").get<uint64_t>();
-  state.seed = json.at("seed").get<uint64_t>();
+  state.step = count(json, "step");
+  state.seed = count(json, "seed");
   state.shuffle = json.at("shuffle").get<bool>();
-  state.samples = json.at("samples").get<uint64_t>();
-  state.tokens = json.at("tokens").get<uint64_t>();
-  state.dataSamples = json.at("data_samples").get<uint64_t>();
+  state.samples = count(json, "samples");
+  state.tokens = count(json, "tokens");
+  state.dataSamples = count(json, "data_samples");
+  state.data = dataFromJson(json.value("data", Json::array()));
   state.environment = json.at("environment").get<std::map<std::string, std::string>>();
   for (const auto &[name, file] : json.at("files").items())
-    state.files[name] =
-        json.at("format").get<uint64_t>() == 1 ? firstFormatFromJson(file) : fileFromJson(file);
+    state.files[name] = count(json, "format") == 1 ? firstFormatFromJson(file) : fileFromJson(file);
   return state;
 }
 
@@ -94,6 +124,8 @@ std::string TrainerState::toJson() const {
                {"tokens", tokens},
                {"data_samples", dataSamples},
                {"environment", environment}};
+  if (!data.empty())
+    json["data"] = dataToJson(data);
   for (const auto &[name, file] : files)
     json["files"][name] = fileToJson(file);
   json[kChecksumKey] = checksumOf(json);

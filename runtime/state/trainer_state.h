@@ -1,6 +1,7 @@
 // trainer_state.json: where a checkpoint stands and what its files must contain.
 #pragma once
 
+#include "runtime/base/file_identity.h"
 #include "runtime/base/status.h"
 #include "runtime/state/file_checksums.h"
 
@@ -14,10 +15,11 @@ struct TrainerState {
   std::string plan;  ///< Plan.name
   uint64_t step = 0; ///< steps done
   uint64_t seed = 0;
-  bool shuffle = true;                            ///< whether samples come in an order that the seed decides
-  uint64_t samples = 0;                           ///< samples taken from the data so far: the data position
-  uint64_t tokens = 0;                            ///< tokens trained on so far
-  uint64_t dataSamples = 0;                       ///< samples the training data held
+  bool shuffle = true;            ///< whether samples come in an order that the seed decides
+  uint64_t samples = 0;           ///< samples taken from the data so far: the data position
+  uint64_t tokens = 0;            ///< tokens trained on so far
+  uint64_t dataSamples = 0;       ///< samples the training data held
+  std::vector<FileIdentity> data; ///< its files, in their order; earlier versions recorded none
   std::map<std::string, std::string> environment; ///< what went in besides plan and data: the tokenizer
   std::map<std::string, FileChecksums> files;     ///< by name inside the checkpoint
 

@@ -24,6 +24,7 @@ struct RunOptions {
 
   std::string checkpointDir, resume;
   std::optional<uint64_t> checkpointEvery, keepLast;
+  bool allowChanges = false; ///< a resumed run may go on with other data, another seed or order
 
   std::optional<std::string> generate;
   std::optional<uint64_t> maxTokens, topK;

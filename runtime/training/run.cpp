@@ -36,11 +36,15 @@ struct Evaluation {
   }
 };
 
-Status checkSameData(Peers &peers, uint64_t steps, const Dataset &dataset, const Evaluation &evaluation) {
-  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--data", dataset));
-  std::vector<NamedValue> values = {{"--steps", fmt::format("{}", steps)}, data};
+Result<NamedValue> identityOf(const Evaluation &evaluation) {
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<FileIdentity> files, evaluation.dataset->identity());
+  return identityOf("--eval-data", *evaluation.dataset, files);
+}
+
+Status checkSameData(Peers &peers, uint64_t steps, NamedValue data, const Evaluation &evaluation) {
+  std::vector<NamedValue> values = {{"--steps", fmt::format("{}", steps)}, std::move(data)};
   if (evaluation.dataset) {
-    TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf("--eval-data", *evaluation.dataset));
+    TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf(evaluation));
   }
   return checkSame(peers, values);
 }
@@ -93,7 +97,10 @@ Status TrainingRun::train() {
   TRAINC_ASSIGN_OR_RETURN(const Dataset dataset, openData(*executor_, options_, DataUse::kTraining));
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
-  TRAINC_RETURN_IF_ERROR(checkSameData(executor_->peers(), steps, dataset, evaluation));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<FileIdentity> files, dataset.identity());
+  TRAINC_RETURN_IF_ERROR(
+      checkSameData(executor_->peers(), steps, identityOf("--data", dataset, files), evaluation));
+  TRAINC_RETURN_IF_ERROR(recordData(dataset, std::move(files)));
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Checkpoints> checkpoints,
                           Checkpoints::open(*executor_, options_, start_, observers_));
   TRAINC_RETURN_IF_ERROR(begin({.trains = true,
@@ -129,13 +136,27 @@ Status TrainingRun::train() {
   return {};
 }
 
+/// Has checkpoints from now on record the data, which must be that of the checkpoint that the run goes on
+/// from.
+Status TrainingRun::recordData(const Dataset &dataset, std::vector<FileIdentity> files) {
+  TrainerState &position = start_.position;
+  const Status same = start_.resumed() ? checkDataOfCheckpoint(dataset, files, position) : Status();
+  if (!same.ok() && !options_.allowChanges)
+    return same;
+  if (!same.ok())
+    warn("the checkpoint was trained on other data: the order of the samples from now on is that of the new "
+         "data");
+  else if (start_.resumed()) // what only one of them knows, both do now
+    for (size_t i = 0; i < position.data.size(); ++i)
+      if (!files[i].content)
+        files[i].content = position.data[i].content;
+  position.dataSamples = dataset.samples();
+  position.data = std::move(files);
+  return {};
+}
+
 Status TrainingRun::announce(const Dataset &dataset, uint64_t steps) {
   TrainerState &position = start_.position;
-  if (start_.resumed() && position.dataSamples != dataset.samples())
-    warn(fmt::format("the checkpoint was trained on data of {} samples, this one has {}: the order of the "
-                     "samples from now on is that of the new data",
-                     position.dataSamples, dataset.samples()));
-  position.dataSamples = dataset.samples();
   std::string left;
   if (position.step < steps) {
     left = fmt::format("; steps {} to {}", position.step + 1, steps);
@@ -160,7 +181,7 @@ Status TrainingRun::evaluate() {
   std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
   Evaluation evaluation;
   TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
-  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf("--eval-data", *evaluation.dataset));
+  TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf(evaluation));
   preparation.reset();
   TRAINC_RETURN_IF_ERROR(checkSame(executor_->peers(), std::span(&data, 1)));
   const uint64_t step = start_.position.step;

@@ -49,6 +49,7 @@ private:
   Status train();
   Status evaluate();
   /// Fills in what checkpoints record, and tells what will be trained on.
+  Status recordData(const Dataset &dataset, std::vector<FileIdentity> files);
   Status announce(const Dataset &dataset, uint64_t steps);
   Status begin(const RunBegin &begin) const;
   void note(const std::string &text) const { observers_.tell(&RunObserver::onNote, text); }

@@ -5,6 +5,7 @@
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/initial_weights.h"
+#include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
 
 #include <vector>
@@ -33,17 +34,20 @@ Result<std::filesystem::path> findCheckpoint(const RunOptions &options) {
   return resolveCheckpoint(options.resume == "auto" ? "latest" : options.resume, options.checkpointDir);
 }
 
-/// A resumed run goes on in the order in which it began.
+/// A resumed run goes on in the order in which it began, unless it is to change on purpose.
 Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
+  if (options.allowChanges)
+    return {};
   if (options.noShuffle && checkpoint.state().shuffle)
-    return invalidInput("--no-shuffle contradicts --resume: {} was trained on shuffled samples; leave it out",
-                        checkpoint.path().string());
+    return invalidInput(
+        "--no-shuffle contradicts --resume: {} was trained on shuffled samples; leave it out, {}",
+        checkpoint.path().string(), kHowToAllow);
   if (!options.seed || !options.trains() || *options.seed == checkpoint.state().seed)
     return {};
   return invalidInput(
       "--seed={} contradicts --resume: {} was trained with seed {}, which the order of the samples "
-      "depends on; leave --seed out",
-      *options.seed, checkpoint.path().string(), checkpoint.state().seed);
+      "depends on; leave --seed out, {}",
+      *options.seed, checkpoint.path().string(), checkpoint.state().seed, kHowToAllow);
 }
 
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
@@ -60,6 +64,10 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
                       fmt::format("a checkpoint of step {} (checksum {:016x})", checkpoint.state().step,
                                   xxh3(std::as_bytes(std::span(state))))};
   start.position.files.clear();
+  if (options.allowChanges && options.trains()) {
+    start.position.seed = options.seed.value_or(start.position.seed);
+    start.position.shuffle = start.position.shuffle && !options.noShuffle;
+  }
   return start;
 }
 

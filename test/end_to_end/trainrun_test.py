@@ -285,6 +285,49 @@ class Checkpoints(TrainrunTest):
             self.assertEqual(self.metrics("eval.jsonl")[-1]["step"], 8)
         self.assertIn("no checkpoint", self.train(8, "--resume", "--checkpoint-dir", "none", code=2)[1])
         self.assertIn("--seed=9 contradicts --resume", self.train(8, "--resume=ck", "--seed", "9", code=2)[1])
+        self.assertIn("--allow-changes needs --resume", self.train(8, "--allow-changes", code=2)[1])
+
+    def write_data(self, name, seed, count=401):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_bytes(array.array("H", random.Random(seed).choices(range(16), k=count)).tobytes())
+
+    def resume_with(self, *data, code=0):
+        return self.run_program(TRAINRUN, "toy.plan", "--data", *data, "--steps", "20", "--resume=ck", "--checkpoint-dir",
+                                f"to-{len(list(Path('.').iterdir()))}", code=code)[1]
+
+    def test_a_run_goes_on_with_its_data_alone(self):
+        self.write_data("data/1.bin", 1)
+        self.write_data("data/2.bin", 2)
+        self.run_program(TRAINRUN, "toy.plan", "--data", "data/1.bin", "data/2.bin", "--steps", "10", "--checkpoint-dir", "ck")
+        self.resume_with("data/1.bin", "data/2.bin")
+        Path("data").rename("elsewhere")
+        Path("elsewhere/1.bin").rename("elsewhere/0.bin")
+        self.resume_with("elsewhere/*.bin")
+        refused = "error: --data is not what the checkpoint was trained on: "
+        allowed = "; give that data, or add --allow-changes to go on otherwise on purpose"
+        self.write_data("other/1.bin", 1)
+        self.write_data("other/2.bin", 3)
+        changed = f"{refused}other/2.bin holds something else, or the files are in another order{allowed}"
+        self.assertIn(changed, self.resume_with("other/1.bin", "other/2.bin", code=2))
+        self.assertIn("elsewhere/2.bin holds something else, or", self.resume_with("elsewhere/2.bin", "elsewhere/0.bin", code=2))
+        self.write_data("one/1.bin", 1, 801)
+        self.assertIn(f"{refused}expected 2 files, found 1{allowed}", self.resume_with("one/1.bin", code=2))
+        self.assertIn("expected 100 samples, found 50", self.resume_with("elsewhere/0.bin", code=2))
+        self.assertIn("warning: the checkpoint was trained on other data",
+                      self.resume_with("other/1.bin", "other/2.bin", "--allow-changes"))
+        self.resume_with("elsewhere/*.bin", "--seed=9", "--no-shuffle", "--allow-changes")
+
+    def test_changes_on_purpose_count_from_then_on(self):
+        self.write_data("1.bin", 1)
+        self.write_data("2.bin", 2)
+        self.train_on("1.bin", 10, "--checkpoint-dir", "ck")
+        self.train_on("2.bin", 20, "--checkpoint-dir", "ck", "--resume", "--allow-changes", "--seed=9")
+        state = json.loads(Path("ck/step-00000020/trainer_state.json").read_text())
+        self.assertEqual(state["seed"], 9)
+        self.train_on("2.bin", 30, "--checkpoint-dir", "ck", "--resume", "--seed=9")
+
+    def train_on(self, data, steps, *more):
+        self.run_program(TRAINRUN, "toy.plan", "--data", data, "--steps", str(steps), *more)
 
 
 class Weights(TrainrunTest):

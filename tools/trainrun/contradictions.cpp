@@ -30,6 +30,7 @@ Status checkNeeds(const Options &o) {
       {o.keepLast.has_value(), "--keep-last", o.trains(), training},
       {!o.checkpointDir.empty(), "--checkpoint-dir", o.trains() || !o.resume.empty(),
        hasData ? "training (add --steps) or --resume" : "training (--data) or --resume"},
+      {o.allowChanges, "--allow-changes", !o.resume.empty(), "--resume"},
       {o.resume == "auto", "--resume=auto", !o.checkpointDir.empty(), "--checkpoint-dir"},
       {o.maxTokens.has_value(), "--max-tokens", o.generate.has_value(), "--generate"},
       {o.temperature.has_value(), "--temperature", o.generate.has_value(), "--generate"},

@@ -107,6 +107,9 @@ void addCheckpoints(CLI::App &app, Options &o) {
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));
   group.addFlag(
+      "--allow-changes", o.allowChanges,
+      "With --resume: go on even with other data, another --seed or --no-shuffle than the run began with");
+  group.addFlag(
       "--resume{latest}", o.resume,
       "Go on from a checkpoint: --resume or --resume=latest: the latest in --checkpoint-dir; --resume=auto: "
       "the same, or from the beginning when there is none; --resume=DIR: that checkpoint, or the latest in "

@@ -49,19 +49,47 @@ TEST(ColumnSpec, ComesFromThePlansInput) {
   EXPECT_EQ(columns[0].bytes(), 120U);
 }
 
-TEST(Dataset, OtherFilesHaveOtherFingerprints) {
+TEST(Dataset, OtherFilesHaveOtherIdentities) {
   const Folder folder;
   std::vector<uint16_t> values = counting(0, 9000);
-  const auto fingerprint = [&](const char *name) {
+  const auto identity = [&](const char *name) {
     folder.write(name, bytesOf(values));
-    return *Dataset::open({folder / name}, {tokens(4, 10000), labels(4, 10000)})->fingerprint();
+    return Dataset::open({folder / name}, {tokens(4, 10000), labels(4, 10000)})->identity()->front();
   };
-  const uint64_t first = fingerprint("1.bin");
-  EXPECT_EQ(fingerprint("2.bin"), first) << "whatever the name";
-  values.back() = 7;
-  EXPECT_NE(fingerprint("3.bin"), first);
-  values = counting(0, 8999);
-  EXPECT_NE(fingerprint("4.bin"), first);
+  const FileIdentity first = identity("1.bin");
+  EXPECT_EQ(first.bytes, 18000U);
+  EXPECT_TRUE(identity("2.bin").matches(first)) << "whatever the name";
+  for (const size_t at : {size_t{0}, size_t{4500}, values.size() - 1}) {
+    std::swap(values[at], values[7]);
+    EXPECT_FALSE(identity("3.bin").matches(first)) << at;
+    std::swap(values[at], values[7]);
+  }
+  values.resize(8999);
+  EXPECT_FALSE(identity("4.bin").matches(first));
+}
+
+TEST(Dataset, BlocksOfAnIdentityAreSpreadOverTheFile) {
+  const Folder folder;
+  std::vector<uint16_t> values(1 << 20); // 2 MiB, of which 64 blocks of 4 KiB are read
+  const auto identity = [&] {
+    folder.write("x.bin", bytesOf(values));
+    return Dataset::open({folder / "x.bin"}, {tokens(4, 10000), labels(4, 10000)})->identity()->front();
+  };
+  const FileIdentity zeros = identity();
+  size_t found = 0;
+  constexpr size_t kRun = 16384; // elements: about the distance of two blocks
+  for (size_t begin = 0; begin < values.size(); begin += kRun) {
+    std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(begin), kRun, uint16_t{1});
+    found += identity().matches(zeros) ? 0 : 1;
+    std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(begin), kRun, uint16_t{0});
+  }
+  EXPECT_EQ(found, values.size() / kRun);
+}
+
+TEST(Dataset, AChecksumOfTheWholeContentTellsMore) {
+  const FileIdentity unknown{10, 3}, one{10, 3, 7}, other{10, 3, 8};
+  EXPECT_TRUE(one.matches(unknown) && unknown.matches(one) && one.matches(one));
+  EXPECT_FALSE(one.matches(other));
 }
 
 TEST(Dataset, CutsTokenFilesIntoWindows) {

@@ -108,7 +108,8 @@ TEST(TokenFile, NamesOfDTypes) {
 
 TEST(TokenSidecar, RoundTrips) {
   const Folder folder;
-  const TokenSidecar written{{"/a/tokenizer.json", 0xfedcba9876543210}, 50257, SafetensorsDType::kU16, 12345};
+  const TokenSidecar written{
+      {"/a/tokenizer.json", 0xfedcba9876543210}, 50257, SafetensorsDType::kU16, 12345, 3};
   ASSERT_OK(writeTokenSidecar(folder / "t.bin", written));
   const auto read = readTokenSidecar(folder / "t.bin");
   ASSERT_OK(read);
@@ -118,6 +119,7 @@ TEST(TokenSidecar, RoundTrips) {
   EXPECT_EQ((*read)->dtype, written.dtype);
   EXPECT_EQ((*read)->tokens, written.tokens);
   EXPECT_EQ((*read)->tokenizer.xxh3, written.tokenizer.xxh3);
+  EXPECT_EQ((*read)->content, 3U);
   const auto none = readTokenSidecar(folder / "other.bin");
   ASSERT_OK(none);
   EXPECT_FALSE(none->has_value());

@@ -53,6 +53,18 @@ TEST_F(CheckpointTest, NeedsNoThread) {
   EXPECT_TRUE(status.ok()) << status.message();
 }
 
+TEST_F(CheckpointTest, IsOfTheStepThatItsFolderSays) {
+  ASSERT_TRUE(write(20).ok());
+  std::filesystem::rename(root_ / "step-00000020", root_ / "step-00000200");
+  for (const char *name : {"step-00000200", "step-00000200/"})
+    EXPECT_THAT(
+        Checkpoint::open(root_ / name).status().message(),
+        HasSubstr("expected the state of step 200, as the folder's name says, found that of step 20; the "
+                  "checkpoint is damaged"));
+  std::filesystem::rename(root_ / "step-00000200", root_ / "best");
+  EXPECT_TRUE(Checkpoint::open(root_ / "best").ok());
+}
+
 TEST_F(CheckpointTest, RoundTrip) {
   ASSERT_TRUE(write(20).ok());
   EXPECT_FALSE(writer_->pending());

@@ -1,6 +1,9 @@
 #include "runtime/state/trainer_state.h"
 
+#include "runtime/base/hash.h"
+
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 namespace trainc {
 namespace {
@@ -16,6 +19,7 @@ TrainerState example() {
       .samples = 160,
       .tokens = 20480,
       .dataSamples = 999,
+      .data = {{100, 5}, {200, 6, 7}},
       .environment = {{"tokenizer", "bytes"}, {"tokenizer_xxh3", "0"}},
       .files = {{"model.safetensors",
                  {4096, 0x0123456789abcdef, 64, {{"wte.weight", {0xffffffffffffffff, 3}}, {"empty", {}}}}},
@@ -51,6 +55,30 @@ TEST(TrainerState, EveryChangedByteIsFoundOrHarmless) {
     }
   }
   EXPECT_GT(refused, text.size());
+}
+
+/// A text that has its own checksum, as of somebody who means it.
+std::string sealed(nlohmann::json json) {
+  json.erase("xxh3");
+  const std::string text = json.dump();
+  json["xxh3"] = fmt::format("{:016x}", xxh3(std::as_bytes(std::span(text))));
+  return json.dump();
+}
+
+TEST(TrainerState, NumbersAreWholeAndNotNegative) {
+  const auto good = nlohmann::json::parse(example().toJson());
+  EXPECT_TRUE(TrainerState::fromJson("s.json", sealed(good)).ok());
+  for (const char *key : {"step", "seed", "samples", "tokens", "data_samples"})
+    for (const nlohmann::json &value :
+         {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json("7"), nlohmann::json()}) {
+      nlohmann::json bad = good;
+      bad[key] = value;
+      const Status status = TrainerState::fromJson("s.json", sealed(bad)).status();
+      EXPECT_EQ(status.exitCode(), 2);
+      EXPECT_THAT(
+          status.message(),
+          HasSubstr(fmt::format("'{}' must be a whole number of 0 or more, found {}", key, value.dump())));
+    }
 }
 
 TEST(TrainerState, Errors) {
