@@ -50,7 +50,7 @@ class Plans(harness.EndToEndTest):
         self.assertRegex(out, r"\n  input labels i32 \[6, 16\] step below 96 or -100 in input.labels")
         self.assertRegex(out, r"\nkernel gemm_\w+ gemm grid=\d+ flops=\d+ \((read|write) f32 bytes=\d+, ")
         self.assertIn('\nreport {\n  "collectives": {}', out)
-        products = [line for line in lines if line.startswith("  launch gemm_") and "h.1.mlp.c_proj.weight" in line]
+        products = [line for line in lines if re.match(r"  \d+: launch gemm_", line) and "h.1.mlp.c_proj.weight" in line]
         self.assertEqual(len(products), 6, "forward, gradients of input and weight, eval, prefill, decode")
         self.assertTrue(all("h.1.mlp.c_proj" in line and "(model.mlir:12:8)" in line for line in products))
 
