@@ -2,14 +2,13 @@
 
 #include "dialects/NN/NN.h"
 #include "lib/Fusion/ReadAnalysis.h"
+#include "lib/Support/Retype.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace trainc;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
   return nn::ReshapeOp::create(b, type, x, type.getShape());
@@ -18,16 +17,16 @@ static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
 /// A reduction that drops `dims`, which are in rising order.
 static Value reduceOver(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> shape;
-  for (auto [dim, size] : llvm::enumerate(typeOf(x).getShape()))
+  for (auto [dim, size] : llvm::enumerate(rankedType(x).getShape()))
     if (!llvm::is_contained(dims, int64_t(dim)))
       shape.push_back(size);
-  auto type = RankedTensorType::get(shape, typeOf(x).getElementType());
+  auto type = RankedTensorType::get(shape, rankedType(x).getElementType());
   return nn::ReduceOp::create(b, type, kind, x, dims);
 }
 
 /// x with the dimensions in `last` moved to the end.
 static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) {
-  RankedTensorType type = typeOf(x);
+  RankedTensorType type = rankedType(x);
   SmallVector<int64_t> permutation, shape;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (!llvm::is_contained(last, dim))
@@ -42,7 +41,7 @@ static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) 
 /// The reduction of x over `dims` (in rising order) in legal steps; the result has the remaining dimensions
 /// in some shape.
 static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
-  ArrayRef<int64_t> shape = typeOf(x).getShape();
+  ArrayRef<int64_t> shape = rankedType(x).getShape();
   SmallVector<bool> flags; // of the dimensions above 1: reduced?
   SmallVector<int64_t> trailing, rest;
   bool inTail = true;
@@ -71,7 +70,7 @@ static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x
 
 static void legalizeReduce(nn::ReduceOp reduce) {
   ImplicitLocOpBuilder b(reduce.getLoc(), reduce);
-  RankedTensorType from = typeOf(reduce.getX()), to = typeOf(reduce.getResult());
+  RankedTensorType from = rankedType(reduce.getX()), to = rankedType(reduce.getResult());
   SmallVector<int64_t> dims;
   for (int64_t dim : reduce.getDims())
     dims.push_back(dim < 0 ? dim + from.getRank() : dim);
@@ -86,7 +85,7 @@ static void legalizeReduce(nn::ReduceOp reduce) {
 }
 
 static bool isLegal(nn::ReduceOp reduce) {
-  ArrayRef<int64_t> shape = typeOf(reduce.getX()).getShape();
+  ArrayRef<int64_t> shape = rankedType(reduce.getX()).getShape();
   SmallVector<bool> reduced(shape.size(), false);
   for (int64_t dim : reduce.getDims())
     reduced[dim < 0 ? dim + shape.size() : dim] = true;
@@ -98,8 +97,8 @@ static bool isLegal(nn::ReduceOp reduce) {
 }
 
 static void legalizeBroadcast(nn::BroadcastOp broadcast) {
-  RankedTensorType to = typeOf(broadcast.getResult());
-  if (typeOf(broadcast.getX()).getNumElements() != to.getNumElements())
+  RankedTensorType to = rankedType(broadcast.getResult());
+  if (rankedType(broadcast.getX()).getNumElements() != to.getNumElements())
     return;
   ImplicitLocOpBuilder b(broadcast.getLoc(), broadcast);
   broadcast.getResult().replaceAllUsesWith(reshape(b, broadcast.getX(), to));

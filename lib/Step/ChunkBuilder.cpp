@@ -10,8 +10,6 @@ using namespace trainc;
 
 static constexpr int64_t kWhole = nn::ChunksOp::kWhole, kCarried = nn::ChunksOp::kCarried;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// `type` with `rows` in place of its leading `rank` dimensions.
 static RankedTensorType withRows(RankedTensorType type, size_t rank, ArrayRef<int64_t> rows) {
   SmallVector<int64_t> shape(rows);
@@ -29,13 +27,14 @@ static SmallVector<int64_t> rowShape(int64_t first, size_t rank, int64_t last) {
 
 RankedTensorType ChunkBuilder::sliceType(Value value) const {
   if (!region.carriesRows(value))
-    return typeOf(value);
-  return withRows(typeOf(value), region.rowRank(), rowShape(1, region.rowRank(), region.rows() / count));
+    return rankedType(value);
+  return withRows(rankedType(value), region.rowRank(), rowShape(1, region.rowRank(), region.rows() / count));
 }
 
 /// The type of all slices side by side along dimension 0.
 RankedTensorType ChunkBuilder::joinedType(Value value) const {
-  return withRows(typeOf(value), region.rowRank(), rowShape(count, region.rowRank(), region.rows() / count));
+  return withRows(rankedType(value), region.rowRank(),
+                  rowShape(count, region.rowRank(), region.rows() / count));
 }
 
 static Value reshapeTo(OpBuilder &builder, Value value, RankedTensorType type) {
@@ -65,7 +64,7 @@ bool ChunkBuilder::copyOp(Operation *op) {
       addInput(operand);
   Operation *copy = inside.clone(*op, mapping);
   for (auto [original, result] : llvm::zip(op->getResults(), copy->getResults())) {
-    retype(copy, typeOf(original), sliceType(original));
+    retype(copy, rankedType(original), sliceType(original));
     result.setType(sliceType(original));
   }
   auto inference = dyn_cast<InferTypeOpInterface>(copy);
@@ -99,7 +98,7 @@ void ChunkBuilder::yieldSum(Value value) {
 void ChunkBuilder::replace(nn::ChunksOp chunks) {
   outside.setInsertionPointAfter(chunks);
   for (auto [result, output] : llvm::zip(results, chunks.getResults())) {
-    Value whole = reshapeTo(outside, output, typeOf(result.original));
+    Value whole = reshapeTo(outside, output, rankedType(result.original));
     result.original.replaceUsesWithIf(whole,
                                       [&](OpOperand &use) { return !region.contains(use.getOwner()); });
   }

@@ -1,24 +1,24 @@
 #include "lib/Step/RowRegion.h"
 
+#include "lib/Support/Retype.h"
+
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace trainc;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 RowRegion::RowRegion(Value seed)
-    : seedType(typeOf(seed)), seed(seed), block(seed.getParentBlock()),
+    : seedType(rankedType(seed)), seed(seed), block(seed.getParentBlock()),
       rowCount(seedType.getRank() == 0 ? 1 : seedType.getNumElements() / seedType.getShape().back()) {}
 
 bool RowRegion::hasRowShape(Value value) const {
   ArrayRef<int64_t> rows = seedType.getShape().drop_back();
-  return typeOf(value).getShape().take_front(rows.size()) == rows;
+  return rankedType(value).getShape().take_front(rows.size()) == rows;
 }
 
 bool RowRegion::isLarge(Value value) const {
-  return typeOf(value).getNumElements() == seedType.getNumElements() && hasRowShape(value);
+  return rankedType(value).getNumElements() == seedType.getNumElements() && hasRowShape(value);
 }
 
 bool RowRegion::grow() {
