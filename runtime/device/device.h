@@ -40,7 +40,7 @@ private:
   Program program_;
 };
 
-/// Steps [begin, end) of a program.
+/// Steps [begin, end) of a program: all of a loop or none.
 struct StepRange {
   uint32_t begin, end;
 };

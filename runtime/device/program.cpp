@@ -126,9 +126,11 @@ Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t ra
 }
 
 uint32_t firstStateWrite(const fb::Plan &plan, const Program &program) {
-  const auto found = std::ranges::find_if(
-      program.steps, [&](const Step &step) { return writesState(plan, *step.instruction); });
-  return static_cast<uint32_t>(found - program.steps.begin());
+  for (const Block &block : program.blocks)
+    for (uint32_t i = block.begin; i < block.end; ++i)
+      if (writesState(plan, *program.steps[i].instruction))
+        return block.iterations > 1 ? block.begin : i;
+  return static_cast<uint32_t>(program.steps.size());
 }
 
 } // namespace trainc

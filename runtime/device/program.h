@@ -86,8 +86,9 @@ struct Program {
 Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,
                        std::span<const DeviceAddress> buffers);
 
-/// Index in `program.steps` of the first step that writes a parameter or an optimizer state, which is what
-/// checkpoints hold; steps.size() when none does.
+/// Where in `program.steps` a run may pause before it writes a parameter or an optimizer state, which is what
+/// checkpoints hold: the first step that does, or the first of the loop that it is in; steps.size() when none
+/// does.
 uint32_t firstStateWrite(const fb::Plan &plan, const Program &program);
 
 } // namespace trainc

@@ -38,7 +38,7 @@ double launchBytes(const fb::Kernel &kernel) {
 
 void Profiler::reserve(const Program &program) {
   for (const Step &step : program.steps)
-    samples_.emplace(&step, Sample{&program, &step, {}, {}});
+    samples_.emplace(step.instruction, Sample{&program, &step, {}, {}});
 }
 
 ProfileRow Profiler::rowOf(const Sample &sample, const Clock &clock) const {
@@ -96,7 +96,7 @@ std::vector<ProfileRow> Profiler::rows() const {
     sum.flops += row.flops;
     sum.bytes += row.bytes;
   };
-  for (const auto &[step, sample] : samples_) {
+  for (const auto &[instruction, sample] : samples_) {
     if (sample.ran.calls > 0)
       merge(describe(sample));
     if (sample.waited.calls > 0)

@@ -39,8 +39,12 @@ public:
   /// Makes room for a program's steps, so that nothing is allocated when it runs. The program must outlive
   /// the profiler's rows.
   void reserve(const Program &program);
-  void onStep(const Step &step, double seconds) override { samples_.find(&step)->second.ran.add(seconds); }
-  void onWait(const Step &step, double seconds) override { samples_.find(&step)->second.waited.add(seconds); }
+  void onStep(const Step &step, double seconds) override {
+    samples_.find(step.instruction)->second.ran.add(seconds);
+  }
+  void onWait(const Step &step, double seconds) override {
+    samples_.find(step.instruction)->second.waited.add(seconds);
+  }
 
   /// One row per entry and `what` (equal layers share rows), the slowest first.
   std::vector<ProfileRow> rows() const;
@@ -65,7 +69,7 @@ private:
   ProfileRow rowOf(const Sample &sample, const Clock &clock) const;
 
   const fb::Plan &plan_;
-  std::unordered_map<const Step *, Sample> samples_;
+  std::unordered_map<const fb::Instruction *, Sample> samples_;
 };
 
 } // namespace trainc

@@ -25,6 +25,10 @@ MAKE_TOY_PLAN = os.environ.get("MAKE_TOY_PLAN", str(BIN / "make_toy_plan"))
 DAMAGE_PLAN = os.environ.get("DAMAGE_PLAN", str(BIN / "damage_plan"))
 MUTATE_PLAN = os.environ.get("MUTATE_PLAN", str(BIN / "mutate_plan"))
 
+# Where trainrun() computes: on the CPU, or on the emulated device with a seed.
+SEED = os.environ.get("TRAINC_TEST_SEED")
+DEVICE = ["--device=emulated", "--device-seed", SEED] if SEED else []
+
 # Floats of 16 bits, which arrays do not have, are integers here: their bits.
 TYPE_CODES = {"F64": "d", "F32": "f", "F16": "H", "BF16": "H", "I32": "i", "I64": "q", "U8": "B", "U16": "H"}
 
@@ -108,7 +112,8 @@ class EndToEndTest(unittest.TestCase):
         return self.run_program(TRAINC, *args, **kwargs)
 
     def trainrun(self, *args, **kwargs):
-        return self.run_program(TRAINRUN, *args, **kwargs)
+        device = [] if "--device=null" in args else DEVICE
+        return self.run_program(TRAINRUN, *args, *device, **kwargs)
 
     def compile(self, text, *args, to="model.plan"):
         """Compiles a model's text."""

@@ -16,7 +16,7 @@ std::vector<StateTensor> parametersLike(const SafetensorsView &file,
     if (!convertible(tensor.dtype, fb::DType::F32))
       continue;
     auto &bytes = storage.emplace_back(tensor.elements() * sizeof(float));
-    parameters.push_back({tensor.name, fb::DType::F32, tensor.shape, bytes});
+    parameters.push_back({tensor.name, fb::DType::F32, tensor.shape, std::span(bytes)});
   }
   return parameters;
 }

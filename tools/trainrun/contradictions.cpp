@@ -38,6 +38,7 @@ Status checkNeeds(const Options &o) {
       {!o.tokenizer.empty(), "--tokenizer", o.generate.has_value(), "--generate"},
       {!o.metrics.empty(), "--metrics", measures, "--data or --eval-data"},
       {o.peakFlops.has_value(), "--peak-flops", o.trains(), training},
+      {o.deviceSeed.has_value(), "--device-seed", o.device == "emulated", "--device=emulated"},
   };
   for (const Needs &each : needs)
     if (each.given && !each.satisfied)

@@ -136,10 +136,17 @@ void addGeneration(CLI::App &app, Options &o) {
 
 void addMachine(CLI::App &app, Options &o) {
   Group group(app, "Machine");
-  group.add("--device", o.device, "Where to run; null is a dry run that only verifies and shows the plan")
+  group
+      .add("--device", o.device,
+           "Where to run; null is a dry run that only verifies and shows the plan; emulated runs it on the "
+           "CPU as late, and in "
+           "as odd an order, as a GPU might, with the same results")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "cpu", "null"}))
+      ->check(CLI::IsMember({"auto", "cpu", "emulated", "null"}))
       ->capture_default_str();
+  group.add("--device-seed", o.deviceSeed, "Draws the order of --device=emulated; default 0")
+      ->type_name("N")
+      ->check(wholeNumber<uint64_t>(0));
   group
       .add("--trust", o.trust,
            "Run the plan only if a key in this file (Ed25519, PEM) has signed it; see 'trainc sign'")

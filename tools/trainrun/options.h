@@ -10,6 +10,7 @@ namespace trainc {
 struct Options : RunOptions {
   std::string trust; ///< file of the keys that sign plans; empty: any plan runs
   std::string device = "auto", comm = "auto";
+  std::optional<uint64_t> deviceSeed; ///< of the emulated device
   std::optional<unsigned> threads, processes;
   double commTimeout = 5; ///< seconds
 

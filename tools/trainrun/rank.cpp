@@ -2,7 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/base/print.h"
-#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
 #include "runtime/log/process_clock.h"
 #include "runtime/schema/plain_text.h"
@@ -27,9 +27,19 @@ struct Machine {
     if (options.device == "null")
       return {std::make_unique<NullDevice>()};
     const unsigned share = std::max(1U, availableCpus() / rank.localRanks);
-    auto cpu = std::make_unique<CpuDevice>(options.threads.value_or(share));
-    const unsigned threads = cpu->threads();
-    return {std::move(cpu), threads};
+    const unsigned threads = options.threads.value_or(share);
+    if (options.device == "emulated") // ranks differ in their orders
+      return of<EmulatedDevice>(threads, options.deviceSeed.value_or(0) + uint64_t{rank.index} * kSeedsApart);
+    return of<CpuDevice>(threads);
+  }
+
+private:
+  static constexpr uint64_t kSeedsApart = uint64_t{1} << 32;
+
+  template <typename T, typename... Arguments> static Machine of(Arguments... arguments) {
+    auto device = std::make_unique<T>(arguments...);
+    const unsigned threads = device->threads();
+    return {std::move(device), threads};
   }
 };
 

@@ -1,6 +1,8 @@
-// What every device that computes must do; run for the CPU with several numbers of threads.
+// What every device that computes must do; run for the CPU with several numbers of threads, and for the
+// emulated device. What entries compute is in executor_test.cpp.
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/cpu/cpu_features.h"
+#include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
 #include "test/unit/runtime/plan_builder.h"
 
@@ -27,12 +29,29 @@ std::vector<float> randomFloats(size_t count, unsigned seed) {
   return values;
 }
 
-class DeviceTest : public testing::TestWithParam<unsigned> {
+using MakeDevice = std::unique_ptr<Device> (*)();
+template <unsigned threads> std::unique_ptr<Device> cpu() { return std::make_unique<CpuDevice>(threads); }
+template <uint64_t seed> std::unique_ptr<Device> emulated() {
+  return std::make_unique<EmulatedDevice>(2, seed);
+}
+
+class DeviceTest : public testing::TestWithParam<MakeDevice> {
 protected:
-  CpuDevice device{GetParam()};
+  const std::unique_ptr<Device> owner = GetParam()();
+  Device &device = *owner;
 
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) {
     return device.allocate(name, fb::Space::Device, bytes, nullptr);
+  }
+  /// Runs an entry of copies and zeroings, whose buffer i is at an address.
+  void run(const PlanBuilder &builder, std::span<const DeviceAddress> buffers) {
+    PlanBytes bytes(builder.payload());
+    const fb::Plan &plan = *fb::GetPlan(bytes.payload().data());
+    auto executable =
+        device.prepare(resolveProgram(plan, *plan.entries()->Get(0), 0, buffers), nullptr, nullptr);
+    ASSERT_TRUE(executable.ok());
+    device.enqueue(**executable, {0, static_cast<uint32_t>((*executable)->program().steps.size())});
+    EXPECT_TRUE(device.synchronise().ok());
   }
   DeviceAddress upload(std::span<const float> values) {
     const DeviceAddress address = *allocate("test", values.size_bytes());
@@ -54,6 +73,60 @@ TEST_P(DeviceTest, ArenasAreZeroedAndAligned) {
   EXPECT_THAT(download(address, 1000), testing::Each(0.0f));
 }
 
+TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {
+  const auto result = allocate("scratch", uint64_t{1} << 46);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().exitCode(), 1);
+  EXPECT_THAT(result.status().message(), HasSubstr("arena 'scratch'"));
+}
+
+TEST_P(DeviceTest, CopyAndZero) {
+  const std::vector<float> values = randomFloats(300000, 1);
+  const DeviceAddress from = upload(values), to = *allocate("to", values.size() * 4);
+  PlanBuilder copy, zero;
+  copy.copy(copy.entry("copy").instructions, at(0), at(1), values.size() * 4);
+  run(copy, std::array{from, to});
+  EXPECT_EQ(download(to, values.size()), values);
+  zero.zero(zero.entry("zero").instructions, at(0, 4), values.size() * 4 - 8);
+  run(zero, std::array{to});
+  const std::vector<float> zeroed = download(to, values.size());
+  EXPECT_EQ(zeroed.front(), values.front());
+  EXPECT_EQ(zeroed.back(), values.back());
+  EXPECT_THAT(std::span(zeroed).subspan(1, zeroed.size() - 2), testing::Each(0.0f));
+}
+
+TEST_P(DeviceTest, CopiesToDiskAndBack) {
+  const std::vector<float> values = randomFloats(4096, 4);
+  const uint64_t bytes = values.size() * sizeof(float);
+  const Result<DeviceAddress> disk = device.allocate("offloaded", fb::Space::Disk, 2 * bytes, nullptr);
+  ASSERT_TRUE(disk.ok()) << disk.status().message();
+  EXPECT_EQ(device.allocatedBytes(), 0u) << "of memory";
+  const DeviceAddress from = upload(values), to = *allocate("to", bytes);
+  PlanBuilder there, unwritten;
+  auto &body = there.entry("there_and_back").instructions;
+  there.copy(body, at(0), at(1, bytes), bytes);
+  there.copy(body, at(1, bytes), at(2), bytes);
+  run(there, std::array{from, *disk, to});
+  EXPECT_EQ(download(to, values.size()), values);
+  unwritten.copy(unwritten.entry("back").instructions, at(0), at(1), bytes);
+  run(unwritten, std::array{*disk, to});
+  EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
+}
+
+TEST_P(DeviceTest, CopiesBesideWhatRuns) {
+  const std::vector<float> values = randomFloats(100, 5);
+  const DeviceAddress address = upload(values);
+  std::vector<float> there(100);
+  device.readBeside(std::as_writable_bytes(std::span(there)), address);
+  EXPECT_EQ(there, values);
+  const float last = 7;
+  device.writeBeside(address + 99 * sizeof(float), std::as_bytes(std::span(&last, 1)));
+  EXPECT_EQ(download(address, 100).back(), last);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, DeviceTest, testing::Values(cpu<1>, cpu<2>, cpu<5>));
+INSTANTIATE_TEST_SUITE_P(Emulated, DeviceTest, testing::Values(emulated<1>, emulated<2>));
+
 /// Bytes of the mapping at an address that may be written.
 uint64_t mappedBytes(DeviceAddress address) {
   std::ifstream maps("/proc/self/maps");
@@ -65,7 +138,11 @@ uint64_t mappedBytes(DeviceAddress address) {
   return 0;
 }
 
-TEST_P(DeviceTest, CountsWhatItAllocates) {
+TEST(CpuDevice, CountsWhatItAllocates) {
+  CpuDevice device(1);
+  const auto allocate = [&](std::string_view name, uint64_t bytes) {
+    return device.allocate(name, fb::Space::Device, bytes, nullptr);
+  };
   constexpr uint64_t page = 4096;
   EXPECT_EQ(device.allocatedBytes(), 0u);
   const DeviceAddress first = *allocate("first", 5 * page);
@@ -73,53 +150,6 @@ TEST_P(DeviceTest, CountsWhatItAllocates) {
   const DeviceAddress second = *allocate("second", 2 * page + 5);
   EXPECT_EQ(device.allocatedBytes() + page - 5, mappedBytes(first) + mappedBytes(second));
 }
-
-TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {
-  const auto result = allocate("scratch", uint64_t{1} << 46);
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.status().exitCode(), 1);
-  EXPECT_THAT(result.status().message(), HasSubstr("arena 'scratch'"));
-}
-
-TEST_P(DeviceTest, CopyAndZero) {
-  const std::vector<float> values = randomFloats(300000, 1);
-  const DeviceAddress from = upload(values), to = *allocate("to", values.size() * 4);
-  EXPECT_TRUE(device.copy(to, from, values.size() * 4).ok());
-  EXPECT_EQ(download(to, values.size()), values);
-  device.zero((to + 4).pointer(), values.size() * 4 - 8);
-  const std::vector<float> zeroed = download(to, values.size());
-  EXPECT_EQ(zeroed.front(), values.front());
-  EXPECT_EQ(zeroed.back(), values.back());
-  EXPECT_THAT(std::span(zeroed).subspan(1, zeroed.size() - 2), testing::Each(0.0f));
-}
-
-TEST_P(DeviceTest, LaunchesTheKernelThatThePlanNames) {
-  PlanBytes bytes(fullPlan().payload());
-  ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
-  const std::vector<float> x = randomFloats(4096, 2), y = randomFloats(4096, 3);
-  const DeviceAddress result = *allocate("out", 4096 * 4);
-  void *args[] = {upload(x).pointer(), upload(y).pointer(), result.pointer()};
-  device.launch(0, args, 16);
-  const std::vector<float> out = download(result, 4096);
-  for (size_t i = 0; i < out.size(); ++i)
-    ASSERT_EQ(out[i], x[i] + y[i]) << i;
-}
-
-TEST_P(DeviceTest, CopiesToDiskAndBack) {
-  const std::vector<float> values = randomFloats(4096, 4);
-  const uint64_t bytes = values.size() * sizeof(float);
-  const Result<DeviceAddress> disk = device.allocate("offloaded", fb::Space::Disk, 2 * bytes, nullptr);
-  ASSERT_TRUE(disk.ok()) << disk.status().message();
-  EXPECT_EQ(device.allocatedBytes(), 0u) << "of memory";
-  const DeviceAddress from = upload(values), to = *allocate("to", bytes);
-  ASSERT_TRUE(device.copy(*disk + bytes, from, bytes).ok());
-  ASSERT_TRUE(device.copy(to, *disk + bytes, bytes).ok());
-  EXPECT_EQ(download(to, values.size()), values);
-  ASSERT_TRUE(device.copy(to, *disk, bytes).ok());
-  EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
-}
-
-INSTANTIATE_TEST_SUITE_P(Cpu, DeviceTest, testing::Values(1u, 2u, 5u));
 
 /// Few tiles, often: threads that are late must not disturb the next launch.
 TEST(CpuDevice, BitsDoNotDependOnThreads) {

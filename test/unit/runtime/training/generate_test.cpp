@@ -67,9 +67,10 @@ class GenerateTest : public testing::Test {
 protected:
   GenerateTest() {
     // Row t predicts 3t + 1 modulo 16.
-    std::ranges::fill(run_.weights(), 0.0F);
+    HostCopy<float> weights = run_.weights();
+    std::ranges::fill(weights, 0.0F);
     for (size_t t = 0; t < 16; ++t)
-      run_.weights()[t * 16 + (3 * t + 1) % 16] = 50;
+      weights[t * 16 + (3 * t + 1) % 16] = 50;
   }
 
   Status generate(std::vector<uint32_t> prompt, uint64_t maxTokens) {

@@ -57,10 +57,10 @@ protected:
   Status train() {
     auto file = PlanFile::open(options_.plan);
     EXPECT_TRUE(file.ok()) << file.status().message();
-    CpuDevice device(1);
+    const auto device = testDevice();
     watcher_ = Watcher();
     watcher_.refusal = refusal_;
-    auto run = TrainingRun::create(*file, device, options_, {.observers = {&watcher_}, .stop = stop_});
+    auto run = TrainingRun::create(*file, *device, options_, {.observers = {&watcher_}, .stop = stop_});
     TRAINC_RETURN_IF_ERROR(run.status());
     return (*run)->run();
   }
@@ -186,10 +186,10 @@ TEST_F(TrainingRunTest, RanksTrainTogether) {
   ASSERT_TRUE(file.ok()) << file.status().message();
   std::array<Watcher, 2> watchers;
   onRanks(file->plan(), [&](Communicator &communicator) {
-    CpuDevice device(1);
+    const auto device = testDevice();
     RunOptions options = options_;
     auto run =
-        TrainingRun::create(*file, device, options,
+        TrainingRun::create(*file, *device, options,
                             {.observers = {&watchers[communicator.rank()]}, .communicator = &communicator});
     ASSERT_TRUE(run.ok()) << run.status().message();
     const Status status = (*run)->run();

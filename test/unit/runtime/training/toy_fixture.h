@@ -1,11 +1,11 @@
-// The toy plan on the CPU, and data for it.
+// The toy plan on a device, and data for it.
 #pragma once
 
 #include "runtime/data/dataset.h"
-#include "runtime/device/cpu/cpu_device.h"
 #include "runtime/exec/executor.h"
-#include "test/unit/runtime/host_view.h"
+#include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/state/support.h"
+#include "test/unit/runtime/test_device.h"
 #include "test/unit/runtime/training/toy_plan.h"
 
 namespace trainc::test {
@@ -15,10 +15,10 @@ class ToyRun {
 public:
   explicit ToyRun(uint64_t seed = 1, unsigned threads = 1, const PlanBuilder &builder = toyPlan(),
                   Communicator *communicator = nullptr)
-      : bytes_(builder.payload()), device_(threads) {
+      : bytes_(builder.payload()), device_(testDevice(threads)) {
     const auto plan = bytes_.read();
     EXPECT_TRUE(plan.ok()) << plan.status().message();
-    auto created = Executor::create(**plan, device_, {.communicator = communicator});
+    auto created = Executor::create(**plan, *device_, {.communicator = communicator});
     EXPECT_TRUE(created.ok()) << created.status().message();
     executor_ = std::move(*created);
     executor_->setScalar("seed", seed);
@@ -26,11 +26,11 @@ public:
   }
 
   Executor &executor() { return *executor_; }
-  std::span<float> weights() { return hostView<float>(device_, executor_->findState("wte.weight")->memory); }
+  HostCopy<float> weights() { return {*device_, executor_->findState("wte.weight")->memory}; }
 
 private:
   PlanBytes bytes_;
-  CpuDevice device_;
+  std::unique_ptr<Device> device_;
   std::unique_ptr<Executor> executor_;
 };
 

@@ -62,7 +62,7 @@ protected:
                      options, {});
       outcomes[rank].status = loop.run();
       outcomes[rank].position = loop.position();
-      outcomes[rank].weights = {run.weights().begin(), run.weights().end()};
+      outcomes[rank].weights = run.weights();
     });
     return outcomes;
   }
