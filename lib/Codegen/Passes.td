@@ -3,13 +3,14 @@
 
 include "mlir/Pass/PassBase.td"
 
-def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
-  let summary = "generates the kernels of all scheduled ops and notes on each op how they are launched";
+def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
+  let summary = "notes on each scheduled op how it is launched, without making code";
   let description = [{
-    The kernels go into the nested module @kernels, where equal ones exist once, and are declared by `plan.kernel`. An op
-    gets `plan.launches` (kernels in order, with arguments numbered through operands, results and scratch buffers),
-    `plan.scratch` (bytes of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Aliases and
-    loops need no kernel.
+    Kernels are declared by `plan.kernel`, with their grid, their flops, and what of their arguments they read and write. An op gets
+    `plan.launches` (kernels in order, with arguments numbered through operands, results and scratch buffers), `plan.scratch` (bytes
+    of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Memory planning needs no more. Aliases and
+    loops need no kernel. Of ops that are equal one goes into the nested module @kernels, as a function from which `generate-kernels`
+    makes code.
 
     Before:
     ```mlir
@@ -17,16 +18,45 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    plan.kernel @k_0123456789abcdef rows grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
-    %1 = nn.kernel ... {plan.launches = [#plan.launch_spec<@k_0123456789abcdef(0, 1)>],
-                        plan.may_alias = [array<i64: 0, 0>]}
-    module @kernels { func.func @k_0123456789abcdef(...) {...} }
+    plan.kernel @"rows#0" rows grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
+    %1 = nn.kernel ... {plan.launches = [#plan.launch_spec<@"rows#0"(0, 1)>], plan.may_alias = [array<i64: 0, 0>]}
+    module @kernels attributes {plan.target = "cpu"} {
+      func.func @source.0(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {plan.kernels = [@"rows#0"]} {
+        %0 = nn.kernel 1 x 4 ...
+        return %0 : tensor<4xf32>
+      }
+    }
     ```
   }];
   let options = [Option<"products", "fp32-products", "::trainc::Fp32Products", "::trainc::Fp32Products::Fma",
                         "How products of f32 numbers are computed", [{::llvm::cl::values(
                           clEnumValN(::trainc::Fp32Products::Fma, "fma", "fused multiply-adds"),
                           clEnumValN(::trainc::Fp32Products::Bf16x3, "bf16x3", "as sums of three bf16 numbers, on AMX"))}]>];
+  let dependentDialects = [
+    "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
+  let summary = "generates the code of the kernels that summarise-kernels declared";
+  let description = [{
+    The functions of the module @kernels become code for its target, which names kernels: equal ones exist once.
+
+    Before:
+    ```mlir
+    plan.kernel @"rows#0" rows grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
+    plan.launch @"rows#0" [...] "nn.kernel"
+    module @kernels attributes {plan.target = "cpu"} {
+      func.func @source.0(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {plan.kernels = [@"rows#0"]} {...}
+    }
+    ```
+    After:
+    ```mlir
+    plan.kernel @rows_0123456789abcdef rows grid 1 flops 0 [#plan.param<read, f32, 16>, #plan.param<write, f32, 16>]
+    plan.launch @rows_0123456789abcdef [...] "nn.kernel"
+    module @kernels attributes {plan.target = "cpu"} { func.func @rows_0123456789abcdef(...) {...} }
+    ```
+  }];
   let dependentDialects = [
     "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

@@ -1,6 +1,7 @@
 // Decides where each value of an entry lives, before addresses are known.
 #pragma once
 
+#include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Scheduled.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Memory/Storage.h"
@@ -93,9 +94,5 @@ private:
 
 /// Pairs (operand, result) that an op's kernels may compute in place, from its `plan.may_alias`.
 llvm::SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(mlir::Operation *op);
-
-/// Attributes that `generate-kernels` leaves on ops.
-inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kScratchAttr = "plan.scratch",
-                                     kMayAliasAttr = "plan.may_alias";
 
 } // namespace trainc

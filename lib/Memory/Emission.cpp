@@ -143,7 +143,7 @@ void EntryEmitter::emitCollective(CollectiveOpInterface start) {
 LogicalResult EntryEmitter::emitLaunches(Operation &op) {
   auto launches = op.getAttrOfType<ArrayAttr>(kLaunchesAttr);
   if (!launches)
-    return op.emitOpError("has no kernels; run generate-kernels first");
+    return op.emitOpError("has no summary of its kernels; run summarise-kernels first");
   SmallVector<View> values;
   for (Value value : op.getOperands())
     values.push_back(assignment_.view(value));

@@ -4,12 +4,13 @@
 #include "dialects/Plan/Plan.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Autodiff/Passes.h"
-#include "lib/Codegen/Codegen.h"
 #include "lib/Codegen/Passes.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Instantiate/Passes.h"
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
+#include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Sharding.h"
 #include "lib/Pipelines/Snapshots.h"
@@ -120,16 +121,22 @@ static void addScheduledPasses(PassManager &manager, const CompileOptions &optio
   manager.addPass(createVerifyScheduledPass());
 }
 
-/// scheduled -> plan: kernels, then addresses.
-static void addPlanPasses(PassManager &manager, const CompileOptions &options) {
-  GenerateKernelsPassOptions generate;
-  generate.products = options.fp32Products.value_or(Fp32Products::Fma);
-  manager.addPass(createGenerateKernelsPass(generate));
+/// scheduled -> plan, all but code: what kernels need, then addresses and order.
+static void addMemoryPasses(PassManager &manager, const CompileOptions &options) {
+  SummariseKernelsPassOptions summarise;
+  summarise.products = options.fp32Products.value_or(Fp32Products::Fma);
+  manager.addPass(createSummariseKernelsPass(summarise));
   manager.addPass(createPlanMemoryPass());
-  manager.addPass(createOrderStreamsPass());
 }
 
-CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
+/// The rest of the phase plan.
+static void addCodePasses(PassManager &manager) {
+  manager.addPass(createOrderStreamsPass());
+  manager.addPass(createGenerateKernelsPass());
+}
+
+/// `options`, with what train.program says in place of what they leave open.
+static CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (std::optional<StringRef> products = program.getFp32Products(); products && !options.fp32Products)
       options.fp32Products = *products == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
@@ -179,14 +186,20 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
     if (until >= Phase::Scheduled)
       addScheduledPasses(manager, options);
     if (until >= Phase::Plan)
-      addPlanPasses(manager, options);
+      addMemoryPasses(manager, options);
   };
   if (failed(run(addStep)))
     return failure();
   if (last >= Phase::Spmd && options.memoryLimit &&
       failed(gatherWhatFits(module, *options.memoryLimit, [&](PassManager &m) { addRest(m, Phase::Plan); })))
     return failure();
-  return run([&](PassManager &manager) { addRest(manager, last); });
+  if (failed(run([&](PassManager &manager) { addRest(manager, last); })))
+    return failure();
+  if (last < Phase::Plan)
+    return success();
+  if (!options.compileTo && failed(checkMemoryLimit(module, options))) // what does not fit costs no code
+    return failure();
+  return run(addCodePasses);
 }
 
 //===-- The plan file -------------------------------------------------------------------------===//
@@ -204,7 +217,7 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
   auto kernels = module.lookupSymbol<ModuleOp>("kernels");
   // Made by passes, it has no place of its own to name in errors.
   kernels->setLoc((*module.getOps<plan::TrainingOp>().begin())->getLoc());
-  auto objects = codegen::compileObjects(kernels);
+  auto objects = codegen::Target::of(kernels)->compile(kernels);
   if (failed(objects))
     return failure();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -16,11 +16,8 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// Registers every pass of every phase, for trainc-opt.
 void registerPasses();
 
-/// `options`, with what train.program says in place of what they leave open.
-CompileOptions completeOptions(mlir::ModuleOp module, CompileOptions options);
-
 /// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted
-/// as diagnostics.
+/// as diagnostics, a plan that does not fit the memory limit among them.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options);
 
 /// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and

@@ -1,6 +1,6 @@
 #include "Buffer.h"
 
-#include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Support/StoredElement.h"
 
 #include "llvm/Support/ErrorHandling.h"

@@ -37,18 +37,22 @@ FailureOr<CompiledFunction> CompiledFunction::compile(func::FuncOp function) {
   compiled.module_->push_back(copy);
   if (failed(fuse(*compiled.module_)))
     return failure();
-  OwningOpRef<ModuleOp> kernels = codegen::createKernelModule(*function.getContext());
+  const std::unique_ptr<codegen::Target> target = codegen::createCpuTarget();
+  OwningOpRef<ModuleOp> kernels = target->createModule(*function.getContext());
   for (Operation &op : copy.getBody().front()) {
     if (!runsKernels(op))
       continue;
-    FailureOr<codegen::GeneratedKernels> generated = codegen::generate(&op, *kernels);
-    if (failed(generated))
+    auto summary = target->summarise(&op);
+    if (failed(summary))
       return failure();
-    compiled.kernels_[&op] = std::move(*generated);
+    auto symbols = target->generate(&op, *kernels);
+    if (failed(symbols))
+      return failure();
+    compiled.kernels_[&op] = {std::move(*summary), std::move(*symbols)};
   }
   if (compiled.kernels_.empty())
     return compiled;
-  auto objects = codegen::compileObjects(*kernels);
+  auto objects = target->compile(*kernels);
   if (failed(objects))
     return failure();
   for (const codegen::Object &object : *objects) {
@@ -72,13 +76,13 @@ std::vector<std::string> CompiledFunction::levels() const {
 
 size_t CompiledFunction::launches() const {
   size_t count = 0;
-  for (const auto &[op, generated] : kernels_)
-    count += generated.launches.size();
+  for (const auto &[op, kernels] : kernels_)
+    count += kernels.symbols.size();
   return count;
 }
 
 /// Runs the launches of one op on copies of its operands, tiles in falling order: they must not depend on it.
-static Tensors runKernels(Operation &op, const codegen::GeneratedKernels &generated, const KernelImage &code,
+static Tensors runKernels(Operation &op, const CompiledKernels &kernels, const KernelImage &code,
                           Frame &frame) {
   using Source = codegen::KernelParam::Source;
   std::vector<Buffer> operands, results, scratch;
@@ -86,20 +90,20 @@ static Tensors runKernels(Operation &op, const codegen::GeneratedKernels &genera
     operands.emplace_back(frame[operand]);
   for (Value result : op.getResults())
     results.emplace_back(Tensor(result));
-  for (int64_t bytes : generated.scratchBytes)
+  for (int64_t bytes : kernels.summary.scratchBytes)
     scratch.emplace_back(bytes);
   auto resultBuffer = [&](unsigned index) -> Buffer & {
     int operand = cast<ExecutableOpInterface>(op).getInPlaceOperand(index);
     return operand >= 0 ? operands[operand] : results[index];
   };
-  for (const codegen::KernelLaunch &launch : generated.launches) {
+  for (auto [launch, symbol] : llvm::zip_equal(kernels.summary.launches, kernels.symbols)) {
     std::vector<void *> arguments;
     for (const codegen::KernelParam &param : launch.params)
       arguments.push_back(param.source == Source::Operand  ? operands[param.index].data()
                           : param.source == Source::Result ? resultBuffer(param.index).data()
                                                            : scratch[param.index].data());
     for (int64_t tile = launch.grid; tile-- > 0;)
-      code.find(launch.symbol)(arguments.data(), tile, tile + 1);
+      code.find(symbol)(arguments.data(), tile, tile + 1);
   }
   Tensors values;
   for (auto [index, result] : llvm::enumerate(op.getResults()))

@@ -1,7 +1,7 @@
 // A function compiled as the compiler would, op by op.
 #pragma once
 
-#include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Reference/Tensor.h"
 #include "runtime/device/cpu/kernel_image.h"
 
@@ -14,6 +14,12 @@
 #include <string>
 
 namespace trainc::check {
+
+/// The kernels of an op, and the symbols of its launches.
+struct CompiledKernels {
+  codegen::KernelSummary summary;
+  llvm::SmallVector<std::string> symbols;
+};
 
 /// Decomposed, fused and with machine code for its kernels. Views and loops are left to the reference,
 /// rounded to the element type.
@@ -32,7 +38,7 @@ public:
 
 private:
   mlir::OwningOpRef<mlir::ModuleOp> module_;
-  llvm::DenseMap<mlir::Operation *, codegen::GeneratedKernels> kernels_;
+  llvm::DenseMap<mlir::Operation *, CompiledKernels> kernels_;
   std::map<std::string, KernelImage> code_;
 };
 

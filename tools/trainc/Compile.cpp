@@ -1,5 +1,4 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
-#include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
@@ -67,13 +66,10 @@ int runCompile(const CompileCommand &command) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return 2;
-  const CompileOptions options = completeOptions(*module, command.options); // plans no longer hold them
-  if (failed(runPhases(*module, options)))
+  if (failed(runPhases(*module, command.options)))
     return 2;
   if (command.options.compileTo)
     return finish(print(*module));
-  if (failed(checkMemoryLimit(*module, options)))
-    return 2;
   std::string report;
   auto plan = finishPlan(*module, secondsSince(start), report);
   if (failed(plan))

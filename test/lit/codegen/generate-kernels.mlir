@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --generate-kernels | FileCheck %s
+// RUN: trainc-opt %s --summarise-kernels --generate-kernels | FileCheck %s
 
 train.state parameter @a : tensor<40x100xf32>
 train.state parameter @b : tensor<40x100xf32>

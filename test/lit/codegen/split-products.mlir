@@ -1,5 +1,5 @@
-// RUN: trainc-opt %s --generate-kernels=fp32-products=bf16x3 | FileCheck %s
-// RUN: trainc-opt %s --generate-kernels=fp32-products=fma | FileCheck %s --check-prefix=FMA
+// RUN: trainc-opt %s --summarise-kernels=fp32-products=bf16x3 --generate-kernels | FileCheck %s
+// RUN: trainc-opt %s --summarise-kernels=fp32-products=fma --generate-kernels | FileCheck %s --check-prefix=FMA
 
 train.state parameter @a : tensor<64x96xf32>
 train.state parameter @b : tensor<96x32xf32>
@@ -7,7 +7,7 @@ train.state parameter @c : tensor<64x32xf32>
 train.state parameter @d : tensor<64x31xf32>
 train.state parameter @e : tensor<96x31xf32>
 
-// CHECK: module @kernels attributes {plan.split_products}
+// CHECK: module @kernels attributes {plan.split_products, plan.target = "cpu"}
 // The unit is configured once a kernel, and released at its end.
 // CHECK: func.func @gemm_64x32x96_nn_
 // CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
@@ -20,7 +20,7 @@ train.state parameter @e : tensor<96x31xf32>
 // CHECK-NOT: llvm.x86
 // CHECK: call @gemm_micro_kernel
 
-// FMA: module @kernels {{{$}}
+// FMA: module @kernels attributes {plan.target = "cpu"}
 // FMA-NOT: llvm.x86
 // FMA-NOT: gemm_split
 train.entry @init {

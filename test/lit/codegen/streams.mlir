@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --generate-kernels | FileCheck %s
+// RUN: trainc-opt %s --summarise-kernels --generate-kernels | FileCheck %s
 
 // Streams of random numbers, whatever their names, share one code; a large number is no stream.
 // CHECK-LABEL: train.entry @init

@@ -3,7 +3,7 @@
 train.state output @out : tensor<4xf32>
 train.entry @update {
   %x = train.input "x" micro : tensor<4xf32>
-  // expected-error @below {{has no kernels; run generate-kernels first}}
+  // expected-error @below {{has no summary of its kernels; run summarise-kernels first}}
   %y = nn.kernel 1 x 4 (%a = %x : tensor<4xf32>) -> (tensor<4xf32>) {
     %s = nn.square %a : tensor<4xf32>
     nn.yield %s : tensor<4xf32>

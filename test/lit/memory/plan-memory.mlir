@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --generate-kernels --plan-memory --split-input-file | FileCheck %s
+// RUN: trainc-opt %s --summarise-kernels --plan-memory --split-input-file | FileCheck %s
 
 // A gradient is added to in place; a reshape is the operand's bytes; an input is a buffer of its own.
 // CHECK-DAG: plan.arena @persistent bytes 960
@@ -13,7 +13,7 @@ train.entry @micro_step {
   %dy = train.input "dy" micro : tensor<16x8xf32>
   %g = train.get @g : tensor<4x8xf32>
   // CHECK: plan.entry @micro_step flops 1024
-  // CHECK: plan.launch @gemm_4x8x16_tn_{{.*}} [#plan.operand<@[[X]] + 0>, #plan.operand<@{{.*}}dy{{.*}} + 0>, #plan.operand<@g + 0>]
+  // CHECK: plan.launch @"gemm_4x8x16_tn#{{.*}} [#plan.operand<@[[X]] + 0>, #plan.operand<@{{.*}}dy{{.*}} + 0>, #plan.operand<@g + 0>]
   // CHECK-NOT: plan.copy
   %n = nn.matmul %flat transposed, %dy accumulate %g : tensor<4x8xf32> : tensor<16x4xf32>, tensor<16x8xf32>
   train.set @g, %n : tensor<4x8xf32>
@@ -25,7 +25,7 @@ train.entry @micro_step {
 // CHECK-LABEL: plan.entry @update
 // CHECK-NEXT: plan.copy <@s + 0> to <@[[OLD:.*]] + 0> bytes 64
 // CHECK-NEXT: plan.zero <@s + 0> bytes 64
-// CHECK-NEXT: plan.launch @gemm_4x4x4_nn_{{.*}} [#plan.operand<@[[OLD]] + 0>, #plan.operand<@[[OLD]] + 0>, #plan.operand<@out + 0>]
+// CHECK-NEXT: plan.launch @"gemm_4x4x4_nn#{{.*}} [#plan.operand<@[[OLD]] + 0>, #plan.operand<@[[OLD]] + 0>, #plan.operand<@out + 0>]
 train.state optimizer @s : tensor<4x4xf32>
 train.state output @out : tensor<4x4xf32>
 train.entry @update {
@@ -59,7 +59,7 @@ train.entry @begin_step {
 // CHECK-LABEL: plan.entry @micro_step
 // CHECK: plan.zero <@out + 0> bytes 64
 // CHECK: plan.loop count 2
-// CHECK: plan.launch @gemm_4x4x8_tn_{{.*}} [#plan.operand<@{{.*}}x{{.*}} + 0 step 128>, #plan.operand<@{{.*}}x{{.*}} + 0 step 128>, #plan.operand<@out + 0>]
+// CHECK: plan.launch @"gemm_4x4x8_tn#{{.*}} [#plan.operand<@{{.*}}x{{.*}} + 0 step 128>, #plan.operand<@{{.*}}x{{.*}} + 0 step 128>, #plan.operand<@out + 0>]
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 train.state output @out : tensor<4x4xf32>
@@ -78,7 +78,7 @@ train.entry @micro_step {
 // A loop adds to a state in place.
 // CHECK-LABEL: plan.entry @micro_step
 // CHECK-NOT: plan.copy
-// CHECK: plan.launch @gemm_4x4x8_tn_{{.*}} + 0 step 128>, #plan.operand<@g + 0>]
+// CHECK: plan.launch @"gemm_4x4x8_tn#{{.*}} + 0 step 128>, #plan.operand<@g + 0>]
 // CHECK-NOT: plan.copy
 train.state gradient @g : tensor<4x4xf32>
 train.entry @micro_step {

@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --generate-kernels -verify-diagnostics
+// RUN: trainc-opt %s --summarise-kernels -verify-diagnostics
 // RUN: trainc-opt %s --decompose -verify-diagnostics
 // RUN: trainc-opt %s --autodiff -verify-diagnostics
 // RUN: trainc-opt %s --chunk-loss -verify-diagnostics

@@ -23,7 +23,8 @@ namespace trainc::codegen::testing {
 //===-- CompiledOp ----------------------------------------------------------------------------===//
 
 CompiledOp::CompiledOp(const std::string &text, Fp32Products products) {
-  kernelModule = createKernelModule(context, products);
+  target = createCpuTarget(products);
+  kernelModule = target->createModule(context);
   compile(text);
 }
 
@@ -38,10 +39,13 @@ void CompiledOp::compile(const std::string &text) {
   if (IterationSpace::isPrimitive(&function.front().front()))
     wrapInKernel(function);
   operation = &function.front().front();
-  FailureOr<GeneratedKernels> made = generate(operation, *kernelModule);
+  auto known = target->summarise(operation);
+  ASSERT_TRUE(succeeded(known)) << text;
+  summary = std::move(*known);
+  auto made = target->generate(operation, *kernelModule);
   ASSERT_TRUE(succeeded(made)) << text;
-  generated = std::move(*made);
-  auto objects = compileObjects(*kernelModule);
+  symbols = std::move(*made);
+  auto objects = target->compile(*kernelModule);
   ASSERT_TRUE(succeeded(objects)) << text;
   for (const Object &object : *objects) {
     Result<KernelImage> image = KernelImage::load(std::as_bytes(std::span(object.image)));
@@ -120,16 +124,16 @@ CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::stri
     if (inPlace >= 0)
       execution.resultData[index] = execution.operands[inPlace].data();
   }
-  for (int64_t bytes : generated.scratchBytes)
+  for (int64_t bytes : summary.scratchBytes)
     execution.scratch.emplace_back(bytes);
-  for (const KernelLaunch &launch : generated.launches) {
+  for (auto [launch, symbol] : llvm::zip_equal(summary.launches, symbols)) {
     std::vector<void *> args;
     for (const KernelParam &param : launch.params)
       args.push_back(param.source == KernelParam::Source::Operand  ? execution.operands[param.index].data()
                      : param.source == KernelParam::Source::Result ? execution.resultData[param.index]
                                                                    : execution.scratch[param.index].data());
-    KernelFunction kernel = images.at(level).find(launch.symbol);
-    EXPECT_NE(kernel, nullptr) << "no symbol " << launch.symbol;
+    KernelFunction kernel = images.at(level).find(symbol);
+    EXPECT_NE(kernel, nullptr) << "no symbol " << symbol;
     execution.launches.push_back({kernel, launch.grid, std::move(args)});
   }
   return execution;

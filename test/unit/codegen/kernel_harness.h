@@ -2,7 +2,7 @@
 // the same.
 #pragma once
 
-#include "lib/Codegen/Codegen.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Reference/Tensor.h"
 #include "runtime/device/cpu/kernel_image.h"
 #include "tools/trainc-check/Buffer.h"
@@ -27,7 +27,9 @@ public:
   explicit CompiledOp(const std::string &text, Fp32Products products = Fp32Products::Fma);
 
   explicit operator bool() const { return !images.empty(); }
-  const GeneratedKernels &kernels() const { return generated; }
+  const KernelSummary &kernels() const { return summary; }
+  /// Symbols of the launches.
+  llvm::ArrayRef<std::string> launched() const { return symbols; }
   mlir::Operation *op() const { return operation; }
 
   reference::Tensors reference(const reference::Tensors &inputs) const;
@@ -77,7 +79,9 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module, kernelModule;
   mlir::func::FuncOp function;
   mlir::Operation *operation = nullptr;
-  GeneratedKernels generated;
+  std::unique_ptr<Target> target;
+  KernelSummary summary;
+  llvm::SmallVector<std::string> symbols; ///< of the launches
   std::map<std::string, KernelImage> images;
 };
 

@@ -37,7 +37,7 @@ double relativeError(const CompiledOp &op, const Tensors &inputs, const Tensor &
 void expectAccurate(const std::string &text) {
   const CompiledOp op(text, Fp32Products::Bf16x3);
   ASSERT_TRUE(op);
-  EXPECT_THAT(op.kernels().launches[0].symbol, HasSubstr("gemm_"));
+  EXPECT_THAT(op.launched()[0], HasSubstr("gemm_"));
   if (!runsHere())
     GTEST_SKIP() << "this CPU has no AMX";
   const Tensors inputs = op.randomInputs();

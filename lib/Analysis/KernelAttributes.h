@@ -1,0 +1,16 @@
+// Attributes by which kernels are known before and besides their code.
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+namespace trainc {
+
+/// On scheduled ops, by the pass summarise-kernels: launches in order, bytes of each scratch buffer, and
+/// pairs (operand, result) that may be one buffer.
+inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kScratchAttr = "plan.scratch",
+                                     kMayAliasAttr = "plan.may_alias";
+
+/// On the functions from which code is made: the kernels that each stands for, in the order of its launches.
+inline constexpr llvm::StringLiteral kKernelsAttr = "plan.kernels";
+
+} // namespace trainc

@@ -1,0 +1,165 @@
+// Attention, forward: softmax(scale q k^T) v without the matrix of scores (Milakov and Gimelshein 2018; Dao
+// et al. 2022).
+#include "lib/Codegen/Cpu/AttentionTiles.h"
+#include "lib/Codegen/Cpu/Generators.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+namespace {
+
+AttentionShape shapeOf(nn::AttentionOp op) {
+  return {op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), int64_t(op.keyHeads())};
+}
+
+/// One tile: a block of queries of one head of one sequence.
+class ForwardEmitter {
+public:
+  ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
+      : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
+        shape(shapeOf(op)), tiles(function, element, shape.queries, shape.widest()) {}
+
+  void run() {
+    q = function.operand(0);
+    k = function.operand(1);
+    v = function.operand(2);
+    declareMasks();
+    out = function.result(0);
+    lse = function.result(1);
+    packedQ = tiles.buffer(shape.depth);
+    sums = tiles.buffer(shape.valueWidth);
+    scores = tiles.buffer(AttentionTiles::kBlock);
+    largest = tiles.buffer(1);
+    total = tiles.buffer(1);
+    decay = tiles.buffer(1);
+    const int64_t blocks = llvm::divideCeil(shape.queries, tiles.width());
+    function.tiles([&](Value index) {
+      Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles.width());
+      tile(emit.divide(head, shape.heads), emit.remainder(head, shape.heads), first);
+    });
+  }
+
+private:
+  void declareMasks() {
+    visibility.causal = op.getCausal();
+    visibility.shift = shape.keys - shape.queries;
+    if (Value segments = op.getSegments()) {
+      visibility.segments = function.operand(op.getSegmentsMutable()[0].getOperandNumber());
+      visibility.segmentType = getElementTypeOrSelf(segments);
+    }
+    if (Value limit = op.getLimit()) {
+      Type type = getElementTypeOrSelf(limit);
+      Value pointer = function.operand(op.getLimitMutable()[0].getOperandNumber());
+      Value loaded = emit.load({pointer, type, emit.i64(0)});
+      if (!type.isInteger(64))
+        loaded = arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), loaded);
+      visibility.limit = loaded;
+    }
+  }
+
+  void tile(Value b, Value head, Value first) {
+    Value valid = emit.min(emit.i64(tiles.width()), emit.sub(emit.i64(shape.queries), first));
+    Value keyHead = emit.divide(head, shape.group());
+    HeadRows keyRows = shape.keyRows(emit, k, b, keyHead);
+    HeadRows valueRows = shape.valueRows(emit, v, b, keyHead);
+    visibility.segmentBase = emit.mul(b, shape.queries);
+    tiles.pack(packedQ, shape.queryRows(emit, q, b, head).from(emit, first), valid, op.scoreScale());
+    tiles.fill(sums, shape.valueWidth, 0);
+    tiles.fill(total, 1, 0);
+    tiles.fill(largest, 1, -std::numeric_limits<double>::infinity());
+    tiles.blocks(emit.i64(0), tiles.lastKey(visibility, shape.keys, first, valid), shape.keys,
+                 [&](Value key, int64_t count) {
+                   tiles.scores(scores, keyRows.from(emit, key), count, packedQ);
+                   tiles.hide(scores, visibility, true, first, valid, key, count);
+                   tiles.eachVector([&](Value lane) { softmax(count, lane); });
+                   tiles.accumulate(sums, valueRows.from(emit, key), count, scores, decay);
+                 });
+    finish(b, head, first, valid);
+  }
+
+  /// Scores of a block -> e^(score - largest so far), with the sum, the largest, and what earlier sums shrink
+  /// by.
+  void softmax(int64_t count, Value lane) {
+    const int64_t lanes = tiles.lanes();
+    Type vector = Emitter::laneType(element, lanes);
+    Value none = emit.constant(vector, -std::numeric_limits<double>::infinity());
+    Value before = emit.load({largest, element, lane}, lanes);
+    Value after = emit.loop(emit.i64(0), emit.i64(count), 1, before, [&](Value row, ValueRange carried) {
+      Value score = emit.load(tiles.at(scores, row, lane), lanes);
+      Value more =
+          arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OGT, score, carried[0]);
+      return SmallVector<Value>{arith::SelectOp::create(emit.builder, emit.loc, more, score, carried[0])};
+    })[0];
+    emit.store(after, {largest, element, lane});
+    // Where no key was seen yet the largest score is -infinity: 0 keeps the differences from being NaN.
+    Value unseen = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, after, none);
+    Value shift = arith::SelectOp::create(emit.builder, emit.loc, unseen, emit.constant(vector, 0), after);
+    Value shrink = math::ExpOp::create(emit.builder, emit.loc, emit.sub(before, shift));
+    emit.store(shrink, {decay, element, lane});
+    Value sum = emit.mul(emit.load({total, element, lane}, lanes), shrink);
+    sum = emit.loop(emit.i64(0), emit.i64(count), 1, sum, [&](Value row, ValueRange carried) {
+      Address at = tiles.at(scores, row, lane);
+      Value p = math::ExpOp::create(emit.builder, emit.loc, emit.sub(emit.load(at, lanes), shift));
+      emit.store(p, at);
+      return SmallVector<Value>{emit.add(carried[0], p)};
+    })[0];
+    emit.store(sum, {total, element, lane});
+  }
+
+  void finish(Value b, Value head, Value first, Value valid) {
+    tiles.unpack(sums, shape.outRows(emit, out, b, head).from(emit, first), valid, [&](Value lane) {
+      Value sum = emit.load({total, element, lane}, AttentionTiles::kSquare);
+      Value zero = emit.constant(sum.getType(), 0), one = emit.constant(sum.getType(), 1);
+      Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, sum, zero);
+      Value inverse = arith::DivFOp::create(emit.builder, emit.loc, one, sum);
+      return arith::SelectOp::create(emit.builder, emit.loc, empty, zero, inverse).getResult();
+    });
+    Value base = emit.add(emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries), first);
+    tiles.eachVector([&](Value lane) {
+      Value sum = emit.load({total, element, lane}, tiles.lanes());
+      Value value = emit.add(emit.load({largest, element, lane}, tiles.lanes()),
+                             math::LogOp::create(emit.builder, emit.loc, sum));
+      Mask mask = emit.lanesBelow(emit.sub(valid, lane), tiles.lanes());
+      emit.store(value, {lse, element, emit.add(base, lane)}, mask);
+    });
+  }
+
+  nn::AttentionOp op;
+  KernelFunction &function;
+  Emitter &emit;
+  Type element;
+  AttentionShape shape;
+  AttentionTiles tiles;
+  Visibility visibility;
+  Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay;
+};
+
+} // namespace
+
+KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
+  const AttentionShape shape = shapeOf(op);
+  const int64_t width = attentionTileWidth(shape.queries, shape.widest());
+  LaunchSummary launch{.name = "attention",
+                       .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
+                       .params = {},
+                       .flops = op.getFlops()};
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    launch.params.push_back(operandParam(op, i));
+  for (unsigned i = 0; i < op->getNumResults(); ++i)
+    launch.params.push_back(resultParam(op, i));
+  KernelSummary kernels;
+  kernels.launches.push_back(std::move(launch));
+  return kernels;
+}
+
+Symbols trainc::codegen::generateAttention(nn::AttentionOp op, ModuleOp kernels) {
+  const KernelSummary summary = summariseAttention(op);
+  KernelFunction function(kernels, summary.launches.front());
+  ForwardEmitter(op, function).run();
+  return {function.finish()};
+}

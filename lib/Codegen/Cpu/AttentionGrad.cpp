@@ -1,0 +1,287 @@
+// The gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P
+// dP): dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is computed again
+// from the log-sum-exp.
+#include "lib/Codegen/Cpu/AttentionTiles.h"
+#include "lib/Codegen/Cpu/Generators.h"
+#include "lib/Codegen/Cpu/RowsEmitter.h"
+
+#include "lib/Support/StoredElement.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/bit.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+namespace {
+
+AttentionShape shapeOf(nn::AttentionGradOp op) {
+  return {op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), int64_t(op.getKvHeads())};
+}
+
+/// Rows of `out` that one tile of the first launch sums.
+int64_t summedRows(const AttentionShape &shape) { return shape.batch * shape.queries * shape.heads; }
+int64_t summedRowsPerTile(const AttentionShape &shape) {
+  return std::clamp<int64_t>(32768 / shape.valueWidth, 1, summedRows(shape));
+}
+
+/// What the launches share: sizes and arguments.
+class GradEmitter {
+public:
+  GradEmitter(nn::AttentionGradOp op, KernelFunction &function)
+      : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
+        shape(shapeOf(op)), scale(op.getScale().convertToDouble()) {}
+
+  /// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].
+  void rowSums();
+  void queryGradient();
+  void keyGradients();
+
+private:
+  void declareInputs();
+  /// tile(batch element, head, first position) for every tile of the side that has `positions` and `heads`.
+  void eachTile(int64_t positions, int64_t heads, void (GradEmitter::*tile)(Value, Value, Value));
+  void queryTile(Value b, Value head, Value first);
+  void keyTile(Value b, Value keyHead, Value first);
+  /// S -> P and dP -> dS, in their buffers, for the `count` rows from position `row` on. `statistics` is
+  /// where the lse and D of this head's queries start.
+  void scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
+                      int64_t count);
+  /// The log-sum-exp of a query that sees no key is -infinity; with 0 in its place all its P are 0, not NaN.
+  Value finite(Value logSumExp) {
+    Value none = emit.constant(logSumExp.getType(), -std::numeric_limits<double>::infinity());
+    Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, logSumExp, none);
+    return arith::SelectOp::create(emit.builder, emit.loc, empty, emit.constant(none.getType(), 0),
+                                   logSumExp);
+  }
+  Value statisticsBase(Value b, Value head) {
+    return emit.mul(emit.add(emit.mul(b, shape.heads), head), shape.queries);
+  }
+
+  nn::AttentionGradOp op;
+  KernelFunction &function;
+  Emitter &emit;
+  Type element;
+  AttentionShape shape;
+  double scale;
+  std::optional<AttentionTiles> tiles;
+  Visibility visibility;
+  Value q, k, v, dout, lse, sums;                         // arguments
+  Value dq, dk, dv;                                       // results
+  Value packedA, packedB, gradA, gradB, scores, dP, ones; // on the stack
+};
+
+} // namespace
+
+void GradEmitter::rowSums() {
+  Value out = function.operand(op.getOutMutable().getOperandNumber());
+  Value grad = function.operand(op.getDoutMutable().getOperandNumber());
+  Value result = function.scratch(0);
+  const int64_t width = shape.valueWidth, rows = summedRows(shape), rowsPerTile = summedRowsPerTile(shape);
+  const int64_t lanes = std::min<int64_t>(32, llvm::bit_ceil<uint64_t>(width)), whole = width / lanes * lanes;
+  auto products = [&](Value sum, Value index, Mask mask) {
+    Value a = emit.load({out, element, index}, lanes, mask),
+          b = emit.load({grad, element, index}, lanes, mask);
+    return math::FmaOp::create(emit.builder, emit.loc, a, b, sum).getResult();
+  };
+  function.tiles([&](Value tile) {
+    Value begin = emit.mul(tile, rowsPerTile);
+    emit.loop(begin, emit.min(emit.add(begin, rowsPerTile), emit.i64(rows)), 1, [&](Value row) {
+      Value start = emit.mul(row, width), sum = emit.constant(Emitter::laneType(element, lanes), 0);
+      sum = emit.loop(emit.i64(0), emit.i64(whole), lanes, sum, [&](Value column, ValueRange carried) {
+        return SmallVector<Value>{products(carried[0], emit.add(start, column), Mask())};
+      })[0];
+      if (whole != width)
+        sum = products(sum, emit.add(start, whole), emit.lanesBelow(emit.i64(width - whole), lanes));
+      Value head = emit.remainder(row, shape.heads), position = emit.divide(row, shape.heads);
+      Value to = emit.add(statisticsBase(emit.divide(position, shape.queries), head),
+                          emit.remainder(position, shape.queries));
+      emit.store(combineLanes(emit, nn::ReduceKind::sum, sum), {result, element, to});
+    });
+  });
+}
+
+void GradEmitter::declareInputs() {
+  q = function.operand(op.getQMutable().getOperandNumber());
+  k = function.operand(op.getKMutable().getOperandNumber());
+  v = function.operand(op.getVMutable().getOperandNumber());
+  dout = function.operand(op.getDoutMutable().getOperandNumber());
+  lse = function.operand(op.getLseMutable().getOperandNumber());
+  sums = function.scratch(0);
+  visibility.causal = op.getCausal();
+  visibility.shift = shape.keys - shape.queries;
+  if (Value segments = op.getSegments()) {
+    visibility.segments = function.operand(op.getSegmentsMutable()[0].getOperandNumber());
+    visibility.segmentType = getElementTypeOrSelf(segments);
+  }
+}
+
+void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
+                                 int64_t count) {
+  const int64_t lanes = tiles->lanes();
+  auto ofQuery = [&](Value base, Value lane, Value i) {
+    if (lanesAreQueries)
+      return tiles->loadValid(base, element, emit.add(statistics, first), lane, valid);
+    return emit.splat(emit.load({base, element, emit.add(statistics, emit.add(row, i))}), lanes);
+  };
+  tiles->eachVector([&](Value lane) {
+    Value ownLse = lanesAreQueries ? finite(ofQuery(lse, lane, {})) : Value();
+    Value ownSum = lanesAreQueries ? ofQuery(sums, lane, {}) : Value();
+    emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+      Address score = tiles->at(scores, i, lane), gradient = tiles->at(dP, i, lane);
+      Value difference =
+          emit.sub(emit.load(score, lanes), lanesAreQueries ? ownLse : finite(ofQuery(lse, lane, i)));
+      Value p = math::ExpOp::create(emit.builder, emit.loc, difference);
+      Value centred = emit.sub(emit.load(gradient, lanes), lanesAreQueries ? ownSum : ofQuery(sums, lane, i));
+      emit.store(p, score);
+      emit.store(emit.mul(p, centred), gradient);
+    });
+  });
+}
+
+void GradEmitter::eachTile(int64_t positions, int64_t heads, void (GradEmitter::*tile)(Value, Value, Value)) {
+  tiles.emplace(function, element, positions, shape.widest());
+  packedA = tiles->buffer(shape.depth);
+  packedB = tiles->buffer(shape.valueWidth);
+  gradA = tiles->buffer(shape.depth);
+  gradB = tiles->buffer(shape.valueWidth);
+  scores = tiles->buffer(AttentionTiles::kBlock);
+  dP = tiles->buffer(AttentionTiles::kBlock);
+  ones = tiles->buffer(1);
+  tiles->fill(ones, 1, 1);
+  const int64_t blocks = llvm::divideCeil(positions, tiles->width());
+  function.tiles([&](Value index) {
+    Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles->width());
+    (this->*tile)(emit.divide(head, heads), emit.remainder(head, heads), first);
+  });
+}
+
+//===-- dq ------------------------------------------------------------------------------------===//
+
+void GradEmitter::queryGradient() {
+  declareInputs();
+  dq = function.result(0);
+  eachTile(shape.queries, shape.heads, &GradEmitter::queryTile);
+}
+
+void GradEmitter::queryTile(Value b, Value head, Value first) {
+  Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.queries), first));
+  Value keyHead = emit.divide(head, shape.group()), statistics = statisticsBase(b, head);
+  HeadRows keys = shape.keyRows(emit, k, b, keyHead), values = shape.valueRows(emit, v, b, keyHead);
+  visibility.segmentBase = emit.mul(b, shape.queries);
+  tiles->pack(packedA, shape.queryRows(emit, q, b, head).from(emit, first), valid, scale);
+  tiles->pack(packedB, shape.outRows(emit, dout, b, head).from(emit, first), valid, 1);
+  tiles->fill(gradA, shape.depth, 0);
+  Value end = tiles->lastKey(visibility, shape.keys, first, valid);
+  tiles->blocks(emit.i64(0), end, shape.keys, [&](Value key, int64_t count) {
+    tiles->scores(scores, keys.from(emit, key), count, packedA);
+    tiles->scores(dP, values.from(emit, key), count, packedB);
+    tiles->hide(scores, visibility, true, first, valid, key, count);
+    scoreGradients(true, statistics, first, valid, key, count);
+    tiles->accumulate(gradA, keys.from(emit, key), count, dP, ones);
+  });
+  Value factor = emit.constant(Emitter::laneType(element, AttentionTiles::kSquare), scale);
+  tiles->unpack(gradA, shape.queryRows(emit, dq, b, head).from(emit, first), valid,
+                [&](Value) { return factor; });
+}
+
+//===-- dk, dv --------------------------------------------------------------------------------===//
+
+void GradEmitter::keyGradients() {
+  declareInputs();
+  dk = function.result(1);
+  dv = function.result(2);
+  eachTile(shape.keys, shape.keyHeads, &GradEmitter::keyTile);
+}
+
+/// The query heads that share the key head add up in order.
+void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
+  Value valid = emit.min(emit.i64(tiles->width()), emit.sub(emit.i64(shape.keys), first));
+  visibility.segmentBase = emit.mul(b, shape.queries);
+  tiles->pack(packedA, shape.keyRows(emit, k, b, keyHead).from(emit, first), valid, scale);
+  tiles->pack(packedB, shape.valueRows(emit, v, b, keyHead).from(emit, first), valid, 1);
+  tiles->fill(gradA, shape.depth, 0);
+  tiles->fill(gradB, shape.valueWidth, 0);
+  Value begin = emit.i64(0);
+  if (visibility.causal) { // queries before first - shift see none of these keys
+    Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
+    begin = emit.mul(emit.divide(earliest, AttentionTiles::kBlock), AttentionTiles::kBlock);
+  }
+  emit.loop(emit.i64(0), emit.i64(shape.group()), 1, [&](Value member) {
+    Value head = emit.add(emit.mul(keyHead, shape.group()), member), statistics = statisticsBase(b, head);
+    HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
+    tiles->blocks(begin, emit.i64(shape.queries), shape.queries, [&](Value query, int64_t count) {
+      tiles->scores(scores, queries.from(emit, query), count, packedA);
+      tiles->scores(dP, grads.from(emit, query), count, packedB);
+      tiles->hide(scores, visibility, false, first, valid, query, count);
+      scoreGradients(false, statistics, first, valid, query, count);
+      tiles->accumulate(gradB, grads.from(emit, query), count, scores, ones);
+      tiles->accumulate(gradA, queries.from(emit, query), count, dP, ones);
+    });
+  });
+  Type vector = Emitter::laneType(element, AttentionTiles::kSquare);
+  Value factor = emit.constant(vector, scale), one = emit.constant(vector, 1);
+  tiles->unpack(gradA, shape.keyRows(emit, dk, b, keyHead).from(emit, first), valid,
+                [&](Value) { return factor; });
+  tiles->unpack(gradB, shape.valueRows(emit, dv, b, keyHead).from(emit, first), valid,
+                [&](Value) { return one; });
+}
+
+//===-- The launches --------------------------------------------------------------------------===//
+
+/// Those of dq, or of dk and dv: one tile for each block of `positions` of one head.
+static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary &kernels, StringRef name,
+                                    int64_t positions, int64_t heads, ArrayRef<unsigned> results,
+                                    int64_t flops) {
+  const AttentionShape shape = shapeOf(op);
+  const int64_t blocks = llvm::divideCeil(positions, attentionTileWidth(positions, shape.widest()));
+  LaunchSummary launch{
+      .name = name.str(), .grid = shape.batch * heads * blocks, .params = {}, .flops = flops};
+  auto read = [&](OpOperand &operand) {
+    launch.params.push_back(operandParam(op, operand.getOperandNumber()));
+  };
+  for (OpOperand *operand :
+       {&op.getQMutable(), &op.getKMutable(), &op.getVMutable(), &op.getDoutMutable(), &op.getLseMutable()})
+    read(*operand);
+  launch.params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getQ())));
+  for (OpOperand &segments : op.getSegmentsMutable())
+    read(segments);
+  for (unsigned result : results)
+    launch.params.push_back(resultParam(op, result));
+  return launch;
+}
+
+KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
+  const AttentionShape shape = shapeOf(op);
+  KernelSummary kernels;
+  kernels.scratchBytes.push_back(elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse())));
+  kernels.launches.push_back(
+      {.name = "attention_row_sums",
+       .grid = int64_t(llvm::divideCeil(summedRows(shape), summedRowsPerTile(shape))),
+       .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
+                  operandParam(op, op.getDoutMutable().getOperandNumber()),
+                  scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getQ()))}});
+  // Three of the seven products are in the second launch, four in the third; the op counts five.
+  const int64_t flops = op.getFlops();
+  kernels.launches.push_back(
+      gradientLaunch(op, kernels, "attention_grad_q", shape.queries, shape.heads, {0}, flops / 5 * 2));
+  kernels.launches.push_back(gradientLaunch(op, kernels, "attention_grad_kv", shape.keys, shape.keyHeads,
+                                            {1, 2}, flops - flops / 5 * 2));
+  return kernels;
+}
+
+Symbols trainc::codegen::generateAttentionGrad(nn::AttentionGradOp op, ModuleOp kernels) {
+  const KernelSummary summary = summariseAttentionGrad(op);
+  Symbols symbols;
+  for (auto [launch, emit] :
+       llvm::zip_equal(summary.launches,
+                       std::initializer_list<void (GradEmitter::*)()>{
+                           &GradEmitter::rowSums, &GradEmitter::queryGradient, &GradEmitter::keyGradients})) {
+    KernelFunction function(kernels, launch);
+    (GradEmitter(op, function).*emit)();
+    symbols.push_back(function.finish());
+  }
+  return symbols;
+}

@@ -1,0 +1,217 @@
+// Packing, products and masks of attention.
+#include "lib/Codegen/Cpu/AttentionTiles.h"
+
+#include "llvm/ADT/bit.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace trainc::codegen;
+
+/// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache
+/// and on the stack).
+static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
+
+HeadRows HeadRows::from(Emitter &emit, Value first) const {
+  return {base, emit.add(offset, emit.mul(first, stride)), stride, width};
+}
+
+static int64_t dimOf(Value value, unsigned dim) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
+AttentionShape::AttentionShape(Value q, Value k, Value v, int64_t heads, int64_t keyHeads)
+    : batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)), heads(heads), keyHeads(keyHeads),
+      depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
+
+static HeadRows headRows(Emitter &emit, Value base, Value batch, Value head, int64_t positions, int64_t heads,
+                         int64_t width) {
+  Value offset = emit.add(emit.mul(batch, positions * heads * width), emit.mul(head, width));
+  return {base, offset, heads * width, width};
+}
+
+HeadRows AttentionShape::queryRows(Emitter &emit, Value base, Value b, Value head) const {
+  return headRows(emit, base, b, head, queries, heads, depth);
+}
+HeadRows AttentionShape::keyRows(Emitter &emit, Value base, Value b, Value keyHead) const {
+  return headRows(emit, base, b, keyHead, keys, keyHeads, depth);
+}
+HeadRows AttentionShape::valueRows(Emitter &emit, Value base, Value b, Value keyHead) const {
+  return headRows(emit, base, b, keyHead, keys, keyHeads, valueWidth);
+}
+HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head) const {
+  return headRows(emit, base, b, head, queries, heads, valueWidth);
+}
+
+int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
+  int64_t fits = llvm::bit_floor<uint64_t>(std::max<int64_t>(kPackedElements / widest, 1));
+  int64_t useful = llvm::bit_ceil<uint64_t>(positions);
+  return std::max(AttentionTiles::kSquare, std::min({kWidth, fits, useful}));
+}
+
+AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t positions, int64_t widest)
+    : emit(function.emit()), element(element), function(function),
+      tileWidth(attentionTileWidth(positions, widest)), vectorLanes(std::min(kLanes, tileWidth)),
+      product(tileProduct(function.module(), element, tileWidth)) {}
+
+//===-- Buffers -------------------------------------------------------------------------------===//
+
+Value AttentionTiles::buffer(int64_t rows) {
+  return function.stackArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
+}
+
+Address AttentionTiles::at(Value buffer, Value row, Value lane) {
+  return {buffer, element, emit.add(emit.mul(row, tileWidth), lane)};
+}
+
+void AttentionTiles::eachVector(llvm::function_ref<void(Value)> body) {
+  emit.loop(emit.i64(0), emit.i64(tileWidth), vectorLanes, body);
+}
+
+Value AttentionTiles::lastKey(const Visibility &visibility, int64_t keys, Value first, Value valid) {
+  Value end = emit.i64(keys), past = emit.add(first, valid);
+  if (visibility.causal)
+    end = emit.min(end, emit.add(past, visibility.shift));
+  if (visibility.limit)
+    end = emit.min(end, emit.add(past, visibility.limit));
+  return end;
+}
+
+void AttentionTiles::fill(Value buffer, int64_t rows, double value) {
+  Value lanes = emit.constant(Emitter::laneType(element, vectorLanes), value);
+  emit.loop(emit.i64(0), emit.i64(rows * tileWidth), vectorLanes,
+            [&](Value index) { emit.store(lanes, {buffer, element, index}); });
+}
+
+Value AttentionTiles::loadValid(Value base, Type type, Value first, Value lane, Value valid) {
+  Mask mask = emit.lanesBelow(emit.sub(valid, lane), vectorLanes);
+  return emit.load({base, type, emit.add(first, lane)}, vectorLanes, mask);
+}
+
+void AttentionTiles::blocks(Value begin, Value end, int64_t rows,
+                            llvm::function_ref<void(Value, int64_t)> body) {
+  const int64_t whole = rows / kBlock * kBlock;
+  emit.loop(begin, emit.min(end, emit.i64(whole)), kBlock, [&](Value first) { body(first, kBlock); });
+  if (rows == whole)
+    return;
+  Value rest = emit.i64(whole);
+  emit.when(emit.less(rest, end), [&] { body(rest, rows - whole); });
+}
+
+//===-- Transposition -------------------------------------------------------------------------===//
+
+void AttentionTiles::squares(int64_t columns, llvm::function_ref<void(Value, Mask)> body) {
+  const int64_t whole = columns / kSquare * kSquare;
+  emit.loop(emit.i64(0), emit.i64(whole), kSquare, [&](Value column) { body(column, Mask()); });
+  if (columns != whole)
+    body(emit.i64(whole), emit.lanesBelow(emit.i64(columns - whole), kSquare));
+}
+
+void AttentionTiles::pack(Value buffer, const HeadRows &rows, Value valid, double scale) {
+  Value factor = emit.constant(Emitter::laneType(element, kSquare), scale),
+        last = emit.sub(valid, emit.i64(1));
+  emit.loop(emit.i64(0), emit.i64(tileWidth), kSquare, [&](Value lane) {
+    squares(rows.width, [&](Value column, Mask mask) {
+      SmallVector<Value> square;
+      for (int64_t i = 0; i < kSquare; ++i) {
+        HeadRows row = rows.from(emit, emit.min(emit.add(lane, i), last));
+        square.push_back(emit.load({row.base, element, emit.add(row.offset, column)}, kSquare, mask));
+      }
+      for (auto [i, packed] : llvm::enumerate(emit.transposed(square)))
+        emit.store(scale == 1 ? packed : emit.mul(packed, factor),
+                   at(buffer, emit.add(column, int64_t(i)), lane));
+    });
+  });
+}
+
+void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
+                            llvm::function_ref<Value(Value)> factor) {
+  emit.loop(emit.i64(0), emit.i64(tileWidth), kSquare, [&](Value lane) {
+    Value scale = factor(lane);
+    squares(rows.width, [&](Value column, Mask mask) {
+      SmallVector<Value> square;
+      for (int64_t i = 0; i < kSquare; ++i)
+        square.push_back(emit.mul(emit.load(at(buffer, emit.add(column, i), lane), kSquare), scale));
+      for (auto [i, unpacked] : llvm::enumerate(emit.transposed(square))) {
+        Value position = emit.add(lane, int64_t(i));
+        emit.when(emit.less(position, valid), [&, value = unpacked] {
+          HeadRows row = rows.from(emit, position);
+          emit.store(value, {row.base, element, emit.add(row.offset, column)}, mask);
+        });
+      }
+    });
+  });
+}
+
+//===-- Products ------------------------------------------------------------------------------===//
+
+void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Value packed) {
+  Value from = emit.pointer(rows.base, element, rows.offset);
+  func::CallOp::create(emit.builder, emit.loc, product,
+                       ValueRange{out, from, packed, packed, emit.i64(count), emit.i64(rows.width),
+                                  emit.i64(rows.stride), emit.i64(1), emit.i64(0)});
+}
+
+void AttentionTiles::accumulate(Value out, const HeadRows &rows, int64_t count, Value weights, Value factor) {
+  Value from = emit.pointer(rows.base, element, rows.offset);
+  func::CallOp::create(emit.builder, emit.loc, product,
+                       ValueRange{out, from, weights, factor, emit.i64(rows.width), emit.i64(count),
+                                  emit.i64(1), emit.i64(rows.stride), emit.i64(1)});
+}
+
+//===-- Masks ---------------------------------------------------------------------------------===//
+
+Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries, Value first, Value lane,
+                              Value valid, Value row) {
+  Value seen;
+  auto both = [&](Value condition) {
+    seen = seen ? Value(arith::AndIOp::create(emit.builder, emit.loc, seen, condition)) : condition;
+  };
+  if (visibility.causal || visibility.limit) {
+    // Lane l stands for position first + lane + l; key <= query + bound, compared relative to `first + lane`.
+    Value bound = visibility.limit ? visibility.limit : emit.i64(visibility.shift);
+    if (visibility.limit && visibility.causal)
+      bound = emit.min(bound, emit.i64(visibility.shift));
+    Value base = emit.add(first, lane);
+    Value relative =
+        lanesAreQueries ? emit.sub(row, emit.add(base, bound)) : emit.sub(emit.add(row, bound), base);
+    relative = emit.max(emit.min(relative, emit.i64(1 << 30)), emit.i64(-(1 << 30)));
+    Value narrow = arith::TruncIOp::create(emit.builder, emit.loc, emit.builder.getI32Type(), relative);
+    Type lanesType = Emitter::laneType(emit.builder.getI32Type(), vectorLanes);
+    Value index = arith::TruncIOp::create(emit.builder, emit.loc, lanesType, emit.lanesIota(vectorLanes));
+    auto predicate = lanesAreQueries ? arith::CmpIPredicate::sge : arith::CmpIPredicate::sle;
+    both(arith::CmpIOp::create(emit.builder, emit.loc, predicate, index, emit.splat(narrow, vectorLanes)));
+  }
+  if (visibility.segments) {
+    Value start = emit.add(visibility.segmentBase, first);
+    Value own = loadValid(visibility.segments, visibility.segmentType, start, lane, valid);
+    Value other =
+        emit.load({visibility.segments, visibility.segmentType, emit.add(visibility.segmentBase, row)});
+    both(arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, own,
+                               emit.splat(other, vectorLanes)));
+  }
+  return seen;
+}
+
+void AttentionTiles::hide(Value scores, const Visibility &visibility, bool lanesAreQueries, Value first,
+                          Value valid, Value row, int64_t count) {
+  auto hideAll = [&] {
+    Value hidden =
+        emit.constant(Emitter::laneType(element, vectorLanes), -std::numeric_limits<double>::infinity());
+    eachVector([&](Value lane) {
+      emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
+        Value seen = visible(visibility, lanesAreQueries, first, lane, valid, emit.add(row, i));
+        Value score = emit.load(at(scores, i, lane), vectorLanes);
+        emit.store(arith::SelectOp::create(emit.builder, emit.loc, seen, score, hidden), at(scores, i, lane));
+      });
+    });
+  };
+  if (visibility.segments || visibility.limit)
+    return hideAll();
+  if (!visibility.causal)
+    return;
+  // Only blocks on the diagonal hide anything: those whose last key is beyond the first query.
+  Value query = lanesAreQueries ? first : row;
+  Value lastKey = lanesAreQueries ? emit.add(row, count - 1) : emit.add(first, tileWidth - 1);
+  emit.when(emit.less(emit.add(query, visibility.shift), lastKey), hideAll);
+}

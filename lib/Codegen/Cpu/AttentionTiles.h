@@ -1,0 +1,123 @@
+// The pieces that attention and its gradient are made of.
+//
+// A tile owns `width` positions (queries or keys), which are the lanes of all its vectors: matrices that
+// belong to them are packed transposed on the stack, [depth, width]. The other side's rows stay where they
+// are; their elements are broadcast. So nothing but a tile's own rows is ever transposed, and sums over the
+// other side run in the order of its rows.
+#pragma once
+
+#include "lib/Codegen/Cpu/KernelFunction.h"
+
+namespace trainc::codegen {
+
+/// Rows of a tensor [batch, positions, heads * width], as one head sees them.
+struct HeadRows {
+  mlir::Value base;   ///< pointer
+  mlir::Value offset; ///< i64, elements before the first row
+  int64_t stride;     ///< elements from row to row
+  int64_t width;      ///< elements of a row
+
+  /// The rows from `first` on.
+  HeadRows from(Emitter &emit, mlir::Value first) const;
+};
+
+/// The sizes of an attention or its gradient, and where the rows of its heads lie.
+struct AttentionShape {
+  AttentionShape(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads);
+
+  int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
+
+  /// Query heads that share a key head.
+  int64_t group() const { return heads / keyHeads; }
+  int64_t widest() const { return std::max(depth, valueWidth); }
+
+  /// Rows of q (or dq), k, v and out of a sequence of the batch and a head of that tensor.
+  HeadRows queryRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
+  HeadRows keyRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
+  HeadRows valueRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
+  HeadRows outRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
+};
+
+/// Positions of a tile of one side, where the widest rows have `widest` elements: fewer where there are few
+/// positions or heads are wide.
+int64_t attentionTileWidth(int64_t positions, int64_t widest);
+
+/// Which pairs of query and key see each other.
+struct Visibility {
+  bool causal = false;
+  int64_t shift = 0;    ///< keys - queries: query i sees keys up to i + shift
+  mlir::Value limit;    ///< i64 or null: query i sees keys up to i + limit
+  mlir::Value segments; ///< pointer or null
+  mlir::Type segmentType;
+  mlir::Value segmentBase; ///< i64, elements before this batch element's segments
+};
+
+/// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
+/// from, packed, factor: pointers; rows, terms, row stride, term stride, adds: i64): out[r, :] = (adds ?
+/// out[r, :] * factor[:] : 0) + sum over t of from[r * row stride + t * term stride] packed[t, :].
+mlir::func::FuncOp tileProduct(mlir::ModuleOp kernels, mlir::Type element, int64_t width);
+
+class AttentionTiles {
+public:
+  /// Rows of the other side in one block.
+  static constexpr int64_t kBlock = 32, kSquare = 8;
+
+  AttentionTiles(KernelFunction &function, mlir::Type element, int64_t positions, int64_t widest);
+
+  /// Positions of a tile.
+  int64_t width() const { return tileWidth; }
+  /// Lanes of one vector.
+  int64_t lanes() const { return vectorLanes; }
+
+  /// A matrix [rows, width] on the stack.
+  mlir::Value buffer(int64_t rows);
+  Address at(mlir::Value buffer, mlir::Value row, mlir::Value lane);
+
+  /// buffer[c, i] = scale * rows[i, c] for the `valid` rows; further lanes repeat the last row.
+  void pack(mlir::Value buffer, const HeadRows &rows, mlir::Value valid, double scale);
+  /// rows[i, c] = buffer[c, i] * factor(lane of i), for the `valid` rows. `factor` gives kSquare lanes, from
+  /// lane i on.
+  void unpack(mlir::Value buffer, const HeadRows &rows, mlir::Value valid,
+              llvm::function_ref<mlir::Value(mlir::Value lane)> factor);
+
+  /// out[r, :] = sum over c of rows[r, c] * packed[c, :], for `count` rows.
+  void scores(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value packed);
+  /// out[c, :] = out[c, :] * factor[:] + sum over r of rows[r, c] * weights[r, :].
+  void accumulate(mlir::Value out, const HeadRows &rows, int64_t count, mlir::Value weights,
+                  mlir::Value factor);
+
+  /// body(lane) for every vector of the tile.
+  void eachVector(llvm::function_ref<void(mlir::Value lane)> body);
+  void fill(mlir::Value buffer, int64_t rows, double value);
+  /// Loads `lanes()` numbers of an array of which only `valid` belong to the tile.
+  mlir::Value loadValid(mlir::Value base, mlir::Type type, mlir::Value first, mlir::Value lane,
+                        mlir::Value valid);
+
+  /// scores[i, l] = -infinity for the rows row + i, i < count, that lane l (position first + l) does not see.
+  /// `lanesAreQueries`: the lanes are queries, the rows are keys.
+  void hide(mlir::Value scores, const Visibility &visibility, bool lanesAreQueries, mlir::Value first,
+            mlir::Value valid, mlir::Value row, int64_t count);
+
+  /// One past the last key that any of the queries [first, first + valid) sees.
+  mlir::Value lastKey(const Visibility &visibility, int64_t keys, mlir::Value first, mlir::Value valid);
+
+  /// body(first row, count) for blocks of kBlock rows of [begin, min(end, rows)) and for the shorter last
+  /// one; begin is a multiple of kBlock.
+  void blocks(mlir::Value begin, mlir::Value end, int64_t rows,
+              llvm::function_ref<void(mlir::Value, int64_t)> body);
+
+  Emitter &emit;
+  mlir::Type element;
+
+private:
+  /// Which lanes from `lane` on see `row`; null where all do.
+  mlir::Value visible(const Visibility &visibility, bool lanesAreQueries, mlir::Value first, mlir::Value lane,
+                      mlir::Value valid, mlir::Value row);
+  void squares(int64_t columns, llvm::function_ref<void(mlir::Value column, Mask mask)> body);
+
+  KernelFunction &function;
+  int64_t tileWidth, vectorLanes;
+  mlir::func::FuncOp product;
+};
+
+} // namespace trainc::codegen

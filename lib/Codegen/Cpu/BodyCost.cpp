@@ -1,0 +1,43 @@
+// Weighs an elementwise op by building its body aside.
+#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/Cpu/RowsPlan.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static int64_t weightOf(Operation &op) {
+  if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op))
+    return 12;
+  if (isa<math::SqrtOp, arith::DivFOp, arith::DivSIOp>(op))
+    return 3;
+  return isa<arith::ConstantOp>(op) ? 0 : 1;
+}
+
+BodyCost trainc::codegen::bodyCost(Operation *op) {
+  BodyCost cost;
+  auto elementwise = dyn_cast<ElementwiseOpInterface>(op);
+  if (!elementwise)
+    return cost;
+  Block block;
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToStart(&block);
+  Location loc = builder.getUnknownLoc();
+  SmallVector<Value> operands;
+  for (Type type : op->getOperandTypes())
+    operands.push_back(block.addArgument(getElementTypeOrSelf(type), loc));
+  auto position = [&] {
+    cost.positions = true;
+    return Value(block.addArgument(builder.getI64Type(), loc));
+  };
+  auto index = [&](unsigned) { return position(); };
+  auto stream = [&](int64_t) { return Value(block.addArgument(builder.getI64Type(), loc)); };
+  LaneContext scalars{loc, 0, index, position, stream};
+  elementwise.buildBody(builder, operands, scalars);
+  for (Operation &built : block)
+    cost.weight += weightOf(built);
+  return cost;
+}

@@ -1,0 +1,209 @@
+// Short forms for the ops that kernels are made of.
+#include "lib/Codegen/Cpu/Emitter.h"
+
+#include "lib/Support/StoredElement.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace trainc::codegen;
+
+//===-- Types ---------------------------------------------------------------------------------===//
+
+Type Emitter::pointerType() const { return LLVM::LLVMPointerType::get(builder.getContext()); }
+
+Type Emitter::laneType(Type element, int64_t lanes) {
+  return lanes == 0 ? element : VectorType::get({lanes}, element);
+}
+
+static int64_t lanesOf(Value value) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? vector.getNumElements() : 0;
+}
+
+//===-- Arithmetic ----------------------------------------------------------------------------===//
+
+Value Emitter::i64(int64_t value) {
+  return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+}
+
+Value Emitter::constant(Type type, double value) {
+  Type element = getElementTypeOrSelf(type);
+  TypedAttr scalar;
+  if (isa<FloatType>(element))
+    scalar = builder.getFloatAttr(element, value);
+  else
+    scalar = builder.getIntegerAttr(element, static_cast<int64_t>(value));
+  if (auto vector = dyn_cast<VectorType>(type))
+    scalar = cast<TypedAttr>(DenseElementsAttr::get(vector, Attribute(scalar)));
+  return arith::ConstantOp::create(builder, loc, scalar);
+}
+
+static std::optional<int64_t> constantValue(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantOp>();
+  auto integer = constant ? dyn_cast<IntegerAttr>(constant.getValue()) : IntegerAttr();
+  return integer ? std::optional(integer.getInt()) : std::nullopt;
+}
+
+Value Emitter::add(Value a, Value b) {
+  if (isa<FloatType>(getElementTypeOrSelf(a)))
+    return arith::AddFOp::create(builder, loc, a, b);
+  if (constantValue(a) == 0)
+    return b;
+  if (constantValue(b) == 0)
+    return a;
+  return arith::AddIOp::create(builder, loc, a, b);
+}
+
+Value Emitter::add(Value a, int64_t b) { return b == 0 ? a : add(a, i64(b)); }
+
+Value Emitter::sub(Value a, Value b) {
+  if (isa<FloatType>(getElementTypeOrSelf(a)))
+    return arith::SubFOp::create(builder, loc, a, b);
+  return arith::SubIOp::create(builder, loc, a, b);
+}
+
+Value Emitter::mul(Value a, Value b) {
+  if (isa<FloatType>(getElementTypeOrSelf(a)))
+    return arith::MulFOp::create(builder, loc, a, b);
+  return arith::MulIOp::create(builder, loc, a, b);
+}
+
+Value Emitter::mul(Value a, int64_t b) { return b == 1 ? a : mul(a, constant(a.getType(), b)); }
+
+Value Emitter::divide(Value a, int64_t b) {
+  if (b == 1)
+    return a;
+  if (llvm::isPowerOf2_64(b))
+    return arith::ShRUIOp::create(builder, loc, a, constant(a.getType(), llvm::Log2_64(b)));
+  return arith::DivUIOp::create(builder, loc, a, constant(a.getType(), b));
+}
+
+Value Emitter::remainder(Value a, int64_t b) {
+  if (llvm::isPowerOf2_64(b))
+    return arith::AndIOp::create(builder, loc, a, constant(a.getType(), b - 1));
+  return arith::RemUIOp::create(builder, loc, a, constant(a.getType(), b));
+}
+
+Value Emitter::min(Value a, Value b) { return arith::MinSIOp::create(builder, loc, a, b); }
+Value Emitter::max(Value a, Value b) { return arith::MaxSIOp::create(builder, loc, a, b); }
+Value Emitter::less(Value a, Value b) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
+}
+
+//===-- Lanes ---------------------------------------------------------------------------------===//
+
+Value Emitter::splat(Value scalar, int64_t lanes) {
+  return lanes == 0 ? scalar
+                    : vector::BroadcastOp::create(builder, loc, laneType(scalar.getType(), lanes), scalar);
+}
+
+Value Emitter::lanesIota(int64_t lanes) {
+  SmallVector<int64_t> values(lanes);
+  std::iota(values.begin(), values.end(), 0);
+  auto type = VectorType::get({lanes}, builder.getI64Type());
+  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(values)));
+}
+
+Mask Emitter::lanesBelow(Value count, int64_t lanes) {
+  SmallVector<int32_t> values(lanes);
+  std::iota(values.begin(), values.end(), 0);
+  auto type = VectorType::get({lanes}, builder.getI32Type());
+  Value iota =
+      arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(values)));
+  Value bound = arith::TruncIOp::create(builder, loc, builder.getI32Type(), min(count, i64(lanes)));
+  return less(iota, splat(bound, lanes));
+}
+
+/// In log2(n) rounds, each of which swaps the off-diagonal halves of ever smaller squares.
+SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
+  const int64_t n = rows.size();
+  for (int64_t half = n / 2; half > 0; half /= 2) {
+    SmallVector<int64_t> upper(n), lower(n);
+    for (int64_t lane = 0; lane < n; ++lane) {
+      bool left = (lane & half) == 0;
+      upper[lane] = left ? lane : n + lane - half;
+      lower[lane] = left ? lane + half : n + lane;
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      if (i & half)
+        continue;
+      Value a = rows[i], b = rows[i + half];
+      rows[i] = vector::ShuffleOp::create(builder, loc, a, b, upper);
+      rows[i + half] = vector::ShuffleOp::create(builder, loc, a, b, lower);
+    }
+  }
+  return rows;
+}
+
+//===-- Memory --------------------------------------------------------------------------------===//
+
+Value Emitter::pointer(Value base, Type element, Value index) {
+  if (constantValue(index) == 0)
+    return base;
+  return LLVM::GEPOp::create(builder, loc, pointerType(), storedElement(element), base, ValueRange{index});
+}
+
+static unsigned alignmentOf(Type memory) { return std::max(1u, memory.getIntOrFloatBitWidth() / 8); }
+
+Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {
+  Type memory = storedElement(from.element), type = laneType(memory, lanes);
+  Value address = pointer(from.base, from.element, from.index), value;
+  if (mask)
+    value =
+        LLVM::MaskedLoadOp::create(builder, loc, type, address, mask, constant(type, 0), alignmentOf(memory));
+  else
+    value = LLVM::LoadOp::create(builder, loc, type, address, alignmentOf(memory));
+  if (!from.element.isInteger(1))
+    return value;
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, constant(type, 0));
+}
+
+void Emitter::store(Value value, const Address &to, Mask mask) {
+  Type memory = storedElement(to.element);
+  if (to.element.isInteger(1))
+    value = arith::ExtUIOp::create(builder, loc, laneType(memory, lanesOf(value)), value);
+  Value address = pointer(to.base, to.element, to.index);
+  if (mask)
+    LLVM::MaskedStoreOp::create(builder, loc, value, address, mask, alignmentOf(memory));
+  else
+    LLVM::StoreOp::create(builder, loc, value, address, alignmentOf(memory));
+}
+
+void Emitter::prefetch(Value pointer, bool forWrite) {
+  LLVM::Prefetch::create(builder, loc, pointer, /*rw=*/forWrite, /*hint=*/3, /*cache=*/1);
+}
+
+Value Emitter::stackArray(Type element, int64_t count) {
+  return LLVM::AllocaOp::create(builder, loc, pointerType(), storedElement(element), i64(count),
+                                /*alignment=*/64);
+}
+
+//===-- Control -------------------------------------------------------------------------------===//
+
+SmallVector<Value> Emitter::loop(Value begin, Value end, int64_t step, ValueRange carried, LoopBody body) {
+  auto op = scf::ForOp::create(builder, loc, begin, end, i64(step), carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(op.getBody());
+  SmallVector<Value> next = body(op.getInductionVar(), op.getRegionIterArgs());
+  if (!carried.empty())
+    scf::YieldOp::create(builder, loc, next);
+  return SmallVector<Value>(op.getResults());
+}
+
+void Emitter::loop(Value begin, Value end, int64_t step, llvm::function_ref<void(Value)> body) {
+  loop(begin, end, step, ValueRange{}, [&](Value i, ValueRange) {
+    body(i);
+    return SmallVector<Value>{};
+  });
+}
+
+void Emitter::when(Value condition, llvm::function_ref<void()> body) {
+  auto op = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(op.thenBlock());
+  body();
+}

@@ -1,0 +1,140 @@
+// The micro-kernel of matrix products, once for every instruction-set level.
+#include "lib/Codegen/Cpu/FmaProducts.h"
+#include "lib/Codegen/Cpu/Levels.h"
+
+#include "lib/Support/StoredElement.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+using namespace trainc::codegen;
+using namespace trainc::codegen::fma;
+
+namespace {
+
+/// Builds the body for one level: register tiles of rows x columns one after the other.
+class MicroKernel {
+public:
+  MicroKernel(OpBuilder &builder, func::FuncOp function, Type element, int64_t laneStride, const Level &level)
+      : emit(builder), element(element), laneStride(laneStride), lanes(level.lanes), rows(level.registerRows),
+        columns(level.registerColumns), a(function.getArgument(0)), b(function.getArgument(1)),
+        c(function.getArgument(2)), depth(function.getArgument(3)), stride(function.getArgument(4)),
+        validRows(function.getArgument(5)), validColumns(function.getArgument(6)),
+        adds(function.getArgument(7)) {}
+
+  void run() {
+    prefetchC();
+    // Tiles past the valid columns are not packed.
+    Value end = emit.i64(kPanelColumns);
+    if (columns < kPanelColumns)
+      end = emit.min(end, validColumns);
+    emit.loop(emit.i64(0), end, columns, [&](Value column) {
+      emit.loop(emit.i64(0), emit.i64(kPanelRows), rows, [&](Value row) { registerTile(row, column); });
+    });
+  }
+
+private:
+  static constexpr int64_t kUnroll = 4;
+
+  /// The rows of C come from far away, and are wanted when the products are done.
+  void prefetchC() {
+    for (int64_t row = 0; row < kPanelRows; ++row)
+      for (int64_t column = 0; column < kPanelColumns; column += kLine) {
+        emit.prefetch(emit.pointer(c, element, emit.add(emit.mul(stride, row), column)), /*forWrite=*/true);
+      }
+  }
+
+  /// sums += a[p, :] b[p, :], for the `count` terms from p on.
+  SmallVector<Value> terms(Value fromA, Value fromB, Value p, int64_t count, ValueRange carried) {
+    SmallVector<Value> sums(carried);
+    fromA = emit.pointer(fromA, element, emit.mul(p, kPanelRows));
+    fromB = emit.pointer(fromB, element, emit.mul(p, columns));
+    for (int64_t u = 0; u < count; ++u) {
+      SmallVector<Value> right;
+      for (int64_t j = 0; j < columns; j += lanes)
+        right.push_back(emit.load({fromB, element, emit.i64(u * columns + j)}, lanes));
+      for (int64_t i = 0; i < rows; ++i) {
+        Value left = emit.splat(emit.load({fromA, element, emit.i64(u * kPanelRows + i)}), lanes);
+        for (auto [j, factor] : llvm::enumerate(right)) {
+          Value &sum = sums[i * right.size() + j];
+          sum = math::FmaOp::create(emit.builder, emit.loc, left, factor, sum);
+        }
+      }
+    }
+    return sums;
+  }
+
+  void registerTile(Value row, Value column) {
+    Value fromA = emit.pointer(a, element, row),
+          fromB = emit.pointer(b, element, emit.mul(column, laneStride));
+    SmallVector<Value> sums(rows * columns / lanes, emit.constant(Emitter::laneType(element, lanes), 0));
+    Value whole = emit.mul(emit.divide(depth, kUnroll), kUnroll);
+    sums = emit.loop(emit.i64(0), whole, kUnroll, sums,
+                     [&](Value p, ValueRange carried) { return terms(fromA, fromB, p, kUnroll, carried); });
+    sums = emit.loop(whole, depth, 1, sums,
+                     [&](Value p, ValueRange carried) { return terms(fromA, fromB, p, 1, carried); });
+    Value to = emit.pointer(c, element, emit.add(emit.mul(stride, row), column));
+    Value rowsLeft = emit.sub(validRows, row), columnsLeft = emit.sub(validColumns, column);
+    Value inside = arith::AndIOp::create(emit.builder, emit.loc, emit.less(emit.i64(rows - 1), rowsLeft),
+                                         emit.less(emit.i64(columns - 1), columnsLeft));
+    emit.when(inside, [&] {
+      for (auto [i, sum] : llvm::enumerate(sums))
+        store(sum, to, i / (columns / lanes), i % (columns / lanes) * lanes, Mask());
+    });
+    Value outside = emit.less(
+        emit.min(emit.sub(rowsLeft, emit.i64(rows)), emit.sub(columnsLeft, emit.i64(columns))), emit.i64(0));
+    emit.when(outside, [&] { writeEdge(to, sums, rowsLeft, columnsLeft); });
+  }
+
+  void writeEdge(Value to, ArrayRef<Value> sums, Value rowsLeft, Value columnsLeft) {
+    const int64_t vectors = columns / lanes;
+    for (int64_t i = 0; i < rows; ++i)
+      emit.when(emit.less(emit.i64(i), rowsLeft), [&] {
+        for (int64_t j = 0; j < vectors; ++j)
+          store(sums[i * vectors + j], to, i, j * lanes,
+                emit.lanesBelow(emit.sub(columnsLeft, emit.i64(j * lanes)), lanes));
+      });
+  }
+
+  void store(Value sum, Value to, int64_t row, int64_t column, Mask mask) {
+    Address at{to, element, emit.add(emit.mul(stride, row), column)};
+    Value before = emit.load(at, lanes, mask), none = emit.constant(sum.getType(), 0);
+    before = arith::SelectOp::create(emit.builder, emit.loc, emit.less(emit.i64(0), adds), before, none);
+    emit.store(emit.add(before, sum), at, mask);
+  }
+
+  Emitter emit;
+  Type element;
+  const int64_t laneStride;    // of panels, in elements
+  const int64_t lanes;         // of a vector
+  const int64_t rows, columns; // of a register tile
+  Value a, b, c, depth, stride, validRows, validColumns, adds;
+};
+
+} // namespace
+
+func::FuncOp fma::microKernel(ModuleOp kernels, Type element, int64_t laneStride) {
+  return functionWithVariants(kernels, typedName("gemm_micro_kernel", element),
+                              argumentTypes(kernels.getContext(), 3, 5),
+                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+                                MicroKernel(body, function, element, laneStride, level).run();
+                              });
+}
+
+ProductSizes trainc::codegen::fmaSizes(Type element) {
+  return {.panelRows = kPanelRows,
+          .panelColumns = kPanelColumns,
+          .depthBlock = kDepthBlock,
+          .tileRows = 256,
+          .tileColumns = 384,
+          .packedBytes = elementBytes(element),
+          .onMatrixUnit = false};
+}
+
+ProductScheme trainc::codegen::fmaProducts(ModuleOp kernels, Type element, LaneOrder a, LaneOrder b) {
+  ProductScheme scheme{fmaSizes(element)};
+  const int64_t laneStride = scheme.laneStride() / scheme.packedBytes;
+  scheme.packA = packPanels(kernels, element, Side::A, a, laneStride);
+  scheme.packB = packPanels(kernels, element, Side::B, b, laneStride);
+  scheme.multiply = microKernel(kernels, element, laneStride);
+  return scheme;
+}

@@ -1,0 +1,122 @@
+// The frame of every kernel.
+#include "lib/Codegen/Cpu/KernelFunction.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+using namespace trainc::codegen;
+
+KernelFunction::KernelFunction(ModuleOp kernels, const LaunchSummary &launch)
+    : kernels(kernels), launch(launch), opBuilder(kernels.getContext()), emitter(opBuilder) {
+  opBuilder.setInsertionPointToEnd(kernels.getBody());
+  Type i64 = opBuilder.getI64Type();
+  auto type = opBuilder.getFunctionType({emitter.pointerType(), i64, i64}, {});
+  function = func::FuncOp::create(opBuilder, emitter.loc, "kernel", type);
+  Block *entry = function.addEntryBlock();
+  opBuilder.setInsertionPointToStart(entry);
+  func::ReturnOp::create(opBuilder, emitter.loc);
+  opBuilder.setInsertionPointToStart(entry);
+  for (size_t i = 0; i < launch.params.size(); ++i) {
+    Value slot =
+        LLVM::GEPOp::create(opBuilder, emitter.loc, emitter.pointerType(), emitter.pointerType(),
+                            function.getArgument(0), ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
+    arguments.push_back(LLVM::LoadOp::create(opBuilder, emitter.loc, emitter.pointerType(), slot));
+  }
+}
+
+Value KernelFunction::argument(KernelParam::Source source, unsigned index) {
+  for (auto [param, value] : llvm::zip_equal(launch.params, arguments))
+    if (param.source == source && param.index == index)
+      return value;
+  llvm_unreachable("not an argument of the launch");
+}
+
+Value KernelFunction::stream(int64_t number) {
+  const auto *known = llvm::find(streams, number);
+  const unsigned index = 3 + unsigned(known - streams.begin());
+  if (known == streams.end()) {
+    streams.push_back(number);
+    if (failed(function.insertArgument(index, opBuilder.getI64Type(), {}, function.getLoc())))
+      llvm_unreachable("kernels take further arguments");
+  }
+  return function.getArgument(index);
+}
+
+Value KernelFunction::stackArray(Type element, int64_t count) {
+  OpBuilder::InsertionGuard guard(opBuilder);
+  opBuilder.setInsertionPointToStart(&function.front());
+  return emitter.stackArray(element, count);
+}
+
+void KernelFunction::tiles(llvm::function_ref<void(Value)> body) {
+  Value end = emitter.min(function.getArgument(2), emitter.i64(launch.grid));
+  emitter.loop(function.getArgument(1), end, 1, body);
+}
+
+std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
+                                          ArrayRef<KernelParam> launched) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  made.print(stream, OpPrintingFlags().useLocalScope());
+  for (const KernelParam &param : launched)
+    stream << " " << param.bytes;
+  std::string symbol =
+      (prefix + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16)).str();
+  if (kernels.lookupSymbol(symbol))
+    made.erase();
+  else
+    made.setSymName(symbol);
+  return symbol;
+}
+
+std::string KernelFunction::finish() {
+  if (streams.empty())
+    return nameByContent(function, launch.name + "_", launch.params);
+  makeInternal(function);
+  FunctionType type = function.getFunctionType();
+  std::string shared = nameByContent(function, launch.name + "_shared_", {});
+  opBuilder.setInsertionPointToEnd(kernels.getBody());
+  auto outer =
+      func::FuncOp::create(opBuilder, emitter.loc, "kernel",
+                           opBuilder.getFunctionType(type.getInputs().drop_back(streams.size()), {}));
+  opBuilder.setInsertionPointToStart(outer.addEntryBlock());
+  SmallVector<Value> args(outer.getArguments());
+  for (int64_t number : streams)
+    args.push_back(emitter.i64(number));
+  func::CallOp::create(opBuilder, emitter.loc, shared, TypeRange(), args);
+  func::ReturnOp::create(opBuilder, emitter.loc);
+  return nameByContent(outer, launch.name + "_", launch.params);
+}
+
+void trainc::codegen::makeInternal(func::FuncOp function) {
+  function.setPrivate();
+  function->setAttr("llvm.linkage", LLVM::LinkageAttr::get(function.getContext(), LLVM::Linkage::Internal));
+}
+
+SmallVector<Type> trainc::codegen::argumentTypes(MLIRContext *context, unsigned pointers, unsigned integers) {
+  SmallVector<Type> types(pointers, LLVM::LLVMPointerType::get(context));
+  types.append(integers, IntegerType::get(context, 64));
+  return types;
+}
+
+std::string trainc::codegen::typedName(StringRef name, Type element) {
+  std::string text = (name + "_").str();
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+func::FuncOp trainc::codegen::internalFunction(ModuleOp kernels, StringRef name, TypeRange inputs,
+                                               llvm::function_ref<void(Emitter &, func::FuncOp)> body) {
+  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
+    return made;
+  OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
+  Emitter emit(builder);
+  auto function = func::FuncOp::create(builder, emit.loc, name, builder.getFunctionType(inputs, {}));
+  makeInternal(function);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  body(emit, function);
+  func::ReturnOp::create(builder, emit.loc);
+  return function;
+}

@@ -1,0 +1,70 @@
+// The frame of every kernel: arguments, clamping, the loop over tiles, and its name.
+#pragma once
+
+#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/KernelSummary.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace trainc::codegen {
+
+/// A kernel under construction: the code of one launch of a summary. tiles() builds the body, and finish()
+/// names it by its content.
+class KernelFunction {
+public:
+  KernelFunction(mlir::ModuleOp kernels, const LaunchSummary &launch);
+
+  /// The pointer to an operand of the op, one of its results, or a scratch buffer, which the launch must have
+  /// as an argument.
+  mlir::Value operand(unsigned index) { return argument(KernelParam::Source::Operand, index); }
+  mlir::Value result(unsigned index) { return argument(KernelParam::Source::Result, index); }
+  mlir::Value scratch(unsigned index) { return argument(KernelParam::Source::Scratch, index); }
+
+  /// The number of a stream of random numbers. It is an argument of the code, which all streams share.
+  mlir::Value stream(int64_t number);
+
+  mlir::ModuleOp module() { return kernels; }
+  Emitter &emit() { return emitter; }
+  mlir::OpBuilder &builder() { return opBuilder; }
+
+  /// `count` elements on the stack, 64-byte aligned.
+  mlir::Value stackArray(mlir::Type element, int64_t count);
+
+  /// Builds the loop over the tiles [begin, min(end, grid)).
+  void tiles(llvm::function_ref<void(mlir::Value tile)> body);
+
+  /// Names the function by its content and returns its symbol. Where the module already has that kernel, this
+  /// one is dropped.
+  std::string finish();
+
+private:
+  mlir::Value argument(KernelParam::Source source, unsigned index);
+  /// Renames `made` by its content, or drops it for the equal one that exists. Equal code for operands of
+  /// other sizes is another kernel, as a plan says how much of its operands a kernel may touch.
+  std::string nameByContent(mlir::func::FuncOp made, llvm::StringRef prefix,
+                            llvm::ArrayRef<KernelParam> launched);
+
+  mlir::ModuleOp kernels;
+  const LaunchSummary &launch;
+  mlir::OpBuilder opBuilder;
+  Emitter emitter;
+  mlir::func::FuncOp function;
+  llvm::SmallVector<mlir::Value> arguments; ///< in the order of the launch's
+  llvm::SmallVector<int64_t> streams;       ///< what the arguments behind the first three are called with
+};
+
+/// Types of a function's arguments: pointers, then i64s.
+llvm::SmallVector<mlir::Type> argumentTypes(mlir::MLIRContext *context, unsigned pointers, unsigned integers);
+
+/// The name of an internal function that depends on an element type as well.
+std::string typedName(llvm::StringRef name, mlir::Type element);
+
+/// A private function that kernels call, made at its first use: `body` fills it. It has no results. Whatever
+/// its code depends on is part of its name.
+mlir::func::FuncOp internalFunction(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
+                                    llvm::function_ref<void(Emitter &, mlir::func::FuncOp)> body);
+
+/// Hides a function that kernels call from the outside of their object.
+void makeInternal(mlir::func::FuncOp function);
+
+} // namespace trainc::codegen

@@ -1,0 +1,124 @@
+// Combiners of reductions, in the order of their trees (SumTree.h).
+#include "lib/Codegen/Cpu/RowsEmitter.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+Value trainc::codegen::identityOf(Emitter &emit, nn::ReduceKind kind, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  bool isSum = kind == nn::ReduceKind::sum || kind == nn::ReduceKind::mean,
+       isMax = kind == nn::ReduceKind::max;
+  if (isSum)
+    return emit.constant(type, 0);
+  if (isa<FloatType>(element)) {
+    double infinity = std::numeric_limits<double>::infinity();
+    return emit.constant(type, isMax ? -infinity : infinity);
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  APInt bound = isMax ? APInt::getSignedMinValue(width) : APInt::getSignedMaxValue(width);
+  TypedAttr value = emit.builder.getIntegerAttr(element, bound);
+  if (auto vector = dyn_cast<VectorType>(type))
+    value = cast<TypedAttr>(DenseElementsAttr::get(vector, Attribute(value)));
+  return arith::ConstantOp::create(emit.builder, emit.loc, value);
+}
+
+Value trainc::codegen::combine(Emitter &emit, nn::ReduceKind kind, Value a, Value b) {
+  bool isFloat = isa<FloatType>(getElementTypeOrSelf(a));
+  switch (kind) {
+  case nn::ReduceKind::sum:
+  case nn::ReduceKind::mean:
+    return emit.add(a, b);
+  case nn::ReduceKind::max:
+    return isFloat ? Value(arith::MaximumFOp::create(emit.builder, emit.loc, a, b)) : emit.max(a, b);
+  case nn::ReduceKind::min:
+    return isFloat ? Value(arith::MinimumFOp::create(emit.builder, emit.loc, a, b)) : emit.min(a, b);
+  }
+  llvm_unreachable("unknown kind of reduction");
+}
+
+Value trainc::codegen::combineLanes(Emitter &emit, nn::ReduceKind kind, Value vector) {
+  int64_t lanes = cast<VectorType>(vector.getType()).getNumElements();
+  while (lanes > 1) {
+    lanes /= 2;
+    SmallVector<int64_t> low(lanes), high(lanes);
+    std::iota(low.begin(), low.end(), 0);
+    std::iota(high.begin(), high.end(), lanes);
+    Value a = vector::ShuffleOp::create(emit.builder, emit.loc, vector, vector, low);
+    Value b = vector::ShuffleOp::create(emit.builder, emit.loc, vector, vector, high);
+    vector = combine(emit, kind, a, b);
+  }
+  return vector::ExtractOp::create(emit.builder, emit.loc, vector, int64_t(0));
+}
+
+LaneSum::LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes)
+    : op(op), emit(function.emit()), element(getElementTypeOrSelf(Value(op))),
+      lanes(SumTree(element, length).lanes), vectorLanes(vectorLanes) {
+  assert(lanes % vectorLanes == 0 && "vectors are parts of the tree's lanes");
+  if (lanes != vectorLanes)
+    memory = function.stackArray(element, lanes);
+}
+
+Value LaneSum::identity(int64_t lanes) {
+  return identityOf(emit, op.getKind(), Emitter::laneType(element, lanes));
+}
+
+void LaneSum::start() {
+  if (memory)
+    emit.store(identity(lanes), {memory, element, emit.i64(0)});
+  else
+    carried = identity(lanes);
+}
+
+/// Pieces begin at multiples of the lanes.
+void LaneSum::add(Value elements, Value column, Mask mask) {
+  Address at{memory, element, memory ? emit.remainder(column, lanes) : Value()};
+  Value before = memory ? emit.load(at, vectorLanes) : carried;
+  Value sum = combine(emit, op.getKind(), before, elements);
+  if (mask)
+    sum = arith::SelectOp::create(emit.builder, emit.loc, mask, sum, before);
+  if (memory)
+    emit.store(sum, at);
+  else
+    carried = sum;
+}
+
+Value LaneSum::total() {
+  return combineLanes(emit, op.getKind(),
+                      memory ? emit.load({memory, element, emit.i64(0)}, lanes) : carried);
+}
+
+Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int64_t count) {
+  Type element = getElementTypeOrSelf(Value(op));
+  const nn::ReduceKind kind = op.getKind();
+  const int64_t lanes = SumTree(element, count).lanes;
+  Value identity = identityOf(emit, kind, Emitter::laneType(element, lanes));
+  auto add = [&](Value sum, Value first, Mask mask) -> Value {
+    Value added = combine(emit, kind, sum, emit.load({row, element, first}, lanes, mask));
+    return mask ? arith::SelectOp::create(emit.builder, emit.loc, mask, added, sum).getResult() : added;
+  };
+  auto piece = [&](Value begin, ValueRange total) {
+    Value end = emit.min(emit.add(begin, SumTree::kPiece), emit.i64(count));
+    Value whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), lanes), lanes));
+    Value sum = emit.loop(begin, whole, lanes, identity, [&](Value first, ValueRange carried) {
+      return SmallVector<Value>{add(carried[0], first, Mask())};
+    })[0];
+    if (count % lanes != 0)
+      sum = add(sum, whole, emit.lanesBelow(emit.sub(end, whole), lanes));
+    return SmallVector<Value>{combine(emit, kind, total[0], combineLanes(emit, kind, sum))};
+  };
+  Value none = identityOf(emit, kind, element);
+  return scaleMean(emit, op, emit.loop(emit.i64(0), emit.i64(count), SumTree::kPiece, none, piece)[0]);
+}
+
+Value trainc::codegen::scaleMean(Emitter &emit, nn::ReduceOp reduce, Value value) {
+  if (reduce.getKind() != nn::ReduceKind::mean)
+    return value;
+  double count = double(elementCount(reduce.getX())) / double(elementCount(reduce.getResult()));
+  return emit.mul(value, emit.constant(value.getType(), 1 / count));
+}

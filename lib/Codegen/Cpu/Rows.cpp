@@ -1,0 +1,56 @@
+// The launches of a row kernel.
+#include "lib/Codegen/Cpu/Generators.h"
+#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Support/StoredElement.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+
+/// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
+static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
+  nn::KernelOp kernel = plan.kernel;
+  LaunchSummary launch{.name = "rows", .grid = plan.grid, .params = {}};
+  for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
+    launch.params.push_back(operandParam(kernel, i));
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    if (!plan.isFinishedLater(i))
+      launch.params.push_back(resultParam(kernel, i));
+  for (const TileReduction &reduction : plan.tileReductions)
+    if (!reduction.direct)
+      launch.params.push_back(
+          scratchParam(kernels, reduction.scratch, plan::Access::write, elementOf(reduction.op)));
+  return launch;
+}
+
+static KernelSummary summarise(const RowsPlan &plan) {
+  KernelSummary kernels;
+  for (const TileReduction &reduction : plan.tileReductions)
+    if (!reduction.direct)
+      kernels.scratchBytes.push_back(plan.scratchElements(reduction) * elementBytes(elementOf(reduction.op)));
+  kernels.launches.push_back(summariseWalk(plan, kernels));
+  summariseFinish(plan, kernels);
+  kernels.mayAlias = plan.mayAlias();
+  return kernels;
+}
+
+FailureOr<KernelSummary> trainc::codegen::summariseRows(nn::KernelOp kernel) {
+  FailureOr<IterationSpace> space = IterationSpace::of(kernel);
+  if (failed(space))
+    return failure();
+  return summarise(RowsPlan(kernel, std::move(*space)));
+}
+
+FailureOr<Symbols> trainc::codegen::generateRows(nn::KernelOp kernel, ModuleOp kernels) {
+  FailureOr<IterationSpace> space = IterationSpace::of(kernel);
+  if (failed(space))
+    return failure();
+  const RowsPlan plan(kernel, std::move(*space));
+  const KernelSummary summary = summarise(plan);
+  Symbols symbols = {RowsEmitter(plan, summary.launches.front(), kernels).run()};
+  for (const LaunchSummary &finish : ArrayRef(summary.launches).drop_front())
+    symbols.push_back(emitFinish(plan, finish, kernels));
+  return symbols;
+}

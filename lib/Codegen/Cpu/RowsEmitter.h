@@ -1,0 +1,114 @@
+// Builds the code of a row kernel from its plan.
+#pragma once
+
+#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Cpu/RowsPlan.h"
+
+namespace trainc::codegen {
+
+/// The code of one row: what is known per row, and the lanes of the current column step.
+struct RowState {
+  mlir::Value row;                                     ///< i64
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;    ///< of values that do not vary along columns
+  llvm::DenseMap<mlir::Value, mlir::Value> mappedRows; ///< which row of a value this is
+  llvm::DenseMap<mlir::Value, mlir::Value> found;      ///< of gathers: the id is in range
+  llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< in the current column step
+};
+
+/// A reduction along a row while vectors of its elements pass by. Where its tree has more lanes than a
+/// vector, they are in memory.
+class LaneSum {
+public:
+  LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes);
+
+  void start();
+  /// Adds elements from `column` on.
+  void add(mlir::Value elements, mlir::Value column, Mask mask);
+  /// The lanes together.
+  mlir::Value total();
+
+  mutable nn::ReduceOp op;
+  /// The lanes, which loops carry; null where they are in memory.
+  mlir::Value carried;
+
+private:
+  mlir::Value identity(int64_t lanes);
+
+  Emitter &emit;
+  mlir::Type element;
+  int64_t lanes, vectorLanes;
+  mlir::Value memory;
+};
+
+class RowsEmitter {
+public:
+  RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, mlir::ModuleOp kernels);
+  /// Returns the kernel's symbol.
+  std::string run();
+
+private:
+  /// Lanes of a column step: columns [column, column + lanes), of which `mask` are real.
+  struct Step {
+    int64_t pass;
+    mlir::Value column;
+    Mask mask;
+  };
+
+  // RowsLoops.cpp
+  void findArguments();
+  void tile(mlir::Value tile);
+  void rowBlock(mlir::Value first, int64_t count);
+  void pass(int64_t pass, llvm::MutableArrayRef<RowState> rows);
+  void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
+  llvm::SmallVector<mlir::Value> piece(int64_t pass, llvm::MutableArrayRef<RowState> rows, mlir::Value begin,
+                                       mlir::Value end);
+  void step(const Step &step, llvm::MutableArrayRef<RowState> rows);
+  void storeStep(const Step &step, RowState &row, mlir::Value value);
+  void addToPartials(const Step &step, llvm::MutableArrayRef<RowState> rows);
+  void clearPartials();
+  void finishRow(RowState &row);
+  void storeScalars(mlir::Value tile);
+
+  // RowsValues.cpp
+  mlir::Value lanes(mlir::Value value, RowState &row, const Step &step);
+  mlir::Value computeLanes(mlir::Value value, RowState &row, const Step &step);
+  mlir::Value loadLanes(mlir::Value argument, RowState &row, const Step &step);
+  mlir::Value scalar(mlir::Value value, RowState &row);
+  void rowScalars(int64_t depth, RowState &row);
+  void tileScalars();
+  void computeScalar(mlir::Value value, RowState &row);
+  mlir::Value mappedRow(mlir::Value value, RowState &row);
+  mlir::Value gatherRow(nn::GatherOp gather, RowState &row);
+  mlir::Value body(mlir::Operation *op, mlir::ValueRange operands, int64_t laneCount, mlir::Value linearBase,
+                   mlir::Value column);
+
+  Address partial(const TileReduction &reduction, mlir::Value column);
+  mlir::Value columnCount(); ///< of the current row, i64
+  bool isTileScalar(mlir::Value value) const;
+
+  const RowsPlan &plan;
+  KernelFunction function;
+  Emitter &emit;
+  llvm::SmallVector<mlir::Value> inputs, outputs, scratch, stack;
+  RowState shared; ///< values that do not vary at all
+  /// Of the reductions along columns of the current pass, for each row of the block.
+  llvm::SmallVector<LaneSum> sums;
+  mlir::Value currentTile;
+};
+
+/// Reductions.
+mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
+mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
+/// Combines the lanes by halves: lane i with lane i + n/2, and so on.
+mlir::Value combineLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value vector);
+/// The reduction of a row of `count` elements in memory.
+mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
+/// A sum into a mean, where that is the kind.
+mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
+
+/// The launch (or two) that combine the tiles' partial results: one for all reductions of one width.
+void summariseFinish(const RowsPlan &plan, KernelSummary &kernels);
+/// The code of such a launch; returns its symbol.
+std::string emitFinish(const RowsPlan &plan, const LaunchSummary &launch, mlir::ModuleOp kernels);
+
+} // namespace trainc::codegen

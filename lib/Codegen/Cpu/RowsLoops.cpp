@@ -1,0 +1,241 @@
+// The loops of a row kernel: tiles, rows, passes over columns.
+#include "lib/Codegen/Cpu/RowsEmitter.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+
+RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, ModuleOp kernels)
+    : plan(plan), function(kernels, launch), emit(function.emit()) {}
+
+std::string RowsEmitter::run() {
+  findArguments();
+  function.tiles([&](Value index) { tile(index); });
+  return function.finish();
+}
+
+void RowsEmitter::findArguments() {
+  nn::KernelOp kernel = plan.kernel;
+  for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
+    inputs.push_back(function.operand(i));
+  for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+    outputs.push_back(plan.isFinishedLater(i) ? Value() : function.result(i));
+  for (const TileReduction &reduction : plan.tileReductions)
+    if (!reduction.direct)
+      scratch.push_back(function.scratch(reduction.scratch));
+  stack.resize(plan.stackBuffers);
+  for (auto &[value, stash] : plan.stashes)
+    if (!stash.isResult)
+      stack[stash.index] = function.stackArray(elementOf(value), plan.columns);
+}
+
+//===-- Tiles and rows ------------------------------------------------------------------------===//
+
+void RowsEmitter::tile(Value index) {
+  currentTile = index;
+  shared = RowState();
+  shared.row = emit.i64(0);
+  tileScalars();
+  clearPartials();
+  Value first = emit.mul(index, plan.rowsPerTile);
+  Value end = emit.min(emit.add(first, plan.rowsPerTile), emit.i64(plan.rows));
+  if (plan.rowsPerTile == 1) {
+    rowBlock(first, 1);
+  } else if (plan.rowBlock == 1) {
+    emit.loop(first, end, 1, [&](Value row) { rowBlock(row, 1); });
+  } else {
+    Value count = emit.mul(emit.divide(emit.sub(end, first), plan.rowBlock), plan.rowBlock);
+    Value blocksEnd = emit.add(first, count);
+    emit.loop(first, blocksEnd, plan.rowBlock, [&](Value row) { rowBlock(row, plan.rowBlock); });
+    emit.loop(blocksEnd, end, 1, [&](Value row) { rowBlock(row, 1); });
+  }
+  storeScalars(index);
+}
+
+void RowsEmitter::rowBlock(Value first, int64_t count) {
+  SmallVector<RowState> rows(count);
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    row.row = emit.add(first, int64_t(i));
+    rowScalars(0, row);
+  }
+  for (int64_t index = 0; index < plan.space.passes(); ++index) {
+    pass(index, rows);
+    for (RowState &row : rows)
+      rowScalars(index + 1, row);
+  }
+  for (RowState &row : rows)
+    finishRow(row);
+}
+
+Value RowsEmitter::columnCount() {
+  if (!plan.flat)
+    return emit.i64(plan.columns);
+  Value done = emit.mul(currentTile, plan.columns);
+  return emit.min(emit.sub(emit.i64(plan.space.columns()), done), emit.i64(plan.columns));
+}
+
+//===-- Passes over columns -------------------------------------------------------------------===//
+
+void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
+  startSums(index, rows);
+  bool partials = llvm::any_of(plan.tileReductions, [&](const TileReduction &reduction) {
+    return plan.alongColumns(reduction.op) && plan.space.depth(reduction.op.getX()) == index;
+  });
+  if (sums.empty() && !partials && plan.stored(index).empty())
+    return;
+  SmallVector<Value> totals;
+  if (plan.columns <= SumTree::kPiece || sums.empty()) {
+    totals = piece(index, rows, emit.i64(0), columnCount());
+  } else {
+    for (LaneSum &sum : sums)
+      totals.push_back(identityOf(emit, sum.op.getKind(), elementOf(sum.op)));
+    Value end = emit.i64(plan.columns);
+    totals = emit.loop(emit.i64(0), end, SumTree::kPiece, totals, [&](Value begin, ValueRange carried) {
+      SmallVector<Value> next = piece(index, rows, begin, emit.min(emit.add(begin, SumTree::kPiece), end));
+      for (auto [sum, before, total] : llvm::zip(sums, carried, next))
+        total = combine(emit, sum.op.getKind(), before, total);
+      return next;
+    });
+  }
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    bool isPartial = plan.isTileReduction(sum.op);
+    rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
+        isPartial ? totals[i] : scaleMean(emit, sum.op, totals[i]);
+  }
+}
+
+void RowsEmitter::startSums(int64_t pass, ArrayRef<RowState> rows) {
+  sums.clear();
+  for (size_t row = 0; row < rows.size(); ++row)
+    for (nn::ReduceOp reduce : plan.rowReductions(pass))
+      sums.emplace_back(function, reduce, plan.columns, plan.lanes);
+}
+
+/// Columns from `begin` to `end`, at most a piece of the sums along them; returns these.
+SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> rows, Value begin, Value end) {
+  for (LaneSum &sum : sums)
+    sum.start();
+  auto inRegisters = [&] {
+    return llvm::make_filter_range(sums, [](const LaneSum &sum) { return sum.carried != nullptr; });
+  };
+  auto lanesOf = [&] {
+    return llvm::map_to_vector(inRegisters(), [](const LaneSum &sum) { return sum.carried; });
+  };
+  auto setLanes = [&](ValueRange carried) {
+    for (auto [sum, value] : llvm::zip(inRegisters(), carried))
+      sum.carried = value;
+  };
+  Value count = emit.sub(end, begin);
+  Value whole = emit.add(begin, emit.mul(emit.divide(count, plan.lanes), plan.lanes));
+  setLanes(emit.loop(begin, whole, plan.lanes, lanesOf(), [&](Value column, ValueRange carried) {
+    setLanes(carried);
+    step({pass, column, Mask()}, rows);
+    return lanesOf();
+  }));
+  if ((plan.flat ? plan.space.columns() : plan.columns) % plan.lanes != 0)
+    step({pass, whole, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
+  return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
+}
+
+/// Everything is computed before anything is stored, so that results may take the place of inputs.
+void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
+  SmallVector<Value> stored = plan.stored(at.pass);
+  LaneSum *sum = sums.begin();
+  for (RowState &row : rows) {
+    row.lanes.clear();
+    for (size_t i = 0; i < sums.size() / rows.size(); ++i, ++sum)
+      sum->add(lanes(sum->op.getX(), row, at), at.column, at.mask);
+    for (Value value : stored)
+      lanes(value, row, at);
+  }
+  addToPartials(at, rows);
+  for (RowState &row : rows) {
+    for (Value value : stored)
+      storeStep(at, row, value);
+    row.lanes.clear();
+  }
+}
+
+void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
+  Value computed = lanes(value, row, at);
+  Value index = emit.add(emit.mul(row.row, plan.columns), at.column);
+  for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
+    if (plan.strip(yielded) == value && !plan.isTileReduction(yielded) && plan.alongColumns(yielded))
+      emit.store(computed, {outputs[result], elementOf(yielded), index}, at.mask);
+  auto found = plan.stashes.find(value);
+  if (found == plan.stashes.end())
+    return;
+  RowsPlan::Stash stash = found->second;
+  if (!stash.isResult)
+    emit.store(computed, {stack[stash.index], elementOf(value), at.column}, at.mask);
+  else if (plan.strip(plan.yield().getValues()[stash.index]) != value)
+    emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
+}
+
+//===-- Partial results of tiles --------------------------------------------------------------===//
+
+Address RowsEmitter::partial(const TileReduction &reduction, Value column) {
+  Type element = elementOf(reduction.op);
+  if (reduction.direct)
+    return {outputs[reduction.result], element, column};
+  return {scratch[reduction.scratch], element, emit.add(emit.mul(currentTile, reduction.width), column)};
+}
+
+void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) {
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    if (!plan.alongColumns(op) || plan.space.depth(op.getX()) != at.pass)
+      continue;
+    Address address = partial(reduction, at.column);
+    Value sum = emit.load(address, plan.lanes, at.mask);
+    for (RowState &row : rows)
+      sum = combine(emit, op.getKind(), sum, lanes(op.getX(), row, at));
+    emit.store(sum, address, at.mask);
+  }
+}
+
+void RowsEmitter::clearPartials() {
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    if (!plan.alongColumns(op))
+      continue;
+    const int64_t lanes = plan.lanes;
+    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(elementOf(op), lanes));
+    Value whole = emit.i64(plan.columns / lanes * lanes);
+    emit.loop(emit.i64(0), whole, lanes,
+              [&](Value column) { emit.store(identity, partial(reduction, column)); });
+    if (plan.columns % lanes != 0)
+      emit.store(identity, partial(reduction, whole), emit.lanesBelow(emit.i64(plan.columns % lanes), lanes));
+  }
+}
+
+//===-- Results that do not vary along columns ------------------------------------------------===//
+
+void RowsEmitter::finishRow(RowState &row) {
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    if (plan.alongColumns(op))
+      continue;
+    if (reduction.ofRows)
+      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], elementOf(op), row.row});
+    else // a flat row's piece, which is its tile
+      emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)));
+  }
+  for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
+    if (!plan.alongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
+      emit.store(scalar(yielded, row), {outputs[result], elementOf(yielded), row.row});
+}
+
+void RowsEmitter::storeScalars(Value tile) {
+  auto store = [&] {
+    for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
+      if (isTileScalar(yielded) && !plan.isTileReduction(yielded))
+        emit.store(scalar(yielded, shared), {outputs[result], elementOf(yielded), emit.i64(0)});
+  };
+  if (llvm::any_of(plan.yield().getValues(),
+                   [&](Value value) { return isTileScalar(value) && !plan.isTileReduction(value); }))
+    emit.when(arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, tile, emit.i64(0)),
+              store);
+}

@@ -1,0 +1,107 @@
+// What a generated row kernel does in which pass, decided before any code is built.
+#pragma once
+
+#include "dialects/NN/NN.h"
+#include "lib/Analysis/IterationSpace.h"
+#include "lib/Codegen/Cpu/SumTree.h"
+
+#include "llvm/ADT/SetVector.h"
+
+namespace trainc::codegen {
+
+/// A reduction whose result is complete only after all tiles. What they make of it waits in a scratch buffer
+/// for a second launch, which combines it in order: a partial result of each tile or, where single elements
+/// of rows are reduced, these.
+struct TileReduction {
+  mutable nn::ReduceOp op;
+  unsigned result;  ///< of the kernel
+  int64_t width;    ///< elements of the result: the columns, or 1
+  bool ofRows;      ///< elements of rows are reduced
+  bool direct;      ///< there is one tile, which writes the result itself
+  unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
+};
+
+/// The plan of one nn.kernel.
+///
+/// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of
+/// SumTree::kPiece elements, each a tile and a row of as many `columns`, of which the last may be shorter.
+class RowsPlan {
+public:
+  RowsPlan(nn::KernelOp kernel, IterationSpace space);
+
+  mutable nn::KernelOp kernel; ///< (handles of ops are not const)
+  IterationSpace space;
+  bool flat = false;
+  int64_t rows, columns; ///< of the loops
+  int64_t rowsPerTile, grid;
+  int64_t rowBlock = 1; ///< rows that one column loop walks at once
+  int64_t lanes;
+  llvm::SmallVector<TileReduction> tileReductions;
+
+  /// A value seen through reshapes, broadcasts and reductions of single elements.
+  mlir::Value strip(mlir::Value value) const;
+  bool alongColumns(mlir::Value value) const { return space.placement(value).columns; }
+  nn::YieldOp yield() const;
+  bool isTileReduction(mlir::Value value) const;
+
+  /// Whether a second launch writes the kernel's result `result`.
+  bool isFinishedLater(unsigned result) const {
+    return llvm::any_of(tileReductions,
+                        [&](const TileReduction &each) { return each.result == result && !each.direct; });
+  }
+
+  /// Elements that a tile reduction leaves in its scratch buffer.
+  int64_t scratchElements(const TileReduction &reduction) const {
+    return reduction.ofRows ? rows : grid * reduction.width;
+  }
+
+  /// Reductions along columns whose operand is known in `pass`.
+  llvm::SmallVector<nn::ReduceOp> rowReductions(int64_t pass) const;
+  /// Values along columns that must be computed in `pass`, apart from the operands of reductions: results and
+  /// stashed values.
+  llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
+
+  /// Values that later passes read back: from the buffer of result `index` (which is the value itself, or
+  /// will be written over it), or from row buffer `index` on the stack.
+  struct Stash {
+    bool isResult;
+    unsigned index;
+  };
+  llvm::MapVector<mlir::Value, Stash> stashes;
+  int64_t stackBuffers = 0;
+  /// The stash to read in `pass`; none where the value is computed.
+  const Stash *stashFor(mlir::Value value, int64_t pass) const;
+
+  llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias() const;
+
+private:
+  void chooseTiles();
+  void chooseLanes();
+  void chooseStashes();
+  void collectTileReductions();
+  llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
+  /// Visits once each value along columns that the pass's roots are made of, operands in order; `enter` says
+  /// whether the walk goes on to what a value is made of.
+  void visit(int64_t pass, llvm::function_ref<bool(mlir::Value)> enter) const;
+  /// Instructions that computing the value takes, at most kStashWeight.
+  int64_t weight(mlir::Value value);
+  /// Last pass in which block argument `index` is read along columns, -1 if it is not.
+  int64_t lastRead(unsigned index) const;
+  bool safeInPlace(unsigned input, unsigned result) const;
+
+  /// A result whose buffer can hold `value` until `pass`, -1 if there is none.
+  int64_t borrowedResult(mlir::Value value, int64_t pass) const;
+  /// The pass that first writes into the buffer of a result along columns.
+  int64_t firstWrite(unsigned result) const;
+
+  llvm::DenseMap<mlir::Value, int64_t> weights;
+};
+
+/// Rough number of instructions of an elementwise op's body, and whether it asks for 64-bit positions.
+struct BodyCost {
+  int64_t weight = 0;
+  bool positions = false;
+};
+BodyCost bodyCost(mlir::Operation *op);
+
+} // namespace trainc::codegen

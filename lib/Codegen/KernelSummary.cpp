@@ -1,0 +1,32 @@
+#include "lib/Codegen/KernelSummary.h"
+
+#include "lib/Support/StoredElement.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+int64_t trainc::codegen::elementCount(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getNumElements();
+}
+
+static KernelParam tensorParam(KernelParam::Source source, unsigned index, plan::Access access,
+                               Value tensor) {
+  Type element = storedElement(getElementTypeOrSelf(tensor));
+  return {source, index, access, element, elementCount(tensor) * elementBytes(element)};
+}
+
+KernelParam trainc::codegen::operandParam(Operation *op, unsigned index) {
+  return tensorParam(KernelParam::Source::Operand, index, plan::Access::read, op->getOperand(index));
+}
+
+KernelParam trainc::codegen::resultParam(Operation *op, unsigned index, plan::Access access) {
+  return tensorParam(KernelParam::Source::Result, index, access, op->getResult(index));
+}
+
+KernelParam trainc::codegen::scratchParam(const KernelSummary &kernels, unsigned index, plan::Access access,
+                                          Type element) {
+  return {KernelParam::Source::Scratch, index, access, element, kernels.scratchBytes[index]};
+}

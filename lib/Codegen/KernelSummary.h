@@ -1,0 +1,57 @@
+// What is known of an op's kernels before there is code: memory planning and cost models need no more.
+#pragma once
+
+#include "dialects/Plan/Plan.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace trainc::codegen {
+
+/// One argument of a launch.
+struct KernelParam {
+  enum class Source {
+    Operand, ///< the op's operand `index`
+    Result,  ///< the op's result `index`; for results that update an operand in place, that buffer
+    Scratch  ///< KernelSummary::scratchBytes[index]
+  };
+  Source source;
+  unsigned index;
+  plan::Access access;
+  /// Element type in memory: i1 values are stored as bytes 0 and 1.
+  mlir::Type element;
+  /// How much of the buffer the kernel may touch, from its start.
+  int64_t bytes;
+};
+
+/// One launch of a kernel: `void symbol(void *const *args, int64_t begin, int64_t end)` runs tiles [begin,
+/// end) of `grid`. Tiles are independent.
+struct LaunchSummary {
+  std::string name; ///< what the kernel's symbol begins with
+  int64_t grid;
+  llvm::SmallVector<KernelParam> params;
+  int64_t flops = 0; ///< 0 where unknown
+};
+
+/// The launches that execute an op, in order: each waits for the one before.
+struct KernelSummary {
+  llvm::SmallVector<LaunchSummary> launches;
+  /// Buffers that live from the first to the last of the launches; their contents do not matter before.
+  llvm::SmallVector<int64_t> scratchBytes;
+  /// Pairs (operand, result) that may be one buffer: the kernel reads every element of the operand before it
+  /// writes that of the result. A result may take the place of one operand only.
+  llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias;
+};
+
+/// Elements of a static tensor.
+int64_t elementCount(mlir::Value tensor);
+
+/// A parameter that is all of a tensor, or of a scratch buffer.
+KernelParam operandParam(mlir::Operation *op, unsigned index);
+KernelParam resultParam(mlir::Operation *op, unsigned index, plan::Access access = plan::Access::write);
+KernelParam scratchParam(const KernelSummary &kernels, unsigned index, plan::Access access,
+                         mlir::Type element);
+
+} // namespace trainc::codegen

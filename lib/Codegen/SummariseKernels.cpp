@@ -1,0 +1,170 @@
+// The pass summarise-kernels: how each scheduled op is launched, from summaries of kernels that have no code
+// yet.
+#include "dialects/Interfaces/Interfaces.h"
+#include "lib/Analysis/Concrete.h"
+#include "lib/Analysis/KernelAttributes.h"
+#include "lib/Codegen/EqualOps.h"
+#include "lib/Codegen/KernelDialects.h"
+#include "lib/Codegen/Passes.h"
+#include "lib/Codegen/Target.h"
+#include "lib/Support/StoredElement.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_SUMMARISEKERNELSPASS
+#include "lib/Codegen/Passes.h.inc"
+
+namespace {
+
+struct SummariseKernelsPass : impl::SummariseKernelsPassBase<SummariseKernelsPass> {
+  using SummariseKernelsPassBase::SummariseKernelsPassBase;
+
+  void runOnOperation() override;
+
+private:
+  /// How equal ops are launched.
+  struct Known {
+    codegen::KernelSummary summary;
+    SmallVector<Attribute> kernels; ///< a symbol for each launch
+  };
+
+  Known declare(Operation *op, codegen::KernelSummary summary, plan::KernelKind kind);
+  void addSource(Operation *op, ArrayAttr kernels);
+  void annotate(Operation *op, const Known &known);
+
+  ModuleOp sources_;
+  size_t kernels_ = 0;
+};
+
+/// What the kernels of `op` compute; nothing for ops that run no generated code.
+std::optional<plan::KernelKind> kernelKind(Operation *op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable)
+    return std::nullopt;
+  switch (executable.getKernelClass()) {
+  case KernelClass::Rows:
+    return plan::KernelKind::rows;
+  case KernelClass::StridedCopy:
+    return plan::KernelKind::copy;
+  case KernelClass::Scatter:
+    return plan::KernelKind::scatter;
+  case KernelClass::Attention:
+  case KernelClass::AttentionGrad:
+    return plan::KernelKind::attention;
+  case KernelClass::Gemm:
+    return plan::KernelKind::gemm;
+  case KernelClass::Alias:
+  case KernelClass::Pack:
+  case KernelClass::Collective:
+  case KernelClass::Wait:
+  case KernelClass::Loop:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown kernel class");
+}
+
+/// Position of an argument in the numbering of plan.launch_spec: operands, then results, then scratch.
+int64_t argumentNumber(Operation *op, const codegen::KernelParam &param) {
+  switch (param.source) {
+  case codegen::KernelParam::Source::Operand:
+    return param.index;
+  case codegen::KernelParam::Source::Result:
+    return op->getNumOperands() + param.index;
+  case codegen::KernelParam::Source::Scratch:
+    return op->getNumOperands() + op->getNumResults() + param.index;
+  }
+  llvm_unreachable("unknown source");
+}
+
+} // namespace
+
+/// Numbers tell kernels apart until their code names them. No name of a state has such a mark.
+SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen::KernelSummary summary,
+                                                          plan::KernelKind kind) {
+  Known known;
+  OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+  for (const codegen::LaunchSummary &launch : summary.launches) {
+    SmallVector<Attribute> params;
+    for (const codegen::KernelParam &param : launch.params)
+      params.push_back(
+          plan::ParamAttr::get(&getContext(), param.access, storedElement(param.element), param.bytes));
+    auto kernel =
+        plan::KernelOp::create(builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind,
+                               builder.getArrayAttr(params), launch.grid, launch.flops);
+    known.kernels.push_back(FlatSymbolRefAttr::get(kernel));
+  }
+  known.summary = std::move(summary);
+  return known;
+}
+
+/// A function of one op, from which generate-kernels makes code.
+void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels) {
+  OpBuilder builder = OpBuilder::atBlockEnd(sources_.getBody());
+  const std::string name =
+      "source." + std::to_string(std::distance(sources_.getBody()->begin(), sources_.getBody()->end()));
+  auto function = func::FuncOp::create(builder, op->getLoc(), name,
+                                       builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
+  function->setAttr(kKernelsAttr, kernels);
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  Operation *copy = builder.clone(*op);
+  copy->setOperands(function.getArguments());
+  func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
+}
+
+void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
+  Builder builder(&getContext());
+  SmallVector<Attribute> launches, aliases;
+  for (auto [launch, kernel] : llvm::zip_equal(known.summary.launches, known.kernels)) {
+    SmallVector<int64_t> args;
+    for (const codegen::KernelParam &param : launch.params)
+      args.push_back(argumentNumber(op, param));
+    launches.push_back(plan::LaunchSpecAttr::get(&getContext(), cast<FlatSymbolRefAttr>(kernel), args));
+  }
+  for (auto [operand, result] : known.summary.mayAlias)
+    aliases.push_back(builder.getDenseI64ArrayAttr({int64_t(operand), int64_t(result)}));
+  op->setAttr(kLaunchesAttr, builder.getArrayAttr(launches));
+  if (!known.summary.scratchBytes.empty())
+    op->setAttr(kScratchAttr, builder.getDenseI64ArrayAttr(known.summary.scratchBytes));
+  if (!aliases.empty())
+    op->setAttr(kMayAliasAttr, builder.getArrayAttr(aliases));
+}
+
+void SummariseKernelsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  if (failed(requireConcrete(module)))
+    return signalPassFailure();
+  SmallVector<std::pair<Operation *, plan::KernelKind>> ops;
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    std::optional<plan::KernelKind> kind = kernelKind(op);
+    if (!kind)
+      return WalkResult::advance();
+    ops.emplace_back(op, *kind);
+    return WalkResult::skip(); // a kernel's region is part of it
+  });
+  const std::unique_ptr<codegen::Target> target = codegen::createCpuTarget(products);
+  OwningOpRef<ModuleOp> sources = target->createModule(getContext());
+  sources_ = *sources;
+  kernels_ = 0;
+  // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
+  DenseMap<Operation *, size_t, codegen::EqualOps> numbers;
+  std::vector<Known> known;
+  SmallVector<size_t> chosen; // of `known`, for each op
+  for (auto [op, kind] : ops) {
+    auto [entry, isNew] = numbers.try_emplace(op, known.size());
+    chosen.push_back(entry->second);
+    if (!isNew)
+      continue;
+    FailureOr<codegen::KernelSummary> summary = target->summarise(op);
+    if (failed(summary))
+      return signalPassFailure();
+    known.push_back(declare(op, std::move(*summary), kind));
+    addSource(op, ArrayAttr::get(&getContext(), known.back().kernels));
+  }
+  for (auto [launched, index] : llvm::zip_equal(ops, chosen))
+    annotate(launched.first, known[index]);
+  module.push_back(sources.release());
+}
+
+} // namespace trainc

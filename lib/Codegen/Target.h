@@ -1,0 +1,59 @@
+// The seam between what a plan computes and the kind of processor that computes it.
+#pragma once
+
+#include "lib/Codegen/Fp32Products.h"
+#include "lib/Codegen/KernelSummary.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trainc::codegen {
+
+/// Machine code for one instruction-set level; fields as in the plan's Object.
+struct Object {
+  std::string level;
+  std::vector<std::string> features;
+  std::string image; ///< ELF shared object without dependencies
+};
+
+/// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated
+/// code (isGenerated()).
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// The target that a module of kernels is for, or will be.
+  static std::unique_ptr<Target> of(mlir::ModuleOp kernels);
+
+  /// As `--target` and the attribute `plan.target` name it.
+  virtual llvm::StringRef name() const = 0;
+
+  /// An empty module for kernels, of which of() knows the target again, with the dialects loaded that
+  /// generate() and compile() need.
+  mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &context) const;
+
+  /// How the target would run `op`; makes no code. Emits an error at the op where it cannot be executed.
+  virtual llvm::FailureOr<KernelSummary> summarise(mlir::Operation *op) const = 0;
+
+  /// Makes the code of summarise()'s launches in the module `kernels`, where equal kernels exist once, and
+  /// returns their symbols. Emits an error at the op where it cannot be executed.
+  virtual llvm::FailureOr<llvm::SmallVector<std::string>> generate(mlir::Operation *op,
+                                                                   mlir::ModuleOp kernels) const = 0;
+
+  /// Machine code of all kernels, for each instruction-set level that suits them. `kernels` is lowered on the
+  /// way.
+  virtual llvm::FailureOr<std::vector<Object>> compile(mlir::ModuleOp kernels) const = 0;
+
+private:
+  /// Loads the dialects of createModule(), and notes on the module what else of() must know.
+  virtual void prepare(mlir::ModuleOp kernels) const = 0;
+};
+
+/// x86-64 CPUs.
+std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma);
+
+} // namespace trainc::codegen
