@@ -8,6 +8,12 @@
 
 namespace trainc {
 
+static const char *kindOf(mode_t mode) {
+  if (S_ISDIR(mode))
+    return "a folder";
+  return S_ISFIFO(mode) ? "a pipe" : "a device";
+}
+
 Result<InputFile> InputFile::open(const std::filesystem::path &path) {
   InputFile file;
   file.path_ = path.string();
@@ -19,7 +25,7 @@ Result<InputFile> InputFile::open(const std::filesystem::path &path) {
   if (fstat(file.fd_, &info) != 0)
     return invalidInput("{}: cannot read its size: {}", file.path_, std::strerror(errno));
   if (!S_ISREG(info.st_mode))
-    return invalidInput("{}: expected a regular file, found a directory, a pipe or a device", file.path_);
+    return invalidInput("{}: expected a regular file, found {}", file.path_, kindOf(info.st_mode));
   file.size_ = static_cast<uint64_t>(info.st_size);
   return file;
 }

@@ -29,13 +29,19 @@ Status checkVersion(const PlanFileHeader &header, std::string_view name) {
                       newer ? "use a trainrun of the trainc that wrote it" : "compile the model again");
 }
 
+Status checkMagic(std::span<const std::byte> file, std::string_view name) {
+  if (file.empty())
+    return invalidInput("{}: not a plan file: it is empty; plans are made by 'trainc compile'", name);
+  if (!beginsPlanFile(file))
+    return invalidInput(
+        "{}: not a plan file: expected it to begin with '{}'; plans are made by 'trainc compile'{}", name,
+        kPlanMagic, name.ends_with(".mlir") ? fmt::format(": trainc compile {} -o PLAN", name) : "");
+  return {};
+}
+
 /// Magic, version and size; what fails here needs no look at the payload.
 Result<PlanFileHeader> checkHeader(std::span<const std::byte> file, std::string_view name) {
-  const size_t magicBytes = std::min(file.size(), kPlanMagic.size());
-  if (magicBytes == 0 || std::memcmp(file.data(), kPlanMagic.data(), magicBytes) != 0)
-    return invalidInput(
-        "{}: not a plan file: expected it to begin with '{}'; plans are made by 'trainc compile'", name,
-        kPlanMagic);
+  TRAINC_RETURN_IF_ERROR(checkMagic(file, name));
   if (file.size() < sizeof(PlanFileHeader))
     return invalidInput(
         "{}: truncated plan: expected a header of {} bytes, found {} bytes; compile or copy it again", name,
@@ -55,6 +61,19 @@ Result<PlanFileHeader> checkHeader(std::span<const std::byte> file, std::string_
 }
 
 } // namespace
+
+bool beginsPlanFile(std::span<const std::byte> bytes) {
+  const size_t count = std::min(bytes.size(), kPlanMagic.size());
+  return count > 0 && std::memcmp(bytes.data(), kPlanMagic.data(), count) == 0;
+}
+
+Status requirePlanFile(const std::filesystem::path &path) {
+  TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
+  std::array<std::byte, kPlanMagic.size()> buffer{};
+  const std::span<std::byte> head = std::span(buffer).first(std::min<uint64_t>(buffer.size(), file.size()));
+  TRAINC_RETURN_IF_ERROR(file.read(0, head));
+  return checkMagic(head, path.string());
+}
 
 PlanFileHeader makePlanFileHeader(std::span<const uint8_t> payload) {
   PlanFileHeader header{};

@@ -30,6 +30,12 @@ inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
 inline constexpr uint32_t kPlanMajorVersion = 5;
 inline constexpr uint32_t kPlanMinorVersion = 0;
 
+/// Whether bytes are the beginning of a plan file, rather than of another one.
+bool beginsPlanFile(std::span<const std::byte> bytes);
+
+/// Fails (kInvalidInput) if `path` is no file, or its first bytes are not those of a plan.
+Status requirePlanFile(const std::filesystem::path &path);
+
 /// The header that fits `payload`, which must pass the FlatBuffers verifier.
 PlanFileHeader makePlanFileHeader(std::span<const uint8_t> payload);
 

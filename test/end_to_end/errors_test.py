@@ -97,7 +97,15 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", f"--memory-limit={process + 400}kib", "--micro-batch=1", "--activation-checkpointing=selective"],
              re.compile(r"\(\d+%\); --ranks=N --zero-stage=3 divides states over processes; the micro-batch is one sample already; a shorter --seq-len keeps fewer")),
             (["-o", "x.plan", f"--memory-limit={process + 100}kib"], "alone take 340.51 KiB", "whatever the batch; --ranks=N --zero-stage=3 divides states over processes; else freeze parameters"),
-            (["-o", "x.plan", "--frobnicate"], "error: ", "--frobnicate", "\nRun trainc compile --help for the options\n"),
+            (["-o", "x.plan", "--frobnicate"], "error: --frobnicate is unknown\nRun trainc compile --help for the options\n"),
+            (["-o", "x.plan", "--microbatch=4"], "error: --microbatch is unknown; did you mean --micro-batch?\n"),
+            (["-o", "x.plan", "-seq-len", "4"], "error: -seq-len is unknown; did you mean --seq-len?\n"),
+            (["-o", "x.plan", "\u2013-seq-len", "4"], "error: \u2013-seq-len is unknown; did you mean --seq-len?\n"),
+            (["-o", "x.plan", "--batch_size=4"], "error: --batch_size: it is called --micro-batch here\n"),
+            (["-o", "x.plan", "--learning-rate=4"], "error: --learning-rate: it has no option. Write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`\n"),
+            (["-o", "--report=r.json"], "error: -o has no value, as --report=r.json follows; if that is the value, write -o=--report=r.json\n"),
+            (["--report", "-o", "x.plan"], "error: --report has no value, as -o follows; if that is the value, write --report=-o\n"),
+            (["--report"], "error: --report: 1 required FILE.json missing\n"),
         ]:
             with self.subTest(arguments=arguments):
                 self.fails([*compile, *arguments], 2, *expected)
@@ -116,6 +124,15 @@ class CompileErrors(harness.EndToEndTest):
         for path, kind in [("/dev/zero", "a device"), ("pipe", "a pipe"), ("folder", "a folder")]:
             self.fails([TRAINC, "compile", path, "-o", "x.plan"], 2, f"{path}: expected a file, found {kind}; - reads standard input")
             self.fails([TRAINC, "dump", path], 2, f"{path}: expected a file, found {kind}")
+        for content, expected in [(b"nn.model\n\0", "x.mlir:2: expected a model's text in UTF-8, found the byte 0x00"),
+                                  (b"nn.model \x93m", "x.mlir:1: expected a model's text in UTF-8, found the byte 0x93")]:
+            Path("x.mlir").write_bytes(content)
+            self.fails([TRAINC, "compile", "x.mlir", "-o", "x.plan"], 2, expected)
+        Path("mlp.mlir").write_text(program("mlp"))
+        self.trainc("compile", "mlp.mlir", "-o", "mlp.plan")
+        err = self.fails([TRAINC, "compile", "mlp.plan", "-o", "x.plan"], 2, "mlp.plan: expected a model's text, found a plan",
+                         "`trainrun mlp.plan` runs it, `trainc dump mlp.plan` prints it")
+        self.assertTrue(err.isascii() and err.replace("\n", "").isprintable(), err)
         Path("bytecode.mlir").write_bytes(b"ML\xefR" + b"{" * 1000)
         self.fails([TRAINC, "compile", "bytecode.mlir", "-o", "x.plan"], 2, "bytecode.mlir: expected a model's text, found MLIR bytecode")
         for level in ["[", "tensor<", "tuple<", "loc(fused[", "module {\n", "(", "{a = "]:
@@ -271,6 +288,53 @@ class RunErrors(harness.EndToEndTest):
             options = [] if width == 2 else ["--data-dtype=uint32"]
             self.fails(self.train("--steps", "40", "--no-shuffle", *options, data="bad.bin"), 2, f"bad.bin: byte {777 * width}: ",
                        "96 is not below the model's limit 96")
+
+    def test_what_is_no_plan_is_said_first(self):
+        os.mkdir("folder")
+        Path("empty.plan").write_bytes(b"")
+        Path("model.mlir").write_text(program("mlp"))
+        for plan, expected in [("none.plan", "none.plan: cannot open: No such file or directory"),
+                               ("folder", "folder: expected a regular file, found a folder"),
+                               ("empty.plan", "empty.plan: not a plan file: it is empty; plans are made by 'trainc compile'"),
+                               ("model.mlir", "plans are made by 'trainc compile': trainc compile model.mlir -o PLAN")]:
+            for arguments in [[], ["--steps", "3"], ["--device=null"], ["--generate=a"]]:
+                with self.subTest(plan=plan, arguments=arguments):
+                    self.fails([TRAINRUN, plan, *arguments], 2, f"error: {plan}: ", expected)
+
+    def test_options_for_values(self):
+        for arguments, option, follows in [
+            (["--checkpoint-dir", "--resume"], "--checkpoint-dir", "--resume"),
+            (["--metrics", "--checkpoint-dir=x"], "--metrics", "--checkpoint-dir=x"),
+            (["--generate", "--max-tokens=5"], "--generate", "--max-tokens=5"),
+            (["--eval-data", "--steps", "3"], "--eval-data", "--steps"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fails(self.train("--steps", "1", *arguments), 2, f"error: {option} has no value, as {follows} follows; if that is the value, "
+                           f"write {option}={follows}\nRun trainrun --help for the options\n")
+        self.assertEqual(sorted(os.listdir()), ["gpt.plan", "mlp.plan", "tokens.bin"])
+        self.fails([TRAINRUN, "gpt.plan", "--generate=--max-tokens=5"], 2, "--generate needs trained weights")
+
+    def test_unknown_options(self):
+        for option, expected in [
+            ("--stps", "--stps is unknown; did you mean --steps?"),
+            ("--xyz=3", "--xyz is unknown\n"),
+            ("--lr=1e-3", "--lr: the plan has decided it. Write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`, and compile again"),
+            ("--batch-size", "--batch-size: the plan has decided it. Give --micro-batch to trainc compile, and run the new plan"),
+            ("--max_steps", "--max_steps: it is called --steps here"),
+        ]:
+            with self.subTest(option=option):
+                self.fails(self.train("--steps", "1", option, "3"), 2, "error: " + expected, "\nRun trainrun --help for the options\n")
+
+    def test_options_of_the_other_program(self):
+        """Each program knows all options of the other."""
+        options = lambda *help: set(re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", self.run_program(*help, "--help")[0], re.MULTILINE)) - {"help", "version"}
+        of_compile, of_trainrun = options(TRAINC, "compile"), options(TRAINRUN)
+        self.assertLess({"micro-batch", "wrap", "output"}, of_compile)
+        self.assertLess({"steps", "resume", "comm"}, of_trainrun)
+        for option in sorted(of_compile - of_trainrun):
+            self.fails(self.train("--" + option), 2, f"error: --{option}: the plan has decided it. Give --{option} to trainc compile")
+        for option in sorted(of_trainrun - of_compile):
+            self.fails([TRAINC, "compile", "x.mlir", "--" + option], 2, f"error: --{option}: trainrun decides it. Give --{option} to trainrun")
 
     def test_contradictory_options(self):
         self.fails(self.train("--init", "a", "--resume=b"), 2, "--init and --resume contradict each other")

@@ -72,7 +72,7 @@ class Files(TrainrunTest):
     def test_pipes_are_not_waited_for(self):
         os.mkfifo("pipe")
         train = ["--data", "tokens.bin", "--steps", "1"]
-        self.fails([TRAINRUN, "pipe", *train], 2, "pipe: expected a regular file, found a directory, a pipe or a device", timeout=10)
+        self.fails([TRAINRUN, "pipe", *train], 2, "pipe: expected a regular file, found a pipe", timeout=10)
         for arguments in [["--data", "pipe", "--steps", "1"], [*train, "--eval-data", "pipe"], [*train, "--init", "pipe"],
                           [*train, "--metrics", "pipe"]]:
             with self.subTest(arguments=arguments):

@@ -469,7 +469,7 @@ class CommandLine(TrainrunTest):
             ("--steps: At Most 1 required but received 2; give it once", [*data, "--steps", "1", "--steps", "2"]),
             ("--comm", [*data, "--steps", "3", "--comm", "nccl"]),
             ("--metrics=none/m: cannot open", [*data, "--steps", "3", "--metrics", "none/m"]),
-            ("not expected: 3 --stepz", [*data, "--stepz", "3"]),
+            ("--stepz is unknown; did you mean --steps?", [*data, "--stepz", "3"]),
         ]:
             with self.subTest(arguments=arguments):
                 self.run_fails(2, [re.compile(r"\Aerror: |\nerror: "), expected], *arguments)

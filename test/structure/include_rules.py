@@ -41,8 +41,9 @@ MAY_INCLUDE = {
     "lib/Pipelines": ["lib"] + DIALECTS,
     "lib": COMPILER_BASE + DIALECTS,
     "tools/common": ["runtime/base"],
+    "tools/language": DIALECTS,
     "tools/trainrun": ["runtime", "tools/common"],
-    "tools": ["tools/common", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    "tools": ["tools/common", "tools/language", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["lib", "runtime"] + DIALECTS,
 }

@@ -1,27 +1,26 @@
-// Checks of a command line before it is parsed.
+// Checks of a command line before CLI11 parses it: what CLI11 would misread, and messages that know more.
 #pragma once
 
-#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace trainc {
 
-/// What is wrong with a command line: an option that ends in its '=', as `--steps=$STEPS` does where the
-/// shell's variable is empty, or an empty argument, as "$OUT" is. CLI11 would take the next option for the
-/// value, or the empty one.
-inline std::optional<std::string> findMissingValue(int argc, const char *const *argv) {
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--")
-      break;
-    if (argument.empty())
-      return fmt::format("the argument behind {} is empty; is a variable?", argv[i - 1]);
-    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1)
-      return fmt::format("{} has no value; is a variable empty?", argument);
-  }
-  return std::nullopt;
-}
+/// Says where an option that a program does not have belongs, if that is known. Takes the option's name
+/// without dashes.
+using FindHome = std::function<std::optional<std::string>(std::string_view option)>;
+
+/// What is wrong with the arguments of `app`, a program or a subcommand:
+///  * an option that ends in its '=', as `--steps=$STEPS` does if the shell's variable is empty, or an empty
+///    argument, as "$OUT" is. CLI11 would take the next option for the value, or the empty one;
+///  * an option instead of another one's value, as in `--checkpoint-dir --resume`. CLI11 would take it as
+///  such;
+///  * an unknown option. The message names its home, or else the nearest name.
+std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
+                                           const FindHome &findHome = {});
 
 } // namespace trainc

@@ -3,7 +3,7 @@
 #include "lib/Pipelines/Pipeline.h"
 #include "tools/common/llvm_options.h"
 #include "tools/common/llvm_output.h"
-#include "tools/common/nesting.h"
+#include "tools/language/nesting.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"

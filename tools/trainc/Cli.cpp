@@ -2,10 +2,11 @@
 
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
+#include "tools/common/option_homes.h"
 #include "tools/common/validators.h"
 #include "tools/trainc/ShardingCli.h"
 
-#include <algorithm>
+#include <span>
 #include <utility>
 
 namespace trainc {
@@ -211,11 +212,17 @@ void requireOutput(const CompileCommand &command) {
         "-o PLAN and --compile-to=PHASE contradict each other: the IR is printed, no plan is made");
 }
 
-/// Prints a usage error; returns the exit code.
-int reportUsage(const CLI::App &app, const char *message) {
-  const auto subcommands = app.get_subcommands();
-  const std::string command = subcommands.empty() ? "trainc" : "trainc " + subcommands.front()->get_name();
-  putMessage(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message, command));
+/// The subcommand that the first argument names; null if it names none.
+const CLI::App *findCommand(const CLI::App &app, std::span<const char *const> arguments) {
+  const auto found = app.get_subcommands(
+      [&](const CLI::App *each) { return !arguments.empty() && each->get_name() == arguments.front(); });
+  return found.empty() ? nullptr : found.front();
+}
+
+/// Prints a usage error of the program or of a subcommand; returns the exit code.
+int reportUsage(const CLI::App *command, std::string_view message) {
+  putMessage(stderr, fmt::format("error: {}\nRun {} --help for the options\n", message,
+                                 command ? "trainc " + command->get_name() : "trainc"));
   return 2;
 }
 
@@ -227,11 +234,15 @@ int answer(const CLI::App &app, const CLI::ParseError &question) {
   return status.exitCode();
 }
 
-/// Whether the first word is a subcommand, or an option, which CLI11 knows better.
-bool isKnown(CLI::App &app, const std::string &word) {
-  const auto all = app.get_subcommands([](CLI::App *) { return true; });
-  return word.starts_with('-') ||
-         std::ranges::any_of(all, [&](const CLI::App *each) { return each->get_name() == word; });
+/// What is wrong with the arguments, as far as CLI11 would not see or say it as well.
+std::optional<std::string> findProblem(const CLI::App &app, std::span<const char *const> arguments) {
+  if (const CLI::App *command = findCommand(app, arguments))
+    return findBadArgument(*command, arguments.subspan(1),
+                           command->get_name() == "compile" ? homeOutsideCompile : FindHome());
+  const std::string_view word = arguments.empty() ? "" : arguments.front();
+  if (!word.starts_with('-'))
+    return fmt::format("expected compile, tokenize, consolidate, sign or dump, found '{}'", word);
+  return findBadArgument(app, arguments);
 }
 
 } // namespace
@@ -254,11 +265,9 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       ->add_option("plan", dump.plan, "Plan file")
       ->required()
       ->type_name("PLAN");
-  if (const std::string word = argc > 1 ? argv[1] : ""; !isKnown(app, word))
-    return reportUsage(
-        app, fmt::format("expected compile, tokenize, consolidate, sign or dump, found '{}'", word).c_str());
-  if (const std::optional<std::string> missing = findMissingValue(argc, argv))
-    return reportUsage(app, missing->c_str());
+  const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
+  if (const std::optional<std::string> problem = findProblem(app, arguments))
+    return reportUsage(findCommand(app, arguments), *problem);
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {
@@ -276,7 +285,7 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return answer(app, error);
-    return reportUsage(app, error.what());
+    return reportUsage(findCommand(app, arguments), error.what());
   }
 }
 

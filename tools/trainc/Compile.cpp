@@ -3,13 +3,11 @@
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
 #include "tools/common/llvm_output.h"
-#include "tools/common/nesting.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Hints.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/Paths.h"
 
-#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
@@ -48,11 +46,6 @@ int runCompile(const CompileCommand &command) {
   auto file = readModel(command.model);
   if (!file.ok())
     return finish(file.status());
-  if (mlir::isBytecode(**file))
-    return finish(invalidInput("{}: expected a model's text, found MLIR bytecode; trainc-opt prints it",
-                               command.model));
-  if (const auto deep = findDeepNesting(**file))
-    return finish(invalidInput("{}", *deep));
 
   mlir::DialectRegistry registry;
   registerDialects(registry);

@@ -1,7 +1,13 @@
 #include "tools/trainc/ModelFile.h"
 
+#include "runtime/plan/file.h"
+#include "runtime/schema/plain_text.h"
+#include "tools/language/nesting.h"
 #include "tools/trainc/Paths.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -30,6 +36,32 @@ Result<std::string> readAll(std::FILE *file, const std::string &name) {
 
 } // namespace
 
+/// Whether a file holds something else than text, and what.
+static Status checkIsText(llvm::MemoryBufferRef buffer) {
+  const std::string name = buffer.getBufferIdentifier().str();
+  const std::string_view text = buffer.getBuffer();
+  if (beginsPlanFile(std::as_bytes(std::span(text))))
+    return invalidInput(
+        "{0}: expected a model's text, found a plan, which is compiled already: `trainrun {0}` "
+        "runs it, `trainc dump {0}` prints it",
+        name);
+  if (mlir::isBytecode(buffer))
+    return invalidInput("{}: expected a model's text, found MLIR bytecode; trainc-opt prints it", name);
+  for (size_t at = 0; at < text.size();) {
+    const size_t begin = at;
+    const std::optional<uint32_t> character = nextCharacter(text, at);
+    const bool isSpace = std::string_view("\n\r\t").find(text[begin]) != std::string_view::npos;
+    if (character && (!isControl(*character) || isSpace))
+      continue;
+    const auto line = std::ranges::count(text.substr(0, begin), '\n') + 1;
+    return invalidInput("{}:{}: expected a model's text in UTF-8, found the byte 0x{:02x}", name, line,
+                        static_cast<unsigned char>(text[begin]));
+  }
+  if (const std::optional<std::string> deep = findDeepNesting(buffer))
+    return invalidInput("{}", *deep);
+  return {};
+}
+
 Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path) {
   const bool isInput = path == "-";
   if (Status status = isInput ? Status() : requireRegularFile(path); !status.ok())
@@ -42,7 +74,9 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path) {
     std::fclose(file);
   if (!text.ok())
     return text.status();
-  return llvm::MemoryBuffer::getMemBufferCopy(*text, isInput ? "<stdin>" : path);
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*text, isInput ? "<stdin>" : path);
+  TRAINC_RETURN_IF_ERROR(checkIsText(*buffer));
+  return buffer;
 }
 
 } // namespace trainc

@@ -1,7 +1,9 @@
 #include "tools/trainrun/options.h"
 
+#include "runtime/plan/file.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
+#include "tools/common/option_homes.h"
 #include "tools/common/validators.h"
 #include "tools/trainrun/contradictions.h"
 
@@ -227,8 +229,9 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
   app.add_option("PLAN", options.plan, "Plan file")->required()->type_name("");
   for (const auto add : {addData, addTraining, addCheckpoints, addGeneration, addMachine, addOutput})
     add(app, options);
-  if (const std::optional<std::string> missing = findMissingValue(argc, argv))
-    return invalidInput("{}\nRun trainrun --help for the options", *missing);
+  const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
+  if (const std::optional<std::string> bad = findBadArgument(app, arguments, homeOutsideTrainrun))
+    return invalidInput("{}\nRun trainrun --help for the options", *bad);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) { // the library reports by exception; none leaves this function
@@ -238,7 +241,10 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
     }
     return invalidInput("{}{}\nRun trainrun --help for the options", error.what(), hint(error, options));
   }
-  TRAINC_RETURN_IF_ERROR(checkContradictions(options));
+  if (Status contradiction = checkContradictions(options); !contradiction.ok()) {
+    TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan)); // without a plan there is nothing to advise on
+    return contradiction;
+  }
   return std::optional(std::move(options));
 }
 

@@ -1,4 +1,4 @@
-#include "tools/common/nesting.h"
+#include "tools/language/nesting.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
