@@ -4,6 +4,7 @@
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -122,6 +123,13 @@ template <typename T> void fillWith(int64_t value, size_t count, std::byte *dest
     std::memcpy(destination + i * sizeof(T), &narrow, sizeof(T));
 }
 
+template <typename T> std::optional<size_t> findNonFiniteAs(std::span<const std::byte> row) {
+  for (size_t at = 0; at < row.size(); at += sizeof(T))
+    if (!std::isfinite(static_cast<double>(load<T>(row.data() + at))))
+      return at / sizeof(T);
+  return std::nullopt;
+}
+
 int64_t largest(fb::DType dtype) {
   switch (dtype) {
   case fb::DType::U8:
@@ -212,6 +220,27 @@ std::string integerText(SafetensorsDType from, const std::byte *source) {
   const IntegerBounds any{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(), 0, false};
   findConversion(from, fb::DType::I64)(source, 1, reinterpret_cast<std::byte *>(&value), any);
   return fmt::to_string(value);
+}
+
+std::string floatText(SafetensorsDType from, const std::byte *source) {
+  double value = 0;
+  findConversion(from, fb::DType::F64)(source, 1, reinterpret_cast<std::byte *>(&value), {});
+  return std::isnan(value) ? "nan" : fmt::to_string(value);
+}
+
+std::optional<size_t> findNonFinite(fb::DType dtype, std::span<const std::byte> row) {
+  switch (dtype) {
+  case fb::DType::F32:
+    return findNonFiniteAs<float>(row);
+  case fb::DType::F64:
+    return findNonFiniteAs<double>(row);
+  case fb::DType::F16:
+    return findNonFiniteAs<Float16>(row);
+  case fb::DType::BF16:
+    return findNonFiniteAs<BFloat16>(row);
+  default:
+    return std::nullopt;
+  }
 }
 
 bool isInteger(fb::DType dtype) { return integerConversion<int32_t>(dtype) != nullptr; }

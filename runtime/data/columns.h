@@ -64,6 +64,13 @@ void fillIntegers(int64_t value, size_t count, fb::DType to, std::byte *destinat
 /// The integer of dtype `from` at `source`, for messages.
 std::string integerText(SafetensorsDType from, const std::byte *source);
 
+/// The float of dtype `from` at `source`, for messages.
+std::string floatText(SafetensorsDType from, const std::byte *source);
+
+/// The position of the first element of `row`, whole elements of `dtype`, that is NaN or infinite; integers
+/// never are.
+std::optional<size_t> findNonFinite(fb::DType dtype, std::span<const std::byte> row);
+
 bool isInteger(fb::DType dtype);
 
 } // namespace trainc

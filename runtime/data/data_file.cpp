@@ -1,11 +1,14 @@
 #include "runtime/data/data_file.h"
 
 #include "runtime/base/stream_hash.h"
+#include "runtime/data/foreign_file.h"
 #include "runtime/plan/dtype.h"
 
 #include <algorithm>
 #include <array>
 #include <fmt/ranges.h>
+#include <functional>
+#include <numeric>
 
 namespace trainc {
 
@@ -22,14 +25,37 @@ std::string describe(const ColumnSpec &spec) {
 /// Of the blocks by which a file is told from others.
 constexpr size_t kBlockBytes = size_t{1} << 12;
 
+/// What to do with a column of another shape than the plan's.
+std::string adviceOnShape(std::span<const uint64_t> found, const ColumnSpec &spec) {
+  if (found.empty())
+    return "convert the file";
+  const std::span<const uint64_t> row = found.subspan(1);
+  const std::vector<uint64_t> &needed = spec.shape;
+  if (isInteger(spec.dtype) && row.size() == needed.size() + 1 && row.back() == spec.limit &&
+      std::ranges::equal(row.first(needed.size()), needed))
+    return "these look like one-hot labels: write the number of the class instead, as argmax gives it";
+  const auto product = [](std::span<const uint64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), uint64_t{1}, std::multiplies<>());
+  };
+  if (row.size() != needed.size() && product(row) == spec.elements())
+    return fmt::format("reshape it to [{}{}{}]", found[0], needed.empty() ? "" : ", ",
+                       fmt::join(needed, ", "));
+  const bool isLength = row.size() == needed.size() && !row.empty() && row[0] != needed[0] &&
+                        std::ranges::equal(row.subspan(1), std::span(needed).subspan(1));
+  if (isLength && isInteger(spec.dtype))
+    return "compile for this length (--seq-len) or convert the file";
+  return "convert the file, or change the model's text";
+}
+
 /// Whether a token stream has a column: tokens or labels, sequences of the same length for both.
 bool isSequence(const ColumnSpec &spec, const std::vector<ColumnSpec> &columns) {
   return (spec.name == "tokens" || spec.name == "labels") && spec.shape.size() == 1 && spec.elements() > 0 &&
          spec.elements() == columns.front().elements();
 }
 
-/// Elements of a sample in a token stream.
-Result<uint64_t> sequenceLength(const std::string &file, const std::vector<ColumnSpec> &columns) {
+/// Elements of a sample in a token stream, or what the file, which begins with `head`, is instead.
+Result<uint64_t> sequenceLength(const std::string &file, std::span<const std::byte> head,
+                                const std::vector<ColumnSpec> &columns) {
   const auto other =
       std::ranges::find_if(columns, [&](const ColumnSpec &spec) { return !isSequence(spec, columns); });
   if (other == columns.end())
@@ -37,10 +63,13 @@ Result<uint64_t> sequenceLength(const std::string &file, const std::vector<Colum
   std::vector<std::string> needed;
   for (const ColumnSpec &spec : columns)
     needed.push_back(fmt::format("{} {}", spec.name, describe(spec)));
-  return invalidInput(
-      "{}: a token file gives the columns tokens [samples, length] and labels of the same shape (the "
-      "tokens shifted by one); the plan needs {}. Give a .safetensors file with these columns",
-      file, fmt::join(needed, ", "));
+  const auto foreign = findForeignKind(std::filesystem::path(file).extension().string(), head);
+  const std::string found =
+      foreign ? fmt::format("found {}; {}", foreign->name, foreign->forColumns)
+              : "found a file of tokens, which gives the columns tokens [samples, length] and "
+                "labels of the same shape (the tokens shifted by one)";
+  return invalidInput("{}: expected a .safetensors file with the plan's columns {}, {}", file,
+                      fmt::join(needed, ", "), found);
 }
 
 } // namespace
@@ -58,8 +87,9 @@ Result<DataFile> DataFile::open(const std::filesystem::path &path, const std::ve
   std::array<std::byte, kTokenHeaderBytes> buffer{};
   const std::span<std::byte> head = std::span(buffer).first(std::min(buffer.size(), data.file_.size()));
   TRAINC_RETURN_IF_ERROR(data.file_.read(0, head));
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t length, sequenceLength(data.path_, head, columns));
   TRAINC_ASSIGN_OR_RETURN(const TokenStream stream, readTokenStream(path, head, data.file_.size(), options));
-  TRAINC_RETURN_IF_ERROR(data.bindStream(columns, stream));
+  TRAINC_RETURN_IF_ERROR(data.bindStream(columns, stream, length));
   return data;
 }
 
@@ -76,8 +106,8 @@ Result<FileIdentity> DataFile::identity(uint64_t blocks) const {
   return FileIdentity{file_.size(), hash.digest(), content_};
 }
 
-Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream) {
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t length, sequenceLength(path_, columns));
+Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream,
+                            uint64_t length) {
   if (length == 0)
     return invalidInput("{}: the plan takes no data", path_);
   if (stream.count < length + 1)
@@ -87,6 +117,7 @@ Status DataFile::bindStream(const std::vector<ColumnSpec> &columns, const TokenS
         path_, length + 1, (length + 1) * elementBytes(stream.dtype), length, stream.count);
   samples_ = (stream.count - 1) / length;
   content_ = stream.content;
+  isStream_ = true;
   for (const ColumnSpec &spec : columns) {
     const uint64_t shift = spec.name == "labels" ? elementBytes(stream.dtype) : 0;
     TRAINC_RETURN_IF_ERROR(addRows(
@@ -116,10 +147,8 @@ Status DataFile::bindTensor(const ColumnSpec &spec, const SafetensorsView &tenso
     return invalidInput("{}: the plan needs the column '{}' {}; the file has: {}", path_, spec.name,
                         describe(spec), tensors.names());
   if (tensor->shape.empty() || !std::ranges::equal(std::span(tensor->shape).subspan(1), spec.shape))
-    return invalidInput(
-        "{}: column '{}' is {}, the plan needs {}; compile for this length (--seq-len) or convert the "
-        "file",
-        path_, tensor->name, trainc::describe(*tensor), describe(spec));
+    return invalidInput("{}: column '{}' is {}, the plan needs {}; {}", path_, tensor->name,
+                        trainc::describe(*tensor), describe(spec), adviceOnShape(tensor->shape, spec));
   const uint64_t samples = tensor->shape[0];
   if (!columns_.empty() && samples != samples_)
     return invalidInput(
@@ -172,20 +201,47 @@ Status DataFile::readElements(const Rows &rows, uint64_t first, uint64_t count,
   return {};
 }
 
+std::string DataFile::describePlace(const Rows &rows, uint64_t element) const {
+  return fmt::format("{}: byte {}: sample {}, column '{}', element {}", path_,
+                     rows.fileOffset + element * elementBytes(rows.dtype), element / rows.stride,
+                     rows.spec.name, element % rows.stride);
+}
+
+std::string DataFile::describeElement(size_t column, uint64_t row, uint64_t element) const {
+  const Rows &rows = columns_[column];
+  const uint64_t at = row * rows.stride + element;
+  const std::string place = describePlace(rows, at);
+  std::array<std::byte, sizeof(double)> value{};
+  const size_t width = elementBytes(rows.dtype);
+  if (const Status status = file_.read(rows.fileOffset + at * width, std::span(value).first(width));
+      !status.ok())
+    return place;
+  return fmt::format("{} is {}", place, floatText(rows.dtype, value.data()));
+}
+
+/// What may be the matter with an integer beyond a column's limit.
+std::string DataFile::suspect(const Rows &rows, std::string_view value) const {
+  if (isStream_)
+    return fmt::format("; was the file made with another tokenizer, or with another --data-dtype than {}?",
+                       dtypeName(rows.dtype));
+  const bool isClass = rows.spec.shape.empty();
+  if (isClass && value == fmt::to_string(rows.spec.limit))
+    return fmt::format("; classes count from 0 to {}: if those of the file begin at 1, subtract 1",
+                       rows.spec.limit - 1);
+  return isClass ? "; has the model all classes of the data?" : "; was the file made with another tokenizer?";
+}
+
 Status DataFile::badValue(const Rows &rows, uint64_t element, const std::byte *source) const {
   const std::string value = integerText(rows.dtype, source);
-  const std::string where = fmt::format("{}: byte {}: sample {}, column '{}', element {}: {}", path_,
-                                        rows.fileOffset + element * elementBytes(rows.dtype),
-                                        element / rows.stride, rows.spec.name, element % rows.stride, value);
+  const std::string where = fmt::format("{}: {}", describePlace(rows, element), value);
   if (rows.spec.limit == 0)
     return invalidInput("{} does not fit the plan's {}", where, fb::EnumNameDType(rows.spec.dtype));
   const std::string problem = value.starts_with('-')
                                   ? "is negative"
                                   : fmt::format("is not below the model's limit {}", rows.spec.limit);
-  return invalidInput(
-      "{} {}{}; was the file made with another tokenizer, or with another --data-dtype than {}?", where,
-      problem, rows.bounds.ignores ? fmt::format(" (and not the ignored {})", rows.bounds.ignore) : "",
-      dtypeName(rows.dtype));
+  return invalidInput("{} {}{}{}", where, problem,
+                      rows.bounds.ignores ? fmt::format(" (and not the ignored {})", rows.bounds.ignore) : "",
+                      suspect(rows, value));
 }
 
 } // namespace trainc

@@ -29,6 +29,10 @@ public:
   /// does not allow, and on a file that has become shorter: file, byte offset, value and limit are named.
   Status readRows(size_t column, uint64_t row, uint64_t count, std::byte *destination) const;
 
+  /// Where an element of a row of column `column` lies, and what it is, for messages. The column holds
+  /// floats.
+  std::string describeElement(size_t column, uint64_t row, uint64_t element) const;
+
 private:
   /// Where the rows of one column lie.
   struct Rows {
@@ -41,16 +45,20 @@ private:
     ConvertElements convert;
   };
 
-  Status bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream);
+  Status bindStream(const std::vector<ColumnSpec> &columns, const TokenStream &stream, uint64_t length);
   Status bindTensors(const std::vector<ColumnSpec> &columns, const SafetensorsView &tensors);
   Status bindTensor(const ColumnSpec &spec, const SafetensorsView &tensors);
   Status addRows(Rows rows);
   Status readElements(const Rows &rows, uint64_t first, uint64_t count, std::byte *destination) const;
+  /// The place of an element, counted from the column's first, for messages.
+  std::string describePlace(const Rows &rows, uint64_t element) const;
+  std::string suspect(const Rows &rows, std::string_view value) const;
   Status badValue(const Rows &rows, uint64_t element, const std::byte *source) const;
 
   std::string path_;
   InputFile file_;
   uint64_t samples_ = 0;
+  bool isStream_ = false;           ///< of tokens, rather than columns of safetensors
   std::optional<uint64_t> content_; ///< its checksum, if that is recorded beside it
   std::vector<Rows> columns_;
 };

@@ -49,6 +49,10 @@ std::optional<size_t> Dataset::findColumn(const ColumnSpec &spec) const {
   return static_cast<size_t>(found - columns_.begin());
 }
 
+size_t Dataset::fileOf(uint64_t sample) const {
+  return std::ranges::upper_bound(firstSample_, sample) - firstSample_.begin() - 1;
+}
+
 Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
                      std::span<std::byte> destination) const {
   const ColumnSpec &spec = columns_[column];
@@ -57,7 +61,7 @@ Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
   std::byte *row = destination.data();
   for (size_t i = 0, run; i < samples.size(); i += run, row += run * rowBytes) {
     assert(samples[i] < this->samples());
-    const size_t file = std::ranges::upper_bound(firstSample_, samples[i]) - firstSample_.begin() - 1;
+    const size_t file = fileOf(samples[i]);
     run = 1; // samples that follow each other in the file are read at once
     while (i + run < samples.size() && samples[i + run] == samples[i] + run &&
            samples[i + run] < firstSample_[file + 1])
@@ -70,6 +74,18 @@ Status Dataset::fill(size_t column, std::span<const uint64_t> samples,
   else
     std::memset(row, 0, rest);
   return {};
+}
+
+std::optional<std::string> Dataset::findNonFinite(size_t column, std::span<const uint64_t> samples,
+                                                  std::span<const std::byte> rows) const {
+  const ColumnSpec &spec = columns_[column];
+  const std::optional<size_t> found =
+      trainc::findNonFinite(spec.dtype, rows.first(samples.size() * spec.bytes()));
+  if (!found)
+    return std::nullopt;
+  const uint64_t sample = samples[*found / spec.elements()];
+  const size_t file = fileOf(sample);
+  return files_[file].describeElement(column, sample - firstSample_[file], *found % spec.elements());
 }
 
 } // namespace trainc

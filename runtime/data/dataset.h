@@ -29,7 +29,15 @@ public:
   /// pads, the ignored value. Fails (kInvalidInput) on a value that the column does not allow.
   Status fill(size_t column, std::span<const uint64_t> samples, std::span<std::byte> destination) const;
 
+  /// Where the first value of column `column` lies that is no finite number, and what it is, if `rows`, which
+  /// fill() wrote for `samples`, hold one.
+  std::optional<std::string> findNonFinite(size_t column, std::span<const uint64_t> samples,
+                                           std::span<const std::byte> rows) const;
+
 private:
+  /// The file that holds a sample.
+  size_t fileOf(uint64_t sample) const;
+
   std::vector<ColumnSpec> columns_;
   std::vector<DataFile> files_;
   std::vector<uint64_t> firstSample_ = {0}; ///< of each file, and the total

@@ -57,11 +57,13 @@ uint64_t SampleOrder::permute(uint64_t value, uint64_t epoch) const {
 }
 
 Loader::Loader(const Dataset &dataset, SampleOrder order, LoaderOptions options)
-    : dataset_(dataset), order_(order), options_(options), samples_(options.accumulate * options.microBatch),
-      filled_(options.firstStep), released_(options.firstStep) {
-  for (Slot &slot : slots_)
+    : dataset_(dataset), order_(order), options_(options), filled_(options.firstStep),
+      released_(options.firstStep) {
+  for (Slot &slot : slots_) {
+    slot.samples.resize(options.accumulate * options.microBatch);
     for (const ColumnSpec &spec : dataset.columns())
-      slot.columns.emplace_back(samples_.size() * spec.bytes());
+      slot.columns.emplace_back(slot.samples.size() * spec.bytes());
+  }
   thread_ = tryStartThread([this] { work(); }); // without one, next() fills the batches
 }
 
@@ -86,7 +88,7 @@ Result<StepBatch> Loader::next(uint64_t step) {
   changed_.wait(lock, [&] { return filled_ > step; });
   if (!slot(step).status.ok())
     return slot(step).status;
-  return StepBatch(slot(step).columns, options_.accumulate);
+  return StepBatch(slot(step).columns, slot(step).samples, options_.accumulate);
 }
 
 void Loader::work() {
@@ -102,23 +104,23 @@ void Loader::work() {
 void Loader::fillNext(std::unique_lock<std::mutex> &lock) {
   const uint64_t step = filled_;
   lock.unlock();
-  Status status = fill(step, slot(step).columns);
+  Status status = fill(step, slot(step));
   lock.lock();
   slot(step).status = std::move(status);
   ++filled_;
   changed_.notify_all();
 }
 
-Status Loader::fill(uint64_t step, std::vector<std::vector<std::byte>> &columns) {
-  const uint64_t stepSamples = options_.ranks * samples_.size();
+Status Loader::fill(uint64_t step, Slot &slot) const {
+  const uint64_t stepSamples = options_.ranks * slot.samples.size();
   const uint64_t start = options_.firstPosition.value_or(options_.firstStep * stepSamples);
   const uint64_t first = start + (step - options_.firstStep) * stepSamples;
   for (uint64_t micro = 0; micro < options_.accumulate; ++micro)
     for (uint64_t row = 0; row < options_.microBatch; ++row)
-      samples_[micro * options_.microBatch + row] =
+      slot.samples[micro * options_.microBatch + row] =
           order_(first + (options_.rank * options_.accumulate + micro) * options_.microBatch + row);
-  for (size_t column = 0; column < columns.size(); ++column)
-    TRAINC_RETURN_IF_ERROR(dataset_.fill(column, samples_, columns[column]));
+  for (size_t column = 0; column < slot.columns.size(); ++column)
+    TRAINC_RETURN_IF_ERROR(dataset_.fill(column, slot.samples, slot.columns[column]));
   return {};
 }
 

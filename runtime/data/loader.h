@@ -59,12 +59,17 @@ public:
     return all.subspan(micro * bytes, bytes);
   }
 
+  /// The samples whose rows these are, by their numbers in the data set.
+  std::span<const uint64_t> samples() const { return samples_; }
+
 private:
   friend class Loader;
-  StepBatch(const std::vector<std::vector<std::byte>> &columns, uint64_t accumulate)
-      : columns_(&columns), accumulate_(accumulate) {}
+  StepBatch(const std::vector<std::vector<std::byte>> &columns, std::span<const uint64_t> samples,
+            uint64_t accumulate)
+      : columns_(&columns), samples_(samples), accumulate_(accumulate) {}
 
   const std::vector<std::vector<std::byte>> *columns_;
+  std::span<const uint64_t> samples_;
   uint64_t accumulate_;
 };
 
@@ -88,6 +93,7 @@ public:
 private:
   struct Slot {
     std::vector<std::vector<std::byte>> columns;
+    std::vector<uint64_t> samples; ///< whose rows the columns hold
     Status status;
   };
 
@@ -95,12 +101,11 @@ private:
   void work();
   /// Fills the batch of step `filled_`, without the lock meanwhile.
   void fillNext(std::unique_lock<std::mutex> &lock);
-  Status fill(uint64_t step, std::vector<std::vector<std::byte>> &columns);
+  Status fill(uint64_t step, Slot &slot) const;
 
   const Dataset &dataset_;
   SampleOrder order_;
   LoaderOptions options_;
-  std::vector<uint64_t> samples_; ///< of the step being filled
   std::array<Slot, 2> slots_;
 
   std::mutex mutex_;

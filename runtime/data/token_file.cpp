@@ -3,6 +3,7 @@
 #include "runtime/base/file.h"
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
+#include "runtime/data/foreign_file.h"
 
 #include <array>
 #include <cerrno>
@@ -199,6 +200,10 @@ Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span
     TRAINC_RETURN_IF_ERROR(checkDType(path, *sidecar, options));
     TRAINC_RETURN_IF_ERROR(checkSize(path, *sidecar, fileBytes));
   }
+  const std::optional<ForeignKind> foreign = findForeignKind(path.extension().string(), head);
+  if (foreign && !sidecar && !(foreign->isText && options.dtype == SafetensorsDType::kU8))
+    return invalidInput("{}: expected a file of tokens or a .safetensors file, found {}; {}", file,
+                        foreign->name, foreign->forTokens);
   const SafetensorsDType dtype = rawDType(sidecar, options);
   const size_t width = elementBytes(dtype);
   if (fileBytes % width != 0)

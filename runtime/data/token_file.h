@@ -65,7 +65,8 @@ std::string_view tokenDTypeName(SafetensorsDType dtype);
 ///    for uint16 or 7 for uint32, number of tokens), then the tokens;
 ///  * raw tokens otherwise. Their width is what `PATH.json`, which `trainc tokenize` writes, says, else
 ///    options.dtype, else it follows from options.vocabulary. Where there is such a JSON file, the number of
-///    tokens must be the one it says, and options.dtype the same.
+///    tokens must be the one it says, and options.dtype the same. Where there is none, files of other kinds
+///    are refused, and text unless options.dtype is kU8.
 /// Errors (kInvalidInput) name the file, the byte offset and the sizes expected and found.
 Result<TokenStream> readTokenStream(const std::filesystem::path &path, std::span<const std::byte> head,
                                     uint64_t fileBytes, const TokenFileOptions &options);

@@ -103,6 +103,22 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
   return false;
 }
 
+/// After a loss that is no number, for whatever time that takes: all data is read again.
+Status Evaluator::refuseLoss(double loss) {
+  const std::string what =
+      fmt::format("evaluation: the loss is {}, the mean over {} samples", loss, samples_);
+  const std::span<const InputView> inputs = executor_.inputs(kEval);
+  for (uint64_t batch = 0; batch < batches(); ++batch)
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const size_t column = *dataset_.findColumn(columnSpec(*inputs[i].info));
+      const std::span<const uint64_t> samples = batchSamples(batch);
+      TRAINC_RETURN_IF_ERROR(dataset_.fill(column, samples, staging_[i]));
+      if (const auto bad = dataset_.findNonFinite(column, samples, staging_[i]))
+        return failed("{}. {}. Repair that sample, or leave it out", what, *bad);
+    }
+  return failed("{}; the data holds numbers only, so look at the weights", what);
+}
+
 Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &stopRequested) {
   double sum = 0;
   EvalResult result;
@@ -116,8 +132,7 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
     return failed("evaluation: all targets of the {} samples are ignored, so there is no mean loss",
                   samples_);
   if (!std::isfinite(sum))
-    return failed("evaluation: the loss is {}, the mean over {} samples; look at the weights and at the data",
-                  withoutNanSign(sum / result.targets), samples_);
+    return refuseLoss(withoutNanSign(sum / result.targets));
   result.samples = samples_;
   result.loss = sum / result.targets;
   if (paddingColumns(executor_.inputs(kEval)) == 1)

@@ -41,6 +41,7 @@ private:
   Status checkValues();
   uint64_t batches() const { return (samples_ + batch_ - 1) / batch_; }
   std::span<const uint64_t> batchSamples(uint64_t batch); ///< in `indices_`
+  Status refuseLoss(double loss);
   Status feed(uint64_t batch);
   /// Evaluates the batches from `first` on, one on each rank, and adds what they found; true: some rank wants
   /// to stop.

@@ -125,12 +125,27 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
     parts_.checkpoints->waitUntilRead(); // the replay may write to the states
   }
   TRAINC_ASSIGN_OR_RETURN(const std::optional<NonFinite> culprit, runner_.replay(scalars, batch));
-  return failed(
-      "{}. {}\nLower the learning rate or look at the data of this step; --on-nonfinite=skip goes on without "
-      "such steps",
-      what,
-      culprit ? "Replayed: " + culprit->message()
-              : "Replayed: every value is finite; suspect the memory or the processor of this machine");
+  TRAINC_ASSIGN_OR_RETURN(const std::string data, describeBadData(batch));
+  const std::string replayed =
+      culprit ? culprit->message()
+              : "every value is finite; suspect the memory or the processor of this machine";
+  return failed("{}. Replayed: {}\n{}; --on-nonfinite=skip goes on without such steps", what, replayed,
+                data.empty() ? "Lower the learning rate or look at the data of this step"
+                             : data + ". Repair that sample, or leave it out");
+}
+
+/// Where this step's data holds what is no number: the same on all ranks, of which only one knows the place.
+Result<std::string> TrainLoop::describeBadData(const StepBatch &batch) const {
+  std::optional<std::string> own;
+  for (size_t column = 0; column < parts_.dataset.columns().size() && !own; ++column)
+    own = parts_.dataset.findNonFinite(column, batch.samples(), batch.step(column));
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const uint32_t> found,
+                          parts_.executor.peers().gather(uint32_t{own.has_value()}));
+  if (own)
+    return *own;
+  const auto first = std::ranges::find(found, 1U);
+  return first == found.end() ? ""
+                              : fmt::format("The data of rank {} holds such a value", first - found.begin());
 }
 
 void TrainLoop::report(const StepScalars &scalars, const StepResult &result, double seconds) {

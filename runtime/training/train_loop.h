@@ -60,6 +60,7 @@ private:
   /// Runs the next step, unless a stop is requested.
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;
+  Result<std::string> describeBadData(const StepBatch &batch) const;
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
   Status evaluate();

@@ -235,7 +235,7 @@ TEST(Dataset, ChecksValuesOfColumns) {
   const std::vector<uint64_t> first = {0};
   EXPECT_INVALID(dataset->fill(0, first, row), // -100 is no token: it would be an address
                  fmt::format("{}: byte {}: sample 0, column 'tokens', element 0: -100 is negative; was "
-                             "the file made with another tokenizer, or with another --data-dtype than I64?",
+                             "the file made with another tokenizer?",
                              path, data));
   EXPECT_INVALID(
       dataset->fill(1, first, row),
@@ -265,17 +265,19 @@ TEST(Dataset, RefusesColumnsThatATokenFileHasNot) {
   const std::string path = folder.write("t.bin", bytesOf(counting(0, 40)));
   EXPECT_INVALID(
       Dataset::open({path}, {tokens(4), {"segments", fb::DType::I32, {4}}}),
-      path + ": a token file gives the columns tokens [samples, length] and labels of the same shape (the "
-             "tokens shifted by one); the plan needs tokens I32 [samples, 4], segments I32 [samples, 4]. "
-             "Give a .safetensors file with these columns");
+      path +
+          ": expected a .safetensors file with the plan's columns tokens I32 [samples, 4], segments I32 "
+          "[samples, 4], found a file of tokens, which gives the columns tokens [samples, length] and labels "
+          "of the same shape (the tokens shifted by one)");
   // A model of features and classes, whose plan knows no sequence length.
   const std::vector<ColumnSpec> classifier = {{"labels", fb::DType::I32, {}},
                                               {"features", fb::DType::F32, {20}}};
   EXPECT_INVALID(
       Dataset::open({path}, classifier),
-      path + ": a token file gives the columns tokens [samples, length] and labels of the same shape (the "
-             "tokens shifted by one); the plan needs labels I32 [samples], features F32 [samples, 20]. "
-             "Give a .safetensors file with these columns");
+      path + ": expected a .safetensors file with the plan's columns labels I32 [samples], features F32 "
+             "[samples, 20], found a file of tokens, which gives the columns tokens [samples, length] and "
+             "labels "
+             "of the same shape (the tokens shifted by one)");
   EXPECT_INVALID(Dataset::open({path}, {}), path + ": the plan takes no data");
   EXPECT_INVALID(Dataset::open({path}, {{"tokens", fb::DType::F32, {4}}}),
                  path + ": column 'tokens' is U16, the plan needs F32; convert the file");

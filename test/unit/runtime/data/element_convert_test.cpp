@@ -21,6 +21,21 @@ std::vector<To> convert(SafetensorsDType from, const std::vector<From> &values, 
   return result;
 }
 
+template <typename T> std::optional<size_t> nonFiniteOf(fb::DType dtype, const std::vector<T> &values) {
+  return findNonFinite(dtype, std::as_bytes(std::span(values)));
+}
+
+TEST(ElementConvert, FindsWhatIsNoNumber) {
+  const float nan = std::nanf(""), infinite = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(nonFiniteOf<float>(fb::DType::F32, {1, -0.0F, 3e38F}), std::nullopt);
+  EXPECT_EQ(nonFiniteOf<float>(fb::DType::F32, {1, nan, nan}), 1);
+  EXPECT_EQ(nonFiniteOf<float>(fb::DType::F32, {-infinite}), 0);
+  EXPECT_EQ(nonFiniteOf<double>(fb::DType::F64, {1e308, 0, nan}), 2);
+  EXPECT_EQ(nonFiniteOf<uint16_t>(fb::DType::F16, {0x7bff, 0xfc00}), 1);
+  EXPECT_EQ(nonFiniteOf<uint16_t>(fb::DType::BF16, {0x7c00, 0x7f80}), 1);
+  EXPECT_EQ(nonFiniteOf<int32_t>(fb::DType::I32, {0x7fffffff}), std::nullopt);
+}
+
 TEST(ElementConvert, WidensAndNarrowsIntegers) {
   const ColumnSpec i32{"x", fb::DType::I32, {}};
   EXPECT_THAT((convert<int32_t, int8_t>(SafetensorsDType::kI8, {-1, 5}, i32)), testing::ElementsAre(-1, 5));

@@ -1,0 +1,112 @@
+#include "runtime/data/foreign_file.h"
+
+#include "runtime/schema/plain_text.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+/// Fewer bytes may look like text by chance.
+constexpr size_t kFewestOfText = 32;
+/// Of the last character, which may be cut.
+constexpr size_t kMostBytesOfCharacter = 4;
+
+constexpr std::string_view kFromNumpy =
+    "in Python: safetensors.numpy.save_file({'NAME': array, ...}, 'data.safetensors')";
+constexpr std::string_view kFromTorch =
+    "in Python: safetensors.torch.save_file({'NAME': tensor, ...}, 'data.safetensors')";
+constexpr std::string_view kTokensFromNumpy =
+    "write its tokens in Python: array.astype('uint16').tofile('tokens.bin') (uint32 for a vocabulary above "
+    "65536)";
+constexpr std::string_view kExtractText = "write the text alone to a file, and make tokens of that: trainc "
+                                          "tokenize --tokenizer=bytes TEXT -o tokens.bin";
+constexpr std::string_view kRename = "give it a name that ends in .safetensors";
+constexpr std::string_view kUnpack = "unpack it first";
+
+/// Its first bytes alone may be those of a token.
+constexpr std::string_view kPickles[] = {".pt", ".pth", ".pkl", ".pickle"};
+
+struct Magic {
+  std::string_view bytes;
+  ForeignKind kind;
+};
+
+constexpr ForeignKind kHdf5 = {"an HDF5 file", kTokensFromNumpy, kFromNumpy};
+constexpr ForeignKind kPickle = {
+    "a file of Python's pickle, as PyTorch writes it",
+    "write its tokens in Python: tensor.numpy().astype('uint16').tofile('tokens.bin') "
+    "(uint32 for a vocabulary above 65536)",
+    kFromTorch};
+
+constexpr Magic kMagics[] = {
+    {{"PK\x03\x04", 4},
+     {"a zip file, as torch.save and numpy.savez write it", kPickle.forTokens, kFromTorch}},
+    {"\x93NUMPY", {"a NumPy array", kTokensFromNumpy, kFromNumpy}},
+    {"\x89HDF", kHdf5},
+    {"PAR1", {"a Parquet file", kExtractText, kFromNumpy}},
+    {"ARROW1", {"an Arrow file", kExtractText, kFromNumpy}},
+    {"\x1f\x8b\x08", {"a gzip file", kUnpack, kUnpack}},
+    {"\x28\xb5\x2f\xfd", {"a Zstandard file", kUnpack, kUnpack}},
+    {"TRNCPLAN",
+     {"a plan", "name the plan first, then the data: trainrun PLAN --data FILE",
+      "name the plan first, then the data: trainrun PLAN --data FILE"}},
+};
+
+constexpr std::string_view kTokenize =
+    "make tokens of it: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin";
+
+struct TextKind {
+  std::string_view extension;
+  ForeignKind kind;
+};
+
+constexpr TextKind kTextKinds[] = {
+    {".csv", {"text (CSV)", kExtractText, kFromNumpy, true}},
+    {".tsv", {"text (TSV)", kExtractText, kFromNumpy, true}},
+    {".json", {"text (JSON)", kExtractText, kFromNumpy, true}},
+    {".jsonl", {"text (lines of JSON)", kExtractText, kFromNumpy, true}},
+};
+constexpr ForeignKind kText = {"text", kTokenize, kFromNumpy, true};
+
+/// Whether bytes are UTF-8 without control characters other than those of texts.
+bool isText(std::string_view bytes) {
+  if (bytes.size() < kFewestOfText)
+    return false;
+  for (size_t at = 0; at < bytes.size();) {
+    const bool maybeCut = bytes.size() - at < kMostBytesOfCharacter;
+    const char first = bytes[at];
+    const std::optional<uint32_t> character = nextCharacter(bytes, at);
+    if (!character)
+      return maybeCut;
+    if (isControl(*character) && std::string_view("\n\r\t\f").find(first) == std::string_view::npos)
+      return false;
+  }
+  return true;
+}
+
+/// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.
+bool isSafetensors(std::string_view bytes) {
+  return bytes.size() > 10 && bytes.substr(4, 4) == std::string_view("\0\0\0\0", 4) &&
+         bytes.substr(8, 2) == "{\"";
+}
+
+} // namespace
+
+std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span<const std::byte> head) {
+  const std::string_view bytes(reinterpret_cast<const char *>(head.data()), head.size());
+  for (const Magic &magic : kMagics)
+    if (bytes.starts_with(magic.bytes))
+      return magic.kind;
+  if (bytes.starts_with('\x80') && std::ranges::find(kPickles, extension) != std::end(kPickles))
+    return kPickle;
+  if (isSafetensors(bytes))
+    return ForeignKind{"a safetensors file", kRename, kRename};
+  if (!isText(bytes))
+    return std::nullopt;
+  const auto found = std::ranges::find(kTextKinds, extension, &TextKind::extension);
+  return found == std::end(kTextKinds) ? kText : found->kind;
+}
+
+} // namespace trainc

@@ -1,0 +1,44 @@
+#include "runtime/data/foreign_file.h"
+
+#include "runtime/data/philox.h"
+#include "test/unit/runtime/data/support.h"
+
+namespace trainc {
+namespace {
+
+using namespace test;
+
+std::string kindOf(std::string_view bytes, std::string_view extension = ".bin") {
+  const auto kind = findForeignKind(extension, std::as_bytes(std::span(bytes)));
+  return kind ? std::string(kind->name) : "tokens";
+}
+
+TEST(ForeignFile, TokensAreNoOtherKind) {
+  for (uint32_t vocabulary : {2U, 96U, 256U, 50257U, 65536U})
+    for (uint32_t file = 0; file < 2000; ++file) {
+      std::vector<uint16_t> tokens(16 + file % 500);
+      for (uint32_t i = 0; i < tokens.size(); ++i)
+        tokens[i] = philox4x32({i, file, 0, 0}, {vocabulary, 0})[0] % vocabulary;
+      ASSERT_EQ(kindOf(bytesOf(tokens)), "tokens") << "file " << file << " of vocabulary " << vocabulary;
+    }
+}
+
+TEST(ForeignFile, NoFirstTokenMakesAnotherKind) {
+  for (uint32_t first = 0; first < 65536; ++first)
+    ASSERT_EQ(kindOf(bytesOf(std::vector<uint16_t>{static_cast<uint16_t>(first), 7, 3, 0, 1, 2})), "tokens")
+        << first;
+}
+
+TEST(ForeignFile, TextMayEndWithinACharacter) {
+  const std::string text = "Am Anfang schuf Gott Himmel und \u00c4rde\u2026";
+  EXPECT_EQ(kindOf(text), "text");
+  EXPECT_EQ(kindOf(text.substr(0, text.size() - 1)), "text");
+  EXPECT_EQ(kindOf(text.substr(0, text.size() - 2)), "text");
+  EXPECT_EQ(kindOf(text.substr(0, 31)), "tokens") << "too short to tell";
+  EXPECT_EQ(kindOf(text + std::string(1, '\0')), "tokens");
+  EXPECT_EQ(kindOf(text + "\xff more of it"), "tokens");
+  EXPECT_EQ(kindOf(text, ".json"), "text (JSON)");
+}
+
+} // namespace
+} // namespace trainc
