@@ -62,8 +62,9 @@ std::optional<ParseResult> trainc::train::parseChoice(OpAsmParser &parser, Strin
 }
 
 ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute) {
-  // The second four are only known to be refused with a better message than an unknown word's.
-  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB", "GB", "TB"};
+  // All but the first four are only known to be refused with a better message than an unknown word's.
+  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB",
+                                         "GB",  "TB",  "K",   "M",   "G",  "T"};
   SMLoc loc = parser.getCurrentLocation();
   int64_t bytes = 0, size = 1;
   if (parser.parseInteger(bytes))
@@ -72,7 +73,8 @@ ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute)
   StringRef unit;
   if (succeeded(parser.parseOptionalKeyword(&unit, kUnits))) {
     if (!unit.ends_with("iB"))
-      return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB, found " << unit;
+      return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB (powers of 1024), found " << unit
+                                       << "; write " << bytes << unit[0] << "iB";
     size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
   }
   if (bytes < 1 || bytes > INT64_MAX / size)

@@ -48,6 +48,7 @@ constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "data",
     "data-dtype",
     "device",
+    "device-seed",
     "eval-data",
     "eval-every",
     "generate",

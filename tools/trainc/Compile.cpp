@@ -3,13 +3,12 @@
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
 #include "tools/common/llvm_output.h"
+#include "tools/language/parse_model.h"
 #include "tools/trainc/Commands.h"
-#include "tools/trainc/Hints.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/Paths.h"
 
 #include "mlir/IR/MLIRContext.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <array>
@@ -55,8 +54,7 @@ int runCompile(const CompileCommand &command) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  SyntaxHints hints(context);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  auto module = parseModel(sources, context);
   if (!module)
     return 2;
   if (failed(runPhases(*module, command.options)))

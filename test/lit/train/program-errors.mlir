@@ -306,7 +306,7 @@ train.program @p { model @m optimizer sgd zero_stage 4 }
 
 // -----
 
-// expected-error @below {{expected KiB, MiB, GiB or TiB, found GB}}
+// expected-error @below {{expected KiB, MiB, GiB or TiB (powers of 1024), found GB; write 16GiB}}
 train.program @p { model @m optimizer sgd memory_limit 16GB }
 
 // -----
