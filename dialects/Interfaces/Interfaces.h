@@ -133,6 +133,12 @@ struct IndexingRule {
   llvm::SmallVector<llvm::SmallVector<int>> operands, results;
 };
 
+/// Of each operand and result the dimension along which an op goes from position to position, or -1; see
+/// IncrementalOpInterface.
+struct SequenceDims {
+  llvm::SmallVector<int> operands, results;
+};
+
 } // namespace trainc
 
 #include "dialects/Interfaces/Interfaces.h.inc"

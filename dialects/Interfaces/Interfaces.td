@@ -77,10 +77,15 @@ def IncrementalOpInterface : OpInterface<"IncrementalOpInterface"> {
   }];
   let methods = [InterfaceMethod<[{
       Builds the op's form for generation and returns one value per result (null where unused). `caches` reads and
-      writes the key-value cache.
+      writes the key-value cache. The sequence lies along the op's sequence dimensions.
     }],
     "::llvm::SmallVector<::mlir::Value>", "buildIncremental",
-    (ins "::mlir::OpBuilder &":$builder, "::trainc::CacheScope &":$caches)>];
+    (ins "::mlir::OpBuilder &":$builder, "::trainc::CacheScope &":$caches)>, InterfaceMethod<[{
+      Along which dimensions of operands and results the op goes from position to position. Where no sequence of tokens lies
+      along them, the op needs no other form.
+    }], "::trainc::SequenceDims", "getSequenceDims", (ins)>, InterfaceMethod<[{
+      Whether results depend on the elements of operand `operand`, and not on its sizes alone.
+    }], "bool", "readsElements", (ins "unsigned":$operand), [{}], [{ return true; }]>];
 }
 
 def LossTermOpInterface : OpInterface<"LossTermOpInterface"> {

@@ -117,10 +117,6 @@ LogicalResult ConstantOp::verify() {
   return success();
 }
 
-bool ConstantOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
-  return inferred == actual || isa<DeferredType>(actual.front());
-}
-
 Inferred IotaOp::inferTypes(Adaptor adaptor, InferError error) {
   auto type = cast<RankedTensorType>(adaptor.getType());
   int64_t dim = adaptor.getDim();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/NN/Builders.h"
+#include "dialects/NN/Syntax.h"
 
 namespace trainc::nn {
 
@@ -26,7 +27,7 @@ addBias(TensorBuilder &b, mlir::Value y, llvm::StringRef layer, bool none, Layer
   if (none)
     return llvm::SmallVector<mlir::Value>{y};
   mlir::Value bias =
-      scope.declareParameter((layer + ".bias").str(), typeLike(y, {shapeOf(y).back()}), {"zeros"});
+      scope.declareParameter(joinPath(layer, "bias"), typeLike(y, {shapeOf(y).back()}), {"zeros"});
   if (!bias)
     return mlir::failure();
   return llvm::SmallVector<mlir::Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};

@@ -27,7 +27,7 @@ static Value linearWeight(LinearOp op, RankedTensorType x, LayerScope &scope) {
     int64_t out = *op.getFeatures();
     auto shape = op.getInOut() ? std::array{in, out} : std::array{out, in};
     auto type = RankedTensorType::get(shape, x.getElementType());
-    return scope.declareParameter((op.getName() + ".weight").str(), type,
+    return scope.declareParameter(joinPath(op.getName(), "weight"), type,
                                   initializer(op.getInitAttr(), "normal", 0.02));
   }
   Value weight = scope.useParameter(*op.getTied());
@@ -83,7 +83,7 @@ FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange
            << " positions of this table; use a shorter sequence length or a larger table";
   auto type = RankedTensorType::get({int64_t(getCount()), int64_t(getFeatures())}, builder.getF32Type());
   Value table =
-      scope.declareParameter((getName() + ".weight").str(), type, initializer(getInitAttr(), "normal", 0.02));
+      scope.declareParameter(joinPath(getName(), "weight"), type, initializer(getInitAttr(), "normal", 0.02));
   SmallVector<int64_t> shape(shapeOf(ids));
   shape.push_back(int64_t(getFeatures()));
   if (!table || failed(checkSizes(shape, [&] { return emitOpError(); })))

@@ -10,7 +10,7 @@ using namespace trainc::nn;
 
 /// x times a scale along the last dimension, `name.weight`, which starts from ones; null after an error.
 static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &scope) {
-  Value weight = scope.declareParameter((name + ".weight").str(), typeLike(x, {shapeOf(x).back()}), {"ones"});
+  Value weight = scope.declareParameter(joinPath(name, "weight"), typeLike(x, {shapeOf(x).back()}), {"ones"});
   return weight ? b.mul(x, b.broadcastTo(weight, shapeOf(x))) : Value();
 }
 

@@ -110,6 +110,25 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
   llvm::copy(grad.getResults(), out.begin());
 }
 
+/// Samples may be split; positions see each other, and heads share keys.
+IndexingRule AttentionOp::getIndexingRule() {
+  IndexingRule rule{{{0, -1, -1}, {0, -1, -1}, {0, -1, -1}}, {{0, -1, -1}, {0, -1, -1}}};
+  if (getSegments())
+    rule.operands.push_back({0, -1});
+  if (getLimit())
+    rule.operands.emplace_back();
+  return rule;
+}
+
+SequenceDims AttentionOp::getSequenceDims() {
+  SequenceDims dims{{1, 1, 1}, {1, 2}};
+  if (getSegments())
+    dims.operands.push_back(1);
+  if (getLimit())
+    dims.operands.push_back(-1);
+  return dims;
+}
+
 /// The cache holds the keys and values of all positions so far; `limit` hides those that are yet to come.
 SmallVector<Value> AttentionOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   if (!getCausal()) {

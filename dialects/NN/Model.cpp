@@ -10,6 +10,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
+thread_local int ModelTextScope::depth = 0;
+
 /// Parses `@name(%a: type, ...)`; region arguments are deferred, the spelled types go into `argument_types`.
 static ParseResult parseBorder(OpAsmParser &parser, OperationState &state,
                                SmallVectorImpl<OpAsmParser::Argument> &arguments) {
@@ -29,6 +31,7 @@ static ParseResult parseBorder(OpAsmParser &parser, OperationState &state,
 static ParseResult parseBody(OpAsmParser &parser, OperationState &state,
                              ArrayRef<OpAsmParser::Argument> arguments) {
   Region *body = state.addRegion();
+  ModelTextScope inText;
   if (parser.parseRegion(*body, arguments))
     return failure();
   if (body->empty())

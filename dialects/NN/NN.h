@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/ModelText.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -44,7 +45,7 @@ template <typename Op>
 llvm::LogicalResult inferOrDefer(mlir::MLIRContext *context, std::optional<mlir::Location> location,
                                  typename Op::Adaptor adaptor, llvm::SmallVectorImpl<mlir::Type> &types) {
   auto isDeferred = [](mlir::Value value) { return llvm::isa<DeferredType>(value.getType()); };
-  if (llvm::any_of(adaptor.getOperands(), isDeferred)) {
+  if (ModelTextScope::isOpen() || llvm::any_of(adaptor.getOperands(), isDeferred)) {
     types.assign(Op::resultCount(adaptor), DeferredType::get(context));
     return mlir::success();
   }

@@ -53,7 +53,7 @@ def NN_RopeOp : NN_CompositeOp<"rope"> {
 
 def NN_PositionsOp : NN_TensorOp<"positions", [DeclareOpInterfaceMethods<DecomposableOpInterface>,
                                                DeclareOpInterfaceMethods<IndexingOpInterface>,
-                                               DeclareOpInterfaceMethods<IncrementalOpInterface>]> {
+                                               DeclareOpInterfaceMethods<IncrementalOpInterface, ["readsElements"]>]> {
   let summary = "0, 1, 2, ... along the last dimension of the tokens, i32";
   let description = [{ With `from` (scalar i32; generation) counting starts there. }];
   let arguments = (ins NN_Tensor:$tokens, Optional<NN_Tensor>:$from);

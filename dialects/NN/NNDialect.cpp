@@ -167,23 +167,24 @@ static void printTypedValues(OpAsmPrinter &printer, Operation *, OperandRange va
   llvm::interleaveComma(types, printer);
 }
 
-/// Parses `: type`; without it (in a model) the constant is a scalar f32 that broadcasts.
+/// What a constant of a model is where its text has no type: a scalar that broadcasts.
+static RankedTensorType untypedConstant(MLIRContext *context) {
+  return RankedTensorType::get({}, Float32Type::get(context));
+}
+
+/// Parses `: type`, which may be left out in a model.
 static ParseResult parseConstantType(OpAsmParser &parser, TypeAttr &type, Type &result) {
-  if (failed(parser.parseOptionalColon())) {
-    type = TypeAttr::get(RankedTensorType::get({}, parser.getBuilder().getF32Type()));
-    result = DeferredType::get(parser.getContext());
-    return success();
-  }
-  RankedTensorType tensor;
-  if (parser.parseType(tensor))
+  RankedTensorType tensor = untypedConstant(parser.getContext());
+  const bool isTyped = succeeded(parser.parseOptionalColon());
+  if (isTyped && parser.parseType(tensor))
     return failure();
   type = TypeAttr::get(tensor);
-  result = tensor;
+  result = isTyped && !ModelTextScope::isOpen() ? Type(tensor) : DeferredType::get(parser.getContext());
   return success();
 }
 
 static void printConstantType(OpAsmPrinter &printer, Operation *, TypeAttr type, Type result) {
-  if (!isa<DeferredType>(result))
+  if (!isa<DeferredType>(result) || type.getValue() != untypedConstant(type.getContext()))
     printer << " : " << type.getValue();
 }
 

@@ -112,23 +112,29 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<Differ
   let hasFolder = 1;
 }
 
-def NN_ConstantOp : NN_ElementwiseOp<"constant", [ConstantLike]> {
+// Ops whose text has their type: in a model the result is deferred all the same.
+class NN_TypedOp<string mnemonic, list<Trait> traits = []> : NN_ElementwiseOp<mnemonic, traits> {
+  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual) {
+      return inferred == actual || ::llvm::isa<::trainc::nn::DeferredType>(actual.front());
+    }
+  }];
+}
+
+def NN_ConstantOp : NN_TypedOp<"constant", [ConstantLike]> {
   let summary = "one number in every element";
   let description = [{
-    In a model the type is left out: `%half = nn.constant 0.5` is a scalar f32 that broadcasts.
+    In a model the type may be left out: `%half = nn.constant 0.5` is a scalar f32 that broadcasts, and
+    `%two = nn.constant 2 : tensor<i32>` one that fits whole numbers. `inf` and `-inf` are numbers of floating-point types.
   }];
   let arguments = (ins F64Attr:$value, TypeAttrOf<AnyRankedTensor>:$type);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "custom<Number>($value) attr-dict `` custom<ConstantType>($type, type($result))";
   let hasFolder = 1;
   let hasVerifier = 1;
-  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
-    /// The result is deferred in a model, although the type is known.
-    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
-  }];
 }
 
-def NN_IotaOp : NN_ElementwiseOp<"iota"> {
+def NN_IotaOp : NN_TypedOp<"iota"> {
   let summary = "the position along dimension `dim`";
   let arguments = (ins I64Attr:$dim, TypeAttrOf<AnyRankedTensor>:$type);
   let results = (outs NN_Tensor:$result);

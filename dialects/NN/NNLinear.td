@@ -49,6 +49,7 @@ def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<Inde
 
 def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                DeclareOpInterfaceMethods<IncrementalOpInterface>,
+                                               DeclareOpInterfaceMethods<IndexingOpInterface>,
                                                DeclareOpInterfaceMethods<CostOpInterface>,
                                                DeclareOpInterfaceMethods<ExecutableOpInterface>,
                                                AttrSizedOperandSegments]> {

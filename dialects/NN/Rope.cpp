@@ -37,6 +37,15 @@ SmallVector<Value> PositionsOp::decompose(OpBuilder &builder) {
   return {getFrom() ? b.add(count, b.broadcastTo(getFrom(), type)) : count};
 }
 
+SequenceDims PositionsOp::getSequenceDims() {
+  SequenceDims dims{{int(shapeOf(getTokens()).size()) - 1}, {0}};
+  if (getFrom())
+    dims.operands.push_back(-1);
+  return dims;
+}
+
+bool PositionsOp::readsElements(unsigned operand) { return operand != 0; }
+
 SmallVector<Value> PositionsOp::buildIncremental(OpBuilder &builder, CacheScope &caches) {
   return {PositionsOp::create(builder, getLoc(), getTokens(), caches.position())};
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -49,6 +50,10 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
   // The lexer sees `6e-4` as four tokens; so the value is read from the text, and its tokens are skipped.
   SMLoc start = parser.getCurrentLocation();
   APInt integer;
+  if (succeeded(parser.parseOptionalKeyword("inf"))) {
+    value = std::numeric_limits<double>::infinity();
+    return success();
+  }
   if (!parser.parseOptionalInteger(integer).has_value())
     return parser.parseFloat(value);
   StringRef text = numberPrefix(start.getPointer());
@@ -79,8 +84,16 @@ ParseResult trainc::parseNumber(OpAsmParser &parser, FloatAttr &value) {
   return success();
 }
 
+std::string trainc::joinPath(StringRef path, StringRef name) {
+  if (path.empty() || name.empty())
+    return (path + name).str();
+  return (path + "." + name).str();
+}
+
 std::string trainc::formatNumber(double value) {
-  if (!std::isfinite(value))
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  if (std::isnan(value))
     return "0x" + llvm::utohexstr(llvm::bit_cast<uint64_t>(value));
   std::array<char, 32> text;
   return {text.begin(), std::to_chars(text.begin(), text.end(), value).ptr};

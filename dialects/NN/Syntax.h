@@ -7,8 +7,8 @@
 
 namespace trainc {
 
-/// Parses a number as people write it: `1`, `0.1`, `6e-4`, `-2.5E3`. (MLIR itself insists on `1.0` and
-/// `6.0e-4`.)
+/// Parses a number as people write it: `1`, `0.1`, `6e-4`, `-2.5E3`, `-inf`. (MLIR itself insists on `1.0`
+/// and `6.0e-4`.)
 mlir::ParseResult parseNumber(mlir::AsmParser &parser, double &value);
 
 /// The same as an f64 attribute: the custom directive `Number`.
@@ -24,6 +24,9 @@ mlir::ParseResult parseExport(mlir::AsmParser &parser, llvm::SMLoc loc, mlir::Na
 void printExport(mlir::AsmPrinter &printer, mlir::NamedAttribute file);
 /// Every file has a plain name that no other file of a checkpoint has. No exports at all are fine.
 llvm::LogicalResult verifyExports(mlir::Operation *op, mlir::DictionaryAttr exports);
+
+/// The full name of `name` within `path`; either may be empty, and then adds nothing.
+std::string joinPath(llvm::StringRef path, llvm::StringRef name);
 
 /// The one of `names` that `name` is probably a slip of the pen for; empty if none is near.
 llvm::StringRef nearestName(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names);

@@ -1,5 +1,6 @@
 // eval: loss and targets of a batch, without dropout.
 #include "dialects/NN/Builders.h"
+#include "lib/Instantiate/DimensionFlow.h"
 #include "lib/Instantiate/Entries.h"
 
 using namespace mlir;
@@ -13,12 +14,20 @@ static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
   return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
 }
 
-/// Says with which columns the host fills up an incomplete batch, if every loss ignores such samples.
-static void markPadding(ArrayRef<LossTerm> losses) {
+/// Says with which columns the host fills up an incomplete batch, if every loss ignores such samples and they
+/// reach no other.
+static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
   auto columns = llvm::map_to_vector(losses, ignoringColumn);
-  if (llvm::all_of(columns, [](train::InputOp column) { return bool(column); }))
-    for (train::InputOp column : columns)
-      column.setPads(true);
+  if (llvm::is_contained(columns, train::InputOp()))
+    return;
+  auto values = llvm::map_to_vector(losses, [](const LossTerm &term) { return term.value; });
+  if (Operation *op = batch == 1 ? nullptr : findCombinedSamples(values, batch)) {
+    emitRemark(op->getLoc()) << "evaluation leaves out the samples of an incomplete last batch: samples of a "
+                                "batch are combined here, so that what fills it up would change their losses";
+    return;
+  }
+  for (train::InputOp column : columns)
+    column.setPads(true);
 }
 
 LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
@@ -32,7 +41,7 @@ LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   }
   if (failed(forward))
     return failure();
-  markPadding(forward->losses);
+  markPadding(forward->losses, binding.evalBatch);
   // The host divides summed losses by summed targets, those of the first loss; so further losses' means count
   // as often as the first has targets.
   Value total, targets;

@@ -58,8 +58,8 @@ static std::optional<Refusal> tryEntries(Instantiation &shared) {
   StateTable before = shared.states;
   if (failed(checkOpenLength(shared.binding.model)))
     return refusal;
-  FailureOr<PositionDims> dims = checkPositionFlow(shared);
-  if (failed(dims) || failed(buildGenerationEntries(shared, *dims)))
+  FailureOr<PositionFlow> flow = checkPositionFlow(shared);
+  if (failed(flow) || failed(checkSampleFlow(shared)) || failed(buildGenerationEntries(shared, *flow)))
     shared.states.revertTo(before);
   return refusal;
 }

@@ -16,9 +16,13 @@ static LogicalResult refuseOtherColumns(train::EntryOp entry) {
   return success();
 }
 
-/// Replaces ops that mix positions by their forms for generation.
-static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches) {
-  for (auto op : llvm::to_vector(entry.getBody().getOps<IncrementalOpInterface>())) {
+/// Replaces ops that go along the sequence by their forms for generation. In a sequence of one position every
+/// op is what it is.
+static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, ArrayRef<bool> alongSequence) {
+  for (auto [op, isAlong] :
+       llvm::zip(llvm::to_vector(entry.getBody().getOps<IncrementalOpInterface>()), alongSequence)) {
+    if (!isAlong)
+      continue;
     OpBuilder builder(op);
     SmallVector<Value> results = op.buildIncremental(builder, caches);
     if (results.empty())
@@ -48,7 +52,7 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   FailureOr<Forward> forward =
       buildForward(model, builder, scope, inputs, [&](Operation *op, IRMapping &values) {
         if (op == last && length > 1)
-          selectAfter(last, values, builder, dims, position);
+          selectAfter(last, values, builder, dims, length, position);
       });
   if (failed(forward))
     return failure();
@@ -57,11 +61,11 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
 }
 
 static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t length,
-                                const PositionDims &dims) {
+                                const PositionFlow &flow) {
   train::EntryOp entry = shared.states.createEntry(name);
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   Value position = readPosition(shared, builder);
-  FailureOr<Value> logits = buildLogits(shared, builder, length, dims, position);
+  FailureOr<Value> logits = buildLogits(shared, builder, length, flow.dims, position);
   if (failed(logits))
     return failure();
   Location loc = logits->getLoc();
@@ -76,13 +80,13 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
   auto i32 = RankedTensorType::get({}, builder.getI32Type());
   Value first = length == 1 ? readPosition(shared, builder) : nn::TensorBuilder(builder, loc).zero(i32);
   KeyValueCache caches(shared.states, first, shared.binding.seqLen);
-  if (failed(makeIncremental(entry, caches)))
+  if (failed(makeIncremental(entry, caches, flow.alongSequence)))
     return failure();
   eraseDeadOps(entry); // segments, too: there is one
   return refuseOtherColumns(entry);
 }
 
-LogicalResult trainc::buildGenerationEntries(Instantiation &shared, const PositionDims &dims) {
-  return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen, dims)) ||
-                 failed(buildEntry(shared, "decode", 1, dims)));
+LogicalResult trainc::buildGenerationEntries(Instantiation &shared, const PositionFlow &flow) {
+  return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen, flow)) ||
+                 failed(buildEntry(shared, "decode", 1, flow)));
 }

@@ -3,39 +3,40 @@
 #include "dialects/NN/Builders.h"
 
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace trainc;
 
-SmallVector<Operation *> trainc::opsLeadingTo(Value value) {
-  llvm::SetVector<Operation *> ops;
-  ops.insert(value.getDefiningOp());
-  for (size_t i = 0; i < ops.size(); ++i) // grows meanwhile
-    for (Value operand : ops[i]->getOperands())
-      ops.insert(operand.getDefiningOp());
-  SmallVector<Operation *> ordered = ops.takeVector();
-  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  return ordered;
-}
-
 namespace {
-/// A model's logits for one sample, without dropout.
+/// A model's logits for some samples, without dropout.
 struct Probe {
   OwningOpRef<train::EntryOp> entry;
   Value logits;
   IRMapping values; ///< of the model's own body
 
-  static FailureOr<Probe> create(Instantiation &shared, int64_t length);
+  static FailureOr<Probe> create(Instantiation &shared, int64_t batch, int64_t length);
 };
+
+/// Errors at an op of a model that cannot generate.
+struct Refusals {
+  const char *combines, *differs;
+};
+
+constexpr Refusals kPositions = {
+    "positions of a sequence are combined here; in a model that generates text only causal "
+    "nn.attention and nn.positions along the sequence may do that",
+    "for another length of the sequence something else is computed here"};
+constexpr Refusals kSamples = {
+    "samples of a batch are combined here, and a text that is generated has no others beside it",
+    "for another number of samples something else is computed here"};
 } // namespace
 
-FailureOr<Probe> Probe::create(Instantiation &shared, int64_t length) {
+FailureOr<Probe> Probe::create(Instantiation &shared, int64_t batch, int64_t length) {
   nn::ModelOp model = shared.binding.model;
   OpBuilder builder(model.getContext());
   Probe probe{train::EntryOp::create(builder, model.getLoc(), "probe"), {}, {}};
   builder.setInsertionPointToEnd(&probe.entry->getBody().emplaceBlock());
-  auto inputs = createInputs(builder, model, train::Extent::micro, /*batch=*/1, length);
+  auto inputs = createInputs(builder, model, train::Extent::micro, batch, length);
   EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
   FailureOr<Forward> forward = buildForward(model, builder, scope, inputs);
   if (failed(forward))
@@ -45,9 +46,8 @@ FailureOr<Probe> Probe::create(Instantiation &shared, int64_t length) {
   return probe;
 }
 
-/// The dimensions of a value that follow the length: those that differ from the same value's of another
-/// length.
-static SmallVector<size_t, 1> positionDims(Value value, Value other) {
+/// The dimensions of a value that are of another size than the same value's in another probe.
+static SmallVector<size_t, 1> openDims(Value value, Value other) {
   SmallVector<size_t, 1> dims;
   for (auto [dim, sizes] : llvm::enumerate(llvm::zip(nn::shapeOf(value), nn::shapeOf(other))))
     if (std::get<0>(sizes) != std::get<1>(sizes))
@@ -55,29 +55,34 @@ static SmallVector<size_t, 1> positionDims(Value value, Value other) {
   return dims;
 }
 
-static LogicalResult refuseMixing(Operation *op) {
-  return op->emitError(
-      "positions of a sequence are combined here; in a model that generates text only causal "
-      "nn.attention and nn.positions may do that");
-}
-
-/// Every position goes its own way through an op: each position dimension of an operand is one of the
-/// results'.
-static LogicalResult checkOp(Operation *op, Operation *other) {
+/// Whether each open dimension of an operand is one of the results', and none of a result's a pair: else what
+/// is computed depends on the size, though it may be of numbers that are the same everywhere.
+static bool keepsOpenDims(Operation *op, Operation *other) {
   IndexingRule rule;
   if (auto indexing = dyn_cast<IndexingOpInterface>(op))
     rule = indexing.getIndexingRule();
-  for (auto [index, values] : llvm::enumerate(llvm::zip(op->getOperands(), other->getOperands())))
-    for (size_t dim : positionDims(std::get<0>(values), std::get<1>(values))) {
+  auto sequential = dyn_cast<IncrementalOpInterface>(op);
+  for (auto [index, values] : llvm::enumerate(llvm::zip(op->getOperands(), other->getOperands()))) {
+    if (sequential && !sequential.readsElements(index))
+      continue;
+    for (size_t dim : openDims(std::get<0>(values), std::get<1>(values))) {
       int label = rule.operands.empty() ? -1 : rule.operands[index][dim];
       if (label == -1 ||
           llvm::none_of(rule.results, [&](auto &labels) { return llvm::is_contained(labels, label); }))
-        return refuseMixing(op);
+        return false;
     }
-  for (auto [result, otherResult] : llvm::zip(op->getResults(), other->getResults()))
-    if (positionDims(result, otherResult).size() > 1) // a pair of positions each
-      return refuseMixing(op);
-  return success();
+  }
+  return llvm::all_of_zip(op->getResults(), other->getResults(), [](Value result, Value otherResult) {
+    return openDims(result, otherResult).size() <= 1;
+  });
+}
+
+/// Whether the parts lie along the dimension that is open, for any number of them.
+static bool liesAlongOpenDim(const DimensionFlow &flow, Operation *op, Operation *other) {
+  return llvm::all_of_zip(op->getResults(), other->getResults(), [&](Value result, Value otherResult) {
+    const std::optional<size_t> dim = flow.dimOf(result);
+    return !dim || openDims(result, otherResult) == SmallVector<size_t, 1>{*dim};
+  });
 }
 
 /// Two expansions of one model have the same ops, unless shapes were broadcast in different ways.
@@ -88,23 +93,66 @@ static bool isSameOp(Operation *op, Operation *other) {
          llvm::all_of_zip(op->getResults(), other->getResults(), haveSameRank);
 }
 
-FailureOr<PositionDims> trainc::checkPositionFlow(Instantiation &shared) {
+/// Follows the ops that lead to the logits, beside those of the other probe. Ops that go from part to part
+/// may do so if it is asked which of them do.
+static LogicalResult followParts(Probe &probe, Probe &other, DimensionFlow &flow, const Refusals &refusals,
+                                 SmallVectorImpl<bool> *goAlong) {
+  for (auto [op, otherOp] : llvm::zip(opsLeadingTo(probe.logits), opsLeadingTo(other.logits))) {
+    if (!isSameOp(op, otherOp))
+      return op->emitError(refusals.differs);
+    auto sequential = dyn_cast<IncrementalOpInterface>(op);
+    const bool isAlong = goAlong && sequential && flow.goesAlong(sequential);
+    if (goAlong && sequential)
+      goAlong->push_back(isAlong);
+    const bool fits = isAlong ? succeeded(flow.followAlong(sequential))
+                              : succeeded(flow.followApart(op)) && keepsOpenDims(op, otherOp);
+    if (!fits || !liesAlongOpenDim(flow, op, otherOp))
+      return op->emitError(refusals.combines);
+  }
+  return success();
+}
+
+LogicalResult trainc::checkSampleFlow(Instantiation &shared) {
+  // A batch of one combines nothing. Else, as 1 stands for any size in a broadcast, two batches tell more.
+  if (shared.binding.microBatch == 1)
+    return success();
+  const int64_t length = shared.binding.seqLen;
+  FailureOr<Probe> two = Probe::create(shared, 2, length), three = Probe::create(shared, 3, length);
+  if (failed(two) || failed(three))
+    return failure();
+  DimensionFlow samples(2);
+  for (Value argument : shared.binding.model.getBody().getArguments())
+    samples.start(two->values.lookup(argument), 0);
+  return followParts(*two, *three, samples, kSamples, nullptr);
+}
+
+/// Where the sequence lies in the model's columns.
+static DimensionFlow startAtColumns(const Probe &probe, nn::ModelOp model, int64_t length) {
+  DimensionFlow positions(length);
+  for (auto [argument, type] :
+       llvm::zip(model.getBody().getArguments(), model.getArgumentTypes().getAsValueRange<TypeAttr>())) {
+    auto tensor = cast<RankedTensorType>(type);
+    for (int64_t dim = 1; dim < tensor.getRank(); ++dim)
+      if (tensor.isDynamicDim(dim))
+        positions.start(probe.values.lookup(argument), dim);
+  }
+  return positions;
+}
+
+FailureOr<PositionFlow> trainc::checkPositionFlow(Instantiation &shared) {
   int64_t length = shared.binding.seqLen;
+  PositionFlow flow;
   if (length == 1)
-    return PositionDims();
-  // 1 stands for any size in a broadcast, so that two positions tell more than one.
-  FailureOr<Probe> probe = Probe::create(shared, length), other = Probe::create(shared, length == 2 ? 1 : 2);
+    return flow;
+  // For the same reason two positions, rather than one.
+  FailureOr<Probe> probe = Probe::create(shared, 1, length),
+                   other = Probe::create(shared, 1, length == 2 ? 1 : 2);
   if (failed(probe) || failed(other))
     return failure();
-  SmallVector<Operation *> ops = opsLeadingTo(probe->logits), others = opsLeadingTo(other->logits);
-  for (auto [op, otherOp] : llvm::zip(ops, others)) {
-    if (!isSameOp(op, otherOp))
-      return op->emitError("for another length of the sequence something else is computed here");
-    if (!isa<IncrementalOpInterface>(op) && failed(checkOp(op, otherOp)))
-      return failure();
-  }
-  PositionDims dims;
+  DimensionFlow positions = startAtColumns(*probe, shared.binding.model, length);
+  if (failed(followParts(*probe, *other, positions, kPositions, &flow.alongSequence)))
+    return failure();
   for (auto [value, concrete] : probe->values.getValueMap())
-    dims[value] = positionDims(concrete, other->values.lookup(value));
-  return dims;
+    flow.dims[value] = openDims(concrete, other->values.lookup(value));
+  return flow;
 }

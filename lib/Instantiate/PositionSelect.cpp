@@ -49,13 +49,14 @@ static SmallVector<Value> valuesUsedAfter(Operation *last) {
 }
 
 void trainc::selectAfter(Operation *last, IRMapping &values, OpBuilder &builder, const PositionDims &dims,
-                         Value position) {
+                         int64_t length, Value position) {
   SmallVector<Value> rows;
   for (Value value : valuesUsedAfter(last)) {
     ArrayRef<size_t> positions = dims.find(value)->second;
     if (positions.empty())
       continue;
-    if (positions != ArrayRef<size_t>{1} || nn::shapeOf(values.lookup(value))[0] != 1)
+    ArrayRef<int64_t> shape = nn::shapeOf(values.lookup(value));
+    if (positions != ArrayRef<size_t>{1} || shape[0] != 1 || shape[1] != length)
       return;
     rows.push_back(value);
   }

@@ -15,6 +15,6 @@ mlir::Value selectPosition(mlir::OpBuilder &builder, mlir::Value x, mlir::Value 
 /// Replaces every value that ops after `last` use, where it has a row for each position, by its row at
 /// `position`; none of them where one has its positions elsewhere than in [1, length, ...].
 void selectAfter(mlir::Operation *last, mlir::IRMapping &values, mlir::OpBuilder &builder,
-                 const PositionDims &dims, mlir::Value position);
+                 const PositionDims &dims, int64_t length, mlir::Value position);
 
 } // namespace trainc

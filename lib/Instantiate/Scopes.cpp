@@ -16,12 +16,6 @@ EntryScope::EntryScope(OpBuilder &builder, StateTable &states, ParameterTable &p
 
 EntryScope::~EntryScope() { builder.setListener(nullptr); }
 
-static std::string joinPath(StringRef path, StringRef name) {
-  if (path.empty() || name.empty())
-    return (path + name).str();
-  return (path + "." + name).str();
-}
-
 std::string EntryScope::fullName(StringRef name) const { return joinPath(path, name); }
 
 EntryScope::Enter::Enter(EntryScope &scope, StringRef component, StringRef block)

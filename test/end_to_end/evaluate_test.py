@@ -26,6 +26,13 @@ Z_LOSS = """
   %z = nn.square %lse
   nn.loss "z" %z scale 0.5
 """
+# Every sample's logits depend on all of its batch.
+BATCH_MEAN = """
+  %mean = nn.reduce mean %x over [0]
+  %centred = nn.sub %x, %mean
+  %nll, %lse = nn.cross_entropy %centred, %labels
+  nn.loss "loss" %nll
+"""
 SQUARED_ERROR = """
   %wide = nn.convert %labels to f32
   %mean = nn.reduce mean %x over [1]
@@ -75,6 +82,14 @@ class EvaluateTest(harness.EndToEndTest):
         loss, samples = self.evaluated(CROSS_ENTROPY + Z_LOSS)
         self.assertEqual(samples, 8)
         self.assertAlmostEqual(loss, sum(losses) / len(losses) + 0.5 * sum(squares) / len(squares), 5)
+
+    def test_samples_that_see_each_other_take_whole_batches(self):
+        means = [sum(column) / 8 for column in zip(*self.rows[:8])]
+        centred = [[x - mean for x, mean in zip(row, means)] for row in self.rows[:8]]
+        losses = [self.log_sum_exp(row) - row[label] for row, label in zip(centred, self.labels) if label >= 0]
+        loss, samples = self.evaluated(BATCH_MEAN)
+        self.assertEqual(samples, 8)
+        self.assertAlmostEqual(loss, sum(losses) / len(losses), 5)
 
     def test_integers_that_are_no_classes(self):
         errors = [(sum(row) / CLASSES - label) ** 2 for row, label in zip(self.rows, self.labels)]

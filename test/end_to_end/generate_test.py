@@ -23,10 +23,32 @@ def write_cycle(path):
         file.write(tokens)
 
 
+FEATURE_POSITIONS = """nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %positions = nn.positions %tokens
+  %p = nn.embedding "p" %positions of 16 by 32
+  %e = nn.embedding "e" %tokens of 96 by 32 init normal(1)
+  %features = nn.positions %e
+  %numbers = nn.convert %features to f32
+  %waves = nn.cos %numbers
+  %scaled = nn.mul %e, %waves
+  %x = nn.add %scaled, %p
+  %y, %lse = nn.attention %x, %x, %x heads 4 causal
+  %logits = nn.linear "head" %y to 96
+  nn.output "logits" %logits
+  %nll, %l = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @train { model @m optimizer adamw(lr 1e-2) batch 24 x 16 }
+"""
+
+
 class GenerateTest(harness.EndToEndTest):
     def train(self, name, steps):
+        self.train_program(edited(harness.program(name), ("batch 3 x 16", "batch 24 x 16")), steps)
+
+    def train_program(self, text, steps):
         write_cycle("tokens.bin")
-        self.plan = self.compile(edited(harness.program(name), ("batch 3 x 16", "batch 24 x 16")))
+        self.plan = self.compile(text)
         self.trainrun(self.plan, "--data", "tokens.bin", "--data-dtype=uint8", "--steps", steps, "--checkpoint-dir", "run")
 
     def generate(self, prompt, tokens, *options):
@@ -60,6 +82,11 @@ class GenerateTest(harness.EndToEndTest):
 
     def test_llama_decode(self):
         self.train("llama", 3)
+        self.check_decode_agrees_with_prefill()
+
+    def test_positions_of_features(self):
+        """Which are the same at every position of a text."""
+        self.train_program(FEATURE_POSITIONS, 3)
         self.check_decode_agrees_with_prefill()
 
     def check_agrees_with_evaluation(self, name):

@@ -27,7 +27,7 @@ train.program @p { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 
 // CHECK-NOT:   @decode
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 10 by 8
-  // expected-remark @+1 {{positions of a sequence are combined here; in a model that generates text only causal nn.attention and nn.positions may do that}}
+  // expected-remark @+1 {{positions of a sequence are combined here; in a model that generates text only causal nn.attention and nn.positions along the sequence may do that}}
   %s = nn.matmul %x, %x transposed
   %p = nn.softmax %s
   %a = nn.matmul %p, %x
@@ -186,3 +186,110 @@ nn.model @m(%tokens: tensor<?x?xi32>, %segments: tensor<?x?xi32>, %labels: tenso
   nn.loss "loss" %nll
 }
 train.program @p { model @m optimizer sgd(lr 0.1) batch 2 x 16 }
+
+// -----
+
+// The mean of a batch at each of its samples: a text has no others beside it.
+
+// CHECK-LABEL: train.program @batch_mean attributes {no_generation
+// CHECK-NOT:   @decode
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  // expected-remark @+2 {{evaluation leaves out the samples of an incomplete last batch}}
+  // expected-remark @+1 {{the plan gets no prefill and decode, which take one sample of any length: samples of a batch are combined here, and a text that is generated has no others beside it}}
+  %mean = nn.reduce mean %x over [0] keep
+  %y = nn.sub %x, %mean
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @batch_mean { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// A sample's number in its batch.
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %rows = nn.transpose %tokens by [1, 0]
+  // expected-remark @+1 {{samples of a batch are combined here}}
+  %number = nn.positions %rows
+  %e = nn.embedding "e" %number of 10 by 8
+  %column = nn.reshape %e to [-1, 1, 8]
+  %y = nn.add %x, %column
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @numbered { model @m optimizer sgd(lr 0.1) schedule constant batch 3 x 4 }
+
+// -----
+
+// Attention over the samples of a batch, position by position.
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %t = nn.transpose %x by [1, 0, 2]
+  // expected-remark @+1 {{samples of a batch are combined here}}
+  %a, %l = nn.attention %t, %t, %t heads 2 causal
+  %y = nn.transpose %a by [1, 0, 2]
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @across { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// As many rows as the batch has samples: their sum depends on how many there are.
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %zero = nn.constant 0
+  %zeros = nn.mul %x, %zero
+  %gain = nn.parameter "gain" tensor<1x1x8xf32>
+  %rows = nn.add %zeros, %gain
+  // expected-remark @+1 {{samples of a batch are combined here}}
+  %sum = nn.reduce sum %rows over [0] keep
+  %y = nn.mul %x, %sum
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @counted { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// Eight numbers at each position, counted on from position to position.
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %flat = nn.reshape %x to [0, -1]
+  // expected-remark @+1 {{positions of a sequence are combined here}}
+  %count = nn.positions %flat
+  %number = nn.convert %count to f32
+  %moved = nn.add %flat, %number
+  %y = nn.reshape %moved to [0, -1, 8]
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @counted { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// Rows of eight elements read as columns: another position's.
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  // expected-remark @+1 {{positions of a sequence are combined here}}
+  %columns = nn.reshape %x to [0, 8, -1]
+  %most = nn.reduce max %columns over [1]
+  %row = nn.reshape %most to [0, -1, 1]
+  %y = nn.add %x, %row
+  %logits = nn.linear "head" %y to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @columns { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }

@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --instantiate --split-input-file | FileCheck %s
+// RUN: trainc-opt %s --instantiate --split-input-file -verify-diagnostics | FileCheck %s
 
 // An incomplete evaluation batch is filled up with samples that every loss ignores.
 nn.model @m(%x: tensor<?x6x5xf32>, %labels: tensor<?x6xi32>, %kinds: tensor<?x6xi64>) {
@@ -58,3 +58,46 @@ train.program @p { model @m optimizer sgd batch 2 }
 
 // CHECK-LABEL: train.entry @eval
 // CHECK: train.input "labels" micro limit 5 ignore 0 : tensor<2xi32>
+
+// -----
+
+// What fills up a batch would be part of its mean, and so reach every sample.
+nn.model @m(%x: tensor<?x5xf32>, %labels: tensor<?xi32>) {
+  // expected-remark @below {{evaluation leaves out the samples of an incomplete last batch: samples of a batch are combined here, so that what fills it up would change their losses}}
+  %mean = nn.reduce mean %x over [0]
+  %centred = nn.sub %x, %mean
+  %nll, %lse = nn.cross_entropy %centred, %labels
+  nn.loss "main" %nll
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// CHECK-LABEL: train.entry @eval
+// CHECK: train.input "labels" micro limit 5 ignore -100 : tensor<2xi32>
+
+// -----
+
+// Attention keeps samples apart.
+nn.model @m(%x: tensor<?x6x4xf32>, %labels: tensor<?x6xi32>) {
+  %positions = nn.positions %labels
+  %r = nn.rope %x positions %positions heads 1 theta 100
+  %a, %l = nn.attention %r, %r, %x heads 1
+  %nll, %lse = nn.cross_entropy %a, %labels
+  nn.loss "main" %nll
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// CHECK-LABEL: train.entry @eval
+// CHECK: train.input "labels" micro limit 4 ignore -100 pads : tensor<2x6xi32>
+
+// -----
+
+// A batch of one is never incomplete.
+nn.model @m(%x: tensor<?x5xf32>, %labels: tensor<?xi32>) {
+  %mean = nn.reduce mean %x over [0]
+  %centred = nn.sub %x, %mean
+  %nll, %lse = nn.cross_entropy %centred, %labels
+  nn.loss "main" %nll
+}
+train.program @p { model @m optimizer sgd batch 2 eval_batch 1 }
+
+// CHECK-LABEL: train.entry @eval

@@ -131,7 +131,7 @@ nn.model @m(%x: tensor<?xf32>) {
 // -----
 
 nn.model @m(%x: tensor<?xf32>) {
-  // expected-error @below {{scale must be a finite number, found 0x7FF0000000000000}}
+  // expected-error @below {{scale must be a finite number, found inf}}
   nn.loss "loss" %x scale 0x7FF0000000000000
 }
 

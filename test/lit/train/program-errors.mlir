@@ -125,7 +125,7 @@ train.program @p { model @m optimizer adamw group "*" lr_scale 0x7FF000000000000
 
 // -----
 
-// expected-error @below {{clip must be above 0, found 0x7FF0000000000000}}
+// expected-error @below {{clip must be above 0, found inf}}
 train.program @p { model @m optimizer adamw clip 0x7FF0000000000000 }
 
 // -----

@@ -1,0 +1,41 @@
+// RUN: trainc-opt %s --instantiate --split-input-file | FileCheck %s
+
+// Only what counts along the sequence goes on from the position where a token stands; features are counted anew at
+// each.
+nn.model @lm(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %positions = nn.positions %tokens
+  %p = nn.embedding "p" %positions of 16 by 8
+  %e = nn.embedding "e" %tokens of 40 by 8
+  %features = nn.positions %e
+  %number = nn.convert %features to f32
+  %scaled = nn.mul %e, %number
+  %x = nn.add %scaled, %p
+  %logits = nn.linear "head" %x to 40
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @lm optimizer sgd batch 2 x 16 }
+
+// CHECK-LABEL: train.entry @prefill
+// CHECK:         nn.positions %{{.*}} from %{{.*}} : tensor<i32> : tensor<1x16xi32>
+// CHECK:         nn.positions %{{[0-9]+}} : tensor<1x16x8xf32>
+// CHECK-LABEL: train.entry @decode
+// CHECK:         nn.positions %{{.*}} from %{{.*}} : tensor<i32> : tensor<1x1xi32>
+// CHECK:         nn.positions %{{[0-9]+}} : tensor<1x1x8xf32>
+
+// -----
+
+// A batch of one sample has no others: what is combined over it is what one sample gives.
+nn.model @lm(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %e = nn.embedding "e" %tokens of 40 by 8
+  %mean = nn.reduce mean %e over [0] keep
+  %logits = nn.linear "head" %mean to 40
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @p { model @lm optimizer sgd batch 1 x 16 }
+
+// CHECK-LABEL: train.entry @prefill
+// CHECK-LABEL: train.entry @decode
