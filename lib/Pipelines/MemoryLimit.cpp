@@ -80,14 +80,14 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
 LogicalResult checkMemoryLimit(ModuleOp module, const CompileOptions &options) {
   const std::optional<int64_t> limit = options.memoryLimit;
   MemoryReport memory = memoryReport(module);
-  if (!limit || memory.peak + kUnplannedBytes <= *limit)
+  if (!limit || memory.peak + memory.unplanned <= *limit)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
-                               << " bytes) and " << formatBytes(kUnplannedBytes)
+                               << " bytes) and " << formatBytes(memory.unplanned)
                                << " for the process around it, the memory limit allows "
                                << formatBytes(*limit) << " (" << *limit << "): " << bytesByKind(memory)
-                               << "; " << advice(training, memory, *limit - kUnplannedBytes, options);
+                               << "; " << advice(training, memory, *limit - memory.unplanned, options);
 }
 
 } // namespace trainc

@@ -8,7 +8,7 @@
 namespace trainc {
 
 /// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
-/// (kUnplannedBytes) take more bytes than `options` allow. It says what takes the bytes, and
+/// (MemoryReport::unplanned) take more bytes than `options` allow. It says what takes the bytes, and
 /// what would help.
 llvm::LogicalResult checkMemoryLimit(mlir::ModuleOp module, const CompileOptions &options);
 

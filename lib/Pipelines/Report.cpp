@@ -4,12 +4,74 @@
 #include "lib/Pipelines/GatheredWindow.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
 
 namespace trainc {
+
+/// How often a training step runs an entry.
+static int64_t runsPerStep(ModuleOp module, StringRef entry) {
+  if (entry == "begin_step" || entry == "last_micro_step" || entry == "update")
+    return 1;
+  if (entry != "micro_step")
+    return 0;
+  const bool isLastApart = module.lookupSymbol("last_micro_step") != nullptr;
+  for (auto training : module.getOps<plan::TrainingOp>())
+    return training.getAccumulate() - (isLastApart ? 1 : 0);
+  return 1;
+}
+
+/// Program and libraries, a plan and its kernels, stacks, buffers for files.
+constexpr int64_t kProcessBytes = int64_t{32} << 20;
+
+static int64_t bytesOf(RankedTensorType type) {
+  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// The loader's batches, of this step and the next, with every column once that a step's entries read; and
+/// the numbers of their samples.
+static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
+  const int64_t samples = int64_t(training.getMicroBatch()) * int64_t(training.getAccumulate());
+  llvm::SetVector<std::pair<StringRef, Type>> rows;
+  for (auto entry : module.getOps<plan::EntryOp>())
+    if (runsPerStep(module, entry.getSymName()) > 0)
+      for (auto input : entry.getBody().getOps<plan::InputOp>()) {
+        auto type = cast<RankedTensorType>(input.getType());
+        rows.insert({input.getColumn(), type.clone(type.getShape().drop_front())});
+      }
+  int64_t bytes = samples * int64_t(sizeof(uint64_t));
+  for (auto [column, row] : rows)
+    bytes += 2 * samples * bytesOf(cast<RankedTensorType>(row));
+  return bytes;
+}
+
+/// An evaluation batch on its way to the device, and the numbers of its samples.
+static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
+  int64_t bytes = int64_t(training.getEvalBatch()) * int64_t(sizeof(uint64_t));
+  if (auto entry = module.lookupSymbol<plan::EntryOp>("eval"))
+    for (auto input : entry.getBody().getOps<plan::InputOp>())
+      bytes += bytesOf(cast<RankedTensorType>(input.getType()));
+  return bytes;
+}
+
+/// A prompt; logits, and of each the token and its weight while one is drawn.
+static int64_t generationBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  for (auto generation : module.getOps<plan::GenerationOp>())
+    bytes += int64_t(generation.getContext()) * int64_t(sizeof(int32_t)) +
+             int64_t(generation.getVocabulary()) * int64_t(sizeof(float) + sizeof(uint32_t) + sizeof(double));
+  return bytes;
+}
+
+static int64_t unplannedBytes(ModuleOp module) {
+  int64_t bytes = kProcessBytes + generationBytes(module);
+  for (auto training : module.getOps<plan::TrainingOp>())
+    bytes += loaderBytes(module, training) + evaluationBytes(module, training);
+  return bytes;
+}
 
 MemoryReport memoryReport(ModuleOp module) {
   MemoryReport report;
@@ -40,6 +102,7 @@ MemoryReport memoryReport(ModuleOp module) {
   }
   report.activations = scratch;
   report.workspace += report.peak - scratch - named; // alignment between buffers
+  report.unplanned = unplannedBytes(module);
   return report;
 }
 
@@ -50,18 +113,6 @@ static int64_t parameterCount(ModuleOp module) {
     if (state.getRole() == plan::Role::parameter)
       count += cast<RankedTensorType>(state.getType()).getNumElements();
   return count;
-}
-
-/// How often a training step runs an entry.
-static int64_t runsPerStep(ModuleOp module, StringRef entry) {
-  if (entry == "begin_step" || entry == "last_micro_step" || entry == "update")
-    return 1;
-  if (entry != "micro_step")
-    return 0;
-  const bool isLastApart = module.lookupSymbol("last_micro_step") != nullptr;
-  for (auto training : module.getOps<plan::TrainingOp>())
-    return training.getAccumulate() - (isLastApart ? 1 : 0);
-  return 1;
 }
 
 /// Floating-point operations of a training step.
@@ -135,7 +186,7 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
                                     {"gathered", gatheredWindow(module)},
                                     {"workspace", memory.workspace},
                                     {"peak", memory.peak},
-                                    {"unplanned", kUnplannedBytes}}},
+                                    {"unplanned", memory.unplanned}}},
       {"sharding", sharding(module)},
       {"collectives", collectives(module)},
   };

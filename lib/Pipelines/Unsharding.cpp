@@ -52,7 +52,8 @@ struct Trial {
     planPasses(manager);
     if (failed(apply(*copy, options)) || failed(manager.run(*copy)))
       return failure();
-    return memoryReport(*copy).peak + kUnplannedBytes <= limit;
+    const MemoryReport memory = memoryReport(*copy);
+    return memory.peak + memory.unplanned <= limit;
   }
 };
 
