@@ -1,5 +1,6 @@
 #include "lib/Instantiate/Binding.h"
 
+#include "dialects/NN/Syntax.h"
 #include "dialects/Train/Limits.h"
 #include "dialects/Train/Names.h"
 #include "dialects/Train/Sharding.h"
@@ -127,16 +128,55 @@ static LogicalResult checkReproducible(Binding &binding) {
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
 }
 
-/// Says which words of `sharding` do nothing where parameters are not divided.
+namespace {
+/// A word of `sharding`, or its option, that does nothing below some stage.
+struct StagedWord {
+  const char *word, *option;
+  int64_t fromStage;
+  const char *idle; ///< what the stages below do not do
+};
+} // namespace
+
+constexpr StagedWord kStagedWords[] = {
+    {"hybrid_shard", "--hybrid-shard", 1, "divides no states"},
+    {"gather_bucket", "--allgather-bucket-size", 1, "gathers nothing"},
+    {"persist_below", "--param-persistence-threshold", 3, "divides no parameters"},
+    {"reshard_after_forward", "--reshard-after-forward", 3, "divides no parameters"},
+    {"max_reuse_distance", "--max-reuse-distance", 3, "divides no parameters"},
+    {"prefetch", "--prefetch", 3, "divides no parameters"},
+    {"max_live", "--max-live-parameters", 3, "divides no parameters"},
+    {"gathers_in_flight", "--limit-all-gathers", 3, "divides no parameters"}};
+
+/// Says which words of `sharding` do nothing in the program's stage. One rank may take the words of many.
 static void warnOfIdleWords(train::ProgramOp program) {
   train::ShardingAttr given = program.getShardingAttr();
-  if (!given || program.getRanks() == 1 || program.getZeroStage() == 3)
+  if (!given || program.getRanks() == 1)
     return;
-  for (StringRef word : {"persist_below", "reshard_after_forward", "max_reuse_distance", "prefetch",
-                         "max_live", "gathers_in_flight"})
-    if (given.getWords().get(word))
-      program.emitWarning("sharding: ") << word << " does nothing with zero_stage " << program.getZeroStage()
-                                        << ", which divides no parameters";
+  const auto stage = int64_t(program.getZeroStage());
+  for (const StagedWord &each : kStagedWords)
+    if (stage < each.fromStage && given.getWords().get(each.word))
+      program.emitWarning("sharding: ")
+          << each.word << " (" << each.option << ") does nothing with zero_stage " << stage << ", which "
+          << each.idle;
+}
+
+/// Blocks that units are named after exist, on however many ranks the program runs.
+static LogicalResult checkWrap(Binding &binding) {
+  const StringRef wrap = train::shardingOf(binding.program).wrap;
+  if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
+    return success();
+  SmallVector<StringRef> blocks;
+  for (auto block : binding.module.getOps<nn::BlockOp>())
+    blocks.push_back(block.getSymName());
+  for (StringRef name : llvm::map_range(llvm::split(wrap, ','), [](StringRef n) { return n.trim(); }))
+    if (!llvm::is_contained(blocks, name)) {
+      InFlightDiagnostic error = binding.program.emitError("sharding: wrap (--wrap): there is no block @");
+      error << name << "; expected blocks or model alone, a number of parameters, or names of blocks";
+      if (StringRef nearest = nearestName(name, blocks); !nearest.empty())
+        error << "; did you mean '" << nearest << "'?";
+      return error;
+    }
+  return success();
 }
 
 FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
@@ -175,7 +215,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
     return failure();
   binding.accumulate = *accumulate;
   binding.evalBatch = *eval;
-  if (failed(checkReproducible(binding)))
+  if (failed(checkReproducible(binding)) || failed(checkWrap(binding)))
     return failure();
   writeBack(binding);
   warnOfIdleWords(binding.program);

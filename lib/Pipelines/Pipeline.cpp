@@ -158,9 +158,11 @@ static CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   const CompileOptions options = completeOptions(module, given);
-  for (auto program : module.getOps<train::ProgramOp>())
+  for (auto program : module.getOps<train::ProgramOp>()) {
     if (failed(applySharding(program, options.sharding)))
       return failure();
+    warnOfIdleOptions(program, given);
+  }
   Snapshots snapshots(options.dumpDir);
   if (!options.dumpDir.empty())
     snapshots.write("model", module);

@@ -1,5 +1,7 @@
 #include "lib/Pipelines/Sharding.h"
 
+#include "dialects/Train/Sharding.h"
+
 using namespace mlir;
 
 namespace trainc {
@@ -36,6 +38,30 @@ LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &opt
                                       words.getDictionary(program.getContext()));
   program.setShardingAttr(sharding);
   return success(bool(sharding));
+}
+
+void warnOfIdleOptions(train::ProgramOp program, const CompileOptions &given) {
+  if (given.ranks.value_or(int64_t(program.getRanks())) > 1)
+    return;
+  const ShardingOptions &sharding = given.sharding;
+  // What is the same on all ranks sums by units, of however many there are.
+  const bool usesUnits = train::shardingOf(program).reproducibleOverRanks;
+  const std::pair<bool, const char *> options[] = {
+      {given.zeroStage.value_or(0) > 0, "--zero-stage"},
+      {sharding.wrap && !usesUnits, "--wrap"},
+      {sharding.reshardAfterForward.has_value(), "--reshard-after-forward"},
+      {sharding.maxReuseDistance.has_value(), "--max-reuse-distance"},
+      {sharding.prefetch.has_value(), "--prefetch"},
+      {sharding.maxLive.has_value(), "--max-live-parameters"},
+      {sharding.gathersInFlight.has_value(), "--limit-all-gathers"},
+      {sharding.persistBelow.has_value(), "--param-persistence-threshold"},
+      {sharding.reduceBucket.has_value(), "--reduce-bucket-size"},
+      {sharding.gatherBucket.has_value(), "--allgather-bucket-size"},
+      {sharding.hybridShard.has_value(), "--hybrid-shard"},
+      {sharding.sync.has_value(), "--sync-gradients"}};
+  for (auto [isGiven, option] : options)
+    if (isGiven)
+      program.emitWarning() << option << " does nothing on one rank; give --ranks=N as well, or leave it out";
 }
 
 } // namespace trainc

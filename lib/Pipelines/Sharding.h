@@ -10,4 +10,8 @@ namespace trainc {
 /// program, on values that the attribute refuses.
 mlir::LogicalResult applySharding(train::ProgramOp program, const ShardingOptions &options);
 
+/// Warns of options that were given, and that do nothing on one rank: `given` is what the command line said.
+/// Words in the file may be there for more ranks.
+void warnOfIdleOptions(train::ProgramOp program, const CompileOptions &given);
+
 } // namespace trainc

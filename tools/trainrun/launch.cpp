@@ -134,6 +134,15 @@ void sayWhoseVariablesCount(const RankPlace &place, const Options &options) {
     Log(stderr, logLevelOf(rank, options)).info("{}", place.passedOver);
 }
 
+void warnOfIdleOptions(const PlanFile &file, const Options &options) {
+  if (file.plan().ranks() > 1 && options.device != "null")
+    return;
+  Log log(stderr, logLevelOf(Rank(), options));
+  for (const std::string &option : options.ofRanks)
+    log.warning("{} does nothing: {}", option,
+                file.plan().ranks() > 1 ? "a dry run starts no ranks" : "the plan is for one rank");
+}
+
 Result<int> runPart(const Part &part, const Options &options) {
   switch (part.mode) {
   case LaunchMode::kAlone:
@@ -169,6 +178,7 @@ int launch(const Options &options) {
   const Result<Part> part = preparePart(options);
   if (!part.ok())
     return refuseToLaunch(options, part.status());
+  warnOfIdleOptions(part->file, options);
   const Result<int> code = runPart(*part, options);
   return code.ok() ? *code : say(code.status());
 }

@@ -245,6 +245,9 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
     TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan)); // without a plan there is nothing to advise on
     return contradiction;
   }
+  for (const char *option : {"--comm", "--comm-timeout", "--log-level-replica", "--log-on-each-node"})
+    if (app.count(option) > 0)
+      options.ofRanks.emplace_back(option);
   return std::optional(std::move(options));
 }
 

@@ -16,6 +16,7 @@ struct Options : RunOptions {
 
   std::string logLevel = "info", logLevelReplica = "warning";
   bool logOnEachNode = false;
+  std::vector<std::string> ofRanks; ///< options that were given, and that matter among several ranks alone
 };
 
 /// Reads the command line. An empty result means that help or the version was asked for and printed. Errors
