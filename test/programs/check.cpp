@@ -1,0 +1,198 @@
+#include "test/programs/check.h"
+
+#include "lib/Pipelines/Pipeline.h"
+#include "test/programs/compiled_step.h"
+#include "test/programs/oracle.h"
+
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace trainc::programs {
+
+static OwningOpRef<ModuleOp> parse(MLIRContext &context, const std::string &text) {
+  ScopedDiagnosticHandler quiet(&context, [](Diagnostic &) { return success(); });
+  return parseSourceString<ModuleOp>(text, ParserConfig(&context));
+}
+
+/// A plan's FlatBuffer; an error with the first diagnostic.
+static Result<std::vector<uint8_t>> compilePlan(ModuleOp model, const CompileOptions &options) {
+  std::string error = "no diagnostic";
+  ScopedDiagnosticHandler keep(model.getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && error == "no diagnostic")
+      error = diagnostic.str();
+    return success();
+  });
+  OwningOpRef<ModuleOp> module = model.clone();
+  std::string report;
+  if (failed(runPhases(*module, options)))
+    return failed("the program is legal, but is not compiled: {}", error);
+  FailureOr<std::vector<uint8_t>> payload = finishPlan(*module, 0, report);
+  if (mlir::failed(payload))
+    return failed("no plan is made: {}", error);
+  return std::move(*payload);
+}
+
+/// The bytes of a column as the runtime has them.
+static std::vector<std::byte> bytesOf(const reference::Tensor &tensor) {
+  std::vector<std::byte> bytes;
+  auto append = [&](auto value) {
+    const auto *begin = reinterpret_cast<const std::byte *>(&value);
+    bytes.insert(bytes.end(), begin, begin + sizeof(value));
+  };
+  for (double number : tensor.reals)
+    append(float(number));
+  for (int64_t number : tensor.integers)
+    if (tensor.type().getElementTypeBitWidth() == 64)
+      append(number);
+    else
+      append(int32_t(number));
+  return bytes;
+}
+
+static StepInputs inputsOf(const Step &step) {
+  StepInputs inputs;
+  for (const auto &[name, tensor] : step.parameters)
+    inputs.parameters[name].assign(tensor.reals.begin(), tensor.reals.end());
+  for (const Samples &samples : step.samples) {
+    auto &columns = inputs.samples.emplace_back();
+    for (const auto &[name, tensor] : samples)
+      columns[name] = bytesOf(tensor);
+  }
+  return inputs;
+}
+
+namespace {
+
+/// Collects what does not agree.
+class Comparison {
+public:
+  /// `computed` is off where it is not a number, too.
+  void compare(const std::string &name, const Expected &expected, ArrayRef<double> computed) {
+    if (expected.isUnstable) {
+      verdict_.kind = verdict_.kind == Verdict::kWrong ? Verdict::kWrong : Verdict::kUnstable;
+      return;
+    }
+    for (size_t i = 0; i < computed.size(); ++i)
+      if (!(std::abs(computed[i] - expected.numbers[i]) <= expected.tolerance)) {
+        verdict_.kind = Verdict::kWrong;
+        verdict_.what += fmt::format("{}[{}] is {:.9g}, expected {:.9g} within {:.2g}\n", name, i,
+                                     computed[i], expected.numbers[i], expected.tolerance);
+        return;
+      }
+  }
+
+  void compare(const std::string &name, const Expected &expected, float computed) {
+    compare(name, expected, ArrayRef(double(computed)));
+  }
+
+  Verdict verdict() const { return verdict_; }
+
+private:
+  Verdict verdict_;
+};
+
+} // namespace
+
+/// A parameter after the step, with the digits that it has.
+static Expected updated(const reference::Tensor &parameter, const Expected &gradient) {
+  Expected expected{{}, kLearningRate * gradient.tolerance, gradient.isUnstable};
+  double largest = 0;
+  for (size_t i = 0; i < parameter.reals.size(); ++i) {
+    expected.numbers.push_back(parameter.reals[i] - kLearningRate * gradient.numbers[i]);
+    largest = std::max({largest, std::abs(expected.numbers.back()), std::abs(parameter.reals[i])});
+  }
+  expected.tolerance += largest * 0x1p-23;
+  return expected;
+}
+
+static Verdict compareSteps(const Step &step, const ComputedStep &computed) {
+  Comparison comparison;
+  comparison.compare("eval_loss", step.evalLoss, computed.evalLoss);
+  comparison.compare("eval_targets", step.evalTargets, computed.evalTargets);
+  comparison.compare("loss", step.loss, computed.loss);
+  for (const auto &[name, gradient] : step.gradients) {
+    const auto found = computed.parameters.find(name);
+    if (found == computed.parameters.end())
+      return {Verdict::kWrong, "the plan has no parameter " + name};
+    const std::vector<double> numbers(found->second.begin(), found->second.end());
+    comparison.compare(name, updated(step.parameters.find(name)->second, gradient), ArrayRef(numbers));
+  }
+  return comparison.verdict();
+}
+
+Verdict checkProgram(MLIRContext &context, const std::string &text, const CompileOptions &options,
+                     unsigned seed) {
+  OwningOpRef<ModuleOp> module = parse(context, text);
+  if (!module)
+    return {Verdict::kIllegal, "does not parse"};
+  FailureOr<Step> step = expectStep(*module, size_t(options.ranks.value_or(1)), seed);
+  if (failed(step))
+    return {Verdict::kIllegal, ""};
+  const Result<std::vector<uint8_t>> plan = compilePlan(*module, options);
+  if (!plan.ok())
+    return {Verdict::kWrong, plan.status().message()};
+  const Result<ComputedStep> computed = runPlan(*plan, inputsOf(*step));
+  if (!computed.ok())
+    return {Verdict::kWrong, computed.status().message()};
+  return compareSteps(*step, *computed);
+}
+
+// --- Reduction ---
+
+/// The ops of models and blocks that have results, the last first.
+static SmallVector<Operation *> opsOf(ModuleOp module) {
+  SmallVector<Operation *> ops;
+  module.walk([&](Operation *op) {
+    if (isa_and_present<nn::ModelOp, nn::BlockOp>(op->getParentOp()))
+      ops.push_back(op);
+  });
+  std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
+/// The text without op number `index`, whose results are taken to be value number `choice` of those before
+/// it; empty where there is no such op, or no such value.
+static std::string without(MLIRContext &context, const std::string &text, size_t index, size_t choice) {
+  OwningOpRef<ModuleOp> module = parse(context, text);
+  SmallVector<Operation *> ops = opsOf(*module);
+  Operation *op = ops[index];
+  if (op->hasTrait<OpTrait::IsTerminator>() || isa<nn::ReturnOp>(op))
+    return "";
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, op->getBlock()->getArguments());
+  if (choice >= (op->use_empty() ? 1 : values.size()))
+    return "";
+  for (Value result : op->getResults())
+    if (!result.use_empty())
+      result.replaceAllUsesWith(values[choice]);
+  op->erase();
+  std::string shorter;
+  llvm::raw_string_ostream stream(shorter);
+  for (Operation &each : *module->getBody())
+    stream << each << "\n";
+  return shorter;
+}
+
+std::string reduceProgram(MLIRContext &context, const std::string &text, const CompileOptions &options,
+                          unsigned seed) {
+  std::string smallest = text;
+  auto isWrong = [&](const std::string &candidate) {
+    return !candidate.empty() && checkProgram(context, candidate, options, seed).kind == Verdict::kWrong;
+  };
+  for (size_t index = 0; index < opsOf(*parse(context, smallest)).size();) {
+    bool shrunk = false;
+    for (size_t choice = 0; choice < 4 && !shrunk; ++choice)
+      if (const std::string candidate = without(context, smallest, index, choice); isWrong(candidate)) {
+        smallest = candidate;
+        shrunk = true;
+      }
+    index += shrunk ? 0 : 1;
+  }
+  return smallest;
+}
+
+} // namespace trainc::programs

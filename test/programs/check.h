@@ -1,0 +1,33 @@
+// Whether a program's plans compute what the reference interpreter does.
+#pragma once
+
+#include "lib/Pipelines/CompileOptions.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace trainc::programs {
+
+struct Verdict {
+  enum Kind {
+    kEqual,    ///< what was computed lies within the tolerances
+    kIllegal,  ///< the program cannot be trained, or its numbers are not finite
+    kUnstable, ///< the same as kEqual, for the numbers that do not hang on rounding; some do
+    kWrong
+  };
+  Kind kind = kEqual;
+  std::string what; ///< of a wrong one
+};
+
+/// Compiles the program in the text as `options` say, and compares one step and an evaluation with the
+/// interpreter's. `seed` decides parameters and samples.
+Verdict checkProgram(mlir::MLIRContext &context, const std::string &text, const CompileOptions &options,
+                     unsigned seed);
+
+/// A smaller program that is wrong as well; `text` itself if none is found. Leaves out one op after the
+/// other.
+std::string reduceProgram(mlir::MLIRContext &context, const std::string &text, const CompileOptions &options,
+                          unsigned seed);
+
+} // namespace trainc::programs

@@ -1,0 +1,142 @@
+// Random programs: what their plans compute, on one rank and on several, against the reference interpreter.
+#include "lib/Pipelines/Pipeline.h"
+#include "test/programs/check.h"
+#include "test/programs/generator.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/CommandLine.h"
+
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+
+using namespace trainc;
+using namespace trainc::programs;
+
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Programs");
+static cl::opt<unsigned> firstSeed("first-seed", cl::desc("Of the first program; the others count up"),
+                                   cl::cat(category));
+static cl::opt<unsigned> programCount("programs", cl::init(50), cl::desc("How many (50)"), cl::cat(category));
+static cl::opt<double> seconds("seconds", cl::desc("Instead, as many as fit into this time"),
+                               cl::cat(category));
+static cl::opt<bool> print("print", cl::desc("Print every program"), cl::cat(category));
+static cl::opt<bool> allOps("all-ops", cl::desc("Fail unless every op of the dialect was part of a program"),
+                            cl::cat(category));
+
+namespace {
+
+/// A way to compile a program, and what `trainc compile` calls it.
+struct Way {
+  CompileOptions options;
+  std::string text;
+};
+
+/// One rank for every second program.
+Way drawWay(unsigned seed) {
+  std::mt19937 random(seed);
+  auto pick = [&](unsigned end) { return random() % end; };
+  Way way;
+  if (pick(3) == 0) {
+    way.options.activationCheckpointing = ActivationCheckpointing::Selective;
+    way.text += " --activation-checkpointing=selective";
+  }
+  way.options.ranks = seed % 2 == 0 ? 1 : 2 + pick(3);
+  if (way.options.ranks == 1)
+    return way;
+  way.options.zeroStage = pick(4);
+  way.text += fmt::format(" --ranks={} --zero-stage={}", *way.options.ranks, *way.options.zeroStage);
+  if (*way.options.ranks == 4 && pick(2) == 0) {
+    way.options.sharding.hybridShard = 2;
+    way.text += " --hybrid-shard=2";
+  }
+  if (way.options.zeroStage == 3) {
+    way.options.sharding.persistBelow = pick(2) * 20;
+    way.text += fmt::format(" --param-persistence-threshold={}", *way.options.sharding.persistBelow);
+  }
+  if (pick(3) == 0) {
+    way.options.sharding.reproducible = "ranks";
+    way.text += " --reproducible=ranks";
+  }
+  return way;
+}
+
+/// What was run, for the record.
+struct Counts {
+  unsigned programs = 0, illegal = 0, unstable = 0, wrong = 0;
+  std::map<std::string, unsigned> ops; ///< programs that hold each op
+
+  void addOps(const std::string &text, const std::vector<std::string> &names) {
+    for (const std::string &name : names)
+      ops[name] += text.find(name + " ") != std::string::npos ? 1 : 0;
+  }
+};
+
+void report(mlir::MLIRContext &context, unsigned seed, const std::string &text, const Way &way,
+            const Verdict &verdict) {
+  fmt::print("seed {}: WRONG, compiled with{}\n{}", seed, way.text.empty() ? " no option" : way.text,
+             verdict.what);
+  const std::string smallest = reduceProgram(context, text, way.options, seed);
+  fmt::print("reduced:\n{}{}\n", smallest, checkProgram(context, smallest, way.options, seed).what);
+  std::fflush(stdout);
+}
+
+Counts run(mlir::MLIRContext &context) {
+  const auto start = std::chrono::steady_clock::now();
+  auto isOver = [&](unsigned done) {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
+    return seconds > 0 ? passed.count() >= seconds : done >= programCount;
+  };
+  const std::vector<std::string> names = Generator::opNames(context);
+  Counts counts;
+  for (unsigned seed = firstSeed; !isOver(counts.programs); ++seed) {
+    const std::string text = Generator(context, seed).build(int(4 + seed % 25));
+    const Way way = drawWay(seed);
+    if (print)
+      fmt::print("seed {}:{}\n{}\n", seed, way.text, text);
+    const Verdict verdict = checkProgram(context, text, way.options, seed);
+    ++counts.programs;
+    counts.illegal += verdict.kind == Verdict::kIllegal;
+    counts.unstable += verdict.kind == Verdict::kUnstable;
+    counts.wrong += verdict.kind == Verdict::kWrong;
+    if (verdict.kind != Verdict::kIllegal)
+      counts.addOps(text, names);
+    if (verdict.kind == Verdict::kWrong)
+      report(context, seed, text, way, verdict);
+  }
+  return counts;
+}
+
+/// An op that no program holds would be an op that is not checked.
+bool coversAll(const Counts &counts) {
+  bool all = true;
+  for (const auto &[name, programs] : counts.ops)
+    if (programs == 0) {
+      fmt::print("no program holds {}\n", name);
+      all = false;
+    }
+  return all;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "Compiles random programs, and compares a training step and an evaluation with the reference\n"
+      "interpreter's. A program that differs is printed with its seed, and reduced; the exit code is 1 "
+      "then.\n");
+
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
+  context.loadAllAvailableDialects();
+  const Counts counts = run(context);
+  fmt::print("{} programs: {} wrong, {} with numbers that hang on rounding, {} that cannot be trained\n",
+             counts.programs, counts.wrong, counts.unstable, counts.illegal);
+  for (const auto &[name, programs] : counts.ops)
+    fmt::print("  {:20} in {}\n", name, programs);
+  return counts.wrong == 0 && (!allOps || coversAll(counts)) ? 0 : 1;
+}

@@ -1,0 +1,39 @@
+// What a step of a program gives, from the reference interpreter.
+#pragma once
+
+#include "lib/Reference/Entry.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trainc::programs {
+
+/// Numbers, and how far apart two ways to round them may be.
+struct Expected {
+  std::vector<double> numbers;
+  double tolerance = 0;
+  /// Rounding decides what the numbers are: nothing can be expected.
+  bool isUnstable = false;
+};
+
+/// A rank's samples, by column.
+using Samples = reference::NamedTensors;
+
+/// One training step on the samples of all ranks, and the evaluation of the first rank's.
+struct Step {
+  reference::NamedTensors parameters;        ///< before the step, numbers of f32
+  std::vector<Samples> samples;              ///< of each rank
+  std::map<std::string, Expected> gradients; ///< summed over ranks
+  Expected loss, evalLoss, evalTargets;
+};
+
+/// Interprets the program in `module` (phase `model`, which is left as it is): instantiated and
+/// differentiated for one rank, then run on each rank's samples, so that nothing of what is checked is used,
+/// but for gradients of ops and the expansion of layers. Fails where the program is illegal, or where its
+/// numbers are not finite.
+mlir::FailureOr<Step> expectStep(mlir::ModuleOp module, size_t ranks, unsigned seed);
+
+} // namespace trainc::programs

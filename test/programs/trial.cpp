@@ -1,0 +1,121 @@
+#include "test/programs/trial.h"
+
+#include "dialects/NN/Builders.h"
+#include "dialects/Train/Train.h"
+#include "lib/Instantiate/Forward.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::programs;
+
+namespace {
+constexpr int64_t kMostElements = 700;
+/// Numbers that are compared are no larger.
+constexpr double kLargest = 1e3;
+/// What a change of every op's results by kChange may do to a number, relative to its tensor's largest.
+constexpr double kChange = 1e-6, kMostMoved = 1e-3;
+} // namespace
+
+void programs::perturb(Operation *op, reference::Tensors &results, double relative, std::mt19937 &random) {
+  if (isa<train::GetOp, train::InputOp, nn::BroadcastOp, nn::ReshapeOp, nn::TransposeOp, nn::SliceOp,
+          nn::PadOp, nn::ConcatOp, nn::SplitOp>(op))
+    return;
+  for (reference::Tensor &tensor : results)
+    for (double &number : tensor.reals)
+      number *= 1 + relative * (random() % 2 == 0 ? 1 : -1);
+}
+
+Trial::Trial(MLIRContext &context, unsigned seed)
+    : random_(seed), module_(ModuleOp::create(UnknownLoc::get(&context))), exact_(nullptr),
+      changed_(nullptr) {
+  OpBuilder builder(module_->getBodyRegion());
+  auto function = func::FuncOp::create(builder, module_->getLoc(), "f", builder.getFunctionType({}, {}));
+  block_ = function.addEntryBlock();
+}
+
+RankedTensorType Trial::typeOf(Value value) const { return nn::tensorType(concrete_.lookup(value)); }
+
+void Trial::defineLeaf(Value value, RankedTensorType type) {
+  Value argument = block_->addArgument(type, value.getLoc());
+  concrete_.map(value, argument);
+  reference::Tensor tensor(type);
+  for (double &number : tensor.reals)
+    number = std::uniform_real_distribution<double>(-1, 1)(random_);
+  for (int64_t &number : tensor.integers)
+    number = int64_t(random_() % 3);
+  exact_.define(argument, tensor);
+  changed_.define(argument, std::move(tensor));
+}
+
+bool Trial::comparable(Value value) const {
+  const reference::Tensor &exact = exact_[value], &changed = changed_[value];
+  if (!exact.isFloat())
+    return exact.integers == changed.integers;
+  double largest = 0, moved = 0;
+  for (auto [a, b] : llvm::zip(exact.reals, changed.reals)) {
+    if (!std::isfinite(a) || !std::isfinite(b))
+      return false;
+    largest = std::max(largest, std::abs(a));
+    moved = std::max(moved, std::abs(a - b));
+  }
+  return largest <= kLargest && moved <= kMostMoved * largest;
+}
+
+/// Runs the ops behind `before`, or all.
+bool Trial::runSince(Operation *before) {
+  for (Operation &op :
+       llvm::make_range(before ? std::next(before->getIterator()) : block_->begin(), block_->end())) {
+    if (failed(reference::runAndDefine(op, exact_)))
+      return false;
+    FailureOr<reference::Tensors> results = reference::runOp(op, changed_);
+    if (failed(results))
+      return false;
+    perturb(&op, *results, kChange, random_);
+    for (auto [value, tensor] : llvm::zip(op.getResults(), *results)) {
+      changed_.define(value, std::move(tensor));
+      if (!comparable(value))
+        return false;
+    }
+  }
+  return true;
+}
+
+/// What a model's op is on the operands' static types; as when a model is instantiated.
+static LogicalResult inferTypes(Operation *op) {
+  OpBuilder builder(op);
+  auto typed = cast<InferTypeOpInterface>(op);
+  SmallVector<Type> types;
+  if (isa<ElementwiseOpInterface>(op) && failed(broadcastOperands(builder, op)))
+    return failure();
+  if (failed(typed.inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
+                                    op->getAttrDictionary(), op->getPropertiesStorage(), op->getRegions(),
+                                    types)))
+    return failure();
+  for (auto [result, type] : llvm::zip(op->getResults(), types)) {
+    auto tensor = cast<RankedTensorType>(type);
+    Type element = tensor.getElementType();
+    if (tensor.getNumElements() > kMostElements ||
+        !(element.isF32() || element.isInteger(1) || element.isInteger(32) || element.isInteger(64)))
+      return failure();
+    result.setType(type);
+  }
+  return success();
+}
+
+bool Trial::accept(Operation *op) {
+  ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
+  if (failed(verify(op)))
+    return false;
+  Operation *before = block_->empty() ? nullptr : &block_->back();
+  Operation *clone = OpBuilder::atBlockEnd(block_).clone(*op, concrete_);
+  if (succeeded(inferTypes(clone)) && runSince(before))
+    return true;
+  while (!block_->empty() && &block_->back() != before)
+    block_->back().erase();
+  return false;
+}

@@ -1,0 +1,46 @@
+// Ops of a model tried on numbers, before they become part of it.
+#pragma once
+
+#include "lib/Reference/Interpreter.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <random>
+
+namespace trainc::programs {
+
+/// What a model's values are for one batch: their types, and their numbers in the reference interpreter,
+/// exact and with every op's results changed a little.
+class Trial {
+public:
+  Trial(mlir::MLIRContext &context, unsigned seed);
+
+  /// A value of the model that no op computes. Integers lie in [0, 3).
+  void defineLeaf(mlir::Value value, mlir::RankedTensorType type);
+  /// Whether an op of the model is legal on what its operands are, and gives finite numbers of moderate size
+  /// that rounding changes little. If so, its results are defined.
+  bool accept(mlir::Operation *op);
+
+  /// `value` is what `same` is.
+  void defineAs(mlir::Value value, mlir::Value same) { concrete_.map(value, concrete_.lookup(same)); }
+
+  mlir::RankedTensorType typeOf(mlir::Value value) const;
+
+private:
+  bool runSince(mlir::Operation *before);
+  bool comparable(mlir::Value value) const;
+
+  std::mt19937 random_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_; ///< its body: the ops on static tensors, and leaves as arguments
+  mlir::Block *block_;
+  mlir::IRMapping concrete_;
+  reference::Frame exact_, changed_;
+};
+
+/// Multiplies all real numbers among an op's results by 1 + `relative` or 1 - `relative`, as rounding might;
+/// those of ops that round nothing, as they only move numbers, stay as they are.
+void perturb(mlir::Operation *op, reference::Tensors &results, double relative, std::mt19937 &random);
+
+} // namespace trainc::programs
