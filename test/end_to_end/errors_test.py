@@ -65,6 +65,20 @@ class CompileErrors(harness.EndToEndTest):
                 self.assertLess(err.count("\n"), 16, "too long to be read")
                 self.assertFalse(Path("x.plan").exists())
 
+    def test_options_that_do_nothing(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        def warnings(*options):
+            _, err = self.trainc("compile", "gpt.mlir", "--compile-to=step", *options)
+            return re.findall("warning: (.*)", err)
+
+        does_nothing = "{} does nothing on one rank; give --ranks=N as well, or leave it out"
+        self.assertEqual(warnings("--zero-stage=2", "--wrap=layer", "--allgather-bucket-size=5"),
+                         [does_nothing.format(option) for option in ["--zero-stage", "--wrap", "--allgather-bucket-size"]])
+        self.assertEqual(warnings("--reproducible=ranks", "--wrap=layer"), [])
+        self.assertEqual(warnings("--ranks=2", "--allgather-bucket-size=5", "--reduce-bucket-size=5"),
+                         ["sharding: gather_bucket (--allgather-bucket-size) does nothing with zero_stage 0, which gathers nothing"])
+        self.assertEqual(warnings("--ranks=2", "--zero-stage=1", "--allgather-bucket-size=5"), [])
+
     def test_options(self):
         Path("gpt.mlir").write_text(program("gpt"))
         compile = [TRAINC, "compile", "gpt.mlir"]

@@ -115,6 +115,11 @@ class Training(TrainrunTest):
     def test_log_level(self):
         self.assertEqual(self.train(2, "--log-level", "warning"), ("", ""))
 
+    def test_options_of_ranks_do_nothing_on_one(self):
+        options = ["--comm=local", "--comm-timeout=3", "--log-level-replica=info", "--log-on-each-node"]
+        _, err = self.train(2, "--log-level", "warning", *options)
+        self.assertEqual(err.splitlines(), [f"warning: {option.split('=')[0]} does nothing: the plan is for one rank" for option in options])
+
     def test_not_finite(self):
         write_safetensors("nan.safetensors", {"wte.weight": Tensor("F32", [16, 16], [math.nan] * 256)})
         _, err = self.train(5, "--init", "nan.safetensors", "--metrics", "m.jsonl", code=1)

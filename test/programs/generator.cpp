@@ -12,8 +12,9 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::programs;
 
-/// How often an op is tried with other operands and attributes.
-constexpr int kAttempts = 400;
+/// How often an op is tried with other operands and attributes, and how often the one that a model is to
+/// have.
+constexpr int kAttempts = 200, kPatientAttempts = 10000;
 
 // --- Ops of the dialect ---
 
@@ -62,7 +63,7 @@ static OwningOpRef<ModuleOp> emptyModel(MLIRContext &context,
 constexpr std::initializer_list<int64_t> kSizes = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
 
 Generator::Generator(MLIRContext &context, unsigned seed)
-    : random_(seed), context_(context), builder_(&context), trial_(context, seed) {
+    : seed_(seed), random_(seed), context_(context), builder_(&context), trial_(context, seed) {
   batch_ = oneOf<int64_t>({2, 3, 4});
   for (int i = 0; i < 3; ++i)
     sizes_.push_back(oneOf(kSizes));
@@ -367,15 +368,18 @@ void Generator::outline(size_t blocks) {
 
 std::string Generator::build(int ops) {
   const SmallVector<RegisteredOperationName> names = tensorOps(context_);
+  auto make = [&](RegisteredOperationName name, int attempts) {
+    while (attempts > 0 && !tryOp(name))
+      --attempts;
+    return attempts > 0;
+  };
+  make(*RegisteredOperationName::lookup(nn::CompareOp::getOperationName(), &context_),
+       kAttempts); // for those that select
+  make(names[seed_ % names.size()], kPatientAttempts);
   for (int made = 0; made < ops;) {
     if (chance(8))
       createParameter();
-    RegisteredOperationName name = names[pick(names.size())];
-    for (int attempt = 0; attempt < kAttempts; ++attempt)
-      if (tryOp(name)) {
-        ++made;
-        break;
-      }
+    made += make(names[pick(names.size())], kAttempts);
   }
   addLosses();
   outline(pick(4));

@@ -43,6 +43,7 @@ private:
   void outline(size_t blocks);
   void moveIntoBlock(llvm::ArrayRef<mlir::Operation *> ops, const std::string &name);
 
+  unsigned seed_;
   std::mt19937 random_;
   mlir::MLIRContext &context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;

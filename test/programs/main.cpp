@@ -2,6 +2,7 @@
 #include "lib/Pipelines/Pipeline.h"
 #include "test/programs/check.h"
 #include "test/programs/generator.h"
+#include "test/programs/mutation.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
@@ -25,7 +26,19 @@ static cl::opt<bool> print("print", cl::desc("Print every program"), cl::cat(cat
 static cl::opt<bool> allOps("all-ops", cl::desc("Fail unless every op of the dialect was part of a program"),
                             cl::cat(category));
 
+static cl::list<std::string> files(cl::Positional,
+                                   cl::desc("[FILE.mlir...]: programs to change, besides random ones"),
+                                   cl::cat(category));
+
 namespace {
+
+/// The command line. The linker that makes kernels' images resets LLVM's options to their defaults.
+struct Options {
+  unsigned first = firstSeed, count = programCount;
+  double time = seconds;
+  bool shows = print, needsAll = allOps;
+  std::vector<std::string> paths = files;
+};
 
 /// A way to compile a program, and what `trainc compile` calls it.
 struct Way {
@@ -82,18 +95,32 @@ void report(mlir::MLIRContext &context, unsigned seed, const std::string &text, 
   std::fflush(stdout);
 }
 
-Counts run(mlir::MLIRContext &context) {
+/// A random program, or, of two thirds, one made from it or from a file by small changes.
+std::string drawProgram(mlir::MLIRContext &context, unsigned seed, llvm::ArrayRef<std::string> given) {
+  if (seed % 3 == 1 && !given.empty())
+    return mutateProgram(context, given[seed / 3 % given.size()], seed);
+  const std::string text = Generator(context, seed).build(int(4 + seed % 25));
+  return seed % 3 == 0 ? text : mutateProgram(context, text, seed);
+}
+
+Counts run(mlir::MLIRContext &context, const Options &options) {
   const auto start = std::chrono::steady_clock::now();
   auto isOver = [&](unsigned done) {
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start;
-    return seconds > 0 ? passed.count() >= seconds : done >= programCount;
+    return options.time > 0 ? passed.count() >= options.time : done >= options.count;
   };
   const std::vector<std::string> names = Generator::opNames(context);
+  std::vector<std::string> given;
+  for (const std::string &file : options.paths)
+    if (const std::string text = readProgram(context, file); !text.empty())
+      given.push_back(text);
   Counts counts;
-  for (unsigned seed = firstSeed; !isOver(counts.programs); ++seed) {
-    const std::string text = Generator(context, seed).build(int(4 + seed % 25));
+  for (unsigned seed = options.first; !isOver(counts.programs); ++seed) {
+    const std::string text = drawProgram(context, seed, given);
+    if (text.empty())
+      continue;
     const Way way = drawWay(seed);
-    if (print)
+    if (options.shows)
       fmt::print("seed {}:{}\n{}\n", seed, way.text, text);
     const Verdict verdict = checkProgram(context, text, way.options, seed);
     ++counts.programs;
@@ -129,14 +156,15 @@ int main(int argc, char **argv) {
       "interpreter's. A program that differs is printed with its seed, and reduced; the exit code is 1 "
       "then.\n");
 
+  const Options options;
   mlir::DialectRegistry registry;
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
-  const Counts counts = run(context);
+  const Counts counts = run(context, options);
   fmt::print("{} programs: {} wrong, {} with numbers that hang on rounding, {} that cannot be trained\n",
              counts.programs, counts.wrong, counts.unstable, counts.illegal);
   for (const auto &[name, programs] : counts.ops)
     fmt::print("  {:20} in {}\n", name, programs);
-  return counts.wrong == 0 && (!allOps || coversAll(counts)) ? 0 : 1;
+  return counts.wrong == 0 && (!options.needsAll || coversAll(counts)) ? 0 : 1;
 }

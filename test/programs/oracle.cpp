@@ -78,6 +78,8 @@ public:
     Machine machine(*module_);
     for (auto &[name, tensor] : step.parameters)
       machine.states.insert_or_assign(name, tensor);
+    if (auto micro = machine.states.find("micro"); micro != machine.states.end())
+      micro->second.integers[0] = int64_t(rank);
     machine.microColumns = machine.stepColumns = step.samples[rank];
     return machine;
   }
@@ -86,14 +88,12 @@ public:
     auto entry = module_->lookupSymbol<train::EntryOp>(name);
     reference::Frame frame(&machine);
     for (Operation &op : entry.getBody().front()) {
-      FailureOr<reference::Tensors> results = reference::runOp(op, frame);
+      FailureOr<reference::Tensors> results =
+          change == 0 ? reference::runOp(op, frame) : runChanged(op, frame, change, random_);
       if (failed(results))
         return failure();
-      if (change != 0)
-        perturb(&op, *results, change, random_);
-      for (auto [value, tensor] : llvm::zip(op.getResults(), *results)) {
+      for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
         frame.define(value, std::move(tensor));
-      }
     }
     return success();
   }

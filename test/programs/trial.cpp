@@ -21,13 +21,35 @@ constexpr double kLargest = 1e3;
 constexpr double kChange = 1e-6, kMostMoved = 1e-3;
 } // namespace
 
-void programs::perturb(Operation *op, reference::Tensors &results, double relative, std::mt19937 &random) {
-  if (isa<train::GetOp, train::InputOp, nn::BroadcastOp, nn::ReshapeOp, nn::TransposeOp, nn::SliceOp,
-          nn::PadOp, nn::ConcatOp, nn::SplitOp>(op))
-    return;
-  for (reference::Tensor &tensor : results)
-    for (double &number : tensor.reals)
-      number *= 1 + relative * (random() % 2 == 0 ? 1 : -1);
+static void perturb(reference::Tensor &tensor, double relative, std::mt19937 &random) {
+  for (double &number : tensor.reals)
+    number *= 1 + relative * (random() % 2 == 0 ? 1 : -1);
+}
+
+static bool onlyMoves(Operation &op) {
+  return isa<train::GetOp, train::SetOp, train::InputOp, nn::BroadcastOp, nn::ReshapeOp, nn::TransposeOp,
+             nn::SliceOp, nn::PadOp, nn::ConcatOp, nn::SplitOp, nn::GatherOp>(op);
+}
+
+FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Frame &frame, double relative,
+                                                   std::mt19937 &random) {
+  if (onlyMoves(op))
+    return reference::runOp(op, frame);
+  SmallVector<std::pair<Value, reference::Tensor>> saved;
+  if (!isa<ElementwiseOpInterface>(op))
+    for (Value operand : op.getOperands()) {
+      reference::Tensor changed = saved.emplace_back(operand, frame[operand]).second;
+      perturb(changed, relative, random);
+      frame.define(operand, std::move(changed));
+    }
+  FailureOr<reference::Tensors> results = reference::runOp(op, frame);
+  // The last first, in case an operand stands there twice.
+  for (auto &[operand, tensor] : llvm::reverse(saved))
+    frame.define(operand, std::move(tensor));
+  if (succeeded(results))
+    for (reference::Tensor &tensor : *results)
+      perturb(tensor, relative, random);
+  return results;
 }
 
 Trial::Trial(MLIRContext &context, unsigned seed)
@@ -72,10 +94,9 @@ bool Trial::runSince(Operation *before) {
        llvm::make_range(before ? std::next(before->getIterator()) : block_->begin(), block_->end())) {
     if (failed(reference::runAndDefine(op, exact_)))
       return false;
-    FailureOr<reference::Tensors> results = reference::runOp(op, changed_);
+    FailureOr<reference::Tensors> results = runChanged(op, changed_, kChange, random_);
     if (failed(results))
       return false;
-    perturb(&op, *results, kChange, random_);
     for (auto [value, tensor] : llvm::zip(op.getResults(), *results)) {
       changed_.define(value, std::move(tensor));
       if (!comparable(value))

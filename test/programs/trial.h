@@ -39,8 +39,10 @@ private:
   reference::Frame exact_, changed_;
 };
 
-/// Multiplies all real numbers among an op's results by 1 + `relative` or 1 - `relative`, as rounding might;
-/// those of ops that round nothing, as they only move numbers, stay as they are.
-void perturb(mlir::Operation *op, reference::Tensors &results, double relative, std::mt19937 &random);
+/// Runs an op as reference::runOp does, but with numbers changed as rounding might: all real results are
+/// multiplied by 1 + `relative` or 1 - `relative`, and, where one element is computed from several, the
+/// operands before that. Ops that only move numbers round nothing.
+mlir::FailureOr<reference::Tensors> runChanged(mlir::Operation &op, reference::Frame &frame, double relative,
+                                               std::mt19937 &random);
 
 } // namespace trainc::programs
