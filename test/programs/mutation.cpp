@@ -77,7 +77,8 @@ private:
 
   Attribute changed(Attribute attribute) {
     OpBuilder builder(attribute.getContext());
-    if (auto number = dyn_cast<IntegerAttr>(attribute))
+    if (auto number = dyn_cast<IntegerAttr>(attribute);
+        number && number.getType().isInteger(64)) // no enumeration
       return builder.getIntegerAttr(number.getType(), number.getInt() + (pick(2) == 0 ? 1 : -1));
     if (auto number = dyn_cast<FloatAttr>(attribute))
       return builder.getFloatAttr(number.getType(), number.getValueAsDouble() * (pick(2) == 0 ? 2 : -1));
