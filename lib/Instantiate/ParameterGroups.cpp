@@ -21,10 +21,17 @@ LogicalResult trainc::applyGroups(const Binding &binding) {
     if (!isUsed(group, module))
       return program.emitError() << "group \"" << group.getPattern() << "\" matches no parameter of model @"
                                  << program.getModel() << "; `*` stands for any text";
+  bool hasParameters = false, isTraining = false;
   for (auto state : module.getOps<train::StateOp>())
     if (state.getRole() == train::Role::parameter) {
       int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
       state.setFrozen(train::settingsOf(program, state.getSymName(), rank).frozen);
+      hasParameters = true;
+      isTraining |= !state.getFrozen();
     }
+  if (hasParameters && !isTraining)
+    return program.emitError(
+        "all parameters are frozen, so that nothing is left to train; leave some out of the "
+        "groups, or add a later `group \"NAME\" trained`");
   return success();
 }

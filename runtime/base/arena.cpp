@@ -18,9 +18,7 @@ uint64_t roundUp(uint64_t value, uint64_t unit) { return (value + unit - 1) / un
 
 Result<ArenaMapping> ArenaMapping::create(std::string_view name, uint64_t bytes, bool reserveOnly) {
   const auto refuse = [&] {
-    return failed(
-        "cannot allocate {} bytes for arena '{}': {}; compile with a smaller --micro-batch or --memory-limit",
-        bytes, name, std::strerror(errno));
+    return failed("cannot allocate {} bytes for arena '{}': {}", bytes, name, std::strerror(errno));
   };
   ArenaMapping arena;
   const uint64_t usable = roundUp(bytes, static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));

@@ -6,6 +6,7 @@
 #include "runtime/plan/view.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trainc {
 
@@ -68,14 +69,33 @@ Status Executor::allocateArenas() {
   const uint64_t before = allocatedBytes();
   std::vector<DeviceAddress> arenas;
   for (const fb::Arena *arena : *plan_.arenas()) {
-    TRAINC_ASSIGN_OR_RETURN(const DeviceAddress address, device_.allocate(view(arena->name()), arena->space(),
-                                                                          arena->bytes(), communicator_));
-    arenas.push_back(address);
+    const Result<DeviceAddress> address =
+        device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
+    if (!address.ok())
+      return {address.status().code(), address.status().message() + adviceOnMemory()};
+    arenas.push_back(*address);
   }
   peakBytes_ = allocatedBytes() - before;
   for (const fb::Buffer *buffer : *plan_.buffers())
     buffers_.push_back(arenas[buffer->arena()] + buffer->offset());
   return {};
+}
+
+/// What takes the plan's bytes, and what would make them fewer.
+std::string Executor::adviceOnMemory() const {
+  const std::array<uint64_t, 7> roles = bytesByRole();
+  const auto of = [&](fb::Role role) { return roles[static_cast<size_t>(role)]; };
+  const uint64_t states = of(fb::Role::Parameter) + of(fb::Role::Gradient) + of(fb::Role::Optimizer);
+  const uint64_t all = std::accumulate(roles.begin(), roles.end(), uint64_t{0});
+  const char *advice = "compile with a smaller --micro-batch or a shorter --seq-len";
+  if (states > all / 2)
+    advice = plan_.ranks() == 1
+                 ? "a smaller model needs less, and --ranks=N --zero-stage=3 divide it over processes"
+                 : "a smaller model needs less, and so does each of more --ranks with --zero-stage=3";
+  return fmt::format(
+      "; of the plan's {} bytes, {} are parameters, gradients and optimizer states, whatever the batch, "
+      "and {} grow with it: {}",
+      all, states, all - states, advice);
 }
 
 uint64_t Executor::allocatedBytes() const {

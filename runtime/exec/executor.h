@@ -152,6 +152,7 @@ private:
       : plan_(plan), device_(device), communicator_(communicator), peers_(peers) {}
   Status checkRanks() const;
   Status allocateArenas();
+  std::string adviceOnMemory() const;
   uint64_t allocatedBytes() const;
   Status bindEntries();
   void bindInterface();

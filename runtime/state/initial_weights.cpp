@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <fnmatch.h>
 
 namespace trainc {
 
@@ -42,14 +43,59 @@ bool isIgnored(const SafetensorsTensor &tensor, const std::set<const Safetensors
          });
 }
 
+bool matches(const std::string &pattern, const std::string &name) {
+  return ::fnmatch(pattern.c_str(), name.c_str(), FNM_NOESCAPE) == 0;
+}
+
+bool matchesAny(const std::vector<std::string> &patterns, const std::string &name) {
+  return std::ranges::any_of(patterns, [&](const std::string &pattern) { return matches(pattern, name); });
+}
+
+Status checkPatterns(const std::vector<std::string> &patterns, std::span<const StateTensor> parameters) {
+  for (const std::string &pattern : patterns)
+    if (std::ranges::none_of(parameters,
+                             [&](const StateTensor &each) { return matches(pattern, each.name); }))
+      return invalidInput(
+          "--init-missing={}: no parameter of the plan has such a name; `*` stands for any text", pattern);
+  return {};
+}
+
+/// Where nothing is left over, the model has a part that the weights lack, such as a new head.
+std::string adviceOnMissing(const TensorMatch &match) {
+  if (match.missing.empty() || !match.unexpected.empty())
+    return "";
+  const std::string &first = match.missing.front();
+  const std::string name = first.substr(0, first.find(':'));
+  return fmt::format("; --init-missing='{}*' draws such parameters anew",
+                     name.substr(0, name.rfind('.') + 1));
+}
+
 } // namespace
 
-Status loadInitialWeights(const WeightFiles &weights, std::span<const StateTensor> parameters,
-                          unsigned threads, const FileChecksums &recorded) {
+Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
+                                                    std::span<const StateTensor> parameters, unsigned threads,
+                                                    const FileChecksums &recorded,
+                                                    const std::vector<std::string> &mayMiss) {
+  TRAINC_RETURN_IF_ERROR(checkPatterns(mayMiss, parameters));
   const auto lookup = [&](const std::string &name) { return findWithPrefixes(weights, name); };
-  TensorMatch match = matchTensors(weights.files(), parameters, lookup, isIgnored);
-  TRAINC_RETURN_IF_ERROR(
-      match.status(fmt::format("--init={}: the weights do not fit this plan", weights.path())));
+  std::vector<StateTensor> wanted;
+  std::vector<std::string> kept;
+  std::set<const SafetensorsTensor *> passedOver;
+  for (const StateTensor &parameter : parameters) {
+    const SafetensorsTensor *found = lookup(parameter.name);
+    if ((found && found->shape == parameter.shape) || !matchesAny(mayMiss, parameter.name)) {
+      wanted.push_back(parameter);
+      continue;
+    }
+    kept.push_back(parameter.name);
+    passedOver.insert(found);
+  }
+  const auto ignore = [&](const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used) {
+    return passedOver.contains(&tensor) || isIgnored(tensor, used);
+  };
+  TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore);
+  TRAINC_RETURN_IF_ERROR(match.status(
+      fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
   addChecksums(recorded, match.transfers);
   if (const auto damaged = transferTensors(match.transfers, threads)) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
@@ -57,7 +103,7 @@ Status loadInitialWeights(const WeightFiles &weights, std::span<const StateTenso
                         "records; it is damaged, use another one",
                         weights.path(), tensor.fileOffset, tensor.name);
   }
-  return {};
+  return kept;
 }
 
 } // namespace trainc

@@ -19,6 +19,7 @@ struct RunOptions {
 
   std::optional<uint64_t> steps, seed;
   std::string init, onNonFinite = "stop";
+  std::vector<std::string> initMissing; ///< patterns of parameters that --init need not have
   bool noShuffle = false;
   std::optional<uint64_t> evalEvery;
 

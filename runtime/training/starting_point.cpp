@@ -8,6 +8,7 @@
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
 
+#include <fmt/ranges.h>
 #include <vector>
 
 namespace trainc {
@@ -100,9 +101,12 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
   if (!options.init.empty()) {
     TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
     TRAINC_ASSIGN_OR_RETURN(const FileChecksums recorded, recordedChecksums(options.init));
-    TRAINC_RETURN_IF_ERROR(
-        loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads, recorded));
+    TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> drawn,
+                            loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads,
+                                               recorded, options.initMissing));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
+    if (!drawn.empty())
+      observers.tell(&RunObserver::onNote, fmt::format("drawn anew: {}", fmt::join(drawn, ", ")));
     start.weights = fmt::format("--init (checksum {:016x})", weights.fingerprint());
   }
   start.position.shuffle = !options.noShuffle;
@@ -132,6 +136,7 @@ Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint
       {"weights to begin with", start.weights},
       {"order of the samples", start.position.shuffle ? "shuffled" : "as in the data (--no-shuffle)"},
       {"--on-nonfinite", options.onNonFinite},
+      {"--init-missing", fmt::format("{}", fmt::join(options.initMissing, ","))},
       given("--eval-every", options.evalEvery),
       {"--checkpoint-dir", given(!options.checkpointDir.empty())},
       given("--checkpoint-every", options.checkpointEvery),

@@ -10,6 +10,7 @@ namespace trainc {
 namespace {
 
 constexpr const char *kName = "tokenizer", *kXxh3 = "tokenizer_xxh3";
+constexpr std::string_view kBytes = "bytes";
 
 } // namespace
 
@@ -51,10 +52,27 @@ void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position) {
   position.environment[kXxh3] = fmt::format("{:016x}", tokenizer.xxh3);
 }
 
+/// A model that knows the ids of one kind of tokenizer makes nonsense of the other's. Other files of the same
+/// kind may hold the same ids.
+static Status checkKind(const std::string &given, const TokenizerRecord &recorded, const char *by) {
+  if ((given == kBytes) == (recorded.name == kBytes))
+    return {};
+  return invalidInput(
+      "--tokenizer={}: {} names the tokenizer '{}', and the model knows no other ids; leave --tokenizer "
+      "out, or name that one",
+      given, by, printable(recorded.name));
+}
+
 Result<std::unique_ptr<Tokenizer>> chooseTokenizer(const RunOptions &options, const TrainerState &position) {
-  if (!options.tokenizer.empty())
-    return openTokenizer(options.tokenizer);
   TRAINC_ASSIGN_OR_RETURN(const std::optional<TokenizerRecord> ofData, tokenizerOfData(options));
+  if (!options.tokenizer.empty()) {
+    const std::optional<TokenizerRecord> recorded = recordedTokenizer(position);
+    if (ofData)
+      TRAINC_RETURN_IF_ERROR(checkKind(options.tokenizer, *ofData, "the JSON beside --data"));
+    else if (recorded)
+      TRAINC_RETURN_IF_ERROR(checkKind(options.tokenizer, *recorded, "the checkpoint"));
+    return openTokenizer(options.tokenizer);
+  }
   if (ofData)
     return openRecordedTokenizer(*ofData, "the JSON beside --data");
   if (const std::optional<TokenizerRecord> recorded = recordedTokenizer(position))

@@ -17,6 +17,7 @@ std::optional<TokenizerRecord> recordedTokenizer(const TrainerState &position);
 void recordTokenizer(const TokenizerRecord &tokenizer, TrainerState &position);
 
 /// Opens what --tokenizer names, else what made the data, else what `position` (of a checkpoint) records.
+/// Fails (kInvalidInput) if one of bytes and files is named, and the other made the data or the checkpoint.
 Result<std::unique_ptr<Tokenizer>> chooseTokenizer(const RunOptions &options, const TrainerState &position);
 
 } // namespace trainc

@@ -52,6 +52,8 @@ BAD_MODELS = {
     "semicolon": (("nn.gelu %h approximate tanh", "nn.gelu %h approximate tanh;"), "gpt.mlir:11:35: error: ';' has no meaning here; lines end without it"),
     "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
     "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
+    "everything frozen": (("clip 1.0", 'group "*" frozen'), "gpt.mlir:30:1: error: all parameters are frozen, so that nothing is left to train; leave some out of the groups, or "
+                          'add a later `group "NAME" trained`'),
     "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "'constant' has no setting 'minimum'; it has warmup"),
 }
 
@@ -482,6 +484,45 @@ class RunErrors(harness.EndToEndTest):
                    "gpt.mlir:12", "wrote nan to element", "Lower the learning rate or look at the data")
         self.fails([TRAINRUN, "gpt.plan", "--init", "nan.safetensors", "--eval-data", "tokens.bin"], 1, "evaluation: the loss is nan, the mean over 62 samples; "
                    "the data holds numbers only, so look at the weights")
+
+    def test_weights_without_a_head(self):
+        weights = read_safetensors(GOLDEN / "mlp" / "inputs.safetensors")
+        head = [name for name in weights if name.startswith("fc3.")]
+        write_safetensors("none.safetensors", {name: tensor for name, tensor in weights.items() if name not in head})
+        write_safetensors("other.safetensors", weights | {name: harness.Tensor("F32", [7, *weights[name].shape[1:]], [0.5] * (7 * math.prod(weights[name].shape[1:]))) for name in head})
+        train = lambda init, *arguments: self.train("--steps", "1", "--checkpoint-dir", "run", f"--init={init}.safetensors", *arguments, plan="mlp.plan",
+                                                    data=GOLDEN / "mlp" / "data.safetensors")
+        self.fails(train("none"), 2, "the weights do not fit this plan; --init-missing='fc3.*' draws such parameters anew\n  only in the plan (2):\n    fc3.bias: F32 [10]")
+        self.fails(train("other"), 2, "fc3.weight: F32 [7, 32] in the file, F32 [10, 32] in the plan")
+        self.fails(train("none", "--init-missing=fc4.*"), 2, "--init-missing=fc4.*: no parameter of the plan has such a name; `*` stands for any text")
+        self.fails(train("none", "--init-missing=fc2.*,fc3.bias"), 2, "only in the plan (1):\n    fc3.weight")
+        self.fails(self.train("--init-missing=fc3.*"), 2, "--init-missing needs --init")
+        for init in ["none", "other"]:
+            _, err = self.run_program(*train(init, "--init-missing=fc3.*"))
+            self.assertIn("drawn anew: fc3.bias, fc3.weight\n", err.replace("fc3.weight, fc3.bias", "fc3.bias, fc3.weight"))
+            shutil.move("run", init)
+        self.assert_same_folder("none/step-00000001", "other/step-00000001")
+        drawn, found = read_safetensors("none/step-00000001/model.safetensors"), weights
+        self.assertLess(harness.relative_error(drawn["fc1.weight"].values, found["fc1.weight"].values), 0.1, "a step from the weights of the file")
+        self.assertGreater(harness.relative_error(drawn["fc3.weight"].values, found["fc3.weight"].values), 0.1)
+
+    def test_no_memory_for_weights(self):
+        self.compile(edited(program("mlp"), ('"fc1" %features to 32', '"fc1" %features to 400000'), ('"fc2" %a1 to 32', '"fc2" %a1 to 400000')), to="wide.plan")
+        self.fails(self.train("--steps", "1", plan="wide.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1,
+                   re.compile(r"error: wide.plan: cannot allocate \d+ bytes for arena 'persistent': Cannot allocate memory; of the plan's \d+ bytes, \d+ are parameters, "
+                              r"gradients and optimizer states, whatever the batch, and \d+ grow with it: a smaller model needs less, and --ranks=N --zero-stage=3 "
+                              r"divide it over processes\n"))
+        self.compile(edited(program("mlp"), ("batch 8", "batch 1048576"), ('"fc1" %features to 32', '"fc1" %features to 100000')), to="wide.plan")
+        self.fails(self.train("--steps", "1", plan="wide.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1, "cannot allocate", ": compile with a smaller --micro-batch")
+
+    def test_tokenizer_of_another_kind(self):
+        self.compile(edited(program("gpt"), ("of 96 by", "of 256 by")), to="bytes.plan")
+        Path("tokens.bin.json").write_text('{"tokenizer": "gpt2/tokenizer.json", "vocabulary": 96, "dtype": "uint16", "tokens": 1000, "tokenizer_xxh3": "12"}')
+        self.run_program(*self.train("--steps", "1", "--checkpoint-dir", "run", plan="bytes.plan"))
+        self.fails([TRAINRUN, "bytes.plan", "--resume=run", "--tokenizer=bytes", "--generate=a"], 2, "--tokenizer=bytes: the checkpoint names the tokenizer "
+                   "'gpt2/tokenizer.json', and the model knows no other ids; leave --tokenizer out, or name that one")
+        self.fails([TRAINRUN, "bytes.plan", "--resume=run", "--data", "tokens.bin", "--tokenizer=bytes", "--generate=a"], 2,
+                   "--tokenizer=bytes: the JSON beside --data names the tokenizer 'gpt2/tokenizer.json'")
 
     def test_unwritable_checkpoint_folder(self):
         Path("file").write_text("")

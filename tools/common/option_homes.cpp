@@ -53,6 +53,7 @@ constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "eval-every",
     "generate",
     "init",
+    "init-missing",
     "keep-last",
     "log-level",
     "log-level-replica",

@@ -84,6 +84,14 @@ void addTraining(CLI::App &app, Options &o) {
            "Initial weights by name (Hugging Face's) from a safetensors file, a "
            "model.safetensors.index.json, or a folder with either")
       ->type_name("FILE|DIR");
+  group
+      .add("--init-missing", o.initMissing,
+           "With --init: parameters with such names (* for any text; commas between several) are drawn where "
+           "FILE lacks "
+           "them or has another shape, such as a new head")
+      ->type_name("PATTERN")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   group.add("--eval-every", o.evalEvery, "Evaluate every N steps; default: only after the last one")
       ->type_name("N")
       ->check(wholeNumber<uint64_t>(1));

@@ -41,7 +41,7 @@ TEST_F(WeightFilesTest, IndexAndItsFolderGiveAllTensors) {
     ASSERT_TRUE(files.ok()) << files.status().message();
     EXPECT_EQ(files->path(), folder / kIndex);
     const std::vector<OwnedTensor> plan = {f32("b", {1}, {0}), f32("a", {2}, {0, 0})};
-    const Status status = loadInitialWeights(*files, views(plan), 2);
+    const Status status = loadInitialWeights(*files, views(plan), 2).status();
     ASSERT_TRUE(status.ok()) << status.message();
     EXPECT_THAT(plan[0].floats(), ElementsAre(3));
     EXPECT_THAT(plan[1].floats(), ElementsAre(1, 2));
@@ -69,7 +69,7 @@ TEST_F(WeightFilesTest, OtherWeightsHaveOtherFingerprints) {
 TEST_F(WeightFilesTest, LeftoversOfAllFilesAreListed) {
   const auto files = WeightFiles::open(folder / kIndex);
   ASSERT_TRUE(files.ok()) << files.status().message();
-  const Status status = loadInitialWeights(*files, views({f32("d", {1}, {0})}), 1);
+  const Status status = loadInitialWeights(*files, views({f32("d", {1}, {0})}), 1).status();
   EXPECT_THAT(status.message(), HasSubstr("only in the file (2):\n    a: F32 [2]\n    b: F32 [1]"));
 }
 

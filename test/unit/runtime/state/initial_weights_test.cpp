@@ -18,7 +18,7 @@ Status loadFrom(const std::vector<OwnedTensor> &file, const std::vector<OwnedTen
   TempFolder folder;
   EXPECT_TRUE(saveTensors(folder / "w.safetensors", file).ok());
   TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(folder / "w.safetensors"));
-  return loadInitialWeights(weights, views(plan), 2);
+  return loadInitialWeights(weights, views(plan), 2).status();
 }
 
 TEST(InitialWeights, PrefixesMayDiffer) {
