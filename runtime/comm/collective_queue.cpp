@@ -10,10 +10,12 @@ namespace trainc {
 CollectiveQueue::CollectiveQueue(uint32_t inFlight) : ring_(std::max(inFlight, 1u)) {}
 
 Ticket CollectiveQueue::start(const Collective &collective) {
-  assert(started_ - ended_.load() < ring_.size() && "there is room for all that are in flight");
-  flight(started_).collective = collective;
+  const Ticket ticket = started_.load(std::memory_order_relaxed);
+  assert(ticket - ended_.load() < ring_.size() && "there is room for all that are in flight");
+  flight(ticket).collective = collective;
+  started_.store(ticket + 1, std::memory_order_release);
   waiting_.release();
-  return started_++;
+  return ticket;
 }
 
 bool CollectiveQueue::wait(Ticket ticket) {
@@ -40,7 +42,7 @@ void CollectiveQueue::stop() {
 }
 
 const Collective *CollectiveQueue::nextWithin(std::chrono::milliseconds time) {
-  if (!waiting_.try_acquire_for(time) || stopped())
+  if (!waiting_.try_acquire_for(time) || taken_ == started_.load(std::memory_order_acquire))
     return nullptr;
   return &flight(taken_++).collective;
 }

@@ -28,10 +28,16 @@ public:
   /// For messages: "all-reduce of 8 f32", of one that failed or is in flight.
   std::string describe(Ticket ticket) const;
   /// Whether a collective has not ended.
-  bool anyInFlight() const { return ended_.load(std::memory_order_acquire) != started_; }
+  bool anyInFlight() const {
+    return ended_.load(std::memory_order_acquire) != started_.load(std::memory_order_relaxed);
+  }
+  /// Lets nextWithin() return early: there is something else to do.
+  void wake() { waiting_.release(); }
   /// Lets nextWithin() return nothing more once it has returned all that was started.
   void stop();
-  bool stopped() const { return stopped_.load(std::memory_order_acquire) && taken_ == started_; }
+  bool stopped() const {
+    return stopped_.load(std::memory_order_acquire) && taken_ == started_.load(std::memory_order_acquire);
+  }
 
   /// The next collective to run; nothing where none was started within the time.
   const Collective *nextWithin(std::chrono::milliseconds time);
@@ -52,12 +58,12 @@ private:
   const Flight &flight(Ticket ticket) const { return ring_[ticket % ring_.size()]; }
 
   std::vector<Flight> ring_;
-  Ticket started_ = 0;                     ///< how many were put into the ring
+  std::atomic<Ticket> started_{0};         ///< how many were put into the ring
   Ticket taken_ = 0;                       ///< how many nextWithin() returned
   std::atomic<Ticket> ended_{0};           ///< how many have ended
   std::atomic<Ticket> firstFailed_{kNone}; ///< it and all after it were not done
   std::atomic<bool> stopped_{false};
-  std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken, and the stop
+  std::counting_semaphore<> waiting_{0}; ///< those in the ring that nobody has taken, wakes, and the stop
   TransferClock clock_;
   double waited_ = 0, exposed_ = 0;
 };

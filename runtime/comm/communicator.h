@@ -105,6 +105,12 @@ public:
   /// that has failed stays so.
   virtual Status wait(Ticket ticket) = 0;
 
+  /// Tells all hosts `own`, as many bytes on each rank and at most kMostTold, and waits for what they tell,
+  /// which comes to `all` in the ranks' order. A channel of its own: an exchange waits for no collective, and
+  /// none for it. All ranks exchange in the same order. Fails as wait() does.
+  virtual Status exchange(std::span<const std::byte> own, std::span<std::byte> all) = 0;
+  static constexpr size_t kMostTold = 256;
+
   /// Waits until every rank is here, and with it all collectives started before. Fails as wait() does.
   Status barrier() { return wait(start({.kind = CollectiveKind::kBarrier})); }
 

@@ -30,19 +30,17 @@ Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
 
 } // namespace
 
-/// The plan's device memory and what Peers takes; all collectives of an entry may be in flight, and one of
-/// Peers.
+/// The plan's device memory; all collectives of an entry may be in flight.
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
   constexpr uint64_t alignment = 64;
-  CommunicatorNeeds needs{plan.ranks() * Peers::kValueBytes, 1};
+  CommunicatorNeeds needs{0, 1};
   for (const fb::Arena *arena : *plan.arenas())
     if (arena->space() == fb::Space::Device)
       needs.bytes += (arena->bytes() + alignment - 1) / alignment * alignment;
   for (const fb::Entry *entry : *plan.entries())
     needs.inFlight = std::max(
         needs.inFlight, static_cast<uint32_t>(std::ranges::count(
-                            *entry->instructions(), fb::Stream::Communication, &fb::Instruction::stream)) +
-                            1);
+                            *entry->instructions(), fb::Stream::Communication, &fb::Instruction::stream)));
   return needs;
 }
 
@@ -50,10 +48,10 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
                                                    ExecutorOptions options) {
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
   // Before the arenas, whose sizes differ where plans do.
-  TRAINC_ASSIGN_OR_RETURN(Peers peers, Peers::create(options.communicator));
+  Peers peers(options.communicator);
   const NamedValue plans{"plan", fmt::format("checksum {:016x}", options.planChecksum)};
   TRAINC_RETURN_IF_ERROR(checkSame(peers, std::span(&plans, 1)));
-  std::unique_ptr<Executor> executor(new Executor(plan, device, peers, options.communicator));
+  std::unique_ptr<Executor> executor(new Executor(plan, device, std::move(peers), options.communicator));
   if (options.communicator)
     device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });
   if (options.profile)

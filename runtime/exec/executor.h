@@ -149,7 +149,7 @@ private:
   };
 
   Executor(const fb::Plan &plan, Device &device, Peers peers, Communicator *communicator)
-      : plan_(plan), device_(device), communicator_(communicator), peers_(peers) {}
+      : plan_(plan), device_(device), communicator_(communicator), peers_(std::move(peers)) {}
   Status checkRanks() const;
   Status allocateArenas();
   std::string adviceOnMemory() const;

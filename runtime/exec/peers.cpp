@@ -4,31 +4,16 @@
 
 namespace trainc {
 
-Result<Peers> Peers::create(Communicator *communicator) {
-  Peers peers(communicator);
-  if (communicator) {
-    TRAINC_ASSIGN_OR_RETURN(peers.values_,
-                            communicator->allocate("peers", uint64_t{communicator->ranks()} * kValueBytes));
-  }
-  return peers;
-}
-
-Result<const std::byte *> Peers::exchange(const void *value, size_t bytes) {
+Status Peers::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
   if (!communicator_) {
-    std::memcpy(own_.data(), value, bytes);
-    return static_cast<const std::byte *>(own_.data());
+    std::ranges::copy(own, all.begin());
+    return {};
   }
-  std::byte *part = values_ + rank() * bytes;
-  std::memcpy(part, value, bytes);
   communicator_->noteProgress();
-  const CollectiveRange range{
-      .source = part, .destination = values_, .elements = ranks() * bytes, .dtype = fb::DType::U8};
-  const Status status = communicator_->wait(
-      communicator_->start({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)}));
+  const Status status = communicator_->exchange(own, all);
   communicator_->noteProgress();
   broken_ |= !status.ok();
-  TRAINC_RETURN_IF_ERROR(status);
-  return static_cast<const std::byte *>(values_);
+  return status;
 }
 
 Result<bool> Peers::anyStops(bool wantsToStop, const Status &own) {

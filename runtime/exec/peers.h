@@ -10,19 +10,19 @@
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 namespace trainc {
 
 /// One rank's connection to the others. All ranks call the same members in the same order; nothing is
-/// allocated after create().
+/// allocated by them.
 class Peers {
 public:
   /// Bytes that a rank can tell at once.
-  static constexpr size_t kValueBytes = 256;
+  static constexpr size_t kValueBytes = Communicator::kMostTold;
 
-  /// `communicator` may be null: this rank is alone. Else it must outlive the peers, have room for one more
-  /// collective in flight, and every rank come here at the same place in its order of allocations.
-  static Result<Peers> create(Communicator *communicator);
+  /// `communicator` may be null: this rank is alone. Else it must outlive the peers.
+  explicit Peers(Communicator *communicator) : communicator_(communicator), values_(ranks()) {}
 
   uint32_t rank() const { return communicator_ ? communicator_->rank() : 0; }
   uint32_t ranks() const { return communicator_ ? communicator_->ranks() : 1; }
@@ -32,11 +32,13 @@ public:
   /// While what it returns lives, this rank waits for what is its own; see Communicator::OwnTime.
   Communicator::OwnTime ownTime() const { return Communicator::OwnTime(communicator_); }
 
-  /// Every rank's value, in the ranks' order; valid until the next call. Fails as Communicator::wait() does.
+  /// Every rank's value, in the ranks' order; valid until the next call. Fails as Communicator::exchange()
+  /// does.
   template <typename T> Result<std::span<const T>> gather(const T &value) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kValueBytes);
-    TRAINC_ASSIGN_OR_RETURN(const std::byte *const values, exchange(&value, sizeof(T)));
-    return std::span(reinterpret_cast<const T *>(values), ranks());
+    const std::span<std::byte> values = std::as_writable_bytes(std::span(values_)).first(ranks() * sizeof(T));
+    TRAINC_RETURN_IF_ERROR(exchange(std::as_bytes(std::span(&value, 1)), values));
+    return std::span(reinterpret_cast<const T *>(values.data()), ranks());
   }
 
   /// Whether the ranks go on together. True: some rank wants to stop. Fails on all ranks when one has an
@@ -44,12 +46,13 @@ public:
   Result<bool> anyStops(bool wantsToStop, const Status &own = {});
 
 private:
-  explicit Peers(Communicator *communicator) : communicator_(communicator) {}
-  Result<const std::byte *> exchange(const void *value, size_t bytes);
+  struct alignas(std::max_align_t) Value {
+    std::array<std::byte, kValueBytes> bytes{};
+  };
+  Status exchange(std::span<const std::byte> own, std::span<std::byte> all);
 
   Communicator *communicator_;
-  std::byte *values_ = nullptr; ///< of all ranks, in the communicator's memory
-  alignas(std::max_align_t) std::array<std::byte, kValueBytes> own_{};
+  std::vector<Value> values_; ///< room for those of all ranks
   bool broken_ = false;
 };
 

@@ -47,7 +47,7 @@ class TrainrunTest(harness.EndToEndTest):
 
     def wait_for(self, pattern):
         """Until a file of that name has content."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             if any(path.stat().st_size for path in Path(".").glob(pattern)):
                 return
@@ -56,7 +56,7 @@ class TrainrunTest(harness.EndToEndTest):
 
     def wait_until_signals_are_caught(self, process):
         """That is when the process asks whether to stop; before, a signal ends it at once."""
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             caught = int(re.search(r"^SigCgt:\t(\w+)$", Path(f"/proc/{process.pid}/status").read_text(), re.MULTILINE)[1], 16)
             if caught >> (signal.SIGTERM - 1) & 1:

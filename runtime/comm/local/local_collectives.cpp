@@ -33,24 +33,24 @@ LocalCollectives::LocalCollectives(const SharedMemory &memory, uint32_t rank, do
 /// Waits until every rank's sources are ready, and makes sure that all mean the same: sums and gathers of
 /// what a rank with another plan has there would be wrong, and of what it has not be read past the end.
 bool LocalCollectives::meet(const Collective &collective) {
-  members_ = memory_.grid().members(collective.group, rank_);
+  meeting_ = memory_.meeting(collective.group, rank_);
   if (memory_.hasFailed())
     return false; // peers may be at the last collective still, with the posting for it
   post(collective);
-  if (!rendezvous_.arrive(collective.group))
+  if (!rendezvous_.arrive(meeting_))
     return false;
   const std::optional<size_t> range = firstDifference(collective);
   if (!range)
     return true;
-  memory_.fail(rank_,
-               fmt::format("its plan differs: it started {} where rank {} started {}",
-                           describe(posted(place()), *range), members_.first, describe(posted(0), *range)));
+  memory_.fail(rank_, fmt::format("its plan differs: it started {} where rank {} started {}",
+                                  describe(posted(place()), *range), meeting_.members.first,
+                                  describe(posted(0), *range)));
   return false;
 }
 
 /// At the end nobody reads our memory or our posting any more.
 bool LocalCollectives::complete(const Collective &collective) {
-  return move(collective) && rendezvous_.arrive(collective.group);
+  return move(collective) && rendezvous_.arrive(meeting_);
 }
 
 void LocalCollectives::post(const Collective &collective) {
@@ -85,7 +85,7 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
              sameDestination = mine.destination == first.destination;
   const auto isPart = [&, this](uint64_t a, uint64_t b) {
     const CollectiveRange &each = collective.ranges[range];
-    return a == b + place() * (each.elements / members_.count * elementBytes(each.dtype));
+    return a == b + place() * (each.elements / meeting_.members.count * elementBytes(each.dtype));
   };
   switch (collective.kind) {
   case CollectiveKind::kAllReduce:
@@ -106,7 +106,7 @@ bool LocalCollectives::move(const Collective &collective) {
   switch (collective.kind) {
   case CollectiveKind::kAllReduce:
     sumShare(collective);
-    if (!rendezvous_.arrive(collective.group))
+    if (!rendezvous_.arrive(meeting_))
       return false;
     gatherSums(collective);
     break;
@@ -133,11 +133,11 @@ void LocalCollectives::sumShare(const Collective &collective) {
 void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range) {
   for (uint64_t done = 0; done < stretch.bytes; done += kPiece) {
     const uint64_t bytes = std::min(kPiece, stretch.bytes - done);
-    for (uint32_t peer = 0; peer < members_.count; ++peer) {
+    for (uint32_t peer = 0; peer < meeting_.members.count; ++peer) {
       inputs_[peer] = reinterpret_cast<const float *>(source(peer, stretch.range) + stretch.begin + done);
       noteTaken(peer, bytes);
     }
-    treeSum_.sum(std::span(inputs_).first(members_.count),
+    treeSum_.sum(std::span(inputs_).first(meeting_.members.count),
                  reinterpret_cast<float *>(range.destination + stretch.inPart + done), bytes / sizeof(float));
     noteProgress();
   }
@@ -158,8 +158,8 @@ void LocalCollectives::copy(std::byte *to, uint32_t place, const std::byte *from
 /// Copies every other place's sums; each rank begins with its neighbour, so that not all read from one at
 /// once.
 void LocalCollectives::gatherSums(const Collective &collective) {
-  for (uint32_t step = 1; step < members_.count; ++step) {
-    const uint32_t peer = (place() + step) % members_.count;
+  for (uint32_t step = 1; step < meeting_.members.count; ++step) {
+    const uint32_t peer = (place() + step) % meeting_.members.count;
     share(collective, peer).forEach([&](const Stretch &stretch) {
       copy(collective.ranges[stretch.range].destination + stretch.begin, peer,
            destination(peer, stretch.range) + stretch.begin, stretch.bytes);
@@ -169,8 +169,8 @@ void LocalCollectives::gatherSums(const Collective &collective) {
 
 /// Copies every rank's sources, its own last.
 void LocalCollectives::gatherSources(const Collective &collective) {
-  for (uint32_t step = 1; step <= members_.count; ++step) {
-    const uint32_t peer = (place() + step) % members_.count;
+  for (uint32_t step = 1; step <= meeting_.members.count; ++step) {
+    const uint32_t peer = (place() + step) % meeting_.members.count;
     share(collective, peer).forEach([&](const Stretch &stretch) {
       copy(collective.ranges[stretch.range].destination + stretch.begin, peer, source(peer, stretch.range),
            stretch.bytes);
@@ -179,11 +179,11 @@ void LocalCollectives::gatherSources(const Collective &collective) {
 }
 
 const std::byte *LocalCollectives::source(uint32_t place, uint32_t range) const {
-  return memory_.memory(members_.rankAt(place)) + posted(place).ranges[range].source;
+  return memory_.memory(meeting_.members.rankAt(place)) + posted(place).ranges[range].source;
 }
 
 const std::byte *LocalCollectives::destination(uint32_t place, uint32_t range) const {
-  return memory_.memory(members_.rankAt(place)) + posted(place).ranges[range].destination;
+  return memory_.memory(meeting_.members.rankAt(place)) + posted(place).ranges[range].destination;
 }
 
 void LocalCollectives::noteTaken(uint32_t from, uint64_t bytes) {

@@ -40,15 +40,15 @@ private:
   bool sameAsFirst(const Collective &collective, size_t range) const;
   bool move(const Collective &collective);
   Share share(const Collective &collective, uint32_t place) const {
-    return {collective, members_.count, place};
+    return {collective, meeting_.members.count, place};
   }
   void sumShare(const Collective &collective);
   void sum(const Stretch &stretch, const CollectiveRange &range);
   void copy(std::byte *to, uint32_t place, const std::byte *from, uint64_t bytes);
   void gatherSums(const Collective &collective);
   void gatherSources(const Collective &collective);
-  uint32_t place() const { return members_.placeOf(rank_); }
-  const Posting &posted(uint32_t place) const { return memory_.state(members_.rankAt(place)).posted; }
+  uint32_t place() const { return meeting_.members.placeOf(rank_); }
+  const Posting &posted(uint32_t place) const { return memory_.state(meeting_.members.rankAt(place)).posted; }
   const std::byte *source(uint32_t place, uint32_t range) const;
   const std::byte *destination(uint32_t place, uint32_t range) const;
   void noteTaken(uint32_t place, uint64_t bytes);
@@ -59,7 +59,7 @@ private:
   Rendezvous rendezvous_;
   TreeSum treeSum_;
   std::vector<const float *> inputs_;
-  Members members_{}; ///< of the current collective
+  Meeting meeting_{}; ///< for the current collective
   std::atomic<uint64_t> taken_{0};
 };
 

@@ -29,7 +29,7 @@ Result<std::unique_ptr<Communicator>> LocalCommunicator::create(std::shared_ptr<
 LocalCommunicator::LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank,
                                      uint32_t inFlight, double timeoutSeconds)
     : memory_(std::move(memory)), rank_(rank), collectives_(*memory_, rank, timeoutSeconds),
-      queue_(inFlight) {}
+      hosts_(*memory_, rank, timeoutSeconds), queue_(inFlight) {}
 
 LocalCommunicator::~LocalCommunicator() {
   if (queue_.anyInFlight())
@@ -63,6 +63,12 @@ Status LocalCommunicator::wait(Ticket ticket) {
   if (queue_.wait(ticket))
     return {};
   return failed("rank {}: {} cannot be completed: {}", rank_, queue_.describe(ticket), memory_->failure());
+}
+
+Status LocalCommunicator::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+  if (hosts_.exchange(own, all))
+    return {};
+  return failed("rank {}: the ranks cannot agree: {}", rank_, memory_->failure());
 }
 
 void LocalCommunicator::noteProgress() {

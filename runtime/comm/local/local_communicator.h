@@ -4,6 +4,7 @@
 #include "runtime/comm/collective_queue.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/local/local_collectives.h"
+#include "runtime/comm/local/local_hosts.h"
 #include "runtime/comm/local/shared_memory.h"
 
 #include <cstdint>
@@ -29,6 +30,7 @@ public:
   uint64_t allocatedBytes() const override { return allocated_; }
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;
+  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
   uint64_t bytesSent() const override { return collectives_.bytesTaken(); }
@@ -45,6 +47,7 @@ private:
   uint64_t allocated_ = 0; ///< bytes of the rank's memory
   uint64_t end_ = 0;       ///< of what is allocated, with what alignment leaves free
   LocalCollectives collectives_;
+  LocalHosts hosts_;
   CollectiveQueue queue_;
   std::thread thread_;
 };

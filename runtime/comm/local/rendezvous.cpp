@@ -21,20 +21,19 @@ Rendezvous::Rendezvous(const SharedMemory &memory, uint32_t rank, double timeout
     : memory_(memory), rank_(rank), timeout_(timeoutSeconds), peers_(memory.ranks(), timeoutSeconds),
       job_(1, kCircleTimeouts * timeoutSeconds) {}
 
-bool Rendezvous::arrive(fb::Group group) {
+bool Rendezvous::arrive(const Meeting &meeting) {
   if (memory_.hasFailed())
     return false;
-  Barrier &barrier = memory_.barrier(memory_.grid().setOf(group, rank_));
-  const uint32_t ranks = memory_.grid().members(group, rank_).count;
+  Barrier &barrier = memory_.barrier(meeting.barrier);
   const uint32_t generation = barrier.generation.load(std::memory_order_relaxed); // stays until we arrive
-  const bool last = barrier.waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks;
+  const bool last = barrier.waiting.fetch_add(1, std::memory_order_acq_rel) + 1 == meeting.members.count;
   if (last) {
     barrier.waiting.store(0, std::memory_order_relaxed);
     barrier.generation.store(generation + 1, std::memory_order_release);
     futexWakeAll(barrier.generation);
   }
   // Only now, so that a rank that is stopped while it opens the barrier is one that has not arrived.
-  memory_.state(rank_).arrived[static_cast<size_t>(group)].fetch_add(1, std::memory_order_relaxed);
+  memory_.state(rank_).arrived[meeting.counter].fetch_add(1, std::memory_order_relaxed);
   if (last)
     return true;
   for (int i = 0; i < kSpins; ++i) {
@@ -42,11 +41,11 @@ bool Rendezvous::arrive(fb::Group group) {
       return true;
     _mm_pause();
   }
-  return sleep(group, generation);
+  return sleep(meeting, generation);
 }
 
-bool Rendezvous::sleep(fb::Group group, uint32_t generation) {
-  const std::atomic<uint32_t> &current = memory_.barrier(memory_.grid().setOf(group, rank_)).generation;
+bool Rendezvous::sleep(const Meeting &meeting, uint32_t generation) {
+  const std::atomic<uint32_t> &current = memory_.barrier(meeting.barrier).generation;
   peers_.begin();
   job_.begin();
   for (double before = steadySeconds();;) {
@@ -55,7 +54,7 @@ bool Rendezvous::sleep(fb::Group group, uint32_t generation) {
       return true; // even where a rank has failed since: this barrier is whole
     memory_.state(rank_).waits.fetch_add(1, std::memory_order_relaxed);
     const double now = steadySeconds();
-    if (memory_.hasFailed() || foundFault(group, now - before))
+    if (memory_.hasFailed() || foundFault(meeting, now - before))
       return false;
     before = now;
   }
@@ -63,9 +62,9 @@ bool Rendezvous::sleep(fb::Group group, uint32_t generation) {
 
 /// Whether a rank is to blame that it takes so long, and has been failed. One that waits for others itself is
 /// not, as somebody else is then; unless all wait.
-bool Rendezvous::foundFault(fb::Group group, double seconds) {
+bool Rendezvous::foundFault(const Meeting &meeting, double seconds) {
   const bool allWait = everyoneWaits(seconds);
-  const Members members = memory_.grid().members(group, rank_);
+  const Members &members = meeting.members;
   bool found = false;
   for (uint32_t place = 0; place < members.count && !found; ++place) {
     const uint32_t peer = members.rankAt(place);
@@ -74,7 +73,7 @@ bool Rendezvous::foundFault(fb::Group group, double seconds) {
         state.progress.load(std::memory_order_relaxed) + state.waits.load(std::memory_order_relaxed);
     const bool stalled = peers_.stalled(peer, alive, seconds);
     const bool left = state.left.load(std::memory_order_acquire); // read before what it has arrived at
-    if (!(left || stalled || allWait) || !isMissing(peer, group))
+    if (!(left || stalled || allWait) || !isMissing(peer, meeting))
       continue;
     found = true;
     memory_.fail(peer, left ? kLeftReason : stalled ? stalledReason(timeout_) : kCircleReason);
@@ -82,10 +81,10 @@ bool Rendezvous::foundFault(fb::Group group, double seconds) {
   return found;
 }
 
-/// Whether the peer has come to fewer of the group's barriers than this rank, which waits at one.
-bool Rendezvous::isMissing(uint32_t peer, fb::Group group) const {
+/// Whether the peer has come to fewer of the meeting's barriers than this rank, which waits at one.
+bool Rendezvous::isMissing(uint32_t peer, const Meeting &meeting) const {
   const auto arrived = [&](uint32_t rank) {
-    return memory_.state(rank).arrived[static_cast<size_t>(group)].load(std::memory_order_relaxed);
+    return memory_.state(rank).arrived[meeting.counter].load(std::memory_order_relaxed);
   };
   return arrived(peer) != arrived(rank_);
 }

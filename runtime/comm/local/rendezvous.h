@@ -14,15 +14,15 @@ public:
   /// `timeoutSeconds`: how long a rank that is waited for may make no progress.
   Rendezvous(const SharedMemory &memory, uint32_t rank, double timeoutSeconds);
 
-  /// Waits until every rank of the group has arrived there as often as this one; what they wrote before is
+  /// Waits until every rank of the meeting has arrived there as often as this one; what they wrote before is
   /// seen after. False when a rank has failed, be it for this: one that makes no progress for too long, or
   /// all that wait for each other for too long, are failed by name.
-  bool arrive(fb::Group group);
+  bool arrive(const Meeting &meeting);
 
 private:
-  bool sleep(fb::Group group, uint32_t generation);
-  bool foundFault(fb::Group group, double seconds);
-  bool isMissing(uint32_t peer, fb::Group group) const;
+  bool sleep(const Meeting &meeting, uint32_t generation);
+  bool foundFault(const Meeting &meeting, double seconds);
+  bool isMissing(uint32_t peer, const Meeting &meeting) const;
   bool everyoneWaits(double seconds);
 
   const SharedMemory &memory_;

@@ -38,8 +38,8 @@ bool isThere(uint64_t bytes) {
 Result<SharedMemory::Layout> SharedMemory::Layout::of(Grid grid, uint64_t bytesPerRank) {
   TRAINC_RETURN_IF_ERROR(checkGrid(grid));
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t controlBytes =
-      roundUp(sizeof(ControlBlock) + grid.ranks * sizeof(RankState) + grid.sets() * sizeof(Barrier), page);
+  const uint64_t controlBytes = roundUp(
+      sizeof(ControlBlock) + grid.ranks * sizeof(RankState) + (grid.sets() + 1) * sizeof(Barrier), page);
   const uint64_t most = (std::numeric_limits<int64_t>::max() - controlBytes) / grid.ranks - 2 * page;
   if (bytesPerRank > most)
     return refuse(grid, bytesPerRank, "no machine has that much");
@@ -103,8 +103,8 @@ void SharedMemory::initialise() const {
   new (base_) ControlBlock;
   for (uint32_t rank = 0; rank < ranks(); ++rank)
     new (&state(rank)) RankState;
-  for (uint32_t set = 0; set < grid().sets(); ++set)
-    new (&barrier(set)) Barrier;
+  for (uint32_t index = 0; index < barriers(); ++index)
+    new (&barrier(index)) Barrier;
 }
 
 SharedMemory::~SharedMemory() { munmap(base_, bytes_); }
@@ -124,8 +124,8 @@ void SharedMemory::fail(uint32_t rank, std::string_view reason) const {
     which = kWithoutRecord + rank;
   }
   shared.published.compare_exchange_strong(none, which, std::memory_order_release, std::memory_order_relaxed);
-  for (uint32_t set = 0; set < grid().sets(); ++set)
-    futexWakeAll(barrier(set).generation);
+  for (uint32_t index = 0; index < barriers(); ++index)
+    futexWakeAll(barrier(index).generation);
 }
 
 std::string SharedMemory::failure() const {

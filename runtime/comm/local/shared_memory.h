@@ -4,6 +4,7 @@
 #include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 #include "runtime/comm/grid.h"
+#include "runtime/comm/host_message.h"
 #include "runtime/comm/outline.h"
 #include "runtime/plan/collective.h"
 
@@ -29,14 +30,23 @@ struct Posting {
       ranges; ///< as many as the outline says; pages that none needs stay unused
 };
 
+/// Where ranks meet: who they are, at which barrier, and which of RankState::arrived counts how often each
+/// was there.
+struct Meeting {
+  Members members;
+  uint32_t barrier;
+  size_t counter;
+};
+
 /// What one rank writes and the others read.
 struct alignas(64) RankState {
-  /// Barriers at which the rank waits or that it has opened, by group.
-  std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 1> arrived{};
+  /// Barriers at which the rank waits or that it has opened: for collectives, by group, and for hosts.
+  std::array<std::atomic<uint32_t>, size_t(fb::Group::MAX) + 2> arrived{};
   std::atomic<uint32_t> progress{0}; ///< changes while the rank is at work
   std::atomic<uint32_t> waits{0};    ///< changes while the rank waits for others
   std::atomic<bool> left{false};     ///< the rank starts nothing more
   Posting posted;                    ///< of the rank's current collective
+  std::array<HostMessage, 2> told;   ///< by turns
 };
 
 /// Where the ranks of one set meet.
@@ -85,8 +95,15 @@ public:
   RankState &state(uint32_t rank) const {
     return reinterpret_cast<RankState *>(base_ + sizeof(ControlBlock))[rank];
   }
-  /// Of the set with this number (see Grid).
-  Barrier &barrier(uint32_t set) const { return reinterpret_cast<Barrier *>(&state(ranks()))[set]; }
+  /// Where `rank` meets the others of a group for collectives.
+  Meeting meeting(fb::Group group, uint32_t rank) const {
+    return {grid().members(group, rank), grid().setOf(group, rank), static_cast<size_t>(group)};
+  }
+  /// Where all ranks' hosts meet.
+  Meeting hosts() const { return {{0, 1, ranks()}, grid().sets(), size_t(fb::Group::MAX) + 1}; }
+  /// One for each set of a Grid, and one for hosts.
+  uint32_t barriers() const { return grid().sets() + 1; }
+  Barrier &barrier(uint32_t index) const { return reinterpret_cast<Barrier *>(&state(ranks()))[index]; }
   /// Of a rank's view: the first of a rank's bytesPerRank() bytes, on a page of its own, between two
   /// inaccessible ones.
   std::byte *memory(uint32_t rank) const { return base_ + layout_.inView(rank); }

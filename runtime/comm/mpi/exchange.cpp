@@ -1,8 +1,6 @@
 #include "runtime/comm/mpi/exchange.h"
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
+#include "runtime/comm/mpi/patience.h"
 
 namespace trainc {
 
@@ -13,21 +11,6 @@ constexpr int kPostingTag = 0;
 /// A tag above kPostingTag and within what every MPI allows, of what sends and receives must agree about:
 /// what a rank with another plan sends is not received in place of what is meant.
 int dataTag(const Outline &outline) { return 1 + static_cast<int>(outline.digest >> 50); }
-
-/// Sleeps longer the longer nothing happens: the cores are for computation.
-class Patience {
-public:
-  void pause() {
-    constexpr int kYields = 50, kLongest = 1000;
-    if (++pauses_ <= kYields)
-      std::this_thread::yield();
-    else
-      std::this_thread::sleep_for(std::chrono::microseconds(std::min(10 * (pauses_ - kYields), kLongest)));
-  }
-
-private:
-  int pauses_ = 0;
-};
 
 } // namespace
 

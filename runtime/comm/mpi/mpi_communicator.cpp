@@ -57,6 +57,21 @@ Status MpiCommunicator::wait(Ticket ticket) {
   return failed("rank {}: {} cannot be completed: {}", rank(), queue_.describe(ticket), peers_->failure());
 }
 
+Status MpiCommunicator::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+  MpiHosts &hosts = peers_->hosts();
+  hosts.post(own);
+  queue_.wake();
+  if (!hosts.wait())
+    return failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
+  for (uint32_t peer = 0; peer < ranks(); ++peer) {
+    if (hosts.told(peer).copyTo(all.subspan(peer * own.size(), own.size())))
+      continue;
+    peers_->fail(peer, differentProgramReason(hosts.told(peer), own.size()));
+    return failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
+  }
+  return {};
+}
+
 void MpiCommunicator::progressThread(std::promise<Status> opened) {
   const Status status = open();
   opened.set_value(status);
@@ -87,19 +102,32 @@ Status MpiCommunicator::open() {
 }
 
 void MpiCommunicator::progressLoop() {
-  while (!queue_.stopped()) {
-    const Collective *next = queue_.nextWithin(kIdle);
+  for (Patience patience; !queue_.stopped();) {
+    const bool hostsWait = peers_->hosts().isUnderWay();
+    const Collective *next = queue_.nextWithin(hostsWait ? std::chrono::milliseconds(0) : kIdle);
     noteOwnTime();
     peers_->service();
-    if (!next)
+    if (!next) {
+      waitForHosts(hostsWait, patience);
       continue;
+    }
     queue_.noteUnderWay();
     queue_.finish(collectives_->run(*next));
   }
 }
 
+void MpiCommunicator::waitForHosts(bool theyWait, Patience &patience) {
+  if (!theyWait) {
+    patience = {};
+    return;
+  }
+  peers_->noteWait([](uint32_t) { return false; });
+  patience.pause();
+}
+
 /// Ends MPI once all ranks are at it, who may take their own time until then.
 void MpiCommunicator::close() {
+  peers_->noteLeft();
   if (!collectives_->run({.kind = CollectiveKind::kFarewell})) {
     peers_->lingerAfterFailure();
     return;

@@ -7,6 +7,7 @@
 #include "runtime/comm/mpi/job.h"
 #include "runtime/comm/mpi/mpi_collectives.h"
 #include "runtime/comm/mpi/mpi_group.h"
+#include "runtime/comm/mpi/patience.h"
 #include "runtime/comm/mpi/peers.h"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ public:
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Ticket start(const Collective &collective) override { return queue_.start(collective); }
   Status wait(Ticket ticket) override;
+  Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override { peers_->noteProgress(); }
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
   uint64_t bytesSent() const override { return collectives_->bytesSent(); }
@@ -44,6 +46,7 @@ private:
   Status checkRanks(Grid grid) const;
   Status open();
   void progressLoop();
+  void waitForHosts(bool theyWait, Patience &patience);
   void close();
 
   MpiOptions options_;

@@ -20,9 +20,8 @@ constexpr const char *kDiedReason = "its process has died; see what the launcher
 
 MpiPeers::MpiPeers(const MpiJob &job, double timeoutSeconds)
     : job_(job), timeout_(timeoutSeconds), beatSeconds_(std::min(kLongestBeat, timeoutSeconds / 8)),
-      processes_(job), peerProgress_(job.ranks()), peerWaits_(job.ranks()), beats_(job.ranks()),
-      failures_(job.ranks()), peers_(job.ranks(), timeoutSeconds),
-      everyone_(1, kCircleTimeouts * timeoutSeconds) {
+      processes_(job), hosts_(job), heard_(job.ranks()), beats_(job.ranks()), failures_(job.ranks()),
+      peers_(job.ranks(), timeoutSeconds), everyone_(1, kCircleTimeouts * timeoutSeconds) {
   listen();
 }
 
@@ -43,6 +42,17 @@ void MpiPeers::service() {
   if (ownFailure_.load(std::memory_order_acquire) && !told_)
     tellFailure();
   tellLife(steadySeconds());
+  serviceHosts();
+}
+
+void MpiPeers::serviceHosts() {
+  const bool begins = !hosts_.isUnderWay();
+  if (hasFailed())
+    hosts_.abandon();
+  else if (const int code = hosts_.advance(); code != MPI_SUCCESS)
+    fail(job_.rank(), "MPI: " + mpiError(code));
+  else if (begins && hosts_.isUnderWay())
+    beginWait();
 }
 
 void MpiPeers::listen() {
@@ -52,8 +62,7 @@ void MpiPeers::listen() {
 void MpiPeers::hear(uint32_t sender) {
   if (incoming_.isFailure != 0)
     failure_.write(incoming_.rank, incoming_.reason.data());
-  peerProgress_[sender] = incoming_.progress;
-  peerWaits_[sender] = incoming_.waits;
+  heard_[sender] = {incoming_.progress, incoming_.waits, incoming_.left, incoming_.exchanges};
 }
 
 /// Nothing where the last message to this peer has not left yet, as to one that is stopped.
@@ -64,6 +73,8 @@ void MpiPeers::send(Outgoing &out, uint32_t to) {
     return;
   out.message.progress = toldProgress_;
   out.message.waits = toldWaits_;
+  out.message.left = left_;
+  out.message.exchanges = hosts_.begun();
   MPI_Isend(&out.message, sizeof out.message, MPI_BYTE, static_cast<int>(to), 0, job_.control(),
             &out.request);
 }
@@ -82,7 +93,7 @@ void MpiPeers::tellFailure() {
 
 void MpiPeers::tellLife(double now) {
   const uint32_t progress = progress_.load(std::memory_order_relaxed);
-  if (now - lastBeat_ < beatSeconds_ || (progress == toldProgress_ && waits_ == toldWaits_))
+  if (now - lastBeat_ < beatSeconds_ || (progress == toldProgress_ && waits_ == toldWaits_ && left_ == 0))
     return;
   lastBeat_ = now;
   toldProgress_ = progress;
@@ -106,22 +117,29 @@ void MpiPeers::noteWait(const std::function<bool(uint32_t rank)> &isMissing) {
   ++waits_;
   const bool circle = everyoneWaits(seconds);
   for (uint32_t peer = 0; peer < job_.ranks() && !hasFailed(); ++peer) {
-    if (peer == job_.rank() || !isMissing(peer))
+    if (peer == job_.rank() || !(isMissing(peer) || hosts_.isMissing(peer)))
       continue;
-    if (processes_.hasEnded(peer))
+    if (hasLeft(peer))
+      fail(peer, kLeftReason);
+    else if (processes_.hasEnded(peer))
       fail(peer, kDiedReason);
-    else if (peers_.stalled(peer, peerProgress_[peer] + peerWaits_[peer], seconds))
+    else if (peers_.stalled(peer, heard_[peer].progress + heard_[peer].waits, seconds))
       fail(peer, stalledReason(timeout_));
     else if (circle)
       fail(peer, kCircleReason);
   }
 }
 
+/// Whether the peer ends its run, and what it told before does not come to the exchange under way.
+bool MpiPeers::hasLeft(uint32_t peer) const {
+  return heard_[peer].left != 0 && heard_[peer].exchanges < hosts_.begun() && hosts_.isMissing(peer);
+}
+
 /// Whether no rank at all has been at work for too long.
 bool MpiPeers::everyoneWaits(double seconds) {
   uint32_t progress = progress_.load(std::memory_order_relaxed);
-  for (const uint32_t peer : peerProgress_)
-    progress += peer;
+  for (const Peer &peer : heard_)
+    progress += peer.progress;
   return everyone_.stalled(0, progress, seconds);
 }
 

@@ -1,8 +1,10 @@
-// What ranks tell each other beside collectives: that they live, and that they have failed.
+// What ranks tell each other beside collectives: that they live, that they have failed, and what their hosts
+// exchange.
 #pragma once
 
 #include "runtime/comm/mpi/failure_note.h"
 #include "runtime/comm/mpi/job.h"
+#include "runtime/comm/mpi/mpi_hosts.h"
 #include "runtime/comm/mpi/process_watch.h"
 #include "runtime/comm/stall_watch.h"
 
@@ -33,15 +35,19 @@ public:
     return fmt::format("rank {} failed: {}", failure_.rank(), failure_.reason());
   }
   void noteProgress() { progress_.fetch_add(1, std::memory_order_relaxed); }
+  /// What hosts exchange, which service() takes further.
+  MpiHosts &hosts() { return hosts_; }
 
   /// Hears what peers tell, and tells them what there is to tell.
   void service();
   /// A wait for others begins.
   void beginWait();
   /// Tells peers that this rank lives but waits, and looks for one to blame that it takes so long, of those
-  /// that have something outstanding; that one is failed. Call it often, and after service(): who has told
-  /// why it ends is not to be blamed for its end.
+  /// that have something outstanding, there or in the hosts' exchange; that one is failed. Call it often, and
+  /// after service(): who has told why it ends is not to be blamed for its end.
   void noteWait(const std::function<bool(uint32_t rank)> &isMissing);
+  /// Tells peers that this rank exchanges nothing more.
+  void noteLeft() { left_ = 1; }
   /// After a failure: gives all peers a moment to hear of it, before this process ends and the launcher ends
   /// theirs.
   void lingerAfterFailure();
@@ -51,6 +57,7 @@ public:
 private:
   struct Message {
     uint32_t isFailure, rank, progress, waits;
+    uint32_t left, exchanges;     ///< whether the rank exchanges nothing more, and how often it did
     std::array<char, 240> reason; ///< ends with a zero
   };
   struct Outgoing {
@@ -63,19 +70,26 @@ private:
   void send(Outgoing &out, uint32_t to);
   void tellFailure();
   void tellLife(double now);
+  void serviceHosts();
+  bool hasLeft(uint32_t peer) const;
   bool everyoneWaits(double seconds);
 
   const MpiJob &job_;
   double timeout_, beatSeconds_;
   ProcessWatch processes_;
+  MpiHosts hosts_;
   FailureNote failure_;
   std::atomic<bool> ownFailure_{false}; ///< the failure is for this rank to spread
   bool told_ = false;                   ///< and it does
   std::atomic<uint32_t> progress_{0};
-  uint32_t waits_ = 0;                 ///< changes while this rank waits
+  uint32_t waits_ = 0; ///< changes while this rank waits
+  uint32_t left_ = 0;
   double lastBeat_ = 0, lastLook_ = 0; ///< when peers were told of this rank's life, and looked at
   uint32_t toldProgress_ = 0, toldWaits_ = 0;
-  std::vector<uint32_t> peerProgress_, peerWaits_;
+  struct Peer {
+    uint32_t progress = 0, waits = 0, left = 0, exchanges = 0; ///< what it told last
+  };
+  std::vector<Peer> heard_; ///< by rank
   Message incoming_{};
   MPI_Request listening_ = MPI_REQUEST_NULL;
   std::vector<Outgoing> beats_, failures_; ///< by rank

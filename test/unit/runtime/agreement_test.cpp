@@ -13,19 +13,18 @@ template <typename ValuesOf> std::array<Status, 3> compare(ValuesOf valuesOf) {
   std::array<Status, 3> told;
   PlanBytes bytes(ranksPlan(3, 3).payload());
   onRanks(**bytes.read(), [&](Communicator &communicator) {
-    auto peers = Peers::create(&communicator);
-    ASSERT_TRUE(peers.ok()) << peers.status().message();
-    const std::vector<NamedValue> values = valuesOf(peers->rank());
-    told[peers->rank()] = checkSame(*peers, values);
+    Peers peers(&communicator);
+    const std::vector<NamedValue> values = valuesOf(peers.rank());
+    told[peers.rank()] = checkSame(peers, values);
     communicator.fail("it leaves at once"); // the others know already
   });
   return told;
 }
 
 TEST(Agreement, OneAloneAgrees) {
-  auto peers = Peers::create(nullptr);
+  Peers peers(nullptr);
   const NamedValue seed{"--seed", "1"};
-  EXPECT_TRUE(checkSame(*peers, std::span(&seed, 1)).ok());
+  EXPECT_TRUE(checkSame(peers, std::span(&seed, 1)).ok());
 }
 
 TEST(Agreement, TheSameOnAllRanksIsRight) {

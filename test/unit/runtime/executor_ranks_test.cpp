@@ -132,7 +132,7 @@ TEST_P(ExecutorRanks, WhatWasPlannedIsAllocated) {
     for (const fb::Arena *arena : *run.executor().plan().arenas())
       planned += arena->bytes();
     EXPECT_EQ(run.executor().peakBytes(), planned);
-    EXPECT_EQ(communicator.allocatedBytes(), planned + communicator.ranks() * Peers::kValueBytes);
+    EXPECT_EQ(communicator.allocatedBytes(), planned);
   });
 }
 

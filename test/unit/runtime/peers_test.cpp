@@ -22,23 +22,21 @@ protected:
   template <typename Body> void run(Body body) {
     PlanBytes bytes(ranksPlan(3, 3).payload());
     onRanks(**bytes.read(), [&](Communicator &communicator) {
-      auto peers = Peers::create(&communicator);
-      ASSERT_TRUE(peers.ok()) << peers.status().message();
-      body(*peers, communicator);
+      Peers peers(&communicator);
+      body(peers, communicator);
     });
   }
 };
 
 TEST(Peers, OneAloneHearsItself) {
-  auto peers = Peers::create(nullptr);
-  ASSERT_TRUE(peers.ok());
-  EXPECT_EQ(peers->ranks(), 1U);
-  const auto values = peers->gather(7);
+  Peers peers(nullptr);
+  EXPECT_EQ(peers.ranks(), 1U);
+  const auto values = peers.gather(7);
   ASSERT_TRUE(values.ok());
   EXPECT_THAT(*values, ElementsAre(7));
-  EXPECT_FALSE(*peers->anyStops(false));
-  EXPECT_TRUE(*peers->anyStops(true));
-  EXPECT_EQ(peers->anyStops(false, failed("no data")).status().message(), "no data");
+  EXPECT_FALSE(*peers.anyStops(false));
+  EXPECT_TRUE(*peers.anyStops(true));
+  EXPECT_EQ(peers.anyStops(false, failed("no data")).status().message(), "no data");
 }
 
 TEST_F(PeersOnRanks, AllHearAllInTheirOrder) {

@@ -126,6 +126,39 @@ TEST_P(CollectivesTest, GathersMoveAnyType) {
   });
 }
 
+TEST_P(CollectivesTest, HostsHearEachOther) {
+  onRanks(4096, [this](Rank &rank) {
+    for (uint64_t turn = 0; turn < 100; ++turn) {
+      const uint64_t own = turn * 100 + rank.number();
+      std::vector<uint64_t> all(n);
+      const Status status = rank->exchange(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (uint32_t peer = 0; peer < n; ++peer)
+        ASSERT_EQ(all[peer], turn * 100 + peer) << "turn " << turn << " on rank " << rank.number();
+    }
+  });
+}
+
+// The collective of most ranks waits for rank 0, which starts it only once it has heard of theirs.
+TEST_P(CollectivesTest, HostsHearEachOtherWhileCollectivesWait) {
+  onRanks(4096, [this](Rank &rank) {
+    const Floats buffer = rank.allocateValues(8);
+    if (rank.number() != 0)
+      rank.start(0, kAllReduce, buffer, buffer);
+    for (uint8_t turn = 0; turn < 3; ++turn) {
+      std::vector<std::byte> all(n);
+      const std::byte own{turn};
+      const Status status = rank->exchange(std::span(&own, 1), all);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(all, std::vector<std::byte>(n, own));
+    }
+    if (rank.number() == 0)
+      rank.start(0, kAllReduce, buffer, buffer);
+    rank.wait(0);
+    EXPECT_TRUE(sameBits(buffer, treeSums(n, 8))) << "rank " << rank.number();
+  });
+}
+
 // Each collective works on what the one before has left; they are waited for in another order.
 TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {

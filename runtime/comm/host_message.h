@@ -1,0 +1,41 @@
+// What hosts tell each other beside collectives, as it travels.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <fmt/format.h>
+#include <span>
+#include <string>
+
+namespace trainc {
+
+/// What one host tells at once.
+struct HostMessage {
+  uint32_t bytes = 0;
+  std::array<std::byte, Communicator::kMostTold> value{};
+
+  void set(std::span<const std::byte> own) {
+    assert(own.size() <= value.size());
+    bytes = static_cast<uint32_t>(own.size());
+    std::ranges::copy(own, value.begin());
+  }
+  /// Copies the value; false where it has another size than `destination`, as one of another program may.
+  bool copyTo(std::span<std::byte> destination) const {
+    if (bytes != destination.size())
+      return false;
+    std::ranges::copy(std::span(value).first(bytes), destination.begin());
+    return true;
+  }
+};
+
+/// Why a rank has failed that tells something else than this one.
+inline std::string differentProgramReason(const HostMessage &told, size_t expected) {
+  return fmt::format("its program differs: it told {} bytes where {} were expected", told.bytes, expected);
+}
+
+} // namespace trainc
