@@ -58,13 +58,35 @@ Status writeFileAtomically(const std::filesystem::path &path,
                            std::span<const std::span<const std::byte>> parts) {
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path target, replaceableFile(path));
   const std::string aside = fmt::format("{}.{}.tmp", target.string(), ::getpid());
-  int error = writeSynced(aside.c_str(), parts);
-  if (error == 0 && std::rename(aside.c_str(), target.c_str()) != 0)
-    error = errno;
-  if (error == 0)
+  if (const int error = writeSynced(aside.c_str(), parts); error != 0) {
+    ::unlink(aside.c_str());
+    return failed("{}: cannot write: {}", path.string(), std::strerror(error));
+  }
+  const Status status = publishFile(aside, target);
+  if (!status.ok())
+    ::unlink(aside.c_str()); // which is not there where it has its name
+  return status;
+}
+
+Status publishFile(const std::filesystem::path &aside, const std::filesystem::path &path) {
+  if (std::rename(aside.c_str(), path.c_str()) != 0)
+    return failed("{}: cannot write: cannot rename {}: {}", path.string(), aside.string(),
+                  std::strerror(errno));
+  const std::filesystem::path parent = path.parent_path();
+  const Status synced = syncFolder(parent.empty() ? "." : parent);
+  if (synced.ok())
     return {};
-  ::unlink(aside.c_str());
-  return failed("{}: cannot write: {}", path.string(), std::strerror(error));
+  return failed("{}: was written, but may be gone after a failure of power: {}", path.string(),
+                synced.message());
+}
+
+Status syncFolder(const std::filesystem::path &folder) {
+  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return failed("{}: cannot open: {}", folder.string(), std::strerror(errno));
+  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  ::close(fd);
+  return error == 0 ? Status() : failed("{}: cannot sync: {}", folder.string(), std::strerror(error));
 }
 
 } // namespace trainc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/communication_seconds.h"
+#include "runtime/base/device_address.h"
 #include "runtime/base/status.h"
 #include "runtime/schema/plan_generated.h"
 
@@ -27,8 +28,8 @@ enum class CollectiveKind : uint8_t {
 /// are apart, but for the source that is the destination (kAllReduce) or this rank's part of it
 /// (kAllGather).
 struct CollectiveRange {
-  const std::byte *source = nullptr; ///< the whole tensor, a part for kAllGather
-  std::byte *destination = nullptr;  ///< the whole tensor, a part for kReduceScatter
+  DeviceAddress source = {};      ///< the whole tensor, a part for kAllGather
+  DeviceAddress destination = {}; ///< the whole tensor, a part for kReduceScatter
   /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
   /// many equal parts belongs to place p.
   uint64_t elements = 0;
@@ -89,15 +90,17 @@ public:
   virtual uint32_t rank() const = 0;
   virtual uint32_t ranks() const = 0;
 
-  /// Allocates `bytes` of zeroed memory, 64-byte aligned, that lives as long as the communicator. Every rank
-  /// allocates the same sizes in the same order; collectives work on such memory only, which peers may read
-  /// in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
-  virtual Result<std::byte *> allocate(std::string_view name, uint64_t bytes) = 0;
+  /// Allocates `bytes` of zeroed memory for the arenas of a device, 64-byte aligned, that lives as long as
+  /// the communicator: memory of the host, unless the communicator is made for a device that has its own.
+  /// Every rank allocates the same sizes in the same order; collectives work on such memory only, which peers
+  /// may read in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
+  virtual Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) = 0;
   /// Bytes of all such memory of this rank.
   virtual uint64_t allocatedBytes() const = 0;
 
-  /// Begins a collective and returns at once; allocates nothing. Sources and destinations belong to the
-  /// collective until it has been waited for. No more are in flight than the communicator was made for.
+  /// Enqueues a collective on the communicator's stream (of hosts, a thread) and returns at once; allocates
+  /// nothing. Sources and destinations belong to the collective until it has been waited for. No more are in
+  /// flight than the communicator was made for.
   virtual Ticket start(const Collective &collective) = 0;
 
   /// Waits until the collective, and with it all that were started before, is done. Fails (kFailed), naming

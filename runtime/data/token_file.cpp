@@ -248,10 +248,10 @@ Status TokenWriter::sync() {
 }
 
 Status TokenWriter::publish() {
-  if (std::rename(aside_.c_str(), path_.c_str()) != 0)
-    return systemError();
-  file_.reset();
-  return {};
+  const Status status = publishFile(aside_, path_);
+  if (status.ok())
+    file_.reset();
+  return status;
 }
 
 Status TokenWriter::systemError() const {

@@ -2,8 +2,8 @@
 // cpu/ (thread pool, generated kernels), emulated/ (asynchronous, for tests) and null/ (dry run).
 #pragma once
 
+#include "runtime/base/device_address.h"
 #include "runtime/base/status.h"
-#include "runtime/device/address.h"
 #include "runtime/device/program.h"
 #include "runtime/schema/plan_generated.h"
 

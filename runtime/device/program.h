@@ -1,8 +1,8 @@
 // An entry of the plan, resolved to a rank's addresses once, so that running it looks nothing up.
 #pragma once
 
+#include "runtime/base/device_address.h"
 #include "runtime/comm/communicator.h"
-#include "runtime/device/address.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
@@ -35,12 +35,6 @@ struct ZeroStep {
   Address destination;
   uint64_t bytes;
 };
-/// A tensor that a collective moves.
-struct RangeStep {
-  DeviceAddress source, destination;
-  uint64_t elements;
-  fb::DType dtype;
-};
 struct CollectiveStep {
   CollectiveKind kind;
   fb::Group group;
@@ -70,14 +64,14 @@ struct Program {
   std::string_view name; ///< of the entry
   std::vector<Step> steps;
   std::vector<Block> blocks;
-  std::vector<Address> args;     ///< of all launches
-  std::vector<RangeStep> ranges; ///< of all collectives
-  std::vector<uint32_t> after;   ///< steps on other streams, each before the step that comes after it
+  std::vector<Address> args;           ///< of all launches
+  std::vector<CollectiveRange> ranges; ///< of all collectives
+  std::vector<uint32_t> after;         ///< steps on other streams, each before the step that comes after it
 
   std::span<const uint32_t> afterOf(const Step &step) const {
     return std::span(after).subspan(step.afterBegin, step.afterCount);
   }
-  std::span<const RangeStep> rangesOf(const CollectiveStep &step) const {
+  std::span<const CollectiveRange> rangesOf(const CollectiveStep &step) const {
     return std::span(ranges).subspan(step.rangesBegin, step.rangesCount);
   }
 };

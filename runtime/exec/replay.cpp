@@ -90,7 +90,7 @@ private:
                       {copy->destination.at(iteration), copy->bytes}});
     } else if (const auto *collective = std::get_if<CollectiveStep>(&step.operation)) {
       const fb::Collective &table = *step.instruction->operation_as_Collective();
-      const std::span<const RangeStep> ranges = program_.rangesOf(*collective);
+      const std::span<const CollectiveRange> ranges = program_.rangesOf(*collective);
       for (uint32_t i = 0; i < ranges.size(); ++i)
         visit(Written{table.ranges()->Get(i)->destination(),
                       {ranges[i].destination, destinationBytes(plan_, table, *table.ranges()->Get(i))}});
@@ -155,10 +155,7 @@ private:
   }
 
   std::string describe(const CollectiveStep &step) const {
-    std::vector<CollectiveRange> ranges;
-    for (const RangeStep &range : program_.rangesOf(step))
-      ranges.push_back({.elements = range.elements, .dtype = range.dtype});
-    return trainc::describe({.kind = step.kind, .group = step.group, .ranges = ranges});
+    return trainc::describe({.kind = step.kind, .group = step.group, .ranges = program_.rangesOf(step)});
   }
 
   bool inLoop(const Step &step) const {

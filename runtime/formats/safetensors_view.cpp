@@ -16,8 +16,11 @@ Result<SafetensorsView> SafetensorsView::open(const std::filesystem::path &path)
 }
 
 Result<SafetensorsView> SafetensorsView::own(std::string name, MappedFile file) {
-  TRAINC_ASSIGN_OR_RETURN(SafetensorsView view, parse(std::move(name), file.bytes()));
-  view.file_ = std::move(file);
+  Result<SafetensorsView> view = parse(name, file.bytes());
+  if (file.isLost())
+    return lostPages(name);
+  if (view.ok())
+    view->file_ = std::move(file);
   return view;
 }
 

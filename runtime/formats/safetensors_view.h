@@ -68,6 +68,9 @@ public:
   static Result<SafetensorsView> parse(std::string name, std::span<const std::byte> bytes);
 
   const std::string &path() const { return path_; }
+  /// Fails (kFailed), naming the file, when bytes that were read are not the file's (MappedFile::isLost()).
+  /// Ask when all is read, before it is believed.
+  Status check() const { return file_.isLost() ? lostPages(path_) : Status(); }
   /// All tensors in the order of their bytes in the file.
   const std::vector<SafetensorsTensor> &tensors() const { return tensors_; }
   /// The tensor of that name, or null.

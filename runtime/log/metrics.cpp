@@ -43,12 +43,26 @@ std::string_view finish(Line &line) {
   return {line.data(), line.size()};
 }
 
-/// How every line begins, also one that a killed run left incomplete.
-constexpr std::string_view kBeginning = "{\"step\"";
+/// How every line begins.
+constexpr std::string_view kBeginning = "{\"step\": ";
+/// No first line of metrics is as long.
+constexpr uint64_t kLongestLine = 4096;
 
-/// Whether a file holds metrics, as far as its beginning tells. An empty one may become one.
+/// Whether a line is one of those that write() writes, and no other program's that counts steps.
+bool isMetrics(std::string_view line) {
+  const nlohmann::json json = tryParseJson(line);
+  if (!line.starts_with(kBeginning) || !json.is_object())
+    return false;
+  return json.contains("eval_loss") || (json.contains("grad_norm") && json.contains("step_seconds"));
+}
+
+/// Whether a file holds metrics, as its first line tells. An empty file may become one, and so may what a run
+/// wrote that was killed in its first line.
 bool holdsMetrics(std::string_view text) {
-  return text.starts_with(kBeginning) || kBeginning.starts_with(text);
+  const size_t end = text.find('\n');
+  if (end != std::string_view::npos)
+    return isMetrics(text.substr(0, end));
+  return text.size() < kLongestLine && (text.starts_with(kBeginning) || kBeginning.starts_with(text));
 }
 
 bool isOfLaterStep(std::string_view line, uint64_t lastStep) {
@@ -71,7 +85,7 @@ size_t keptBytes(std::string_view text, uint64_t lastStep) {
 /// Cuts the regular file `path`, open as `fd`, to what new lines follow.
 Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
   TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
-  std::string text(resumeStep ? file.size() : std::min<uint64_t>(file.size(), kBeginning.size()), '\0');
+  std::string text(resumeStep ? file.size() : std::min(file.size(), kLongestLine), '\0');
   TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
   if (!holdsMetrics(text))
     return invalidInput("--metrics={}: the file holds something else than metrics, which would be lost; give "

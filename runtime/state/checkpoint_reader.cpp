@@ -65,7 +65,10 @@ Result<SafetensorsView> Checkpoint::openFile(const char *name) const {
   if (recorded == state_.files.end())
     return invalidInput("{}: does not record {}", (path_ / kTrainerStateFile).string(), name);
   TRAINC_ASSIGN_OR_RETURN(MappedFile mapping, MappedFile::open(path));
-  TRAINC_RETURN_IF_ERROR(verifyFrame(path, mapping.bytes(), recorded->second));
+  const Status frame = verifyFrame(path, mapping.bytes(), recorded->second);
+  if (mapping.isLost())
+    return lostPages(path);
+  TRAINC_RETURN_IF_ERROR(frame);
   return SafetensorsView::own(path, std::move(mapping));
 }
 
@@ -78,7 +81,9 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
       fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?",
                   file.path(), state_.plan)));
   addChecksums(state_.files.at(name), match.transfers);
-  if (const auto damaged = transferTensors(match.transfers, threads)) {
+  const auto damaged = transferTensors(match.transfers, threads);
+  TRAINC_RETURN_IF_ERROR(file.check());
+  if (damaged) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
     return invalidInput("{}: byte {}: tensor '{}' does not have the checksum recorded in {}; {}", file.path(),
                         tensor.fileOffset, tensor.name, kTrainerStateFile, kAdvice);

@@ -89,15 +89,4 @@ Status writeDurableFile(const std::filesystem::path &path, std::span<const std::
   return file.close();
 }
 
-Status syncFolder(const std::filesystem::path &folder) {
-  const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return systemError(folder, "open");
-  const int result = ::fsync(fd);
-  const int error = errno;
-  ::close(fd);
-  errno = error;
-  return result == 0 ? Status() : systemError(folder, "sync");
-}
-
 } // namespace trainc

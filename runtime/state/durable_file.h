@@ -42,7 +42,4 @@ private:
 /// Writes a whole file; on disk when it returns.
 Status writeDurableFile(const std::filesystem::path &path, std::span<const std::byte> bytes);
 
-/// Makes creations, renames and removals in `folder` durable.
-Status syncFolder(const std::filesystem::path &folder);
-
 } // namespace trainc

@@ -97,7 +97,10 @@ Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
   addChecksums(recorded, match.transfers);
-  if (const auto damaged = transferTensors(match.transfers, threads)) {
+  const auto damaged = transferTensors(match.transfers, threads);
+  for (const SafetensorsView &file : weights.files())
+    TRAINC_RETURN_IF_ERROR(file.check());
+  if (damaged) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
     return invalidInput("--init={}: byte {}: tensor '{}' does not have the checksum that the checkpoint "
                         "records; it is damaged, use another one",

@@ -2,9 +2,6 @@
 
 #include "runtime/base/file.h"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <unistd.h>
 
 namespace trainc {
@@ -31,11 +28,10 @@ ReplacingFile::~ReplacingFile() {
 
 Status ReplacingFile::publish() {
   TRAINC_RETURN_IF_ERROR(file_.close());
-  if (std::rename(aside_.c_str(), target_.c_str()) != 0)
-    return failed("{}: cannot rename to {}: {}", aside_.string(), target_.string(), std::strerror(errno));
-  aside_.clear();
-  const std::filesystem::path parent = target_.parent_path();
-  return syncFolder(parent.empty() ? "." : parent);
+  const Status status = publishFile(aside_, target_);
+  if (!std::filesystem::exists(aside_))
+    aside_.clear();
+  return status;
 }
 
 } // namespace trainc

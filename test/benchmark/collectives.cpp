@@ -35,9 +35,9 @@ double bestSeconds(Communicator &rank, const Collective &collective) {
 
 int measure(Communicator &rank, uint64_t bytes) {
   const uint64_t part = bytes / rank.ranks();
-  std::byte *const whole = *rank.allocate("whole", bytes), *const mine = *rank.allocate("part", part);
-  std::memset(whole, 0x3f, bytes); // pages of its own
-  std::memset(mine, 0x3f, part);
+  const DeviceAddress whole = *rank.allocate("whole", bytes), mine = *rank.allocate("part", part);
+  std::memset(whole.pointer(), 0x3f, bytes); // pages of its own
+  std::memset(mine.pointer(), 0x3f, part);
   const uint64_t elements = bytes / sizeof(float);
   const CollectiveRange inPlace{.source = whole, .destination = whole, .elements = elements},
       toPart{.source = whole, .destination = mine, .elements = elements},

@@ -94,18 +94,19 @@ class Files(TrainrunTest):
         process.send_signal(signal.SIGTERM)
         self.assertIn("stopped by SIGTERM", process.communicate(timeout=30)[1].decode())
 
-    def test_a_lost_page_is_named(self):
+    def test_bus_errors_that_no_file_makes_end_the_process_as_such(self):
         process = self.start(*ENDLESS, "--metrics", "m.jsonl")
         self.wait_for("m.jsonl")
         process.send_signal(signal.SIGBUS)
-        self.assertIn("error: a file became shorter", process.communicate(timeout=30)[1].decode())
-        self.assertEqual(process.returncode, 1)
+        self.assertNotIn("file", process.communicate(timeout=30)[1].decode())
+        self.assertEqual(process.returncode, -signal.SIGBUS)
 
     def test_metrics_replace_no_other_file(self):
         train = ["--data", "tokens.bin", "--steps", "2"]
         self.run_ok(*train, "--checkpoint-dir", "ck")
         Path("notes.txt").write_text("notes\n")
-        for path in ["tokens.bin", "toy.plan", "notes.txt", "ck/step-00000002/model.safetensors"]:
+        Path("rewards.jsonl").write_text('{"step": 1, "reward": 2}\n')
+        for path in ["tokens.bin", "toy.plan", "notes.txt", "rewards.jsonl", "ck/step-00000002/model.safetensors"]:
             for more in [[], ["--resume=ck"]]:
                 with self.subTest(path=path, more=more):
                     before = Path(path).read_bytes()

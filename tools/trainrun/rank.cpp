@@ -2,6 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/base/print.h"
+#include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
 #include "runtime/log/process_clock.h"
@@ -26,7 +27,8 @@ struct Machine {
   static Machine open(const Options &options, const Rank &rank) {
     if (options.device == "null")
       return {std::make_unique<NullDevice>()};
-    const unsigned share = std::max(1U, availableCpus() / rank.localRanks);
+    const unsigned share =
+        takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
     const unsigned threads = options.threads.value_or(share);
     if (options.device == "emulated") // ranks differ in their orders
       return of<EmulatedDevice>(threads, options.deviceSeed.value_or(0) + uint64_t{rank.index} * kSeedsApart);

@@ -64,8 +64,8 @@ void LocalCollectives::post(const Collective &collective) {
   }
 }
 
-uint64_t LocalCollectives::offset(const void *pointer) const {
-  return static_cast<uint64_t>(static_cast<const std::byte *>(pointer) - memory_.memory(rank_));
+uint64_t LocalCollectives::offset(DeviceAddress address) const {
+  return static_cast<uint64_t>(address.pointer() - memory_.memory(rank_));
 }
 
 /// The first range of which this rank's posting says something else than that of the first in the group.
@@ -138,7 +138,7 @@ void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range)
       noteTaken(peer, bytes);
     }
     treeSum_.sum(std::span(inputs_).first(meeting_.members.count),
-                 reinterpret_cast<float *>(range.destination + stretch.inPart + done), bytes / sizeof(float));
+                 (range.destination + stretch.inPart + done).as<float>(), bytes / sizeof(float));
     noteProgress();
   }
 }
@@ -161,7 +161,7 @@ void LocalCollectives::gatherSums(const Collective &collective) {
   for (uint32_t step = 1; step < meeting_.members.count; ++step) {
     const uint32_t peer = (place() + step) % meeting_.members.count;
     share(collective, peer).forEach([&](const Stretch &stretch) {
-      copy(collective.ranges[stretch.range].destination + stretch.begin, peer,
+      copy((collective.ranges[stretch.range].destination + stretch.begin).pointer(), peer,
            destination(peer, stretch.range) + stretch.begin, stretch.bytes);
     });
   }
@@ -172,8 +172,8 @@ void LocalCollectives::gatherSources(const Collective &collective) {
   for (uint32_t step = 1; step <= meeting_.members.count; ++step) {
     const uint32_t peer = (place() + step) % meeting_.members.count;
     share(collective, peer).forEach([&](const Stretch &stretch) {
-      copy(collective.ranges[stretch.range].destination + stretch.begin, peer, source(peer, stretch.range),
-           stretch.bytes);
+      copy((collective.ranges[stretch.range].destination + stretch.begin).pointer(), peer,
+           source(peer, stretch.range), stretch.bytes);
     });
   }
 }

@@ -35,7 +35,7 @@ private:
   bool meet(const Collective &collective);
   bool complete(const Collective &collective);
   void post(const Collective &collective);
-  uint64_t offset(const void *pointer) const;
+  uint64_t offset(DeviceAddress address) const;
   std::optional<size_t> firstDifference(const Collective &collective) const;
   bool sameAsFirst(const Collective &collective, size_t range) const;
   bool move(const Collective &collective);

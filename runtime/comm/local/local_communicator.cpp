@@ -41,7 +41,7 @@ LocalCommunicator::~LocalCommunicator() {
   memory_->state(rank_).left.store(true, std::memory_order_release);
 }
 
-Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t bytes) {
+Result<DeviceAddress> LocalCommunicator::allocate(std::string_view name, uint64_t bytes) {
   const uint64_t left = memory_->bytesPerRank() - end_;
   if (bytes > left)
     return failed("cannot allocate {} bytes for '{}' on rank {}: {} of its {} shared bytes are left", bytes,
@@ -49,7 +49,7 @@ Result<std::byte *> LocalCommunicator::allocate(std::string_view name, uint64_t 
   std::byte *data = memory_->memory(rank_) + end_;
   allocated_ += bytes;
   end_ += (bytes + kAlignment - 1) / kAlignment * kAlignment; // a page has room for that
-  return data;
+  return DeviceAddress(data);
 }
 
 Ticket LocalCommunicator::start(const Collective &collective) {

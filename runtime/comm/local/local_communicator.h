@@ -26,7 +26,7 @@ public:
 
   uint32_t rank() const override { return rank_; }
   uint32_t ranks() const override { return memory_->ranks(); }
-  Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return allocated_; }
   Ticket start(const Collective &collective) override;
   Status wait(Ticket ticket) override;

@@ -72,7 +72,8 @@ bool MpiCollectives::reduceScatter(const Collective &collective) {
         exchange_.receive(round, peer, staging(round, peer) + stretch.inWindow, stretch.bytes);
       });
       share(collective, peer).forEach(window(round), [&](const Stretch &stretch) {
-        exchange_.send(round, peer, collective.ranges[stretch.range].source + stretch.begin, stretch.bytes);
+        exchange_.send(round, peer, (collective.ranges[stretch.range].source + stretch.begin).pointer(),
+                       stretch.bytes);
       });
     }
   };
@@ -90,10 +91,10 @@ void MpiCollectives::sum(const Collective &collective, uint64_t round) {
   share(collective, place()).forEach(window(round), [&](const Stretch &stretch) {
     const CollectiveRange &range = collective.ranges[stretch.range];
     for (uint32_t peer = 0; peer < members_.count; ++peer)
-      inputs_[peer] = reinterpret_cast<const float *>(
-          peer == place() ? range.source + stretch.begin : staging(round, peer) + stretch.inWindow);
-    treeSum_.sum(std::span(inputs_).first(members_.count),
-                 reinterpret_cast<float *>(range.destination + stretch.inPart),
+      inputs_[peer] = peer == place()
+                          ? (range.source + stretch.begin).as<float>()
+                          : reinterpret_cast<const float *>(staging(round, peer) + stretch.inWindow);
+    treeSum_.sum(std::span(inputs_).first(members_.count), (range.destination + stretch.inPart).as<float>(),
                  stretch.bytes / sizeof(float));
   });
 }
@@ -103,7 +104,7 @@ void MpiCollectives::keepOwn(const Collective &collective) {
   share(collective, place()).forEach([&](const Stretch &stretch) {
     const CollectiveRange &range = collective.ranges[stretch.range];
     if (range.source != range.destination + stretch.begin)
-      std::copy_n(range.source, stretch.bytes, range.destination + stretch.begin);
+      std::copy_n(range.source.pointer(), stretch.bytes, (range.destination + stretch.begin).pointer());
   });
 }
 
@@ -116,12 +117,13 @@ bool MpiCollectives::allGather(const Collective &collective) {
       if (peer == place())
         continue;
       share(collective, peer).forEach(window(round), [&](const Stretch &stretch) {
-        exchange_.receive(round, peer, collective.ranges[stretch.range].destination + stretch.begin,
+        exchange_.receive(round, peer,
+                          (collective.ranges[stretch.range].destination + stretch.begin).pointer(),
                           stretch.bytes);
       });
       mine.forEach(window(round), [&](const Stretch &stretch) {
         const CollectiveRange &range = collective.ranges[stretch.range];
-        exchange_.send(round, peer, (sums ? range.destination : range.source) + stretch.inPart,
+        exchange_.send(round, peer, ((sums ? range.destination : range.source) + stretch.inPart).pointer(),
                        stretch.bytes);
       });
     }

@@ -46,9 +46,9 @@ MpiCommunicator::~MpiCommunicator() {
       arena.abandon(); // messages may be under way into and out of this memory
 }
 
-Result<std::byte *> MpiCommunicator::allocate(std::string_view name, uint64_t bytes) {
+Result<DeviceAddress> MpiCommunicator::allocate(std::string_view name, uint64_t bytes) {
   TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/false));
-  return arenas_.emplace_back(std::move(arena)).data();
+  return DeviceAddress(arenas_.emplace_back(std::move(arena)).data());
 }
 
 Status MpiCommunicator::wait(Ticket ticket) {

@@ -30,7 +30,7 @@ public:
 
   uint32_t rank() const override { return job_.rank(); }
   uint32_t ranks() const override { return job_.ranks(); }
-  Result<std::byte *> allocate(std::string_view name, uint64_t bytes) override;
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
   Ticket start(const Collective &collective) override { return queue_.start(collective); }
   Status wait(Ticket ticket) override;

@@ -1,12 +1,12 @@
 #include "runtime/device/cpu/cpu_device.h"
 
 #include "runtime/comm/communicator.h"
+#include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/cpu/interpreter.h"
 #include "runtime/device/cpu/race_detection.h"
 
 #include <algorithm>
 #include <cstring>
-#include <sched.h>
 
 namespace trainc {
 
@@ -18,13 +18,6 @@ constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
 constexpr uint64_t kPieces = 16;
 
 } // namespace
-
-unsigned availableCpus() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
-    return static_cast<unsigned>(CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableCpus()) {}
 
@@ -40,10 +33,8 @@ Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space
     TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes));
     return diskArenas_.emplace_back(std::move(arena)).address();
   }
-  if (communicator && space == fb::Space::Device) {
-    TRAINC_ASSIGN_OR_RETURN(std::byte * memory, communicator->allocate(name, bytes));
-    return DeviceAddress(memory);
-  }
+  if (communicator && space == fb::Space::Device)
+    return communicator->allocate(name, bytes);
   TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/false));
   return DeviceAddress(arenas_.emplace_back(std::move(arena)).data());
 }

@@ -11,15 +11,12 @@
 
 namespace trainc {
 
-/// CPUs that this process may run on.
-unsigned availableCpus();
-
 /// Interprets entries: each step of the compute stream is done when it returns, collectives run beside them
 /// in the communicator's thread. Addresses are the host's. The bits of results do not depend on the number of
 /// threads: tiles are fixed by the plan, and each is computed by one thread.
 class CpuDevice final : public Device {
 public:
-  /// `threads` 0: as many as the process may run on. Create it before other threads start.
+  /// `threads` 0: availableCpus(). Create it before other threads start.
   explicit CpuDevice(unsigned threads = 0);
 
   unsigned threads() const { return pool_.threads(); }

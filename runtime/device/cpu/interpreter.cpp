@@ -13,8 +13,6 @@ Interpreter::Interpreter(Program program, CpuDevice &device, Communicator *commu
                          StepObserver *observer)
     : Executable(std::move(program)), device_(device), communicator_(communicator), observer_(observer),
       tickets_(this->program().steps.size()) {
-  for (const RangeStep &range : this->program().ranges)
-    ranges_.push_back({range.source.pointer(), range.destination.pointer(), range.elements, range.dtype});
   for (const Address &address : this->program().args)
     args_.push_back(address.base.pointer());
 }
@@ -78,9 +76,7 @@ Status Interpreter::waitFor(uint32_t collective) {
 /// Peers may read the sources as soon as it has begun: what writes them has run, as it stands before.
 void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
   tickets_[index] = communicator_->start(
-      {.kind = collective.kind,
-       .group = collective.group,
-       .ranges = std::span(ranges_).subspan(collective.rangesBegin, collective.rangesCount)});
+      {.kind = collective.kind, .group = collective.group, .ranges = program().rangesOf(collective)});
   lastStarted_ = index;
 }
 

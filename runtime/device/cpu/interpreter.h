@@ -33,11 +33,10 @@ private:
   CpuDevice &device_;
   Communicator *communicator_;
   StepObserver *observer_;
-  std::vector<CollectiveRange> ranges_; ///< of all collectives
-  std::vector<void *> args_;            ///< of all launches; those that move are set in each iteration
-  std::vector<Ticket> tickets_;         ///< by step: of the collective that it started last
-  uint32_t lastStarted_ = kNone;        ///< the step that started a collective last
-  Ticket done_ = 0;                     ///< all before it have been waited for
+  std::vector<void *> args_;     ///< of all launches; those that move are set in each iteration
+  std::vector<Ticket> tickets_;  ///< by step: of the collective that it started last
+  uint32_t lastStarted_ = kNone; ///< the step that started a collective last
+  Ticket done_ = 0;              ///< all before it have been waited for
 };
 
 } // namespace trainc

@@ -23,7 +23,7 @@ Program inRealMemory(Program program, const Untouchable &addresses) {
   const auto move = [&](DeviceAddress &address) { address = addresses.real(address); };
   for (Address &arg : program.args)
     move(arg.base);
-  for (RangeStep &range : program.ranges) {
+  for (CollectiveRange &range : program.ranges) {
     move(range.source);
     move(range.destination);
   }

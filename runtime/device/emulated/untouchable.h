@@ -1,8 +1,8 @@
 // Addresses that the host cannot use.
 #pragma once
 
+#include "runtime/base/device_address.h"
 #include "runtime/base/status.h"
-#include "runtime/device/address.h"
 
 #include <cstdint>
 #include <string_view>

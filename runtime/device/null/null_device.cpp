@@ -1,18 +1,10 @@
 #include "runtime/device/null/null_device.h"
 
-#include "runtime/comm/communicator.h"
-
 #include <cstring>
 
 namespace trainc {
 
-/// Peers that compute nothing either exchange what hosts tell each other alone.
-Result<DeviceAddress> NullDevice::allocate(std::string_view name, fb::Space, uint64_t bytes,
-                                           Communicator *communicator) {
-  if (communicator) {
-    TRAINC_ASSIGN_OR_RETURN(std::byte * memory, communicator->allocate(name, bytes));
-    return DeviceAddress(memory);
-  }
+Result<DeviceAddress> NullDevice::allocate(std::string_view name, fb::Space, uint64_t bytes, Communicator *) {
   TRAINC_ASSIGN_OR_RETURN(ArenaMapping arena, ArenaMapping::create(name, bytes, /*reserveOnly=*/true));
   return DeviceAddress(arenas_.emplace_back(std::move(arena)).data());
 }

@@ -57,6 +57,22 @@ TEST_F(InputFileTest, APipeIsRefusedAndNotWaitedFor) {
   }
 }
 
+TEST_F(InputFileTest, LostPagesOfAMappingAreZerosAndTold) {
+  surviveLostPages();
+  const size_t page = 4096;
+  fs::resize_file(file_, 3 * page);
+  const auto whole = MappedFile::open(file_), other = MappedFile::open(file_);
+  ASSERT_TRUE(whole.ok() && other.ok());
+  fs::resize_file(file_, page);
+  EXPECT_EQ(static_cast<char>(whole->bytes()[0]), '0');
+  EXPECT_FALSE(whole->isLost());
+  for (const size_t lost : {page + 1, 2 * page, 3 * page - 1})
+    EXPECT_EQ(whole->bytes()[lost], std::byte{0});
+  EXPECT_TRUE(whole->isLost());
+  EXPECT_FALSE(other->isLost()) << "nobody has read there";
+  EXPECT_THAT(lostPages("w").message(), HasSubstr("w: the file became shorter"));
+}
+
 Status write(const fs::path &path) {
   const std::string_view text = "new";
   const std::array parts = {std::as_bytes(std::span(text))};

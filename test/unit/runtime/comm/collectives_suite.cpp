@@ -42,7 +42,7 @@ TEST_P(CollectivesTest, AllReduceIsTheTreeSumOnEveryRank) {
 TEST_P(CollectivesTest, MemoryLiesBetweenGuards) {
   constexpr uint64_t kPage = 4096;
   onRanks(kPage, [](Rank &rank) {
-    const std::byte *memory = *rank->allocate("a page", kPage);
+    const std::byte *memory = rank->allocate("a page", kPage)->pointer();
     const test::MemoryProbe probe;
     EXPECT_TRUE(probe.canRead(memory) && probe.canRead(memory + kPage - 1));
     EXPECT_FALSE(probe.canRead(memory - 1));
@@ -114,10 +114,10 @@ TEST_P(CollectivesTest, LargeTensors) {
 
 TEST_P(CollectivesTest, GathersMoveAnyType) {
   onRanks(4096, [this](Rank &rank) {
-    std::byte *buffer = *rank->allocate("bytes", uint64_t{n} * 6);
+    std::byte *buffer = rank->allocate("bytes", uint64_t{n} * 6)->pointer();
     std::fill_n(buffer + rank.number() * 6, 6, std::byte(rank.number() + 1));
-    const CollectiveRange range{.source = buffer + rank.number() * 6,
-                                .destination = buffer,
+    const CollectiveRange range{.source = DeviceAddress(buffer + rank.number() * 6),
+                                .destination = DeviceAddress(buffer),
                                 .elements = uint64_t{n} * 3,
                                 .dtype = fb::DType::BF16};
     rank.run({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
@@ -131,7 +131,8 @@ TEST_P(CollectivesTest, HostsHearEachOther) {
     for (uint64_t turn = 0; turn < 100; ++turn) {
       const uint64_t own = turn * 100 + rank.number();
       std::vector<uint64_t> all(n);
-      const Status status = rank->exchange(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
+      const Status status =
+          rank->exchange(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all)));
       ASSERT_TRUE(status.ok()) << status.message();
       for (uint32_t peer = 0; peer < n; ++peer)
         ASSERT_EQ(all[peer], turn * 100 + peer) << "turn " << turn << " on rank " << rank.number();

@@ -4,6 +4,7 @@
 #include "test/unit/runtime/comm/support.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace trainc::test {
 
@@ -16,7 +17,7 @@ void PrintTo(const Job &job, std::ostream *out) {
 std::span<float> Rank::allocate(uint64_t elements) {
   const auto memory = communicator_.allocate("values", elements * sizeof(float));
   EXPECT_TRUE(memory.ok()) << memory.status().message();
-  return {reinterpret_cast<float *>(*memory), elements};
+  return {memory->as<float>(), elements};
 }
 
 std::span<float> Rank::allocateValues(uint64_t elements) {
@@ -60,20 +61,11 @@ void Rank::expectBytesOfARing() {
 }
 
 uint64_t Rank::sumOverRanks(uint64_t number) {
-  constexpr uint64_t bytes = sizeof(number);
-  std::byte *all = *communicator_.allocate("numbers", grid_.ranks * bytes),
-            *own = all + this->number() * bytes;
-  std::memcpy(own, &number, bytes);
-  const CollectiveRange range{
-      .source = own, .destination = all, .elements = grid_.ranks * bytes, .dtype = fb::DType::U8};
-  tickets_[0] = communicator_.start({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
-  wait(0);
-  uint64_t sum = 0;
-  for (uint32_t rank = 0; rank < grid_.ranks; ++rank) {
-    std::memcpy(&number, all + rank * bytes, bytes);
-    sum += number;
-  }
-  return sum;
+  std::vector<uint64_t> numbers(grid_.ranks);
+  const Status status = communicator_.exchange(std::as_bytes(std::span(&number, 1)),
+                                               std::as_writable_bytes(std::span(numbers)));
+  EXPECT_TRUE(status.ok()) << status.message();
+  return std::accumulate(numbers.begin(), numbers.end(), uint64_t{0});
 }
 
 } // namespace trainc::test

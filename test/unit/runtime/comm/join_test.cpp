@@ -54,10 +54,10 @@ Status nothing(uint32_t, Communicator &) { return {}; }
 
 TEST(LocalJoin, RanksShareMemory) {
   const auto sum = [](uint32_t rank, Communicator &communicator) -> Status {
-    TRAINC_ASSIGN_OR_RETURN(std::byte *const bytes, communicator.allocate("value", sizeof(float)));
-    auto *value = reinterpret_cast<float *>(bytes);
+    TRAINC_ASSIGN_OR_RETURN(const DeviceAddress address, communicator.allocate("value", sizeof(float)));
+    auto *value = address.as<float>();
     *value = static_cast<float>(rank + 1);
-    const CollectiveRange range{.source = bytes, .destination = bytes, .elements = 1};
+    const CollectiveRange range{.source = address, .destination = address, .elements = 1};
     TRAINC_RETURN_IF_ERROR(communicator.wait(
         communicator.start({.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)})));
     return *value == 6 ? Status() : failed("{}", *value);

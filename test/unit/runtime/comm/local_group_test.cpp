@@ -25,7 +25,8 @@ TEST(LocalGroup, RefusesMoreThanThereIs) {
 TEST(LocalGroup, MemoryIsZeroedAlignedAndApart) {
   test::Ranks ranks(3, 4096);
   for (uint32_t rank = 0; rank < 3; ++rank) {
-    std::byte *first = *ranks[rank].allocate("first", 100), *second = *ranks[rank].allocate("second", 3968);
+    std::byte *first = ranks[rank].allocate("first", 100)->pointer(),
+              *second = ranks[rank].allocate("second", 3968)->pointer();
     EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
     EXPECT_EQ(second, first + 128);
     EXPECT_TRUE(std::all_of(first, first + 4096, [](std::byte b) { return b == std::byte{0}; }));
@@ -55,7 +56,7 @@ TEST(LocalGroup, CommunicatorsMayOutliveIt) {
     auto group = LocalGroup::create(1, 4096);
     rank = std::move(*group->communicator(0));
   }
-  *rank->allocate("x", 64).operator*() = std::byte{1};
+  *rank->allocate("x", 64)->pointer() = std::byte{1};
   EXPECT_TRUE(rank->barrier().ok());
 }
 

@@ -33,7 +33,7 @@ void misbehave(Communicator &communicator, std::string_view how) {
     misbehaveAlone(how);
 }
 
-CollectiveRange inPlace(std::byte *values, uint64_t elements) {
+CollectiveRange inPlace(DeviceAddress values, uint64_t elements) {
   return {.source = values, .destination = values, .elements = elements};
 }
 
@@ -55,7 +55,7 @@ int run(std::string_view how) {
   if (how == "kill")
     (void)std::signal(SIGTERM, SIG_IGN); // of the launcher, which ends those that are left
   Communicator &communicator = **opened;
-  std::byte *values = *communicator.allocate("values", kElements * sizeof(float));
+  const DeviceAddress values = *communicator.allocate("values", kElements * sizeof(float));
   whole = inPlace(values, kElements);
   half = inPlace(values, kElements / 2);
   if (!communicator.wait(allReduce(communicator, whole)).ok())

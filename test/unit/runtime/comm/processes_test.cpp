@@ -25,7 +25,7 @@ class RankWithValues {
 public:
   RankWithValues(const LocalGroup &group, uint32_t rank)
       : communicator_(std::move(*group.communicator(rank))) {
-    values_ = reinterpret_cast<float *>(*communicator_->allocate("values", kElements * sizeof(float)));
+    values_ = communicator_->allocate("values", kElements * sizeof(float))->as<float>();
     for (uint64_t i = 0; i < kElements; ++i)
       values_[i] = test::value(rank, i);
   }

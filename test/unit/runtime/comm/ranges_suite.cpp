@@ -110,15 +110,16 @@ TEST_P(RangesTest, GathersMoveSeveralTypes) {
   onRanks(uint64_t{1} << 20, [&](Rank &rank) {
     std::vector<CollectiveRange> ranges;
     for (const Type &type : types) {
-      std::byte *whole = *rank->allocate("bytes", n * type.bytes), *part = whole + rank.number() * type.bytes;
-      std::fill_n(part, type.bytes, std::byte(rank.number() + type.bytes));
+      const DeviceAddress whole = *rank->allocate("bytes", n * type.bytes),
+                          part = whole + rank.number() * type.bytes;
+      std::fill_n(part.pointer(), type.bytes, std::byte(rank.number() + type.bytes));
       ranges.push_back(
           {.source = part, .destination = whole, .elements = n * type.elements, .dtype = type.dtype});
     }
     run(rank, kAllGather, ranges);
     for (size_t i = 0; i < types.size(); ++i)
       for (uint64_t byte = 0; byte < n * types[i].bytes; ++byte)
-        ASSERT_EQ(ranges[i].destination[byte], std::byte(byte / types[i].bytes + types[i].bytes))
+        ASSERT_EQ(ranges[i].destination.pointer()[byte], std::byte(byte / types[i].bytes + types[i].bytes))
             << "byte " << byte << " of range " << i << " on rank " << rank.number();
   });
 }

@@ -78,7 +78,7 @@ std::vector<std::span<float>> Ranks::allocate(uint64_t elements) {
   for (auto &rank : ranks_) {
     const auto memory = rank->allocate("values", elements * sizeof(float));
     EXPECT_TRUE(memory.ok()) << memory.status().message();
-    buffers.emplace_back(reinterpret_cast<float *>(*memory), elements);
+    buffers.emplace_back(memory->as<float>(), elements);
   }
   return buffers;
 }

@@ -46,8 +46,8 @@ inline bool sameBits(std::span<const float> a, std::span<const float> b) {
 }
 
 inline CollectiveRange rangeOf(std::span<const float> source, std::span<float> destination) {
-  return {.source = reinterpret_cast<const std::byte *>(source.data()),
-          .destination = reinterpret_cast<std::byte *>(destination.data()),
+  return {.source = DeviceAddress(source.data()),
+          .destination = DeviceAddress(destination.data()),
           .elements = std::max(source.size(), destination.size())};
 }
 

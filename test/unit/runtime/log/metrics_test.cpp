@@ -102,7 +102,7 @@ TEST_F(MetricsTest, EvaluationWithoutPerplexity) {
 }
 
 TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
-  std::ofstream(path_) << R"({"step": 1})"
+  std::ofstream(path_) << R"({"step": 1, "eval_loss": 1})"
                           "\n"
                           R"({"step": 2})"
                           "\n"
@@ -125,7 +125,8 @@ TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
 }
 
 TEST_F(MetricsTest, WhatHoldsNoMetricsIsLeftAlone) {
-  for (const std::string_view text : {"notes\n", "\n{\"step\": 1}\n", "[1]"})
+  for (const std::string_view text :
+       {"notes\n", "\n{\"step\": 1}\n", "[1]", "{\"step\": 1, \"reward\": 2}\n"})
     for (const std::optional<uint64_t> resumed : {std::optional<uint64_t>(), std::optional<uint64_t>(1)}) {
       std::ofstream(path_) << text;
       const Status status = MetricsWriter::open(path_, resumed).status();
@@ -139,17 +140,17 @@ TEST_F(MetricsTest, WhatHoldsNoMetricsIsLeftAlone) {
 
 /// One of which a run that begins anew reads no more than the beginning.
 TEST_F(MetricsTest, AFileLargerThanMemoryIsStartedAnew) {
-  std::ofstream(path_) << "{\"step\": 1}\n";
+  std::ofstream(path_) << "{\"step\": 1, \"eval_loss\": 1}\n";
   std::filesystem::resize_file(path_, 1ULL << 40); // sparse
   ASSERT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
   EXPECT_EQ(std::filesystem::file_size(path_), 0U);
 }
 
 TEST_F(MetricsTest, ResumeKeepsLinesOfOthers) {
-  std::ofstream(path_)
-      << "{\"step\": 1}\n# a remark\n{\"note\": 2}\n{\"step\": 2}\n{\"step\": 3}\n{\"step\": 2}\n";
+  std::ofstream(path_) << "{\"step\": 1, \"eval_loss\": 1}\n# a remark\n{\"note\": 2}\n{\"step\": "
+                          "2}\n{\"step\": 3}\n{\"step\": 2}\n";
   ASSERT_TRUE(MetricsWriter::open(path_, 2).ok());
-  EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1}", "# a remark", "{\"note\": 2}", "{\"step\": 2}"));
+  EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1, \"eval_loss\": 1}", "# a remark", "{\"note\": 2}", "{\"step\": 2}"));
 }
 
 TEST_F(MetricsTest, APipeNeedsItsReader) {

@@ -15,8 +15,9 @@ public:
   explicit DeviceAddress(const void *pointer) : value_(reinterpret_cast<uintptr_t>(pointer)) {}
 
   constexpr uint64_t value() const { return value_; }
-  /// For devices whose addresses are the host's.
-  std::byte *pointer() const { return reinterpret_cast<std::byte *>(value_); }
+  /// For devices, and their communicators, whose addresses are the host's.
+  template <typename T> T *as() const { return reinterpret_cast<T *>(value_); }
+  std::byte *pointer() const { return as<std::byte>(); }
 
   constexpr DeviceAddress operator+(uint64_t bytes) const { return DeviceAddress(value_ + bytes); }
   constexpr auto operator<=>(const DeviceAddress &) const = default;
