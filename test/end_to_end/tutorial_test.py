@@ -1,4 +1,4 @@
-"""docs/tutorial.md does what it says: its commands run, in order, and what it shows is in their output."""
+"""docs/tutorial.md does what it says: its commands run, in order, and what it shows is in their output. README.md's first example runs, too."""
 
 import os
 import re
@@ -70,6 +70,24 @@ class TutorialTest(harness.EndToEndTest):
             with self.subTest(excerpt.splitlines()[0]):
                 missing = {missing_line(excerpt, text) for text in shown}
                 self.assertTrue(None in missing, f"in no output, after the lines before it: {missing}")
+
+
+class ReadmeTest(harness.EndToEndTest):
+    def test_the_first_example_can_be_typed(self):
+        """But for the build, which has happened."""
+        block = re.search(r"\n\n((?: {4}\S.*\n)+)", (harness.ROOT / "README.md").read_text())[1]
+        build, *commands = [line.strip() for line in block.splitlines()]
+        self.assertEqual(build, "./scripts/build.sh")
+        self.assertTrue((harness.ROOT / build).exists())
+        self.assertEqual(len(commands), 3)
+        for folder in ["docs", "examples"]:
+            os.symlink(harness.ROOT / folder, folder)
+        os.makedirs("build/bin")
+        for program in [harness.TRAINC, harness.TRAINRUN]:
+            os.symlink(program, Path("build/bin", Path(program).name))
+        for command in commands:
+            out, _ = self.run_program("bash", "-c", command)
+        self.assertTrue(out.startswith("The plan "), out)
 
 
 if __name__ == "__main__":

@@ -76,8 +76,8 @@ def unexplained_options(texts, known):
             yield f"{command} {option} is explained in no page of docs/"
 
 
-def failing_models(trainc, text):
-    """The models of docs/language.md; one with a program goes as far as its step."""
+def failing_models(trainc, path, text):
+    """The models of a page; one with a program goes as far as its step."""
     for block in FENCE.finditer(text):
         if block[2] != "mlir":
             continue
@@ -87,7 +87,24 @@ def failing_models(trainc, text):
             file.flush()
             run = subprocess.run([trainc, "compile", file.name, f"--compile-to={phase}"], capture_output=True, text=True)
         if run.returncode != 0:
-            yield f"docs/language.md:{line_of(text, block.start())}: this model does not compile:\n{run.stderr}"
+            yield f"{path}:{line_of(text, block.start())}: this model does not compile:\n{run.stderr}"
+
+
+def ops_without_example(examples, reference):
+    shown = set(re.findall(r"nn\.\w+", examples))
+    for op in re.findall(r"^### `(nn\.\w+)`", reference, re.MULTILINE):
+        if op not in shown:
+            yield f"docs/ops.md: {op} has no example"
+
+
+def table_of_settings(text, known):
+    """README's table of what each program decides names options of that program alone."""
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else []
+        for command, cell in zip(["trainc compile", "trainrun"], cells[1:3]):
+            for option in OPTION.findall(cell):
+                if option not in known[command]:
+                    yield f"README.md: {command} has no option {option}, which a table says"
 
 
 def shown_otherwise(text):
@@ -109,7 +126,10 @@ def main():
         if path.startswith(FOR_USERS) and not path.startswith(GENERATED):
             found.extend(unknown_options(path, text, known))
     found.extend(unexplained_options(texts, known))
-    found.extend(failing_models(programs.trainc, texts["docs/language.md"]))
+    for path in ["docs/language.md", "docs/ops.md"]:
+        found.extend(failing_models(programs.trainc, path, texts[path]))
+    found.extend(ops_without_example(texts["docs/ops.md"], texts["docs/reference/nn.md"]))
+    found.extend(table_of_settings(texts["README.md"], known))
     found.extend(shown_otherwise(texts["docs/tutorial.md"]))
     print("\n".join(found) or f"links, options and models hold in {len(texts)} pages")
     return 1 if found else 0
