@@ -24,7 +24,7 @@ static int64_t runsPerStep(ModuleOp module, StringRef entry) {
   return 1;
 }
 
-/// Program and libraries, a plan and its kernels, stacks, buffers for files.
+/// Program and libraries, a plan and its kernels, the stacks of 32 threads, buffers for files.
 constexpr int64_t kProcessBytes = int64_t{32} << 20;
 
 static int64_t bytesOf(RankedTensorType type) {

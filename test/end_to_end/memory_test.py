@@ -58,7 +58,8 @@ class MemoryTest(harness.EndToEndTest):
     def test_resident_set_of_the_small_gpt(self):
         peak = self.peak_of((ROOT / "examples" / "gpt" / "small.mlir").read_text())
         data = small_gpt.write_tokens("tokens.bin", 100)
-        resident = self.resident("--data", data, "--steps", 3, "--eval-data", data, "--checkpoint-dir", "run")
+        resident = self.resident("--data", data, "--steps", 3, "--eval-data", data, "--checkpoint-dir", "run",
+                                 "--threads", 32)
         self.assertGreater(resident, peak // 2, "the arenas are not what was used")
         self.assertLess(resident, peak + self.unplanned)
 

@@ -1,5 +1,6 @@
 #include "test/programs/check.h"
 
+#include "lib/Instantiate/Instantiate.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "test/programs/compiled_step.h"
 #include "test/programs/oracle.h"
@@ -8,6 +9,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
@@ -124,20 +126,70 @@ static Verdict compareSteps(const Step &step, const ComputedStep &computed) {
   return comparison.verdict();
 }
 
-Verdict checkProgram(MLIRContext &context, const std::string &text, const CompileOptions &options,
-                     unsigned seed) {
+/// Whether two ways to run a program have the same bits.
+static bool sameBits(const ComputedStep &a, const ComputedStep &b) {
+  auto same = [](const std::vector<float> &x, const std::vector<float> &y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+  };
+  return same({a.loss, a.evalLoss, a.evalTargets}, {b.loss, b.evalLoss, b.evalTargets}) &&
+         llvm::all_of_zip(a.parameters, b.parameters,
+                          [&](const auto &x, const auto &y) { return same(x.second, y.second); });
+}
+
+/// A plan with other options that promise the same bits.
+static Verdict checkSameBits(ModuleOp module, const CompileOptions &options, const StepInputs &inputs,
+                             const ComputedStep &expected) {
+  const Result<std::vector<uint8_t>> plan = compilePlan(module, options);
+  if (!plan.ok())
+    return {Verdict::kWrong, plan.status().message()};
+  const Result<ComputedStep> computed = runPlan(*plan, inputs);
+  if (!computed.ok())
+    return {Verdict::kWrong, computed.status().message()};
+  if (!sameBits(expected, *computed))
+    return {Verdict::kWrong, fmt::format("other bits with --zero-stage={}\n", *options.zeroStage)};
+  return {};
+}
+
+/// Whether the model can be made for as many samples as a step of one rank has; its text may hold the batch.
+static bool canAccumulate(ModuleOp model, const CompileOptions &options) {
+  ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> copy = model.clone();
+  InstantiateOptions instantiation;
+  instantiation.accumulate = options.accumulate;
+  return succeeded(instantiate(*copy, instantiation));
+}
+
+Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed) {
   OwningOpRef<ModuleOp> module = parse(context, text);
   if (!module)
     return {Verdict::kIllegal, "does not parse"};
-  FailureOr<Step> step = expectStep(*module, size_t(options.ranks.value_or(1)), seed);
+  CompileOptions options = way.options;
+  if (options.accumulate && !canAccumulate(*module, options))
+    options.accumulate.reset();
+  FailureOr<Step> step =
+      expectStep(*module, size_t(options.ranks.value_or(1) * options.accumulate.value_or(1)), seed);
   if (failed(step))
     return {Verdict::kIllegal, ""};
   const Result<std::vector<uint8_t>> plan = compilePlan(*module, options);
   if (!plan.ok())
     return {Verdict::kWrong, plan.status().message()};
-  const Result<ComputedStep> computed = runPlan(*plan, inputsOf(*step));
+  const StepInputs inputs = inputsOf(*step);
+  const Result<ComputedStep> computed = runPlan(*plan, inputs);
   if (!computed.ok())
     return {Verdict::kWrong, computed.status().message()};
+  if (way.emulates) {
+    const Result<ComputedStep> emulated = runPlan(*plan, inputs, seed);
+    if (!emulated.ok())
+      return {Verdict::kWrong, emulated.status().message()};
+    if (!sameBits(*computed, *emulated))
+      return {Verdict::kWrong, "other bits on the emulated device\n"};
+  }
+  if (way.otherStage && !options.accumulate) {
+    CompileOptions other = options;
+    other.zeroStage = way.otherStage;
+    if (Verdict verdict = checkSameBits(*module, other, inputs, *computed); verdict.kind == Verdict::kWrong)
+      return verdict;
+  }
   return compareSteps(*step, *computed);
 }
 
@@ -177,11 +229,10 @@ static std::string without(MLIRContext &context, const std::string &text, size_t
   return shorter;
 }
 
-std::string reduceProgram(MLIRContext &context, const std::string &text, const CompileOptions &options,
-                          unsigned seed) {
+std::string reduceProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed) {
   std::string smallest = text;
   auto isWrong = [&](const std::string &candidate) {
-    return !candidate.empty() && checkProgram(context, candidate, options, seed).kind == Verdict::kWrong;
+    return !candidate.empty() && checkProgram(context, candidate, way, seed).kind == Verdict::kWrong;
   };
   for (size_t index = 0; index < opsOf(*parse(context, smallest)).size();) {
     bool shrunk = false;

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
 #include <string>
 
 namespace trainc::programs {
@@ -20,14 +21,20 @@ struct Verdict {
   std::string what; ///< of a wrong one
 };
 
-/// Compiles the program in the text as `options` say, and compares one step and an evaluation with the
-/// interpreter's. `seed` decides parameters and samples.
-Verdict checkProgram(mlir::MLIRContext &context, const std::string &text, const CompileOptions &options,
-                     unsigned seed);
+/// How a program is compiled and run.
+struct Way {
+  CompileOptions options;
+  std::optional<int64_t> otherStage; ///< which promises the same bits
+  bool emulates = false;             ///< also on the emulated asynchronous device, with the same bits
+  std::string text;                  ///< what `trainc compile` and `trainrun` call it
+};
+
+/// Compiles the program in the text, and compares one step and an evaluation with the interpreter's. `seed`
+/// decides parameters and samples. A program whose text holds its batch is run without accumulation.
+Verdict checkProgram(mlir::MLIRContext &context, const std::string &text, const Way &way, unsigned seed);
 
 /// A smaller program that is wrong as well; `text` itself if none is found. Leaves out one op after the
 /// other.
-std::string reduceProgram(mlir::MLIRContext &context, const std::string &text, const CompileOptions &options,
-                          unsigned seed);
+std::string reduceProgram(mlir::MLIRContext &context, const std::string &text, const Way &way, unsigned seed);
 
 } // namespace trainc::programs

@@ -2,10 +2,12 @@
 
 #include "runtime/comm/local/local_group.h"
 #include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/emulated/emulated_device.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/file.h"
 
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <thread>
 
@@ -16,21 +18,22 @@ namespace {
 /// One rank's share of a step.
 class RankStep {
 public:
-  RankStep(const fb::Plan &plan, const StepInputs &step, Communicator *communicator)
-      : step_(step), device_(1), plan_(plan), communicator_(communicator) {}
+  RankStep(const fb::Plan &plan, const StepInputs &step, Communicator *communicator,
+           std::optional<uint64_t> emulationSeed)
+      : step_(step), plan_(plan), communicator_(communicator), accumulate_(plan.training()->accumulate()) {
+    if (emulationSeed)
+      device_ = std::make_unique<EmulatedDevice>(1, *emulationSeed);
+    else
+      device_ = std::make_unique<CpuDevice>(1);
+  }
 
   Status run() {
-    TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, device_, {.communicator = communicator_}));
+    TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
     writeParameters();
-    TRAINC_RETURN_IF_ERROR(runEntry("eval"));
+    TRAINC_RETURN_IF_ERROR(runEntry("eval", 0));
     evalLoss = scalar("eval_loss");
     evalTargets = scalar("eval_targets");
-    executor_->setScalar("lr", kLearningRate);
-    executor_->setScalar("step", int64_t{0});
-    executor_->setScalar("micro", int64_t{executor_->rank()});
-    for (const char *entry : {"begin_step", "micro_step", "update"})
-      if (executor_->hasEntry(entry))
-        TRAINC_RETURN_IF_ERROR(runEntry(entry));
+    TRAINC_RETURN_IF_ERROR(train());
     loss = scalar("loss");
     if (scalar("finite") == 0)
       return failed("the plan finds that loss or gradients are not finite");
@@ -38,24 +41,33 @@ public:
   }
 
   /// Copies this rank's parts.
-  void readParameters(Parameters &parameters) {
+  Status readParameters(Parameters &parameters) {
     for (const StateView &state : executor_->states()) {
       const auto found = step_.parameters.find(state.info->name()->string_view());
       if (found == step_.parameters.end())
         continue;
       std::vector<float> &whole = parameters[found->first];
       whole.resize(found->second.size());
-      const std::span<float> part = view(state);
-      std::ranges::copy(part, whole.begin() + int64_t(state.first));
+      const auto part = std::span(whole).subspan(state.first, state.memory.bytes / sizeof(float));
+      TRAINC_RETURN_IF_ERROR(executor_->read(std::as_writable_bytes(part), state.memory));
     }
+    return {};
   }
 
   float loss = 0, evalLoss = 0, evalTargets = 0;
 
 private:
-  std::span<float> view(const StateView &state) {
-    const std::span<std::byte> bytes = device_.hostView(state.memory);
-    return {reinterpret_cast<float *>(bytes.data()), bytes.size() / sizeof(float)};
+  Status train() {
+    executor_->setScalar("lr", kLearningRate);
+    executor_->setScalar("step", int64_t{0});
+    if (executor_->hasEntry("begin_step"))
+      TRAINC_RETURN_IF_ERROR(runEntry("begin_step", 0));
+    for (uint64_t micro = 0; micro < accumulate_; ++micro) {
+      executor_->setScalar("micro", int64_t(executor_->rank() * accumulate_ + micro));
+      const bool isLast = micro + 1 == accumulate_ && executor_->hasEntry("last_micro_step");
+      TRAINC_RETURN_IF_ERROR(runEntry(isLast ? "last_micro_step" : "micro_step", micro));
+    }
+    return executor_->hasEntry("update") ? runEntry("update", 0) : Status();
   }
 
   void writeParameters() {
@@ -63,24 +75,27 @@ private:
       const auto found = step_.parameters.find(state.info->name()->string_view());
       if (found == step_.parameters.end())
         continue;
-      const std::span<float> part = view(state);
-      for (size_t i = 0; i < part.size(); ++i)
-        part[i] = found->second[state.first + i];
+      const auto part = std::span(found->second).subspan(state.first, state.memory.bytes / sizeof(float));
+      executor_->write(state.memory, std::as_bytes(part));
     }
   }
 
-  Status runEntry(const char *entry) {
-    const auto &samples = step_.samples[executor_->rank()];
+  Status runEntry(const char *entry, uint64_t micro) {
     for (const InputView &input : executor_->inputs(entry)) {
-      const auto column = samples.find(input.info->column()->string_view());
-      if (column == samples.end())
-        return failed("entry {} reads column {}, which the interpreter does not know", entry,
-                      input.info->column()->string_view());
-      const std::vector<std::byte> &bytes = column->second;
+      const bool isWhole = input.info->extent() == fb::Extent::Step;
+      std::vector<std::byte> &bytes = staged_.emplace_back();
+      for (uint64_t m = isWhole ? 0 : micro; m < (isWhole ? accumulate_ : micro + 1); ++m) {
+        const auto &samples = step_.samples[executor_->rank() * accumulate_ + m];
+        const auto column = samples.find(input.info->column()->string_view());
+        if (column == samples.end())
+          return failed("entry {} reads column {}, which the interpreter does not know", entry,
+                        input.info->column()->string_view());
+        bytes.insert(bytes.end(), column->second.begin(), column->second.end());
+      }
       if (bytes.size() != input.memory.bytes)
-        return failed("entry {}: column {} has {} bytes, expected {}", entry, column->first,
-                      input.memory.bytes, bytes.size());
-      std::memcpy(device_.hostView(input.memory).data(), bytes.data(), bytes.size());
+        return failed("entry {}: column {} has {} bytes, expected {}", entry,
+                      input.info->column()->string_view(), input.memory.bytes, bytes.size());
+      executor_->write(input.memory, bytes);
     }
     return executor_->run(entry);
   }
@@ -88,45 +103,45 @@ private:
   float scalar(const char *name) { return executor_->scalar<float>(name).value_or(0); }
 
   const StepInputs &step_;
-  CpuDevice device_;
+  std::unique_ptr<Device> device_;
   const fb::Plan &plan_;
   Communicator *communicator_;
+  uint64_t accumulate_;
+  std::deque<std::vector<std::byte>> staged_; ///< on their way to the device
   std::unique_ptr<Executor> executor_;
 };
 
-Status runAlone(const fb::Plan &plan, const StepInputs &step, ComputedStep &computed) {
-  RankStep rank(plan, step, nullptr);
+Status runRank(RankStep &rank, bool isFirst, std::mutex &mutex, ComputedStep &computed) {
   TRAINC_RETURN_IF_ERROR(rank.run());
-  rank.readParameters(computed.parameters);
-  computed.loss = rank.loss;
-  computed.evalLoss = rank.evalLoss;
-  computed.evalTargets = rank.evalTargets;
-  return {};
+  const std::lock_guard lock(mutex);
+  if (isFirst) {
+    computed.loss = rank.loss;
+    computed.evalLoss = rank.evalLoss;
+    computed.evalTargets = rank.evalTargets;
+  }
+  return rank.readParameters(computed.parameters);
 }
 
-Status runOnRanks(const fb::Plan &plan, const StepInputs &step, ComputedStep &computed) {
+Status runOnRanks(const fb::Plan &plan, const StepInputs &step, std::optional<uint64_t> emulationSeed,
+                  ComputedStep &computed) {
+  std::mutex mutex;
+  if (plan.ranks() == 1) {
+    RankStep rank(plan, step, nullptr, emulationSeed);
+    return runRank(rank, true, mutex, computed);
+  }
   const CommunicatorNeeds needs = communicatorNeeds(plan);
   TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::create(plan.ranks(), needs.bytes,
                                                                      {.timeoutSeconds = 300,
                                                                       .inFlight = needs.inFlight,
                                                                       .shardRanks = plan.shard_ranks()}));
-  std::mutex mutex;
   Status first;
   std::vector<std::thread> threads;
   for (uint32_t index = 0; index < plan.ranks(); ++index)
     threads.emplace_back([&, index] {
       const Status status = [&]() -> Status {
         TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, group.communicator(index));
-        RankStep rank(plan, step, communicator.get());
-        TRAINC_RETURN_IF_ERROR(rank.run());
-        const std::lock_guard lock(mutex);
-        rank.readParameters(computed.parameters);
-        if (index == 0) {
-          computed.loss = rank.loss;
-          computed.evalLoss = rank.evalLoss;
-          computed.evalTargets = rank.evalTargets;
-        }
-        return {};
+        RankStep rank(plan, step, communicator.get(), emulationSeed);
+        return runRank(rank, index == 0, mutex, computed);
       }();
       if (status.ok())
         return;
@@ -142,14 +157,14 @@ Status runOnRanks(const fb::Plan &plan, const StepInputs &step, ComputedStep &co
 
 } // namespace
 
-Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step) {
+Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
+                             std::optional<uint64_t> emulationSeed) {
   std::vector<uint64_t> aligned((payload.size() + 7) / 8);
   std::memcpy(aligned.data(), payload.data(), payload.size());
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan,
                           readPayload(std::as_bytes(std::span(aligned)).first(payload.size())));
   ComputedStep computed;
-  TRAINC_RETURN_IF_ERROR(plan->ranks() == 1 ? runAlone(*plan, step, computed)
-                                            : runOnRanks(*plan, step, computed));
+  TRAINC_RETURN_IF_ERROR(runOnRanks(*plan, step, emulationSeed, computed));
   return computed;
 }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ using Parameters = std::map<std::string, std::vector<float>, std::less<>>;
 /// What a step begins with.
 struct StepInputs {
   Parameters parameters;
-  /// Of each rank the samples' bytes, by column.
+  /// Of each micro-batch the samples' bytes, by column: those of the first rank, then those of the next.
   std::vector<std::map<std::string, std::vector<std::byte>, std::less<>>> samples;
 };
 
@@ -29,7 +30,9 @@ struct ComputedStep {
   float loss = 0, evalLoss = 0, evalTargets = 0;
 };
 
-/// Evaluates and trains one step on as many ranks as the plan is for, as threads.
-Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step);
+/// Evaluates and trains one step on as many ranks as the plan is for, as threads: on the CPU, or, where a
+/// seed is given, on emulated asynchronous devices.
+Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
+                             std::optional<uint64_t> emulationSeed = std::nullopt);
 
 } // namespace trainc::programs

@@ -40,12 +40,6 @@ struct Options {
   std::vector<std::string> paths = files;
 };
 
-/// A way to compile a program, and what `trainc compile` calls it.
-struct Way {
-  CompileOptions options;
-  std::string text;
-};
-
 /// One rank for every second program.
 Way drawWay(unsigned seed) {
   std::mt19937 random(seed);
@@ -55,6 +49,14 @@ Way drawWay(unsigned seed) {
     way.options.activationCheckpointing = ActivationCheckpointing::Selective;
     way.text += " --activation-checkpointing=selective";
   }
+  if (pick(3) == 0) {
+    way.options.accumulate = 2;
+    way.text += " --accumulate=2";
+  }
+  if (pick(4) == 0) {
+    way.emulates = true;
+    way.text += " --device=emulated";
+  }
   way.options.ranks = seed % 2 == 0 ? 1 : 2 + pick(3);
   if (way.options.ranks == 1)
     return way;
@@ -63,7 +65,8 @@ Way drawWay(unsigned seed) {
   if (*way.options.ranks == 4 && pick(2) == 0) {
     way.options.sharding.hybridShard = 2;
     way.text += " --hybrid-shard=2";
-  }
+  } else if (pick(3) == 0)
+    way.otherStage = (*way.options.zeroStage + 1 + pick(3)) % 4;
   if (way.options.zeroStage == 3) {
     way.options.sharding.persistBelow = pick(2) * 20;
     way.text += fmt::format(" --param-persistence-threshold={}", *way.options.sharding.persistBelow);
@@ -90,8 +93,8 @@ void report(mlir::MLIRContext &context, unsigned seed, const std::string &text, 
             const Verdict &verdict) {
   fmt::print("seed {}: WRONG, compiled with{}\n{}", seed, way.text.empty() ? " no option" : way.text,
              verdict.what);
-  const std::string smallest = reduceProgram(context, text, way.options, seed);
-  fmt::print("reduced:\n{}{}\n", smallest, checkProgram(context, smallest, way.options, seed).what);
+  const std::string smallest = reduceProgram(context, text, way, seed);
+  fmt::print("reduced:\n{}{}\n", smallest, checkProgram(context, smallest, way, seed).what);
   std::fflush(stdout);
 }
 
@@ -120,9 +123,11 @@ Counts run(mlir::MLIRContext &context, const Options &options) {
     if (text.empty())
       continue;
     const Way way = drawWay(seed);
-    if (options.shows)
+    if (options.shows) {
       fmt::print("seed {}:{}\n{}\n", seed, way.text, text);
-    const Verdict verdict = checkProgram(context, text, way.options, seed);
+      std::fflush(stdout); // in case the compiler does not return
+    }
+    const Verdict verdict = checkProgram(context, text, way, seed);
     ++counts.programs;
     counts.illegal += verdict.kind == Verdict::kIllegal;
     counts.unstable += verdict.kind == Verdict::kUnstable;

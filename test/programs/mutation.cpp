@@ -4,6 +4,7 @@
 #include "lib/Instantiate/Instantiate.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -40,7 +41,7 @@ private:
   bool isLegal() {
     ScopedDiagnosticHandler quiet(module_.getContext(), [](Diagnostic &) { return success(); });
     OwningOpRef<ModuleOp> copy = module_.clone();
-    return succeeded(copy->verify()) && succeeded(instantiate(*copy, {}));
+    return succeeded(verify(*copy)) && succeeded(instantiate(*copy, {}));
   }
 
   /// A value that is defined before `op` in its block.
