@@ -150,7 +150,8 @@ TEST_F(MetricsTest, ResumeKeepsLinesOfOthers) {
   std::ofstream(path_) << "{\"step\": 1, \"eval_loss\": 1}\n# a remark\n{\"note\": 2}\n{\"step\": "
                           "2}\n{\"step\": 3}\n{\"step\": 2}\n";
   ASSERT_TRUE(MetricsWriter::open(path_, 2).ok());
-  EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1, \"eval_loss\": 1}", "# a remark", "{\"note\": 2}", "{\"step\": 2}"));
+  EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1, \"eval_loss\": 1}", "# a remark", "{\"note\": 2}",
+                                            "{\"step\": 2}"));
 }
 
 TEST_F(MetricsTest, APipeNeedsItsReader) {
