@@ -82,12 +82,6 @@ Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, 
   return {};
 }
 
-Span spanAt(const fb::Plan &plan, const Range &range, uint32_t place) {
-  const Span first = arenaHull(plan, range, range.iterations, 1);
-  const auto shift = static_cast<int64_t>(place * range.operand->rank_stride());
-  return {first.begin + shift, first.end + shift};
-}
-
 bool overlap(const fb::Plan &plan, const Range &a, const Range &b) {
   const fb::Buffer &bufferA = *plan.buffers()->Get(a.operand->buffer());
   const fb::Buffer &bufferB = *plan.buffers()->Get(b.operand->buffer());

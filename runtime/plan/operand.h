@@ -24,10 +24,6 @@ struct Span {
 /// multiple of `alignment`, and each on an element.
 Status checkRange(const fb::Plan &plan, const Range &range, uint64_t alignment, const char *what);
 
-/// The bytes from the first to the last that a checked range touches in all iterations, on a rank with that
-/// place in its shard group.
-Span spanAt(const fb::Plan &plan, const Range &range, uint32_t place);
-
 /// Whether two checked ranges share bytes in one iteration on one rank. Ranges that advance differently are
 /// compared as the hulls of all iterations, those that move differently by the rank as the hulls over all
 /// ranks.

@@ -1,25 +1,23 @@
 // Values on their way through memory, entry by entry:
 //
 //  * What an instruction reads is what was written for it: every byte read through a buffer was last written,
-//  in the
-//    same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found them,
-//    and batch columns as the host left them; the scratch arena holds nothing at an entry's start. So no two
-//    values that are needed at once share bytes.
-//  * Nothing is written in vain: a copy, a zeroing or a collective outside loops does not destroy what was
-//  written
-//    through the same buffer and not read since, nor is what it writes destroyed unread. So none is longer
-//    than the value that it moves.
+//  in
+//    the same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found
+//    them, and batch columns as the host left them; the scratch arena holds nothing at an entry's start. So
+//    no two values that are needed at once share bytes.
+//  * Nothing is written in vain: a copy, a zeroing or a collective does not destroy what was written through
+//  the
+//    same buffer and not read since, nor is what it writes destroyed unread. So none is longer than the value
+//    that it moves.
 //
-// Addresses depend on the rank, so an entry is walked for several places in a shard group: all of few, and of
-// many the first two and the last, as addresses are linear in the place. Within a loop the operands' hulls
-// over all iterations are taken.
+// Whether this holds is a matter of each byte, so arenas are followed apart. Loops are followed in all their
+// iterations (flow_loop.cpp). Addresses depend on the rank, so an entry is walked for several places in a
+// shard group: all of few, and of many the first two and the last, as addresses are linear in the place.
+#include "runtime/plan/flow.h"
 #include "runtime/plan/place.h"
-#include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
-#include "runtime/plan/written.h"
 
 #include <numeric>
-#include <vector>
 
 namespace trainc::verify {
 
@@ -27,99 +25,118 @@ namespace {
 
 constexpr uint32_t kAllPlaces = 8;
 
-class Flow {
+/// An entry as far as one arena is concerned.
+class ArenaFlow {
 public:
-  Flow(const fb::Plan &plan, const fb::Entry &entry, uint32_t place)
-      : plan_(plan), entry_(entry), place_(place), arenas_(plan.arenas()->size()) {}
+  ArenaFlow(const fb::Plan &plan, const fb::Entry &entry, uint32_t arena)
+      : plan_(plan), entry_(entry), arena_(arena), persistent_(plan.arenas()->Get(arena)->persistent()) {
+    for (uint32_t i = 0; i < entry.instructions()->size(); ++i)
+      collect(i, *entry.instructions()->Get(i));
+  }
 
-  Status check() {
-    if (entry_.inputs())
-      for (const fb::Input *input : *entry_.inputs())
-        fill(*input);
-    for (uint32_t i = 0; i < entry_.instructions()->size(); ++i) {
-      const fb::Instruction &instruction = *entry_.instructions()->Get(i);
-      if (const fb::Loop *loop = instruction.operation_as_Loop()) {
-        for (uint32_t j = 0; j < loop->body()->size(); ++j)
-          TRAINC_RETURN_IF_ERROR(located(plan_, entry_, loopIndex(i, j), *loop->body()->Get(j),
-                                         step(*loop->body()->Get(j), loop->count())));
-      } else {
-        TRAINC_RETURN_IF_ERROR(located(plan_, entry_, std::to_string(i), instruction, step(instruction, 1)));
-      }
+  /// Walks the entry on the rank with a place in its shard group.
+  Status check(uint32_t place) const {
+    Written written;
+    fill(written);
+    for (const FlowStep &step : steps_) {
+      const auto fault = step.iterations > 1 ? applyLoop(step, place, persistent_, whole(), written)
+                                             : applyOnce(step, place, written);
+      if (fault)
+        return describe(step, *fault);
     }
     return {};
   }
 
 private:
-  void fill(const fb::Input &input) {
-    const fb::Buffer &buffer = *plan_.buffers()->Get(input.buffer());
-    const auto begin = static_cast<int64_t>(buffer.offset());
-    arenas_[buffer.arena()].write({begin, begin + static_cast<int64_t>(buffer.bytes())},
-                                  {.buffer = input.buffer(), .exact = false});
+  Span whole() const { return {0, static_cast<int64_t>(plan_.arenas()->Get(arena_)->bytes())}; }
+  const fb::Buffer &buffer(uint32_t index) const { return *plan_.buffers()->Get(index); }
+  std::string_view nameOf(uint32_t index) const { return view(buffer(index).name()); }
+
+  void collect(uint32_t index, const fb::Instruction &instruction) {
+    const fb::Loop *loop = instruction.operation_as_Loop();
+    FlowStep step{index, loop ? loop->count() : 1, {}};
+    if (!loop)
+      collect(instruction, 0, step);
+    else
+      for (uint32_t i = 0; i < loop->body()->size(); ++i)
+        collect(*loop->body()->Get(i), i, step);
+    if (!step.accesses.empty())
+      steps_.push_back(std::move(step));
   }
 
-  Status step(const fb::Instruction &instruction, uint64_t iterations) {
-    Status status;
-    forEachUse(plan_, instruction, iterations, [&](const Use &use) {
-      if (use.reads && status.ok())
-        status = read(instruction, use);
-    });
-    TRAINC_RETURN_IF_ERROR(status);
-    return writeAll(instruction, iterations);
+  void collect(const fb::Instruction &instruction, uint32_t inner, FlowStep &step) const {
+    for (const bool writes : {false, true})
+      forEachUse(plan_, instruction, step.iterations, [&](const Use &use) {
+        const fb::Buffer &held = buffer(use.range.operand->buffer());
+        if (held.arena() == arena_ && use.range.bytes > 0 && (writes ? use.writes : use.reads))
+          step.accesses.push_back({&instruction, use, writes, inner,
+                                   static_cast<int64_t>(held.offset() + use.range.operand->offset())});
+      });
   }
 
-  Status writeAll(const fb::Instruction &instruction, uint64_t iterations) {
-    Status status;
-    forEachUse(plan_, instruction, iterations, [&](const Use &use) {
-      if (use.writes && status.ok())
-        status = write(instruction, use);
-    });
-    return status;
+  /// What the host has left in batch columns.
+  void fill(Written &written) const {
+    if (!entry_.inputs())
+      return;
+    for (const fb::Input *input : *entry_.inputs()) {
+      const fb::Buffer &column = buffer(input->buffer());
+      const auto begin = static_cast<int64_t>(column.offset());
+      if (column.arena() == arena_)
+        written.update({begin, begin + static_cast<int64_t>(column.bytes())},
+                       [&](Content &content) { content = Value{.buffer = input->buffer(), .exact = false}; });
+    }
   }
 
-  Status read(const fb::Instruction &instruction, const Use &use) {
-    const uint32_t buffer = use.range.operand->buffer();
-    const bool persistent = plan_.arenas()->Get(arenaOf(use))->persistent();
-    const Span span = spanAt(plan_, use.range, place_);
-    Status status;
-    arenas_[arenaOf(use)].forEach(span, [&](const Value *value) {
-      if (!status.ok() || (value ? value->buffer == buffer : persistent))
-        return;
-      const std::string found = value ? fmt::format("some that '{}' has overwritten", nameOf(value->buffer))
-                                      : "some that nothing in the entry has written before";
-      status = invalidInput("{}: expected bytes written as '{}', found {}",
-                            verify::nameOf(plan_, instruction, use), nameOf(buffer), found);
-    });
-    arenas_[arenaOf(use)].read(span);
-    return status;
+  std::optional<Fault> applyOnce(const FlowStep &step, uint32_t place, Written &written) const {
+    std::optional<Fault> fault;
+    for (const Access &access : step.accesses) {
+      const int64_t begin = access.beginAt(place);
+      written.update({begin, begin + static_cast<int64_t>(access.use.range.bytes)}, [&](Content &content) {
+        if (!fault)
+          fault = apply(access, persistent_, content);
+      });
+      if (fault)
+        break;
+    }
+    return fault;
   }
 
-  Status write(const fb::Instruction &instruction, const Use &use) {
-    const uint32_t buffer = use.range.operand->buffer();
-    const bool inLoop = use.range.iterations > 1;
-    const bool exact = instruction.operation_type() != fb::Operation::Launch && !inLoop;
-    const Span span = spanAt(plan_, use.range, place_);
-    bool wasted = false;
-    arenas_[arenaOf(use)].forEach(span, [&](const Value *value) {
-      wasted |= value && value->buffer == buffer && !value->read && (exact || value->exact) && !inLoop;
-    });
-    if (wasted)
-      return invalidInput(
-          "{}: expected bytes of '{}' that are free to be written, found some that nothing has read "
-          "since they were written",
-          verify::nameOf(plan_, instruction, use), nameOf(buffer));
-    arenas_[arenaOf(use)].write(span, {.buffer = buffer, .exact = exact});
-    return {};
+  Status describe(const FlowStep &step, const Fault &fault) const {
+    const fb::Instruction &instruction = *fault.access->instruction;
+    const bool inLoop = entry_.instructions()->Get(step.index)->operation_type() == fb::Operation::Loop;
+    return located(
+        plan_, entry_, inLoop ? loopIndex(step.index, fault.access->inner) : std::to_string(step.index),
+        instruction,
+        invalidInput("{}: {}", verify::nameOf(plan_, instruction, fault.access->use), text(fault)));
   }
 
-  uint32_t arenaOf(const Use &use) const {
-    return plan_.buffers()->Get(use.range.operand->buffer())->arena();
+  std::string text(const Fault &fault) const {
+    const std::string_view name = nameOf(fault.access->buffer());
+    switch (fault.kind) {
+    case Fault::Unwritten:
+      return fmt::format("expected bytes written as '{}', found some that nothing in the entry has written "
+                         "before",
+                         name);
+    case Fault::Overwritten:
+      return fmt::format("expected bytes written as '{}', found some that '{}' has overwritten", name,
+                         nameOf(fault.writer));
+    case Fault::Unread:
+      return fmt::format("expected bytes of '{}' that are free to be written, found some that nothing has "
+                         "read since they were written",
+                         name);
+    case Fault::Scattered:
+      break;
+    }
+    return fmt::format("expected operands of the loop that advance alike over '{}', found bytes in too many "
+                       "pieces to follow",
+                       name);
   }
-  std::string_view nameOf(uint32_t buffer) const { return view(plan_.buffers()->Get(buffer)->name()); }
 
   const fb::Plan &plan_;
   const fb::Entry &entry_;
-  uint32_t place_;
-  std::vector<Written> arenas_;
+  uint32_t arena_;
+  bool persistent_;
+  std::vector<FlowStep> steps_;
 };
 
 std::vector<uint32_t> places(const fb::Plan &plan) {
@@ -135,8 +152,11 @@ std::vector<uint32_t> places(const fb::Plan &plan) {
 
 Status flow(const fb::Plan &plan) {
   for (const fb::Entry *entry : *plan.entries())
-    for (const uint32_t place : places(plan))
-      TRAINC_RETURN_IF_ERROR(Flow(plan, *entry, place).check());
+    for (uint32_t arena = 0; arena < plan.arenas()->size(); ++arena) {
+      const ArenaFlow flow(plan, *entry, arena);
+      for (const uint32_t place : places(plan))
+        TRAINC_RETURN_IF_ERROR(flow.check(place));
+    }
   return {};
 }
 

@@ -4,7 +4,9 @@
 #include "runtime/plan/operand.h"
 
 #include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
 
 namespace trainc::verify {
 
@@ -13,64 +15,61 @@ struct Value {
   uint32_t buffer;   ///< through which they were written
   bool exact;        ///< every byte was: by a copy, a zeroing or a collective; a kernel may leave some out
   bool read = false; ///< since then
+  bool operator==(const Value &) const = default;
 };
 
-/// An arena's bytes in pieces of one value each.
+/// None where nobody has written.
+using Content = std::optional<Value>;
+
+/// An arena's bytes in pieces of one content each.
 class Written {
 public:
-  void write(Span span, Value value) {
+  /// Calls `visit(Content &)`, which may change it, for each piece of the span.
+  template <typename Visitor> void update(Span span, Visitor visit) {
     if (span.begin >= span.end)
       return;
-    cut(span);
-    pieces_.erase(pieces_.lower_bound(span.begin), pieces_.lower_bound(span.end));
-    pieces_[span.begin] = {span.end, value};
+    const auto first = cut(span.begin), last = cut(span.end);
+    for (auto piece = first; piece != last; ++piece)
+      visit(piece->second);
+    join(first, last);
   }
 
-  /// Takes note that the bytes are read.
-  void read(Span span) {
-    if (span.begin >= span.end)
-      return;
-    cut(span);
-    for (auto piece = pieces_.lower_bound(span.begin); piece != pieces_.end() && piece->first < span.end;
-         ++piece)
-      piece->second.value.read = true;
-  }
-
-  /// Calls `visit(const Value *)` for each piece of the span, with null where nobody has written.
+  /// Calls `visit(Span, const Content &)` for each piece of the span.
   template <typename Visitor> void forEach(Span span, Visitor visit) const {
-    auto piece = pieces_.upper_bound(span.begin);
-    if (piece != pieces_.begin() && std::prev(piece)->second.end > span.begin)
-      --piece;
-    for (int64_t position = span.begin; position < span.end; ++piece) {
-      const bool written = piece != pieces_.end() && piece->first < span.end;
-      if (!written || piece->first > position)
-        visit(static_cast<const Value *>(nullptr));
-      if (!written)
-        return;
-      visit(&piece->second.value);
-      position = piece->second.end;
+    if (span.begin >= span.end)
+      return;
+    for (auto piece = std::prev(pieces_.upper_bound(span.begin));
+         piece != pieces_.end() && piece->first < span.end; ++piece) {
+      const auto next = std::next(piece);
+      visit(Span{std::max(piece->first, span.begin),
+                 next == pieces_.end() ? span.end : std::min(next->first, span.end)},
+            piece->second);
     }
   }
 
 private:
-  struct Piece {
-    int64_t end;
-    Value value;
-  };
+  using Pieces = std::map<int64_t, Content>; ///< by their first byte, up to that of the next one
 
-  /// Makes the span's ends borders of pieces.
-  void cut(Span span) {
-    for (const int64_t position : {span.begin, span.end}) {
-      auto piece = pieces_.lower_bound(position);
-      if (piece == pieces_.begin() || std::prev(piece)->second.end <= position)
-        continue;
-      --piece;
-      pieces_[position] = piece->second;
-      piece->second.end = position;
+  /// Makes a position the first byte of a piece.
+  Pieces::iterator cut(int64_t position) {
+    const auto piece = std::prev(pieces_.upper_bound(position));
+    return piece->first == position ? piece : pieces_.emplace_hint(std::next(piece), position, piece->second);
+  }
+
+  /// Makes neighbours of the same content one, from the piece before `first` to `last`.
+  void join(Pieces::iterator first, Pieces::iterator last) {
+    for (auto piece = first;;) {
+      const auto next = std::next(piece);
+      const bool isLast = piece == last;
+      if (piece != pieces_.begin() && std::prev(piece)->second == piece->second)
+        pieces_.erase(piece);
+      if (isLast)
+        return;
+      piece = next;
     }
   }
 
-  std::map<int64_t, Piece> pieces_; ///< by their first byte
+  Pieces pieces_{{std::numeric_limits<int64_t>::min(), std::nullopt}};
 };
 
 } // namespace trainc::verify

@@ -1,0 +1,233 @@
+// Loops, byte by byte. An operand touches a byte in iterations that follow each other: in all of them if it
+// stays where it is, else while it passes over the byte. Where no operand comes or goes, all iterations do
+// the same to the byte. The second of those begins with what the first has left, and the others begin as the
+// second did. So two are as good as all.
+//
+// Bytes with the same history form a piece. Where all operands that advance do so by the same stride, the
+// histories repeat after as many bytes, except near the ends of what they touch. So the work does not grow
+// with the number of iterations.
+#include "runtime/plan/flow.h"
+
+#include <algorithm>
+
+namespace trainc::verify {
+
+namespace {
+
+/// Pieces of one loop that are followed at most.
+constexpr int64_t kMaximumPieces = int64_t{1} << 16;
+
+int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t ceilDivide(int64_t a, int64_t b) { return -floorDivide(-a, b); }
+
+/// Iterations [begin, end).
+struct Iterations {
+  int64_t begin, end;
+};
+
+/// What an access touches: `bytes` from `begin` on, `stride` further in each iteration.
+struct Track {
+  const Access *access;
+  int64_t begin, bytes, stride, iterations;
+
+  /// From the first byte to the last.
+  Span hull() const {
+    const int64_t travel = (iterations - 1) * stride;
+    return {begin + std::min<int64_t>(travel, 0), begin + std::max<int64_t>(travel, 0) + bytes};
+  }
+
+  /// The bytes that are touched neither in the first two iterations nor in the last two, nor next to such a
+  /// byte. May be empty.
+  Span middle() const {
+    const int64_t margin = bytes + 2 * std::abs(stride);
+    return {hull().begin + margin, hull().end - margin};
+  }
+
+  /// In which iterations a byte is touched.
+  Iterations at(int64_t byte) const {
+    const int64_t ahead = byte - begin;
+    if (stride == 0)
+      return {0, ahead >= 0 && ahead < bytes ? iterations : 0};
+    const int64_t first = stride > 0 ? ceilDivide(ahead - bytes + 1, stride) : ceilDivide(-ahead, -stride);
+    const int64_t last = stride > 0 ? floorDivide(ahead, stride) : floorDivide(bytes - 1 - ahead, -stride);
+    return {std::max<int64_t>(first, 0), std::min(last + 1, iterations)};
+  }
+};
+
+class LoopFlow {
+public:
+  LoopFlow(const FlowStep &loop, uint32_t place, bool persistent, Written &written)
+      : persistent_(persistent), written_(written) {
+    for (const Access &each : loop.accesses)
+      tracks_.push_back({&each, each.beginAt(place), static_cast<int64_t>(each.use.range.bytes),
+                         each.use.range.operand->loop_stride(), static_cast<int64_t>(loop.iterations)});
+  }
+
+  std::optional<Fault> run(Span window) {
+    const std::vector<int64_t> borders = findBorders(window);
+    for (size_t i = 1; i < borders.size(); ++i)
+      if (const auto fault = section({borders[i - 1], borders[i]}))
+        return fault;
+    return std::nullopt;
+  }
+
+private:
+  using Tracks = std::vector<const Track *>;
+
+  /// Where sections end: in each, the bytes have had one content, and no operand's first or last iterations
+  /// begin or end.
+  std::vector<int64_t> findBorders(Span window) const {
+    std::vector<int64_t> borders;
+    const auto add = [&](Span span) {
+      if (span.begin < span.end)
+        for (const int64_t border : {span.begin, span.end})
+          borders.push_back(std::clamp(border, window.begin, window.end));
+    };
+    for (const Track &track : tracks_) {
+      add(track.hull());
+      if (track.stride != 0)
+        add(track.middle());
+    }
+    std::ranges::sort(borders);
+    if (!borders.empty())
+      written_.forEach({borders.front(), borders.back()}, [&](Span span, const Content &) { add(span); });
+    std::ranges::sort(borders);
+    borders.erase(std::ranges::unique(borders).begin(), borders.end());
+    return borders;
+  }
+
+  std::optional<Fault> section(Span section) {
+    Tracks touching;
+    for (const Track &track : tracks_)
+      if (const Span hull = track.hull(); hull.begin <= section.begin && section.end <= hull.end)
+        touching.push_back(&track);
+    if (std::ranges::any_of(touching, [](const Track *track) { return track->access->writes; }))
+      return follow(section, touching);
+    for (const Track *reader : touching)
+      if (const auto fault = follow(section, {reader}))
+        return fault;
+    return std::nullopt;
+  }
+
+  /// After how many bytes histories repeat; 0 where they do not.
+  static int64_t findPeriod(Span section, const Tracks &tracks) {
+    int64_t period = 0;
+    for (const Track *track : tracks) {
+      if (track->stride == 0)
+        continue;
+      const Span middle = track->middle();
+      if ((period != 0 && track->stride != period) || middle.begin > section.begin ||
+          section.end > middle.end)
+        return 0;
+      period = track->stride;
+    }
+    return std::abs(period);
+  }
+
+  std::optional<Fault> follow(Span section, const Tracks &tracks) {
+    const int64_t bytes = section.end - section.begin, period = findPeriod(section, tracks);
+    const int64_t length = period == 0 ? bytes : std::min(bytes, period);
+    if (!findCuts({section.begin, section.begin + length}, tracks))
+      return Fault{tracks.front()->access, Fault::Scattered};
+    Content before;
+    written_.forEach({section.begin, section.begin + 1},
+                     [&](Span, const Content &content) { before = content; });
+    std::vector<Content> contents;
+    for (size_t i = 1; i < cuts_.size(); ++i) {
+      contents.push_back(before);
+      if (const auto fault = history(cuts_[i - 1], tracks, contents.back()))
+        return fault;
+    }
+    return store(section, length, contents) ? std::nullopt
+                                            : std::optional(Fault{tracks.front()->access, Fault::Scattered});
+  }
+
+  /// Where the iterations that touch a byte change.
+  bool findCuts(Span span, const Tracks &tracks) {
+    cuts_ = {span.begin, span.end};
+    for (const Track *track : tracks) {
+      const int64_t stride = std::abs(track->stride);
+      if (stride == 0)
+        continue;
+      pieces_ += 2 * ((span.end - span.begin) / stride);
+      if (pieces_ > kMaximumPieces)
+        return false;
+      for (const int64_t end : {track->begin, track->begin + track->bytes})
+        for (int64_t cut = end + ceilDivide(span.begin - end, stride) * stride; cut < span.end; cut += stride)
+          cuts_.push_back(cut);
+    }
+    std::ranges::sort(cuts_);
+    cuts_.erase(std::ranges::unique(cuts_).begin(), cuts_.end());
+    return true;
+  }
+
+  /// What becomes of a byte.
+  std::optional<Fault> history(int64_t byte, const Tracks &tracks, Content &content) {
+    std::vector<Iterations> touched;
+    std::vector<int64_t> changes;
+    for (const Track *track : tracks) {
+      touched.push_back(track->at(byte));
+      if (touched.back().begin < touched.back().end)
+        changes.insert(changes.end(), {touched.back().begin, touched.back().end});
+    }
+    std::ranges::sort(changes);
+    for (size_t i = 1; i < changes.size(); ++i)
+      for (int64_t pass = 0; pass < std::min<int64_t>(changes[i] - changes[i - 1], 2); ++pass)
+        for (size_t t = 0; t < tracks.size(); ++t)
+          if (touched[t].begin <= changes[i - 1] && changes[i] <= touched[t].end)
+            if (const auto fault = apply(*tracks[t]->access, persistent_, content))
+              return fault;
+    return std::nullopt;
+  }
+
+  /// Stores what pieces between the cuts hold, and what the same pieces hold every `length` bytes.
+  bool store(Span section, int64_t length, const std::vector<Content> &contents) {
+    const auto set = [&](Span span, const Content &content) {
+      written_.update(span, [&](Content &held) { held = content; });
+    };
+    if (std::ranges::all_of(contents, [&](const Content &each) { return each == contents.front(); })) {
+      set(section, contents.front());
+      return true;
+    }
+    for (int64_t shift = 0; shift < section.end - section.begin; shift += length) {
+      pieces_ += static_cast<int64_t>(contents.size());
+      if (pieces_ > kMaximumPieces)
+        return false;
+      for (size_t i = 0; i < contents.size(); ++i)
+        set({cuts_[i] + shift, std::min(cuts_[i + 1] + shift, section.end)}, contents[i]);
+    }
+    return true;
+  }
+
+  bool persistent_;
+  Written &written_;
+  std::vector<Track> tracks_;
+  std::vector<int64_t> cuts_; ///< of the section
+  int64_t pieces_ = 0;        ///< so far
+};
+
+} // namespace
+
+std::optional<Fault> apply(const Access &access, bool persistent, Content &content) {
+  const uint32_t buffer = access.buffer();
+  if (!access.writes) {
+    if (!content)
+      return persistent ? std::nullopt : std::optional(Fault{&access, Fault::Unwritten});
+    if (content->buffer != buffer)
+      return Fault{&access, Fault::Overwritten, content->buffer};
+    content->read = true;
+    return std::nullopt;
+  }
+  const bool exact = access.instruction->operation_type() != fb::Operation::Launch;
+  if (content && content->buffer == buffer && !content->read && (exact || content->exact))
+    return Fault{&access, Fault::Unread};
+  content = Value{.buffer = buffer, .exact = exact};
+  return std::nullopt;
+}
+
+std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, bool persistent, Span window,
+                               Written &written) {
+  return LoopFlow(loop, place, persistent, written).run(window);
+}
+
+} // namespace trainc::verify
