@@ -56,9 +56,10 @@ def Plan_Group : Plan_Enum<"Group", "which ranks meet", [
     I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]>;
 
 def Plan_Param : Plan_Attr<"Param", "param"> {
-  let summary = "a kernel parameter: access, element type and the bytes it may touch";
-  let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes);
-  let assemblyFormat = "`<` $access `,` $element `,` $bytes `>`";
+  let summary = "a kernel parameter: access, element type, the bytes it may touch, and which parameters may lie at the same";
+  let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes,
+                        OptionalArrayRefParameter<"int64_t">:$mayAlias);
+  let assemblyFormat = "`<` $access `,` $element `,` $bytes (`may_alias` `[` $mayAlias^ `]`)? `>`";
 }
 
 def Plan_Operand : Plan_Attr<"Operand", "operand"> {

@@ -4,7 +4,9 @@
 #include "lib/Codegen/Passes.h"
 #include "lib/Codegen/Target.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <algorithm>
 
 using namespace mlir;
 
@@ -25,8 +27,21 @@ private:
   DenseMap<StringAttr, plan::KernelOp> declared_;
   /// The names that code gives to declared kernels.
   DenseMap<StringAttr, FlatSymbolRefAttr> names_;
-  llvm::StringSet<> taken_;
+  llvm::StringMap<plan::KernelOp> named_;
 };
+
+/// Parameters of equal kernels, which may do what either was found to.
+ArrayAttr joinParams(ArrayAttr a, ArrayAttr b) {
+  SmallVector<Attribute> params;
+  for (auto [one, other] :
+       llvm::zip_equal(a.getAsRange<plan::ParamAttr>(), b.getAsRange<plan::ParamAttr>())) {
+    SmallVector<int64_t> aliases;
+    std::ranges::set_union(one.getMayAlias(), other.getMayAlias(), std::back_inserter(aliases));
+    params.push_back(
+        plan::ParamAttr::get(a.getContext(), one.getAccess(), one.getElement(), one.getBytes(), aliases));
+  }
+  return ArrayAttr::get(a.getContext(), params);
+}
 
 } // namespace
 
@@ -39,10 +54,14 @@ LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func:
   for (auto [name, symbol] : llvm::zip_equal(names, *made)) {
     plan::KernelOp kernel = declared_.lookup(name.getAttr());
     names_[name.getAttr()] = FlatSymbolRefAttr::get(&getContext(), symbol);
-    if (taken_.insert(symbol).second)
+    const auto [known, isNew] = named_.try_emplace(symbol, kernel);
+    if (isNew) {
       kernel.setSymName(symbol);
-    else
-      kernel.erase();
+      continue;
+    }
+    plan::KernelOp same = known->second;
+    same.setParamsAttr(joinParams(same.getParams(), kernel.getParams()));
+    kernel.erase();
   }
   return success();
 }
@@ -71,7 +90,7 @@ void GenerateKernelsPass::runOnOperation() {
   }
   names_.clear();
   declared_.clear();
-  taken_.clear();
+  named_.clear();
   for (auto kernel : module.getOps<plan::KernelOp>())
     declared_[kernel.getSymNameAttr()] = kernel;
   const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);

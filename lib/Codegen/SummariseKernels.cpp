@@ -78,6 +78,18 @@ int64_t argumentNumber(Operation *op, const codegen::KernelParam &param) {
   llvm_unreachable("unknown source");
 }
 
+/// Which parameters of a launch may lie at the bytes of its parameter `written`.
+SmallVector<int64_t> mayAlias(const codegen::KernelSummary &summary, const codegen::LaunchSummary &launch,
+                              const codegen::KernelParam &written) {
+  using Source = codegen::KernelParam::Source;
+  SmallVector<int64_t> aliases;
+  for (auto [index, param] : llvm::enumerate(launch.params))
+    if (written.source == Source::Result && param.source == Source::Operand &&
+        llvm::is_contained(summary.mayAlias, std::pair(param.index, written.index)))
+      aliases.push_back(int64_t(index));
+  return aliases;
+}
+
 } // namespace
 
 /// Numbers tell kernels apart until their code names them. No name of a state has such a mark.
@@ -88,8 +100,8 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
   for (const codegen::LaunchSummary &launch : summary.launches) {
     SmallVector<Attribute> params;
     for (const codegen::KernelParam &param : launch.params)
-      params.push_back(
-          plan::ParamAttr::get(&getContext(), param.access, storedElement(param.element), param.bytes));
+      params.push_back(plan::ParamAttr::get(&getContext(), param.access, storedElement(param.element),
+                                            param.bytes, mayAlias(summary, launch, param)));
     auto kernel =
         plan::KernelOp::create(builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind,
                                builder.getArrayAttr(params), launch.grid, launch.flops);

@@ -95,6 +95,7 @@ static void writeKernels(ModuleOp module, fb::PlanT &plan) {
       entry->access = static_cast<fb::Access>(param.getAccess());
       entry->dtype = dtypeOf(param.getElement());
       entry->bytes = param.getBytes();
+      entry->may_alias.assign(param.getMayAlias().begin(), param.getMayAlias().end());
       table->params.push_back(std::move(entry));
     }
     plan.kernels.push_back(std::move(table));

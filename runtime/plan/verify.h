@@ -17,6 +17,8 @@ Status memory(const fb::Plan &plan);
 Status code(const fb::Plan &plan);
 /// Every instruction of every entry by itself.
 Status instructions(const fb::Plan &plan);
+/// The arguments of a checked launch against each other.
+Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t iterations);
 /// A collective by itself.
 Status collective(const fb::Plan &plan, const fb::Collective &collective);
 /// Streams beside each other; see verify_order.cpp.

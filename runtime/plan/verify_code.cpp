@@ -9,6 +9,27 @@ namespace {
 
 constexpr uint64_t kMaximumGrid = uint64_t{1} << 40;
 
+/// What a parameter may share its bytes with.
+Status aliases(const fb::Kernel &kernel, uint32_t index) {
+  const auto &params = *kernel.params();
+  const fb::Param &param = *params.Get(index);
+  if (!param.may_alias())
+    return {};
+  int64_t last = -1;
+  for (const uint32_t other : *param.may_alias()) {
+    const bool fits = param.access() != fb::Access::Read && other < params.size() && other > last &&
+                      params.Get(other)->access() == fb::Access::Read &&
+                      params.Get(other)->bytes() == param.bytes();
+    if (!fits)
+      return invalidInput(
+          "kernel {}, parameter {}, may_alias: expected of a parameter that is written others that "
+          "are read, ascending, of its {} bytes, found {}",
+          view(kernel.symbol()), index, param.bytes(), other);
+    last = other;
+  }
+  return {};
+}
+
 Status kernel(const fb::Kernel &kernel) {
   TRAINC_RETURN_IF_ERROR(name(view(kernel.symbol()), "a kernel"));
   if (kernel.grid() == 0 || kernel.grid() > kMaximumGrid)
@@ -20,6 +41,8 @@ Status kernel(const fb::Kernel &kernel) {
     if (param->dtype() > fb::DType::MAX || param->access() > fb::Access::MAX)
       return invalidInput("kernel {}: a parameter of unknown dtype {} or access {}", view(kernel.symbol()),
                           static_cast<int>(param->dtype()), static_cast<int>(param->access()));
+  for (uint32_t i = 0; i < kernel.params()->size(); ++i)
+    TRAINC_RETURN_IF_ERROR(aliases(kernel, i));
   return {};
 }
 

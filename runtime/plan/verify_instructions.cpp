@@ -82,7 +82,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(param.dtype()),
                           view(buffer.name()), dtypeName(buffer.dtype()));
   }
-  return {};
+  return argumentsApart(plan_, launch, iterations_);
 }
 
 /// The stream of copies between two spaces; none where there is no such copy.

@@ -154,9 +154,12 @@ const char *accessName(fb::Access access) {
 
 std::string parameters(const fb::Kernel &kernel) {
   std::vector<std::string> texts;
-  for (const fb::Param *param : *kernel.params())
+  for (const fb::Param *param : *kernel.params()) {
     texts.push_back(fmt::format("{} {} bytes={}", accessName(param->access()), dtypeName(param->dtype()),
                                 param->bytes()));
+    if (param->may_alias() && param->may_alias()->size() > 0)
+      texts.back() += fmt::format(" may_alias=[{}]", fmt::join(*param->may_alias(), ", "));
+  }
   return fmt::format("({})", fmt::join(texts, ", "));
 }
 

@@ -74,7 +74,7 @@ train.entry @update {
   train.set @a, %1 : tensor<40x100xf32>
 }
 
-// CHECK: plan.kernel @[[EXP]]
+// CHECK: plan.kernel @[[EXP]] {{.*}}#plan.param<write, f32, 16000 may_alias[0]>
 // CHECK: plan.kernel @[[PART]]
 // CHECK: plan.kernel @[[SUM]]
 // CHECK: plan.kernel @[[COPY]] {{.*}}grid 1

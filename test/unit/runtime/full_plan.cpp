@@ -27,8 +27,9 @@ uint32_t addProduct(PlanBuilder &builder) {
 Kernels addKernels(PlanBuilder &builder) {
   const ParamSpec read{Access::Read, DType::F32, kWeight * 4}, write{Access::Write, DType::F32, kWeight * 4};
   const ParamSpec one{Access::Read, DType::F32, 4}, result{Access::Write, DType::F32, 4};
+  const ParamSpec overTheFirst{Access::Write, DType::F32, kWeight * 4, {0}};
   return {builder.kernel("test_add", 16, {read, read, write}),
-          builder.kernel("test_reciprocal", 16, {read, write}),
+          builder.kernel("test_reciprocal", 16, {read, overTheFirst}),
           builder.kernel("test_double", 1, {{Access::ReadWrite, DType::F32, kRow * 4}}),
           builder.kernel("test_gather", 4,
                          {read, {Access::Read, DType::I32, 16}, {Access::Write, DType::F32, 4096}}),
@@ -91,6 +92,7 @@ PlanBuilder fullPlan() {
   b.launch(b.loop(update.instructions, 16), k.twice, {at(weight, 0, kRow * 4)});
   b.launch(update.instructions, k.add, {at(weight), at(gradient), at(scratch)});
   b.copy(update.instructions, at(scratch), at(weight), kWeight * 4);
+  b.launch(update.instructions, k.reciprocal, {at(scratch), at(scratch)});
 
   fb::EntryT &eval = b.entry("eval");
   b.input(eval, "tokens", tokens, DType::I32, {4});

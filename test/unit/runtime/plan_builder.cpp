@@ -90,6 +90,7 @@ uint32_t PlanBuilder::kernel(const std::string &symbol, uint64_t grid,
     param->access = spec.access;
     param->dtype = spec.dtype;
     param->bytes = spec.bytes;
+    param->may_alias = spec.mayAlias;
   }
   return static_cast<uint32_t>(plan.kernels.size() - 1);
 }

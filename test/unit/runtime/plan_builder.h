@@ -12,11 +12,12 @@
 
 namespace trainc::test {
 
-/// A kernel parameter: how it is used and for how many bytes.
+/// A kernel parameter: how it is used and for how many bytes, and over which others.
 struct ParamSpec {
   fb::Access access;
   fb::DType dtype;
   uint64_t bytes;
+  std::vector<uint32_t> mayAlias = {};
 };
 
 /// One tensor that a collective moves.

@@ -153,8 +153,8 @@ const RanksRule kRanksRules[] = {
      },
      "copy source: expected bytes written as 'Z', found some that nothing in the entry has written before"},
     {"readsWhatWasOverwritten",
-     [](auto &b) { b.plan.buffers[bufferOf(b, "Y")]->offset = b.plan.buffers[bufferOf(b, "W1")]->offset; },
-     "kernel test_ranks_scale, argument 0: expected bytes written as 'W1', found some that 'Y' has "
+     [](auto &b) { b.plan.buffers[bufferOf(b, "G0")]->offset = b.plan.buffers[bufferOf(b, "W1")]->offset; },
+     "kernel test_ranks_scale, argument 0: expected bytes written as 'W1', found some that 'G0' has "
      "overwritten"},
     {"destroysWhatNobodyRead", [](auto &b) { b.zero(microOf(b), at(bufferOf(b, "h0")), 4); },
      "zero destination: expected bytes of 'h0' that are free to be written, found some that nothing has "

@@ -64,6 +64,16 @@ const Rule kRules[] = {
     {"launchExtent", [](auto &b) { launchOf(b).args[0] = at(0, 64); }, "found 16384 bytes at 64"},
     {"launchAlignment", [](auto &b) { launchOf(b).args[1] = at(0, 4); }, "an offset in multiples of 64"},
     {"launchOffsetOverflow", [](auto &b) { launchOf(b).args[0] = at(0, ~uint64_t{63}); }, "within the"},
+    {"argumentsShared", [](auto &b) { b.plan.kernels[1]->params[1]->may_alias.clear(); },
+     "kernel test_reciprocal, arguments 0 and 1: expected bytes apart, or the same where the kernel says "
+     "that "
+     "they may be, found shared bytes of 'inverse' and 'inverse'"},
+    {"aliasOfWhatIsRead", [](auto &b) { b.plan.kernels[0]->params[0]->may_alias = {1}; },
+     "kernel test_add, parameter 0, may_alias: expected of a parameter that is written others that are read, "
+     "ascending, of its 16384 bytes, found 1"},
+    {"aliasBeyond", [](auto &b) { b.plan.kernels[0]->params[2]->may_alias = {3}; }, "found 3"},
+    {"aliasOfAnotherSize", [](auto &b) { b.plan.kernels[3]->params[2]->may_alias = {0}; }, "found 0"},
+    {"aliasTwice", [](auto &b) { b.plan.kernels[0]->params[2]->may_alias = {1, 1}; }, "found 1"},
     {"strideOutsideLoop", [](auto &b) { launchOf(b).args[0] = at(0, 0, 64); },
      "no loop stride outside a loop"},
     {"copyExtent", [](auto &b) { copyOf(b).bytes += 1; }, "copy source: expected it within"},
@@ -142,6 +152,25 @@ TEST(Verifier, NamesInstructionAndSource) {
   operation<fb::LaunchT>(builder, kMicro, 1).args[2] = at(99);
   EXPECT_THAT(messageOf(builder), AllOf(HasSubstr("entry micro_step, instruction 1"),
                                         HasSubstr("h.1: nn.matmul"), HasSubstr("test.mlir:8")));
+}
+
+TEST(Verifier, RefusesArgumentsThatShareSomeBytes) {
+  PlanBuilder builder = fullPlan();
+  for (auto &param : builder.plan.kernels[1]->params)
+    param->bytes -= 64;
+  operation<fb::LaunchT>(builder, kUpdate, 3).args[1] = at(6, 64); // it is in place
+  EXPECT_THAT(messageOf(builder), HasSubstr("arguments 0 and 1: expected bytes apart"));
+}
+
+TEST(Verifier, RefusesArgumentsThatMeetInALaterIteration) {
+  PlanBuilder builder = fullPlan();
+  const uint32_t kernel = builder.kernel(
+      "moves", 1, {{fb::Access::Read, fb::DType::F32, 64}, {fb::Access::Write, fb::DType::F32, 64}});
+  PlanBuilder::Body &loop = builder.loop(builder.plan.entries[1]->instructions, 4);
+  builder.launch(loop, kernel, {at(0, 64, 64), at(0)});
+  EXPECT_EQ(messageOf(builder), "accepted");
+  loop[0]->operation.AsLaunch()->args[1] = at(0, 192);
+  EXPECT_THAT(messageOf(builder), HasSubstr("kernel moves, arguments 0 and 1: expected bytes apart"));
 }
 
 TEST(Verifier, AcceptsSlicesThatStartOnAnyElement) {

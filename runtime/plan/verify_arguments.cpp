@@ -1,0 +1,45 @@
+// The arguments of one launch against each other: a kernel's blocks run in any order, so what one of them
+// writes no other one may touch.
+#include "runtime/plan/operand.h"
+#include "runtime/plan/verify.h"
+
+#include <algorithm>
+
+namespace trainc::verify {
+
+namespace {
+
+/// Whether two operands are the same bytes, in each iteration and on each rank.
+bool areSameBytes(const fb::Plan &plan, const fb::Operand &a, const fb::Operand &b) {
+  const fb::Buffer &held = *plan.buffers()->Get(a.buffer()), &other = *plan.buffers()->Get(b.buffer());
+  return held.arena() == other.arena() && held.offset() + a.offset() == other.offset() + b.offset() &&
+         a.loop_stride() == b.loop_stride() && a.rank_stride() == b.rank_stride();
+}
+
+bool mayAlias(const fb::Param &written, uint32_t other) {
+  return written.may_alias() && std::ranges::find(*written.may_alias(), other) != written.may_alias()->end();
+}
+
+} // namespace
+
+Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t iterations) {
+  const fb::Kernel &kernel = *plan.kernels()->Get(launch.kernel());
+  for (uint32_t i = 0; i < launch.args()->size(); ++i)
+    for (uint32_t j = 0; j < i; ++j) {
+      const fb::Param &param = *kernel.params()->Get(i), &other = *kernel.params()->Get(j);
+      const fb::Operand &arg = *launch.args()->Get(i), &otherArg = *launch.args()->Get(j);
+      if ((param.access() == fb::Access::Read && other.access() == fb::Access::Read) ||
+          !overlap(plan, {&arg, param.bytes(), iterations}, {&otherArg, other.bytes(), iterations}))
+        continue;
+      if ((mayAlias(param, j) || mayAlias(other, i)) && areSameBytes(plan, arg, otherArg))
+        continue;
+      return invalidInput(
+          "kernel {}, arguments {} and {}: expected bytes apart, or the same where the kernel "
+          "says that they may be, found shared bytes of '{}' and '{}'",
+          view(kernel.symbol()), j, i, view(plan.buffers()->Get(otherArg.buffer())->name()),
+          view(plan.buffers()->Get(arg.buffer())->name()));
+    }
+  return {};
+}
+
+} // namespace trainc::verify
