@@ -18,10 +18,13 @@ struct Access {
   int64_t begin;  ///< in the arena, in the first iteration, on the rank with the first place
 
   uint32_t buffer() const { return use.range.operand->buffer(); }
+  int64_t bytes() const { return static_cast<int64_t>(use.range.bytes); }
+  /// By how much it begins later on the rank with the next place.
+  int64_t rankStride() const { return static_cast<int64_t>(use.range.operand->rank_stride()); }
   /// Where it begins on the rank with a place.
-  int64_t beginAt(uint32_t place) const {
-    return begin + static_cast<int64_t>(place * use.range.operand->rank_stride());
-  }
+  int64_t beginAt(uint32_t place) const { return begin + place * rankStride(); }
+  /// From the first byte to the last in all iterations, on ranks with places below `places`.
+  Span hull(uint32_t places) const;
 };
 
 /// What an instruction of an entry, or a loop in all its iterations, does to one arena. Accesses are in the
@@ -31,6 +34,16 @@ struct FlowStep {
   uint64_t iterations;
   std::vector<Access> accesses;
 };
+
+/// An address that depends on the place: `begin` at the first, `stride` further at each next one.
+struct Line {
+  int64_t begin, stride;
+  auto operator<=>(const Line &) const = default;
+};
+
+/// Places below `places`, the first among them, that stand for all: between two of them, the lines are in the
+/// order in which they are at the first of these.
+std::vector<uint32_t> differingPlaces(std::vector<Line> lines, uint32_t places);
 
 /// What is wrong with an access.
 struct Fault {

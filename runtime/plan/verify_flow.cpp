@@ -11,19 +11,19 @@
 //    that it moves.
 //
 // Whether this holds is a matter of each byte, so arenas are followed apart. Loops are followed in all their
-// iterations (flow_loop.cpp). Addresses depend on the rank, so an entry is walked for several places in a
-// shard group: all of few, and of many the first two and the last, as addresses are linear in the place.
+// iterations (flow_loop.cpp). Addresses depend on the rank's place in its shard group. Bytes that no operand
+// comes over which moves with the place are the same at all places. The others are followed at every place at
+// which operands begin and end in another order than at the place before (flow_places.cpp).
 #include "runtime/plan/flow.h"
 #include "runtime/plan/place.h"
 #include "runtime/plan/verify.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace trainc::verify {
 
 namespace {
-
-constexpr uint32_t kAllPlaces = 8;
 
 /// An entry as far as one arena is concerned.
 class ArenaFlow {
@@ -34,21 +34,18 @@ public:
       collect(i, *entry.instructions()->Get(i));
   }
 
-  /// Walks the entry on the rank with a place in its shard group.
-  Status check(uint32_t place) const {
-    Written written;
-    fill(written);
-    for (const FlowStep &step : steps_) {
-      const auto fault = step.iterations > 1 ? applyLoop(step, place, persistent_, whole(), written)
-                                             : applyOnce(step, place, written);
-      if (fault)
-        return describe(step, *fault);
+  Status check() const {
+    TRAINC_RETURN_IF_ERROR(walk(steps_, 0, {0, static_cast<int64_t>(plan_.arenas()->Get(arena_)->bytes())}));
+    for (const Span zone : movingZones()) {
+      const std::vector<FlowStep> steps = stepsIn(zone);
+      for (const uint32_t place : placesOf(steps))
+        if (place != 0)
+          TRAINC_RETURN_IF_ERROR(walk(steps, place, zone));
     }
     return {};
   }
 
 private:
-  Span whole() const { return {0, static_cast<int64_t>(plan_.arenas()->Get(arena_)->bytes())}; }
   const fb::Buffer &buffer(uint32_t index) const { return *plan_.buffers()->Get(index); }
   std::string_view nameOf(uint32_t index) const { return view(buffer(index).name()); }
 
@@ -87,11 +84,80 @@ private:
     }
   }
 
-  std::optional<Fault> applyOnce(const FlowStep &step, uint32_t place, Written &written) const {
+  /// Bytes that operands come over which move with the place.
+  std::vector<Span> movingZones() const {
+    std::vector<Span> hulls;
+    for (const FlowStep &step : steps_)
+      for (const Access &access : step.accesses)
+        if (access.rankStride() != 0)
+          hulls.push_back(access.hull(plan_.shard_ranks()));
+    std::ranges::sort(hulls, {}, &Span::begin);
+    std::vector<Span> zones;
+    for (const Span hull : hulls)
+      if (zones.empty() || hull.begin >= zones.back().end)
+        zones.push_back(hull);
+      else
+        zones.back().end = std::max(zones.back().end, hull.end);
+    return zones;
+  }
+
+  /// The accesses that come over some of the bytes, at whatever place.
+  std::vector<FlowStep> stepsIn(Span zone) const {
+    std::vector<FlowStep> steps;
+    for (const FlowStep &step : steps_) {
+      FlowStep part{step.index, step.iterations, {}};
+      for (const Access &access : step.accesses)
+        if (const Span hull = access.hull(plan_.shard_ranks());
+            hull.begin < zone.end && zone.begin < hull.end)
+          part.accesses.push_back(access);
+      if (!part.accesses.empty())
+        steps.push_back(std::move(part));
+    }
+    return steps;
+  }
+
+  std::vector<uint32_t> placesOf(const std::vector<FlowStep> &steps) const {
+    std::vector<Line> lines;
+    const auto addEnds = [&](int64_t begin, int64_t bytes, int64_t stride) {
+      lines.insert(lines.end(), {{begin, stride}, {begin + bytes, stride}});
+    };
+    bool anyAdvances = false;
+    for (const FlowStep &step : steps)
+      for (const Access &access : step.accesses) {
+        addEnds(access.begin, access.bytes(), access.rankStride());
+        anyAdvances |= access.use.range.operand->loop_stride() != 0;
+      }
+    if (entry_.inputs())
+      for (const fb::Input *input : *entry_.inputs())
+        if (const fb::Buffer &column = buffer(input->buffer()); column.arena() == arena_)
+          addEnds(static_cast<int64_t>(column.offset()), static_cast<int64_t>(column.bytes()), 0);
+    const bool allMoveAlike =
+        std::ranges::all_of(lines, [&](const Line &line) { return line.stride == lines.front().stride; });
+    if (!anyAdvances || allMoveAlike)
+      return differingPlaces(std::move(lines), plan_.shard_ranks());
+    std::vector<uint32_t> all(plan_.shard_ranks()); // each iteration has ends of its own
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+
+  /// Follows the bytes of `window` on the rank with a place in its shard group.
+  Status walk(const std::vector<FlowStep> &steps, uint32_t place, Span window) const {
+    Written written;
+    fill(written);
+    for (const FlowStep &step : steps) {
+      const auto fault = step.iterations > 1 ? applyLoop(step, place, persistent_, window, written)
+                                             : applyOnce(step, place, window, written);
+      if (fault)
+        return describe(step, *fault);
+    }
+    return {};
+  }
+
+  std::optional<Fault> applyOnce(const FlowStep &step, uint32_t place, Span window, Written &written) const {
     std::optional<Fault> fault;
     for (const Access &access : step.accesses) {
-      const int64_t begin = access.beginAt(place);
-      written.update({begin, begin + static_cast<int64_t>(access.use.range.bytes)}, [&](Content &content) {
+      const int64_t begin = access.beginAt(place), end = begin + access.bytes();
+      written.update({std::max(begin, window.begin), std::min(end, window.end)}, [&](Content &content) {
         if (!fault)
           fault = apply(access, persistent_, content);
       });
@@ -139,24 +205,12 @@ private:
   std::vector<FlowStep> steps_;
 };
 
-std::vector<uint32_t> places(const fb::Plan &plan) {
-  const uint32_t ranks = plan.shard_ranks();
-  if (ranks > kAllPlaces)
-    return {0, 1, ranks - 1};
-  std::vector<uint32_t> all(ranks);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
-}
-
 } // namespace
 
 Status flow(const fb::Plan &plan) {
   for (const fb::Entry *entry : *plan.entries())
-    for (uint32_t arena = 0; arena < plan.arenas()->size(); ++arena) {
-      const ArenaFlow flow(plan, *entry, arena);
-      for (const uint32_t place : places(plan))
-        TRAINC_RETURN_IF_ERROR(flow.check(place));
-    }
+    for (uint32_t arena = 0; arena < plan.arenas()->size(); ++arena)
+      TRAINC_RETURN_IF_ERROR(ArenaFlow(plan, *entry, arena).check());
   return {};
 }
 

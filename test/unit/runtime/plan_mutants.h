@@ -1,4 +1,4 @@
-// Plans with one seeded fault each, that the verifier must refuse.
+// Plans with one seeded fault each.
 #pragma once
 
 #include "runtime/schema/plan_generated.h"
@@ -11,12 +11,12 @@ namespace trainc::test {
 
 /// A fault in one place of a plan.
 struct Mutant {
-  const char *kind;                       ///< "drop", "early", "stream", "swap", "overlap", "lengthen"
+  const char *kind;                       ///< "drop", "early", ...: see mutants()
   std::string what;                       ///< e.g. "entry micro_step: swap 3 and 7"
   std::function<void(fb::PlanT &)> apply; ///< to a copy of the plan
 };
 
-/// All faults of these kinds in `plan`, which must be valid:
+/// All faults of these kinds in `plan`, which must be valid and must be refused with each:
 ///   drop      what an instruction comes after on another stream, or a range that alone writes what is read
 ///   early     an instruction comes after the one before the right one
 ///   stream    an instruction runs on another stream
@@ -25,5 +25,18 @@ struct Mutant {
 ///   overlap   two buffers whose values are needed at the same time
 ///   lengthen  a copy, a zeroing or a range of a collective
 std::vector<Mutant> mutants(const fb::PlanT &plan);
+
+/// All faults of these kinds in where operands lie. Some are harmless: what is read was written for it all
+/// the same, and nothing is lost (isSound() of flow_interpreter.h). The others must be refused:
+///   argument  an argument of a launch lies over another one, or next to its begin; or a kernel says no
+///   longer that
+///             it may
+///   body      an instruction of a loop's body is left out, two are swapped, or two of its buffers lie over
+///   each
+///             other
+///   stride    an operand of a loop advances by another stride
+///   place     an operand moves otherwise with the place in the shard group; or what one rank reads there is
+///             overwritten
+std::vector<Mutant> addressMutants(const fb::PlanT &plan);
 
 } // namespace trainc::test
