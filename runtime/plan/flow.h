@@ -41,6 +41,9 @@ struct Line {
   auto operator<=>(const Line &) const = default;
 };
 
+/// Places below `places`.
+std::vector<uint32_t> allPlaces(uint32_t places);
+
 /// Places below `places`, the first among them, that stand for all: between two of them, the lines are in the
 /// order in which they are at the first of these.
 std::vector<uint32_t> differingPlaces(std::vector<Line> lines, uint32_t places);

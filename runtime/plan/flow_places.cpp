@@ -4,6 +4,8 @@
 #include "runtime/plan/flow.h"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 namespace trainc::verify {
 
@@ -13,31 +15,32 @@ Span Access::hull(uint32_t places) const {
   return {begin + std::min<int64_t>(travel, 0), beginAt(places - 1) + std::max<int64_t>(travel, 0) + bytes()};
 }
 
+std::vector<uint32_t> allPlaces(uint32_t places) {
+  std::vector<uint32_t> all(places);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
 std::vector<uint32_t> differingPlaces(std::vector<Line> lines, uint32_t places) {
   std::ranges::sort(lines);
   lines.erase(std::ranges::unique(lines).begin(), lines.end());
-  std::vector<bool> differs(places);
-  const auto mark = [&](int64_t place) {
-    if (place >= 0 && place < places)
-      differs[static_cast<size_t>(place)] = true;
+  if (std::ranges::count_if(lines, [](const Line &line) { return line.stride != 0; }) > places)
+    return allPlaces(places); // to look for meetings would take longer than to walk
+  std::set<uint32_t> found = {0};
+  const auto add = [&](int64_t place) {
+    if (place < places)
+      found.insert(static_cast<uint32_t>(place));
   };
-  mark(0);
-  for (const Line &moving : lines)
+  for (const Line &line : lines)
     for (const Line &other : lines) {
-      if (moving.stride <= other.stride) // one of the two orders of a pair
+      const int64_t distance = other.begin - line.begin, faster = line.stride - other.stride;
+      if (faster <= 0 || distance < 0) // not the faster one of a pair, or ahead already
         continue;
-      const int64_t distance = other.begin - moving.begin, faster = moving.stride - other.stride;
-      if (distance < 0)
-        continue; // they are apart already
       if (distance % faster == 0)
-        mark(distance / faster); // where they meet
-      mark(distance / faster + 1);
+        add(distance / faster); // where they meet
+      add(distance / faster + 1);
     }
-  std::vector<uint32_t> found;
-  for (uint32_t place = 0; place < places; ++place)
-    if (differs[place])
-      found.push_back(place);
-  return found;
+  return {found.begin(), found.end()};
 }
 
 } // namespace trainc::verify

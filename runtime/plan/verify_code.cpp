@@ -8,6 +8,7 @@ namespace trainc::verify {
 namespace {
 
 constexpr uint64_t kMaximumGrid = uint64_t{1} << 40;
+constexpr uint32_t kMaximumThreads = 1024, kMaximumSharedBytes = 1 << 20;
 
 /// What a parameter may share its bytes with.
 Status aliases(const fb::Kernel &kernel, uint32_t index) {
@@ -35,6 +36,11 @@ Status kernel(const fb::Kernel &kernel) {
   if (kernel.grid() == 0 || kernel.grid() > kMaximumGrid)
     return invalidInput("kernel {}: expected a grid of 1 to {} tiles, found {}", view(kernel.symbol()),
                         kMaximumGrid, kernel.grid());
+  if (kernel.threads() == 0 || kernel.threads() > kMaximumThreads ||
+      kernel.shared_bytes() > kMaximumSharedBytes)
+    return invalidInput(
+        "kernel {}: expected blocks of 1 to {} threads that share at most {} bytes, found {} and {}",
+        view(kernel.symbol()), kMaximumThreads, kMaximumSharedBytes, kernel.threads(), kernel.shared_bytes());
   if (kernel.kind() > fb::KernelKind::MAX)
     return invalidInput("kernel {}: unknown kind {}", view(kernel.symbol()), static_cast<int>(kernel.kind()));
   for (const fb::Param *param : *kernel.params())

@@ -1,4 +1,5 @@
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/streams.h"
 #include "runtime/plan/verify.h"
 
 #include <algorithm>
@@ -35,6 +36,10 @@ Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &inpu
   if (input.extent() > fb::Extent::MAX)
     return invalidInput("{}: unknown extent {}", what, static_cast<int>(input.extent()));
   TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, input.buffer(), input.dtype(), elements(*input.shape()), what));
+  const fb::Buffer &buffer = *plan.buffers()->Get(input.buffer());
+  if (buffer.role() != fb::Role::Input || plan.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
+    return invalidInput("{}: expected a buffer of the device with the role input, found {} in {}", what,
+                        roleName(buffer.role()), spaceName(plan.arenas()->Get(buffer.arena())->space()));
   const uint64_t samples = leadingDimension(plan, entry, input.extent());
   if (input.shape()->size() == 0 || input.shape()->Get(0) != samples)
     return invalidInput("{}: expected a leading dimension of {} samples, found {}", what, samples,
@@ -48,6 +53,16 @@ Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &inpu
   return {};
 }
 
+/// That the host can fill both columns of an entry.
+Status apart(const fb::Plan &plan, const fb::Entry &entry, const fb::Input &a, const fb::Input &b) {
+  const fb::Buffer &bufferA = *plan.buffers()->Get(a.buffer()), &bufferB = *plan.buffers()->Get(b.buffer());
+  if (bufferA.arena() != bufferB.arena() || bufferA.offset() >= bufferB.offset() + bufferB.bytes() ||
+      bufferB.offset() >= bufferA.offset() + bufferA.bytes())
+    return {};
+  return invalidInput("entry {}, inputs '{}' and '{}': expected bytes of their own, found some shared",
+                      view(entry.name()), view(a.column()), view(b.column()));
+}
+
 Status inputs(const fb::Plan &plan, const fb::Entry &entry) {
   std::set<std::string_view> columns;
   if (!entry.inputs())
@@ -57,6 +72,8 @@ Status inputs(const fb::Plan &plan, const fb::Entry &entry) {
     if (!columns.insert(view(each->column())).second)
       return invalidInput("entry {}: expected input '{}' once, found it twice", view(entry.name()),
                           view(each->column()));
+    for (uint32_t other = 0; entry.inputs()->Get(other) != each; ++other)
+      TRAINC_RETURN_IF_ERROR(apart(plan, entry, *entry.inputs()->Get(other), *each));
   }
   return {};
 }

@@ -19,7 +19,6 @@
 #include "runtime/plan/verify.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace trainc::verify {
 
@@ -133,11 +132,9 @@ private:
           addEnds(static_cast<int64_t>(column.offset()), static_cast<int64_t>(column.bytes()), 0);
     const bool allMoveAlike =
         std::ranges::all_of(lines, [&](const Line &line) { return line.stride == lines.front().stride; });
-    if (!anyAdvances || allMoveAlike)
-      return differingPlaces(std::move(lines), plan_.shard_ranks());
-    std::vector<uint32_t> all(plan_.shard_ranks()); // each iteration has ends of its own
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+    return anyAdvances && !allMoveAlike // then each iteration has ends of its own
+               ? allPlaces(plan_.shard_ranks())
+               : differingPlaces(std::move(lines), plan_.shard_ranks());
   }
 
   /// Follows the bytes of `window` on the rank with a place in its shard group.

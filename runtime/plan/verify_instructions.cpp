@@ -105,6 +105,12 @@ Status BodyVerifier::copy(const fb::Copy &copy, fb::Stream stream) {
   TRAINC_RETURN_IF_ERROR(range(destination, 1, "copy destination"));
   if (overlap(plan_, source, destination))
     return invalidInput("copy: expected source and destination apart, found shared bytes");
+  const fb::Buffer &read = *plan_.buffers()->Get(copy.source()->buffer());
+  const fb::Buffer &written = *plan_.buffers()->Get(copy.destination()->buffer());
+  if (read.dtype() != written.dtype())
+    return invalidInput("copy: expected buffers of one dtype, found '{}' of {} and '{}' of {}",
+                        view(read.name()), dtypeName(read.dtype()), view(written.name()),
+                        dtypeName(written.dtype()));
   const fb::Space from = spaceOf(plan_, *copy.source()), to = spaceOf(plan_, *copy.destination());
   const std::optional<fb::Stream> expected = copyStream(from, to);
   if (!expected)

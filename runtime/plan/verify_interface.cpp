@@ -52,8 +52,12 @@ Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
 
 Status scalars(const fb::Plan &plan) {
   std::set<std::string_view> found;
+  std::set<uint32_t> buffers;
   for (const fb::Scalar *each : *plan.scalars()) {
     TRAINC_RETURN_IF_ERROR(scalar(plan, *each));
+    if (!buffers.insert(each->buffer()).second)
+      return invalidInput("scalar '{}': expected a buffer of its own, found that of another scalar",
+                          view(each->name()));
     if (!found.insert(view(each->name())).second)
       return invalidInput("scalar '{}': expected it once, found it twice", view(each->name()));
   }
@@ -98,7 +102,9 @@ Status training(const fb::Training &training) {
 Status generation(const fb::Plan &plan, const fb::Generation &generation) {
   TRAINC_RETURN_IF_ERROR(between("generation, context", generation.context(), 1, uint64_t{1} << 31));
   TRAINC_RETURN_IF_ERROR(between("generation, vocabulary", generation.vocabulary(), 1, uint64_t{1} << 31));
-  return tensorBuffer(plan, generation.logits(), F32, generation.vocabulary(), "generation, logits");
+  TRAINC_RETURN_IF_ERROR(
+      tensorBuffer(plan, generation.logits(), F32, generation.vocabulary(), "generation, logits"));
+  return persistent(plan, generation.logits(), "generation, logits");
 }
 
 Status exports(const flatbuffers::Vector<flatbuffers::Offset<fb::Export>> &exports) {

@@ -15,6 +15,7 @@ constexpr uint64_t kMaximumArena = uint64_t{1} << 46, kBufferAlignment = 64;
 
 Status arenas(const fb::Plan &plan) {
   std::set<std::string_view> seen;
+  uint64_t together = 0;
   for (const fb::Arena *arena : *plan.arenas()) {
     TRAINC_RETURN_IF_ERROR(name(view(arena->name()), "an arena"));
     const std::string_view text = view(arena->name());
@@ -25,6 +26,11 @@ Status arenas(const fb::Plan &plan) {
     if (arena->bytes() > kMaximumArena)
       return invalidInput("arena '{}': expected at most {} bytes, found {}", text, kMaximumArena,
                           arena->bytes());
+    together += arena->bytes(); // far below 2^64, as it is checked each time
+    if (together > kMaximumArena)
+      return invalidInput(
+          "arenas: expected at most {} bytes together, found more in '{}' and those before it", kMaximumArena,
+          text);
   }
   return {};
 }

@@ -109,13 +109,52 @@ const Rule kRules[] = {
     {"inputPads",
      [](auto &b) {
        fb::EntryT &eval = *b.plan.entries[kUpdate + 1];
-       b.input(eval, "x", b.buffer("x", PlanBuilder::kScratch, fb::DType::F32, 4), fb::DType::F32, {4});
+       const uint32_t x = b.buffer("x", PlanBuilder::kScratch, fb::DType::F32, 4, fb::Role::Input);
+       b.input(eval, "x", x, fb::DType::F32, {4});
        eval.inputs.back()->pads = true;
      },
      "entry eval, input 'x': expected integers to fill up a batch with, found f32"},
     {"scalarName", [](auto &b) { b.plan.scalars[0]->name = "lrate"; }, "scalar 'lrate'"},
     {"scalarDType", [](auto &b) { b.plan.scalars[0]->dtype = fb::DType::I32; }, "scalar 'lr'"},
     {"scalarMissing", [](auto &b) { b.plan.scalars.erase(b.plan.scalars.begin()); }, "expected scalar 'lr'"},
+    {"inputRole", [](auto &b) { b.plan.buffers[3]->role = fb::Role::Workspace; },
+     "entry micro_step, input 'tokens': expected a buffer of the device with the role input, found workspace "
+     "in "
+     "device"},
+    {"inputsShareBytes", [](auto &b) { b.input(*b.plan.entries[kMicro], "labels", 3, fb::DType::I32, {4}); },
+     "entry micro_step, inputs 'tokens' and 'labels': expected bytes of their own"},
+    {"inputsOverlap",
+     [](auto &b) {
+       const uint32_t labels = b.buffer("labels", PlanBuilder::kScratch, fb::DType::I32, 4, fb::Role::Input);
+       b.plan.buffers[labels]->offset = b.plan.buffers[3]->offset;
+       b.input(*b.plan.entries[kMicro], "labels", labels, fb::DType::I32, {4});
+     },
+     "entry micro_step, inputs 'tokens' and 'labels': expected bytes of their own"},
+    {"scalarsShareABuffer", [](auto &b) { b.plan.scalars[3]->buffer = b.plan.scalars[2]->buffer; },
+     "scalar 'finite': expected a buffer of its own, found that of another scalar"},
+    {"logitsScratch",
+     [](auto &b) {
+       b.plan.generation->logits = b.buffer("l", PlanBuilder::kScratch, fb::DType::F32, 256, fb::Role::Cache);
+     },
+     "generation, logits: expected it in a persistent arena of the device, found it in 'scratch'"},
+    {"copyTypes",
+     [](auto &b) {
+       const uint32_t other = b.buffer("other", PlanBuilder::kScratch, fb::DType::I32, 4096);
+       b.copy(b.plan.entries[kMicro]->instructions, at(0), at(other), 16384);
+     },
+     "copy: expected buffers of one dtype, found 'w' of f32 and 'other' of i32"},
+    {"arenasTogether",
+     [](auto &b) {
+       for (const char *name : {"x", "y"}) {
+         auto &arena = b.plan.arenas.emplace_back(std::make_unique<fb::ArenaT>());
+         arena->name = name;
+         b.buffer(name, uint32_t(b.plan.arenas.size() - 1), fb::DType::U8, uint64_t{3} << 44);
+       }
+     },
+     "arenas: expected at most 70368744177664 bytes together, found more in 'y' and those before it"},
+    {"noThreads", [](auto &b) { b.plan.kernels[0]->threads = 0; },
+     "kernel test_add: expected blocks of 1 to 1024 threads"},
+    {"sharedBytes", [](auto &b) { b.plan.kernels[0]->shared_bytes = ~0U; }, "found 1 and 4294967295"},
     {"scalarScratch",
      [](auto &b) { b.plan.scalars[0]->buffer = b.buffer("lr", PlanBuilder::kScratch, fb::DType::F32, 1); },
      "scalar 'lr': expected it in a persistent arena of the device, found it in 'scratch'"},
