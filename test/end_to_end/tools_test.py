@@ -54,6 +54,8 @@ class Plans(harness.EndToEndTest):
         self.assertEqual(len(products), 6, "forward, gradients of input and weight, eval, prefill, decode")
         self.assertTrue(all("h.1.mlp.c_proj" in line and "(model.mlir:12:8)" in line for line in products))
 
+        self.assertRegex(out, r"\nkernel rows_\w+ rows .*write f32 bytes=\d+ may_alias=\[0")
+
         kinds = set(re.findall(r"^kernel ([a-z]+)\w* (\w+) grid=", out, re.MULTILINE))
         self.assertLessEqual({("gemm", "gemm"), ("attention", "attention"), ("rows", "rows"), ("scatter", "scatter")}, kinds)
 
@@ -120,6 +122,11 @@ class Plans(harness.EndToEndTest):
                 out, _ = self.run_program(MUTATE_PLAN, "model.plan", 100, timeout=300)
                 for kind in ["swap", "overlap", *(["drop", "lengthen"] if "--ranks" in options[0] else [])]:
                     self.assertRegex(out, rf"{kind}: ([1-9]\d*) of \1 refused")
+                addresses = {"argument"}
+                addresses |= {"place"} if "--ranks" in options[0] else set()
+                addresses |= {"body", "stride"} if text == chunked_test.MODEL else set()
+                for kind in addresses:  # some are harmless
+                    self.assertRegex(out, rf"{kind}: [1-9]\d* of \d+ refused")
 
 
 if __name__ == "__main__":

@@ -1,18 +1,38 @@
 // Damaged plans: the input is a list of edits of a good plan, each 4 bytes: a 24-bit position (modulo the
-// size) and the new value. The payload's checksum is recomputed, that of the machine code is not, so changed
-// code is refused. One edit: what the verifier accepts runs on the CPU. Several edits may break a kernel's
-// contract with its parameters on both sides at once, so what is accepted then runs dry. Bytes left over
-// after the last edit mean the plan for two ranks, which is bound, but not run: there are no peers.
+// size) and the new value. How many bytes are left over after the last edit says which plan: one of all kinds
+// of instructions, one for two ranks, one with copies to the host and to disk, or one with a loop on three
+// ranks. The payload's checksum is recomputed, that of the machine code is not, so changed code is refused.
+//
+// What the verifier accepts must be sound byte by byte. Then it runs. One edit: on the CPU. Several edits may
+// break a kernel's contract with its parameters on both sides at once, so what is accepted then runs dry.
+// Plans for several ranks are bound, but not run: there are no peers.
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
+#include "test/unit/runtime/flow_interpreter.h"
 #include "test/unit/runtime/plan_builder.h"
 #include "test/unit/runtime/run_plan.h"
 
+#include <array>
+#include <cstdlib>
+
 using namespace trainc;
 
+namespace {
+
+void checkSound(const fb::Plan &plan) {
+  constexpr uint64_t most = 4096; // steps
+  fb::PlanT tables;
+  plan.UnPackTo(&tables);
+  if (test::soundnessSteps(tables) <= most && !test::isSound(tables))
+    std::abort();
+}
+
+} // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static const std::vector<uint8_t> one = test::fullPlan().payload(), two = test::ranksPlan(2, 2).payload();
-  test::PlanBytes bytes(size % 4 == 0 ? one : two);
+  static const std::array plans = {test::fullPlan().payload(), test::ranksPlan(2, 2).payload(),
+                                   test::spacesPlan().payload(), test::loopsPlan(3).payload()};
+  test::PlanBytes bytes(plans[size % 4]);
   const size_t edits = size / 4;
   for (size_t i = 0; i < edits; ++i) {
     const uint8_t *edit = data + 4 * i;
@@ -23,6 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const auto plan = bytes.read();
   if (!plan.ok())
     return 0;
+  checkSound(**plan);
   CpuDevice cpu(1);
   NullDevice null;
   test::runAllEntries(**plan, edits <= 1 ? static_cast<Device &>(cpu) : null);

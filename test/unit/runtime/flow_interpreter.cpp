@@ -193,4 +193,15 @@ bool isSound(const fb::PlanT &plan) {
   return true;
 }
 
+uint64_t soundnessSteps(const fb::PlanT &plan) {
+  uint64_t steps = 0;
+  for (const auto &entry : plan.entries)
+    for (const auto &instruction : entry->instructions)
+      if (const fb::LoopT *loop = instruction->operation.AsLoop())
+        steps += loop->count * loop->body.size();
+      else
+        ++steps;
+  return steps * plan.shard_ranks;
+}
+
 } // namespace trainc::test

@@ -13,4 +13,7 @@ bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place);
 /// Whether all entries are, at all places.
 bool isSound(const fb::PlanT &plan);
 
+/// How many instructions isSound(plan) runs.
+uint64_t soundnessSteps(const fb::PlanT &plan);
+
 } // namespace trainc::test

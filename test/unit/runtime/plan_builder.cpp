@@ -3,6 +3,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/schema/limits.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,11 +37,8 @@ PlanBuilder::PlanBuilder() {
   plan.name = "test";
   plan.producer = "test";
   plan.target = "cpu";
-  for (const char *name : {"persistent", "scratch"}) {
-    auto &arena = plan.arenas.emplace_back(std::make_unique<fb::ArenaT>());
-    arena->name = name;
-  }
-  plan.arenas[kPersistent]->persistent = true;
+  arena("persistent", fb::Space::Device, true);
+  arena("scratch", fb::Space::Device);
   auto &object = plan.objects.emplace_back(std::make_unique<fb::ObjectT>());
   object->level = "x86-64-v3";
   object->features = {"avx2", "fma"};
@@ -48,12 +46,21 @@ PlanBuilder::PlanBuilder() {
   source("test.op", 1);
 }
 
+uint32_t PlanBuilder::arena(const std::string &name, fb::Space space, bool persistent) {
+  auto &arena = plan.arenas.emplace_back(std::make_unique<fb::ArenaT>());
+  arena->name = name;
+  arena->space = space;
+  arena->persistent = persistent;
+  return static_cast<uint32_t>(plan.arenas.size() - 1);
+}
+
 uint32_t PlanBuilder::buffer(const std::string &name, uint32_t arena, fb::DType dtype, uint64_t elements,
                              fb::Role role) {
   auto &buffer = plan.buffers.emplace_back(std::make_unique<fb::BufferT>());
   buffer->name = name;
   buffer->arena = arena;
-  buffer->offset = (plan.arenas[arena]->bytes + 63) / 64 * 64;
+  const uint64_t border = plan.arenas[arena]->space == fb::Space::Disk ? kDiskAlignment : 64;
+  buffer->offset = (plan.arenas[arena]->bytes + border - 1) / border * border;
   buffer->bytes = elements * elementBytes(dtype);
   buffer->dtype = dtype;
   buffer->role = role;

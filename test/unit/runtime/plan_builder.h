@@ -45,7 +45,10 @@ public:
   /// A plan without entries, with the code of test_kernels.c as its only object.
   PlanBuilder();
 
-  /// Appends a buffer at the next 64-byte border of its arena and grows the arena. Returns its index.
+  /// Appends an arena. Returns its index.
+  uint32_t arena(const std::string &name, fb::Space space, bool persistent = false);
+  /// Appends a buffer at the next border of its arena, of 64 bytes or on disk of 4096, and grows the arena.
+  /// Returns its index.
   uint32_t buffer(const std::string &name, uint32_t arena, fb::DType dtype, uint64_t elements,
                   fb::Role role = fb::Role::Workspace);
   /// A buffer of one element in the persistent arena, exchanged with the host.
@@ -65,6 +68,8 @@ public:
   void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void collective(Body &body, const CollectiveSpec &collective, uint32_t source = 0);
+  /// Says on which stream the last instruction of an entry runs.
+  static void on(Body &body, fb::Stream stream) { body.back()->stream = stream; }
   /// Says what the last instruction of an entry comes after.
   static void after(Body &body, After instructions) { body.back()->after = std::move(instructions); }
   /// Returns the loop's body.
@@ -119,5 +124,15 @@ inline constexpr uint64_t kWhole = 192;
 /// and update, in one collective: u, whole on each rank, is gathered in place from all ranks' w1, and d, two
 /// integers of each rank, from their c.
 PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks);
+
+/// A plan whose values go to the host and to disk and come back, while kernels run: init makes
+///
+///   x = 1 / w, kept on the host and stored on disk, then in place x = 1 / x; w = kept + stored
+PlanBuilder spacesPlan();
+
+/// `ranks` ranks of one shard group that run a loop: slices of x go through a value in place, and a sum that
+/// is carried from one iteration to the next, to slices of y. Each rank then takes its part of y. There is no
+/// code for its kernels.
+PlanBuilder loopsPlan(uint32_t ranks);
 
 } // namespace trainc::test

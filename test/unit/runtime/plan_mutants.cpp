@@ -282,11 +282,11 @@ private:
       });
   }
 
-  /// Moves the smaller buffer to where the larger is.
+  /// Moves the smaller buffer to where the larger is in their arena.
   void overlap(uint32_t a, uint32_t b) {
     if (plan_.buffers[a]->bytes > plan_.buffers[b]->bytes)
       std::swap(a, b);
-    if (plan_.buffers[a]->bytes > 0)
+    if (plan_.buffers[a]->bytes > 0 && plan_.buffers[a]->arena == plan_.buffers[b]->arena)
       mutants_.push_back(
           {"overlap", fmt::format("overlap '{}' with '{}'", plan_.buffers[a]->name, plan_.buffers[b]->name),
            [=](fb::PlanT &plan) { plan.buffers[a]->offset = plan.buffers[b]->offset; }});

@@ -12,16 +12,20 @@ namespace {
 
 class Mutations : public testing::TestWithParam<std::pair<uint32_t, uint32_t>> {};
 
-TEST_P(Mutations, AreAllRefused) {
-  const auto [ranks, shardRanks] = GetParam();
-  const PlanBuilder plan = ranksPlan(ranks, shardRanks);
+/// Applies each mutant to the plan, and returns how many of each kind there are.
+std::map<std::string, int> expectRefused(PlanBuilder plan) {
   std::map<std::string, int> counts;
   for (const Mutant &mutant : mutants(plan.plan)) {
-    PlanBuilder builder = ranksPlan(ranks, shardRanks);
+    PlanBuilder builder = plan;
     mutant.apply(builder.plan);
     EXPECT_FALSE(PlanBytes(builder.payload()).read().ok()) << mutant.what;
     ++counts[mutant.kind];
   }
+  return counts;
+}
+
+TEST_P(Mutations, AreAllRefused) {
+  std::map<std::string, int> counts = expectRefused(ranksPlan(GetParam().first, GetParam().second));
   for (const char *kind : {"drop", "early", "stream", "swap", "overlap", "lengthen"})
     fmt::print("{} mutants of kind {}\n", counts[kind], kind);
   EXPECT_EQ(counts.size(), 6U);
@@ -33,36 +37,11 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Mutations,
                            return fmt::format("{}by{}", info.param.first, info.param.second);
                          });
 
-/// Ranks of one shard group run a loop: slices of x go through a value in place, and a sum that is carried
-/// from one iteration to the next, to slices of y. Each rank then takes its part of y.
-PlanBuilder loopsPlan(uint32_t ranks) {
-  constexpr uint64_t slice = 128, many = 6;
-  PlanBuilder b;
-  b.plan.ranks = b.plan.shard_ranks = ranks;
-  const auto scratch = [&](const char *name, uint64_t slices) {
-    return b.buffer(name, PlanBuilder::kScratch, fb::DType::F32, slices * slice / 4);
-  };
-  const uint32_t x = scratch("x", many), y = scratch("y", many), value = scratch("value", 1),
-                 next = scratch("next", 1), sum = scratch("sum", 1), part = scratch("part", 1);
-  const uint32_t state = b.buffer("state", PlanBuilder::kPersistent, fb::DType::F32, many * slice / 4);
-  using enum fb::Access;
-  const auto F32 = fb::DType::F32;
-  const uint32_t inPlace = b.kernel("inPlace", 4, {{Read, F32, slice}, {Write, F32, slice, {0}}}),
-                 add = b.kernel("add", 4, {{Read, F32, slice}, {ReadWrite, F32, slice}}),
-                 join = b.kernel("join", 4, {{Read, F32, slice}, {Read, F32, slice}, {Write, F32, slice}}),
-                 use = b.kernel("use", 1, {{Read, F32, slice}, {Write, F32, slice}});
-  PlanBuilder::Body &body = b.entry("init").instructions;
-  b.copy(body, at(state), at(x), many * slice);
-  b.zero(body, at(sum), slice);
-  PlanBuilder::Body &loop = b.loop(body, many);
-  b.copy(loop, at(x, 0, slice), at(value), slice);
-  b.launch(loop, inPlace, {at(value), at(value)});
-  b.launch(loop, add, {at(value), at(sum)});
-  b.launch(loop, use, {at(sum), at(next)});
-  b.launch(loop, join, {at(value), at(next), at(y, 0, slice)});
-  b.copy(body, at(y, 0, 0, slice), at(part), slice);
-  b.launch(body, join, {at(part), at(sum), at(state, 0, 0, slice)});
-  return b;
+TEST(SpaceMutations, OfCopiesBetweenSpacesAreAllRefused) {
+  std::map<std::string, int> counts = expectRefused(spacesPlan());
+  for (const char *kind : {"drop", "early", "stream", "swap", "overlap", "lengthen"})
+    fmt::print("{} mutants of kind {}\n", counts[kind], kind);
+  EXPECT_EQ(counts["drop"], 7);
 }
 
 struct HandMade {

@@ -4,6 +4,7 @@
 #include "test/unit/runtime/plan_builder.h"
 #include "test/unit/runtime/run_plan.h"
 
+#include <array>
 #include <gtest/gtest.h>
 
 namespace trainc::test {
@@ -49,8 +50,17 @@ TEST_P(SingleByte, EveryChangeIsRefusedOrRunsSafely) {
 /// Bound to addresses, but not run, as there are no peers.
 PlanBuilder planOfTwoRanks() { return ranksPlan(2, 2); }
 
-INSTANTIATE_TEST_SUITE_P(Plans, SingleByte, testing::Values(fullPlan, planOfTwoRanks),
-                         [](const auto &info) { return info.index == 0 ? "OneRank" : "TwoRanks"; });
+/// Accepted and refused, as there is no code for its kernels.
+PlanBuilder planOfLoops() { return loopsPlan(3); }
+
+const char *nameOf(size_t plan) {
+  constexpr std::array names = {"OneRank", "TwoRanks", "Spaces", "Loops"};
+  return names[plan];
+}
+
+INSTANTIATE_TEST_SUITE_P(Plans, SingleByte,
+                         testing::Values(fullPlan, planOfTwoRanks, spacesPlan, planOfLoops),
+                         [](const auto &info) { return nameOf(info.index); });
 
 } // namespace
 } // namespace trainc::test
