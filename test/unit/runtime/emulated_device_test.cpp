@@ -93,7 +93,7 @@ TEST(Interleaving, LoopsRunInOrder) {
   const std::vector<DeviceAddress> buffers(plan.buffers()->size());
   const Program program = resolveProgram(plan, entryOf(plan, "update"), 0, buffers);
   std::vector<uint32_t> expected(16, 0); // the loop's only step, and what comes behind it
-  expected.insert(expected.end(), {1, 2});
+  expected.insert(expected.end(), {1, 2, 3});
   EXPECT_EQ(order(program, 5), expected);
 }
 
