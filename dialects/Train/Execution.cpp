@@ -1,63 +1,17 @@
 // The words of train.program that say how a plan is made and run, not what is trained.
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/TrainSyntax.h"
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-namespace {
-/// A word that has one value so far.
-struct FixedWord {
-  StringRef word, value, meaning;
-};
-} // namespace
-
-static constexpr FixedWord kFixedWords[] = {
-    {"target", "cpu", "this version makes plans for the cpu"},
-    {"precision", "fp32", "this version computes in fp32"},
-};
-
-std::optional<ParseResult> trainc::train::parseFixedWord(AsmParser &parser, StringRef word) {
-  for (const FixedWord &fixed : kFixedWords) {
-    if (fixed.word != word)
-      continue;
-    SMLoc loc = parser.getCurrentLocation();
-    StringRef value;
-    if (parser.parseKeyword(&value))
-      return failure();
-    if (value != fixed.value)
-      return parser.emitError(loc) << fixed.meaning << ", found '" << value << "'";
-    return success();
-  }
-  return std::nullopt;
-}
-
-ArrayRef<ChoiceWord> trainc::train::choiceWords() {
-  static constexpr StringRef kProducts[] = {"fma", "bf16x3"}, kCheckpointing[] = {"none", "selective"};
-  static constexpr ChoiceWord kChoices[] = {{"fp32_products", kProducts},
-                                            {"activation_checkpointing", kCheckpointing}};
-  return kChoices;
-}
-
-LogicalResult trainc::train::checkChoice(const ChoiceWord &choice, StringRef value,
-                                         llvm::function_ref<InFlightDiagnostic()> error) {
-  if (llvm::is_contained(choice.values, value))
-    return success();
-  return error() << "expected " << llvm::join(choice.values, " or ") << ", found '" << value << "'";
-}
-
-std::optional<ParseResult> trainc::train::parseChoice(OpAsmParser &parser, StringRef word,
-                                                      NamedAttrList &attributes) {
-  const auto *choice = llvm::find_if(choiceWords(), [&](const ChoiceWord &c) { return c.word == word; });
-  if (choice == choiceWords().end())
-    return std::nullopt;
+ParseResult trainc::train::parseChoice(OpAsmParser &parser, const ProgramWord &word,
+                                       NamedAttrList &attributes) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef value;
-  if (parser.parseKeyword(&value) ||
-      failed(checkChoice(*choice, value, [&] { return parser.emitError(loc); })))
+  if (parser.parseKeyword(&value) || failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
     return failure();
-  attributes.set(word, parser.getBuilder().getStringAttr(value));
+  attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
   return success();
 }
 

@@ -1,7 +1,7 @@
 // The word `sharding` of train.program.
 #include "dialects/Train/Sharding.h"
 
-#include "dialects/Train/Limits.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/TrainSyntax.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -55,29 +55,16 @@ ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &shardi
 
 //===-- Values --------------------------------------------------------------------------------===//
 
-namespace {
-/// A word that has a number.
-struct Number {
-  StringRef word;
-  int64_t least, most;
-};
-} // namespace
-
-constexpr Number kNumbers[] = {{"hybrid_shard", 2, kMaxRanks},       {"reduce_bucket", 0, INT64_MAX},
-                               {"gather_bucket", 0, INT64_MAX},      {"persist_below", 0, INT64_MAX},
-                               {"max_reuse_distance", 0, INT64_MAX}, {"prefetch", 0, kMaxPrefetch},
-                               {"max_live", 0, INT64_MAX},           {"gathers_in_flight", 1, kMaxPrefetch}};
-
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
-static LogicalResult verifyNumber(EmitError error, const Number &number, Attribute value) {
+static LogicalResult verifyNumber(EmitError error, const ProgramWord &number, Attribute value) {
   auto given = dyn_cast<IntegerAttr>(value);
   if (given && !given.getType().isSignlessInteger(64))
     given = nullptr; // a bool, or with a type of its own
   if (given && number.least <= given.getInt() && given.getInt() <= number.most)
     return success();
   InFlightDiagnostic message = error();
-  message << number.word << ": expected a number ";
+  message << StringRef(number.word) << ": expected a number ";
   if (number.most == INT64_MAX)
     message << "of " << number.least << " or more";
   else
@@ -98,31 +85,44 @@ static bool isWrap(StringAttr text) {
   });
 }
 
-static LogicalResult verifyWord(EmitError error, StringRef word, Attribute value) {
+/// "micro_step" or "step"
+static LogicalResult verifyQuoted(EmitError error, const ProgramWord &word, Attribute value) {
+  SmallVector<std::string> values;
   auto text = dyn_cast<StringAttr>(value);
-  if (word == "wrap")
-    return isWrap(text) ? success()
-                        : error() << "wrap: expected \"blocks\", \"model\", names of blocks with commas "
-                                     "between them or a number of parameters above 0, found "
-                                  << value;
-  if (word == "sync")
-    return text == "micro_step" || text == "step"
+  for (StringRef choice : choicesOf(word)) {
+    if (text && text.getValue() == choice)
+      return success();
+    values.push_back(("\"" + choice + "\"").str());
+  }
+  return error() << StringRef(word.word) << ": expected " << llvm::join(values, " or ") << ", found "
+                 << value;
+}
+
+static LogicalResult verifyWord(EmitError error, StringRef name, Attribute value) {
+  const ProgramWord *word = findProgramWord(name);
+  if (!word || !word->ofSharding) {
+    SmallVector<StringRef> words;
+    for (const ProgramWord &each : kProgramWords)
+      if (each.ofSharding)
+        words.push_back(each.word);
+    return error() << "unknown word '" << name << "'; expected " << llvm::join(words, ", ");
+  }
+  switch (word->kind) {
+  case ValueKind::Wrap:
+    return isWrap(dyn_cast<StringAttr>(value))
                ? success()
-               : error() << "sync: expected \"micro_step\" or \"step\", found " << value;
-  if (word == "reproducible")
-    return text == "plan" || text == "ranks"
-               ? success()
-               : error() << "reproducible: expected \"plan\" or \"ranks\", found " << value;
-  if (word == "reshard_after_forward")
-    return isa<BoolAttr>(value) ? success() : error() << word << ": expected true or false, found " << value;
-  if (const auto *number = llvm::find_if(kNumbers, [&](const Number &n) { return n.word == word; });
-      number != std::end(kNumbers))
-    return verifyNumber(error, *number, value);
-  InFlightDiagnostic message = error();
-  message << "unknown word '" << word << "'; expected wrap, sync, reproducible, reshard_after_forward";
-  for (const Number &number : kNumbers)
-    message << ", " << number.word;
-  return message;
+               : error() << "wrap: expected \"blocks\", \"model\", names of blocks with commas "
+                            "between them or a number of parameters above 0, found "
+                         << value;
+  case ValueKind::Truth:
+    return isa<BoolAttr>(value) ? success() : error() << name << ": expected true or false, found " << value;
+  case ValueKind::Choice:
+    return verifyQuoted(error, *word, value);
+  case ValueKind::Number:
+  case ValueKind::Bytes:
+    return verifyNumber(error, *word, value);
+  }
+  llvm_unreachable("unknown kind of value");
 }
 
 /// Whether the word is given, and `text`.
@@ -201,29 +201,38 @@ ShardingSettings trainc::train::shardingOf(ProgramOp program) {
   return settings;
 }
 
-DictionaryAttr trainc::train::describeSharding(ProgramOp program) {
+DictionaryAttr trainc::train::wordsOfSharding(ProgramOp program) {
   const ShardingSettings settings = shardingOf(program);
   Builder builder(program.getContext());
   NamedAttrList words;
   auto set = [&](StringRef word, int64_t value) { words.set(word, builder.getI64IntegerAttr(value)); };
-  set("ranks", int64_t(program.getRanks()));
-  set("zero_stage", int64_t(program.getZeroStage()));
   set("hybrid_shard", settings.shardRanks);
   set("reduce_bucket", settings.reduceBucket);
   set("gather_bucket", settings.gatherBucket);
   words.set("wrap", builder.getStringAttr(settings.wrap));
   words.set("sync", builder.getStringAttr(settings.syncEveryMicroStep ? "micro_step" : "step"));
   words.set("reproducible", builder.getStringAttr(settings.reproducibleOverRanks ? "ranks" : "plan"));
-  if (program.getZeroStage() < 3)
-    return words.getDictionary(program.getContext());
   set("persist_below", settings.persistBelow);
   set("prefetch", settings.prefetch);
   set("gathers_in_flight", settings.gathersInFlight);
   if (settings.maxLive < INT64_MAX)
     set("max_live", settings.maxLive);
   words.set("reshard_after_forward", builder.getBoolAttr(settings.reshardAfterForward));
-  if (settings.reshardAfterForward)
-    set("max_reuse_distance", settings.maxReuseDistance);
+  set("max_reuse_distance", settings.maxReuseDistance);
+  return words.getDictionary(program.getContext());
+}
+
+DictionaryAttr trainc::train::describeSharding(ProgramOp program) {
+  Builder builder(program.getContext());
+  NamedAttrList words(wordsOfSharding(program));
+  if (program.getZeroStage() < 3)
+    for (StringRef word : {"persist_below", "prefetch", "gathers_in_flight", "max_live",
+                           "reshard_after_forward", "max_reuse_distance"})
+      words.erase(word);
+  else if (!shardingOf(program).reshardAfterForward)
+    words.erase("max_reuse_distance");
+  words.set("ranks", builder.getI64IntegerAttr(int64_t(program.getRanks())));
+  words.set("zero_stage", builder.getI64IntegerAttr(int64_t(program.getZeroStage())));
   return words.getDictionary(program.getContext());
 }
 

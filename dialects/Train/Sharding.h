@@ -26,6 +26,9 @@ struct ShardingSettings {
 
 ShardingSettings shardingOf(ProgramOp program);
 
+/// All words of `sharding` and their values, defaults too, but for limits that there are not.
+mlir::DictionaryAttr wordsOfSharding(ProgramOp program);
+
 /// What the program's ranks do, with its words of `sharding` and their values, defaults too: those that have
 /// an effect.
 mlir::DictionaryAttr describeSharding(ProgramOp program);

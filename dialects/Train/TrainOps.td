@@ -136,7 +136,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     `memory_limit 16GiB` bounds what a process that runs the plan may take, `fp32_products bf16x3` says how products of
     f32 numbers are computed. With `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need
     not be kept. `target cpu` and `precision fp32` may be said, and nothing else in their place yet.
-    The options of `trainc compile` override all these, `trainrun --steps` the steps.
+    The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which the text
+    does not show, says where each setting comes from: its line, its option, or what it is derived from.
     The model's exports move here when it is instantiated, and `no_generation` then says what in the model
     stands against entries `prefill` and `decode`, if something does.
   }];
@@ -147,8 +148,10 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$activation_checkpointing,
+                       OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
-                       OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation);
+                       OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
+                       OptionalAttr<DictionaryAttr>:$sources);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }

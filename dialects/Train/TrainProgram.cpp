@@ -1,6 +1,5 @@
 // Syntax and verification of train.program.
 #include "dialects/NN/Float32.h"
-#include "dialects/Train/Limits.h"
 #include "dialects/Train/Settings.h"
 #include "dialects/Train/TrainSyntax.h"
 
@@ -12,10 +11,22 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-static constexpr StringRef kWords[] = {
-    "model",      "optimizer",    "schedule",      "clip",       "batch",     "ranks",
-    "zero_stage", "sharding",     "accumulate",    "eval_batch", "steps",     "group",
-    "export",     "memory_limit", "fp32_products", "target",     "precision", "activation_checkpointing"};
+/// Words of train.program beside those of the table that stand on a line of their own.
+static constexpr StringRef kOtherWords[] = {"model", "optimizer", "schedule", "clip",
+                                            "batch", "sharding",  "group",    "export"};
+
+/// Whether the setting has a line of its own: `batch` and `sharding` are lines of several.
+static bool hasLine(const ProgramWord &word) {
+  return !word.ofSharding && word.word != "micro_batch" && word.word != "seq_len";
+}
+
+static SmallVector<StringRef> lineWords() {
+  SmallVector<StringRef> words(std::begin(kOtherWords), std::end(kOtherWords));
+  for (const ProgramWord &word : kProgramWords)
+    if (hasLine(word))
+      words.push_back(word.word);
+  return words;
+}
 
 namespace {
 /// Parses the lines between the braces into attributes.
@@ -26,6 +37,8 @@ public:
 
 private:
   ParseResult parseLine(StringRef word, SMLoc loc);
+  ParseResult parseSetting(const ProgramWord &word);
+  void noteSources();
   ParseResult checkLines();
   ParseResult parseCount(StringRef attribute);
   ParseResult parseBatch();
@@ -37,6 +50,7 @@ private:
   llvm::StringMap<SMLoc> seen; ///< where each word stands
   SmallVector<Attribute> groups;
   NamedAttrList exports;
+  NamedAttrList sources; ///< where each setting stands
 };
 
 /// An error about the line of a word.
@@ -45,28 +59,22 @@ using ErrorAt = llvm::function_ref<InFlightDiagnostic(StringRef word)>;
 
 /// Checks what one line alone does not tell, or no attribute does.
 static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
-  auto check = [&](StringRef word, StringRef attribute, StringRef name, int64_t most) -> LogicalResult {
+  for (const ProgramWord &word : kProgramWords) {
+    const StringRef attribute(word.word);
+    if (word.ofSharding || !program.get(attribute))
+      continue;
+    const bool ofBatch = !hasLine(word);
     auto count = program.getAs<IntegerAttr>(attribute);
-    if (count && (count.getInt() < 1 || count.getInt() > most))
-      return errorAt(word) << name << " must lie between 1 and " << most << ", found " << count.getInt();
-    return success();
-  };
-  if (failed(check("batch", "micro_batch", "batch", kMaxBatch)) ||
-      failed(check("batch", "seq_len", "sequence length", kMaxLength)) ||
-      failed(check("ranks", "ranks", "ranks", kMaxRanks)) ||
-      failed(check("accumulate", "accumulate", "accumulate", kMaxAccumulate)) ||
-      failed(check("eval_batch", "eval_batch", "eval_batch", kMaxBatch)) ||
-      failed(check("steps", "steps", "steps", kMaxSteps)) ||
-      failed(check("memory_limit", "memory_limit", "memory_limit", INT64_MAX)))
-    return failure();
-  auto stage = program.getAs<IntegerAttr>("zero_stage");
-  if (stage && (stage.getInt() < 0 || stage.getInt() > kMaxZeroStage))
-    return errorAt("zero_stage") << "zero_stage must lie between 0 and " << kMaxZeroStage << ", found "
-                                 << stage.getInt();
-  for (const ChoiceWord &choice : choiceWords())
-    if (auto value = program.getAs<StringAttr>(choice.word);
-        value && failed(checkChoice(choice, value, [&] { return errorAt(choice.word); })))
+    if (count && (count.getInt() < word.least || count.getInt() > word.most))
+      return errorAt(ofBatch ? "batch" : attribute)
+             << (attribute == "seq_len" ? "sequence length"
+                 : ofBatch              ? "batch"
+                                        : attribute)
+             << " must lie between " << word.least << " and " << word.most << ", found " << count.getInt();
+    if (auto value = program.getAs<StringAttr>(attribute);
+        value && failed(checkChoice(word, value, [&] { return errorAt(attribute); })))
       return failure();
+  }
   auto norm = program.getAs<FloatAttr>("clip");
   double clip = norm ? norm.getValueAsDouble() : 1;
   if (!(inF32(clip) > 0 && std::isfinite(inF32(clip))))
@@ -106,7 +114,7 @@ ParseResult ProgramParser::parseBatch() {
 
 ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
   bool repeatable = word == "group" || word == "export";
-  if (llvm::is_contained(kWords, word) && !repeatable && !seen.try_emplace(word, loc).second)
+  if (llvm::is_contained(lineWords(), word) && !repeatable && !seen.try_emplace(word, loc).second)
     return parser.emitError(loc) << "'" << word << "' is given twice";
   if (word == "model") {
     StringAttr model;
@@ -123,17 +131,10 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
     return parseAttr<FloatAttr>("clip", parseNumber);
   if (word == "batch")
     return parseBatch();
-  if (word == "ranks" || word == "zero_stage" || word == "accumulate" || word == "eval_batch" ||
-      word == "steps")
-    return parseCount(word);
   if (word == "sharding")
     return parseAttr<ShardingAttr>("sharding", parseSharding);
-  if (word == "memory_limit")
-    return parseAttr<IntegerAttr>("memory_limit", parseBytes);
-  if (std::optional<ParseResult> choice = parseChoice(parser, word, state.attributes))
-    return *choice;
-  if (std::optional<ParseResult> fixed = parseFixedWord(parser, word))
-    return *fixed;
+  if (const ProgramWord *setting = findProgramWord(word); setting && hasLine(*setting))
+    return parseSetting(*setting);
   if (word == "export")
     return parseExport(parser, loc, exports);
   if (word == "group") {
@@ -141,10 +142,37 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
     if (parseGroup(parser, group))
       return failure();
     groups.push_back(group);
+    const NamedAttribute source = groupSource(group, parser.getEncodedSourceLoc(loc));
+    sources.set(source.getName(), source.getValue());
     return success();
   }
   return parser.emitError(loc) << "unknown word '" << word << "' in train.program; it has "
-                               << listWords(kWords);
+                               << listWords(lineWords());
+}
+
+ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
+  if (word.kind == ValueKind::Choice)
+    return parseChoice(parser, word, state.attributes);
+  return word.kind == ValueKind::Bytes ? parseAttr<IntegerAttr>(word.word, parseBytes)
+                                       : parseCount(word.word);
+}
+
+/// Notes on which line each setting is written.
+void ProgramParser::noteSources() {
+  for (auto &[word, loc] : seen) {
+    const LocationAttr line = parser.getEncodedSourceLoc(loc);
+    if (word == "batch") {
+      sources.set("micro_batch", line);
+      if (state.attributes.get("seq_len"))
+        sources.set("seq_len", line);
+    } else if (word == "sharding") {
+      for (NamedAttribute inside : cast<ShardingAttr>(state.attributes.get("sharding")).getWords())
+        sources.set(inside.getName(), line);
+    } else {
+      sources.set(word, line);
+    }
+  }
+  state.addAttribute("sources", sources.getDictionary(parser.getContext()));
 }
 
 /// Says what is wrong with the settings where they are written, which the op no longer knows.
@@ -181,6 +209,7 @@ ParseResult ProgramParser::parse() {
     state.addAttribute("groups", builder.getArrayAttr(groups));
   if (!exports.empty())
     state.addAttribute("exports", exports.getDictionary(parser.getContext()));
+  noteSources();
   return checkLines();
 }
 
@@ -192,15 +221,24 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
   return ProgramParser(parser, state).parse();
 }
 
+/// Prints the setting's line, unless it is not given or says what holds anyway.
+static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program,
+                         const ProgramWord &word) {
+  Attribute value = program->getAttr(StringRef(word.word));
+  if (auto text = dyn_cast_or_null<StringAttr>(value))
+    line(word.word) << text.getValue();
+  if (auto number = dyn_cast_or_null<IntegerAttr>(value);
+      number && std::to_string(number.getInt()) != word.otherwise)
+    line(word.word) << number.getInt();
+}
+
 void ProgramOp::print(OpAsmPrinter &printer) {
   printer << " ";
   printer.printSymbolName(getSymName());
-  SmallVector<StringRef> spelled = {"sym_name",   "model",       "optimizer",    "schedule",
-                                    "clip",       "micro_batch", "seq_len",      "ranks",
-                                    "zero_stage", "accumulate",  "eval_batch",   "steps",
-                                    "groups",     "exports",     "memory_limit", "sharding"};
-  for (const ChoiceWord &choice : choiceWords())
-    spelled.push_back(choice.word);
+  SmallVector<StringRef> spelled = {"sym_name", "model",   "optimizer", "schedule", "clip",
+                                    "groups",   "exports", "sharding",  "sources"};
+  for (const ProgramWord &word : kProgramWords)
+    spelled.push_back(word.word);
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), spelled);
   printer << " {";
   printer.increaseIndent();
@@ -218,26 +256,14 @@ void ProgramOp::print(OpAsmPrinter &printer) {
     line("batch") << *batch;
   if (std::optional<uint64_t> length = getSeqLen())
     printer << " x " << *length;
-  if (getRanks() != 1)
-    line("ranks") << getRanks();
-  if (getZeroStage() != 0)
-    line("zero_stage") << getZeroStage();
+  for (const ProgramWord &word : kProgramWords)
+    if (hasLine(word))
+      printSetting(line, *this, word);
   if (ShardingAttr sharding = getShardingAttr()) {
     printer.printNewline();
     printer << "sharding";
     sharding.print(printer);
   }
-  if (getAccumulate() != 1)
-    line("accumulate") << getAccumulate();
-  if (std::optional<uint64_t> batch = getEvalBatch())
-    line("eval_batch") << *batch;
-  if (std::optional<uint64_t> steps = getSteps())
-    line("steps") << *steps;
-  if (std::optional<uint64_t> bytes = getMemoryLimit())
-    line("memory_limit") << *bytes;
-  for (const ChoiceWord &choice : choiceWords())
-    if (auto value = (*this)->getAttrOfType<StringAttr>(choice.word))
-      line(choice.word) << value.getValue();
   for (Attribute group : getGroupsAttr() ? getGroupsAttr().getValue() : ArrayRef<Attribute>())
     printGroup(line("group"), cast<GroupAttr>(group));
   for (NamedAttribute file : getExportsAttr() ? getExportsAttr().getValue() : ArrayRef<NamedAttribute>()) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dialects/Plan/Plan.h"
-#include "lib/Codegen/Fp32Products.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"

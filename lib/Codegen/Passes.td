@@ -10,7 +10,7 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
     `plan.launches` (kernels in order, with arguments numbered through operands, results and scratch buffers), `plan.scratch` (bytes
     of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Memory planning needs no more. Aliases and
     loops need no kernel. Of ops that are equal one goes into the nested module @kernels, as a function from which `generate-kernels`
-    makes code.
+    makes code. `fp32_products` of `train.program` says how products are computed.
 
     Before:
     ```mlir
@@ -28,10 +28,6 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [Option<"products", "fp32-products", "::trainc::Fp32Products", "::trainc::Fp32Products::Fma",
-                        "How products of f32 numbers are computed", [{::llvm::cl::values(
-                          clEnumValN(::trainc::Fp32Products::Fma, "fma", "fused multiply-adds"),
-                          clEnumValN(::trainc::Fp32Products::Bf16x3, "bf16x3", "as sums of three bf16 numbers, on AMX"))}]>];
   let dependentDialects = [
     "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];

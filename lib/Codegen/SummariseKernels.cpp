@@ -1,6 +1,7 @@
 // The pass summarise-kernels: how each scheduled op is launched, from summaries of kernels that have no code
 // yet.
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Train/Train.h"
 #include "lib/Analysis/Concrete.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Codegen/EqualOps.h"
@@ -19,8 +20,6 @@ namespace trainc {
 namespace {
 
 struct SummariseKernelsPass : impl::SummariseKernelsPassBase<SummariseKernelsPass> {
-  using SummariseKernelsPassBase::SummariseKernelsPassBase;
-
   void runOnOperation() override;
 
 private:
@@ -63,6 +62,14 @@ std::optional<plan::KernelKind> kernelKind(Operation *op) {
     return std::nullopt;
   }
   llvm_unreachable("unknown kernel class");
+}
+
+/// The target that the module's program says; without one the default.
+std::unique_ptr<codegen::Target> targetOf(ModuleOp module) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (program.getFp32Products() == "bf16x3")
+      return codegen::createCpuTarget(Fp32Products::Bf16x3);
+  return codegen::createCpuTarget();
 }
 
 /// Position of an argument in the numbering of plan.launch_spec: operands, then results, then scratch.
@@ -155,7 +162,7 @@ void SummariseKernelsPass::runOnOperation() {
     ops.emplace_back(op, *kind);
     return WalkResult::skip(); // a kernel's region is part of it
   });
-  const std::unique_ptr<codegen::Target> target = codegen::createCpuTarget(products);
+  const std::unique_ptr<codegen::Target> target = targetOf(module);
   OwningOpRef<ModuleOp> sources = target->createModule(getContext());
   sources_ = *sources;
   kernels_ = 0;

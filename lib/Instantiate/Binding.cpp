@@ -1,8 +1,8 @@
 #include "lib/Instantiate/Binding.h"
 
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Limits.h"
 #include "dialects/Train/Names.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -47,57 +47,28 @@ static FailureOr<nn::ModelOp> findModel(ModuleOp module, train::ProgramOp progra
   return error;
 }
 
-namespace {
-/// A size, with the words for its errors.
-struct Size {
-  const char *option, *inProgram;
-  int64_t most;
-  std::optional<int64_t> fromOption;
-  std::optional<uint64_t> fromProgram;
-
-  std::optional<int64_t> value() const {
-    return fromOption ? fromOption : fromProgram ? std::optional(int64_t(*fromProgram)) : std::nullopt;
-  }
-};
-} // namespace
-
-/// The size's value, at least 1; `fallback` if nobody gave one.
-static FailureOr<int64_t> require(train::ProgramOp program, const Size &size,
-                                  std::optional<int64_t> fallback) {
-  std::optional<int64_t> value = size.value() ? size.value() : fallback;
-  if (!value)
-    return program.emitError() << "the size is missing: give " << size.option << ", or write `"
-                               << size.inProgram << "` in train.program";
-  if (*value < 1 || *value > size.most)
-    return program.emitError() << size.option << " must lie between 1 and " << size.most << ", found "
-                               << *value;
-  return *value;
+/// A size that somebody must have given.
+static FailureOr<int64_t> require(train::ProgramOp program, const char *option, const char *inProgram,
+                                  std::optional<uint64_t> value) {
+  if (value)
+    return int64_t(*value);
+  return program.emitError() << "the size is missing: give " << option << ", or write `" << inProgram
+                             << "` in train.program";
 }
 
 /// The sequence length, 0 for models without one.
-static FailureOr<int64_t> sequenceLength(Binding &binding, const Size &size) {
+static FailureOr<int64_t> sequenceLength(Binding &binding) {
   auto hasLength = [](RankedTensorType type) { return type.getNumDynamicDims() > 1; };
   if (llvm::any_of(binding.model.getArgumentTypes().getAsValueRange<TypeAttr>(),
                    [&](Type type) { return hasLength(cast<RankedTensorType>(type)); }))
-    return require(binding.program, size, std::nullopt);
-  if (!size.value())
+    return require(binding.program, "--seq-len", "batch B x T", binding.program.getSeqLen());
+  if (!binding.program.getSeqLen())
     return 0;
   InFlightDiagnostic error = binding.program.emitError()
-                             << "a sequence length of " << *size.value()
+                             << "a sequence length of " << *binding.program.getSeqLen()
                              << " is given, but no column of the model has a second `?` dimension";
   error.attachNote(binding.model.getLoc()) << "the model is here";
   return error;
-}
-
-static void writeBack(Binding &binding) {
-  OpBuilder builder(binding.program);
-  auto attribute = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
-  binding.program.setMicroBatchAttr(attribute(binding.microBatch));
-  if (binding.seqLen > 0)
-    binding.program.setSeqLenAttr(attribute(binding.seqLen));
-  binding.program.setRanksAttr(attribute(binding.ranks));
-  binding.program.setAccumulateAttr(attribute(binding.accumulate));
-  binding.program.setEvalBatchAttr(attribute(binding.evalBatch));
 }
 
 /// A program shares a namespace with the states and entries that it becomes.
@@ -108,14 +79,14 @@ static LogicalResult checkName(train::ProgramOp program) {
   return success();
 }
 
-/// A rank alone has all parts, so that all stages are the same program.
-static LogicalResult decideZeroStage(Binding &binding, const InstantiateOptions &options) {
-  const int64_t stage = options.zeroStage.value_or(int64_t(binding.program.getZeroStage()));
-  if (stage < 0 || stage > train::kMaxZeroStage)
-    return binding.program.emitError()
-           << "--zero-stage must lie between 0 and " << train::kMaxZeroStage << ", found " << stage;
-  binding.program.setZeroStage(binding.ranks == 1 ? 0 : stage);
-  return success();
+/// Decides what nobody gave, or what has one value here.
+static void completeProgram(Binding &binding) {
+  train::ProgramOp program = binding.program;
+  Builder builder(program.getContext());
+  if (!program.getEvalBatch())
+    train::setDerived(program, "eval_batch", builder.getI64IntegerAttr(binding.microBatch), "micro_batch");
+  if (binding.ranks == 1 && program.getZeroStage() > 0) // the same program
+    train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank has all parts");
 }
 
 /// A rank's micro-batches are a subtree of the tree over all of a step's.
@@ -128,36 +99,33 @@ static LogicalResult checkReproducible(Binding &binding) {
          << binding.accumulate << "; choose another, and --micro-batch or --ranks for as many samples a step";
 }
 
-namespace {
-/// A word of `sharding`, or its option, that does nothing below some stage.
-struct StagedWord {
-  const char *word, *option;
-  int64_t fromStage;
-  const char *idle; ///< what the stages below do not do
-};
-} // namespace
-
-constexpr StagedWord kStagedWords[] = {
-    {"hybrid_shard", "--hybrid-shard", 1, "divides no states"},
-    {"gather_bucket", "--allgather-bucket-size", 1, "gathers nothing"},
-    {"persist_below", "--param-persistence-threshold", 3, "divides no parameters"},
-    {"reshard_after_forward", "--reshard-after-forward", 3, "divides no parameters"},
-    {"max_reuse_distance", "--max-reuse-distance", 3, "divides no parameters"},
-    {"prefetch", "--prefetch", 3, "divides no parameters"},
-    {"max_live", "--max-live-parameters", 3, "divides no parameters"},
-    {"gathers_in_flight", "--limit-all-gathers", 3, "divides no parameters"}};
-
 /// Says which words of `sharding` do nothing in the program's stage. One rank may take the words of many.
 static void warnOfIdleWords(train::ProgramOp program) {
   train::ShardingAttr given = program.getShardingAttr();
   if (!given || program.getRanks() == 1)
     return;
   const auto stage = int64_t(program.getZeroStage());
-  for (const StagedWord &each : kStagedWords)
-    if (stage < each.fromStage && given.getWords().get(each.word))
+  for (const train::ProgramWord &each : train::kProgramWords)
+    if (stage < each.fromStage && given.getWords().get(StringRef(each.word)))
       program.emitWarning("sharding: ")
-          << each.word << " (" << each.option << ") does nothing with zero_stage " << stage << ", which "
-          << each.idle;
+          << StringRef(each.word) << " (" << StringRef(each.option) << ") does nothing with zero_stage "
+          << stage << ", which " << StringRef(each.idle);
+}
+
+/// Says which options do nothing on one rank. Words in the file may be there for more ranks.
+static void warnOfIdleOptions(train::ProgramOp program) {
+  if (program.getRanks() > 1)
+    return;
+  // What is the same on all ranks sums by units, of however many there are.
+  const bool usesUnits = train::shardingOf(program).reproducibleOverRanks;
+  for (const train::ProgramWord &each : train::kProgramWords) {
+    const bool idle = each.word == "zero_stage" ? program.getZeroStage() > 0
+                      : each.word == "wrap"     ? !usesUnits
+                                                : each.ofSharding && each.word != "reproducible";
+    if (idle && train::isFromOption(program, each.word))
+      program.emitWarning() << StringRef(each.option)
+                            << " does nothing on one rank; give --ranks=N as well, or leave it out";
+  }
 }
 
 /// Blocks that units are named after exist, on however many ranks the program runs.
@@ -179,7 +147,7 @@ static LogicalResult checkWrap(Binding &binding) {
   return success();
 }
 
-FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions &options) {
+FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   Binding binding;
   binding.module = module;
   FailureOr<train::ProgramOp> program = findProgram(module);
@@ -190,34 +158,21 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module, const InstantiateOptions
     return failure();
   binding.program = *program;
   binding.model = *model;
-  auto micro = require(
-      *program, {"--micro-batch", "batch B", train::kMaxBatch, options.microBatch, program->getMicroBatch()},
-      {});
+  auto micro = require(*program, "--micro-batch", "batch B", program->getMicroBatch());
   if (failed(micro))
     return failure();
-  auto length = sequenceLength(
-      binding, {"--seq-len", "batch B x T", train::kMaxLength, options.seqLen, program->getSeqLen()});
-  auto ranks =
-      require(*program, {"--ranks", "ranks N", train::kMaxRanks, options.ranks, program->getRanks()}, {});
-  auto accumulate = require(
-      *program,
-      {"--accumulate", "accumulate A", train::kMaxAccumulate, options.accumulate, program->getAccumulate()},
-      {});
-  auto eval = require(
-      *program,
-      {"--eval-batch", "eval_batch B", train::kMaxBatch, options.evalBatch, program->getEvalBatch()}, *micro);
-  if (failed(length) || failed(ranks) || failed(accumulate) || failed(eval))
+  auto length = sequenceLength(binding);
+  if (failed(length))
     return failure();
   binding.microBatch = *micro;
   binding.seqLen = *length;
-  binding.ranks = *ranks;
-  if (failed(decideZeroStage(binding, options)))
-    return failure();
-  binding.accumulate = *accumulate;
-  binding.evalBatch = *eval;
+  binding.ranks = int64_t(program->getRanks());
+  binding.accumulate = int64_t(program->getAccumulate());
+  warnOfIdleOptions(binding.program);
+  completeProgram(binding);
+  binding.evalBatch = int64_t(*program->getEvalBatch());
   if (failed(checkReproducible(binding)) || failed(checkWrap(binding)))
     return failure();
-  writeBack(binding);
   warnOfIdleWords(binding.program);
   return binding;
 }

@@ -5,14 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include <optional>
-
 namespace trainc {
-
-/// What the command line says; unset: what train.program says.
-struct InstantiateOptions {
-  std::optional<int64_t> microBatch, seqLen, ranks, zeroStage, accumulate, evalBatch;
-};
 
 /// The program, its model and the sizes in force.
 struct Binding {
@@ -29,8 +22,9 @@ struct Binding {
   static mlir::RankedTensorType bind(mlir::RankedTensorType column, int64_t batch, int64_t length);
 };
 
-/// Finds the one program and its model, and decides the sizes, which it writes into the program. Errors: no
-/// or several programs, no such model, sizes that are missing, not positive, or without use.
-mlir::FailureOr<Binding> bindProgram(mlir::ModuleOp module, const InstantiateOptions &options);
+/// Finds the one program and its model, and decides the sizes that the program leaves open, which it writes
+/// into it. Errors: no or several programs, no such model, sizes that are missing, not positive, or without
+/// use.
+mlir::FailureOr<Binding> bindProgram(mlir::ModuleOp module);
 
 } // namespace trainc

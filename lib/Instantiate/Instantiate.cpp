@@ -47,10 +47,10 @@ static LogicalResult moveExports(Binding &binding) {
   return success();
 }
 
-LogicalResult trainc::instantiate(ModuleOp module, const InstantiateOptions &options) {
+LogicalResult trainc::instantiate(ModuleOp module) {
   if (failed(checkModelText(module)))
     return failure();
-  FailureOr<Binding> binding = bindProgram(module, options);
+  FailureOr<Binding> binding = bindProgram(module);
   if (failed(binding) || failed(moveExports(*binding)))
     return failure();
   OwningOpRef<ModuleOp> text = isolateModels(module);

@@ -10,6 +10,6 @@ namespace trainc {
 mlir::LogicalResult checkModelText(mlir::ModuleOp module);
 
 /// Replaces the module's models and blocks by states and entries. Errors are reported at the user's ops.
-mlir::LogicalResult instantiate(mlir::ModuleOp module, const InstantiateOptions &options);
+mlir::LogicalResult instantiate(mlir::ModuleOp module);
 
 } // namespace trainc

@@ -11,13 +11,8 @@ using namespace trainc;
 
 namespace {
 struct InstantiatePass : trainc::impl::InstantiatePassBase<InstantiatePass> {
-  using InstantiatePassBase::InstantiatePassBase;
-
   void runOnOperation() override {
-    auto given = [](int64_t value) { return value == -1 ? std::nullopt : std::optional(value); };
-    InstantiateOptions options{given(microBatch), given(seqLen),     given(ranks),
-                               given(zeroStage),  given(accumulate), given(evalBatch)};
-    if (failed(instantiate(getOperation(), options)))
+    if (failed(instantiate(getOperation())))
       signalPassFailure();
   }
 };

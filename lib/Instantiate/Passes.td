@@ -36,14 +36,6 @@ def InstantiatePass : Pass<"instantiate", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let options = [
-    Option<"microBatch", "micro-batch", "int64_t", "-1", "Samples per micro-batch (-1: train.program's)">,
-    Option<"seqLen", "seq-len", "int64_t", "-1", "Tokens per sample (-1: train.program's)">,
-    Option<"ranks", "ranks", "int64_t", "-1", "Processes that train together (-1: train.program's)">,
-    Option<"zeroStage", "zero-stage", "int64_t", "-1", "What ranks keep a part of (-1: train.program's)">,
-    Option<"accumulate", "accumulate", "int64_t", "-1", "Micro-batches per step (-1: train.program's)">,
-    Option<"evalBatch", "eval-batch", "int64_t", "-1", "Samples per evaluation batch (-1: train.program's)">
-  ];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 

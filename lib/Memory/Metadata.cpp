@@ -1,5 +1,6 @@
 #include "lib/Memory/Metadata.h"
 
+#include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 
 #include "llvm/Support/JSON.h"
@@ -65,6 +66,14 @@ static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {
   llvm_unreachable("unknown schedule");
 }
 
+/// The settings in force, for the report.
+static ArrayAttr describeSettings(Builder &builder, train::ProgramOp program) {
+  SmallVector<Attribute> settings;
+  for (const train::SettingInForce &each : train::settingsInForce(program))
+    settings.push_back(builder.getStrArrayAttr({each.word, each.value, each.source}));
+  return builder.getArrayAttr(settings);
+}
+
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
@@ -74,6 +83,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
       program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
       program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
       schedule.getTotal());
+  training->setAttr("train.settings", describeSettings(builder, program));
   if (program.getRanks() > 1)
     training->setAttr("train.sharding", train::describeSharding(program)); // for the report
 }

@@ -52,17 +52,17 @@ static std::string fewerActivations(plan::TrainingOp training, const MemoryRepor
 }
 
 /// How ranks divide states further.
-static std::string furtherDivision(plan::TrainingOp training, const CompileOptions &options) {
+static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage) {
   if (training.getRanks() == 1)
     return "--ranks=N --zero-stage=3 divides states over processes";
-  if (options.zeroStage.value_or(0) < 3)
+  if (zeroStage < 3)
     return "--zero-stage=3 divides all states over the ranks";
   return "more --ranks divide states further";
 }
 
 /// What makes the plan smaller, so that it fits into `limit`.
-static std::string advice(plan::TrainingOp training, const MemoryReport &memory, int64_t limit,
-                          const CompileOptions &options) {
+static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
+  const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
     return "no plan fits; allow more";
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
@@ -70,24 +70,22 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
     return llvm::formatv(
         "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}; else freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatBytes(states), furtherDivision(training, options));
-  const bool keepsAllActivations = options.activationCheckpointing != ActivationCheckpointing::Selective;
-  return (2 * states > limit ? furtherDivision(training, options) + "; " : "") +
-         (keepsAllActivations ? "--activation-checkpointing=selective keeps fewer activations; " : "") +
+        formatBytes(states), furtherDivision(training, given.zeroStage));
+  return (2 * states > limit ? furtherDivision(training, given.zeroStage) + "; " : "") +
+         (!given.recomputes ? "--activation-checkpointing=selective keeps fewer activations; " : "") +
          fewerActivations(training, memory, limit);
 }
 
-LogicalResult checkMemoryLimit(ModuleOp module, const CompileOptions &options) {
-  const std::optional<int64_t> limit = options.memoryLimit;
+LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   MemoryReport memory = memoryReport(module);
-  if (!limit || memory.peak + memory.unplanned <= *limit)
+  if (memory.peak + memory.unplanned <= limit.bytes)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
                                << " bytes) and " << formatBytes(memory.unplanned)
                                << " for the process around it, the memory limit allows "
-                               << formatBytes(*limit) << " (" << *limit << "): " << bytesByKind(memory)
-                               << "; " << advice(training, memory, *limit - memory.unplanned, options);
+                               << formatBytes(limit.bytes) << " (" << limit.bytes
+                               << "): " << bytesByKind(memory) << "; " << advice(training, memory, limit);
 }
 
 } // namespace trainc

@@ -2,6 +2,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Codegen/Passes.h"
@@ -12,7 +13,6 @@
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Report.h"
-#include "lib/Pipelines/Sharding.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Pipelines/Unsharding.h"
 #include "lib/Remat/Passes.h"
@@ -60,26 +60,35 @@ void registerPasses() {
 
 //===-- Phases --------------------------------------------------------------------------------===//
 
-static bool hasManyRanks(const CompileOptions &options) { return options.ranks.value_or(1) > 1; }
-static bool isReproducibleOverRanks(const CompileOptions &options) {
-  return options.sharding.reproducible == "ranks";
+namespace {
+/// What the program says about which passes run.
+struct Strategy {
+  bool manyRanks = false, reproducibleOverRanks = false, recomputes = false;
+  std::optional<MemoryLimit> memoryLimit;
+};
+} // namespace
+
+/// Modules without a program are refused by the first pass.
+static Strategy strategyOf(ModuleOp module) {
+  Strategy strategy;
+  for (auto program : module.getOps<train::ProgramOp>()) {
+    strategy.manyRanks = program.getRanks() > 1;
+    strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
+    strategy.recomputes = program.getActivationCheckpointing() == "selective";
+    if (std::optional<uint64_t> bytes = program.getMemoryLimit())
+      strategy.memoryLimit = {int64_t(*bytes), int64_t(program.getZeroStage()), strategy.recomputes};
+  }
+  return strategy;
 }
 
 /// model -> step: whole tensors, forward, backward and update, in primitive ops.
-static void addStepPasses(PassManager &manager, const CompileOptions &options) {
-  InstantiatePassOptions instantiate;
-  instantiate.microBatch = options.microBatch.value_or(-1);
-  instantiate.ranks = options.ranks.value_or(-1);
-  instantiate.zeroStage = options.zeroStage.value_or(-1);
-  instantiate.accumulate = options.accumulate.value_or(-1);
-  instantiate.evalBatch = options.evalBatch.value_or(-1);
-  instantiate.seqLen = options.seqLen.value_or(-1);
-  manager.addPass(createInstantiatePass(instantiate));
+static void addStepPasses(PassManager &manager, const Strategy &strategy) {
+  manager.addPass(createInstantiatePass());
   manager.addPass(createAutodiff());
-  if (hasManyRanks(options) || isReproducibleOverRanks(options))
+  if (strategy.manyRanks || strategy.reproducibleOverRanks)
     manager.addPass(createFlatten());
   manager.addPass(createOptimizer());
-  if (isReproducibleOverRanks(options))
+  if (strategy.reproducibleOverRanks)
     manager.addPass(createTreeAccumulate());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -90,42 +99,40 @@ static void addStepPasses(PassManager &manager, const CompileOptions &options) {
   manager.addPass(createCSEPass());
   manager.addPass(createAccumulateInPlace());
   // Behind the last CSE, and before parameters are gathered for those who read them.
-  if (options.activationCheckpointing == ActivationCheckpointing::Selective)
+  if (strategy.recomputes)
     manager.addPass(createRecompute());
   manager.addPass(createVerifyStepPass());
 }
 
 /// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is; blocks
 /// are no units any more.
-static void addShardPasses(PassManager &manager, const CompileOptions &options) {
+static void addShardPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createEraseBorders());
-  if (hasManyRanks(options))
+  if (strategy.manyRanks)
     manager.addPass(createShard());
 }
 
 /// The rest of the phase spmd.
-static void addSpmdPasses(PassManager &manager, const CompileOptions &options) {
-  if (!hasManyRanks(options))
+static void addSpmdPasses(PassManager &manager, const Strategy &strategy) {
+  if (!strategy.manyRanks)
     return;
   manager.addPass(createReshard());
   manager.addPass(createVerifySpmd());
 }
 
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
-static void addScheduledPasses(PassManager &manager, const CompileOptions &options) {
+static void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createFusePass());
-  if (hasManyRanks(options)) {
+  if (strategy.manyRanks) {
     manager.addPass(createBucketCollectives());
     manager.addPass(createScheduleCollectives());
   }
   manager.addPass(createVerifyScheduledPass());
 }
 
-/// scheduled -> plan, all but code: what kernels need, then addresses and order.
-static void addMemoryPasses(PassManager &manager, const CompileOptions &options) {
-  SummariseKernelsPassOptions summarise;
-  summarise.products = options.fp32Products.value_or(Fp32Products::Fma);
-  manager.addPass(createSummariseKernelsPass(summarise));
+/// scheduled -> plan, all but code: what kernels need, then addresses.
+static void addMemoryPasses(PassManager &manager) {
+  manager.addPass(createSummariseKernelsPass());
   manager.addPass(createPlanMemoryPass());
 }
 
@@ -135,34 +142,11 @@ static void addCodePasses(PassManager &manager) {
   manager.addPass(createGenerateKernelsPass());
 }
 
-/// `options`, with what train.program says in place of what they leave open.
-static CompileOptions completeOptions(ModuleOp module, CompileOptions options) {
-  for (auto program : module.getOps<train::ProgramOp>()) {
-    if (std::optional<StringRef> products = program.getFp32Products(); products && !options.fp32Products)
-      options.fp32Products = *products == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
-    if (std::optional<StringRef> word = program.getActivationCheckpointing();
-        word && !options.activationCheckpointing)
-      options.activationCheckpointing =
-          *word == "selective" ? ActivationCheckpointing::Selective : ActivationCheckpointing::None;
-    if (std::optional<uint64_t> limit = program.getMemoryLimit(); limit && !options.memoryLimit)
-      options.memoryLimit = int64_t(*limit);
-    if (!options.ranks)
-      options.ranks = program.getRanks();
-    if (!options.zeroStage)
-      options.zeroStage = program.getZeroStage();
-    if (!options.sharding.reproducible && train::shardingOf(program).reproducibleOverRanks)
-      options.sharding.reproducible = "ranks";
-  }
-  return options;
-}
-
-LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
-  const CompileOptions options = completeOptions(module, given);
-  for (auto program : module.getOps<train::ProgramOp>()) {
-    if (failed(applySharding(program, options.sharding)))
+LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (failed(train::applyOptions(program, options.settings)))
       return failure();
-    warnOfIdleOptions(program, given);
-  }
+  const Strategy strategy = strategyOf(module);
   Snapshots snapshots(options.dumpDir);
   if (!options.dumpDir.empty())
     snapshots.write("model", module);
@@ -178,29 +162,30 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &given) {
   const Phase last = options.compileTo.value_or(Phase::Plan);
   auto addStep = [&](PassManager &manager) {
     if (last >= Phase::Step)
-      addStepPasses(manager, options);
+      addStepPasses(manager, strategy);
     if (last >= Phase::Spmd)
-      addShardPasses(manager, options);
+      addShardPasses(manager, strategy);
   };
   auto addRest = [&](PassManager &manager, Phase until) {
     if (until >= Phase::Spmd)
-      addSpmdPasses(manager, options);
+      addSpmdPasses(manager, strategy);
     if (until >= Phase::Scheduled)
-      addScheduledPasses(manager, options);
+      addScheduledPasses(manager, strategy);
     if (until >= Phase::Plan)
-      addMemoryPasses(manager, options);
+      addMemoryPasses(manager);
   };
   if (failed(run(addStep)))
     return failure();
-  if (last >= Phase::Spmd && options.memoryLimit &&
-      failed(gatherWhatFits(module, *options.memoryLimit, [&](PassManager &m) { addRest(m, Phase::Plan); })))
+  if (last >= Phase::Spmd && strategy.memoryLimit &&
+      failed(gatherWhatFits(module, strategy.memoryLimit->bytes,
+                            [&](PassManager &m) { addRest(m, Phase::Plan); })))
     return failure();
   if (failed(run([&](PassManager &manager) { addRest(manager, last); })))
     return failure();
   if (last < Phase::Plan)
     return success();
-  if (!options.compileTo && failed(checkMemoryLimit(module, options))) // what does not fit costs no code
-    return failure();
+  if (!options.compileTo && strategy.memoryLimit && failed(checkMemoryLimit(module, *strategy.memoryLimit)))
+    return failure(); // without having made code
   return run(addCodePasses);
 }
 

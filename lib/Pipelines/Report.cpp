@@ -174,6 +174,20 @@ static llvm::json::Object sharding(ModuleOp module) {
   return json;
 }
 
+/// Every setting of the program, its value and where that comes from.
+static llvm::json::Array settings(ModuleOp module) {
+  llvm::json::Array json;
+  for (auto training : module.getOps<plan::TrainingOp>())
+    for (auto setting : training->getAttrOfType<ArrayAttr>("train.settings").getAsRange<ArrayAttr>()) {
+      auto text = [&](unsigned index) {
+        return llvm::json::fixUTF8(
+            cast<StringAttr>(setting[index]).getValue()); // names of files may be anything
+      };
+      json.push_back(llvm::json::Object{{"setting", text(0)}, {"value", text(1)}, {"source", text(2)}});
+    }
+  return json;
+}
+
 std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
   MemoryReport memory = memoryReport(module);
   llvm::json::Object json{
@@ -189,6 +203,7 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
                                     {"unplanned", memory.unplanned}}},
       {"sharding", sharding(module)},
       {"collectives", collectives(module)},
+      {"settings", settings(module)},
   };
   for (auto generation : module.getOps<plan::GenerationOp>())
     json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},

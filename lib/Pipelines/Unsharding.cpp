@@ -1,8 +1,7 @@
 #include "lib/Pipelines/Unsharding.h"
 
-#include "dialects/Train/Train.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/Report.h"
-#include "lib/Pipelines/Sharding.h"
 
 using namespace mlir;
 
@@ -11,11 +10,22 @@ namespace trainc {
 /// Plans that are tried between keeping all and keeping nothing.
 static constexpr int kTries = 3;
 
-static LogicalResult apply(ModuleOp module, const ShardingOptions &options) {
+namespace {
+
+/// Words of `sharding` that the compiler decides, as far as it does.
+struct Choice {
+  std::optional<int64_t> maxReuseDistance, prefetch;
+};
+
+} // namespace
+
+static void apply(ModuleOp module, const Choice &choice) {
+  Builder builder(module.getContext());
   for (auto program : module.getOps<train::ProgramOp>())
-    if (failed(applySharding(program, options)))
-      return failure();
-  return success();
+    for (auto [word, value] :
+         {std::pair("max_reuse_distance", choice.maxReuseDistance), {"prefetch", choice.prefetch}})
+      if (value)
+        train::setDerived(program, word, builder.getI64IntegerAttr(*value), "memory_limit");
 }
 
 /// Whether the module's program divides parameters, and leaves what the words say to the compiler.
@@ -45,12 +55,13 @@ struct Trial {
   int64_t limit;
   llvm::function_ref<void(PassManager &)> planPasses;
 
-  FailureOr<bool> fits(const ShardingOptions &options) {
+  FailureOr<bool> fits(const Choice &choice) {
     OwningOpRef<ModuleOp> copy = module.clone();
     PassManager manager(module.getContext());
     manager.enableVerifier(false); // the plan that is taken is verified
     planPasses(manager);
-    if (failed(apply(*copy, options)) || failed(manager.run(*copy)))
+    apply(*copy, choice);
+    if (failed(manager.run(*copy)))
       return failure();
     const MemoryReport memory = memoryReport(*copy);
     return memory.peak + memory.unplanned <= limit;
@@ -60,9 +71,7 @@ struct Trial {
 /// About the largest distance whose plan fits; 0 where none is known to.
 FailureOr<int64_t> fittingDistance(Trial &trial) {
   auto fits = [&](int64_t distance) {
-    ShardingOptions options;
-    options.maxReuseDistance = distance;
-    return trial.fits(options);
+    return trial.fits({.maxReuseDistance = distance, .prefetch = std::nullopt});
   };
   // Between a unit's forward and its backward each other unit is read twice at most.
   int64_t fitting = 0, tooFar = 2 * dividedElements(trial.module) + 1;
@@ -85,21 +94,22 @@ FailureOr<int64_t> fittingDistance(Trial &trial) {
 LogicalResult gatherWhatFits(ModuleOp module, int64_t limit,
                              llvm::function_ref<void(PassManager &)> planPasses) {
   Trial trial{module, limit, planPasses};
-  ShardingOptions options;
+  Choice choice;
   if (isOpen(module, {"max_reuse_distance", "reshard_after_forward"})) {
     FailureOr<int64_t> distance = fittingDistance(trial);
     if (failed(distance))
       return failure();
-    options.maxReuseDistance = *distance;
+    choice.maxReuseDistance = *distance;
   }
-  if (options.maxReuseDistance.value_or(0) == 0 && isOpen(module, {"prefetch"})) {
-    FailureOr<bool> good = trial.fits(options);
+  if (choice.maxReuseDistance.value_or(0) == 0 && isOpen(module, {"prefetch"})) {
+    FailureOr<bool> good = trial.fits(choice);
     if (failed(good))
       return failure();
     if (!*good)
-      options.prefetch = 0;
+      choice.prefetch = 0;
   }
-  return apply(module, options);
+  apply(module, choice);
+  return success();
 }
 
 } // namespace trainc

@@ -1,8 +1,6 @@
 // Gathered parameters stay from forward to backward, and are gathered ahead, where memory allows it.
 #pragma once
 
-#include "lib/Pipelines/CompileOptions.h"
-
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 

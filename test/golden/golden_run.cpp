@@ -53,7 +53,7 @@ static double elementOf(const SafetensorsTensor &tensor, size_t index) {
   }
 }
 
-GoldenRun::GoldenRun(const std::string &model, Stage stage, const InstantiateOptions &options)
+GoldenRun::GoldenRun(const std::string &model, Stage stage, const std::vector<train::GivenSetting> &settings)
     : inputs_(open(model, "inputs.safetensors")), data_(open(model, "data.safetensors")),
       golden_(open(model, "golden.safetensors")) {
   DialectRegistry registry;
@@ -62,20 +62,19 @@ GoldenRun::GoldenRun(const std::string &model, Stage stage, const InstantiateOpt
   module = parseSourceFile<ModuleOp>(pathOf(model, model + ".mlir"), ParserConfig(&context));
   if (!module)
     llvm::report_fatal_error("the model does not parse");
-  compile(stage, options);
+  compile(stage, settings);
   machine.emplace(*module);
 }
 
-void GoldenRun::compile(Stage stage, const InstantiateOptions &options) {
+void GoldenRun::compile(Stage stage, const std::vector<train::GivenSetting> &settings) {
   if (stage == Stage::Scheduled) {
-    CompileOptions all;
-    all.microBatch = options.microBatch;
-    all.accumulate = options.accumulate;
-    all.seqLen = options.seqLen;
-    all.compileTo = Phase::Scheduled;
-    check(runPhases(*module, all), "the pipeline");
+    CompileOptions options;
+    options.settings = settings;
+    options.compileTo = Phase::Scheduled;
+    check(runPhases(*module, options), "the pipeline");
   } else {
-    check(instantiate(*module, options), "instantiate");
+    check(train::applyOptions(*module->getOps<train::ProgramOp>().begin(), settings), "the settings");
+    check(instantiate(*module), "instantiate");
     PassManager passes(&context);
     passes.addPass(createAutodiff());
     if (stage != Stage::Gradients)

@@ -1,7 +1,7 @@
 // A golden model in the reference interpreter.
 #pragma once
 
-#include "lib/Instantiate/Binding.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Reference/Entry.h"
 #include "runtime/formats/safetensors_view.h"
 
@@ -23,7 +23,7 @@ enum class Stage {
 /// abort.
 class GoldenRun {
 public:
-  GoldenRun(const std::string &model, Stage stage, const InstantiateOptions &options = {});
+  GoldenRun(const std::string &model, Stage stage, const std::vector<train::GivenSetting> &settings = {});
 
   /// Runs @init, then sets the parameters to inputs.safetensors.
   void loadWeights();
@@ -49,7 +49,7 @@ public:
   std::optional<reference::Machine> machine;
 
 private:
-  void compile(Stage stage, const InstantiateOptions &options);
+  void compile(Stage stage, const std::vector<train::GivenSetting> &settings);
   reference::Tensor rows(const SafetensorsTensor &column, int64_t first, int64_t count);
 
   SafetensorsView inputs_, data_, golden_;

@@ -87,11 +87,10 @@ TEST_P(Golden, InitialWeightsSurviveFusion) {
 }
 
 TEST_P(Golden, TenStepsWithAccumulation) {
-  InstantiateOptions options;
   bool isMlp = std::string(GetParam()) == "mlp";
-  options.microBatch = isMlp ? 2 : 1; // of 8 or 3 samples, with unequally many ignored targets
-  options.accumulate = isMlp ? 4 : 3;
-  GoldenRun run(GetParam(), Stage::Step, options);
+  // Of 8 or 3 samples, with unequally many ignored targets.
+  GoldenRun run(GetParam(), Stage::Step,
+                {{"micro_batch", isMlp ? "2" : "1"}, {"accumulate", isMlp ? "4" : "3"}});
   ASSERT_TRUE(run.hasEntry("update"));
   expectTenSteps(run, 1e-8);
 }
@@ -110,10 +109,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Golden, testing::Values("gpt", "llama", "mlp"),
 /// Parameters after two steps of eight samples.
 std::map<std::string, std::vector<double>> parametersAfter(const char *model, int64_t microBatch,
                                                            int64_t accumulate) {
-  InstantiateOptions options;
-  options.microBatch = microBatch;
-  options.accumulate = accumulate;
-  GoldenRun run(model, Stage::Step, options);
+  GoldenRun run(model, Stage::Step,
+                {{"micro_batch", std::to_string(microBatch)}, {"accumulate", std::to_string(accumulate)}});
   run.loadWeights();
   run.step();
   run.step();

@@ -1,5 +1,6 @@
 #include "test/programs/check.h"
 
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "test/programs/compiled_step.h"
@@ -126,6 +127,19 @@ static Verdict compareSteps(const Step &step, const ComputedStep &computed) {
   return comparison.verdict();
 }
 
+void Way::set(std::string_view word, std::string value) {
+  text += " " + std::string(train::findProgramWord(word)->option) + "=" + value;
+  options.settings.push_back({std::string(word), std::move(value)});
+}
+
+/// The value that options give a setting, the last if there are several.
+static std::optional<std::string> given(const CompileOptions &options, StringRef word) {
+  for (const train::GivenSetting &setting : llvm::reverse(options.settings))
+    if (setting.word == word)
+      return setting.value;
+  return std::nullopt;
+}
+
 /// Whether two ways to run a program have the same bits.
 static bool sameBits(const ComputedStep &a, const ComputedStep &b) {
   auto same = [](const std::vector<float> &x, const std::vector<float> &y) {
@@ -146,7 +160,7 @@ static Verdict checkSameBits(ModuleOp module, const CompileOptions &options, con
   if (!computed.ok())
     return {Verdict::kWrong, computed.status().message()};
   if (!sameBits(expected, *computed))
-    return {Verdict::kWrong, fmt::format("other bits with --zero-stage={}\n", *options.zeroStage)};
+    return {Verdict::kWrong, fmt::format("other bits with --zero-stage={}\n", *given(options, "zero_stage"))};
   return {};
 }
 
@@ -154,9 +168,10 @@ static Verdict checkSameBits(ModuleOp module, const CompileOptions &options, con
 static bool canAccumulate(ModuleOp model, const CompileOptions &options) {
   ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> copy = model.clone();
-  InstantiateOptions instantiation;
-  instantiation.accumulate = options.accumulate;
-  return succeeded(instantiate(*copy, instantiation));
+  for (auto program : copy->getOps<train::ProgramOp>())
+    if (failed(train::applyOptions(program, {{"accumulate", *given(options, "accumulate")}})))
+      return false;
+  return succeeded(instantiate(*copy));
 }
 
 Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed) {
@@ -164,10 +179,12 @@ Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &w
   if (!module)
     return {Verdict::kIllegal, "does not parse"};
   CompileOptions options = way.options;
-  if (options.accumulate && !canAccumulate(*module, options))
-    options.accumulate.reset();
-  FailureOr<Step> step =
-      expectStep(*module, size_t(options.ranks.value_or(1) * options.accumulate.value_or(1)), seed);
+  if (given(options, "accumulate") && !canAccumulate(*module, options))
+    std::erase_if(options.settings,
+                  [](const train::GivenSetting &each) { return each.word == "accumulate"; });
+  const bool accumulates = given(options, "accumulate").has_value();
+  auto numberOf = [&](StringRef word) { return std::stoul(given(options, word).value_or("1")); };
+  FailureOr<Step> step = expectStep(*module, numberOf("ranks") * numberOf("accumulate"), seed);
   if (failed(step))
     return {Verdict::kIllegal, ""};
   const Result<std::vector<uint8_t>> plan = compilePlan(*module, options);
@@ -184,9 +201,9 @@ Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &w
     if (!sameBits(*computed, *emulated))
       return {Verdict::kWrong, "other bits on the emulated device\n"};
   }
-  if (way.otherStage && !options.accumulate) {
+  if (way.otherStage && !accumulates) {
     CompileOptions other = options;
-    other.zeroStage = way.otherStage;
+    other.settings.push_back({"zero_stage", std::to_string(*way.otherStage)});
     if (Verdict verdict = checkSameBits(*module, other, inputs, *computed); verdict.kind == Verdict::kWrong)
       return verdict;
   }

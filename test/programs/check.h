@@ -27,6 +27,9 @@ struct Way {
   std::optional<int64_t> otherStage; ///< which promises the same bits
   bool emulates = false;             ///< also on the emulated asynchronous device, with the same bits
   std::string text;                  ///< what `trainc compile` and `trainrun` call it
+
+  /// Gives `trainc compile` an option, by its word in train.program.
+  void set(std::string_view word, std::string value);
 };
 
 /// Compiles the program in the text, and compares one step and an evaluation with the interpreter's. `seed`

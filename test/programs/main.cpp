@@ -45,36 +45,28 @@ Way drawWay(unsigned seed) {
   std::mt19937 random(seed);
   auto pick = [&](unsigned end) { return random() % end; };
   Way way;
-  if (pick(3) == 0) {
-    way.options.activationCheckpointing = ActivationCheckpointing::Selective;
-    way.text += " --activation-checkpointing=selective";
-  }
-  if (pick(3) == 0) {
-    way.options.accumulate = 2;
-    way.text += " --accumulate=2";
-  }
+  if (pick(3) == 0)
+    way.set("activation_checkpointing", "selective");
+  if (pick(3) == 0)
+    way.set("accumulate", "2");
   if (pick(4) == 0) {
     way.emulates = true;
     way.text += " --device=emulated";
   }
-  way.options.ranks = seed % 2 == 0 ? 1 : 2 + pick(3);
-  if (way.options.ranks == 1)
+  const unsigned ranks = seed % 2 == 0 ? 1 : 2 + pick(3);
+  way.set("ranks", std::to_string(ranks));
+  if (ranks == 1)
     return way;
-  way.options.zeroStage = pick(4);
-  way.text += fmt::format(" --ranks={} --zero-stage={}", *way.options.ranks, *way.options.zeroStage);
-  if (*way.options.ranks == 4 && pick(2) == 0) {
-    way.options.sharding.hybridShard = 2;
-    way.text += " --hybrid-shard=2";
-  } else if (pick(3) == 0)
-    way.otherStage = (*way.options.zeroStage + 1 + pick(3)) % 4;
-  if (way.options.zeroStage == 3) {
-    way.options.sharding.persistBelow = pick(2) * 20;
-    way.text += fmt::format(" --param-persistence-threshold={}", *way.options.sharding.persistBelow);
-  }
-  if (pick(3) == 0) {
-    way.options.sharding.reproducible = "ranks";
-    way.text += " --reproducible=ranks";
-  }
+  const unsigned stage = pick(4);
+  way.set("zero_stage", std::to_string(stage));
+  if (ranks == 4 && pick(2) == 0)
+    way.set("hybrid_shard", "2");
+  else if (pick(3) == 0)
+    way.otherStage = (stage + 1 + pick(3)) % 4;
+  if (stage == 3)
+    way.set("persist_below", std::to_string(pick(2) * 20));
+  if (pick(3) == 0)
+    way.set("reproducible", "ranks");
   return way;
 }
 

@@ -41,7 +41,7 @@ private:
   bool isLegal() {
     ScopedDiagnosticHandler quiet(module_.getContext(), [](Diagnostic &) { return success(); });
     OwningOpRef<ModuleOp> copy = module_.clone();
-    return succeeded(verify(*copy)) && succeeded(instantiate(*copy, {}));
+    return succeeded(verify(*copy)) && succeeded(instantiate(*copy));
   }
 
   /// A value that is defined before `op` in its block.

@@ -1,5 +1,6 @@
 #include "test/programs/oracle.h"
 
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Reference/Interpreter.h"
@@ -35,9 +36,10 @@ public:
   LogicalResult compile() {
     PassManager passes(module_->getContext());
     passes.addPass(createAutodiff());
-    InstantiateOptions alone;
-    alone.ranks = 1;
-    return failure(failed(instantiate(*module_, alone)) || failed(passes.run(*module_)));
+    for (auto program : module_->getOps<train::ProgramOp>())
+      if (failed(train::applyOptions(program, {{"ranks", "1"}})))
+        return failure();
+    return failure(failed(instantiate(*module_)) || failed(passes.run(*module_)));
   }
 
   /// Initial parameters, as f32 holds them.

@@ -119,12 +119,11 @@ private:
 
 /// The program for `ranks` ranks with `accumulate` micro-batches each; null after an error.
 static OwningOpRef<ModuleOp> compile(ModuleOp model, int64_t ranks, int64_t accumulate,
-                                     std::optional<ActivationCheckpointing> checkpointing = std::nullopt) {
+                                     std::vector<train::GivenSetting> further = {}) {
   OwningOpRef<ModuleOp> module = model.clone();
   CompileOptions options;
-  options.ranks = ranks;
-  options.accumulate = accumulate;
-  options.activationCheckpointing = checkpointing;
+  options.settings = {{"ranks", std::to_string(ranks)}, {"accumulate", std::to_string(accumulate)}};
+  options.settings.insert(options.settings.end(), further.begin(), further.end());
   options.compileTo = Phase::Scheduled;
   return succeeded(runPhases(*module, options)) ? std::move(module) : nullptr;
 }
@@ -199,7 +198,7 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
     return model.emitError("has no train.program to divide over ranks");
   const int64_t accumulate = (*programs.begin()).getAccumulate();
   OwningOpRef<ModuleOp> divided = compile(model, ranks, accumulate),
-                        alone = compile(model, 1, accumulate * ranks, ActivationCheckpointing::None);
+                        alone = compile(model, 1, accumulate * ranks, {{"activation_checkpointing", "none"}});
   if (!divided || !alone)
     return failure();
   auto many = interpret(*divided), one = interpret(*alone);

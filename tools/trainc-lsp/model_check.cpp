@@ -51,7 +51,7 @@ template <typename Op> struct ModelCheck : SymbolUserOpInterface::ExternalModel<
     OwningOpRef<ModuleOp> copy = module.clone();
     // A file without a program may be unfinished, or a part of something else.
     const bool hasProgram = !copy->getOps<train::ProgramOp>().empty();
-    (void)(hasProgram ? instantiate(*copy, {}) : checkModelText(*copy));
+    (void)(hasProgram ? instantiate(*copy) : checkModelText(*copy));
     return success();
   }
 };

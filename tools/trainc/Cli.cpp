@@ -3,9 +3,9 @@
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/option_homes.h"
-#include "tools/common/validators.h"
-#include "tools/trainc/ShardingCli.h"
+#include "tools/trainc/SettingsCli.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -21,63 +21,26 @@ const Choices<Phase> kPhases = {{"model", Phase::Model},
                                 {"scheduled", Phase::Scheduled},
                                 {"plan", Phase::Plan}};
 
-const Choices<Fp32Products> kFp32Products = {{"fma", Fp32Products::Fma}, {"bf16x3", Fp32Products::Bf16x3}};
-
-const Choices<ActivationCheckpointing> kCheckpointing = {{"none", ActivationCheckpointing::None},
-                                                         {"selective", ActivationCheckpointing::Selective}};
-
 const Choices<SafetensorsDType> kFloatDTypes = {
     {"fp32", SafetensorsDType::kF32}, {"bf16", SafetensorsDType::kBF16}, {"fp16", SafetensorsDType::kF16}};
 
 /// Turns a word into the number that CLI11 makes an Enum of. (Its own transformer takes numbers as well, and
 /// shows them in messages.)
 template <typename Enum> CLI::Validator oneOf(const Choices<Enum> &choices) {
-  return {[choices](std::string &text) {
-            std::string expected;
-            for (const auto &[word, value] : choices) {
-              if (CLI::detail::to_lower(text) == word) {
-                text = std::to_string(static_cast<int>(value));
-                return std::string();
-              }
-              expected += (expected.empty() ? "" : ", ") + word;
-            }
-            return fmt::format("expected one of {}, found '{}'", expected, text);
+  std::vector<std::string> words;
+  for (const auto &[word, value] : choices)
+    words.push_back(word);
+  return {[choices, known = oneOfWords(std::move(words))](std::string &text) {
+            if (std::string error = known(text); !error.empty())
+              return error;
+            const auto chosen = std::ranges::find(choices, text, &std::pair<std::string, Enum>::first);
+            text = std::to_string(static_cast<int>(chosen->second));
+            return std::string();
           },
           "WORD"};
 }
 
-/// Turns "2KiB" into "2048"; false where it is no size above 0.
-bool toBytes(std::string &text) {
-  if (text.starts_with('0')) // would make it octal
-    return false;
-  try {
-    return CLI::AsSizeValue(false)(text).empty() && kPositive(text).empty();
-  } catch (const CLI::ValidationError &) {
-    return false;
-  }
-}
-
-const CLI::Validator kBytes(
-    [](std::string &text) {
-      const std::string given = text;
-      if (toBytes(text))
-        return std::string();
-      return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", given);
-    },
-    "SIZE");
-
-/// Options whose other values come with a later version: anything but what works is refused by name.
-struct FixedOptions {
-  std::string precision = "fp32";
-};
-
-void requireSupported(const FixedOptions &fixed) {
-  if (fixed.precision != "fp32")
-    throw CLI::ValidationError("--precision",
-                               fmt::format("this version computes in fp32, found {}", fixed.precision));
-}
-
-void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
+void addCompile(CLI::App &app, CompileCommand &command) {
   CLI::App *compile =
       app.add_subcommand("compile", "Compile a model and its training program to a plan file");
   compile->footer("Examples:\n"
@@ -88,57 +51,7 @@ void addCompile(CLI::App &app, CompileCommand &command, FixedOptions &fixed) {
   CompileOptions &options = command.options;
   compile->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
   compile->add_option("-o,--output", command.output, "Plan file to write")->type_name("PLAN");
-  compile->add_option("--target", options.target, "What the plan runs on")
-      ->check(CLI::IsMember({"cpu"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  compile
-      ->add_option("--fp32-products", options.fp32Products,
-                   "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
-                   "accurate and faster, on CPUs with AMX")
-      ->transform(oneOf(kFp32Products))
-      ->default_str("fma")
-      ->type_name("fma|bf16x3");
-  compile->add_option("--micro-batch", options.microBatch, "Samples per micro-batch and rank")
-      ->check(kPositive)
-      ->type_name("N");
-  compile->add_option("--accumulate", options.accumulate, "Micro-batches per step")
-      ->check(kPositive)
-      ->type_name("N");
-  compile
-      ->add_option("--eval-batch", options.evalBatch,
-                   "Samples per evaluation batch; default: the micro-batch")
-      ->check(kPositive)
-      ->type_name("N");
-  compile->add_option("--seq-len", options.seqLen, "Tokens per sample")->check(kPositive)->type_name("N");
-  compile
-      ->add_option("--memory-limit", options.memoryLimit,
-                   "Bytes a process that runs the plan may take, e.g. 16GiB")
-      ->transform(kBytes)
-      ->type_name("SIZE");
-  compile->add_option("--ranks", options.ranks, "Processes that train together, each on samples of its own")
-      ->check(kPositive)
-      ->type_name("N");
-  compile
-      ->add_option(
-          "--zero-stage", options.zeroStage,
-          "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2),\n"
-          "parameters too (3); on one rank all stages are the same program")
-      ->check(wholeNumber<int64_t>(0, 3))
-      ->type_name("N");
-  addSharding(*compile, options.sharding);
-  compile->add_option("--precision", fixed.precision, "Precision of the step; this version: fp32")
-      ->check(CLI::IsMember({"fp32", "bf16", "fp16"}))
-      ->type_name("NAME")
-      ->capture_default_str();
-  compile
-      ->add_option(
-          "--activation-checkpointing", options.activationCheckpointing,
-          "What the backward computes again instead of keeping it from the forward: nothing (none),\n"
-          "or what is cheap (selective): all but matrix products and attention")
-      ->transform(oneOf(kCheckpointing))
-      ->default_str("none")
-      ->type_name("none|selective");
+  addSettings(*compile, options.settings);
   compile
       ->add_option("--compile-to", options.compileTo,
                    "Stop after this phase and print the IR: model, step, spmd, scheduled, plan")
@@ -202,6 +115,13 @@ void addSign(CLI::App &app, SignCommand &command) {
   sign->add_option("--key", command.key, "Private key (Ed25519, PEM)")->required()->type_name("FILE.pem");
 }
 
+void addDump(CLI::App &app, DumpCommand &command) {
+  CLI::App *dump = app.add_subcommand("dump", "Print a plan file as text");
+  dump->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  dump->add_flag("--settings", command.settings,
+                 "Print the settings that the plan was compiled with, and where each comes from, instead");
+}
+
 void requireOutput(const CompileCommand &command) {
   if (command.output.empty() && !command.options.compileTo)
     throw CLI::ValidationError(
@@ -252,26 +172,21 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   app.set_version_flag("--version", std::string("trainc ") + TRAINC_VERSION);
   app.require_subcommand(1);
   CompileCommand compile;
-  FixedOptions fixed;
   TokenizeCommand tokenize;
   ConsolidateCommand consolidate;
   DumpCommand dump;
   SignCommand sign;
-  addCompile(app, compile, fixed);
+  addCompile(app, compile);
   addTokenize(app, tokenize);
   addConsolidate(app, consolidate);
   addSign(app, sign);
-  app.add_subcommand("dump", "Print a plan file as text")
-      ->add_option("plan", dump.plan, "Plan file")
-      ->required()
-      ->type_name("PLAN");
+  addDump(app, dump);
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
   if (const std::optional<std::string> problem = findProblem(app, arguments))
     return reportUsage(findCommand(app, arguments), *problem);
   try {
     app.parse(argc, argv);
     if (app.got_subcommand("compile")) {
-      requireSupported(fixed);
       requireOutput(compile);
       return Command(compile);
     }

@@ -31,6 +31,7 @@ struct ConsolidateCommand {
 /// `trainc dump PLAN`.
 struct DumpCommand {
   std::string plan;
+  bool settings = false; ///< what it was compiled with instead
 };
 
 /// `trainc sign PLAN --key=FILE.pem`.

@@ -53,7 +53,10 @@ int runDump(const DumpCommand &command) {
   Result<PlanFile> file = PlanFile::open(command.plan);
   if (!file.ok())
     return finish(file.status());
-  return finish(printOutput(printable(dumpPlan(file->plan()), "\n\t")));
+  Result<std::string> text = command.settings ? dumpSettings(file->plan()) : dumpPlan(file->plan());
+  if (!text.ok())
+    return finish(invalidInput("{}: {}", command.plan, text.status().message()));
+  return finish(printOutput(printable(*text, "\n\t")));
 }
 
 } // namespace trainc

@@ -1,5 +1,7 @@
-// RUN: trainc-opt %s --summarise-kernels=fp32-products=bf16x3 --generate-kernels | FileCheck %s
-// RUN: trainc-opt %s --summarise-kernels=fp32-products=fma --generate-kernels | FileCheck %s --check-prefix=FMA
+// RUN: sed 's/PRODUCTS/bf16x3/' %s | trainc-opt --summarise-kernels --generate-kernels | FileCheck %s
+// RUN: sed 's/PRODUCTS/fma/' %s | trainc-opt --summarise-kernels --generate-kernels | FileCheck %s --check-prefix=FMA
+
+train.program @p { model @m  optimizer sgd  batch 1  fp32_products PRODUCTS }
 
 train.state parameter @a : tensor<64x96xf32>
 train.state parameter @b : tensor<96x32xf32>

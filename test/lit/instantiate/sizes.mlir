@@ -1,7 +1,7 @@
-// RUN: trainc-opt %s --instantiate="micro-batch=2 seq-len=3 accumulate=4 eval-batch=5" | FileCheck %s
+// RUN: trainc compile %s --micro-batch=2 --seq-len=3 --accumulate=4 --eval-batch=5 --compile-to=model | trainc-opt --instantiate | FileCheck %s
 // RUN: trainc-opt %s --instantiate | FileCheck %s --check-prefix=PROGRAM
 
-// Options win over the program; the first open dimension is the batch, the second the length.
+// Options are written over the program before any pass; the first open dimension is the batch, the second the length.
 nn.model @m(%tokens: tensor<?x?xi32>, %x: tensor<?x7x?xf32>) {
   %e = nn.embedding "e" %tokens of 10 by 1
   %s = nn.reduce mean %x over [1]

@@ -12,7 +12,7 @@
 // STEP: train.set @loss
 // STEP-COUNT-8: nn.barrier
 // STEP: train.entry
-// NONE: activation_checkpointing selective
+// NONE: activation_checkpointing none
 // NONE-NOT: nn.barrier
 nn.model @tiny(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "wte" %tokens of 16 by 8

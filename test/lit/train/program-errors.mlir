@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, ranks, zero_stage, sharding, accumulate, eval_batch, steps, group, export, memory_limit, fp32_products, target, precision and activation_checkpointing}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, activation_checkpointing, target and precision}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -376,7 +376,7 @@ train.program @p { model @m  optimizer sgd  sharding(max_live = "all") }
 
 // -----
 
-// expected-error @below {{unknown word 'prefetching'; expected wrap, sync, reproducible, reshard_after_forward, hybrid_shard, reduce_bucket, gather_bucket, persist_below, max_reuse_distance, prefetch, max_live, gathers_in_flight}}
+// expected-error @below {{unknown word 'prefetching'; expected wrap, reshard_after_forward, max_reuse_distance, prefetch, max_live, gathers_in_flight, persist_below, reduce_bucket, gather_bucket, hybrid_shard, sync, reproducible}}
 train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
 
 // -----

@@ -16,6 +16,8 @@
 // CHECK-NEXT:    memory_limit 17179869184
 // CHECK-NEXT:    fp32_products bf16x3
 // CHECK-NEXT:    activation_checkpointing selective
+// CHECK-NEXT:    target cpu
+// CHECK-NEXT:    precision fp32
 // CHECK-NEXT:    group "*.bias" weight_decay 0
 // CHECK-NEXT:    group "h.0.*" lr_scale 0.1 weight_decay 0.2
 // CHECK-NEXT:    group "wte.*" frozen

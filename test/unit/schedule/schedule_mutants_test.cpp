@@ -23,17 +23,17 @@ struct Case {
 
 CompileOptions ranks(int64_t ranks, int64_t zeroStage, int64_t accumulate = 1) {
   CompileOptions options;
-  options.ranks = ranks;
-  options.zeroStage = zeroStage;
-  options.microBatch = 1;
-  options.accumulate = accumulate;
+  options.settings = {{"ranks", std::to_string(ranks)},
+                      {"zero_stage", std::to_string(zeroStage)},
+                      {"micro_batch", "1"},
+                      {"accumulate", std::to_string(accumulate)}};
   options.compileTo = Phase::Scheduled;
   return options;
 }
 
 CompileOptions hybrid(CompileOptions options) {
-  options.sharding.hybridShard = 2;
-  options.sharding.sync = "step";
+  options.settings.push_back({"hybrid_shard", "2"});
+  options.settings.push_back({"sync", "step"});
   return options;
 }
 

@@ -1,0 +1,232 @@
+// The settings that say how a program is compiled, each declared once: its word in train.program, its option
+// of `trainc compile`, its values, its help. Free of MLIR, which command lines are parsed without.
+#pragma once
+
+#include "dialects/Train/Limits.h"
+
+#include <string>
+#include <string_view>
+
+namespace trainc::train {
+
+/// What a setting's value is.
+enum class ValueKind {
+  Number, ///< a whole number from `least` to `most`
+  Bytes,  ///< a number of bytes above 0, such as 16GiB
+  Choice, ///< one of `values`
+  Truth,  ///< true or false
+  Wrap    ///< units of parameters; see #train.sharding
+};
+
+/// One setting. `batch B x T` in train.program sets `micro_batch` and `seq_len`.
+struct ProgramWord {
+  std::string_view word = {};
+  std::string_view option = {}; ///< of `trainc compile`; empty: none
+  ValueKind kind = ValueKind::Number;
+  bool ofSharding = false; ///< a word of `sharding(...)`
+  std::string_view values =
+      {}; ///< what help shows as the option's value; of a choice the words, with | between them
+  int64_t least = 0, most = INT64_MAX;
+  std::string_view otherwise = {}; ///< the value where nobody gives one; empty: none
+  std::string_view derived = {};   ///< what decides in that case, if it is not always the same
+  std::string_view only = {};      ///< of a choice with one value: why there is no other
+  std::string_view help = {};
+  /// Of sharding: the zero_stage from which on the word does something, and what the stages below do not do.
+  int64_t fromStage = 0;
+  std::string_view idle = {};
+};
+
+inline constexpr ProgramWord kProgramWords[] = {
+    {.word = "micro_batch",
+     .option = "--micro-batch",
+     .values = "N",
+     .least = 1,
+     .most = kMaxBatch,
+     .help = "Samples per micro-batch and rank"},
+    {.word = "seq_len",
+     .option = "--seq-len",
+     .values = "N",
+     .least = 1,
+     .most = kMaxLength,
+     .otherwise = "none",
+     .help = "Tokens per sample"},
+    {.word = "ranks",
+     .option = "--ranks",
+     .values = "N",
+     .least = 1,
+     .most = kMaxRanks,
+     .otherwise = "1",
+     .help = "Processes that train together, each on samples of its own"},
+    {.word = "zero_stage",
+     .option = "--zero-stage",
+     .values = "N",
+     .least = 0,
+     .most = kMaxZeroStage,
+     .otherwise = "0",
+     .help = "What each rank keeps a part of: nothing (0), the optimizer's states (1), gradients too (2),\n"
+             "parameters too (3); on one rank all stages are the same program"},
+    {.word = "wrap",
+     .option = "--wrap",
+     .kind = ValueKind::Wrap,
+     .ofSharding = true,
+     .values = "blocks|NAME,...|N|model",
+     .otherwise = "blocks",
+     .help = "Which parameters ranks gather and reduce together: those of each outermost block\n"
+             "(blocks), of each use of the blocks NAME, of blocks with at least N parameters, or all\n"
+             "(model); default: blocks"},
+    {.word = "reshard_after_forward",
+     .option = "--reshard-after-forward",
+     .kind = ValueKind::Truth,
+     .ofSharding = true,
+     .values = "true|false",
+     .otherwise = "true",
+     .help = "With --zero-stage=3: drop gathered parameters after the forward and gather them again\n"
+             "for the backward; default: true",
+     .fromStage = 3,
+     .idle = "divides no parameters"},
+    {.word = "max_reuse_distance",
+     .option = "--max-reuse-distance",
+     .ofSharding = true,
+     .values = "N",
+     .otherwise = "0",
+     .help = "With --zero-stage=3: gathered parameters stay, instead of being gathered again, where\n"
+             "parameters of fewer elements than N are computed with between; default: 0",
+     .fromStage = 3,
+     .idle = "divides no parameters"},
+    {.word = "prefetch",
+     .option = "--prefetch",
+     .ofSharding = true,
+     .values = "N",
+     .most = kMaxPrefetch,
+     .otherwise = "1",
+     .help = "With --zero-stage=3: units of parameters gathered ahead, at most 32; default: 1",
+     .fromStage = 3,
+     .idle = "divides no parameters"},
+    {.word = "max_live",
+     .option = "--max-live-parameters",
+     .ofSharding = true,
+     .values = "N",
+     .otherwise = "no limit",
+     .help = "With --zero-stage=3: gather ahead only while at most N elements are gathered; default: no\n"
+             "limit",
+     .fromStage = 3,
+     .idle = "divides no parameters"},
+    {.word = "gathers_in_flight",
+     .option = "--limit-all-gathers",
+     .ofSharding = true,
+     .values = "N",
+     .least = 1,
+     .most = kMaxPrefetch,
+     .otherwise = "2",
+     .help = "With --zero-stage=3: gathers of parameters in flight at most, 1 to 32; default: 2",
+     .fromStage = 3,
+     .idle = "divides no parameters"},
+    {.word = "persist_below",
+     .option = "--param-persistence-threshold",
+     .ofSharding = true,
+     .values = "N",
+     .derived = "10 times the model's width",
+     .help = "With --zero-stage=3: parameters of fewer elements stay whole on every rank; default: 10 H,\n"
+             "where H is the model's width, the size that most parameters have among their dimensions",
+     .fromStage = 3,
+     .idle = "divides no parameters"},
+    {.word = "reduce_bucket",
+     .option = "--reduce-bucket-size",
+     .ofSharding = true,
+     .values = "N",
+     .derived = "the square of the model's width",
+     .help = "Sums of the gradients of several units are one collective as long as they have at most N\n"
+             "elements; default: H * H"},
+    {.word = "gather_bucket",
+     .option = "--allgather-bucket-size",
+     .ofSharding = true,
+     .values = "N",
+     .derived = "the square of the model's width",
+     .help = "The same for gathers; default: H * H",
+     .fromStage = 1,
+     .idle = "gathers nothing"},
+    {.word = "hybrid_shard",
+     .option = "--hybrid-shard",
+     .ofSharding = true,
+     .values = "N",
+     .least = 2,
+     .most = kMaxRanks,
+     .derived = "all ranks",
+     .help = "Divide states among groups of N ranks, each of which has all of them; default: among\n"
+             "all ranks",
+     .fromStage = 1,
+     .idle = "divides no states"},
+    {.word = "sync",
+     .option = "--sync-gradients",
+     .kind = ValueKind::Choice,
+     .ofSharding = true,
+     .values = "micro_step|step",
+     .derived = "zero_stage",
+     .help = "Sum gradients over ranks after every micro-batch (the default from --zero-stage=2 on) or\n"
+             "once a step, which needs memory for whole ones"},
+    {.word = "reproducible",
+     .option = "--reproducible",
+     .kind = ValueKind::Choice,
+     .ofSharding = true,
+     .values = "plan|ranks",
+     .otherwise = "plan",
+     .help = "The same bits for the same plan (plan), or on any number of ranks that gives each 1, 2, 4,\n"
+             "... of a step's micro-batches (ranks), which takes memory and time; default: plan"},
+    {.word = "accumulate",
+     .option = "--accumulate",
+     .values = "N",
+     .least = 1,
+     .most = kMaxAccumulate,
+     .otherwise = "1",
+     .help = "Micro-batches per step"},
+    {.word = "eval_batch",
+     .option = "--eval-batch",
+     .values = "N",
+     .least = 1,
+     .most = kMaxBatch,
+     .derived = "micro_batch",
+     .help = "Samples per evaluation batch; default: the micro-batch"},
+    {.word = "steps", .values = "N", .least = 1, .most = kMaxSteps, .otherwise = "none"},
+    {.word = "memory_limit",
+     .option = "--memory-limit",
+     .kind = ValueKind::Bytes,
+     .values = "SIZE",
+     .least = 1,
+     .otherwise = "none",
+     .help = "Bytes a process that runs the plan may take, e.g. 16GiB"},
+    {.word = "fp32_products",
+     .option = "--fp32-products",
+     .kind = ValueKind::Choice,
+     .values = "fma|bf16x3",
+     .otherwise = "fma",
+     .help = "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
+             "accurate and faster, on CPUs with AMX"},
+    {.word = "activation_checkpointing",
+     .option = "--activation-checkpointing",
+     .kind = ValueKind::Choice,
+     .values = "none|selective",
+     .otherwise = "none",
+     .help = "What the backward computes again instead of keeping it from the forward: nothing (none),\n"
+             "or what is cheap (selective): all but matrix products and attention"},
+    {.word = "target",
+     .option = "--target",
+     .kind = ValueKind::Choice,
+     .values = "cpu",
+     .otherwise = "cpu",
+     .only = "this version makes plans for the cpu",
+     .help = "What the plan runs on"},
+    {.word = "precision",
+     .option = "--precision",
+     .kind = ValueKind::Choice,
+     .values = "fp32",
+     .otherwise = "fp32",
+     .only = "this version computes in fp32",
+     .help = "Precision of the step"},
+};
+
+/// A setting that somebody gave: its word, and its value as an option has it.
+struct GivenSetting {
+  std::string word, value;
+};
+
+} // namespace trainc::train

@@ -1,0 +1,65 @@
+// RUN: trainc compile %s -o %t.plan --ranks=2 --zero-stage=3 --prefetch=3 --memory-limit=1GiB --activation-checkpointing=SELECTIVE
+// RUN: trainc dump %t.plan --settings | FileCheck %s --match-full-lines -DFILE=%s
+// RUN: trainc compile %s -o %t.plan
+// RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=ALONE -DFILE=%s
+// RUN: trainc compile %s --compile-to=model --seq-len=4 --ranks=2 --sync-gradients=step | FileCheck %s --check-prefix=PROGRAM
+
+// Every setting, its value and where that comes from. What the command line says is in the program before any pass.
+
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %e = nn.embedding "e" %tokens of 10 by 8
+  %l = nn.linear "l" %e to 10
+  %nll, %lse = nn.cross_entropy %l, %labels
+  nn.loss "loss" %nll
+}
+train.program @p {
+  model @m
+  optimizer adamw(lr 1e-3, weight_decay 0.5)
+  batch 2 x 8
+  sharding(prefetch = 2, wrap = "model")
+  zero_stage 1
+  group "*" weight_decay 0.25
+  group "l.bias" frozen
+  steps 7
+}
+
+// CHECK: model                     @m                                  [[FILE]]:16
+// CHECK-NEXT: optimizer                 adamw(lr 0.001, weight_decay 0.5)   [[FILE]]:17
+// CHECK-NEXT: schedule                  constant                            default
+// CHECK-NEXT: clip                      none                                default
+// CHECK-NEXT: group                     "*" weight_decay 0.25               [[FILE]]:21
+// CHECK-NEXT: group                     "l.bias" frozen                     [[FILE]]:22
+// CHECK-NEXT: micro_batch               2                                   [[FILE]]:18
+// CHECK-NEXT: seq_len                   8                                   [[FILE]]:18
+// CHECK-NEXT: ranks                     2                                   --ranks
+// CHECK-NEXT: zero_stage                3                                   --zero-stage
+// CHECK-NEXT: wrap                      model                               [[FILE]]:19
+// CHECK-NEXT: reshard_after_forward     true                                default
+// CHECK-NEXT: max_reuse_distance        {{[0-9]+}} {{ *}}derived: memory_limit
+// CHECK-NEXT: prefetch                  3                                   --prefetch
+// CHECK-NEXT: max_live                  no limit                            default
+// CHECK-NEXT: gathers_in_flight         2                                   default
+// CHECK-NEXT: persist_below             100                                 derived: 10 times the model's width
+// CHECK-NEXT: reduce_bucket             100                                 derived: the square of the model's width
+// CHECK-NEXT: gather_bucket             100                                 derived: the square of the model's width
+// CHECK-NEXT: hybrid_shard              2                                   derived: all ranks
+// CHECK-NEXT: sync                      micro_step                          derived: zero_stage
+// CHECK-NEXT: reproducible              plan                                default
+// CHECK-NEXT: accumulate                1                                   default
+// CHECK-NEXT: eval_batch                2                                   derived: micro_batch
+// CHECK-NEXT: steps                     7                                   [[FILE]]:23
+// CHECK-NEXT: memory_limit              1073741824                          --memory-limit
+// CHECK-NEXT: fp32_products             fma                                 default
+// CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
+// CHECK-NEXT: target                    cpu                                 default
+// CHECK-NEXT: precision                 fp32                                default
+
+// ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank has all parts
+// ALONE: prefetch {{ *}}2 {{ *}}[[FILE]]:19
+// ALONE: memory_limit {{ *}}none {{ *}}default
+
+// PROGRAM: batch 2 x 4
+// PROGRAM-NEXT: ranks 2
+// PROGRAM-NEXT: zero_stage 1
+// PROGRAM-NEXT: steps 7
+// PROGRAM-NEXT: sharding(prefetch = 2, sync = "step", wrap = "model")

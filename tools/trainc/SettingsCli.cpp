@@ -1,0 +1,92 @@
+#include "tools/trainc/SettingsCli.h"
+
+#include "tools/common/validators.h"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+
+namespace trainc {
+
+using train::ProgramWord;
+using train::ValueKind;
+
+namespace {
+
+/// Turns "2KiB" into "2048"; false where it is no size above 0.
+bool toBytes(std::string &text) {
+  if (text.starts_with('0')) // would make it octal
+    return false;
+  try {
+    return CLI::AsSizeValue(false)(text).empty() && kPositive(text).empty();
+  } catch (const CLI::ValidationError &) {
+    return false;
+  }
+}
+
+const CLI::Validator kBytes(
+    [](std::string &text) {
+      const std::string given = text;
+      if (toBytes(text))
+        return std::string();
+      return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", given);
+    },
+    "SIZE");
+
+/// The values of a choice, with | between them.
+std::vector<std::string> valuesOf(const ProgramWord &word) {
+  return CLI::detail::split(std::string(word.values), '|');
+}
+
+/// The value of a choice that has no other yet.
+CLI::Validator onlyValue(const ProgramWord &word) {
+  return {[&word](std::string &text) {
+            return text == word.values ? std::string() : fmt::format("{}, found '{}'", word.only, text);
+          },
+          "WORD"};
+}
+
+CLI::Validator validatorOf(const ProgramWord &word) {
+  switch (word.kind) {
+  case ValueKind::Number:
+    return wholeNumber<int64_t>(word.least, word.most);
+  case ValueKind::Bytes:
+    return kBytes;
+  case ValueKind::Choice:
+    return word.only.empty() ? oneOfWords(valuesOf(word)) : onlyValue(word);
+  case ValueKind::Truth:
+    return oneOfWords(valuesOf(word));
+  case ValueKind::Wrap:
+    break; // names of blocks, which the compiler knows
+  }
+  return CLI::Validator();
+}
+
+} // namespace
+
+CLI::Validator oneOfWords(std::vector<std::string> words) {
+  return {[words = std::move(words)](std::string &text) {
+            const std::string word = CLI::detail::to_lower(text);
+            if (std::ranges::find(words, word) == words.end())
+              return fmt::format("expected one of {}, found '{}'", fmt::join(words, ", "), text);
+            text = word;
+            return std::string();
+          },
+          "WORD"};
+}
+
+void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
+  for (const ProgramWord &word : train::kProgramWords) {
+    if (word.option.empty())
+      continue;
+    auto take = [&given, &word](const std::string &value) {
+      given.push_back({std::string(word.word), value});
+    };
+    CLI::Option *option =
+        compile.add_option_function<std::string>(std::string(word.option), take, std::string(word.help));
+    option->transform(validatorOf(word))->type_name(std::string(word.values));
+    if (word.kind == ValueKind::Choice && !word.otherwise.empty() && !word.ofSharding)
+      option->default_str(std::string(word.otherwise));
+  }
+}
+
+} // namespace trainc

@@ -1,0 +1,18 @@
+// Options of `trainc compile` that are settings of the program.
+#pragma once
+
+#include "dialects/Train/ProgramWords.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace trainc {
+
+/// One of these words, in any case.
+CLI::Validator oneOfWords(std::vector<std::string> words);
+
+/// Adds an option for each setting that has one; `given` receives what the command line says.
+void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given);
+
+} // namespace trainc
