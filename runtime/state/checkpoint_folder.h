@@ -34,6 +34,22 @@ Status checkIsCheckpoint(const std::filesystem::path &path);
 Result<std::filesystem::path> resolveCheckpoint(const std::string &resume,
                                                 const std::filesystem::path &folder);
 
+/// Calls `open(path)` with the checkpoint that `find()` names, and once more whenever that fails and `find()`
+/// has come to name another one: a run that keeps few checkpoints removes the latest when it has written the
+/// next.
+template <typename Find, typename Open>
+auto openFound(Find find, Open open) -> decltype(open(std::filesystem::path())) {
+  for (;;) {
+    const Result<std::filesystem::path> found = find();
+    auto opened = found.ok() ? open(*found) : decltype(open(std::filesystem::path()))(found.status());
+    if (opened.ok())
+      return opened;
+    const Result<std::filesystem::path> again = find();
+    if (!again.ok() || (found.ok() && *found == *again))
+      return opened;
+  }
+}
+
 /// A checkpoint folder opened for writing by one run at a time.
 class CheckpointFolder {
 public:

@@ -15,6 +15,7 @@ enum Progress : uint8_t { kBusy, kDone, kFailed };
 
 void CheckpointWriter::start(const TrainerState &state) {
   state_ = state;
+  replaces_ = checkIsCheckpoint(folder_.pathOf(state.step)).ok();
   const Status prepared = agreeOn(completes() ? prepare() : Status());
   if (!prepared.ok())
     return settle(prepared);
@@ -147,16 +148,29 @@ void CheckpointWriter::settle(const Status &outcome) {
     return;
   if (completes())
     folder_.abandon(state_.step);
-  outcome_ = failed("the checkpoint of step {} was not written (earlier ones are intact): {}", state_.step,
-                    outcome.message());
+  outcome_ = explain(outcome);
+}
+
+/// What is known of the folder now: somebody may have removed more than this run has written.
+Status CheckpointWriter::explain(const Status &reason) const {
+  if (!replaces_ && checkIsCheckpoint(folder_.pathOf(state_.step)).ok())
+    return failed("the checkpoint of step {} was written, but may be gone after a failure of power: {}",
+                  state_.step, reason.message());
+  std::vector<uint64_t> others = listCheckpoints(folder_.path());
+  std::erase_if(others, [&](uint64_t step) {
+    return step >= state_.step || !checkIsCheckpoint(folder_.pathOf(step)).ok();
+  });
+  return failed("the checkpoint of step {} was not written ({}): {}", state_.step,
+                others.empty() ? "there is no earlier one"
+                               : fmt::format("the last one is that of step {}", others.back()),
+                reason.message());
 }
 
 /// Of a rank that has done its part: rank 0 may have heard so.
 void CheckpointWriter::settleUnknown(const Status &reason) {
   endWork();
-  outcome_ = failed("rank 0 alone knows whether the checkpoint of step {} was written (earlier ones are "
-                    "intact): {}",
-                    state_.step, reason.message());
+  outcome_ = failed("rank 0 alone knows whether the checkpoint of step {} was written: {}", state_.step,
+                    reason.message());
 }
 
 void CheckpointWriter::endWork() {

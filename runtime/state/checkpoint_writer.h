@@ -69,6 +69,7 @@ private:
   void meet();
   void settle(const Status &outcome);
   void settleUnknown(const Status &reason);
+  Status explain(const Status &reason) const;
   void endWork();
 
   CheckpointFolder folder_;
@@ -77,6 +78,7 @@ private:
   CheckpointPeers peers_;
   Stage stage_ = Stage::kNone;
   TrainerState state_;             ///< of the checkpoint
+  bool replaces_ = false;          ///< there is one of its step already
   std::vector<RangeChecksum> own_; ///< of this rank's share
   std::optional<Status> task_;     ///< how what this rank does in this stage went; empty while it is at it
   Status outcome_;

@@ -49,8 +49,8 @@ Result<WeightSource> openCheckpoint(const fs::path &path) {
 } // namespace
 
 Result<WeightSource> openWeightSource(const fs::path &path) {
-  if (const std::optional<fs::path> checkpoint = checkpointAt(path))
-    return openCheckpoint(*checkpoint);
+  if (checkpointAt(path))
+    return openFound([&]() -> Result<fs::path> { return checkpointAt(path).value_or(path); }, openCheckpoint);
   std::error_code error;
   if (fs::is_directory(path, error) && !holdsWeights(path))
     return invalidInput("{}: expected a checkpoint (trainer_state.json), checkpoints (step-NNNNNNNN), a "

@@ -95,7 +95,10 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
     TRAINC_RETURN_IF_ERROR(executor.run("init"));
   }
   if (!checkpoint.empty())
-    return resume(executor, checkpoint, threads, options, observers);
+    return openFound([&] { return findCheckpoint(options); },
+                     [&](const std::filesystem::path &path) {
+                       return resume(executor, path, threads, options, observers);
+                     });
   StartingPoint start;
   start.weights = "the plan's initialisers";
   if (!options.init.empty()) {

@@ -128,7 +128,7 @@ class RanksTest(harness.EndToEndTest):
         for rank in range(3):
             begin = "error: " if rank == 0 else rf"\[rank {rank}\] error: "
             reason = r"ck/\S+: cannot write: File too large" if rank == victim else rf"rank {rank}: rank {victim} could not {task}"
-            self.assertRegex(err, rf"(?m)^{begin}the checkpoint of step \d+ was not written \(earlier ones are intact\): {reason}")
+            self.assertRegex(err, rf"(?m)^{begin}the checkpoint of step \d+ was not written \(the last one is that of step \d+\): {reason}")
         left = self.checkpoints()
         self.assertTrue(done <= set(left) and all(name.startswith("step") for name in left), left)
 

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 
 import harness
-from harness import TRAINRUN, Tensor, write_safetensors
+from harness import TRAINC, TRAINRUN, Tensor, write_safetensors
 from trainrun_test import TrainrunTest
 
 ENDLESS = ["--data", "tokens.bin", "--steps", "100000000"]
@@ -112,6 +112,16 @@ class Files(TrainrunTest):
                     before = Path(path).read_bytes()
                     self.run_fails(2, f"--metrics={path}: the file holds something else than metrics", *train, *more, "--metrics", path)
                     self.assertEqual(Path(path).read_bytes(), before)
+
+    def test_small_stacks(self):
+        def limit(soft, hard):
+            return lambda: resource.setrlimit(resource.RLIMIT_STACK, (soft << 10, hard if hard < 0 else hard << 10))
+
+        train = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps", "1"]
+        self.run_program(*train, preexec_fn=limit(128, resource.RLIM_INFINITY))
+        for program in (train, [TRAINC, "dump", "toy.plan"]):
+            with self.subTest(program=program[0]):
+                self.fails(program, 1, "the system limits the stack to 512 KiB; at least 1024 are needed", preexec_fn=limit(512, 512))
 
     def test_more_files_than_may_be_open(self):
         os.mkdir("data")

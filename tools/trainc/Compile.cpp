@@ -9,10 +9,14 @@
 #include "tools/trainc/Paths.h"
 
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
+#include <new>
+#include <unistd.h>
 
 namespace trainc {
 
@@ -38,7 +42,28 @@ static Status print(mlir::ModuleOp module) {
   return error ? failed("{}", *error) : Status();
 }
 
+/// Allocates nothing, as there may be nothing left.
+[[noreturn]] static void giveUp(std::string_view what, std::string_view reason) {
+  for (const std::string_view part :
+       {std::string_view("error: "), what, std::string_view(": "), reason, std::string_view("\n")})
+    (void)!::write(STDERR_FILENO, part.data(), part.size());
+  std::_Exit(1);
+}
+
+/// LLVM and the C++ library end the process where the system gives no more; they shall say so.
+static void explainLimits() {
+  static constexpr const char *kNoMemory =
+      "the system gives no more memory (see ulimit -v, and the container's limit)";
+  std::set_new_handler([] { giveUp(kNoMemory, "out of memory"); });
+  llvm::install_bad_alloc_error_handler([](void *, const char *reason, bool) { giveUp(kNoMemory, reason); });
+  llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
+    giveUp("the compiler cannot go on (do limits of the system forbid threads or memory? see ulimit -a)",
+           reason);
+  });
+}
+
 int runCompile(const CompileCommand &command) {
+  explainLimits();
   Clock::time_point start = Clock::now();
   if (Status status = checkPaths(command); !status.ok())
     return finish(status);

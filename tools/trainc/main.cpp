@@ -1,4 +1,5 @@
 // trainc: compiles a model and its training step to a plan that trainrun executes.
+#include "runtime/base/limits.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
 #include "tools/trainc/Commands.h"
@@ -26,6 +27,8 @@ int main(int argc, char **argv) {
   trainc::claimStandardStreams();
   trainc::surviveLostPages();
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit fails instead, and what it began is removed
+  if (const trainc::Status status = trainc::ensureStack(); !status.ok())
+    return trainc::finish(status);
   auto parsed = trainc::parseCommandLine(argc, argv);
   if (int *exitCode = std::get_if<int>(&parsed))
     return *exitCode;

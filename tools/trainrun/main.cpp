@@ -1,4 +1,5 @@
 // trainrun: runs a plan.
+#include "runtime/base/limits.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
 #include "tools/trainrun/launch.h"
@@ -36,6 +37,8 @@ void prepareProcess() {
 int main(int argc, char **argv) {
   using namespace trainc;
   prepareProcess();
+  if (const Status status = ensureStack(); !status.ok())
+    return refuseToLaunch(Options(), status);
   const Result<std::optional<Options>> options = parseOptions(argc, argv);
   if (!options.ok())
     return refuseToLaunch(Options(), options.status());

@@ -6,6 +6,7 @@
 #include "lib/Codegen/Cpu/Link.h"
 #include "lib/Codegen/Cpu/Lowering.h"
 
+#include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -19,8 +20,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
-
-#include <thread>
 
 using namespace mlir;
 using namespace trainc::codegen;
@@ -132,12 +131,7 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
     else
       errors[i] = llvm::toString(object.takeError());
   };
-  std::vector<std::thread> threads;
-  for (size_t i = 1; i < all.size(); ++i)
-    threads.emplace_back(compile, i);
-  compile(0);
-  for (std::thread &thread : threads)
-    thread.join();
+  mlir::parallelFor(kernels.getContext(), 0, all.size(), compile);
   std::vector<Object> objects;
   for (auto [i, level] : llvm::enumerate(all)) {
     if (!errors[i].empty())

@@ -179,5 +179,24 @@ TEST(CheckpointFolder, KeepLastCountsOnlyEarlierOnes) {
   EXPECT_THAT(listCheckpoints(parent.path()), ElementsAre(40, 90));
 }
 
+TEST(OpenFound, TakesTheNextOneWhereTheLatestIsRemoved) {
+  int asked = 0;
+  const auto find = [&]() -> Result<std::filesystem::path> {
+    return std::filesystem::path(++asked == 1 ? "first" : "second");
+  };
+  const auto open = [](const std::filesystem::path &path) -> Result<int> {
+    return path == "first" ? Result<int>(invalidInput("first: cannot open")) : Result<int>(2);
+  };
+  EXPECT_EQ(*openFound(find, open), 2);
+}
+
+TEST(OpenFound, FailsWhereNothingChanges) {
+  const auto find = []() -> Result<std::filesystem::path> { return std::filesystem::path("only"); };
+  const auto open = [](const std::filesystem::path &) -> Result<int> {
+    return invalidInput("only: damaged");
+  };
+  EXPECT_EQ(openFound(find, open).status().message(), "only: damaged");
+}
+
 } // namespace
 } // namespace trainc

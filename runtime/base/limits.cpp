@@ -1,0 +1,43 @@
+#include "runtime/base/limits.h"
+
+#include <algorithm>
+#include <pthread.h>
+#include <sys/resource.h>
+
+namespace trainc {
+
+namespace {
+
+constexpr rlim_t kUsual = rlim_t{8} << 20, kLeast = rlim_t{1} << 20;
+
+/// Threads have what was the limit when the program was loaded.
+void raiseForThreads() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_default_np(&attributes) != 0)
+    return;
+  size_t bytes = 0;
+  if (pthread_attr_getstacksize(&attributes, &bytes) == 0 && bytes < kUsual &&
+      pthread_attr_setstacksize(&attributes, kUsual) == 0)
+    (void)pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+}
+
+} // namespace
+
+Status ensureStack() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0)
+    return {};
+  if (limit.rlim_cur < kUsual) {
+    limit.rlim_cur = std::min(kUsual, limit.rlim_max);
+    (void)::setrlimit(RLIMIT_STACK, &limit);
+  }
+  if (limit.rlim_cur < kLeast)
+    return failed(
+        "the system limits the stack to {} KiB; at least {} are needed: raise the limit (ulimit -s 8192)",
+        limit.rlim_cur >> 10, kLeast >> 10);
+  raiseForThreads();
+  return {};
+}
+
+} // namespace trainc
