@@ -23,7 +23,8 @@ public:
   /// amount of address space.
   Result<DeviceAddress> standFor(DeviceAddress real, std::string_view name, uint64_t bytes);
 
-  /// What an address stands for that lies in a range, or at the end of one; of any other, as of no bytes, null.
+  /// What an address stands for that lies in a range, or at the end of one; of any other, as of no bytes,
+  /// null.
   DeviceAddress real(DeviceAddress address) const;
 
 private:
