@@ -1,8 +1,7 @@
 #include "lib/Fusion/Legalize.h"
 
-#include "dialects/NN/NN.h"
+#include "dialects/NN/Builders.h"
 #include "lib/Fusion/ReadAnalysis.h"
-#include "lib/Support/Retype.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,16 +16,16 @@ static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
 /// A reduction that drops `dims`, which are in rising order.
 static Value reduceOver(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
   SmallVector<int64_t> shape;
-  for (auto [dim, size] : llvm::enumerate(rankedType(x).getShape()))
+  for (auto [dim, size] : llvm::enumerate(nn::tensorType(x).getShape()))
     if (!llvm::is_contained(dims, int64_t(dim)))
       shape.push_back(size);
-  auto type = RankedTensorType::get(shape, rankedType(x).getElementType());
+  auto type = RankedTensorType::get(shape, nn::tensorType(x).getElementType());
   return nn::ReduceOp::create(b, type, kind, x, dims);
 }
 
 /// x with the dimensions in `last` moved to the end.
 static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) {
-  RankedTensorType type = rankedType(x);
+  RankedTensorType type = nn::tensorType(x);
   SmallVector<int64_t> permutation, shape;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     if (!llvm::is_contained(last, dim))
@@ -41,7 +40,7 @@ static Value moveLast(ImplicitLocOpBuilder &b, Value x, ArrayRef<int64_t> last) 
 /// The reduction of x over `dims` (in rising order) in legal steps; the result has the remaining dimensions
 /// in some shape.
 static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
-  ArrayRef<int64_t> shape = rankedType(x).getShape();
+  ArrayRef<int64_t> shape = nn::tensorType(x).getShape();
   SmallVector<bool> flags; // of the dimensions above 1: reduced?
   SmallVector<int64_t> trailing, rest;
   bool inTail = true;
@@ -70,7 +69,7 @@ static Value reduceInSteps(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x
 
 static void legalizeReduce(nn::ReduceOp reduce) {
   ImplicitLocOpBuilder b(reduce.getLoc(), reduce);
-  RankedTensorType from = rankedType(reduce.getX()), to = rankedType(reduce.getResult());
+  RankedTensorType from = nn::tensorType(reduce.getX()), to = nn::tensorType(reduce.getResult());
   SmallVector<int64_t> dims;
   for (int64_t dim : reduce.getDims())
     dims.push_back(dim < 0 ? dim + from.getRank() : dim);
@@ -85,7 +84,7 @@ static void legalizeReduce(nn::ReduceOp reduce) {
 }
 
 static bool isLegal(nn::ReduceOp reduce) {
-  ArrayRef<int64_t> shape = rankedType(reduce.getX()).getShape();
+  ArrayRef<int64_t> shape = nn::tensorType(reduce.getX()).getShape();
   SmallVector<bool> reduced(shape.size(), false);
   for (int64_t dim : reduce.getDims())
     reduced[dim < 0 ? dim + shape.size() : dim] = true;
@@ -97,8 +96,8 @@ static bool isLegal(nn::ReduceOp reduce) {
 }
 
 static void legalizeBroadcast(nn::BroadcastOp broadcast) {
-  RankedTensorType to = rankedType(broadcast.getResult());
-  if (rankedType(broadcast.getX()).getNumElements() != to.getNumElements())
+  RankedTensorType to = nn::tensorType(broadcast.getResult());
+  if (nn::tensorType(broadcast.getX()).getNumElements() != to.getNumElements())
     return;
   ImplicitLocOpBuilder b(broadcast.getLoc(), broadcast);
   broadcast.getResult().replaceAllUsesWith(reshape(b, broadcast.getX(), to));

@@ -2,6 +2,7 @@
 
 #include "lib/Analysis/CostModel.h"
 #include "lib/Pipelines/GatheredWindow.h"
+#include "lib/Support/StoredElement.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -27,10 +28,6 @@ static int64_t runsPerStep(ModuleOp module, StringRef entry) {
 /// Program and libraries, a plan and its kernels, the stacks of 32 threads, buffers for files.
 constexpr int64_t kProcessBytes = int64_t{32} << 20;
 
-static int64_t bytesOf(RankedTensorType type) {
-  return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-}
-
 /// The loader's batches, of this step and the next, with every column once that a step's entries read; and
 /// the numbers of their samples.
 static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
@@ -44,7 +41,7 @@ static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
       }
   int64_t bytes = samples * int64_t(sizeof(uint64_t));
   for (auto [column, row] : rows)
-    bytes += 2 * samples * bytesOf(cast<RankedTensorType>(row));
+    bytes += 2 * samples * tensorBytes(row);
   return bytes;
 }
 
@@ -53,7 +50,7 @@ static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
   int64_t bytes = int64_t(training.getEvalBatch()) * int64_t(sizeof(uint64_t));
   if (auto entry = module.lookupSymbol<plan::EntryOp>("eval"))
     for (auto input : entry.getBody().getOps<plan::InputOp>())
-      bytes += bytesOf(cast<RankedTensorType>(input.getType()));
+      bytes += tensorBytes(input.getType());
   return bytes;
 }
 

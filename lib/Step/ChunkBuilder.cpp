@@ -1,5 +1,6 @@
 #include "lib/Step/ChunkBuilder.h"
 
+#include "dialects/NN/Builders.h"
 #include "lib/Support/Retype.h"
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -27,13 +28,14 @@ static SmallVector<int64_t> rowShape(int64_t first, size_t rank, int64_t last) {
 
 RankedTensorType ChunkBuilder::sliceType(Value value) const {
   if (!region.carriesRows(value))
-    return rankedType(value);
-  return withRows(rankedType(value), region.rowRank(), rowShape(1, region.rowRank(), region.rows() / count));
+    return nn::tensorType(value);
+  return withRows(nn::tensorType(value), region.rowRank(),
+                  rowShape(1, region.rowRank(), region.rows() / count));
 }
 
 /// The type of all slices side by side along dimension 0.
 RankedTensorType ChunkBuilder::joinedType(Value value) const {
-  return withRows(rankedType(value), region.rowRank(),
+  return withRows(nn::tensorType(value), region.rowRank(),
                   rowShape(count, region.rowRank(), region.rows() / count));
 }
 
@@ -64,7 +66,7 @@ bool ChunkBuilder::copyOp(Operation *op) {
       addInput(operand);
   Operation *copy = inside.clone(*op, mapping);
   for (auto [original, result] : llvm::zip(op->getResults(), copy->getResults())) {
-    retype(copy, rankedType(original), sliceType(original));
+    retype(copy, nn::tensorType(original), sliceType(original));
     result.setType(sliceType(original));
   }
   auto inference = dyn_cast<InferTypeOpInterface>(copy);
@@ -98,7 +100,7 @@ void ChunkBuilder::yieldSum(Value value) {
 void ChunkBuilder::replace(nn::ChunksOp chunks) {
   outside.setInsertionPointAfter(chunks);
   for (auto [result, output] : llvm::zip(results, chunks.getResults())) {
-    Value whole = reshapeTo(outside, output, rankedType(result.original));
+    Value whole = reshapeTo(outside, output, nn::tensorType(result.original));
     result.original.replaceUsesWithIf(whole,
                                       [&](OpOperand &use) { return !region.contains(use.getOwner()); });
   }

@@ -1,6 +1,6 @@
 #include "lib/Step/RowRegion.h"
 
-#include "lib/Support/Retype.h"
+#include "dialects/NN/Builders.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -9,16 +9,16 @@ using namespace mlir;
 using namespace trainc;
 
 RowRegion::RowRegion(Value seed)
-    : seedType(rankedType(seed)), seed(seed), block(seed.getParentBlock()),
+    : seedType(nn::tensorType(seed)), seed(seed), block(seed.getParentBlock()),
       rowCount(seedType.getRank() == 0 ? 1 : seedType.getNumElements() / seedType.getShape().back()) {}
 
 bool RowRegion::hasRowShape(Value value) const {
   ArrayRef<int64_t> rows = seedType.getShape().drop_back();
-  return rankedType(value).getShape().take_front(rows.size()) == rows;
+  return nn::tensorType(value).getShape().take_front(rows.size()) == rows;
 }
 
 bool RowRegion::isLarge(Value value) const {
-  return rankedType(value).getNumElements() == seedType.getNumElements() && hasRowShape(value);
+  return nn::tensorType(value).getNumElements() == seedType.getNumElements() && hasRowShape(value);
 }
 
 bool RowRegion::grow() {

@@ -51,16 +51,6 @@ void consider(const fs::path &mount, fs::path group, std::optional<double> &leas
   }
 }
 
-bool hasController(std::string_view controllers, std::string_view name) {
-  for (size_t begin = 0; begin <= controllers.size();) {
-    const size_t end = std::min(controllers.find(',', begin), controllers.size());
-    if (controllers.substr(begin, end - begin) == name)
-      return true;
-    begin = end + 1;
-  }
-  return false;
-}
-
 } // namespace
 
 std::optional<double> cpuQuota(const fs::path &root) {
@@ -74,7 +64,7 @@ std::optional<double> cpuQuota(const fs::path &root) {
                       path = line.substr(second + 1);
     if (controllers.empty())
       consider(root / "sys/fs/cgroup", path, least);
-    else if (hasController(controllers, "cpu"))
+    else if (("," + controllers + ",").find(",cpu,") != std::string::npos)
       for (const std::string &mount : {controllers, std::string("cpu")})
         consider(root / "sys/fs/cgroup" / mount, path, least);
   }

@@ -33,9 +33,19 @@ struct HostMessage {
   }
 };
 
-/// Why a rank has failed that tells something else than this one.
-inline std::string differentProgramReason(const HostMessage &told, size_t expected) {
-  return fmt::format("its program differs: it told {} bytes where {} were expected", told.bytes, expected);
+/// Gathers what `ranks` hosts told, `told(rank)` each, as values of `bytes` one after the other. False, after
+/// `fail(rank, reason)`, when a rank told something of another size.
+template <typename Told, typename Fail>
+bool gatherTold(uint32_t ranks, size_t bytes, Told told, Fail fail, std::span<std::byte> all) {
+  for (uint32_t rank = 0; rank < ranks; ++rank) {
+    const HostMessage &message = told(rank);
+    if (message.copyTo(all.subspan(rank * bytes, bytes)))
+      continue;
+    fail(rank,
+         fmt::format("its program differs: it told {} bytes where {} were expected", message.bytes, bytes));
+    return false;
+  }
+  return true;
 }
 
 } // namespace trainc

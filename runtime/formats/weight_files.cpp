@@ -110,6 +110,12 @@ Status WeightFiles::verifyIndex(const WeightIndex &index) const {
   return {};
 }
 
+Status WeightFiles::check() const {
+  for (const SafetensorsView &file : files_)
+    TRAINC_RETURN_IF_ERROR(file.check());
+  return {};
+}
+
 uint64_t WeightFiles::fingerprint() const {
   constexpr size_t kBytes = size_t{1} << 12;
   StreamHash hash;

@@ -30,6 +30,8 @@ public:
   std::span<const SafetensorsView> files() const { return files_; }
   /// The tensor of that name, or null.
   const SafetensorsTensor *find(std::string_view name) const;
+  /// SafetensorsView::check() of all files.
+  Status check() const;
   /// Tells different weights apart at little cost: a hash of each tensor's name, dtype, shape and first 4
   /// KiB.
   uint64_t fingerprint() const;

@@ -132,8 +132,7 @@ Status consolidate(const WeightSource &source, const ConsolidateOptions &options
   Consolidation consolidation(source, options, file, total);
   for (size_t i = 0; i < weights.size(); ++i)
     TRAINC_RETURN_IF_ERROR(consolidation.write(weights[i], dtypes[i], layout.offsets[i]));
-  for (const SafetensorsView &each : source.weights.files())
-    TRAINC_RETURN_IF_ERROR(each.check());
+  TRAINC_RETURN_IF_ERROR(source.weights.check());
   return file.publish();
 }
 

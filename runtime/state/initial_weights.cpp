@@ -98,8 +98,7 @@ Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
       fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
   addChecksums(recorded, match.transfers);
   const auto damaged = transferTensors(match.transfers, threads);
-  for (const SafetensorsView &file : weights.files())
-    TRAINC_RETURN_IF_ERROR(file.check());
+  TRAINC_RETURN_IF_ERROR(weights.check());
   if (damaged) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
     return invalidInput("--init={}: byte {}: tensor '{}' does not have the checksum that the checkpoint "

@@ -10,14 +10,10 @@ bool LocalHosts::exchange(std::span<const std::byte> own, std::span<std::byte> a
   memory_.state(rank_).told[turn].set(own);
   if (!rendezvous_.arrive(memory_.hosts()))
     return false;
-  for (uint32_t rank = 0; rank < memory_.ranks(); ++rank) {
-    const HostMessage &told = memory_.state(rank).told[turn];
-    if (told.copyTo(all.subspan(rank * own.size(), own.size())))
-      continue;
-    memory_.fail(rank, differentProgramReason(told, own.size()));
-    return false;
-  }
-  return true;
+  return gatherTold(
+      memory_.ranks(), own.size(),
+      [&](uint32_t rank) -> const HostMessage & { return memory_.state(rank).told[turn]; },
+      [&](uint32_t rank, const std::string &reason) { memory_.fail(rank, reason); }, all);
 }
 
 } // namespace trainc

@@ -61,15 +61,12 @@ Status MpiCommunicator::exchange(std::span<const std::byte> own, std::span<std::
   MpiHosts &hosts = peers_->hosts();
   hosts.post(own);
   queue_.wake();
-  if (!hosts.wait())
-    return failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
-  for (uint32_t peer = 0; peer < ranks(); ++peer) {
-    if (hosts.told(peer).copyTo(all.subspan(peer * own.size(), own.size())))
-      continue;
-    peers_->fail(peer, differentProgramReason(hosts.told(peer), own.size()));
-    return failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
-  }
-  return {};
+  const bool agreed =
+      hosts.wait() &&
+      gatherTold(
+          ranks(), own.size(), [&](uint32_t peer) -> const HostMessage & { return hosts.told(peer); },
+          [&](uint32_t peer, const std::string &reason) { peers_->fail(peer, reason); }, all);
+  return agreed ? Status() : failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
 }
 
 void MpiCommunicator::progressThread(std::promise<Status> opened) {
