@@ -1,4 +1,4 @@
-"""test/benchmark/compare.py, with a stand-in for PyTorch's side, and compare_ranks.py without it: what they compile, and what they print."""
+"""test/benchmark/compare.py, with a stand-in for PyTorch's side, compare_ranks.py without it, and compare_builds.py: what they compile, and what they print."""
 
 import json
 import re
@@ -44,6 +44,14 @@ class BenchmarkTest(harness.EndToEndTest):
         self.assertTrue(0 < products["share"] < 1, products)
         self.assertGreater(products["of_machine"], 0)  # no more: machine and products are timed at different moments
         self.assertAlmostEqual(products["rate"] / products["of_machine"], figures["machine"]["flop_per_second"], delta=1e6)
+
+    def test_a_build_beside_itself(self):
+        out, _ = self.run_program(sys.executable, ROOT / "test" / "benchmark" / "compare_builds.py", Path(TRAINC).parent, Path(TRAINC).parent,
+                                  "--only", "small-2", "--rounds", "1", "--json", "figures.json", timeout=300)
+        self.assertRegex(out, rf"\| small-2 \|( [^|]+\|){{6}} 1.0000 \| same bits \|")
+        found = json.loads(Path("figures.json").read_text())["cases"]["small-2"]
+        for build in "old", "new":
+            self.assertTrue(0 < found[build]["fastest_step_seconds"] <= found[build]["step_seconds"], found[build])
 
     def test_ranks_beside_one(self):
         Path("python").write_text("#!/bin/sh\nexit 1\n")  # one without torch
