@@ -3,6 +3,7 @@
 
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/NN/ModelText.h"
+#include "dialects/NN/RepeatPattern.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -5,17 +5,69 @@
 
 include "dialects/NN/NNBase.td"
 
+// Where a value of a kernel stands: `#nn.pattern<16, *64>` has an element for each of 16 rows.
+def NN_RepeatPattern : AttrDef<NN_Dialect, "RepeatPattern"> {
+  let mnemonic = "pattern";
+  let summary = "how a value of a kernel repeats over rows and columns";
+  let description = [{
+    The row-major positions of a kernel's rows x columns as runs, from the slowest to the fastest. Along a run the value varies, or, with
+    `*`, it repeats. The value's elements are row-major, too, so the pattern says which of them is meant at each row and column. Of 16
+    rows x 64 columns:
+
+    | pattern | the value has |
+    |---|---|
+    | `<1024>` | an element for each row and column |
+    | `<16, *64>` | an element for each row |
+    | `<*16, 64>` | an element for each column |
+    | `<*1024>` | one element |
+    | `<*2, 512>` | an element for each column of 8 rows, which repeat twice |
+  }];
+  let parameters = (ins ArrayRefParameter<"::trainc::nn::RepeatPattern::Run">:$runs);
+  let skipDefaultBuilders = 1;
+  let builders = [AttrBuilder<(ins "const ::trainc::nn::RepeatPattern &":$pattern), "return $_get($_ctxt, pattern.getRuns());">];
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = "RepeatPattern getPattern() const;";
+}
+
 def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "primitive ops that become one generated kernel";
   let description = [{
-    Block arguments stand for the operands; the region holds primitive ops on whole tensors and ends in nn.yield. All values
-    fit one iteration space of `rows` x `columns` (see lib/Analysis/IterationSpace.h).
+    Block arguments stand for the operands; the region holds primitive ops on whole tensors and ends in nn.yield. The kernel is a loop
+    over `rows` x `columns`. Of each value in it a pattern says which element is meant at a row and column:
+    `at <...>` behind an input, `nn.pattern` on an op. Without one the value has an element for each row and column. The table of an
+    nn.gather has no pattern: ids say which of its rows is meant.
+
+    ```mlir
+    %r = nn.kernel 16 x 64 (%a = %x : tensor<16x64xf32>, %b = %bias : tensor<64xf32> at <*16, 64>) -> (tensor<16xf32>) {
+      %c = nn.broadcast %b to [16, 64] : tensor<64xf32>
+      %d = nn.add %a, %c : tensor<16x64xf32>, tensor<16x64xf32>
+      %e = nn.reduce sum %d over [1] {nn.pattern = #nn.pattern<16, *64>} : tensor<16x64xf32>
+      nn.yield %e : tensor<16xf32>
+    }
+    ```
+
+    The patterns of an op's operands and result fit the op, and its columns are all kept or all repeated. A reduction goes over all
+    columns or all rows. One over rows is complete when all rows are done, so it may only be yielded. Other yielded values have
+    an element for each row, or one.
   }];
-  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$rows, I64Attr:$columns);
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$rows, I64Attr:$columns, ArrayAttr:$patterns);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// On ops inside: a RepeatPatternAttr.
+    static constexpr ::llvm::StringLiteral kPatternAttr = "nn.pattern";
+    /// True for ops that can stand in a kernel: elementwise, reduce, broadcast, reshape, gather, on tensors of known sizes.
+    static bool canHold(::mlir::Operation *op);
+    /// Whether a value inside is the table of a gather.
+    bool isTable(::mlir::Value value);
+    /// How a value inside, which is no table, repeats over rows and columns.
+    RepeatPattern patternOf(::mlir::Value value);
+    /// Sets the pattern of an op inside.
+    static void setPattern(::mlir::Operation *op, const RepeatPattern &pattern);
+  }];
 }
 
 def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,

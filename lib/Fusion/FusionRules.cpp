@@ -1,5 +1,4 @@
 // Which groups may be merged, as far as the two of them decide it.
-#include "lib/Analysis/IterationSpace.h"
 #include "lib/Fusion/FusionGraph.h"
 #include "lib/Fusion/Traffic.h"
 
@@ -25,7 +24,7 @@ std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group 
     return std::nullopt;
   // Scalars join only a group that is one short row anyhow, or becomes one because it is summed up.
   bool oneRow = space.columns == ColumnChoices{space.count};
-  if (other.count == 1 && !oneRow && !(producerIsFull && space.count <= IterationSpace::kLongRow))
+  if (other.count == 1 && !oneRow && !(producerIsFull && space.count <= limits.longestRow))
     return std::nullopt;
   if (!restrictColumns(space.columns, {space.count / other.count}))
     return std::nullopt;
@@ -35,7 +34,7 @@ std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group 
 /// Within the joined space, `consumer` may use what `producer` makes in the same iteration.
 bool FusionGraph::readFits(const Node &consumer, const Read &read, const Node &producer,
                            const Space &space) const {
-  bool oneShortRow = space.columns == ColumnChoices{space.count} && space.count <= IterationSpace::kLongRow;
+  bool oneShortRow = space.columns == ColumnChoices{space.count} && space.count <= limits.longestRow;
   if (read.table || producer.space->completion == Completion::AllRows)
     return false;
   if (producer.space->completion == Completion::Total && !oneShortRow)

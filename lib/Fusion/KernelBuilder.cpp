@@ -16,7 +16,7 @@ static Operation *copyWith(Operation *op, ArrayRef<Value> operands, OpBuilder &b
   return copy;
 }
 
-Value KernelBuilder::find(const InsideMap &map, Value value, const RepeatPattern &pattern) {
+Value KernelBuilder::find(const InsideMap &map, Value value, const nn::RepeatPattern &pattern) {
   if (auto found = map.find(value); found != map.end())
     for (const Inside &inside : found->second)
       if (inside.pattern == pattern)
@@ -24,18 +24,31 @@ Value KernelBuilder::find(const InsideMap &map, Value value, const RepeatPattern
   return {};
 }
 
+Value KernelBuilder::addArgument(Value value, Attribute pattern) {
+  operands.push_back(value);
+  patterns.push_back(pattern);
+  return body->addArgument(value.getType(), value.getLoc());
+}
+
 /// The block argument for an outer value.
-Value KernelBuilder::input(Value value, const RepeatPattern &pattern) {
+Value KernelBuilder::input(Value value, const nn::RepeatPattern &pattern) {
   if (Value known = find(inputs, value, pattern))
     return known;
-  operands.push_back(value);
-  Value argument = body->addArgument(value.getType(), value.getLoc());
+  Value argument = addArgument(value, nn::RepeatPatternAttr::get(value.getContext(), pattern));
   inputs[value].push_back({pattern, argument});
   return argument;
 }
 
+/// The block argument for a table, which has no pattern.
+Value KernelBuilder::table(Value value) {
+  Value &argument = tables[value];
+  if (!argument)
+    argument = addArgument(value, UnitAttr::get(value.getContext()));
+  return argument;
+}
+
 /// Makes a view or free value inside the kernel, walking the operands as ReadAnalysis does.
-Value KernelBuilder::copyView(Value value, const RepeatPattern &pattern, const OpSpace &space,
+Value KernelBuilder::copyView(Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                               OpBuilder &builder) {
   if (Value known = find(views, value, pattern))
     return known;
@@ -43,20 +56,21 @@ Value KernelBuilder::copyView(Value value, const RepeatPattern &pattern, const O
   assert(def && "a value that an op does not read must be made by a view");
   SmallVector<Value> inner;
   for (Value operand : def->getOperands()) {
-    RepeatPattern from = pattern;
+    nn::RepeatPattern from = pattern;
     if (isa<nn::BroadcastOp>(def))
-      from = *pattern.compose(RepeatPattern::broadcast(shapeOf(operand), shapeOf(value)));
+      from = *pattern.compose(nn::RepeatPattern::broadcast(shapeOf(operand), shapeOf(value)));
     else if (!ReadAnalysis::isView(def) && countOf(operand) == 1)
-      from = RepeatPattern::scalar(count);
+      from = nn::RepeatPattern::scalar(count);
     inner.push_back(valueInside(operand, from, space, builder));
   }
-  Value copy = copyWith(def, inner, builder)->getResult(0);
-  views[value].push_back({pattern, copy});
-  return copy;
+  Operation *copy = copyWith(def, inner, builder);
+  nn::KernelOp::setPattern(copy, pattern);
+  views[value].push_back({pattern, copy->getResult(0)});
+  return copy->getResult(0);
 }
 
 /// `pattern` is over all rows x columns of the kernel.
-Value KernelBuilder::valueInside(Value value, const RepeatPattern &pattern, const OpSpace &space,
+Value KernelBuilder::valueInside(Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                                  OpBuilder &builder) {
   if (Value member = made.lookup(value))
     return member;
@@ -67,6 +81,16 @@ Value KernelBuilder::valueInside(Value value, const RepeatPattern &pattern, cons
   return copyView(value, pattern, space, builder);
 }
 
+/// How the result repeats over the op's own positions.
+static nn::RepeatPattern resultPattern(Operation *op, const OpSpace &space) {
+  const int64_t count = countOf(op->getResult(0));
+  if (space.completion != Completion::AllRows)
+    return nn::RepeatPattern::identity(count).repeatedAlongColumns(space.count / count);
+  nn::RepeatPattern pattern = nn::RepeatPattern::scalar(space.count / count);
+  pattern.append({count, true});
+  return pattern;
+}
+
 void KernelBuilder::copyMember(Operation *op, OpBuilder &builder) {
   const OpSpace &space = analysis.space(op);
   int64_t columns = count / space.count;
@@ -75,19 +99,21 @@ void KernelBuilder::copyMember(Operation *op, OpBuilder &builder) {
     Value value = operand.get();
     bool gather = isa<nn::GatherOp>(op);
     if (gather && operand.getOperandNumber() == 0) {
-      inner.push_back(input(value, {}));
+      inner.push_back(table(value));
       continue;
     }
-    RepeatPattern pattern = RepeatPattern::identity(countOf(value));
+    nn::RepeatPattern pattern = nn::RepeatPattern::identity(countOf(value));
     if (gather)
       pattern = pattern.repeatedAlongColumns(space.count / countOf(value));
     else if (isa<nn::BroadcastOp>(op))
-      pattern = RepeatPattern::broadcast(shapeOf(value), shapeOf(op->getResult(0)));
+      pattern = nn::RepeatPattern::broadcast(shapeOf(value), shapeOf(op->getResult(0)));
     else if (countOf(value) == 1)
-      pattern = RepeatPattern::scalar(space.count);
+      pattern = nn::RepeatPattern::scalar(space.count);
     inner.push_back(valueInside(value, pattern.repeatedAlongColumns(columns), space, builder));
   }
-  made[op->getResult(0)] = copyWith(op, inner, builder)->getResult(0);
+  Operation *copy = copyWith(op, inner, builder);
+  nn::KernelOp::setPattern(copy, resultPattern(op, space).repeatedAlongColumns(columns));
+  made[op->getResult(0)] = copy->getResult(0);
 }
 
 nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
@@ -95,8 +121,10 @@ nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
   count = rows * columns;
   made.clear();
   inputs.clear();
+  tables.clear();
   views.clear();
   operands.clear();
+  patterns.clear();
   body = new Block();
   OpBuilder builder(members.front()->getContext());
   builder.setInsertionPointToEnd(body);
@@ -114,7 +142,8 @@ nn::KernelOp KernelBuilder::build(ArrayRef<Operation *> members) {
   Location loc = FusedLoc::get(members.front()->getContext(), locations);
   nn::YieldOp::create(builder, loc, outputs);
   builder.setInsertionPoint(graph.place(members));
-  auto kernel = nn::KernelOp::create(builder, loc, types, operands, rows, columns);
+  auto kernel =
+      nn::KernelOp::create(builder, loc, types, operands, rows, columns, builder.getArrayAttr(patterns));
   kernel.getBody().push_back(body);
   return kernel;
 }

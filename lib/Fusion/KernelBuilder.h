@@ -6,7 +6,8 @@
 
 namespace trainc {
 
-/// Copies the ops of a group, and the views and free values they use, into a kernel.
+/// Copies the ops of a group, and the views and free values they use, into a kernel, with the pattern of
+/// each.
 class KernelBuilder {
 public:
   KernelBuilder(const ReadAnalysis &analysis, const FusionGraph &graph) : analysis(analysis), graph(graph) {}
@@ -17,27 +18,30 @@ public:
 
 private:
   void copyMember(mlir::Operation *op, mlir::OpBuilder &builder);
-  mlir::Value valueInside(mlir::Value value, const RepeatPattern &pattern, const OpSpace &space,
+  mlir::Value valueInside(mlir::Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                           mlir::OpBuilder &builder);
-  mlir::Value input(mlir::Value value, const RepeatPattern &pattern);
-  mlir::Value copyView(mlir::Value value, const RepeatPattern &pattern, const OpSpace &space,
+  mlir::Value input(mlir::Value value, const nn::RepeatPattern &pattern);
+  mlir::Value table(mlir::Value value);
+  mlir::Value addArgument(mlir::Value value, mlir::Attribute pattern);
+  mlir::Value copyView(mlir::Value value, const nn::RepeatPattern &pattern, const OpSpace &space,
                        mlir::OpBuilder &builder);
 
   /// A value as it is seen inside the kernel; one that is repeated in two ways is there twice.
   struct Inside {
-    RepeatPattern pattern;
+    nn::RepeatPattern pattern;
     mlir::Value value;
   };
   using InsideMap = llvm::DenseMap<mlir::Value, llvm::SmallVector<Inside, 1>>;
-  static mlir::Value find(const InsideMap &map, mlir::Value value, const RepeatPattern &pattern);
+  static mlir::Value find(const InsideMap &map, mlir::Value value, const nn::RepeatPattern &pattern);
 
   const ReadAnalysis &analysis;
   const FusionGraph &graph;
   mlir::Block *body = nullptr;
   int64_t count = 0; ///< rows x columns
-  llvm::DenseMap<mlir::Value, mlir::Value> made;
+  llvm::DenseMap<mlir::Value, mlir::Value> made, tables;
   InsideMap inputs, views;
   llvm::SmallVector<mlir::Value> operands;
+  llvm::SmallVector<mlir::Attribute> patterns; ///< of the operands
 };
 
 } // namespace trainc

@@ -40,7 +40,7 @@ def VerifyScheduledPass : Pass<"verify-scheduled"> {
   let summary = "checks that only executable ops are left, and proves that collectives may run beside them";
   let description = [{
     The post-condition of the phase `scheduled`: a train.entry holds states' reads and writes, inputs and ops that implement
-    ExecutableOpInterface; a zero fill is the only constant. Every kernel's ops fit its rows and columns.
+    ExecutableOpInterface; a zero fill is the only constant.
 
     What a collective reads is not written until its wait; waits come in the order of starts; starts of a message are together, of one
     kind and group; and all stand in the entry itself, where all ranks come to them in one order. That a wait stands before what reads its

@@ -1,7 +1,6 @@
 #include "lib/Fusion/ReadAnalysis.h"
 
 #include "dialects/NN/NN.h"
-#include "lib/Analysis/IterationSpace.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,7 +14,7 @@ static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getTyp
 /// Ops in the tree of a free value; larger ones are kept in memory.
 static constexpr unsigned kMaxFreeCost = 16;
 
-bool ReadAnalysis::isPrimitive(Operation *op) { return IterationSpace::isPrimitive(op); }
+bool ReadAnalysis::isPrimitive(Operation *op) { return nn::KernelOp::canHold(op); }
 bool ReadAnalysis::isView(Operation *op) { return isa<nn::BroadcastOp, nn::ReshapeOp>(op); }
 
 Value ReadAnalysis::stripReshapes(Value value) {
@@ -91,27 +90,27 @@ void ReadAnalysis::promote(Value value) {
 }
 
 /// Free values are made again unless they are small tables with work behind them.
-bool ReadAnalysis::isRepeatable(Operation *op, const RepeatPattern &pattern) const {
+bool ReadAnalysis::isRepeatable(Operation *op, const nn::RepeatPattern &pattern) const {
   bool source = llvm::none_of(op->getOperands(), [](Value v) { return countOf(v) > 1; });
   return isFree(op) && (source || pattern.isIdentity());
 }
 
 /// Adds what `value`, repeated by `pattern` over the op's positions, is made from; false if its dimensions do
 /// not fit the space.
-bool ReadAnalysis::collect(Value value, const RepeatPattern &pattern, OpSpace &space) {
+bool ReadAnalysis::collect(Value value, const nn::RepeatPattern &pattern, OpSpace &space) {
   Operation *def = value.getDefiningOp();
   if (def && def->getBlock() == &block && isView(def)) {
     Value source = def->getOperand(0);
     if (isa<nn::ReshapeOp>(def))
       return collect(source, pattern, space);
-    if (auto composed = pattern.compose(RepeatPattern::broadcast(shapeOf(source), shapeOf(value))))
+    if (auto composed = pattern.compose(nn::RepeatPattern::broadcast(shapeOf(source), shapeOf(value))))
       return collectRepeated(source, value, pattern, *composed, space);
     promoted.insert(def);
   } else if (def && def->getBlock() == &block && isFree(def)) {
     if (isRepeatable(def, pattern))
       return llvm::all_of(def->getOperands(), [&](Value operand) {
         bool key = countOf(operand) == 1;
-        return collect(operand, key ? RepeatPattern::scalar(pattern.count()) : pattern, space);
+        return collect(operand, key ? nn::RepeatPattern::scalar(pattern.count()) : pattern, space);
       });
     promoted.insert(def);
   }
@@ -121,8 +120,8 @@ bool ReadAnalysis::collect(Value value, const RepeatPattern &pattern, OpSpace &s
 
 /// `repeated`, an nn.broadcast of `source`, is itself repeated by `outer`. Columns must not reach beyond the
 /// fastest run, and, if `repeated` varies along them, must be dimensions of it.
-bool ReadAnalysis::collectRepeated(Value source, Value repeated, const RepeatPattern &outer,
-                                   const RepeatPattern &pattern, OpSpace &space) {
+bool ReadAnalysis::collectRepeated(Value source, Value repeated, const nn::RepeatPattern &outer,
+                                   const nn::RepeatPattern &pattern, OpSpace &space) {
   bool varies = !outer.getRuns().empty() && outer.getRuns().back().kept;
   if (varies && pattern.uniformColumns() != 0) {
     ColumnChoices choices;
@@ -137,7 +136,7 @@ bool ReadAnalysis::collectRepeated(Value source, Value repeated, const RepeatPat
 
 /// Adds what `operand` reads, or, where that fits no iteration space together with the other operands, the
 /// operand itself, computed beforehand.
-void ReadAnalysis::addOperand(OpSpace &space, Value operand, const RepeatPattern &pattern) {
+void ReadAnalysis::addOperand(OpSpace &space, Value operand, const nn::RepeatPattern &pattern) {
   OpSpace extended = space;
   if (collect(operand, pattern, extended)) {
     space = std::move(extended);
@@ -173,7 +172,7 @@ void ReadAnalysis::analyzeComputed(Operation *op) {
   space.count = countOf(op->getResult(0));
   if (auto reduce = dyn_cast<nn::ReduceOp>(op)) {
     describeReduce(reduce, space);
-    addOperand(space, reduce.getX(), RepeatPattern::identity(space.count));
+    addOperand(space, reduce.getX(), nn::RepeatPattern::identity(space.count));
   } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     int64_t ids = countOf(gather.getIds());
     int64_t width = space.count / ids;
@@ -181,16 +180,16 @@ void ReadAnalysis::analyzeComputed(Operation *op) {
     space.alongColumns = true;
     promote(gather.getTable());
     space.reads.push_back({gather.getTable(), {}, true});
-    addOperand(space, gather.getIds(), RepeatPattern::identity(ids).repeatedAlongColumns(width));
+    addOperand(space, gather.getIds(), nn::RepeatPattern::identity(ids).repeatedAlongColumns(width));
   } else if (isa<nn::BroadcastOp>(op)) {
     Value source = op->getOperand(0);
-    collectRepeated(source, op->getResult(0), RepeatPattern::identity(space.count),
-                    RepeatPattern::broadcast(shapeOf(source), shapeOf(op->getResult(0))), space);
+    collectRepeated(source, op->getResult(0), nn::RepeatPattern::identity(space.count),
+                    nn::RepeatPattern::broadcast(shapeOf(source), shapeOf(op->getResult(0))), space);
   } else {
     for (Value operand : op->getOperands())
       addOperand(space, operand,
-                 countOf(operand) == space.count ? RepeatPattern::identity(space.count)
-                                                 : RepeatPattern::scalar(space.count));
+                 countOf(operand) == space.count ? nn::RepeatPattern::identity(space.count)
+                                                 : nn::RepeatPattern::scalar(space.count));
   }
   spaces[op] = std::move(space);
 }

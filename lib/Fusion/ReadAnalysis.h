@@ -2,8 +2,8 @@
 // cost nothing to make again.
 #pragma once
 
+#include "dialects/NN/RepeatPattern.h"
 #include "lib/Analysis/Scheduled.h"
-#include "lib/Fusion/Pattern.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -22,7 +22,7 @@ bool restrictColumns(ColumnChoices &choices, llvm::ArrayRef<int64_t> others);
 struct Read {
   mlir::Value value;
   /// How it is repeated over the op's positions.
-  RepeatPattern pattern;
+  nn::RepeatPattern pattern;
   /// True for the table of a gather, which has no pattern.
   bool table = false;
 };
@@ -75,12 +75,12 @@ private:
   void findFree(mlir::Operation *op);
   void analyzeComputed(mlir::Operation *op);
   void analyzeOther(mlir::Operation *op);
-  bool collect(mlir::Value value, const RepeatPattern &pattern, OpSpace &space);
-  bool collectRepeated(mlir::Value source, mlir::Value repeated, const RepeatPattern &outer,
-                       const RepeatPattern &pattern, OpSpace &space);
-  void addOperand(OpSpace &space, mlir::Value operand, const RepeatPattern &pattern);
+  bool collect(mlir::Value value, const nn::RepeatPattern &pattern, OpSpace &space);
+  bool collectRepeated(mlir::Value source, mlir::Value repeated, const nn::RepeatPattern &outer,
+                       const nn::RepeatPattern &pattern, OpSpace &space);
+  void addOperand(OpSpace &space, mlir::Value operand, const nn::RepeatPattern &pattern);
   void promote(mlir::Value value);
-  bool isRepeatable(mlir::Operation *op, const RepeatPattern &pattern) const;
+  bool isRepeatable(mlir::Operation *op, const nn::RepeatPattern &pattern) const;
 
   mlir::Block &block;
   llvm::DenseMap<mlir::Operation *, unsigned> freeCosts;

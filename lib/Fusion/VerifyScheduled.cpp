@@ -2,7 +2,6 @@
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/IterationSpace.h"
 #include "lib/Analysis/Scheduled.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -24,10 +23,6 @@ struct VerifyScheduled : trainc::impl::VerifyScheduledPassBase<VerifyScheduled> 
     getOperation()->walk([&](train::EntryOp entry) {
       if (failed(requireScheduled(entry.getBody().front())))
         signalPassFailure();
-      entry.walk([&](nn::KernelOp kernel) {
-        if (failed(IterationSpace::of(kernel)))
-          signalPassFailure();
-      });
     });
   }
 };

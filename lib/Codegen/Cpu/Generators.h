@@ -12,10 +12,9 @@ namespace trainc::codegen {
 
 using Symbols = llvm::SmallVector<std::string>;
 
-/// nn.kernel: loops over rows and columns (RowsPlan.h). Fails, with an error, where ops do not fit the
-/// kernel's.
-llvm::FailureOr<KernelSummary> summariseRows(nn::KernelOp kernel);
-llvm::FailureOr<Symbols> generateRows(nn::KernelOp kernel, mlir::ModuleOp kernels);
+/// nn.kernel: loops over rows and columns (RowsPlan.h).
+KernelSummary summariseRows(nn::KernelOp kernel);
+Symbols generateRows(nn::KernelOp kernel, mlir::ModuleOp kernels);
 
 /// A launch for each box of elements that move together, or of zeros.
 KernelSummary summariseCopy(StridedCopyOpInterface op);

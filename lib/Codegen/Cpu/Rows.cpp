@@ -11,7 +11,7 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
-  nn::KernelOp kernel = plan.kernel;
+  nn::KernelOp kernel = plan.facts.kernel;
   LaunchSummary launch{.name = "rows", .grid = plan.grid, .params = {}};
   for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
     launch.params.push_back(operandParam(kernel, i));
@@ -36,18 +36,10 @@ static KernelSummary summarise(const RowsPlan &plan) {
   return kernels;
 }
 
-FailureOr<KernelSummary> trainc::codegen::summariseRows(nn::KernelOp kernel) {
-  FailureOr<IterationSpace> space = IterationSpace::of(kernel);
-  if (failed(space))
-    return failure();
-  return summarise(RowsPlan(kernel, std::move(*space)));
-}
+KernelSummary trainc::codegen::summariseRows(nn::KernelOp kernel) { return summarise(RowsPlan(kernel)); }
 
-FailureOr<Symbols> trainc::codegen::generateRows(nn::KernelOp kernel, ModuleOp kernels) {
-  FailureOr<IterationSpace> space = IterationSpace::of(kernel);
-  if (failed(space))
-    return failure();
-  const RowsPlan plan(kernel, std::move(*space));
+Symbols trainc::codegen::generateRows(nn::KernelOp kernel, ModuleOp kernels) {
+  const RowsPlan plan(kernel);
   const KernelSummary summary = summarise(plan);
   Symbols symbols = {RowsEmitter(plan, summary.launches.front(), kernels).run()};
   for (const LaunchSummary &finish : ArrayRef(summary.launches).drop_front())

@@ -83,7 +83,7 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     launch.grid = llvm::divideCeil(width, kColumnsPerTile);
     launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
                                          getElementTypeOrSelf(Value(reduction.op))));
-    launch.params.push_back(resultParam(plan.kernel, reduction.result));
+    launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));
   }
   for (auto &[width, launch] : byWidth)
     kernels.launches.push_back(std::move(launch));

@@ -17,7 +17,7 @@ std::string RowsEmitter::run() {
 }
 
 void RowsEmitter::findArguments() {
-  nn::KernelOp kernel = plan.kernel;
+  nn::KernelOp kernel = plan.facts.kernel;
   for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
     inputs.push_back(function.operand(i));
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
@@ -60,7 +60,7 @@ void RowsEmitter::rowBlock(Value first, int64_t count) {
     row.row = emit.add(first, int64_t(i));
     rowScalars(0, row);
   }
-  for (int64_t index = 0; index < plan.space.passes(); ++index) {
+  for (int64_t index = 0; index < plan.facts.passes(); ++index) {
     pass(index, rows);
     for (RowState &row : rows)
       rowScalars(index + 1, row);
@@ -73,7 +73,7 @@ Value RowsEmitter::columnCount() {
   if (!plan.flat)
     return emit.i64(plan.columns);
   Value done = emit.mul(currentTile, plan.columns);
-  return emit.min(emit.sub(emit.i64(plan.space.columns()), done), emit.i64(plan.columns));
+  return emit.min(emit.sub(emit.i64(plan.facts.columns), done), emit.i64(plan.columns));
 }
 
 //===-- Passes over columns -------------------------------------------------------------------===//
@@ -81,7 +81,7 @@ Value RowsEmitter::columnCount() {
 void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   startSums(index, rows);
   bool partials = llvm::any_of(plan.tileReductions, [&](const TileReduction &reduction) {
-    return plan.alongColumns(reduction.op) && plan.space.depth(reduction.op.getX()) == index;
+    return plan.facts.isAlongColumns(reduction.op) && plan.facts.depth(reduction.op.getX()) == index;
   });
   if (sums.empty() && !partials && plan.stored(index).empty())
     return;
@@ -109,7 +109,7 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
 void RowsEmitter::startSums(int64_t pass, ArrayRef<RowState> rows) {
   sums.clear();
   for (size_t row = 0; row < rows.size(); ++row)
-    for (nn::ReduceOp reduce : plan.rowReductions(pass))
+    for (nn::ReduceOp reduce : plan.facts.rowReductions(pass))
       sums.emplace_back(function, reduce, plan.columns, plan.lanes);
 }
 
@@ -134,7 +134,7 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
     step({pass, column, Mask()}, rows);
     return lanesOf();
   }));
-  if ((plan.flat ? plan.space.columns() : plan.columns) % plan.lanes != 0)
+  if ((plan.flat ? plan.facts.columns : plan.columns) % plan.lanes != 0)
     step({pass, whole, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
   return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
 }
@@ -161,8 +161,9 @@ void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
 void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   Value computed = lanes(value, row, at);
   Value index = emit.add(emit.mul(row.row, plan.columns), at.column);
-  for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
-    if (plan.strip(yielded) == value && !plan.isTileReduction(yielded) && plan.alongColumns(yielded))
+  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
+    if (plan.facts.strip(yielded) == value && !plan.isTileReduction(yielded) &&
+        plan.facts.isAlongColumns(yielded))
       emit.store(computed, {outputs[result], elementOf(yielded), index}, at.mask);
   auto found = plan.stashes.find(value);
   if (found == plan.stashes.end())
@@ -170,7 +171,7 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   RowsPlan::Stash stash = found->second;
   if (!stash.isResult)
     emit.store(computed, {stack[stash.index], elementOf(value), at.column}, at.mask);
-  else if (plan.strip(plan.yield().getValues()[stash.index]) != value)
+  else if (plan.facts.strip(plan.facts.yield().getValues()[stash.index]) != value)
     emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
 }
 
@@ -186,7 +187,7 @@ Address RowsEmitter::partial(const TileReduction &reduction, Value column) {
 void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) {
   for (const TileReduction &reduction : plan.tileReductions) {
     nn::ReduceOp op = reduction.op;
-    if (!plan.alongColumns(op) || plan.space.depth(op.getX()) != at.pass)
+    if (!plan.facts.isAlongColumns(op) || plan.facts.depth(op.getX()) != at.pass)
       continue;
     Address address = partial(reduction, at.column);
     Value sum = emit.load(address, plan.lanes, at.mask);
@@ -199,7 +200,7 @@ void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) 
 void RowsEmitter::clearPartials() {
   for (const TileReduction &reduction : plan.tileReductions) {
     nn::ReduceOp op = reduction.op;
-    if (!plan.alongColumns(op))
+    if (!plan.facts.isAlongColumns(op))
       continue;
     const int64_t lanes = plan.lanes;
     Value identity = identityOf(emit, op.getKind(), Emitter::laneType(elementOf(op), lanes));
@@ -216,25 +217,25 @@ void RowsEmitter::clearPartials() {
 void RowsEmitter::finishRow(RowState &row) {
   for (const TileReduction &reduction : plan.tileReductions) {
     nn::ReduceOp op = reduction.op;
-    if (plan.alongColumns(op))
+    if (plan.facts.isAlongColumns(op))
       continue;
     if (reduction.ofRows)
       emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], elementOf(op), row.row});
     else // a flat row's piece, which is its tile
       emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)));
   }
-  for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
-    if (!plan.alongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
+  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
+    if (!plan.facts.isAlongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
       emit.store(scalar(yielded, row), {outputs[result], elementOf(yielded), row.row});
 }
 
 void RowsEmitter::storeScalars(Value tile) {
   auto store = [&] {
-    for (auto [result, yielded] : llvm::enumerate(plan.yield().getValues()))
+    for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
       if (isTileScalar(yielded) && !plan.isTileReduction(yielded))
         emit.store(scalar(yielded, shared), {outputs[result], elementOf(yielded), emit.i64(0)});
   };
-  if (llvm::any_of(plan.yield().getValues(),
+  if (llvm::any_of(plan.facts.yield().getValues(),
                    [&](Value value) { return isTileScalar(value) && !plan.isTileReduction(value); }))
     emit.when(arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, tile, emit.i64(0)),
               store);

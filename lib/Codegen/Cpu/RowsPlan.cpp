@@ -1,4 +1,4 @@
-// Decides tiles, lanes, passes and what later passes read back.
+// Decides tiles, lanes and what later passes read back.
 #include "lib/Codegen/Cpu/RowsPlan.h"
 
 #include "lib/Codegen/Cpu/Emitter.h"
@@ -24,134 +24,95 @@ static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
 
-RowsPlan::RowsPlan(nn::KernelOp kernel, IterationSpace found) : kernel(kernel), space(std::move(found)) {
+RowsPlan::RowsPlan(nn::KernelOp kernel) : facts(kernel) {
   auto usedHere = [&](nn::ReduceOp reduce) {
-    return strip(reduce) == reduce.getResult() &&
+    return facts.strip(reduce) == reduce.getResult() &&
            llvm::any_of(reduce->getUsers(), [](Operation *user) { return !isa<nn::YieldOp>(user); });
   };
   bool needsWholeRow = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), usedHere);
-  flat = space.rows() == 1 && space.columns() > SumTree::kPiece && !needsWholeRow;
-  rows = flat ? llvm::divideCeil(space.columns(), SumTree::kPiece) : space.rows();
-  columns = flat ? SumTree::kPiece : space.columns();
+  flat = facts.rows == 1 && facts.columns > SumTree::kPiece && !needsWholeRow;
+  rows = flat ? llvm::divideCeil(facts.columns, SumTree::kPiece) : facts.rows;
+  columns = flat ? SumTree::kPiece : facts.columns;
   chooseTiles();
   collectTileReductions();
   chooseLanes();
   chooseStashes();
 }
 
-//===-- The ops -------------------------------------------------------------------------------===//
-
-Value RowsPlan::strip(Value value) const {
-  while (Operation *op = value.getDefiningOp()) {
-    bool same = isa<nn::ReshapeOp, nn::BroadcastOp>(op) ||
-                (isa<nn::ReduceOp>(op) && space.placement(op->getOperand(0)) == space.placement(value));
-    if (!same)
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
-nn::YieldOp RowsPlan::yield() const { return cast<nn::YieldOp>(kernel.getBody().front().getTerminator()); }
+//===-- Passes --------------------------------------------------------------------------------===//
 
 bool RowsPlan::isTileReduction(Value value) const {
   auto reduce = value.getDefiningOp<nn::ReduceOp>();
-  return reduce && strip(value) == value && (flat || space.isReducedOverTiles(value));
-}
-
-SmallVector<nn::ReduceOp> RowsPlan::rowReductions(int64_t pass) const {
-  SmallVector<nn::ReduceOp> found;
-  for (auto reduce : kernel.getBody().getOps<nn::ReduceOp>())
-    if (strip(reduce) == reduce.getResult() && alongColumns(reduce.getX()) && !alongColumns(reduce) &&
-        space.depth(reduce.getX()) == pass)
-      found.push_back(reduce);
-  return found;
+  return reduce && facts.strip(value) == value && (flat || facts.isReducedOverRows(value));
 }
 
 SmallVector<Value> RowsPlan::stored(int64_t pass) const {
   llvm::SetVector<Value> values;
-  for (Value value : yield().getValues())
-    if (alongColumns(value) && !isTileReduction(value) && space.depth(value) == pass)
-      values.insert(strip(value));
+  for (Value value : facts.results(pass))
+    values.insert(facts.strip(value));
   for (auto &[value, stash] : stashes)
-    if (space.depth(value) == pass)
+    if (facts.depth(value) == pass)
       values.insert(value);
   return values.takeVector();
 }
 
 SmallVector<Value> RowsPlan::roots(int64_t pass) const {
   SmallVector<Value> values = stored(pass);
-  for (nn::ReduceOp reduce : rowReductions(pass))
-    values.push_back(reduce.getX());
-  for (const TileReduction &reduction : tileReductions)
-    if (alongColumns(reduction.op) && space.depth(reduction.op.getX()) == pass)
-      values.push_back(reduction.op.getX());
+  llvm::append_range(values, facts.reduced(pass));
   return values;
-}
-
-void RowsPlan::visit(int64_t pass, llvm::function_ref<bool(Value)> enter) const {
-  llvm::DenseSet<Value> seen;
-  SmallVector<Value> left = llvm::to_vector(llvm::reverse(roots(pass)));
-  while (!left.empty()) {
-    Value value = strip(left.pop_back_val());
-    if (!alongColumns(value) || !seen.insert(value).second || !enter(value))
-      continue;
-    if (Operation *op = value.getDefiningOp(); op && !isa<nn::GatherOp>(op))
-      llvm::append_range(left, llvm::reverse(op->getOperands()));
-  }
 }
 
 //===-- Choices -------------------------------------------------------------------------------===//
 
 void RowsPlan::chooseTiles() {
-  bool partialColumns = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
-    return isTileReduction(reduce) && alongColumns(reduce);
+  bool partialColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
+    return isTileReduction(reduce) && facts.isAlongColumns(reduce);
   });
   rowsPerTile = flat ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
   if (partialColumns)
     rowsPerTile = std::max(rowsPerTile, int64_t(llvm::divideCeil(rows, kPartialTiles)));
   grid = llvm::divideCeil(rows, rowsPerTile);
   bool alongRows = false;
-  for (int64_t pass = 0; pass < space.passes(); ++pass)
-    alongRows |= !rowReductions(pass).empty();
+  for (int64_t pass = 0; pass < facts.passes(); ++pass)
+    alongRows |= !facts.rowReductions(pass).empty();
   if (partialColumns && !alongRows && rowsPerTile >= 4)
     rowBlock = 4;
 }
 
 void RowsPlan::collectTileReductions() {
   unsigned scratch = 0;
-  for (auto [index, value] : llvm::enumerate(yield().getValues())) {
+  for (auto [index, value] : llvm::enumerate(facts.yield().getValues())) {
     if (!isTileReduction(value))
       continue;
     auto op = value.getDefiningOp<nn::ReduceOp>();
-    bool ofRows = !alongColumns(op.getX());
+    bool ofRows = !facts.isAlongColumns(op.getX());
     bool direct = grid == 1 && !ofRows && op.getKind() != nn::ReduceKind::mean;
-    tileReductions.push_back(
-        {op, unsigned(index), alongColumns(value) ? columns : 1, ofRows, direct, direct ? 0 : scratch});
+    tileReductions.push_back({op, unsigned(index), facts.isAlongColumns(value) ? columns : 1, ofRows, direct,
+                              direct ? 0 : scratch});
     scratch += !direct;
   }
 }
 
 void RowsPlan::chooseLanes() {
   bool wide = false, reduces = false, heavy = false, function = false;
-  for (Operation &op : kernel.getBody().front().without_terminator()) {
-    if (!alongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
+  for (Operation &op : facts.kernel.getBody().front().without_terminator()) {
+    if (!facts.isAlongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
       continue;
     BodyCost cost = bodyCost(&op);
     wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 ||
             (cost.positions && cost.weight > kWideBody);
     heavy |= cost.weight > kHeavyBody;
     function |= cost.weight >= kFunctionBody;
-    reduces |= isa<nn::ReduceOp>(op) && !alongColumns(op.getResult(0));
+    reduces |= isa<nn::ReduceOp>(op) && !facts.isAlongColumns(op.getResult(0));
   }
   lanes = heavy ? 8 : (reduces && !function ? 64 : 32) / (wide ? 2 : 1);
   lanes = std::min<int64_t>(lanes, llvm::bit_ceil<uint64_t>(columns));
 }
 
 int64_t RowsPlan::weight(Value value) {
-  value = strip(value);
+  value = facts.strip(value);
   Operation *op = value.getDefiningOp();
-  if (!alongColumns(value) || !op)
+  if (!facts.isAlongColumns(value) || !op)
     return op ? 0 : 1;
   auto [entry, added] = weights.try_emplace(value, 0);
   if (!added)
@@ -165,9 +126,9 @@ int64_t RowsPlan::weight(Value value) {
 /// From the last pass to the first, since a stashed value may itself need others of earlier passes.
 void RowsPlan::chooseStashes() {
   llvm::DenseMap<Value, unsigned> results;
-  for (auto [index, value] : llvm::enumerate(yield().getValues()))
-    if (space.extent(value) == Extent::Full && space.extent(strip(value)) == Extent::Full)
-      results.try_emplace(strip(value), index);
+  for (auto [index, value] : llvm::enumerate(facts.yield().getValues()))
+    if (facts.pattern(value).isIdentity() && facts.pattern(facts.strip(value)).isIdentity())
+      results.try_emplace(facts.strip(value), index);
   int64_t stackBytes = 0;
   auto choose = [&](Value value, int64_t pass) {
     int64_t bytes = llvm::alignTo(columns * elementBytes(getElementTypeOrSelf(value)), 64);
@@ -182,21 +143,21 @@ void RowsPlan::chooseStashes() {
       return false;
     return true;
   };
-  for (int64_t pass = space.passes() - 1; pass > 0; --pass)
-    visit(pass, [&](Value value) {
-      bool earlier = value.getDefiningOp() && space.depth(value) < pass;
+  for (int64_t pass = facts.passes() - 1; pass > 0; --pass)
+    facts.visit(roots(pass), [&](Value value) {
+      bool earlier = value.getDefiningOp() && facts.depth(value) < pass;
       return !(earlier && (stashes.contains(value) || choose(value, pass)));
     });
 }
 
 /// Passes are visited from the last, so `pass` is the last one to read the value.
 int64_t RowsPlan::borrowedResult(Value value, int64_t pass) const {
-  for (auto [index, yielded] : llvm::enumerate(yield().getValues())) {
-    bool holds = space.extent(yielded) == Extent::Full && alongColumns(yielded) &&
+  for (auto [index, yielded] : llvm::enumerate(facts.yield().getValues())) {
+    bool holds = facts.pattern(yielded).isIdentity() && facts.isAlongColumns(yielded) &&
                  !isTileReduction(yielded) && getElementTypeOrSelf(yielded) == getElementTypeOrSelf(value) &&
-                 space.depth(yielded) >= pass;
+                 facts.depth(yielded) >= pass;
     auto taken = [&, result = index](const auto &stash) {
-      return stash.second.isResult && stash.second.index == result && strip(yielded) != stash.first;
+      return stash.second.isResult && stash.second.index == result && facts.strip(yielded) != stash.first;
     };
     if (holds && llvm::none_of(stashes, taken))
       return index;
@@ -205,25 +166,25 @@ int64_t RowsPlan::borrowedResult(Value value, int64_t pass) const {
 }
 
 int64_t RowsPlan::firstWrite(unsigned result) const {
-  int64_t first = space.depth(yield().getValues()[result]);
+  int64_t first = facts.depth(facts.yield().getValues()[result]);
   for (const auto &[value, stash] : stashes)
     if (stash.isResult && stash.index == result)
-      first = std::min(first, space.depth(value));
+      first = std::min(first, facts.depth(value));
   return first;
 }
 
 const RowsPlan::Stash *RowsPlan::stashFor(Value value, int64_t pass) const {
   auto found = stashes.find(value);
-  return found == stashes.end() || space.depth(value) >= pass ? nullptr : &found->second;
+  return found == stashes.end() || facts.depth(value) >= pass ? nullptr : &found->second;
 }
 
 //===-- In-place results ----------------------------------------------------------------------===//
 
 int64_t RowsPlan::lastRead(unsigned index) const {
-  Value argument = kernel.getBody().getArgument(index);
+  Value argument = facts.kernel.getBody().getArgument(index);
   int64_t last = -1;
-  for (int64_t pass = 0; pass < space.passes(); ++pass)
-    visit(pass, [&](Value value) {
+  for (int64_t pass = 0; pass < facts.passes(); ++pass)
+    facts.visit(roots(pass), [&](Value value) {
       if (value == argument)
         last = pass;
       return !stashFor(value, pass);
@@ -232,29 +193,29 @@ int64_t RowsPlan::lastRead(unsigned index) const {
 }
 
 bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
-  Value value = yield().getValues()[result];
+  Value value = facts.yield().getValues()[result];
   if (isTileReduction(value))
     return false;
-  Extent extent = space.extent(value);
-  if (extent != space.extent(kernel.getBody().getArgument(input)))
+  Value argument = facts.kernel.getBody().getArgument(input);
+  if (facts.isTable(argument) || facts.pattern(argument) != facts.pattern(value))
     return false;
-  if (extent == Extent::Full && alongColumns(value))
+  if (facts.pattern(value).isIdentity() && facts.isAlongColumns(value))
     return lastRead(input) <= firstWrite(result);
   // Values per row are read before and written after the row; scalars before and after the tile.
-  return (extent == Extent::Full || extent == Extent::PerRow || extent == Extent::Scalar) &&
-         (grid == 1 || (!flat && extent != Extent::Scalar));
+  return facts.hasEveryRow(value) ? grid == 1 || !flat : facts.isScalar(value) && grid == 1;
 }
 
 SmallVector<std::pair<unsigned, unsigned>> RowsPlan::mayAlias() const {
   SmallVector<std::pair<unsigned, unsigned>> pairs;
-  OperandRange inputs = kernel.getInputs();
-  for (unsigned result = 0; result < kernel.getNumResults(); ++result)
+  OperandRange inputs = facts.kernel.getInputs();
+  for (unsigned result = 0; result < facts.kernel.getNumResults(); ++result)
     for (unsigned input = 0; input < inputs.size(); ++input) {
       auto sameBuffer = [&](unsigned other) {
         return inputs[other] != inputs[input] || safeInPlace(other, result);
       };
-      bool sameSize = elementCount(inputs[input]) == elementCount(kernel.getResult(result)) &&
-                      getElementTypeOrSelf(inputs[input]) == getElementTypeOrSelf(kernel.getResult(result));
+      bool sameSize =
+          elementCount(inputs[input]) == elementCount(facts.kernel.getResult(result)) &&
+          getElementTypeOrSelf(inputs[input]) == getElementTypeOrSelf(facts.kernel.getResult(result));
       if (sameSize && llvm::all_of(llvm::seq<unsigned>(0, inputs.size()), sameBuffer))
         pairs.emplace_back(input, result);
     }

@@ -1,9 +1,8 @@
-// What a generated row kernel does in which pass, decided before any code is built.
+// How a row kernel runs on the CPU: tiles, lanes, and what later passes read back.
 #pragma once
 
-#include "dialects/NN/NN.h"
-#include "lib/Analysis/IterationSpace.h"
 #include "lib/Codegen/Cpu/SumTree.h"
+#include "lib/Codegen/RowFacts.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -21,16 +20,15 @@ struct TileReduction {
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
 };
 
-/// The plan of one nn.kernel.
+/// The CPU's schedule of one nn.kernel.
 ///
 /// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of
 /// SumTree::kPiece elements, each a tile and a row of as many `columns`, of which the last may be shorter.
 class RowsPlan {
 public:
-  RowsPlan(nn::KernelOp kernel, IterationSpace space);
+  explicit RowsPlan(nn::KernelOp kernel);
 
-  mutable nn::KernelOp kernel; ///< (handles of ops are not const)
-  IterationSpace space;
+  RowFacts facts;
   bool flat = false;
   int64_t rows, columns; ///< of the loops
   int64_t rowsPerTile, grid;
@@ -38,10 +36,7 @@ public:
   int64_t lanes;
   llvm::SmallVector<TileReduction> tileReductions;
 
-  /// A value seen through reshapes, broadcasts and reductions of single elements.
-  mlir::Value strip(mlir::Value value) const;
-  bool alongColumns(mlir::Value value) const { return space.placement(value).columns; }
-  nn::YieldOp yield() const;
+  /// Whether a reduction is complete only after all tiles.
   bool isTileReduction(mlir::Value value) const;
 
   /// Whether a second launch writes the kernel's result `result`.
@@ -55,8 +50,6 @@ public:
     return reduction.ofRows ? rows : grid * reduction.width;
   }
 
-  /// Reductions along columns whose operand is known in `pass`.
-  llvm::SmallVector<nn::ReduceOp> rowReductions(int64_t pass) const;
   /// Values along columns that must be computed in `pass`, apart from the operands of reductions: results and
   /// stashed values.
   llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
@@ -80,9 +73,6 @@ private:
   void chooseStashes();
   void collectTileReductions();
   llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
-  /// Visits once each value along columns that the pass's roots are made of, operands in order; `enter` says
-  /// whether the walk goes on to what a value is made of.
-  void visit(int64_t pass, llvm::function_ref<bool(mlir::Value)> enter) const;
   /// Instructions that computing the value takes, at most kStashWeight.
   int64_t weight(mlir::Value value);
   /// Last pass in which block argument `index` is read along columns, -1 if it is not.

@@ -9,24 +9,25 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 
 /// Scalars, and in flat kernels what would be one element per row.
 bool RowsEmitter::isTileScalar(Value value) const {
-  return !plan.alongColumns(value) && (plan.flat || plan.space.extent(value) == Extent::Scalar);
+  return !plan.facts.isAlongColumns(value) && (plan.flat || plan.facts.isScalar(value));
 }
 
 //===-- Rows ----------------------------------------------------------------------------------===//
 
 Value RowsEmitter::mappedRow(Value value, RowState &row) {
-  const Placement &placement = plan.space.placement(value);
-  if (placement.extent == Extent::Full || placement.extent == Extent::PerRow)
+  if (plan.facts.hasEveryRow(value))
     return isTileScalar(value) ? emit.i64(0) : row.row;
   auto known = row.mappedRows.find(value);
   if (known != row.mappedRows.end())
     return known->second;
   Value sum = emit.i64(0);
-  int64_t stride = placement.rows.rows();
-  for (const RowMap::Term &term : placement.rows.terms) {
+  int64_t stride = 1;
+  for (const RowTerm &term : plan.facts.rowTerms(value))
+    stride *= term.size;
+  for (const RowTerm &term : plan.facts.rowTerms(value)) {
     stride /= term.size;
     Value index = emit.divide(row.row, term.divisor);
-    if (term.divisor * term.size != plan.space.rows())
+    if (term.divisor * term.size != plan.facts.rows)
       index = emit.remainder(index, term.size);
     sum = emit.add(sum, emit.mul(index, stride));
   }
@@ -51,7 +52,7 @@ Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
 //===-- Values that do not vary along columns -------------------------------------------------===//
 
 Value RowsEmitter::scalar(Value value, RowState &row) {
-  value = plan.strip(value);
+  value = plan.facts.strip(value);
   if (isTileScalar(value))
     return shared.scalars.at(value);
   return row.scalars.at(value);
@@ -66,7 +67,7 @@ void RowsEmitter::computeScalar(Value value, RowState &row) {
   }
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     Value tableRow = gatherRow(gather, row);
-    unsigned table = cast<BlockArgument>(plan.strip(gather.getTable())).getArgNumber();
+    unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
     Value loaded = emit.load({inputs[table], elementOf(value), tableRow});
     Value zero = emit.constant(loaded.getType(), 0);
     row.scalars[value] = arith::SelectOp::create(emit.builder, emit.loc, row.found[value], loaded, zero);
@@ -80,20 +81,20 @@ void RowsEmitter::computeScalar(Value value, RowState &row) {
 
 void RowsEmitter::rowScalars(int64_t depth, RowState &row) {
   auto wanted = [&](Value value) {
-    return plan.strip(value) == value && plan.space.extent(value) != Extent::Table && !isTileScalar(value) &&
-           plan.space.depth(value) == depth;
+    return !plan.facts.isTable(value) && plan.facts.strip(value) == value && !isTileScalar(value) &&
+           plan.facts.depth(value) == depth;
   };
-  Block &block = plan.kernel.getBody().front();
+  Block &block = plan.facts.kernel.getBody().front();
   for (BlockArgument argument : block.getArguments()) {
     if (argument.use_empty() || !wanted(argument))
       continue;
-    plan.alongColumns(argument) ? void(mappedRow(argument, row)) : computeScalar(argument, row);
+    plan.facts.isAlongColumns(argument) ? void(mappedRow(argument, row)) : computeScalar(argument, row);
   }
   for (Operation &op : block.without_terminator()) {
     Value value = op.getResult(0);
     if (!wanted(value) || isa<nn::ReduceOp>(op))
       continue;
-    if (!plan.alongColumns(value))
+    if (!plan.facts.isAlongColumns(value))
       computeScalar(value, row);
     else if (auto gather = dyn_cast<nn::GatherOp>(op))
       gatherRow(gather, row);
@@ -103,9 +104,9 @@ void RowsEmitter::rowScalars(int64_t depth, RowState &row) {
 }
 
 void RowsEmitter::tileScalars() {
-  Block &block = plan.kernel.getBody().front();
+  Block &block = plan.facts.kernel.getBody().front();
   auto compute = [&](Value value) {
-    if (plan.space.extent(value) != Extent::Table && isTileScalar(value) && plan.strip(value) == value)
+    if (!plan.facts.isTable(value) && isTileScalar(value) && plan.facts.strip(value) == value)
       computeScalar(value, shared);
   };
   for (BlockArgument argument : block.getArguments())
@@ -119,8 +120,8 @@ void RowsEmitter::tileScalars() {
 //===-- Values along columns ------------------------------------------------------------------===//
 
 Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
-  value = plan.strip(value);
-  if (!plan.alongColumns(value))
+  value = plan.facts.strip(value);
+  if (!plan.facts.isAlongColumns(value))
     return emit.splat(scalar(value, row), plan.lanes);
   auto known = row.lanes.find(value);
   if (known != row.lanes.end())
@@ -146,7 +147,7 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
     return emit.load({outputs[stash->index], elementOf(value), index}, plan.lanes, step.mask);
   }
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
-    unsigned table = cast<BlockArgument>(plan.strip(gather.getTable())).getArgNumber();
+    unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
     Value index = emit.add(emit.mul(gatherRow(gather, row), plan.columns), step.column);
     Value loaded = emit.load({inputs[table], elementOf(value), index}, plan.lanes, step.mask);
     Value zero = emit.constant(loaded.getType(), 0);

@@ -6,10 +6,10 @@ func.func @kernel(%x: tensor<2x3xf32> {check.values = dense<[[1.0, 2.0, 3.0], [4
                   %b: tensor<3xf32> {check.values = dense<[10.0, 20.0, 30.0]> : tensor<3xf32>})
     -> (tensor<2x3xf32> {check.expect = dense<[[11.0, 22.0, 33.0], [14.0, 25.0, 36.0]]> : tensor<2x3xf32>},
         tensor<2xf32> {check.expect = dense<[66.0, 75.0]> : tensor<2xf32>}) {
-  %r:2 = nn.kernel 2 x 3 (%a = %x : tensor<2x3xf32>, %c = %b : tensor<3xf32>) -> (tensor<2x3xf32>, tensor<2xf32>) {
+  %r:2 = nn.kernel 2 x 3 (%a = %x : tensor<2x3xf32>, %c = %b : tensor<3xf32> at <*2, 3>) -> (tensor<2x3xf32>, tensor<2xf32>) {
     %d = nn.broadcast %c to [2, 3] : tensor<3xf32>
     %e = nn.add %a, %d : tensor<2x3xf32>, tensor<2x3xf32>
-    %f = nn.reduce sum %e over [1] : tensor<2x3xf32>
+    %f = nn.reduce sum %e over [1] {nn.pattern = #nn.pattern<2, *3>} : tensor<2x3xf32>
     nn.yield %e, %f : tensor<2x3xf32>, tensor<2xf32>
   }
   return %r#0, %r#1 : tensor<2x3xf32>, tensor<2xf32>

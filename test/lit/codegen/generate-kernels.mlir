@@ -31,7 +31,7 @@ train.entry @init {
   // CHECK-NOT: plan.scratch
   // CHECK: plan.launches = [#plan.launch_spec<@rows_
   %2 = nn.kernel 40 x 100 (%x = %0 : tensor<40x100xf32>) -> (tensor<100xf32>) {
-    %s = nn.reduce sum %x over [0] : tensor<40x100xf32>
+    %s = nn.reduce sum %x over [0] {nn.pattern = #nn.pattern<*40, 100>} : tensor<40x100xf32>
     nn.yield %s : tensor<100xf32>
   }
   train.set @c, %2 : tensor<100xf32>
@@ -44,7 +44,7 @@ train.entry @eval {
   // CHECK: plan.launches = [#plan.launch_spec<@[[PART:rows_[0-9a-f]+]]{{.*}}, #plan.launch_spec<@[[SUM:finish_[0-9a-f]+]]{{.*}}plan.scratch = array<i64: 5200>
   %x = train.input "x" micro : tensor<4000x100xf32>
   %0 = nn.kernel 4000 x 100 (%a = %x : tensor<4000x100xf32>) -> (tensor<100xf32>) {
-    %s = nn.reduce sum %a over [0] : tensor<4000x100xf32>
+    %s = nn.reduce sum %a over [0] {nn.pattern = #nn.pattern<*4000, 100>} : tensor<4000x100xf32>
     nn.yield %s : tensor<100xf32>
   }
   train.set @c, %0 : tensor<100xf32>

@@ -15,17 +15,17 @@ train.state parameter @b : tensor<64xf32>
 train.state parameter @c : tensor<64xi64>
 train.entry @init {
   %s = train.get @seed : tensor<i64>
-  %a = nn.kernel 1 x 64 (%t = %s : tensor<i64>) -> (tensor<64xf32>) {
+  %a = nn.kernel 1 x 64 (%t = %s : tensor<i64> at <*64>) -> (tensor<64xf32>) {
     %0 = nn.random stream 5 seed %t step %t offset %t : tensor<64xf32> : tensor<i64>, tensor<i64>, tensor<i64>
     nn.yield %0 : tensor<64xf32>
   }
   train.set @a, %a : tensor<64xf32>
-  %b = nn.kernel 1 x 64 (%t = %s : tensor<i64>) -> (tensor<64xf32>) {
+  %b = nn.kernel 1 x 64 (%t = %s : tensor<i64> at <*64>) -> (tensor<64xf32>) {
     %0 = nn.random stream 1234567890123456789 seed %t step %t offset %t : tensor<64xf32> : tensor<i64>, tensor<i64>, tensor<i64>
     nn.yield %0 : tensor<64xf32>
   }
   train.set @b, %b : tensor<64xf32>
-  %c = nn.kernel 1 x 64 (%t = %s : tensor<i64>) -> (tensor<64xi64>) {
+  %c = nn.kernel 1 x 64 (%t = %s : tensor<i64> at <*64>) -> (tensor<64xi64>) {
     %0 = nn.constant 1125899906842624 : tensor<64xi64>
     nn.yield %0 : tensor<64xi64>
   }

@@ -21,10 +21,10 @@ func.func @chain(%x: tensor<8x16xf32>, %y: tensor<8x16xf32>) -> (tensor<8x16xf32
 func.func @scalars(%x: tensor<8x16xf32>, %y: tensor<4xf32>, %s: tensor<f32>) -> (tensor<8x16xf32>, tensor<4xf32>) {
   // CHECK: %[[S:.*]] = nn.kernel 1 x 1
   // CHECK-NEXT: nn.sqrt
-  // CHECK: nn.kernel 1 x 128 (%{{.*}} = %arg0 : tensor<8x16xf32>, %[[T:.*]] = %[[S]] : tensor<f32>)
+  // CHECK: nn.kernel 1 x 128 (%{{.*}} = %arg0 : tensor<8x16xf32>, %[[T:.*]] = %[[S]] : tensor<f32> at <*128>)
   // CHECK: nn.broadcast %[[T]] to [8, 16]
   // CHECK: nn.constant 2
-  // CHECK: nn.kernel 1 x 4 (%{{.*}} = %arg1 : tensor<4xf32>, %[[U:.*]] = %[[S]] : tensor<f32>)
+  // CHECK: nn.kernel 1 x 4 (%{{.*}} = %arg1 : tensor<4xf32>, %[[U:.*]] = %[[S]] : tensor<f32> at <*4>)
   // CHECK: nn.broadcast %[[U]] to [4]
   %r = nn.sqrt %s : tensor<f32>
   %rx = nn.broadcast %r to [8, 16] : tensor<f32>

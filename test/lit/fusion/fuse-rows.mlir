@@ -3,7 +3,7 @@
 // Layer norm with scale and shift: one kernel, with the row statistic that the backward needs as an output.
 // CHECK-LABEL: func.func @layerNorm
 func.func @layerNorm(%x: tensor<2x8x64xf32>, %gamma: tensor<64xf32>) -> (tensor<2x8x64xf32>, tensor<2x8xf32>) {
-  // CHECK: nn.kernel 16 x 64 (%{{.*}} = %arg0 : tensor<2x8x64xf32>, %{{.*}} = %arg1 : tensor<64xf32>) -> (tensor<2x8xf32>, tensor<2x8x64xf32>) {
+  // CHECK: nn.kernel 16 x 64 (%{{.*}} = %arg0 : tensor<2x8x64xf32>, %{{.*}} = %arg1 : tensor<64xf32> at <*16, 64>) -> (tensor<2x8xf32>, tensor<2x8x64xf32>) {
   // CHECK-NOT: nn.kernel
   %sq = nn.mul %x, %x : tensor<2x8x64xf32>, tensor<2x8x64xf32>
   %s = nn.reduce sum %sq over [2] : tensor<2x8x64xf32>
@@ -22,8 +22,8 @@ func.func @layerNorm(%x: tensor<2x8x64xf32>, %gamma: tensor<64xf32>) -> (tensor<
 // CHECK-LABEL: func.func @columnSums
 func.func @columnSums(%dy: tensor<64x32xf32>, %x: tensor<64x32xf32>) -> (tensor<64x32xf32>, tensor<32xf32>, tensor<32xf32>, tensor<32xf32>) {
   // CHECK: %[[K:.*]]:3 = nn.kernel 64 x 32
-  // CHECK: nn.reduce sum %{{.*}} over [0]
-  // CHECK: nn.reduce sum %{{.*}} over [0]
+  // CHECK: nn.reduce sum %{{.*}} over [0] {nn.pattern = #nn.pattern<*64, 32>}
+  // CHECK: nn.reduce sum %{{.*}} over [0] {nn.pattern = #nn.pattern<*64, 32>}
   // CHECK: nn.kernel 1 x 32 (%{{.*}} = %[[K]]#1 : tensor<32xf32>)
   // CHECK: nn.neg
   %t = nn.tanh %x : tensor<64x32xf32>
@@ -37,7 +37,7 @@ func.func @columnSums(%dy: tensor<64x32xf32>, %x: tensor<64x32xf32>) -> (tensor<
 // An embedding is gathered into the rows that use it, and positions are added without being repeated in memory.
 // CHECK-LABEL: func.func @embedding
 func.func @embedding(%wte: tensor<100x64xf32>, %positions: tensor<8x64xf32>, %ids: tensor<2x8xi32>) -> tensor<2x8x64xf32> {
-  // CHECK: nn.kernel 16 x 64 (%[[T:.*]] = %arg0 : tensor<100x64xf32>, %[[I:.*]] = %arg2 : tensor<2x8xi32>, %[[P:.*]] = %arg1 : tensor<8x64xf32>)
+  // CHECK: nn.kernel 16 x 64 (%[[T:.*]] = %arg0 : tensor<100x64xf32> table, %[[I:.*]] = %arg2 : tensor<2x8xi32> at <16, *64>, %[[P:.*]] = %arg1 : tensor<8x64xf32> at <*2, 512>)
   // CHECK: nn.gather %[[T]] at %[[I]]
   // CHECK: nn.broadcast %[[P]] to [2, 8, 64]
   // CHECK-NOT: nn.kernel
@@ -51,7 +51,7 @@ func.func @embedding(%wte: tensor<100x64xf32>, %positions: tensor<8x64xf32>, %id
 // CHECK-LABEL: func.func @computedTable
 func.func @computedTable(%table: tensor<8x64xf32>, %ids: tensor<8xi32>) -> tensor<8x64xf32> {
   // CHECK: %[[T:.*]] = nn.kernel 1 x 512
-  // CHECK: nn.kernel 8 x 64 (%{{.*}} = %[[T]] : tensor<8x64xf32>, %{{.*}} = %arg1 : tensor<8xi32>)
+  // CHECK: nn.kernel 8 x 64 (%{{.*}} = %[[T]] : tensor<8x64xf32> table, %{{.*}} = %arg1 : tensor<8xi32> at <8, *64>)
   %t = nn.exp %table : tensor<8x64xf32>
   %x = nn.gather %t at %ids : tensor<8x64xf32>, tensor<8xi32>
   return %x : tensor<8x64xf32>
@@ -71,8 +71,8 @@ func.func @twoRowLengths(%x: tensor<4x8x16xf32>) -> (tensor<4x8xf32>, tensor<4xf
 // In a square space a vector used along rows and along columns is passed twice.
 // CHECK-LABEL: func.func @square
 func.func @square(%x: tensor<16x16xf32>, %v: tensor<16xf32>) -> tensor<16x16xf32> {
-  // CHECK: nn.kernel 16 x 16 (%{{.*}} = %arg0 : tensor<16x16xf32>, %[[R:.*]] = %arg1 : tensor<16xf32>, %[[C:.*]] = %arg1 : tensor<16xf32>)
-  // CHECK: %[[S:.*]] = nn.reshape %[[R]] to [16, 1]
+  // CHECK: nn.kernel 16 x 16 (%{{.*}} = %arg0 : tensor<16x16xf32>, %[[R:.*]] = %arg1 : tensor<16xf32> at <16, *16>, %[[C:.*]] = %arg1 : tensor<16xf32> at <*16, 16>)
+  // CHECK: %[[S:.*]] = nn.reshape %[[R]] to [16, 1] {nn.pattern = #nn.pattern<16, *16>}
   // CHECK: nn.broadcast %[[S]]
   // CHECK: nn.broadcast %[[C]]
   %c = nn.reshape %v to [16, 1] : tensor<16xf32>
@@ -87,8 +87,8 @@ func.func @square(%x: tensor<16x16xf32>, %v: tensor<16xf32>) -> tensor<16x16xf32
 // CHECK-LABEL: func.func @loss
 func.func @loss(%x: tensor<64x32xf32>, %norm: tensor<f32>) -> tensor<f32> {
   // CHECK: %[[SUM:.*]] = nn.kernel 64 x 32
-  // CHECK: nn.reduce sum %{{.*}} over [1]
-  // CHECK: nn.reduce sum %{{.*}} over [0]
+  // CHECK: nn.reduce sum %{{.*}} over [1] {nn.pattern = #nn.pattern<64, *32>}
+  // CHECK: nn.reduce sum %{{.*}} over [0] {nn.pattern = #nn.pattern<*2048>}
   // CHECK: nn.kernel 1 x 1 (%{{.*}} = %[[SUM]] : tensor<f32>
   %s = nn.reduce sum %x over [1] : tensor<64x32xf32>
   %t = nn.reduce sum %s over [0] : tensor<64xf32>

@@ -2,13 +2,13 @@
 #include "test/unit/codegen/kernel_harness.h"
 
 #include "dialects/NN/NN.h"
-#include "lib/Analysis/IterationSpace.h"
+#include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/device/cpu/cpu_features.h"
 
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,9 +36,13 @@ void CompiledOp::compile(const std::string &text) {
     return;
   }
   function = *module->getOps<func::FuncOp>().begin();
-  if (IterationSpace::isPrimitive(&function.front().front()))
-    wrapInKernel(function);
+  PassManager passes(&context);
+  passes.addPass(createFusePass());
+  ASSERT_TRUE(succeeded(passes.run(*module))) << text;
   operation = &function.front().front();
+  Operation *end = function.front().getTerminator();
+  ASSERT_EQ(operation->getNextNode(), end) << "expected one kernel: " << text;
+  end->setOperands(operation->getResults()); // whose order is the fusion's
   auto known = target->summarise(operation);
   ASSERT_TRUE(succeeded(known)) << text;
   summary = std::move(*known);
@@ -52,34 +56,6 @@ void CompiledOp::compile(const std::string &text) {
     ASSERT_TRUE(image.ok()) << image.status().message();
     images[object.level] = std::move(*image);
   }
-}
-
-void CompiledOp::wrapInKernel(func::FuncOp f) {
-  Block &body = f.front();
-  SmallVector<Operation *> ops;
-  for (Operation &op : body.without_terminator())
-    ops.push_back(&op);
-  std::string why;
-  std::optional<IterationSpace> space = IterationSpace::infer(ops, &why);
-  ASSERT_TRUE(space) << why;
-  Operation *terminator = body.getTerminator();
-  OpBuilder builder(terminator);
-  SmallVector<Value> results(terminator->getOperands());
-  auto kernel = nn::KernelOp::create(builder, f.getLoc(), TypeRange(ValueRange(results)), body.getArguments(),
-                                     space->rows(), space->columns());
-  Block *inside = builder.createBlock(&kernel.getBody());
-  IRMapping map;
-  for (BlockArgument argument : body.getArguments())
-    map.map(argument, inside->addArgument(argument.getType(), argument.getLoc()));
-  for (Operation *op : ops)
-    builder.clone(*op, map);
-  SmallVector<Value> yielded;
-  for (Value result : results)
-    yielded.push_back(map.lookup(result));
-  nn::YieldOp::create(builder, f.getLoc(), yielded);
-  terminator->setOperands(kernel.getResults());
-  for (Operation *op : llvm::reverse(ops))
-    op->erase();
 }
 
 ArrayRef<Type> CompiledOp::inputTypes() const {

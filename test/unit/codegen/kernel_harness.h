@@ -20,7 +20,8 @@ using check::Buffer;
 /// How the tiles of each launch run: all at once, or one by one from the last to the first.
 enum class Order { AtOnce, Reversed };
 
-/// A function `@f` whose body is one scheduled op, or primitive ops that become one nn.kernel.
+/// A function `@f` whose body is one scheduled op, or primitive ops that fusion makes one nn.kernel of.
+/// Results are in the order of that op's.
 class CompiledOp {
 public:
   /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
@@ -74,7 +75,6 @@ public:
 
 private:
   void compile(const std::string &text);
-  void wrapInKernel(mlir::func::FuncOp function);
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, kernelModule;
   mlir::func::FuncOp function;

@@ -99,10 +99,13 @@ TEST(Rows, ColumnSumsOfManyTiles) {
 }
 
 TEST(Rows, ColumnMeanOfOneTile) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
-    %a = nn.reduce mean %x over [0] : tensor<4x40xf32>
-    %b = nn.reduce min %x over [0] : tensor<4x40xf32>
-    return %a, %b : tensor<40xf32>, tensor<40xf32> })",
+  expectMatchesReference(R"(func.func @f(%i: tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
+    %r:2 = nn.kernel 4 x 40 (%x = %i : tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
+      %a = nn.reduce mean %x over [0] {nn.pattern = #nn.pattern<*4, 40>} : tensor<4x40xf32>
+      %b = nn.reduce min %x over [0] {nn.pattern = #nn.pattern<*4, 40>} : tensor<4x40xf32>
+      nn.yield %a, %b : tensor<40xf32>, tensor<40xf32>
+    }
+    return %r#0, %r#1 : tensor<40xf32>, tensor<40xf32> })",
                          1e-6);
 }
 
@@ -126,15 +129,20 @@ TEST(Rows, SumOfSquaresOfLongRow) {
 
 TEST(Rows, AdamLikeUpdateWithScalars) {
   expectMatchesReference(
-      R"(func.func @f(%p: tensor<300x200xf32>, %m: tensor<300x200xf32>, %g: tensor<300x200xf32>, %lr: tensor<f32>, %ok: tensor<i1>) -> (tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32>) {
-    %l2 = nn.mul %lr, %lr : tensor<f32>, tensor<f32>
-    %lb = nn.broadcast %l2 to [300, 200] : tensor<f32>
-    %okb = nn.broadcast %ok to [300, 200] : tensor<i1>
-    %s = nn.mul %g, %lb : tensor<300x200xf32>, tensor<300x200xf32>
-    %m1 = nn.add %m, %s : tensor<300x200xf32>, tensor<300x200xf32>
-    %p1 = nn.sub %p, %m1 : tensor<300x200xf32>, tensor<300x200xf32>
-    %p2 = nn.select %okb, %p1, %p : tensor<300x200xi1>, tensor<300x200xf32>, tensor<300x200xf32>
-    return %p2, %m1, %l2 : tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32> })",
+      R"(func.func @f(%p0: tensor<300x200xf32>, %m0: tensor<300x200xf32>, %g0: tensor<300x200xf32>, %lr0: tensor<f32>, %ok0: tensor<i1>) -> (tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32>) {
+    %r:3 = nn.kernel 1 x 60000 (%p = %p0 : tensor<300x200xf32>, %m = %m0 : tensor<300x200xf32>, %g = %g0 : tensor<300x200xf32>,
+                                %lr = %lr0 : tensor<f32> at <*60000>, %ok = %ok0 : tensor<i1> at <*60000>)
+        -> (tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32>) {
+      %l2 = nn.mul %lr, %lr {nn.pattern = #nn.pattern<*60000>} : tensor<f32>, tensor<f32>
+      %lb = nn.broadcast %l2 to [300, 200] : tensor<f32>
+      %okb = nn.broadcast %ok to [300, 200] : tensor<i1>
+      %s = nn.mul %g, %lb : tensor<300x200xf32>, tensor<300x200xf32>
+      %m1 = nn.add %m, %s : tensor<300x200xf32>, tensor<300x200xf32>
+      %p1 = nn.sub %p, %m1 : tensor<300x200xf32>, tensor<300x200xf32>
+      %p2 = nn.select %okb, %p1, %p : tensor<300x200xi1>, tensor<300x200xf32>, tensor<300x200xf32>
+      nn.yield %p2, %m1, %l2 : tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32>
+    }
+    return %r#0, %r#1, %r#2 : tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32> })",
       1e-6);
 }
 
@@ -159,37 +167,47 @@ TEST(Rows, ClassWeightsByLabel) {
 
 TEST(Rows, WeightOfEachRow) {
   expectMatchesReference(
-      R"(func.func @f(%w: tensor<10x1xf32>, %i: tensor<33xi64>, %x: tensor<33x80xf32>) -> tensor<33x80xf32> {
-    %e = nn.gather %w at %i : tensor<10x1xf32>, tensor<33xi64>
-    %b = nn.broadcast %e to [33, 80] : tensor<33x1xf32>
-    %o = nn.mul %b, %x : tensor<33x80xf32>, tensor<33x80xf32>
-    return %o : tensor<33x80xf32> })",
+      R"(func.func @f(%w0: tensor<10x1xf32>, %i0: tensor<33xi64>, %x0: tensor<33x80xf32>) -> tensor<33x80xf32> {
+    %r = nn.kernel 33 x 80 (%w = %w0 : tensor<10x1xf32> table, %i = %i0 : tensor<33xi64> at <33, *80>, %x = %x0 : tensor<33x80xf32>)
+        -> (tensor<33x80xf32>) {
+      %e = nn.gather %w at %i {nn.pattern = #nn.pattern<33, *80>} : tensor<10x1xf32>, tensor<33xi64>
+      %b = nn.broadcast %e to [33, 80] : tensor<33x1xf32>
+      %o = nn.mul %b, %x : tensor<33x80xf32>, tensor<33x80xf32>
+      nn.yield %o : tensor<33x80xf32>
+    }
+    return %r : tensor<33x80xf32> })",
       1e-6, 12);
 }
 
 TEST(Rows, RotationSharedByHeads) {
   expectMatchesReference(
-      R"(func.func @f(%x: tensor<2x5x3x16xf32>, %p: tensor<5xi32>) -> tensor<2x5x3x16xf32> {
-    %f = nn.convert %p to f32 : tensor<5xi32>
-    %f1 = nn.reshape %f to [1, 5, 1, 1] : tensor<5xf32>
-    %fb = nn.broadcast %f1 to [1, 5, 1, 16] : tensor<1x5x1x1xf32>
-    %i = nn.iota 3 : tensor<1x5x1x16xi32>
-    %if = nn.convert %i to f32 : tensor<1x5x1x16xi32>
-    %a = nn.mul %fb, %if : tensor<1x5x1x16xf32>, tensor<1x5x1x16xf32>
-    %c = nn.cos %a : tensor<1x5x1x16xf32>
-    %cb = nn.broadcast %c to [2, 5, 3, 16] : tensor<1x5x1x16xf32>
-    %o = nn.mul %x, %cb : tensor<2x5x3x16xf32>, tensor<2x5x3x16xf32>
-    return %o : tensor<2x5x3x16xf32> })",
+      R"(func.func @f(%x0: tensor<2x5x3x16xf32>, %p0: tensor<5xi32>) -> tensor<2x5x3x16xf32> {
+    %r = nn.kernel 30 x 16 (%x = %x0 : tensor<2x5x3x16xf32>, %p = %p0 : tensor<5xi32> at <*2, 5, *48>) -> (tensor<2x5x3x16xf32>) {
+      %f = nn.convert %p to f32 {nn.pattern = #nn.pattern<*2, 5, *48>} : tensor<5xi32>
+      %f1 = nn.reshape %f to [1, 5, 1, 1] {nn.pattern = #nn.pattern<*2, 5, *48>} : tensor<5xf32>
+      %fb = nn.broadcast %f1 to [1, 5, 1, 16] {nn.pattern = #nn.pattern<*2, 5, *3, 16>} : tensor<1x5x1x1xf32>
+      %i = nn.iota 3 {nn.pattern = #nn.pattern<*2, 5, *3, 16>} : tensor<1x5x1x16xi32>
+      %if = nn.convert %i to f32 {nn.pattern = #nn.pattern<*2, 5, *3, 16>} : tensor<1x5x1x16xi32>
+      %a = nn.mul %fb, %if {nn.pattern = #nn.pattern<*2, 5, *3, 16>} : tensor<1x5x1x16xf32>, tensor<1x5x1x16xf32>
+      %c = nn.cos %a {nn.pattern = #nn.pattern<*2, 5, *3, 16>} : tensor<1x5x1x16xf32>
+      %cb = nn.broadcast %c to [2, 5, 3, 16] : tensor<1x5x1x16xf32>
+      %o = nn.mul %x, %cb : tensor<2x5x3x16xf32>, tensor<2x5x3x16xf32>
+      nn.yield %o : tensor<2x5x3x16xf32>
+    }
+    return %r : tensor<2x5x3x16xf32> })",
       1e-6, 100);
 }
 
 TEST(Rows, PositionsOfEveryDimension) {
-  expectMatchesReference(R"(func.func @f(%b: tensor<24xi64>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
-    %i = nn.iota 0 : tensor<6x5x24xi64>
-    %j = nn.iota 1 : tensor<6x5x24xi64>
-    %bb = nn.broadcast %b to [6, 5, 24] : tensor<24xi64>
-    %s = nn.add %i, %bb : tensor<6x5x24xi64>, tensor<6x5x24xi64>
-    return %s, %j : tensor<6x5x24xi64>, tensor<6x5x24xi64> })",
+  expectMatchesReference(R"(func.func @f(%c: tensor<24xi64>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
+    %r:2 = nn.kernel 30 x 24 (%b = %c : tensor<24xi64> at <*30, 24>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
+      %i = nn.iota 0 : tensor<6x5x24xi64>
+      %j = nn.iota 1 : tensor<6x5x24xi64>
+      %bb = nn.broadcast %b to [6, 5, 24] : tensor<24xi64>
+      %s = nn.add %i, %bb : tensor<6x5x24xi64>, tensor<6x5x24xi64>
+      nn.yield %s, %j : tensor<6x5x24xi64>, tensor<6x5x24xi64>
+    }
+    return %r#0, %r#1 : tensor<6x5x24xi64>, tensor<6x5x24xi64> })",
                          0);
 }
 
@@ -230,11 +248,14 @@ TEST(Rows, NarrowColumns) {
 
 TEST(Rows, CompareLeavesKernelAsBytes) {
   expectMatchesReference(
-      R"(func.func @f(%x: tensor<10x13xf32>, %m: tensor<10x13xi1>) -> (tensor<10x13xi1>, tensor<10x13xf32>) {
-    %z = nn.constant 0.0 : tensor<10x13xf32>
-    %o = nn.compare gt %x, %z : tensor<10x13xf32>, tensor<10x13xf32>
-    %s = nn.select %m, %x, %z : tensor<10x13xi1>, tensor<10x13xf32>, tensor<10x13xf32>
-    return %o, %s : tensor<10x13xi1>, tensor<10x13xf32> })",
+      R"(func.func @f(%x0: tensor<10x13xf32>, %m0: tensor<10x13xi1>) -> (tensor<10x13xi1>, tensor<10x13xf32>) {
+    %r:2 = nn.kernel 1 x 130 (%x = %x0 : tensor<10x13xf32>, %m = %m0 : tensor<10x13xi1>) -> (tensor<10x13xi1>, tensor<10x13xf32>) {
+      %z = nn.constant 0.0 : tensor<10x13xf32>
+      %o = nn.compare gt %x, %z : tensor<10x13xf32>, tensor<10x13xf32>
+      %s = nn.select %m, %x, %z : tensor<10x13xi1>, tensor<10x13xf32>, tensor<10x13xf32>
+      nn.yield %o, %s : tensor<10x13xi1>, tensor<10x13xf32>
+    }
+    return %r#0, %r#1 : tensor<10x13xi1>, tensor<10x13xf32> })",
       0);
 }
 
@@ -248,12 +269,15 @@ TEST(Rows, EqualKernelsExistOnce) {
 }
 
 TEST(Rows, ReadsInLaterPassesForbidInPlace) {
-  CompiledOp op(R"(func.func @f(%x: tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
-    %e = nn.neg %x : tensor<4x64xf32>
-    %s = nn.reduce sum %x over [1] keep : tensor<4x64xf32>
-    %sb = nn.broadcast %s to [4, 64] : tensor<4x1xf32>
-    %o = nn.mul %x, %sb : tensor<4x64xf32>, tensor<4x64xf32>
-    return %e, %o : tensor<4x64xf32>, tensor<4x64xf32> })");
+  CompiledOp op(R"(func.func @f(%i: tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+    %r:2 = nn.kernel 4 x 64 (%x = %i : tensor<4x64xf32>) -> (tensor<4x64xf32>, tensor<4x64xf32>) {
+      %e = nn.neg %x : tensor<4x64xf32>
+      %s = nn.reduce sum %x over [1] keep {nn.pattern = #nn.pattern<4, *64>} : tensor<4x64xf32>
+      %sb = nn.broadcast %s to [4, 64] : tensor<4x1xf32>
+      %o = nn.mul %x, %sb : tensor<4x64xf32>, tensor<4x64xf32>
+      nn.yield %e, %o : tensor<4x64xf32>, tensor<4x64xf32>
+    }
+    return %r#0, %r#1 : tensor<4x64xf32>, tensor<4x64xf32> })");
   ASSERT_TRUE(op);
   ASSERT_EQ(op.kernels().mayAlias.size(), 1u);
   EXPECT_EQ(op.kernels().mayAlias[0], std::make_pair(0u, 1u));
@@ -298,17 +322,21 @@ static std::string expanded(std::string text, const Words &words) {
 /// Lanes are fewer beside functions, 64-bit numbers and long bodies, and a row is walked as a whole where its
 /// elements need the sum: the order of the sum is the same.
 TEST(Rows, BitsOfSumsDoNotDependOnNeighbours) {
-  const char *neighbours[] = {"%o = nn.neg %x : FULL", "%o = nn.exp %x : FULL",
-                              "%c = nn.convert %x to f64 : FULL  %o = nn.convert %c to f32 : DOUBLE",
-                              "%r = nn.random normal stream 5 seed %k step %k offset %k : FULL : KEYS  %o = "
-                              "nn.mul %r, %x : FULL, FULL",
-                              "%b = nn.reshape %s to ONES : SUM  %w = nn.broadcast %b to SIZES : KEPT  %o = "
-                              "nn.mul %x, %w : FULL, FULL"};
+  const char *neighbours[] = {
+      "%o = nn.neg %x : FULL", "%o = nn.exp %x : FULL",
+      "%c = nn.convert %x to f64 : FULL  %o = nn.convert %c to f32 : DOUBLE",
+      "%r = nn.random normal stream 5 seed %k step %k offset %k : FULL : KEYS  %o = "
+      "nn.mul %r, %x : FULL, FULL",
+      "%b = nn.reshape %s to ONES {nn.pattern = ROWS} : SUM  %w = nn.broadcast %b to SIZES : KEPT  %o = "
+      "nn.mul %x, %w : FULL, FULL"};
   const Words shapes[] = {{{"DIMS", "[1]"},
                            {"SUM", "tensor<7xf32>"},
                            {"ONES", "[7, 1]"},
                            {"KEPT", "tensor<7x1xf32>"},
                            {"SIZES", "[7, 37]"},
+                           {"SPACE", "7 x 37"},
+                           {"ROWS", "#nn.pattern<7, *37>"},
+                           {"ONE", "<*259>"},
                            {"FULL", "tensor<7x37xf32>"},
                            {"DOUBLE", "tensor<7x37xf64>"}},
                           {{"DIMS", "[1]"},
@@ -316,6 +344,9 @@ TEST(Rows, BitsOfSumsDoNotDependOnNeighbours) {
                            {"ONES", "[3, 1]"},
                            {"KEPT", "tensor<3x1xf32>"},
                            {"SIZES", "[3, 1000]"},
+                           {"SPACE", "3 x 1000"},
+                           {"ROWS", "#nn.pattern<3, *1000>"},
+                           {"ONE", "<*3000>"},
                            {"FULL", "tensor<3x1000xf32>"},
                            {"DOUBLE", "tensor<3x1000xf64>"}},
                           {{"DIMS", "[1]"},
@@ -323,6 +354,9 @@ TEST(Rows, BitsOfSumsDoNotDependOnNeighbours) {
                            {"ONES", "[2, 1]"},
                            {"KEPT", "tensor<2x1xf32>"},
                            {"SIZES", "[2, 50001]"},
+                           {"SPACE", "2 x 50001"},
+                           {"ROWS", "#nn.pattern<2, *50001>"},
+                           {"ONE", "<*100002>"},
                            {"FULL", "tensor<2x50001xf32>"},
                            {"DOUBLE", "tensor<2x50001xf64>"}},
                           {{"DIMS", "[0, 1]"},
@@ -330,16 +364,21 @@ TEST(Rows, BitsOfSumsDoNotDependOnNeighbours) {
                            {"ONES", "[1, 1]"},
                            {"KEPT", "tensor<1x1xf32>"},
                            {"SIZES", "[2, 20003]"},
+                           {"SPACE", "1 x 40006"},
+                           {"ROWS", "#nn.pattern<*40006>"},
+                           {"ONE", "<*40006>"},
                            {"FULL", "tensor<2x20003xf32>"},
                            {"DOUBLE", "tensor<2x20003xf64>"}}};
   for (Words words : shapes) {
     words.insert(words.end(), {{"KEYS", "KEY, KEY, KEY"}, {"KEY", "tensor<i64>"}});
     std::optional<std::vector<double>> first;
     for (const std::string neighbour : neighbours) {
-      const std::string text = expanded("func.func @f(%x: FULL, %k: KEY) -> (SUM, FULL) {"
-                                        "  %s = nn.reduce sum %x over DIMS : FULL " +
-                                            neighbour + "  return %s, %o : SUM, FULL }",
-                                        words);
+      const std::string text =
+          expanded("func.func @f(%x0: FULL, %k0: KEY) -> (SUM, FULL) {"
+                   "  %f:2 = nn.kernel SPACE (%x = %x0 : FULL, %k = %k0 : KEY at ONE) -> (SUM, FULL) {"
+                   "    %s = nn.reduce sum %x over DIMS {nn.pattern = ROWS} : FULL " +
+                       neighbour + "  nn.yield %s, %o : SUM, FULL }  return %f#0, %f#1 : SUM, FULL }",
+                   words);
       CompiledOp op(text);
       ASSERT_TRUE(op);
       const std::vector<double> sums = op.run(op.randomInputs())[0].reals;

@@ -1,9 +1,9 @@
 // How smaller tensors are repeated over larger ones.
-#include "lib/Fusion/Pattern.h"
+#include "dialects/NN/RepeatPattern.h"
 
 #include <gtest/gtest.h>
 
-using trainc::RepeatPattern;
+using trainc::nn::RepeatPattern;
 
 namespace {
 
@@ -41,6 +41,23 @@ TEST(RepeatPattern, DoesNotComposeWhereRunsOverlap) {
   RepeatPattern outer = RepeatPattern::broadcast({2, 1, 3}, {2, 7, 3});
   EXPECT_FALSE(outer.compose(RepeatPattern::broadcast({3, 1}, {3, 2})).has_value());
   EXPECT_TRUE(outer.compose(RepeatPattern::broadcast({2, 1}, {2, 3})).has_value());
+}
+
+TEST(RepeatPattern, SplitsIntoRowsAndColumns) {
+  // Positions of a sequence, repeated over a batch: [8, 64] -> [2, 8, 64].
+  const RepeatPattern positions = RepeatPattern::broadcast({8, 64}, {2, 8, 64});
+  EXPECT_EQ(positions.elements(), 512);
+  auto parts = positions.split(64);
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(parts->rows, RepeatPattern::broadcast({8}, {2, 8}));
+  EXPECT_TRUE(parts->columns.isIdentity());
+  parts = positions.split(1024);
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(parts->rows.count(), 1);
+  EXPECT_EQ(parts->columns, positions);
+  EXPECT_FALSE(positions.split(3));
+  // A row of 6 would end inside the run of 3.
+  EXPECT_FALSE(RepeatPattern::broadcast({3, 1}, {3, 4}).split(6));
 }
 
 TEST(RepeatPattern, RepeatedAlongColumns) {

@@ -1,7 +1,10 @@
-#include "lib/Fusion/Pattern.h"
+// Arithmetic on patterns.
+#include "dialects/NN/RepeatPattern.h"
+
+#include <numeric>
 
 using namespace llvm;
-using namespace trainc;
+using namespace trainc::nn;
 
 void RepeatPattern::append(Run run) {
   if (run.size == 1)
@@ -59,6 +62,29 @@ RepeatPattern RepeatPattern::repeatedAlongColumns(int64_t times) const {
   RepeatPattern result = *this;
   result.append({times, false});
   return result;
+}
+
+std::optional<RepeatPattern::Parts> RepeatPattern::split(int64_t columns) const {
+  int64_t rowPositions = count() / columns;
+  if (rowPositions * columns != count())
+    return std::nullopt;
+  Parts parts;
+  for (Run run : runs) {
+    const int64_t ofRows = std::gcd(run.size, rowPositions), rest = run.size / ofRows;
+    rowPositions /= ofRows;
+    if (rowPositions > 1 && rest > 1)
+      return std::nullopt;
+    parts.rows.append({ofRows, run.kept});
+    parts.columns.append({rest, run.kept});
+  }
+  return parts;
+}
+
+int64_t RepeatPattern::elements() const {
+  int64_t elements = 1;
+  for (Run run : runs)
+    elements *= run.kept ? run.size : 1;
+  return elements;
 }
 
 int64_t RepeatPattern::count() const {
