@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from harness import TRAINRUN
+from harness import DEVICE, TRAINRUN
 from ranks_test import RanksTest
 from trainrun_test import write_tokens
 
@@ -25,7 +25,7 @@ PORT = str(20000 + os.getpid() % 40000)
 
 class LaunchersTest(RanksTest):
     def start_process(self, variables, plan, *args):
-        process = subprocess.Popen([TRAINRUN, plan, "--data", self.tokens, *map(str, args)], env=dict(os.environ, **variables),
+        process = subprocess.Popen([TRAINRUN, plan, "--data", self.tokens, *DEVICE, *map(str, args)], env=dict(os.environ, **variables),
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         return process
@@ -60,7 +60,7 @@ class LaunchersTest(RanksTest):
 
     def as_mpirun(self, plans, *args, each=(), **kwargs):
         """Like as_torchrun(); standard error of all."""
-        contexts = [[":"] * (rank > 0) + ["-n", "1", TRAINRUN, plan, "--data", self.tokens, *map(str, (*args, *(each[rank] if each else ())))]
+        contexts = [[":"] * (rank > 0) + ["-n", "1", TRAINRUN, plan, "--data", self.tokens, *DEVICE, *map(str, (*args, *(each[rank] if each else ())))]
                     for rank, plan in enumerate(plans)]
         return self.run_program(MPIRUN, *sum(contexts, []), env=dict(os.environ, **MPI_SURROUNDINGS), **kwargs)[1]
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import harness
-from harness import MAKE_TOY_PLAN, TRAINRUN
+from harness import DEVICE, MAKE_TOY_PLAN, TRAINRUN
 from trainrun_test import write_tokens
 
 FOREVER = "100000000"
@@ -50,7 +50,7 @@ class RanksTest(harness.EndToEndTest):
     def command(self, plan, *args):
         """Of ranks that trainrun starts itself."""
         ranks = plan.split("-")[1]
-        return [TRAINRUN, plan, "--nproc-per-node", ranks, "--data", self.tokens, *map(str, args)]
+        return [TRAINRUN, plan, "--nproc-per-node", ranks, "--data", self.tokens, *DEVICE, *map(str, args)]
 
     def train(self, plan, *args, **kwargs):
         return self.run_program(*self.command(plan, *args), **kwargs)
