@@ -1,7 +1,7 @@
 #include "runtime/device/program.h"
 
+#include "runtime/plan/place.h"
 #include "runtime/plan/uses.h"
-#include "runtime/plan/view.h"
 
 #include <algorithm>
 
@@ -76,8 +76,10 @@ private:
       step.operation = CopyStep{address(*copy->source()), address(*copy->destination()), copy->bytes()};
     else if (const fb::Zero *zero = instruction.operation_as_Zero())
       step.operation = ZeroStep{address(*zero->destination()), zero->bytes()};
+    else if (const fb::Collective *collective = instruction.operation_as_Collective())
+      step.operation = resolve(*collective);
     else
-      step.operation = resolve(*instruction.operation_as_Collective());
+      step.operation = resolveLibraryCall(instruction);
     program_.steps.push_back(step);
   }
 
@@ -87,6 +89,13 @@ private:
     for (const fb::Operand *operand : *launch.args())
       program_.args.push_back(address(*operand));
     return step;
+  }
+
+  LibraryStep resolveLibraryCall(const fb::Instruction &call) {
+    const auto begin = static_cast<uint32_t>(program_.args.size());
+    for (const LibraryOperand &each : libraryOperands(call))
+      program_.args.push_back(each.operand ? address(*each.operand) : Address());
+    return {begin, static_cast<uint32_t>(program_.args.size()) - begin};
   }
 
   CollectiveStep resolve(const fb::Collective &collective) {
@@ -123,6 +132,15 @@ Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t ra
   program.name = view(entry.name());
   Resolver(plan, rank, buffers, program).resolve(entry);
   return program;
+}
+
+Status located(const Program &program, const Step &step, Status status) {
+  if (status.ok())
+    return status;
+  return Status(status.code(), fmt::format("{}: {}",
+                                           placeText(*program.plan, program.name, std::to_string(step.index),
+                                                     *step.instruction),
+                                           status.message()));
 }
 
 uint32_t firstStateWrite(const fb::Plan &plan, const Program &program) {

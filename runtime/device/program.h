@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/device_address.h"
+#include "runtime/base/status.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/schema/plan_generated.h"
 
@@ -35,6 +36,10 @@ struct ZeroStep {
   Address destination;
   uint64_t bytes;
 };
+/// Its operands in the order of libraryOperands(); null for those that it does not have.
+struct LibraryStep {
+  uint32_t argsBegin, argsCount; ///< range of Program::args
+};
 struct CollectiveStep {
   CollectiveKind kind;
   fb::Group group;
@@ -43,7 +48,7 @@ struct CollectiveStep {
 
 /// One instruction, ready to run.
 struct Step {
-  std::variant<LaunchStep, CopyStep, ZeroStep, CollectiveStep> operation;
+  std::variant<LaunchStep, CopyStep, ZeroStep, CollectiveStep, LibraryStep> operation;
   const fb::Instruction *instruction;
   uint32_t index; ///< of the instruction in its entry, or of the loop that holds it
   fb::Stream stream;
@@ -64,7 +69,7 @@ struct Program {
   std::string_view name; ///< of the entry
   std::vector<Step> steps;
   std::vector<Block> blocks;
-  std::vector<Address> args;           ///< of all launches
+  std::vector<Address> args;           ///< of all launches and library calls
   std::vector<CollectiveRange> ranges; ///< of all collectives
   std::vector<uint32_t> after;         ///< steps on other streams, each before the step that comes after it
 
@@ -75,6 +80,9 @@ struct Program {
     return std::span(ranges).subspan(step.rangesBegin, step.rangesCount);
   }
 };
+
+/// An error of a step, with the instruction's place and source before it; other statuses as they are.
+Status located(const Program &program, const Step &step, Status status);
 
 /// Resolves an entry of a verified plan for one rank; `buffers[i]` is the address of plan.buffers[i].
 Program resolveProgram(const fb::Plan &plan, const fb::Entry &entry, uint32_t rank,

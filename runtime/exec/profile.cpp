@@ -1,5 +1,6 @@
 #include "runtime/exec/profile.h"
 
+#include "runtime/plan/library_calls.h"
 #include "runtime/plan/view.h"
 
 #include <algorithm>
@@ -31,6 +32,16 @@ double launchBytes(const fb::Kernel &kernel) {
   double bytes = 0;
   for (const fb::Param *param : *kernel.params())
     bytes += static_cast<double>(param->bytes()) * (param->access() == fb::Access::ReadWrite ? 2 : 1);
+  return bytes;
+}
+
+/// The workspace is the library's matter.
+double libraryBytes(const fb::Instruction &call) {
+  double bytes = 0;
+  for (const LibraryOperand &each : libraryOperands(call))
+    if (each.operand && !each.anyType)
+      bytes += static_cast<double>(each.bytes.rowBytes * each.bytes.rows * each.bytes.matrices) *
+               (each.reads && each.writes ? 2 : 1);
   return bytes;
 }
 
@@ -67,6 +78,13 @@ ProfileRow Profiler::describe(const Sample &sample) const {
     row.what = kernel.symbol()->str();
     row.flops = calls * static_cast<double>(kernel.flops());
     row.bytes = calls * launchBytes(kernel);
+  } else if (std::holds_alternative<LibraryStep>(sample.step->operation)) {
+    const fb::Instruction &call = *sample.step->instruction;
+    const bool isProduct = call.operation_type() == fb::Operation::MatrixProduct;
+    row.kind = isProduct ? ProfileKind::Gemm : ProfileKind::Attention;
+    row.what = libraryCallName(call);
+    row.flops = calls * libraryFlops(call);
+    row.bytes = calls * libraryBytes(call);
   } else if (const auto *copy = std::get_if<CopyStep>(&sample.step->operation)) {
     row.kind = ProfileKind::Move;
     row.what = "copy";

@@ -14,13 +14,14 @@ namespace trainc {
 /// What rows can be summed by.
 enum class ProfileKind { Gemm, Attention, Kernel, Move, Communication };
 
-/// What all instructions of one name took: a kernel by its symbol, copies, zeroings, collectives by kind.
+/// What all instructions of one name took: a kernel by its symbol, library calls, copies, zeroings,
+/// collectives by kind.
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
-  std::string what;     ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "copy", "zero", "start all-gather",
-                        ///< "wait for all-gather": where communication is exposed
-  std::string source;   ///< the first op it came from, and its line
+  std::string what;   ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "matrix product", "copy", "zero", "start
+                      ///< all-gather", "wait for all-gather": where communication is exposed
+  std::string source; ///< the first op it came from, and its line
   uint64_t sources = 0; ///< how many instructions share the row
   uint64_t calls = 0;
   double seconds = 0;

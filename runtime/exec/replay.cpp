@@ -1,8 +1,8 @@
 #include "runtime/exec/replay.h"
 
 #include "runtime/log/units.h"
-#include "runtime/plan/collective.h"
 #include "runtime/plan/place.h"
+#include "runtime/plan/uses.h"
 
 #include <algorithm>
 #include <cmath>
@@ -84,6 +84,8 @@ private:
         if (const fb::Param &param = *kernel.params()->Get(i); param.access() != fb::Access::Read)
           visit(Written{table.args()->Get(i),
                         {program_.args[launch->argsBegin + i].at(iteration), param.bytes()}});
+    } else if (const auto *call = std::get_if<LibraryStep>(&step.operation)) {
+      forEachWritten(*call, libraryOperands(*step.instruction), iteration, visit);
     } else if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
       if (step.stream == fb::Stream::Compute || step.stream == fb::Stream::CopyIn) // to the device
         visit(Written{step.instruction->operation_as_Copy()->destination(),
@@ -94,6 +96,21 @@ private:
       for (uint32_t i = 0; i < ranges.size(); ++i)
         visit(Written{table.ranges()->Get(i)->destination(),
                       {ranges[i].destination, destinationBytes(plan_, table, *table.ranges()->Get(i))}});
+    }
+  }
+
+  /// All but the workspace, whose bytes mean nothing.
+  template <typename Visitor>
+  void forEachWritten(const LibraryStep &call, const std::vector<LibraryOperand> &operands,
+                      uint64_t iteration, Visitor visit) {
+    for (uint32_t i = 0; i < call.argsCount; ++i) {
+      const LibraryOperand &each = operands[i];
+      if (!each.operand || !each.writes || each.anyType)
+        continue;
+      const DeviceAddress begin = program_.args[call.argsBegin + i].at(iteration);
+      verify::forEachRun(each, i, 1, [&](const verify::Use &run) {
+        visit(Written{each.operand, {begin + run.range.shift, run.range.bytes}});
+      });
     }
   }
 
@@ -148,6 +165,8 @@ private:
     std::string what = "copy";
     if (const auto *launch = std::get_if<LaunchStep>(&step.operation))
       what = "kernel " + plan_.kernels()->Get(launch->kernel)->symbol()->str();
+    else if (std::holds_alternative<LibraryStep>(step.operation))
+      what = libraryCallName(*step.instruction);
     else if (const auto *collective = std::get_if<CollectiveStep>(&step.operation))
       what = describe(*collective);
     const std::string loop = inLoop(step) ? fmt::format(", iteration {}", iteration) : "";

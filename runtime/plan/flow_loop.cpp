@@ -7,6 +7,7 @@
 // histories repeat after as many bytes, except near the ends of what they touch. So the work does not grow
 // with the number of iterations.
 #include "runtime/plan/flow.h"
+#include "runtime/plan/library_calls.h"
 
 #include <algorithm>
 
@@ -218,7 +219,9 @@ std::optional<Fault> apply(const Access &access, bool persistent, Content &conte
     content->read = true;
     return std::nullopt;
   }
-  const bool exact = access.instruction->operation_type() != fb::Operation::Launch;
+  const bool computes =
+      access.instruction->operation_type() == fb::Operation::Launch || isLibraryCall(*access.instruction);
+  const bool exact = !computes;
   if (content && content->buffer == buffer && !content->read && (exact || content->exact))
     return Fault{&access, Fault::Unread};
   content = Value{.buffer = buffer, .exact = exact};

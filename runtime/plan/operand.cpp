@@ -17,12 +17,13 @@ bool hull(const Range &range, uint64_t iterations, uint64_t ranks, Span &result)
   const fb::Operand &operand = *range.operand;
   int64_t travel = 0, shift = 0;
   if (operand.offset() > limit || range.bytes > limit || iterations - 1 > limit ||
-      operand.rank_stride() > limit ||
+      operand.rank_stride() > limit || range.shift > limit ||
       !multiply(static_cast<int64_t>(iterations - 1), operand.loop_stride(), travel) ||
       !multiply(static_cast<int64_t>(ranks - 1), static_cast<int64_t>(operand.rank_stride()), shift))
     return false;
-  const auto offset = static_cast<int64_t>(operand.offset());
-  return add(offset, std::min<int64_t>(travel, 0), result.begin) &&
+  int64_t offset = 0;
+  return add(static_cast<int64_t>(operand.offset()), static_cast<int64_t>(range.shift), offset) &&
+         add(offset, std::min<int64_t>(travel, 0), result.begin) &&
          add(offset, std::max<int64_t>(travel, 0), result.end) && add(result.end, shift, result.end) &&
          add(result.end, static_cast<int64_t>(range.bytes), result.end);
 }

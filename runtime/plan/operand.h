@@ -8,11 +8,13 @@
 
 namespace trainc::verify {
 
-/// What an operand touches: `bytes` from its offset, in every one of `iterations` iterations, on every rank.
+/// What an operand touches: `bytes` from `shift` bytes behind its offset on, in every one of `iterations`
+/// iterations, on every rank.
 struct Range {
   const fb::Operand *operand;
   uint64_t bytes;
   uint64_t iterations;
+  uint64_t shift = 0;
 };
 
 /// Bytes [begin, end) of an arena.

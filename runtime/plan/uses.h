@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/plan/collective.h"
+#include "runtime/plan/library_calls.h"
 #include "runtime/plan/operand.h"
 #include "runtime/plan/view.h"
 
@@ -13,8 +14,20 @@ namespace trainc::verify {
 struct Use {
   Range range;
   bool reads, writes;
-  uint32_t index; ///< of a launch's argument, or a collective's range; 0 otherwise
+  uint32_t index; ///< of a launch's argument, a collective's range, or in libraryOperands(); 0 otherwise
 };
+
+/// Calls `visit(use)` for each run of bytes that an operand of a library call covers.
+template <typename Visitor>
+void forEachRun(const LibraryOperand &each, uint32_t index, uint64_t iterations, Visitor visit) {
+  const StridedBytes runs = each.bytes.joined();
+  for (uint64_t matrix = 0; matrix < runs.matrices; ++matrix)
+    for (uint64_t row = 0; row < runs.rows; ++row)
+      visit(Use{{each.operand, runs.rowBytes, iterations, matrix * runs.matrixStride + row * runs.rowStride},
+                each.reads,
+                each.writes,
+                index});
+}
 
 /// Calls `visit(use)` for every operand of an instruction other than a loop, each source before its
 /// destination.
@@ -42,6 +55,11 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
       visit(
           Use{{range.destination(), destinationBytes(plan, *collective, range), iterations}, false, true, i});
     }
+  } else {
+    const std::vector<LibraryOperand> operands = libraryOperands(instruction);
+    for (uint32_t i = 0; i < operands.size(); ++i)
+      if (operands[i].operand)
+        forEachRun(operands[i], i, iterations, visit);
   }
 }
 
@@ -50,11 +68,15 @@ inline std::string rangeText(const fb::Collective &collective, uint32_t index) {
   return collective.ranges()->size() > 1 ? fmt::format(" of range {}", index) : "";
 }
 
-/// "kernel gelu_5f3a, argument 2", "copy source", "all-gather destination of range 2".
+/// "kernel gelu_5f3a, argument 2", "matrix product, operand bias", "copy source", "all-gather destination of
+/// range 2".
 inline std::string nameOf(const fb::Plan &plan, const fb::Instruction &instruction, const Use &use) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
     return fmt::format("kernel {}, argument {}", view(plan.kernels()->Get(launch->kernel())->symbol()),
                        use.index);
+  if (isLibraryCall(instruction))
+    return fmt::format("{}, operand {}", libraryCallName(instruction),
+                       libraryOperands(instruction)[use.index].name);
   const char *operand = use.writes ? "destination" : "source";
   if (const fb::Collective *collective = instruction.operation_as_Collective())
     return fmt::format("{} {}{}", collectiveName(collective->kind()), operand,

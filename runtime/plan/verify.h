@@ -19,6 +19,10 @@ Status code(const fb::Plan &plan);
 Status instructions(const fb::Plan &plan);
 /// The arguments of a checked launch against each other.
 Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t iterations);
+/// The operands of a checked library call against each other.
+Status operandsApart(const fb::Plan &plan, const fb::Instruction &call, uint64_t iterations);
+/// A library call's sizes, and which operands it has.
+Status librarySizes(const fb::Instruction &call);
 /// A collective by itself.
 Status collective(const fb::Plan &plan, const fb::Collective &collective);
 /// Streams beside each other; see verify_order.cpp.

@@ -1,6 +1,7 @@
 // The arguments of one launch against each other: a kernel's blocks run in any order, so what one of them
-// writes no other one may touch.
+// writes no other one may touch. A library's do likewise.
 #include "runtime/plan/operand.h"
+#include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"
 
 #include <algorithm>
@@ -38,6 +39,22 @@ Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t i
           "says that they may be, found shared bytes of '{}' and '{}'",
           view(kernel.symbol()), j, i, view(plan.buffers()->Get(otherArg.buffer())->name()),
           view(plan.buffers()->Get(arg.buffer())->name()));
+    }
+  return {};
+}
+
+Status operandsApart(const fb::Plan &plan, const fb::Instruction &call, uint64_t iterations) {
+  std::vector<Use> uses;
+  forEachUse(plan, call, iterations, [&](const Use &use) { uses.push_back(use); });
+  for (size_t i = 0; i < uses.size(); ++i)
+    for (size_t j = 0; j < i; ++j) {
+      const Use &use = uses[i], &other = uses[j];
+      if (use.index == other.index || !(use.writes || other.writes) || !overlap(plan, use.range, other.range))
+        continue;
+      return invalidInput("{} and {}: expected bytes apart, found shared bytes of '{}' and '{}'",
+                          nameOf(plan, call, other), libraryOperands(call)[use.index].name,
+                          view(plan.buffers()->Get(other.range.operand->buffer())->name()),
+                          view(plan.buffers()->Get(use.range.operand->buffer())->name()));
     }
   return {};
 }

@@ -65,8 +65,9 @@ private:
       forEachUse(plan_, instruction, step.iterations, [&](const Use &use) {
         const fb::Buffer &held = buffer(use.range.operand->buffer());
         if (held.arena() == arena_ && use.range.bytes > 0 && (writes ? use.writes : use.reads))
-          step.accesses.push_back({&instruction, use, writes, inner,
-                                   static_cast<int64_t>(held.offset() + use.range.operand->offset())});
+          step.accesses.push_back(
+              {&instruction, use, writes, inner,
+               static_cast<int64_t>(held.offset() + use.range.operand->offset() + use.range.shift)});
       });
   }
 

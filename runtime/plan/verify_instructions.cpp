@@ -1,4 +1,5 @@
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/library_calls.h"
 #include "runtime/plan/operand.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/verifier.h"
@@ -28,6 +29,7 @@ public:
 private:
   Status operation(const fb::Instruction &instruction);
   Status launch(const fb::Launch &launch);
+  Status libraryCall(const fb::Instruction &call);
   Status copy(const fb::Copy &copy, fb::Stream stream);
   Status zero(const fb::Zero &zero);
   Status range(const Range &range, uint64_t alignment, const char *what);
@@ -83,6 +85,22 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
                           view(buffer.name()), dtypeName(buffer.dtype()));
   }
   return argumentsApart(plan_, launch, iterations_);
+}
+
+Status BodyVerifier::libraryCall(const fb::Instruction &call) {
+  TRAINC_RETURN_IF_ERROR(librarySizes(call));
+  for (const LibraryOperand &each : libraryOperands(call)) {
+    if (!each.operand)
+      continue;
+    const std::string what = fmt::format("{}, operand {}", libraryCallName(call), each.name);
+    TRAINC_RETURN_IF_ERROR(
+        onDevice({each.operand, each.bytes.hull(), iterations_}, kLaunchAlignment, what.c_str()));
+    const fb::Buffer &buffer = *plan_.buffers()->Get(each.operand->buffer());
+    if (!each.anyType && buffer.dtype() != each.dtype)
+      return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(each.dtype),
+                          view(buffer.name()), dtypeName(buffer.dtype()));
+  }
+  return operandsApart(plan_, call, iterations_);
 }
 
 /// The stream of copies between two spaces; none where there is no such copy.
@@ -162,6 +180,10 @@ Status BodyVerifier::operation(const fb::Instruction &instruction) {
       return invalidInput("expected no collective in a loop");
     TRAINC_RETURN_IF_ERROR(collective(plan_, *instruction.operation_as_Collective()));
     return streamIs(fb::Stream::Communication, stream);
+  case fb::Operation::MatrixProduct:
+  case fb::Operation::Attention:
+    TRAINC_RETURN_IF_ERROR(libraryCall(instruction));
+    return streamIs(fb::Stream::Compute, stream);
   case fb::Operation::NONE:
     break;
   }

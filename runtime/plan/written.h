@@ -12,8 +12,8 @@ namespace trainc::verify {
 
 /// What the bytes of a piece hold.
 struct Value {
-  uint32_t buffer;   ///< through which they were written
-  bool exact;        ///< every byte was: by a copy, a zeroing or a collective; a kernel may leave some out
+  uint32_t buffer; ///< through which they were written
+  bool exact;      ///< every byte was: by a copy, a zeroing or a collective; what computes may leave some out
   bool read = false; ///< since then
   bool operator==(const Value &) const = default;
 };

@@ -1,7 +1,8 @@
-// Damaged plans: the input is a list of edits of a good plan, each 4 bytes: a 24-bit position (modulo the
-// size) and the new value. How many bytes are left over after the last edit says which plan: one of all kinds
-// of instructions, one for two ranks, one with copies to the host and to disk, or one with a loop on three
-// ranks. The payload's checksum is recomputed, that of the machine code is not, so changed code is refused.
+// Damaged plans: the input is a list of edits of a good plan, each 5 bytes: a 32-bit position (modulo the
+// size) and the new value. How many bytes are left over after the last edit says which plan: one of all
+// entries and tables, one for two ranks, one with copies to the host and to disk, one with a loop on three
+// ranks, or one of library calls. The payload's checksum is recomputed, that of the machine code is not, so
+// changed code is refused.
 //
 // What the verifier accepts must be sound byte by byte. Then it runs. One edit: on the CPU. Several edits may
 // break a kernel's contract with its parameters on both sides at once, so what is accepted then runs dry.
@@ -31,13 +32,14 @@ void checkSound(const fb::Plan &plan) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static const std::array plans = {test::fullPlan().payload(), test::ranksPlan(2, 2).payload(),
-                                   test::spacesPlan().payload(), test::loopsPlan(3).payload()};
-  test::PlanBytes bytes(plans[size % 4]);
-  const size_t edits = size / 4;
+                                   test::spacesPlan().payload(), test::loopsPlan(3).payload(),
+                                   test::libraryPlan().payload()};
+  test::PlanBytes bytes(plans[size % 5]);
+  const size_t edits = size / 5;
   for (size_t i = 0; i < edits; ++i) {
-    const uint8_t *edit = data + 4 * i;
-    const size_t position = edit[0] | edit[1] << 8 | edit[2] << 16;
-    bytes.payload()[position % bytes.payload().size()] = std::byte{edit[3]};
+    const uint8_t *edit = data + 5 * i;
+    const size_t position = edit[0] | edit[1] << 8 | edit[2] << 16 | size_t{edit[3]} << 24;
+    bytes.payload()[position % bytes.payload().size()] = std::byte{edit[4]};
   }
   bytes.seal();
   const auto plan = bytes.read();

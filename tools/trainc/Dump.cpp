@@ -2,6 +2,7 @@
 
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/library_calls.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 
@@ -42,6 +43,7 @@ private:
   std::string operand(const fb::Operand &operand) const;
   std::string launch(const fb::Launch &launch) const;
   std::string collective(const fb::Collective &collective) const;
+  std::string libraryCall(const fb::Instruction &call) const;
   std::string operation(const fb::Instruction &instruction) const;
 
   const fb::Plan &plan_;
@@ -98,6 +100,55 @@ std::string PlanPrinter::collective(const fb::Collective &collective) const {
                      fmt::join(ranges, ", "));
 }
 
+/// "batch 2, 4 x 16 x 256, b transposed, adds, gelu_tanh": m x n x k.
+std::string sizesText(const fb::MatrixProduct &call) {
+  std::string text = call.batch() == 1 ? "" : fmt::format("batch {}, ", call.batch());
+  text += fmt::format("{} x {} x {}", call.m(), call.n(), call.k());
+  text += call.transpose_a() ? ", a transposed" : "";
+  text += call.transpose_b() ? ", b transposed" : "";
+  text += call.adds() ? ", adds" : "";
+  if (call.activation() != fb::Activation::None)
+    text += fmt::format(", {}", activationName(call.activation()));
+  if (call.side_sum() != fb::SideSum::None)
+    text += fmt::format(", sums of {}", sideSumName(call.side_sum()));
+  return text;
+}
+
+/// "batch 2, 64 queries, 64 keys, 4 heads of 16, causal, scale 0.25".
+std::string sizesText(const fb::Attention &call) {
+  std::string text = fmt::format("batch {}, {} queries, {} keys, {} heads of {}", call.batch(),
+                                 call.queries(), call.keys(), call.heads(), call.head_size());
+  if (call.value_size() != call.head_size())
+    text += fmt::format(" and {}", call.value_size());
+  if (call.key_heads() != call.heads())
+    text += fmt::format(", {} key heads", call.key_heads());
+  return text + fmt::format("{}, scale {}", call.causal() ? ", causal" : "", call.scale());
+}
+
+/// "matrix product 4 x 16 x 256 (a x, b w, out result y)"; rows and matrices with gaps between them say so.
+std::string PlanPrinter::libraryCall(const fb::Instruction &call) const {
+  const fb::MatrixProduct *product = call.operation_as_MatrixProduct();
+  std::vector<std::string> operands;
+  for (const LibraryOperand &each : libraryOperands(call)) {
+    if (!each.operand)
+      continue;
+    const StridedBytes runs = each.bytes.joined();
+    std::string text = fmt::format("{}{} {}",
+                                   !each.writes ? ""
+                                   : each.reads ? "inout "
+                                                : "out ",
+                                   each.name, operand(*each.operand));
+    if (runs.rows > 1)
+      text += fmt::format(" rows every {} bytes", runs.rowStride);
+    if (runs.matrices > 1)
+      text += fmt::format(" matrices every {} bytes", runs.matrixStride);
+    operands.push_back(each.anyType ? fmt::format("{} bytes={}", text, runs.rowBytes) : text);
+  }
+  return fmt::format("{} {} ({})", libraryCallName(call),
+                     product ? sizesText(*product) : sizesText(*call.operation_as_Attention()),
+                     fmt::join(operands, ", "));
+}
+
 std::string PlanPrinter::operation(const fb::Instruction &instruction) const {
   if (const fb::Launch *op = instruction.operation_as_Launch())
     return launch(*op);
@@ -108,6 +159,8 @@ std::string PlanPrinter::operation(const fb::Instruction &instruction) const {
     return fmt::format("zero {} bytes={}", operand(*op->destination()), op->bytes());
   if (const fb::Collective *op = instruction.operation_as_Collective())
     return collective(*op);
+  if (isLibraryCall(instruction))
+    return libraryCall(instruction);
   return fmt::format("loop i < {}", instruction.operation_as_Loop()->count());
 }
 

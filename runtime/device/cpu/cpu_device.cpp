@@ -3,6 +3,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/cpu/interpreter.h"
+#include "runtime/device/cpu/library_call.h"
 #include "runtime/device/cpu/race_detection.h"
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace {
 
 /// Bytes that one thread copies at a time: large enough to hide the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
-/// After each of so many pieces of a thread's tiles it tells that there is progress.
-constexpr uint64_t kPieces = 16;
 
 } // namespace
 
@@ -47,14 +46,17 @@ Status CpuDevice::loadKernels(const fb::Plan &plan) {
 void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
   const KernelFunction function = kernels_.kernel(kernel);
   tellRaceDetector(kernels_.about(kernel), args);
-  pool_.run(grid, [=, this](uint64_t begin, uint64_t end) {
-    const uint64_t piece = onProgress_ ? (end - begin + kPieces - 1) / kPieces : end - begin;
-    for (; begin < end; begin += piece) {
-      function(args, static_cast<int64_t>(begin), static_cast<int64_t>(std::min(begin + piece, end)));
-      if (onProgress_)
-        onProgress_();
-    }
+  TileRunner(pool_, onProgress_).run(grid, [=](uint64_t begin, uint64_t end) {
+    function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end));
   });
+}
+
+void CpuDevice::call(const fb::Instruction &call, void *const *args) {
+  const TileRunner tiles(pool_, onProgress_);
+  if (const fb::MatrixProduct *product = call.operation_as_MatrixProduct())
+    runMatrixProduct(*product, args, tiles);
+  else
+    runAttention(*call.operation_as_Attention(), args, tiles);
 }
 
 const DiskArena *CpuDevice::diskArenaOf(DeviceAddress address) const {
@@ -85,6 +87,8 @@ void CpuDevice::zero(std::byte *destination, uint64_t bytes) {
 
 Result<std::unique_ptr<Executable>> CpuDevice::prepare(Program program, Communicator *communicator,
                                                        StepObserver *observer) {
+  for (const Step &step : program.steps)
+    TRAINC_RETURN_IF_ERROR(located(program, step, checkLibraryWorkspace(*step.instruction)));
   return std::unique_ptr<Executable>(
       std::make_unique<Interpreter>(std::move(program), *this, communicator, observer));
 }

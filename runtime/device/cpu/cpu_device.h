@@ -43,6 +43,8 @@ public:
 
   /// Runs tiles [0, grid) of a kernel.
   void launch(uint32_t kernel, void *const *args, uint64_t grid);
+  /// Runs a library call whose operands are `args`.
+  void call(const fb::Instruction &call, void *const *args);
   /// Copies between ranges that do not overlap, in memory or on disk. Fails (kFailed) when the disk does.
   Status copy(DeviceAddress destination, DeviceAddress source, uint64_t bytes);
   void zero(std::byte *destination, uint64_t bytes);

@@ -3,7 +3,6 @@
 #include "runtime/base/clock.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_device.h"
-#include "runtime/plan/place.h"
 
 #include <algorithm>
 
@@ -61,12 +60,7 @@ Status Interpreter::waitFor(uint32_t collective) {
     return {};
   const Step &step = program().steps[collective];
   const double begin = observer_ ? steadySeconds() : 0;
-  const Status status = communicator_->wait(ticket);
-  if (!status.ok())
-    return Status(status.code(), fmt::format("{}: {}",
-                                             placeText(*program().plan, program().name,
-                                                       std::to_string(step.index), *step.instruction),
-                                             status.message()));
+  TRAINC_RETURN_IF_ERROR(located(program(), step, communicator_->wait(ticket)));
   done_ = ticket + 1;
   if (observer_)
     observer_->onWait(step, steadySeconds() - begin);
@@ -82,7 +76,9 @@ void Interpreter::start(uint32_t index, const CollectiveStep &collective) {
 
 Status Interpreter::compute(const Step &step, uint64_t iteration) {
   if (const auto *each = std::get_if<LaunchStep>(&step.operation))
-    launch(*each, iteration);
+    device_.launch(each->kernel, argsOf(each->argsBegin, each->argsCount, iteration), each->grid);
+  else if (const auto *call = std::get_if<LibraryStep>(&step.operation))
+    device_.call(*step.instruction, argsOf(call->argsBegin, call->argsCount, iteration));
   else if (const auto *copy = std::get_if<CopyStep>(&step.operation))
     return device_.copy(copy->destination.at(iteration), copy->source.at(iteration), copy->bytes);
   else {
@@ -92,11 +88,11 @@ Status Interpreter::compute(const Step &step, uint64_t iteration) {
   return {};
 }
 
-void Interpreter::launch(const LaunchStep &launch, uint64_t iteration) {
-  for (uint32_t i = launch.argsBegin; i < launch.argsBegin + launch.argsCount; ++i)
+void *const *Interpreter::argsOf(uint32_t begin, uint32_t count, uint64_t iteration) {
+  for (uint32_t i = begin; i < begin + count; ++i)
     if (const Address &address = program().args[i]; address.stride != 0)
       args_[i] = address.at(iteration).pointer();
-  device_.launch(launch.kernel, args_.data() + launch.argsBegin, launch.grid);
+  return args_.data() + begin;
 }
 
 } // namespace trainc

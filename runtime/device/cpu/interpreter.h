@@ -26,14 +26,15 @@ private:
   Status waitFor(uint32_t collective);
   void start(uint32_t index, const CollectiveStep &collective);
   Status compute(const Step &step, uint64_t iteration);
-  void launch(const LaunchStep &launch, uint64_t iteration);
+  /// Arguments of a launch or a library call in an iteration.
+  void *const *argsOf(uint32_t begin, uint32_t count, uint64_t iteration);
 
   static constexpr uint32_t kNone = ~uint32_t{0};
 
   CpuDevice &device_;
   Communicator *communicator_;
   StepObserver *observer_;
-  std::vector<void *> args_;     ///< of all launches; those that move are set in each iteration
+  std::vector<void *> args_;     ///< of all steps; those that move are set in each iteration
   std::vector<Ticket> tickets_;  ///< by step: of the collective that it started last
   uint32_t lastStarted_ = kNone; ///< the step that started a collective last
   Ticket done_ = 0;              ///< all before it have been waited for

@@ -2,6 +2,7 @@
 #include "test/unit/runtime/plan_mutants.h"
 
 #include "runtime/plan/dtype.h"
+#include "test/unit/runtime/library_bytes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -50,6 +51,8 @@ std::vector<Operand> operandsOf(const fb::PlanT &plan, fb::InstructionT &instruc
   } else if (fb::ZeroT *zero = instruction.operation.AsZero()) {
     operands = {{zero->destination.get(), zero->bytes, false}};
   }
+  for (const LibraryUse &use : libraryUses(instruction))
+    operands.push_back({use.operand, use.extent(), use.reads});
   return operands;
 }
 
@@ -80,6 +83,7 @@ private:
   void at(const Position &position) {
     if (position.in(plan_).operation.AsLaunch())
       shareArguments(position);
+    shareOperands(position);
     const std::vector<Operand> operands = operandsOf(plan_, position.in(plan_));
     for (size_t i = 0; i < operands.size(); ++i) {
       moveByRank(position, i, operands[i]);
@@ -131,6 +135,19 @@ private:
           add("argument", position, fmt::format("{} may not alias {}", i, j),
               [=](fb::PlanT &plan) { plan.kernels[launch.kernel]->params[i]->may_alias.clear(); });
       }
+  }
+
+  /// Lays an operand of a library call over another one.
+  void shareOperands(const Position &position) {
+    const std::vector<LibraryUse> uses = libraryUses(position.in(plan_));
+    const std::vector<Operand> operands = operandsOf(plan_, position.in(plan_));
+    for (size_t i = 0; i < uses.size(); ++i)
+      for (size_t j = 0; j < uses.size(); ++j)
+        for (const uint64_t distance : {0, 64})
+          if (const fb::Operand &over = *uses[j].operand; i != j && (uses[i].writes || uses[j].writes))
+            replace(
+                "argument", position, i, operands[i],
+                fb::Operand(over.offset() + distance, over.loop_stride(), over.rank_stride(), over.buffer()));
   }
 
   bool isInPlace(const fb::LaunchT &launch, size_t i, size_t j) const {
@@ -245,6 +262,10 @@ private:
 
 } // namespace
 
-std::vector<Mutant> addressMutants(const fb::PlanT &plan) { return AddressMaker(plan).make(); }
+std::vector<Mutant> addressMutants(const fb::PlanT &plan) {
+  std::vector<Mutant> mutants = AddressMaker(plan).make();
+  std::ranges::move(libraryMutants(plan), std::back_inserter(mutants));
+  return mutants;
+}
 
 } // namespace trainc::test

@@ -1,6 +1,7 @@
 #include "test/unit/runtime/flow_interpreter.h"
 
 #include "runtime/plan/dtype.h"
+#include "test/unit/runtime/library_bytes.h"
 
 #include <algorithm>
 #include <optional>
@@ -84,7 +85,29 @@ private:
       for (const auto &range : collective->ranges)
         write(*range->destination,
               bytesOf(*range) / (collective->kind == fb::CollectiveKind::ReduceScatter ? ranks : 1), 0);
+    } else {
+      add(libraryUses(instruction), iteration);
     }
+  }
+
+  void add(const std::vector<LibraryUse> &call, uint64_t iteration) {
+    std::vector<std::pair<const LibraryUse *, TimedUse>> runs;
+    for (const LibraryUse &each : call)
+      for (const uint64_t begin : each.begins) {
+        TimedUse run = useOf(*each.operand, each.bytes, iteration, each.writes, false);
+        run.begin += begin;
+        run.end += begin;
+        runs.emplace_back(&each, run);
+      }
+    for (const auto &[each, run] : runs)
+      for (const auto &[other, otherRun] : runs)
+        apart_ &= &run == &otherRun || !run.writes || !run.overlaps(otherRun);
+    for (const bool writes : {false, true})
+      for (const auto &[each, run] : runs)
+        if (writes ? each->writes : each->reads) {
+          uses_.push_back(run);
+          uses_.back().writes = writes;
+        }
   }
 
   void add(const fb::LaunchT &launch, uint64_t iteration) {

@@ -162,6 +162,27 @@ void PlanBuilder::collective(Body &body, const CollectiveSpec &spec, uint32_t so
   body.back()->stream = fb::Stream::Communication;
 }
 
+void PlanBuilder::product(Body &body, fb::MatrixProductT product, uint32_t source) {
+  append(body, std::move(product), source);
+}
+
+void PlanBuilder::attention(Body &body, fb::AttentionT attention, uint32_t source) {
+  append(body, std::move(attention), source);
+}
+
+fb::MatrixProductT denseProduct(uint64_t m, uint64_t n, uint64_t k, bool transposeA, bool transposeB) {
+  fb::MatrixProductT product;
+  product.m = m;
+  product.n = n;
+  product.k = k;
+  product.transpose_a = transposeA;
+  product.transpose_b = transposeB;
+  product.row_a = transposeA ? m : k;
+  product.row_b = transposeB ? k : n;
+  product.row_result = n;
+  return product;
+}
+
 PlanBuilder::Body &PlanBuilder::loop(Body &body, uint64_t count, uint32_t source) {
   fb::LoopT loop;
   loop.count = count;

@@ -68,6 +68,9 @@ public:
   void copy(Body &body, fb::Operand from, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void zero(Body &body, fb::Operand to, uint64_t bytes, uint32_t source = 0);
   void collective(Body &body, const CollectiveSpec &collective, uint32_t source = 0);
+  /// A library call. Its operands are made by some(at(...)).
+  void product(Body &body, fb::MatrixProductT product, uint32_t source = 0);
+  void attention(Body &body, fb::AttentionT attention, uint32_t source = 0);
   /// Says on which stream the last instruction of an entry runs.
   static void on(Body &body, fb::Stream stream) { body.back()->stream = stream; }
   /// Says what the last instruction of an entry comes after.
@@ -85,6 +88,15 @@ public:
 inline fb::Operand at(uint32_t buffer, uint64_t offset = 0, int64_t loopStride = 0, uint64_t rankStride = 0) {
   return {offset, loopStride, rankStride, buffer};
 }
+
+/// An operand of a library call.
+inline std::unique_ptr<fb::Operand> some(fb::Operand operand) {
+  return std::make_unique<fb::Operand>(operand);
+}
+
+/// A product of one m x k and one k x n matrix without gaps and operands.
+fb::MatrixProductT denseProduct(uint64_t m, uint64_t n, uint64_t k, bool transposeA = false,
+                                bool transposeB = false);
 
 /// The bytes of a plan file in memory, on a 64-byte border.
 class PlanBytes {
@@ -129,6 +141,10 @@ PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks);
 ///
 ///   x = 1 / w, kept on the host and stored on disk, then in place x = 1 / x; w = kept + stored
 PlanBuilder spacesPlan();
+
+/// Library calls over a state "x" of 6 x 16 and weights: products with each epilogue and side sum, with gaps,
+/// with a workspace, in a loop over batches, and attention with its gradient.
+PlanBuilder libraryPlan();
 
 /// `ranks` ranks of one shard group that run a loop: slices of x go through a value in place, and a sum that
 /// is carried from one iteration to the next, to slices of y. Each rank then takes its part of y. There is no

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/streams.h"
+#include "test/unit/runtime/library_bytes.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -154,6 +155,12 @@ private:
       if (collective->kind == fb::CollectiveKind::AllReduce)
         for (Touch &each : out)
           each.sum = collective;
+    }
+    for (const LibraryUse &use : libraryUses(instruction)) {
+      if (use.reads)
+        out.push_back(touch(*use.operand, use.extent(), iterations, false));
+      if (use.writes)
+        out.push_back(touch(*use.operand, use.extent(), iterations, true));
     }
   }
 

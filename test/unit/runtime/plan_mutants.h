@@ -37,6 +37,11 @@ std::vector<Mutant> mutants(const fb::PlanT &plan);
 ///   stride    an operand of a loop advances by another stride
 ///   place     an operand moves otherwise with the place in the shard group; or what one rank reads there is
 ///             overwritten
+///   library   those of libraryMutants()
 std::vector<Mutant> addressMutants(const fb::PlanT &plan);
+
+/// Faults in the sizes of library calls: one larger or smaller, a factor the other way round, an operand
+/// left out, another type.
+std::vector<Mutant> libraryMutants(const fb::PlanT &plan);
 
 } // namespace trainc::test

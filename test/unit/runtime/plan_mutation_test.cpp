@@ -44,6 +44,12 @@ TEST(SpaceMutations, OfCopiesBetweenSpacesAreAllRefused) {
   EXPECT_EQ(counts["drop"], 7);
 }
 
+TEST(LibraryMutations, OfCallsInTheirOrderAreAllRefused) {
+  std::map<std::string, int> counts = expectRefused(libraryPlan());
+  for (const char *kind : {"stream", "swap", "overlap", "lengthen"})
+    EXPECT_GT(counts[kind], 0) << kind;
+}
+
 struct HandMade {
   const char *name;
   PlanBuilder (*make)();
@@ -75,7 +81,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(HandMade{"full", fullPlan, {"argument", "stride"}},
                     HandMade{"ranks", [] { return ranksPlan(3, 3); }, {"argument", "place"}},
                     HandMade{"groups", [] { return ranksPlan(4, 2); }, {"argument", "place"}},
-                    HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}}),
+                    HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}},
+                    HandMade{"libraries", libraryPlan, {"argument", "stride", "library"}}),
     [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

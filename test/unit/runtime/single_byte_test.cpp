@@ -54,12 +54,12 @@ PlanBuilder planOfTwoRanks() { return ranksPlan(2, 2); }
 PlanBuilder planOfLoops() { return loopsPlan(3); }
 
 const char *nameOf(size_t plan) {
-  constexpr std::array names = {"OneRank", "TwoRanks", "Spaces", "Loops"};
+  constexpr std::array names = {"OneRank", "TwoRanks", "Spaces", "Loops", "Libraries"};
   return names[plan];
 }
 
 INSTANTIATE_TEST_SUITE_P(Plans, SingleByte,
-                         testing::Values(fullPlan, planOfTwoRanks, spacesPlan, planOfLoops),
+                         testing::Values(fullPlan, planOfTwoRanks, spacesPlan, planOfLoops, libraryPlan),
                          [](const auto &info) { return nameOf(info.index); });
 
 } // namespace

@@ -1,0 +1,206 @@
+// Library calls by themselves: sizes, element types, and which operands there are. Where operands lie is
+// checked as for launches (verify_instructions.cpp).
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/library_calls.h"
+#include "runtime/plan/verify.h"
+
+#include <cmath>
+#include <initializer_list>
+
+namespace trainc::verify {
+
+namespace {
+
+constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
+/// Runs of bytes of one operand at most, which are compared with those of all others.
+constexpr uint64_t kMaximumRuns = 4096;
+
+/// The product of numbers above 0; 0 if one is 0, or the product above kMaximumElements.
+uint64_t boundedProduct(std::initializer_list<uint64_t> numbers) {
+  uint64_t product = 1;
+  for (const uint64_t number : numbers) {
+    if (number == 0 || number > kMaximumElements / product)
+      return 0;
+    product *= number;
+  }
+  return product;
+}
+
+Status types(const char *call, fb::DType values, fb::DType others, fb::DType sum) {
+  if (values == fb::DType::F32 && others == fb::DType::F32 && sum == fb::DType::F32)
+    return {};
+  return invalidInput("{}: expected values and sums of f32, found dtypes {}, {} and {}", call,
+                      static_cast<int>(values), static_cast<int>(others), static_cast<int>(sum));
+}
+
+/// That a call has an operand where it needs one, and none where it has no use for it.
+Status presence(const char *call, const LibraryOperand &operand, bool isNeeded, bool mayBe) {
+  if (operand.operand ? mayBe || isNeeded : !isNeeded)
+    return {};
+  return invalidInput("{}, operand {}: expected {}, found {}", call, operand.name,
+                      operand.operand ? "none" : "one", operand.operand ? "one" : "none");
+}
+
+/// The matrices of one operand, in elements.
+struct Matrices {
+  const char *name;
+  uint64_t rows, columns, row, matrix;
+};
+
+class ProductVerifier {
+public:
+  explicit ProductVerifier(const fb::Instruction &instruction)
+      : call_(*instruction.operation_as_MatrixProduct()), operands_(libraryOperands(instruction)) {}
+
+  Status check() const {
+    TRAINC_RETURN_IF_ERROR(types(kName, call_.factors(), call_.product(), call_.sum()));
+    TRAINC_RETURN_IF_ERROR(kinds());
+    const bool fits = boundedProduct({call_.batch(), call_.m(), call_.k()}) != 0 &&
+                      boundedProduct({call_.batch(), call_.k(), call_.n()}) != 0 &&
+                      boundedProduct({call_.batch(), call_.m(), call_.n()}) != 0;
+    if (!fits)
+      return invalidInput(
+          "{}: expected a batch, m, n and k above 0, of at most {} elements each operand, found {}, {}, {} "
+          "and {}",
+          kName, kMaximumElements, call_.batch(), call_.m(), call_.n(), call_.k());
+    TRAINC_RETURN_IF_ERROR(matrices(
+        sided("a", call_.transpose_a(), call_.m(), call_.k(), call_.row_a(), call_.matrix_a()), true));
+    TRAINC_RETURN_IF_ERROR(matrices(
+        sided("b", call_.transpose_b(), call_.k(), call_.n(), call_.row_b(), call_.matrix_b()), true));
+    TRAINC_RETURN_IF_ERROR(
+        matrices({"result", call_.m(), call_.n(), call_.row_result(), call_.matrix_result()}, false));
+    return presences();
+  }
+
+private:
+  static constexpr const char *kName = "matrix product";
+
+  bool isGradient() const {
+    return call_.activation() == fb::Activation::GeluGradient ||
+           call_.activation() == fb::Activation::GeluTanhGradient;
+  }
+
+  Status kinds() const {
+    if (call_.activation() > fb::Activation::MAX || call_.side_sum() > fb::SideSum::MAX)
+      return invalidInput("{}: unknown activation {} or side sum {}", kName,
+                          static_cast<int>(call_.activation()), static_cast<int>(call_.side_sum()));
+    const bool isPlain = call_.activation() == fb::Activation::None && !call_.bias();
+    const bool fits =
+        call_.side_sum() == fb::SideSum::None ||
+        (call_.batch() == 1 && (call_.side_sum() == fb::SideSum::Result ? isGradient() : isPlain));
+    if (!fits)
+      return invalidInput(
+          "{}: expected side sums of one matrix, of its result with the gradient of an activation, of a "
+          "factor without activation and bias, found side sum {} with activation {} of {} matrices",
+          kName, sideSumName(call_.side_sum()), activationName(call_.activation()), call_.batch());
+    return {};
+  }
+
+  static Matrices sided(const char *name, bool transposed, uint64_t rows, uint64_t columns, uint64_t row,
+                        uint64_t matrix) {
+    return {name, transposed ? columns : rows, transposed ? rows : columns, row, matrix};
+  }
+
+  /// That rows are apart, and matrices, except for one that all products share.
+  Status matrices(const Matrices &each, bool mayShare) const {
+    const uint64_t rows = boundedProduct({each.rows, each.row});
+    if (each.row < each.columns || rows == 0)
+      return invalidInput("{}, operand {}: expected rows at least {} elements apart, found {} rows {} apart",
+                          kName, each.name, each.columns, each.rows, each.row);
+    const uint64_t extent = rows - each.row + each.columns;
+    const bool isOne = call_.batch() == 1 || (mayShare && each.matrix == 0);
+    const bool areApart = each.matrix >= extent && boundedProduct({call_.batch(), each.matrix}) != 0;
+    if (isOne ? each.matrix != 0 : !areApart)
+      return invalidInput("{}, operand {}: expected {} matrices at least {} elements apart{}, found {}",
+                          kName, each.name, call_.batch(), extent, mayShare ? ", or 0 for one" : "",
+                          each.matrix);
+    const StridedBytes runs =
+        StridedBytes{each.columns, each.rows, each.row, isOne ? 1 : call_.batch(), each.matrix}.joined();
+    if (runs.rows > kMaximumRuns / runs.matrices)
+      return invalidInput(
+          "{}, operand {}: expected at most {} rows or matrices with gaps between them, found {}", kName,
+          each.name, kMaximumRuns, runs.rows * runs.matrices);
+    return {};
+  }
+
+  Status presences() const {
+    const auto is = [&](ProductOperand operand, bool isNeeded, bool mayBe) {
+      return presence(kName, operands_[operand], isNeeded, mayBe);
+    };
+    for (const ProductOperand each : {kFactorA, kFactorB, kProduct})
+      TRAINC_RETURN_IF_ERROR(is(each, true, true));
+    TRAINC_RETURN_IF_ERROR(is(kBias, false, !isGradient()));
+    TRAINC_RETURN_IF_ERROR(is(kAuxiliary, isGradient(), call_.activation() != fb::Activation::None));
+    TRAINC_RETURN_IF_ERROR(is(kSideSums, call_.side_sum() != fb::SideSum::None, false));
+    return is(kProductWorkspace, call_.workspace_bytes() > 0, false);
+  }
+
+  const fb::MatrixProduct &call_;
+  std::vector<LibraryOperand> operands_;
+};
+
+class AttentionVerifier {
+public:
+  explicit AttentionVerifier(const fb::Instruction &instruction)
+      : call_(*instruction.operation_as_Attention()), operands_(libraryOperands(instruction)) {}
+
+  Status check() const {
+    TRAINC_RETURN_IF_ERROR(types("attention", call_.values(), fb::DType::F32, call_.sum()));
+    if (call_.pass() > fb::AttentionPass::MAX)
+      return invalidInput("attention: unknown pass {}", static_cast<int>(call_.pass()));
+    if (!std::isfinite(call_.scale()))
+      return invalidInput("attention: expected a finite scale, found {}", call_.scale());
+    TRAINC_RETURN_IF_ERROR(sizes());
+    return presences();
+  }
+
+private:
+  bool isBackward() const { return call_.pass() == fb::AttentionPass::Backward; }
+
+  Status sizes() const {
+    const auto isBounded = [&](uint64_t positions, uint64_t size) {
+      return boundedProduct({call_.batch(), positions, call_.heads(), size}) != 0;
+    };
+    const bool fits =
+        isBounded(call_.queries(), call_.head_size()) && isBounded(call_.queries(), call_.value_size()) &&
+        isBounded(call_.keys(), call_.head_size()) && isBounded(call_.keys(), call_.value_size());
+    if (!fits)
+      return invalidInput(
+          "attention: expected sizes above 0, of at most {} elements each operand, found batch {}, {} "
+          "queries, {} keys, {} heads of {} and {}",
+          kMaximumElements, call_.batch(), call_.queries(), call_.keys(), call_.heads(), call_.head_size(),
+          call_.value_size());
+    if (call_.key_heads() == 0 || call_.heads() % call_.key_heads() != 0)
+      return invalidInput("attention: expected key heads that divide its {} heads, found {}", call_.heads(),
+                          call_.key_heads());
+    if (call_.segments() && call_.keys() != call_.queries())
+      return invalidInput("attention: expected as many keys as its {} queries, which have segments, found {}",
+                          call_.queries(), call_.keys());
+    return {};
+  }
+
+  Status presences() const {
+    const auto is = [&](AttentionOperand operand, bool isNeeded, bool mayBe) {
+      return presence("attention", operands_[operand], isNeeded, mayBe);
+    };
+    for (const AttentionOperand each : {kQuery, kKey, kValue, kOut, kLogSumExp})
+      TRAINC_RETURN_IF_ERROR(is(each, true, true));
+    TRAINC_RETURN_IF_ERROR(is(kSegments, false, true));
+    TRAINC_RETURN_IF_ERROR(is(kLimit, false, !isBackward()));
+    for (const AttentionOperand each : {kOutGradient, kQueryGradient, kKeyGradient, kValueGradient})
+      TRAINC_RETURN_IF_ERROR(is(each, isBackward(), false));
+    return is(kAttentionWorkspace, call_.workspace_bytes() > 0, false);
+  }
+
+  const fb::Attention &call_;
+  std::vector<LibraryOperand> operands_;
+};
+
+} // namespace
+
+Status librarySizes(const fb::Instruction &call) {
+  return call.operation_type() == fb::Operation::MatrixProduct ? ProductVerifier(call).check()
+                                                               : AttentionVerifier(call).check();
+}
+
+} // namespace trainc::verify

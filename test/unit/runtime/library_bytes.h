@@ -1,0 +1,25 @@
+// Which bytes library calls touch, worked out apart from runtime/plan: what the verifier is compared with.
+#pragma once
+
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace trainc::test {
+
+/// One operand: runs of `bytes`, at these distances from where the operand lies.
+struct LibraryUse {
+  fb::Operand *operand;
+  bool reads, writes;
+  uint64_t bytes;
+  std::vector<uint64_t> begins;
+
+  /// From the first byte to the last.
+  uint64_t extent() const { return begins.back() + bytes; }
+};
+
+/// The operands of a library call that it has; none of other instructions.
+std::vector<LibraryUse> libraryUses(const fb::InstructionT &instruction);
+
+} // namespace trainc::test
