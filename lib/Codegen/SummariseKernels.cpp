@@ -1,7 +1,6 @@
 // The pass summarise-kernels: how each scheduled op is launched, from summaries of kernels that have no code
 // yet.
 #include "dialects/Interfaces/Interfaces.h"
-#include "dialects/Train/Train.h"
 #include "lib/Analysis/Concrete.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Codegen/EqualOps.h"
@@ -62,14 +61,6 @@ std::optional<plan::KernelKind> kernelKind(Operation *op) {
     return std::nullopt;
   }
   llvm_unreachable("unknown kernel class");
-}
-
-/// The target that the module's program says; without one the default.
-std::unique_ptr<codegen::Target> targetOf(ModuleOp module) {
-  for (auto program : module.getOps<train::ProgramOp>())
-    if (program.getFp32Products() == "bf16x3")
-      return codegen::createCpuTarget(Fp32Products::Bf16x3);
-  return codegen::createCpuTarget();
 }
 
 /// Position of an argument in the numbering of plan.launch_spec: operands, then results, then scratch.
@@ -162,7 +153,7 @@ void SummariseKernelsPass::runOnOperation() {
     ops.emplace_back(op, *kind);
     return WalkResult::skip(); // a kernel's region is part of it
   });
-  const std::unique_ptr<codegen::Target> target = targetOf(module);
+  const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   OwningOpRef<ModuleOp> sources = target->createModule(getContext());
   sources_ = *sources;
   kernels_ = 0;

@@ -1,5 +1,6 @@
 #include "lib/Codegen/Target.h"
 
+#include "dialects/Train/Train.h"
 #include "lib/Codegen/Cpu/CpuTarget.h"
 
 using namespace mlir;
@@ -13,6 +14,18 @@ std::unique_ptr<Target> Target::of(ModuleOp kernels) {
   [[maybe_unused]] auto name = kernels->getAttrOfType<StringAttr>(kTargetAttr);
   assert(name && name == "cpu" && "a module that createModule() made");
   return createCpuTarget(fp32Products(kernels));
+}
+
+std::unique_ptr<Target> Target::chosenFor(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  if (!module)
+    return createCpuTarget();
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (program.getFp32Products() == "bf16x3")
+      return createCpuTarget(Fp32Products::Bf16x3);
+  return createCpuTarget();
 }
 
 OwningOpRef<ModuleOp> Target::createModule(MLIRContext &context) const {

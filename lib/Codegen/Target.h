@@ -20,6 +20,15 @@ struct Object {
   std::string image; ///< ELF shared object without dependencies
 };
 
+/// What a kind of processor allows or wants, beside its code.
+struct TargetLimits {
+  int64_t bufferAlignment; ///< bytes: every buffer of an arena starts on a multiple
+  /// Elements of a single row that one block walks over. Longer ones are cut into pieces that run in
+  /// parallel, so no op of a kernel may use what is known when the row is done.
+  int64_t longestRow;
+  int64_t stackBytes; ///< what the rows that a kernel keeps on a block's stack may take
+};
+
 /// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated
 /// code (isGenerated()).
 class Target {
@@ -29,8 +38,13 @@ public:
   /// The target that a module of kernels is for, or will be.
   static std::unique_ptr<Target> of(mlir::ModuleOp kernels);
 
+  /// The target that the program of the module around `op` asks for; without a program the default.
+  static std::unique_ptr<Target> chosenFor(mlir::Operation *op);
+
   /// As `--target` and the attribute `plan.target` name it.
   virtual llvm::StringRef name() const = 0;
+
+  virtual TargetLimits limits() const = 0;
 
   /// An empty module for kernels, of which of() knows the target again, with the dialects loaded that
   /// generate() and compile() need.

@@ -5,6 +5,7 @@
 #include "dialects/Train/Train.h"
 #include "lib/Analysis/Concrete.h"
 #include "lib/Analysis/StateOrder.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Fusion/KernelBuilder.h"
 #include "lib/Fusion/Legalize.h"
 #include "lib/Fusion/Traffic.h"
@@ -28,21 +29,23 @@ struct Fuse : trainc::impl::FusePassBase<Fuse> {
   void runOnOperation() override {
     if (failed(requireConcrete(getOperation())))
       return signalPassFailure();
+    const FusionLimits limits{maxBuffers, maxOps,
+                              codegen::Target::chosenFor(getOperation())->limits().longestRow};
     getOperation()->walk([&](Operation *op) {
       bool unit = isa<train::EntryOp, FunctionOpInterface>(op) && op->getNumRegions() == 1 &&
                   !op->getRegion(0).empty();
       if (unit)
-        fuseUnit(op);
+        fuseUnit(op, limits);
     });
   }
 
 private:
   /// An entry or function: its block and those of its loops.
-  void fuseUnit(Operation *unit) {
+  void fuseUnit(Operation *unit, const FusionLimits &limits) {
     Block &block = unit->getRegion(0).front();
     int64_t before = trafficOf(block);
-    unit->walk([&](nn::ChunksOp chunks) { fuseBlock(chunks.getBody().front()); });
-    fuseBlock(block);
+    unit->walk([&](nn::ChunksOp chunks) { fuseBlock(chunks.getBody().front(), limits); });
+    fuseBlock(block, limits);
     if (!printTraffic)
       return;
     int64_t kernels = 0;
@@ -51,11 +54,11 @@ private:
                        << trafficOf(block) << " after";
   }
 
-  void fuseBlock(Block &block) {
+  void fuseBlock(Block &block, const FusionLimits &limits) {
     legalizePrimitives(block);
     auto fixed = StateOrder(block).pairs();
     ReadAnalysis reads(block);
-    FusionGraph graph(block, reads, FusionLimits{maxBuffers, maxOps});
+    FusionGraph graph(block, reads, limits);
     graph.fuse();
     SmallVector<std::pair<Value, Value>> outputs;
     DenseMap<Operation *, Operation *> kernelOf;

@@ -16,8 +16,7 @@ namespace trainc {
 struct FusionLimits {
   int64_t buffers = 24; ///< tensors read and written
   int64_t ops = 200;    ///< computed ops
-  /// Elements of a single row that is not cut into pieces: ops may use what is known when it is done.
-  int64_t longestRow = 65536;
+  int64_t longestRow;   ///< TargetLimits::longestRow
 };
 
 /// The ops of a block as a graph of groups. Views and free values are no nodes: edges look through them.

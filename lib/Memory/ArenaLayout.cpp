@@ -9,8 +9,6 @@
 
 namespace trainc {
 
-int64_t alignBuffer(int64_t bytes) { return int64_t(llvm::alignTo(uint64_t(bytes), kBufferAlignment)); }
-
 namespace {
 /// A buffer that has its place.
 struct Placed {
@@ -33,7 +31,7 @@ static int64_t lowestGap(llvm::ArrayRef<Placed> placed, const Lifetime &lifetime
   return offset;
 }
 
-ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment) {
   llvm::SmallVector<unsigned> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
   llvm::sort(order, [&](unsigned a, unsigned b) {
@@ -44,7 +42,8 @@ ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes) {
   layout.offsets.resize(lifetimes.size());
   std::vector<Placed> placed;
   for (unsigned index : order) {
-    int64_t bytes = alignBuffer(lifetimes[index].bytes), offset = lowestGap(placed, lifetimes[index], bytes);
+    int64_t bytes = llvm::alignTo(lifetimes[index].bytes, alignment),
+            offset = lowestGap(placed, lifetimes[index], bytes);
     layout.offsets[index] = offset;
     layout.bytes = std::max(layout.bytes, offset + bytes);
     auto isBehind = [](int64_t at, const Placed &other) { return at < other.begin; };

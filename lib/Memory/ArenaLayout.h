@@ -20,15 +20,9 @@ struct ArenaLayout {
   int64_t bytes = 0;
 };
 
-/// Every buffer starts on a multiple of this.
-inline constexpr int64_t kBufferAlignment = 64;
-
-/// Rounds up to the buffer alignment.
-int64_t alignBuffer(int64_t bytes);
-
 /// Places lifetimes so that those that overlap in time do not overlap in space: larger buffers first, each in
-/// the lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). The result depends on the arguments
-/// only.
-ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes);
+/// the lowest gap that fits ("greedy by size", Pisarchyk and Lee 2020). Each starts on a multiple of
+/// `alignment` bytes. The result depends on the arguments only.
+ArenaLayout layOutArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t alignment);
 
 } // namespace trainc

@@ -1,6 +1,7 @@
 // The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
 #include "lib/Analysis/Concrete.h"
 #include "lib/Analysis/Scheduled.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Memory/ArenaLayout.h"
 #include "lib/Memory/Assignment.h"
 #include "lib/Memory/Emission.h"
@@ -8,6 +9,7 @@
 #include "lib/Memory/Passes.h"
 
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -27,7 +29,7 @@ private:
   void placePersistent(StorageTable &storages, SmallVectorImpl<int64_t> &offsets);
   void placeScratch(StorageTable &storages, const Assignment &assignment, SmallVectorImpl<int64_t> &offsets);
 
-  int64_t persistentBytes_ = 0, scratchBytes_ = 0;
+  int64_t bufferAlignment_ = 1, persistentBytes_ = 0, scratchBytes_ = 0;
 };
 
 } // namespace
@@ -39,7 +41,7 @@ void PlanMemoryPass::placePersistent(StorageTable &storages, SmallVectorImpl<int
     if (!storages[index].persistent)
       continue;
     offsets[index] = persistentBytes_;
-    persistentBytes_ += alignBuffer(storages[index].bytes);
+    persistentBytes_ += llvm::alignTo(storages[index].bytes, bufferAlignment_);
   }
 }
 
@@ -55,7 +57,7 @@ void PlanMemoryPass::placeScratch(StorageTable &storages, const Assignment &assi
     lifetimes.push_back({storages[index].first, storages[index].last, storages[index].bytes});
     indices.push_back(index);
   }
-  ArenaLayout layout = layOutArena(lifetimes);
+  ArenaLayout layout = layOutArena(lifetimes, bufferAlignment_);
   for (auto [index, offset] : llvm::zip(indices, layout.offsets))
     offsets[index] = offset;
   scratchBytes_ = std::max(scratchBytes_, layout.bytes);
@@ -90,6 +92,7 @@ void PlanMemoryPass::runOnOperation() {
   for (auto entry : module.getOps<train::EntryOp>())
     if (failed(requireScheduled(entry.getBody().front())))
       return signalPassFailure();
+  bufferAlignment_ = codegen::Target::chosenFor(module)->limits().bufferAlignment;
   persistentBytes_ = scratchBytes_ = 0;
   StorageTable storages(module);
   std::vector<std::pair<train::EntryOp, Assignment>> entries;

@@ -14,9 +14,9 @@ namespace {
 /// Bytes that a launch must read and write, as its parameters say.
 int64_t bytesMoved(const CompiledOp &op) {
   int64_t bytes = 0;
-  for (const KernelLaunch &launch : op.kernels().launches)
+  for (const LaunchSummary &launch : op.kernels().launches)
     for (const KernelParam &param : launch.params)
-      bytes += param.bytes * (param.access == Access::ReadWrite ? 2 : 1);
+      bytes += param.bytes * (param.access == plan::Access::read_write ? 2 : 1);
   return bytes;
 }
 
@@ -32,7 +32,7 @@ void run(benchmark::State &state, const char *text, const char *level, bool inPl
   for ([[maybe_unused]] auto _ : state)
     execution.run();
   int64_t flops = 0;
-  for (const KernelLaunch &launch : op.kernels().launches)
+  for (const LaunchSummary &launch : op.kernels().launches)
     flops += launch.flops;
   if (flops > 0)
     state.counters["FLOP"] = benchmark::Counter(double(flops), benchmark::Counter::kIsIterationInvariantRate);

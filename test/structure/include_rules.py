@@ -36,6 +36,9 @@ MAY_INCLUDE = {
     "lib/Analysis": ["lib/Support"] + DIALECTS + ["runtime/schema/limits.h"],
     "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
+    # What passes ask of the target that a plan is for.
+    "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
+    "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + DIALECTS,

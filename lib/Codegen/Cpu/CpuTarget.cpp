@@ -23,6 +23,7 @@ public:
   explicit CpuTarget(Fp32Products products) : products_(products) {}
 
   StringRef name() const override { return "cpu"; }
+  TargetLimits limits() const override { return kCpuLimits; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<SmallVector<std::string>> generate(Operation *op, ModuleOp kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileObjects(kernels); }

@@ -1,6 +1,7 @@
 // Decides tiles, lanes and what later passes read back.
 #include "lib/Codegen/Cpu/RowsPlan.h"
 
+#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cpu/Emitter.h"
 #include "lib/Codegen/Cpu/KernelFunction.h"
 
@@ -11,8 +12,6 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Row buffers on the stack of the threads that run kernels.
-static constexpr int64_t kStackBytes = 256 << 10;
 /// Elements of a tile of rows, and the number of tiles when every tile makes partial sums of all columns.
 static constexpr int64_t kTileElements = 32768, kPartialTiles = 64;
 /// Instructions from which reading back is cheaper than computing again.
@@ -131,12 +130,13 @@ void RowsPlan::chooseStashes() {
       results.try_emplace(facts.strip(value), index);
   int64_t stackBytes = 0;
   auto choose = [&](Value value, int64_t pass) {
-    int64_t bytes = llvm::alignTo(columns * elementBytes(getElementTypeOrSelf(value)), 64);
+    int64_t bytes =
+        llvm::alignTo(columns * elementBytes(getElementTypeOrSelf(value)), kCpuLimits.bufferAlignment);
     if (auto result = results.find(value); result != results.end() && weight(value) >= kResultStashWeight)
       stashes[value] = {true, result->second};
     else if (int64_t borrowed = borrowedResult(value, pass); weight(value) >= kStashWeight && borrowed >= 0)
       stashes[value] = {true, unsigned(borrowed)};
-    else if (weight(value) >= kStashWeight && stackBytes + bytes <= kStackBytes) {
+    else if (weight(value) >= kStashWeight && stackBytes + bytes <= kCpuLimits.stackBytes) {
       stashes[value] = {false, unsigned(stackBuffers++)};
       stackBytes += bytes;
     } else

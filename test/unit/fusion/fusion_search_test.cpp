@@ -47,7 +47,7 @@ uint64_t searchedGroups(int count) {
     return 0;
   Block &block = (*module->getOps<func::FuncOp>().begin()).getBody().front();
   ReadAnalysis reads(block);
-  FusionGraph graph(block, reads, FusionLimits{});
+  FusionGraph graph(block, reads, FusionLimits{.longestRow = 65536});
   graph.fuse();
   return graph.searched();
 }

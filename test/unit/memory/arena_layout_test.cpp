@@ -1,17 +1,20 @@
 // Placement of buffers by lifetime: no overlap in time and space, and the sizes that follow.
 #include "lib/Memory/ArenaLayout.h"
 
+#include "llvm/Support/MathExtras.h"
 #include <gtest/gtest.h>
 #include <random>
 
 namespace trainc {
 namespace {
 
+constexpr int64_t kAlignment = 64;
+
 /// Fails unless buffers that are alive together lie apart, on aligned offsets, inside the arena.
 void expectSound(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout) {
   ASSERT_EQ(layout.offsets.size(), lifetimes.size());
   for (size_t a = 0; a < lifetimes.size(); ++a) {
-    EXPECT_EQ(layout.offsets[a] % kBufferAlignment, 0);
+    EXPECT_EQ(layout.offsets[a] % kAlignment, 0);
     EXPECT_LE(layout.offsets[a] + lifetimes[a].bytes, layout.bytes);
     for (size_t b = 0; b < a; ++b) {
       bool together = lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last;
@@ -27,29 +30,30 @@ void expectNoHoles(llvm::ArrayRef<Lifetime> lifetimes, const ArenaLayout &layout
   for (size_t a = 0; a < lifetimes.size(); ++a) {
     bool supported = layout.offsets[a] == 0;
     for (size_t b = 0; b < lifetimes.size(); ++b)
-      supported |= lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last &&
-                   layout.offsets[b] + alignBuffer(lifetimes[b].bytes) == layout.offsets[a];
+      supported |=
+          lifetimes[a].first <= lifetimes[b].last && lifetimes[b].first <= lifetimes[a].last &&
+          layout.offsets[b] + int64_t(llvm::alignTo(lifetimes[b].bytes, kAlignment)) == layout.offsets[a];
     EXPECT_TRUE(supported) << "buffer " << a;
   }
 }
 
-TEST(ArenaLayout, EmptyArenaTakesNothing) { EXPECT_EQ(layOutArena({}).bytes, 0); }
+TEST(ArenaLayout, EmptyArenaTakesNothing) { EXPECT_EQ(layOutArena({}, kAlignment).bytes, 0); }
 
 TEST(ArenaLayout, BuffersOfDisjointLifetimesShareBytes) {
   llvm::SmallVector<Lifetime> lifetimes = {{0, 1, 640}, {2, 3, 640}, {4, 4, 64}};
-  ArenaLayout layout = layOutArena(lifetimes);
+  ArenaLayout layout = layOutArena(lifetimes, kAlignment);
   expectSound(lifetimes, layout);
   EXPECT_EQ(layout.bytes, 640);
 }
 
 TEST(ArenaLayout, LifetimesThatMeetAtOnePositionDoNotShare) {
   llvm::SmallVector<Lifetime> lifetimes = {{0, 2, 64}, {2, 3, 64}};
-  EXPECT_EQ(layOutArena(lifetimes).bytes, 128);
+  EXPECT_EQ(layOutArena(lifetimes, kAlignment).bytes, 128);
 }
 
 TEST(ArenaLayout, SizesAreRoundedUpToTheAlignment) {
   llvm::SmallVector<Lifetime> lifetimes = {{0, 1, 1}, {0, 1, 65}};
-  EXPECT_EQ(layOutArena(lifetimes).bytes, 64 + 128);
+  EXPECT_EQ(layOutArena(lifetimes, kAlignment).bytes, 64 + 128);
 }
 
 TEST(ArenaLayout, RandomLifetimesAreSoundAndTheSameEveryTime) {
@@ -65,14 +69,14 @@ TEST(ArenaLayout, RandomLifetimesAreSoundAndTheSameEveryTime) {
       int64_t together = 0;
       for (const Lifetime &lifetime : lifetimes)
         if (lifetime.first <= position && position <= lifetime.last)
-          together += alignBuffer(lifetime.bytes);
+          together += llvm::alignTo(lifetime.bytes, kAlignment);
       largestTogether = std::max(largestTogether, together);
     }
-    ArenaLayout layout = layOutArena(lifetimes);
+    ArenaLayout layout = layOutArena(lifetimes, kAlignment);
     expectSound(lifetimes, layout);
     expectNoHoles(lifetimes, layout);
     EXPECT_GE(layout.bytes, largestTogether);
-    EXPECT_EQ(layout.offsets, layOutArena(lifetimes).offsets);
+    EXPECT_EQ(layout.offsets, layOutArena(lifetimes, kAlignment).offsets);
   }
 }
 
