@@ -102,10 +102,13 @@ private:
     for (const Track &track : tracks_)
       if (const Span hull = track.hull(); hull.begin <= section.begin && section.end <= hull.end)
         touching.push_back(&track);
+    Content before;
+    written_.forEach({section.begin, section.begin + 1},
+                     [&](Span, const Content &content) { before = content; });
     if (std::ranges::any_of(touching, [](const Track *track) { return track->access->writes; }))
-      return follow(section, touching);
-    for (const Track *reader : touching)
-      if (const auto fault = follow(section, {reader}))
+      return follow(section, touching, before);
+    for (const Track *reader : touching) // each by itself: what one of them leaves is the same for the others
+      if (const auto fault = follow(section, {reader}, before))
         return fault;
     return std::nullopt;
   }
@@ -125,22 +128,21 @@ private:
     return std::abs(period);
   }
 
-  std::optional<Fault> follow(Span section, const Tracks &tracks) {
+  /// `before` is what all bytes of the section hold when the loop begins.
+  std::optional<Fault> follow(Span section, const Tracks &tracks, const Content &before) {
     const int64_t bytes = section.end - section.begin, period = findPeriod(section, tracks);
     const int64_t length = period == 0 ? bytes : std::min(bytes, period);
     if (!findCuts({section.begin, section.begin + length}, tracks))
       return Fault{tracks.front()->access, Fault::Scattered};
-    Content before;
-    written_.forEach({section.begin, section.begin + 1},
-                     [&](Span, const Content &content) { before = content; });
     std::vector<Content> contents;
     for (size_t i = 1; i < cuts_.size(); ++i) {
       contents.push_back(before);
       if (const auto fault = history(cuts_[i - 1], tracks, contents.back()))
         return fault;
     }
-    return store(section, length, contents) ? std::nullopt
-                                            : std::optional(Fault{tracks.front()->access, Fault::Scattered});
+    if (store(section, length, contents, before))
+      return std::nullopt;
+    return Fault{tracks.front()->access, Fault::Scattered};
   }
 
   /// Where the iterations that touch a byte change.
@@ -181,10 +183,12 @@ private:
     return std::nullopt;
   }
 
-  /// Stores what pieces between the cuts hold, and what the same pieces hold every `length` bytes.
-  bool store(Span section, int64_t length, const std::vector<Content> &contents) {
+  /// Stores what pieces between the cuts hold, and what the same pieces hold every `length` bytes. Pieces
+  /// that hold what they held before stay as they are: other readers may have marked them.
+  bool store(Span section, int64_t length, const std::vector<Content> &contents, const Content &before) {
     const auto set = [&](Span span, const Content &content) {
-      written_.update(span, [&](Content &held) { held = content; });
+      if (content != before)
+        written_.update(span, [&](Content &held) { held = content; });
     };
     if (std::ranges::all_of(contents, [&](const Content &each) { return each == contents.front(); })) {
       set(section, contents.front());

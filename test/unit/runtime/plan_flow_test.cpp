@@ -87,6 +87,23 @@ TEST_F(LoopFlow, AcceptsReadsOfTheSameStrides) {
   EXPECT_EQ(messageOf(plan), "accepted");
 }
 
+TEST_F(LoopFlow, RemembersWhatSeveralReadersOfALoopHaveRead) {
+  zero(body, at(input), 8 * kSlice);
+  PlanBuilder::Body &loop = plan.loop(body, 4);
+  read(loop, at(input, 0, 2 * kSlice));
+  read(loop, at(input, kSlice, 2 * kSlice));
+  zero(body, at(input), 8 * kSlice);
+  EXPECT_EQ(messageOf(plan), "accepted");
+  const uint32_t wide = slices("wide", 12);
+  body.clear();
+  zero(body, at(wide), 12 * kSlice);
+  PlanBuilder::Body &gaps = plan.loop(body, 4);
+  read(gaps, at(wide, kSlice, 3 * kSlice)); // of three slices the second, then the third
+  read(gaps, at(wide, 2 * kSlice, 3 * kSlice));
+  zero(body, at(wide, 3 * kSlice), kSlice);
+  EXPECT_THAT(messageOf(plan), HasSubstr("instruction 2"));
+}
+
 TEST_F(LoopFlow, FollowsWhatOneIterationLeavesForTheNext) {
   zero(body, at(input));
   PlanBuilder::Body &loop = plan.loop(body, 7);
