@@ -79,26 +79,26 @@ public:
   Status encode(const std::filesystem::path &path) {
     TRAINC_ASSIGN_OR_RETURN(InputFile text, InputFile::open(path));
     TextPieces pieces(std::move(text), tokenizer_);
-    while (true) {
+    for (bool continues = false;; continues = true) {
       TRAINC_ASSIGN_OR_RETURN(const std::string_view piece, pieces.next());
       if (piece.empty())
         return {};
-      TRAINC_RETURN_IF_ERROR(encodePiece(piece));
+      TRAINC_RETURN_IF_ERROR(encodePiece(piece, continues));
       done_ += piece.size();
     }
   }
 
 private:
-  Status encodePiece(std::string_view piece) {
-    Status status;
-    tokenizer_.encode(piece, [&](std::span<const uint32_t> ids, size_t bytesDone) {
-      status = writer_.write(ids);
-      if (status.ok() && options_.progress && !options_.progress(done_ + bytesDone, total_))
-        status = failed("{}: not written: stopped after {} of {} bytes of text", options_.output,
-                        done_ + bytesDone, total_);
-      return status.ok();
-    });
-    return status;
+  /// `continues`: the piece before was cut off.
+  Status encodePiece(std::string_view piece, bool continues) {
+    return tokenizer_.encode(piece, continues,
+                             [&](std::span<const uint32_t> ids, size_t bytesDone) -> Status {
+                               TRAINC_RETURN_IF_ERROR(writer_.write(ids));
+                               if (options_.progress && !options_.progress(done_ + bytesDone, total_))
+                                 return failed("{}: not written: stopped after {} of {} bytes of text",
+                                               options_.output, done_ + bytesDone, total_);
+                               return {};
+                             });
   }
 
   const TokenizeOptions &options_;

@@ -163,7 +163,7 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions
                                             const TrainerState &position) {
   TRAINC_ASSIGN_OR_RETURN(Generator generator, Generator::create(executor));
   TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, chooseTokenizer(options, position));
-  std::vector<uint32_t> prompt = tokenizer->encode(*options.generate);
+  TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> prompt, tokenizer->encode(*options.generate));
   TRAINC_RETURN_IF_ERROR(generator.check(prompt));
   return TextGeneration(std::move(generator), std::move(tokenizer), std::move(prompt));
 }
@@ -173,6 +173,10 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
   const std::vector<uint32_t> ends = endTokens(*tokenizer_);
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
   const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
+  TextStream text(tokenizer_->decoder());
+  for (const uint32_t token : prompt_)
+    text.next(token); // the prompt is printed as it was given
+  text.finish();
   bool started = false;
   Status printed;
   if (stop.listen)
@@ -183,11 +187,11 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
           printed = print(*options.generate);
         if (!printed.ok() || std::ranges::find(ends, token) != ends.end())
           return false;
-        printed = print(tokenizer_->bytesOf(token));
+        printed = print(text.next(token));
         return printed.ok() && !stop.requested();
       });
   if (started && printed.ok())
-    printed = print("\n");
+    printed = print(text.finish() + "\n");
   TRAINC_RETURN_IF_ERROR(status);
   TRAINC_RETURN_IF_ERROR(printed);
   if (stop.requested())

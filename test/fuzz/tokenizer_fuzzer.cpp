@@ -1,10 +1,12 @@
-// Any bytes as tokenizer.json and as merges.txt: a tokenizer that loses no byte of a text, or a refusal. What
+// Any bytes as tokenizer.json and as merges.txt: a refusal, or a tokenizer that loses no byte of a text where
+// nothing in the file says so, streams what it decodes, and encodes a text in pieces as the whole. What
 // follows a zero byte of the input is the text.
 #include "runtime/data/tokenizer/bpe_tokenizer.h"
 #include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/tokenizer_json.h"
-#include "runtime/data/tokenizer/unicode.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
+
+#include <algorithm>
 
 using namespace trainc;
 
@@ -17,29 +19,60 @@ constexpr std::string_view kText =
 std::string vocabulary() {
   nlohmann::json vocabulary;
   for (size_t byte = 0; byte < 256; ++byte) {
-    std::string token;
-    appendUtf8(byteAlphabet()[byte], token);
-    vocabulary[token] = byte;
+    const char value = static_cast<char>(byte);
+    vocabulary[inByteAlphabet(std::string_view(&value, 1))] = byte;
   }
   for (const char *token : {"aa", "ab", "aab", "aaab", "<|endoftext|>", "12", "123"})
     vocabulary[token] = vocabulary.size();
   return vocabulary.dump();
 }
 
+/// Whether the tokenizer gives every text back: added tokens may strip spaces, and may share an entry of the
+/// vocabulary that stands for other bytes.
+bool isExact(const BpeDefinition &definition) {
+  const auto keeps = [](const PreTokenizerStep &step) {
+    const auto *split = std::get_if<Split>(&step);
+    return split && split->behavior != SplitBehavior::kRemoved;
+  };
+  return definition.units == Units::kBytes && definition.normalizer.empty() && definition.added.empty() &&
+         std::ranges::all_of(definition.preTokenizer, keeps);
+}
+
+std::vector<uint32_t> idsOf(Tokenizer &tokenizer, std::string_view text, bool continues) {
+  std::vector<uint32_t> all;
+  const Status status = tokenizer.encode(text, continues, [&](std::span<const uint32_t> ids, size_t) {
+    all.insert(all.end(), ids.begin(), ids.end());
+    return Status();
+  });
+  return status.ok() ? all : std::vector<uint32_t>(); // a pattern may take too long
+}
+
 void tryOut(Result<BpeDefinition> definition, std::string_view text) {
   if (!definition.ok())
     return;
-  // Added tokens may strip spaces, and may share an entry of the vocabulary that stands for other bytes.
-  const bool exact = !definition->addPrefixSpace && definition->added.empty();
+  const bool exact = isExact(*definition);
   const auto tokenizer = BpeTokenizer::create(std::move(*definition), 0);
   if (!tokenizer.ok())
     return;
-  const std::vector<uint32_t> ids = (*tokenizer)->encode(text);
-  if (exact && (*tokenizer)->decode(ids) != text)
+  const std::vector<uint32_t> ids = idsOf(**tokenizer, text, false);
+  if (exact && !ids.empty() && (*tokenizer)->decode(ids) != text)
     __builtin_trap();
   for (const uint32_t id : ids)
     if (id >= (*tokenizer)->vocabulary())
       __builtin_trap();
+  TextStream stream((*tokenizer)->decoder());
+  std::string streamed;
+  for (const uint32_t id : ids)
+    streamed += stream.next(id);
+  if (streamed + stream.finish() != (*tokenizer)->decode(ids))
+    __builtin_trap();
+  if (const size_t cut = (*tokenizer)->lastCut(text); cut > 0 && !ids.empty()) {
+    std::vector<uint32_t> parts = idsOf(**tokenizer, text.substr(0, cut), false);
+    const std::vector<uint32_t> second = idsOf(**tokenizer, text.substr(cut), true);
+    std::ranges::copy(second, std::back_inserter(parts));
+    if (!second.empty() && parts.size() > second.size() && parts != ids)
+      __builtin_trap();
+  }
 }
 
 } // namespace

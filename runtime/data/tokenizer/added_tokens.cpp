@@ -1,6 +1,7 @@
 #include "runtime/data/tokenizer/added_tokens.h"
 
 #include "runtime/data/tokenizer/unicode.h"
+#include "runtime/schema/plain_text.h"
 
 #include <algorithm>
 
@@ -9,32 +10,61 @@ namespace trainc {
 namespace {
 
 size_t skipSpaces(std::string_view text, size_t position) {
-  while (position < text.size()) {
-    const Character next = characterAt(text, position);
-    if (next.kind != CharClass::kSpace)
+  for (size_t next = position; next < text.size();) {
+    const std::optional<uint32_t> character = nextCharacter(text, next);
+    if (!character || !isSpace(*character))
       break;
-    position += next.bytes;
+    position = next;
   }
   return position;
+}
+
+/// The last character of `text`, or nothing, as well if that is no UTF-8.
+std::optional<uint32_t> characterBefore(std::string_view text) {
+  if (text.empty())
+    return std::nullopt;
+  size_t position = lastCharacter(text);
+  const std::optional<uint32_t> character = nextCharacter(text, position);
+  return position == text.size() ? character : std::nullopt;
 }
 
 /// Where the spaces that end at `end` begin, not before `from`.
 size_t spacesBefore(std::string_view text, size_t from, size_t end) {
   while (end > from) {
-    const Character last = lastCharacter(text.substr(from, end - from));
-    if (last.kind != CharClass::kSpace)
+    const std::string_view before = text.substr(from, end - from);
+    const std::optional<uint32_t> character = characterBefore(before);
+    if (!character || !isSpace(*character))
       break;
-    end -= last.bytes;
+    end = from + lastCharacter(before);
   }
   return end;
+}
+
+/// Letters, marks, digits and connectors.
+bool isWordCharacter(uint32_t character) {
+  static const Result<Regex> kWord =
+      Regex::compile("", R"([\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}])", "\\w");
+  std::string text;
+  appendUtf8(character, text);
+  return kWord.ok() && kWord->matches(text);
+}
+
+bool standsAlone(std::string_view text, size_t begin, size_t end) {
+  const std::optional<uint32_t> before = characterBefore(text.substr(0, begin));
+  size_t position = end;
+  const std::optional<uint32_t> after = end < text.size() ? nextCharacter(text, position) : std::nullopt;
+  return !(before && isWordCharacter(*before)) && !(after && isWordCharacter(*after));
 }
 
 } // namespace
 
 AddedTokens::AddedTokens(std::vector<AddedToken> tokens) : empty_(tokens.empty()) {
   std::ranges::sort(tokens, std::greater<>(), [](const AddedToken &token) { return token.content.size(); });
-  for (AddedToken &token : tokens)
-    byFirstByte_[static_cast<uint8_t>(token.content[0])].push_back(std::move(token));
+  for (AddedToken &token : tokens) {
+    const auto first = static_cast<uint8_t>(token.content[0]);
+    mayBegin_[first] = true;
+    byFirstByte_[first].push_back(std::move(token));
+  }
 }
 
 const AddedToken *AddedTokens::longestAt(std::string_view text, size_t position) const {
@@ -48,10 +78,16 @@ std::optional<AddedTokens::Match> AddedTokens::find(std::string_view text, size_
   if (empty_)
     return std::nullopt;
   for (size_t position = from; position < text.size(); ++position) {
+    if (!mayBegin_[static_cast<uint8_t>(text[position])])
+      continue;
     const AddedToken *token = longestAt(text, position);
     if (!token)
       continue;
     const size_t end = position + token->content.size();
+    if (token->singleWord && !standsAlone(text, position, end)) {
+      position = end - 1; // shorter tokens, and others within it, are not tried
+      continue;
+    }
     return Match{token->stripLeft ? spacesBefore(text, from, position) : position,
                  token->stripRight ? skipSpaces(text, end) : end, token->id};
   }

@@ -1,4 +1,4 @@
-// Tokens that are found in a text before it is split into words, such as <|endoftext|>.
+// Tokens that are found in a text before it is cut into words, such as <|endoftext|>.
 #pragma once
 
 #include "runtime/data/tokenizer/bpe_definition.h"
@@ -15,6 +15,8 @@ public:
   /// Contents must not be empty.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
+  bool empty() const { return empty_; }
+
   struct Match {
     size_t begin;
     size_t end; ///< begin and end include spaces that the token strips
@@ -27,6 +29,7 @@ private:
   const AddedToken *longestAt(std::string_view text, size_t position) const;
 
   std::array<std::vector<AddedToken>, 256> byFirstByte_; ///< each sorted, the longest first
+  std::array<bool, 256> mayBegin_{};
   bool empty_ = true;
 };
 

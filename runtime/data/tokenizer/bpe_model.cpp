@@ -1,9 +1,11 @@
 #include "runtime/data/tokenizer/bpe_model.h"
 
 #include "runtime/data/tokenizer/byte_alphabet.h"
+#include "runtime/data/tokenizer/fallback_byte.h"
 #include "runtime/data/tokenizer/unicode.h"
+#include "runtime/schema/plain_text.h"
 
-#include <queue>
+#include <algorithm>
 #include <unordered_set>
 
 namespace trainc {
@@ -12,37 +14,22 @@ namespace {
 
 /// Keeps every id a valid i32, and sums of them in 32 bits.
 constexpr uint32_t kMaxId = (1U << 30) - 1;
-constexpr size_t kMaxCachedWords = 1 << 16;
-constexpr size_t kMaxCachedBytes = 64;
 constexpr size_t kNone = static_cast<size_t>(-1);
-
-uint64_t pairKey(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
+/// Longer words are encoded in parts, if there are places that no merge crosses.
+constexpr size_t kLongWord = 30;
+constexpr std::string_view kMeta = "\u2581";
 
 } // namespace
 
-/// One token of a word under construction, linked to its neighbours; kNone at the ends.
-struct BpeModel::Symbol {
-  uint32_t id;
-  bool alive;
-  size_t previous;
-  size_t next;
-};
-
-/// A merge of the symbol at `position` with the one after it, valid as long as it would still give `id`.
-struct BpeModel::Candidate {
-  uint32_t rank;
-  uint32_t id;
-  size_t position;
-  /// Orders a priority queue: lowest rank first, then leftmost.
-  bool operator<(const Candidate &other) const {
-    return rank != other.rank ? rank > other.rank : position > other.position;
-  }
-};
-
 Result<BpeModel> BpeModel::create(const BpeDefinition &definition) {
   BpeModel model;
+  model.units_ = definition.units;
+  model.ignoreMerges_ = definition.ignoreMerges;
   TRAINC_RETURN_IF_ERROR(model.addVocabulary(definition));
+  TRAINC_RETURN_IF_ERROR(definition.units == Units::kCharacters ? model.addFallback(definition)
+                                                                : model.addBytes(definition));
   TRAINC_RETURN_IF_ERROR(model.addMerges(definition));
+  model.findStarts(definition);
   return model;
 }
 
@@ -56,13 +43,17 @@ Status BpeModel::addVocabulary(const BpeDefinition &definition) {
       return invalidInput("{}: vocabulary: token '{}' has id {}, which another token has already",
                           definition.file, token, id);
     vocabulary_.emplace(token, id);
-    if (definition.ignoreMerges)
+    if (ignoreMerges_ && units_ == Units::kBytes)
       if (auto bytes = bytesOfToken(token))
         wholeWords_.emplace(std::move(*bytes), id);
   }
+  return {};
+}
+
+Status BpeModel::addBytes(const BpeDefinition &definition) {
   for (size_t byte = 0; byte < byteIds_.size(); ++byte) {
-    std::string token;
-    appendUtf8(byteAlphabet()[byte], token);
+    const char value = static_cast<char>(byte);
+    const std::string token = inByteAlphabet(std::string_view(&value, 1));
     const auto id = find(token);
     if (!id)
       return invalidInput(
@@ -74,8 +65,32 @@ Status BpeModel::addVocabulary(const BpeDefinition &definition) {
   return {};
 }
 
+Status BpeModel::addFallback(const BpeDefinition &definition) {
+  for (size_t byte = 0; byte < 256; ++byte) {
+    const char value = static_cast<char>(byte);
+    byteIds_[byte] = byte < 0x80 ? find(std::string_view(&value, 1)).value_or(kNoId) : kNoId;
+    fallbackIds_[byte] =
+        definition.byteFallback ? find(fallbackToken(static_cast<uint8_t>(byte))).value_or(kNoId) : kNoId;
+  }
+  anyByteFalls_ = std::ranges::find(fallbackIds_, kNoId) == fallbackIds_.end();
+  fuseUnknown_ = definition.fuseUnknown;
+  if (definition.unknown) {
+    unknown_ = find(*definition.unknown).value_or(kNoId);
+    if (unknown_ == kNoId)
+      return invalidInput("{}: model.unk_token: '{}' is not in the vocabulary", definition.file,
+                          *definition.unknown);
+  }
+  if (unknown_ == kNoId && !anyByteFalls_)
+    return invalidInput(
+        "{}: model: a character that the vocabulary lacks would be lost; expected an 'unk_token', "
+        "'byte_fallback' with the tokens <0x00> to <0xFF>, or a pre_tokenizer ByteLevel",
+        definition.file);
+  return {};
+}
+
 Status BpeModel::addMerges(const BpeDefinition &definition) {
   uint32_t rank = 0;
+  merges_ = MergeTable(definition.merges.size());
   for (const auto &[left, right] : definition.merges) {
     const auto leftId = find(left);
     const auto rightId = find(right);
@@ -86,9 +101,33 @@ Status BpeModel::addMerges(const BpeDefinition &definition) {
                           !leftId    ? left
                           : !rightId ? right
                                      : left + right);
-    merges_.insert_or_assign(pairKey(*leftId, *rightId), Merge{rank++, *id});
+    merges_.set(*leftId, *rightId, {rank++, *id});
   }
   return {};
+}
+
+void BpeModel::findStarts(const BpeDefinition &definition) {
+  const bool bytes = units_ == Units::kBytes;
+  for (size_t c = 0; c < startsTokens_.size(); ++c)
+    startsTokens_[c] = byteIds_[c] != kNoId && units_ != Units::kStandIns;
+  metaStartsTokens_ = units_ == Units::kCharacters && find(kMeta).has_value();
+  for (const auto &[left, right] : definition.merges) {
+    if (units_ == Units::kCharacters && (fallbackByte(left) || fallbackByte(right) ||
+                                         left == definition.unknown || right == definition.unknown)) {
+      startsTokens_ = {};
+      metaStartsTokens_ = false;
+      return;
+    }
+    const std::string before = bytes ? bytesOfToken(left).value_or("") : left;
+    const std::string after = bytes ? bytesOfToken(right).value_or("") : right;
+    if (before.empty() || after.empty())
+      continue;
+    const auto first = static_cast<uint8_t>(after[0]);
+    if (first < startsTokens_.size() && before.back() != after[0])
+      startsTokens_[first] = false;
+    if (after.starts_with(kMeta) && !before.ends_with(kMeta))
+      metaStartsTokens_ = false;
+  }
 }
 
 std::optional<uint32_t> BpeModel::find(std::string_view token) const {
@@ -96,63 +135,165 @@ std::optional<uint32_t> BpeModel::find(std::string_view token) const {
   return found == vocabulary_.end() ? std::nullopt : std::optional(found->second);
 }
 
-const BpeModel::Merge *BpeModel::findMerge(uint32_t left, uint32_t right) const {
-  const auto found = merges_.find(pairKey(left, right));
-  return found == merges_.end() ? nullptr : &found->second;
+/// The token that a word is, whatever the merges.
+std::optional<uint32_t> BpeModel::findWhole(std::string_view word) const {
+  if (!ignoreMerges_)
+    return std::nullopt;
+  if (units_ != Units::kBytes)
+    return find(word);
+  const auto found = wholeWords_.find(word);
+  return found == wholeWords_.end() ? std::nullopt : std::optional(found->second);
+}
+
+uint32_t BpeModel::idOfCharacter(std::string_view character) const {
+  if (character.size() == 1 && units_ == Units::kCharacters)
+    return byteIds_[static_cast<uint8_t>(character[0])];
+  return find(character).value_or(kNoId);
+}
+
+bool BpeModel::startsTokens(uint32_t character) const {
+  return character < startsTokens_.size() ? startsTokens_[character]
+                                          : character == 0x2581 && metaStartsTokens_;
+}
+
+/// Whether no merge crosses `position` in `word`.
+bool BpeModel::endsPart(std::string_view word, size_t position) const {
+  const auto byte = static_cast<uint8_t>(word[position]);
+  const bool meta =
+      byte == static_cast<uint8_t>(kMeta[0]) && metaStartsTokens_ && word.substr(position).starts_with(kMeta);
+  const std::string_view before = word.substr(0, position);
+  if (meta ? before.ends_with(kMeta)
+           : byte >= startsTokens_.size() || !startsTokens_[byte] || before.back() == word[position])
+    return false;
+  if (units_ == Units::kBytes || anyByteFalls_)
+    return true;
+  return idOfCharacter(before.substr(lastCharacter(before))) !=
+         kNoId; // unknown characters may be put late, or fused
 }
 
 void BpeModel::encode(std::string_view word, std::vector<uint32_t> &ids) {
-  if (const auto whole = wholeWords_.find(word); whole != wholeWords_.end()) {
-    ids.push_back(whole->second);
-    return;
-  }
-  if (const auto known = cache_.find(word); known != cache_.end()) {
-    ids.insert(ids.end(), known->second.begin(), known->second.end());
+  if (const std::span<const uint32_t> known = cache_.find(word); !known.empty()) {
+    for (const uint32_t id : known)
+      ids.push_back(id);
     return;
   }
   const size_t first = ids.size();
-  mergeWord(word, ids);
-  if (word.size() <= kMaxCachedBytes && cache_.size() < kMaxCachedWords)
-    cache_.emplace(word, std::vector(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.end()));
+  if (const auto whole = findWhole(word))
+    ids.push_back(*whole);
+  else if (word.size() > kLongWord)
+    return encodeParts(word, ids);
+  else
+    merge(word, ids);
+  cache_.insert(word, std::span(ids).subspan(first));
 }
 
-void BpeModel::mergeWord(std::string_view word, std::vector<uint32_t> &ids) const {
-  std::vector<Symbol> symbols(word.size());
-  for (size_t i = 0; i < word.size(); ++i)
-    symbols[i] = {byteIds_[static_cast<uint8_t>(word[i])], true, i == 0 ? kNone : i - 1,
-                  i + 1 == word.size() ? kNone : i + 1};
+void BpeModel::encodeParts(std::string_view word, std::vector<uint32_t> &ids) {
+  size_t begin = 0;
+  for (size_t position = 1; position <= word.size(); ++position) {
+    if (position < word.size() && !endsPart(word, position))
+      continue;
+    const std::string_view part = word.substr(begin, position - begin);
+    if (ignoreMerges_ || part.size() > kLongWord)
+      merge(part, ids);
+    else
+      encode(part, ids);
+    begin = position;
+  }
+}
 
-  std::priority_queue<Candidate> candidates;
-  const auto consider = [&](size_t position) {
-    if (position == kNone || symbols[position].next == kNone)
-      return;
-    if (const Merge *merge = findMerge(symbols[position].id, symbols[symbols[position].next].id))
-      candidates.push({merge->rank, merge->id, position});
-  };
-  for (size_t i = 0; i < symbols.size(); ++i)
+void BpeModel::encodeInvalid(std::string_view bytes, std::vector<uint32_t> &ids) {
+  if (units_ == Units::kBytes)
+    return encode(bytes, ids);
+  if (units_ == Units::kStandIns)
+    return encode(inByteAlphabet(bytes), ids);
+  bool lastIsUnknown = false;
+  for (const char byte : bytes) {
+    const uint32_t id = fallbackIds_[static_cast<uint8_t>(byte)];
+    if (id != kNoId)
+      ids.push_back(id);
+    else if (unknown_ != kNoId && !(lastIsUnknown && fuseUnknown_))
+      ids.push_back(unknown_);
+    lastIsUnknown = id == kNoId;
+  }
+}
+
+void BpeModel::addSymbol(uint32_t id) {
+  const size_t position = symbols_.size();
+  if (position > 0)
+    symbols_.back().next = position;
+  symbols_.push_back({id, true, position > 0 ? position - 1 : kNone, kNone});
+}
+
+/// Fills symbols_ with the tokens of the units of `part`. An unknown character waits until a known one comes,
+/// even behind the bytes of others, as with Hugging Face.
+void BpeModel::addSymbols(std::string_view part) {
+  symbols_.clear();
+  if (units_ == Units::kBytes) {
+    for (const char byte : part)
+      addSymbol(byteIds_[static_cast<uint8_t>(byte)]);
+    return;
+  }
+  bool unknownWaits = false;
+  for (size_t position = 0; position < part.size();) {
+    const size_t begin = position;
+    nextCharacter(part, position);
+    const std::string_view character = part.substr(begin, position - begin);
+    if (const uint32_t id = idOfCharacter(character); id != kNoId) {
+      if (std::exchange(unknownWaits, false))
+        addSymbol(unknown_);
+      addSymbol(id);
+      continue;
+    }
+    const auto falls = [&](char byte) { return fallbackIds_[static_cast<uint8_t>(byte)] != kNoId; };
+    if (units_ == Units::kCharacters && std::ranges::all_of(character, falls)) {
+      for (const char byte : character)
+        addSymbol(fallbackIds_[static_cast<uint8_t>(byte)]);
+      continue;
+    }
+    if (unknownWaits && !fuseUnknown_)
+      addSymbol(unknown_);
+    unknownWaits = unknown_ != kNoId;
+  }
+  if (unknownWaits)
+    addSymbol(unknown_);
+}
+
+/// Notes the merge of the symbol at `position` with the one after it, if there is one.
+void BpeModel::consider(size_t position) {
+  if (position == kNone || symbols_[position].next == kNone)
+    return;
+  if (const Merge *merge = merges_.find(symbols_[position].id, symbols_[symbols_[position].next].id)) {
+    candidates_.push_back({merge->rank, merge->id, position});
+    std::push_heap(candidates_.begin(), candidates_.end());
+  }
+}
+
+void BpeModel::merge(std::string_view part, std::vector<uint32_t> &ids) {
+  addSymbols(part);
+  for (size_t i = 0; i < symbols_.size(); ++i)
     consider(i);
-
-  while (!candidates.empty()) {
-    const Candidate best = candidates.top();
-    candidates.pop();
-    Symbol &left = symbols[best.position];
+  while (!candidates_.empty()) {
+    const Candidate best = candidates_.front();
+    std::pop_heap(candidates_.begin(), candidates_.end());
+    candidates_.pop_back();
+    Symbol &left = symbols_[best.position];
     if (!left.alive || left.next == kNone)
       continue;
-    Symbol &right = symbols[left.next];
-    const Merge *merge = findMerge(left.id, right.id);
+    Symbol &right = symbols_[left.next];
+    const Merge *merge = merges_.find(left.id, right.id);
     if (!merge || merge->id != best.id)
       continue; // one of the two was merged with another neighbour meanwhile
     left.id = best.id;
     left.next = right.next;
     right.alive = false;
     if (left.next != kNone)
-      symbols[left.next].previous = best.position;
+      symbols_[left.next].previous = best.position;
     consider(left.previous);
     consider(best.position);
   }
-  for (size_t i = 0; i < symbols.size(); ++i)
-    if (symbols[i].alive)
-      ids.push_back(symbols[i].id);
+  for (const Symbol &symbol : symbols_)
+    if (symbol.alive)
+      ids.push_back(symbol.id);
 }
 
 } // namespace trainc

@@ -1,6 +1,5 @@
 #include "runtime/data/tokenizer/bpe_tokenizer.h"
 
-#include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/unicode.h"
 
 #include <algorithm>
@@ -20,7 +19,7 @@ std::vector<AddedToken> select(const std::vector<AddedToken> &tokens, bool norma
 }
 
 /// Calls onText for each stretch of `text` between added tokens and onToken for each token, in order, until
-/// one returns false, which is then the result. Both get where in `text` they are.
+/// one returns false, which is then the result. onText gets where in `text` it is.
 template <typename OnText, typename OnToken>
 bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnText &onText,
                    const OnToken &onToken) {
@@ -28,17 +27,11 @@ bool splitByTokens(const AddedTokens &tokens, std::string_view text, const OnTex
   while (const auto match = tokens.find(text, from)) {
     if (match->begin > from && !onText(from, text.substr(from, match->begin - from)))
       return false;
-    if (!onToken(match->id, match->end))
+    if (!onToken(match->id))
       return false;
     from = match->end;
   }
   return from == text.size() || onText(from, text.substr(from));
-}
-
-/// Whether an added token, with the spaces that it strips, may have a space after a letter.
-bool hasSpaceAfterLetter(const AddedToken &token) {
-  return lastSpaceAfterLetter(token.content) > 0 ||
-         (token.stripRight && lastCharacter(token.content).kind == CharClass::kLetter);
 }
 
 Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
@@ -59,85 +52,158 @@ Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
   return {};
 }
 
+/// The added tokens, those that are looked for in normalized text in normal form. One that is nothing then is
+/// never found.
+Result<std::vector<AddedToken>> normalizeAdded(const BpeDefinition &definition,
+                                               const Normalizer &normalizer) {
+  std::vector<AddedToken> tokens;
+  for (AddedToken token : definition.added) {
+    if (token.normalized) {
+      TRAINC_ASSIGN_OR_RETURN(token.content, normalizer.apply(token.content, /*continues=*/false));
+    }
+    if (!token.content.empty())
+      tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
 } // namespace
+
+/// One call of encode(): false from a method means that it ended early, with `status` set.
+class BpeTokenizer::Encoding {
+public:
+  Encoding(BpeTokenizer &tokenizer, const Emit &emit) : tokenizer_(tokenizer), emit_(emit) {}
+
+  Status run(std::string_view text, bool continues) {
+    const bool complete = splitByTokens(
+        tokenizer_.first_, text,
+        [&](size_t at, std::string_view stretch) {
+          done_ = at;
+          return encodeStretch(stretch, at > 0      ? StretchPlace::kAfter
+                                        : continues ? StretchPlace::kContinues
+                                                    : StretchPlace::kFirst);
+        },
+        [&](uint32_t id) { return add(id); });
+    if (complete)
+      status_ = emit_(ids_, text.size());
+    return status_;
+  }
+
+private:
+  /// `stretch` has no added tokens that are matched in the text as it stands. Its bytes that are not UTF-8
+  /// are words of their own.
+  bool encodeStretch(std::string_view stretch, StretchPlace place) {
+    while (!stretch.empty()) {
+      const size_t valid = utf8Prefix(stretch);
+      if (valid > 0 && !normalize(stretch.substr(0, valid), place))
+        return false;
+      stretch.remove_prefix(valid);
+      const size_t invalid = invalidPrefix(stretch);
+      if (invalid > 0)
+        tokenizer_.model_.encodeInvalid(stretch.substr(0, invalid), ids_);
+      stretch.remove_prefix(invalid);
+      place = StretchPlace::kContinues;
+      done_ += valid + invalid;
+    }
+    return flush();
+  }
+
+  bool normalize(std::string_view text, StretchPlace place) {
+    if (tokenizer_.normalizer_.steps().empty())
+      return encodeNormalized(text, place);
+    const Result<std::string> normal = tokenizer_.normalizer_.apply(text, place == StretchPlace::kContinues);
+    if (!normal.ok()) {
+      status_ = normal.status();
+      return false;
+    }
+    return encodeNormalized(*normal, place);
+  }
+
+  bool encodeNormalized(std::string_view text, StretchPlace place) {
+    return splitByTokens(
+        tokenizer_.second_, text,
+        [&](size_t at, std::string_view section) {
+          return tokenizer_.preTokenizer_.forEachWord(section, at == 0 ? place : StretchPlace::kAfter,
+                                                      status_, [&](std::string_view word) {
+                                                        tokenizer_.model_.encode(word, ids_);
+                                                        return flush();
+                                                      });
+        },
+        [&](uint32_t id) { return add(id); });
+  }
+
+  bool add(uint32_t id) {
+    ids_.push_back(id);
+    return flush();
+  }
+
+  bool flush() {
+    if (ids_.size() < kFlushIds)
+      return true;
+    status_ = emit_(ids_, done_);
+    ids_.clear();
+    return status_.ok();
+  }
+
+  BpeTokenizer &tokenizer_;
+  const Emit &emit_;
+  Status status_;
+  std::vector<uint32_t> ids_;
+  size_t done_ = 0; ///< bytes of the text before what is being encoded
+};
+
+class BpeTokenizer::Decoder : public TokenDecoder {
+public:
+  explicit Decoder(const BpeTokenizer &tokenizer) : tokenizer_(tokenizer), steps_(tokenizer.decoderSteps_) {}
+
+  std::string next(uint32_t id) override {
+    const auto found = tokenizer_.pieces_.find(id);
+    if (found == tokenizer_.pieces_.end())
+      return "";
+    const auto &[text, added] = found->second;
+    return added && tokenizer_.units_ != Units::kCharacters ? text : steps_.next(text);
+  }
+
+private:
+  const BpeTokenizer &tokenizer_;
+  StepDecoder steps_;
+};
 
 Result<std::unique_ptr<Tokenizer>> BpeTokenizer::create(BpeDefinition definition, uint64_t fingerprint) {
   TRAINC_ASSIGN_OR_RETURN(BpeModel model, BpeModel::create(definition));
   TRAINC_RETURN_IF_ERROR(verifyAdded(definition, model));
-  return std::unique_ptr<Tokenizer>(new BpeTokenizer(std::move(definition), std::move(model), fingerprint));
+  Normalizer normalizer(std::move(definition.normalizer));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<AddedToken> added, normalizeAdded(definition, normalizer));
+  return std::unique_ptr<Tokenizer>(new BpeTokenizer(std::move(definition), std::move(normalizer),
+                                                     std::move(added), std::move(model), fingerprint));
 }
 
-BpeTokenizer::BpeTokenizer(BpeDefinition definition, BpeModel model, uint64_t fingerprint)
-    : model_(std::move(model)), first_(select(definition.added, false)),
-      second_(select(definition.added, true)), split_(definition.split),
-      addPrefixSpace_(definition.addPrefixSpace),
-      mayCut_(split_ != SplitPattern::kWhole && !addPrefixSpace_ &&
-              std::ranges::none_of(definition.added, hasSpaceAfterLetter)),
-      fingerprint_(fingerprint) {
-  const auto add = [&](uint32_t id, std::string bytes) {
+BpeTokenizer::BpeTokenizer(BpeDefinition definition, Normalizer normalizer, std::vector<AddedToken> added,
+                           BpeModel model, uint64_t fingerprint)
+    : model_(std::move(model)), normalizer_(std::move(normalizer)),
+      preTokenizer_(std::move(definition.preTokenizer)), first_(select(added, false)),
+      second_(select(added, true)), cutPlaces_(findCutPlaces(normalizer_, preTokenizer_, added,
+                                                             definition.ignoreMerges ? nullptr : &model_)),
+      fingerprint_(fingerprint), units_(definition.units), decoderSteps_(std::move(definition.decoder)) {
+  const auto add = [&](uint32_t id, Piece piece) {
     vocabulary_ = std::max(vocabulary_, uint64_t{id} + 1);
-    bytes_.insert_or_assign(id, std::move(bytes));
+    pieces_.insert_or_assign(id, std::move(piece));
   };
   for (const auto &[token, id] : model_.vocabulary())
-    add(id, bytesOfToken(token).value_or(token)); // a token outside the byte alphabet stands for itself
+    add(id, {token, false});
   for (const AddedToken &token : definition.added) {
-    add(token.id, token.content);
+    add(token.id, {token.content, true});
     added_.emplace(token.content, token.id);
   }
+  for (const AddedToken &token : added) // as the decoder undoes what the normalizer does
+    add(token.id, {token.content, true});
 }
 
-void BpeTokenizer::encode(std::string_view text, const Emit &emit) {
-  std::vector<uint32_t> ids;
-  const auto flush = [&](size_t bytesDone) {
-    if (ids.size() < kFlushIds)
-      return true;
-    const bool goesOn = emit(ids, bytesDone);
-    ids.clear();
-    return goesOn;
-  };
-  const auto onToken = [&](uint32_t id, size_t) {
-    ids.push_back(id);
-    return true;
-  };
-  const bool complete = splitByTokens(
-      first_, text,
-      [&](size_t outer, std::string_view stretch) {
-        return splitByTokens(
-            second_, stretch,
-            [&](size_t inner, std::string_view section) {
-              return encodeSection(section, ids, [&](size_t done) { return flush(outer + inner + done); });
-            },
-            onToken);
-      },
-      [&](uint32_t id, size_t end) { return onToken(id, end) && flush(end); });
-  if (complete)
-    emit(ids, text.size());
+Status BpeTokenizer::encode(std::string_view text, bool continues, const Emit &emit) {
+  return Encoding(*this, emit).run(text, continues);
 }
 
-bool BpeTokenizer::encodeSection(std::string_view section, std::vector<uint32_t> &ids,
-                                 const std::function<bool(size_t)> &flush) {
-  std::string prefixed;
-  if (addPrefixSpace_ && section.front() != ' ') {
-    prefixed.append(" ").append(section);
-    section = prefixed;
-  }
-  const size_t added = prefixed.empty() ? 0 : 1;
-  for (size_t position = 0; position < section.size();) {
-    const size_t end = wordEnd(split_, section, position);
-    model_.encode(section.substr(position, end - position), ids);
-    position = end;
-    if (!flush(position - added))
-      return false;
-  }
-  return true;
-}
-
-size_t BpeTokenizer::lastCut(std::string_view text) const { return mayCut_ ? lastSpaceAfterLetter(text) : 0; }
-
-std::string_view BpeTokenizer::bytesOf(uint32_t id) const {
-  const auto found = bytes_.find(id);
-  return found == bytes_.end() ? std::string_view() : std::string_view(found->second);
-}
+std::unique_ptr<TokenDecoder> BpeTokenizer::decoder() const { return std::make_unique<Decoder>(*this); }
 
 std::optional<uint32_t> BpeTokenizer::findToken(std::string_view content) const {
   const auto found = added_.find(content);

@@ -1,6 +1,9 @@
 #include "runtime/data/tokenizer/byte_alphabet.h"
 
 #include "runtime/data/tokenizer/unicode.h"
+#include "runtime/schema/plain_text.h"
+
+#include <array>
 
 namespace trainc {
 
@@ -32,19 +35,23 @@ constexpr auto kInverse = makeInverse();
 
 } // namespace
 
-const std::array<uint32_t, 256> &byteAlphabet() { return kAlphabet; }
-
 std::optional<std::string> bytesOfToken(std::string_view token) {
   std::string bytes;
   for (size_t position = 0; position < token.size();) {
-    const Character character = characterAt(token, position);
-    const uint32_t point = character.codePoint;
-    if (point >= kInverse.size() || (point < kFirstStandIn && !isPrintable(point)))
+    const std::optional<uint32_t> point = nextCharacter(token, position);
+    if (!point || *point >= kInverse.size() || (*point < kFirstStandIn && !isPrintable(*point)))
       return std::nullopt;
-    bytes += static_cast<char>(kInverse[point]);
-    position += character.bytes;
+    bytes += static_cast<char>(kInverse[*point]);
   }
   return bytes;
+}
+
+std::string inByteAlphabet(std::string_view bytes) {
+  std::string token;
+  token.reserve(bytes.size() + bytes.size() / 4);
+  for (const char byte : bytes)
+    appendUtf8(kAlphabet[static_cast<uint8_t>(byte)], token);
+  return token;
 }
 
 } // namespace trainc

@@ -6,31 +6,28 @@ namespace trainc {
 
 namespace {
 
-constexpr std::array<char, 256> makeBytes() {
-  std::array<char, 256> bytes{};
-  for (size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<char>(i);
-  return bytes;
-}
-constexpr std::array<char, 256> kBytes = makeBytes();
+class BytesDecoder : public TokenDecoder {
+public:
+  std::string next(uint32_t id) override {
+    return id < 256 ? std::string(1, static_cast<char>(id)) : std::string();
+  }
+};
 
 } // namespace
 
-void BytesTokenizer::encode(std::string_view text, const Emit &emit) {
+Status BytesTokenizer::encode(std::string_view text, bool, const Emit &emit) {
   std::array<uint32_t, 16384> ids;
   for (size_t done = 0; done < text.size();) {
     const size_t count = std::min(ids.size(), text.size() - done);
     for (size_t i = 0; i < count; ++i)
       ids[i] = static_cast<uint8_t>(text[done + i]);
     done += count;
-    if (!emit(std::span(ids).first(count), done))
-      return;
+    TRAINC_RETURN_IF_ERROR(emit(std::span(ids).first(count), done));
   }
+  return {};
 }
 
-std::string_view BytesTokenizer::bytesOf(uint32_t id) const {
-  return id < kBytes.size() ? std::string_view(&kBytes[id], 1) : std::string_view();
-}
+std::unique_ptr<TokenDecoder> BytesTokenizer::decoder() const { return std::make_unique<BytesDecoder>(); }
 
 std::optional<uint32_t> BytesTokenizer::findToken(std::string_view content) const {
   if (content.size() != 1)

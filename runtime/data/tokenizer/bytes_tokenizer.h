@@ -11,10 +11,10 @@ namespace trainc {
 class BytesTokenizer : public Tokenizer {
 public:
   using Tokenizer::encode;
-  void encode(std::string_view text, const Emit &emit) override;
+  Status encode(std::string_view text, bool continues, const Emit &emit) override;
   size_t lastCut(std::string_view text) const override { return text.size(); }
   uint64_t vocabulary() const override { return 256; }
-  std::string_view bytesOf(uint32_t id) const override;
+  std::unique_ptr<TokenDecoder> decoder() const override;
   std::optional<uint32_t> findToken(std::string_view content) const override;
   uint64_t fingerprint() const override { return 0; }
 };

@@ -34,19 +34,20 @@ Result<std::unique_ptr<Tokenizer>> openVocabMerges(const fs::path &folder) {
 
 } // namespace
 
-std::vector<uint32_t> Tokenizer::encode(std::string_view text) {
+Result<std::vector<uint32_t>> Tokenizer::encode(std::string_view text) {
   std::vector<uint32_t> all;
-  encode(text, [&](std::span<const uint32_t> ids, size_t) {
+  TRAINC_RETURN_IF_ERROR(encode(text, /*continues=*/false, [&](std::span<const uint32_t> ids, size_t) {
     all.insert(all.end(), ids.begin(), ids.end());
-    return true;
-  });
+    return Status();
+  }));
   return all;
 }
 
 std::string Tokenizer::decode(std::span<const uint32_t> ids) const {
+  const std::unique_ptr<TokenDecoder> tokens = decoder();
   std::string text;
   for (const uint32_t id : ids)
-    text += bytesOf(id);
+    text += tokens->next(id);
   return text;
 }
 

@@ -1,4 +1,4 @@
-// UTF-8 and the three classes of characters that pre-tokenizers tell apart.
+// UTF-8, and what Unicode says of a character.
 #pragma once
 
 #include <cstddef>
@@ -8,25 +8,20 @@
 
 namespace trainc {
 
-/// \p{L}, \p{N} and \s of Unicode 16; everything else, and every byte that is not UTF-8, is kOther.
-enum class CharClass : uint8_t { kOther, kLetter, kNumber, kSpace };
+bool isLetter(uint32_t character); ///< \p{L}
+bool isMark(uint32_t character);   ///< \p{M}
+bool isSpace(uint32_t character);  ///< White_Space
 
-/// One character of a text.
-struct Character {
-  uint32_t codePoint = 0; ///< 0xFFFFFFFF for a byte that is not UTF-8
-  uint32_t bytes = 0;     ///< 1 to 4; 1 for a byte that is not UTF-8
-  CharClass kind = CharClass::kOther;
-};
+/// How many bytes at the start of `text` are UTF-8.
+size_t utf8Prefix(std::string_view text);
+/// How many bytes at the start of `text` are not: up to the first character, or the end.
+size_t invalidPrefix(std::string_view text);
+/// Where the last character of `text` (UTF-8, not empty) begins.
+size_t lastCharacter(std::string_view text);
+/// Bytes at the end of `text` that more bytes could make a character of; 0 to 3.
+size_t unfinishedBytes(std::string_view text);
 
-/// The character at `position` (below text.size()). Overlong forms, surrogates, code points above 10FFFF and
-/// truncated sequences are not UTF-8: each of their bytes is a character of its own, so that no byte of a
-/// text is ever lost.
-Character characterAt(std::string_view text, size_t position);
-
-/// The last character of `text` (not empty).
-Character lastCharacter(std::string_view text);
-
-/// Appends the UTF-8 form of a code point (at most 10FFFF).
+/// Appends the UTF-8 form of a code point (at most 10FFFF, no surrogate).
 void appendUtf8(uint32_t codePoint, std::string &text);
 
 } // namespace trainc

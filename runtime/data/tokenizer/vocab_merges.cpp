@@ -1,6 +1,7 @@
 #include "runtime/data/tokenizer/vocab_merges.h"
 
 #include "runtime/base/json_text.h"
+#include "runtime/data/tokenizer/pipeline_json.h"
 
 namespace trainc {
 
@@ -34,6 +35,8 @@ Result<BpeDefinition> readVocabMerges(const std::string &vocabFile, std::string_
   definition.file = vocabFile;
   TRAINC_RETURN_IF_ERROR(readVocabulary(vocabFile, json, definition));
   TRAINC_RETURN_IF_ERROR(readMergeLines(mergesFile, merges, definition));
+  TRAINC_RETURN_IF_ERROR(addByteLevel(/*prefixSpace=*/false, /*ownPattern=*/true, definition));
+  definition.decoder.emplace_back(FromByteAlphabet{});
   for (const auto &[token, id] : definition.vocabulary)
     if (token == kEndOfText)
       definition.added.push_back({token, id});

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Trains a small byte-level BPE with Hugging Face's tokenizers and writes what it makes of real and hostile text.
+"""Trains two small BPEs with Hugging Face's tokenizers and writes what they make of real and hostile text.
 
     pip install tokenizers==0.23.3          # and the Debian package bible-kjv, for the training text
     test/golden/tokenizer/make_goldens.py
 
-Writes, beside this script: tokenizer.json; vocab.json and merges.txt (the same model without added tokens); goldens.json
-(variants of tokenizer.json as JSON merge patches, texts, and for each variant the ids of each text).
+Writes, beside this script: tokenizer.json, byte-level as GPT-2's; vocab.json and merges.txt, the same model without added tokens;
+characters.json, with byte fallback as Llama 2's; goldens.json, which has texts, variants of both as JSON merge patches, and for each
+variant the ids of the first texts and what they decode to; splits.json, which has what patterns make of texts.
 """
 import copy
 import json
@@ -13,10 +14,11 @@ import pathlib
 import random
 import subprocess
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 HERE = pathlib.Path(__file__).parent
 MERGES = 2000
+META = "\u2581"
 END = "<|endoftext|>"
 
 WORLD = """Straße, Übergröße, naïve café, ça va, señor, größer als 1000 km². Füße auf dem Boden.
@@ -60,22 +62,154 @@ def with_added_tokens(description: dict) -> dict:
     return json.loads(tokenizer.to_str())
 
 
-def split(pattern: str) -> dict:
-    steps = [
-        {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False},
-        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},
-    ]
+def train_characters() -> dict:
+    """As sentencepiece's BPE with byte fallback: spaces are U+2581, and no token has one behind another character."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+    special = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)]
+    trainer = trainers.BpeTrainer(vocab_size=1200, special_tokens=special, limit_alphabet=150, show_progress=False)
+    tokenizer.train_from_iterator([bible("Gen1:1-Gen50:26"), bible("Mat1:1-Mat28:20")] + [WORLD] * 2, trainer)
+    description = json.loads(tokenizer.to_str())
+    # Bytes are no added tokens in such files.
+    description["added_tokens"] = [token for token in description["added_tokens"] if not token["content"].startswith("<0x")]
+    vocabulary, merges = description["model"]["vocab"], description["model"]["merges"]
+    for length in (2, 4, 8):  # runs of spaces are tokens
+        vocabulary[META * length] = len(vocabulary)
+        merges.append([META * (length // 2), META * (length // 2)])
+    vocabulary[META + "unreachable"] = len(vocabulary)
+    description["normalizer"] = {
+        "type": "Sequence",
+        "normalizers": [{"type": "Prepend", "prepend": META}, {"type": "Replace", "pattern": {"String": " "}, "content": META}],
+    }
+    description["pre_tokenizer"] = None
+    description["decoder"] = {
+        "type": "Sequence",
+        "decoders": [
+            {"type": "Replace", "pattern": {"String": META}, "content": " "},
+            {"type": "ByteFallback"},
+            {"type": "Fuse"},
+            {"type": "Strip", "content": " ", "start": 1, "stop": 0},
+        ],
+    }
+    tokenizer = Tokenizer.from_str(json.dumps(description))
+    tokenizer.add_special_tokens([AddedToken("<|end|>", normalized=False), AddedToken("<mask>", lstrip=True, normalized=False)])
+    tokenizer.add_tokens([AddedToken("Nebuchadnezzar", normalized=True), AddedToken("word", single_word=True, normalized=False)])
+    return json.loads(tokenizer.to_str())
+
+
+BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+GPT4O = (
+    r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+DEEPSEEK = (
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def steps(*all_steps: dict) -> dict:
     # A merge patch keeps fields that it does not name, so those of the plain ByteLevel are deleted.
-    return {"type": "Sequence", "pretokenizers": steps, "add_prefix_space": None, "trim_offsets": None, "use_regex": None}
+    return {"type": "Sequence", "pretokenizers": list(all_steps), "add_prefix_space": None, "trim_offsets": None, "use_regex": None}
 
 
+def one_split(pattern: dict, behavior: str = "Isolated", invert: bool = False) -> dict:
+    return {"type": "Split", "pattern": pattern, "behavior": behavior, "invert": invert}
+
+
+def split(pattern: str) -> dict:
+    return steps(one_split({"Regex": pattern}), BYTE_LEVEL)
+
+
+def normalizer(*names: str) -> dict:
+    return {"type": "Sequence", "normalizers": [{"type": name} for name in names]}
+
+
+def metaspace(scheme: str, pieces: bool = True) -> dict:
+    piece = {"type": "Metaspace", "replacement": META, "prepend_scheme": scheme}
+    return {"normalizer": None, "pre_tokenizer": {**piece, "split": pieces}, "decoder": {**piece, "split": pieces, "decoders": None}}
+
+
+# By the file that they change; those of the first half of the first get all texts.
 VARIANTS = {
-    "gpt2": {},
-    "prefix_space": {"pre_tokenizer": {"add_prefix_space": True}},
-    "llama3": {"pre_tokenizer": split(LLAMA3), "model": {"ignore_merges": True}},
-    "qwen2": {"pre_tokenizer": split(QWEN2)},
-    "whole": {"pre_tokenizer": {"use_regex": False}},
+    "tokenizer.json": {
+        "gpt2": {},
+        "prefix_space": {"pre_tokenizer": {"add_prefix_space": True}},
+        "llama3": {"pre_tokenizer": split(LLAMA3), "model": {"ignore_merges": True}},
+        "qwen2": {"pre_tokenizer": split(QWEN2), "normalizer": {"type": "NFC"}},
+        "whole": {"pre_tokenizer": {"use_regex": False}},
+        "gpt4o": {"pre_tokenizer": split(GPT4O)},
+        "deepseek": {
+            "pre_tokenizer": steps(
+                one_split({"Regex": r"\p{N}{1,3}"}), one_split({"Regex": "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"}), one_split({"Regex": DEEPSEEK}), BYTE_LEVEL
+            ),
+            "normalizer": {"type": "Sequence", "normalizers": []},
+        },
+        "falcon": {
+            "pre_tokenizer": steps(
+                {"type": "Punctuation", "behavior": "Contiguous"},
+                {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True},
+                {"type": "Digits", "individual_digits": False},
+                one_split({"Regex": "[0-9][0-9][0-9]"}),
+            )
+        },
+        "starcoder": {"pre_tokenizer": steps({"type": "Digits", "individual_digits": True}, {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True})},
+        "nfkc": {"normalizer": {"type": "NFKC"}},
+        "plain_letters": {"normalizer": normalizer("NFKD", "StripAccents", "Lowercase")},
+        "nfd": {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Replace", "pattern": {"Regex": "[aeiou]{2}|(?<=q)u"}, "content": "__"}, {"type": "NFD"}]}},
+        "words": {"pre_tokenizer": steps({"type": "Whitespace"}, {**BYTE_LEVEL, "add_prefix_space": True})},
+        "split_words": {"pre_tokenizer": steps({"type": "WhitespaceSplit"}, {"type": "Punctuation", "behavior": "MergedWithPrevious"}, BYTE_LEVEL)},
+        "bert": {"pre_tokenizer": steps({"type": "BertPreTokenizer"}, BYTE_LEVEL)},
+        "string": {"pre_tokenizer": steps(one_split({"String": "e"}, "MergedWithNext"), {"type": "CharDelimiterSplit", "delimiter": "a"}, BYTE_LEVEL)},
+        "inverted": {"pre_tokenizer": steps(one_split({"Regex": r"\w+|[^\w\s]"}, "Removed", True), BYTE_LEVEL)},
+    },
+    "characters.json": {
+        "llama2": {},
+        "metaspace": metaspace("always"),
+        "metaspace_first": metaspace("first"),
+        "metaspace_never": metaspace("never"),
+        "metaspace_whole": metaspace("first", pieces=False),
+        "gemma": {
+            "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": META, "normalizers": None},
+            "pre_tokenizer": one_split({"String": " "}, "MergedWithPrevious"),
+            "decoder": {"decoders": [{"type": "Replace", "pattern": {"String": META}, "content": " "}, {"type": "ByteFallback"}, {"type": "Fuse"}]},
+        },
+        "unknown": {"model": {"byte_fallback": False, "fuse_unk": False}},
+        "unknown_fused": {"model": {"byte_fallback": False}, "decoder": None},
+        "some_bytes": {"model": {"fuse_unk": False, "vocab": {"<0xE4>": None, "<0xF0>": None, "<no E4>": 3 + 0xE4, "<no F0>": 3 + 0xF0}}},
+        "whole_words": {"model": {"ignore_merges": True}, **metaspace("always")},
+    },
 }
+ALL_TEXTS = ("gpt2", "llama3", "qwen2", "llama2")
+SOME = 140
+
+# Patterns as Oniguruma understands them, and texts that show what they mean.
+PATTERNS = [
+    r"\s", r"\S+", r"\w+", r"\W+", r"\d+", r"\D+", r"\h+", r"\H+", r"[\s\d]+", r"[^\w]+", r"[\h\-]+", r"\bi", r"\B\w", r"^.", r".$", r"^$", r"\A.", r".\z", r".\Z",
+    r"(?m:.+)", r".+", r"(?i)s+", r"a(?i:B)c", r"(?i-m:x)", r"x{2}", r"x{2,}", r"x{,2}y", r"x{1,2}?", r"x{1,2}+", r"(?:xy){1,2}+x", r"x{", r"{x}", r"x{a}", r"x*?y", r"x++x", r"x*+", r"(?>x+)y",
+    r"(?=x)", r"(?!x)", r"(?<=x).", r"(?<!x)y", r"x*", r"|x", r"\p{L}\p{M}*", r"\P{L}+", r"\p{^L}+", r"[\p{N}\p{P}]+", r"[\P{L}]", r"\p{Han}+", r"\p{Greek}", r"[\x{4e00}-\x{9fff}]", r"\u4f60",
+    r"\x41", r"\t|\n|\r|\f|\v|\a|\e", r"[\b\v]", r"[]x]", r"[a-c\]^-]+", r"[.*+]", r"\.\*\+\?\{\}\(\)\[\]\^\$\|\\\/", r"(?#note)x", r"(?<name>x)y", r"(x|y)(z)?", r"\é", r"#.",
+]  # fmt: skip
+PATTERN_TEXTS = [
+    "", "x", "xxxxx", "xyxyxx xx{x}x{a}x{", "Hi, I am here: i-iX x\n\nABc aBc abC sSſ\n", "1\u0661\u00bd\u00b2\u2167 12ab\u0301cd_\u203f e\u0301\u200d\u24b6\n\u3000\u00a0\x85\u180e|",
+    "\u4f60\u597d\u4e16\u754c \u03b1\u03b2 \U0001f600 \u1c89\U00010d40\U00031350 []x.*+?{}()^$|\\/#\n", "\t\n\r\x0b\x0c\x07\x1b\x08 A\u00e9x\r\nlast\n",
+]  # fmt: skip
+BEHAVIORS = ["removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous"]
+
+
+def splits() -> list[dict]:
+    cases = []
+    for pattern in PATTERNS:
+        pieces = [[piece for piece, _ in pre_tokenizers.Split(Regex(pattern), "isolated").pre_tokenize_str(text)] for text in PATTERN_TEXTS]
+        cases.append({"pattern": pattern, "behavior": "isolated", "invert": False, "pieces": pieces})
+    for pattern in (r"x", r"x+", r"[xy]", r"\s", r"x*", r"(?=x)"):
+        for behavior in BEHAVIORS:
+            for invert in (False, True):
+                splitter = pre_tokenizers.Split(Regex(pattern), behavior, invert=invert)
+                pieces = [[piece for piece, _ in splitter.pre_tokenize_str(text)] for text in PATTERN_TEXTS[:5]]
+                cases.append({"pattern": pattern, "behavior": behavior, "invert": invert, "pieces": pieces})
+    return cases
 
 
 def merge_patch(target, patch):
@@ -136,23 +270,43 @@ def random_texts(count: int) -> list[str]:
     return texts
 
 
+def random_characters(count: int) -> list[str]:
+    """Characters of all planes that Unicode has had for long; normalizers change many of them."""
+    generator = random.Random(15)
+    ranges = [(0xA0, 0x530), (0x600, 0x700), (0x900, 0xA00), (0x1100, 0x1200), (0x1E00, 0x2190), (0x2460, 0x2500), (0x3040, 0x3400), (0xAC00, 0xAD00), (0xF900, 0xFB50), (0xFE70, 0xFEFD), (0xFF01, 0xFF60), (0x1D15E, 0x1D800), (0x2F800, 0x2FA00)]
+    texts = []
+    for _ in range(count):
+        texts.append("".join(chr(generator.randrange(*generator.choice(ranges))) + generator.choice(["", "", " ", "\u0301", "\u0327\u0301", "a"]) for _ in range(30)))
+    return texts
+
+
+def encoded(name: str, base: str, patch: dict | None, tokenizer: Tokenizer, texts: list[str]) -> dict:
+    texts = texts if name in ALL_TEXTS else texts[:SOME]
+    ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    decoded = [tokenizer.decode(some, skip_special_tokens=False) for some in ids]
+    # null: the text itself
+    return {"name": name, "file": base, "patch": patch, "ids": ids, "decoded": [None if a == b else a for a, b in zip(decoded, texts)]}
+
+
 def main() -> None:
     trained = train()
-    base = with_added_tokens(trained)
-    texts = HOSTILE + random_texts(150) + [bible("Psa23:1-Psa24:10"), WORLD]
+    bases = {"tokenizer.json": with_added_tokens(trained), "characters.json": train_characters()}
+    texts = [bible("Psa23:1-Psa24:10"), WORLD] + random_characters(8) + HOSTILE + random_texts(150)
     variants = []
-    for name, patch in VARIANTS.items():
-        tokenizer = Tokenizer.from_str(json.dumps(merge_patch(base, patch)))
-        ids = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
-        variants.append({"name": name, "patch": patch, "ids": ids})
+    for base, patches in VARIANTS.items():
+        for name, patch in patches.items():
+            tokenizer = Tokenizer.from_str(json.dumps(merge_patch(bases[base], patch)))
+            variants.append(encoded(name, base, patch, tokenizer, texts))
     plain = Tokenizer.from_str(json.dumps(trained))  # what vocab.json and merges.txt describe
-    variants.append({"name": "vocab_merges", "patch": None, "ids": [plain.encode(text).ids for text in texts]})
+    variants.append(encoded("vocab_merges", "vocab.json", None, plain, texts))
 
-    write("tokenizer.json", base)
+    for base, description in bases.items():
+        write(base, description)
     write("vocab.json", trained["model"]["vocab"])
     merges = "".join(" ".join(merge) + "\n" for merge in trained["model"]["merges"])
     (HERE / "merges.txt").write_text("#version: 0.2\n" + merges)
     write("goldens.json", {"texts": texts, "variants": variants})
+    write("splits.json", {"texts": PATTERN_TEXTS, "cases": splits()})
 
 
 def write(name: str, value) -> None:

@@ -1,8 +1,8 @@
 // Tokenizer files that are wrong or not supported: each message.
 #include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/tokenizer.h"
-#include "runtime/data/tokenizer/unicode.h"
 #include "test/unit/runtime/data/support.h"
+#include "test/unit/runtime/data/tokenizer_goldens.h"
 
 #include <nlohmann/json.hpp>
 
@@ -16,9 +16,8 @@ using Json = nlohmann::json;
 Json vocabulary() {
   Json vocabulary;
   for (uint32_t byte = 0; byte < 256; ++byte) {
-    std::string token;
-    appendUtf8(byteAlphabet()[byte], token);
-    vocabulary[token] = byte;
+    const char value = static_cast<char>(byte);
+    vocabulary[inByteAlphabet(std::string_view(&value, 1))] = byte;
   }
   vocabulary["ab"] = 256;
   vocabulary["abc"] = 257;
@@ -48,10 +47,10 @@ protected:
 TEST_F(TokenizerFiles, MergesByRank) {
   auto tokenizer = open("/model/dropout", nullptr);
   ASSERT_OK(tokenizer);
-  EXPECT_THAT((*tokenizer)->encode("abcab bc"), testing::ElementsAre(257, 256, ' ', 'b', 'c'));
+  EXPECT_THAT(idsOf(**tokenizer, "abcab bc"), testing::ElementsAre(257, 256, ' ', 'b', 'c'));
   EXPECT_EQ((*tokenizer)->vocabulary(), 258U);
-  EXPECT_EQ((*tokenizer)->bytesOf(257), "abc");
-  EXPECT_EQ((*tokenizer)->bytesOf(258), "");
+  EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>{257}), "abc");
+  EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>{258}), "");
   EXPECT_EQ((*tokenizer)->findToken("ab"), 256U);
   EXPECT_EQ((*tokenizer)->findToken("xy"), std::nullopt);
 }
@@ -66,9 +65,9 @@ TEST_F(TokenizerFiles, FingerprintFollowsTheFile) {
 TEST_F(TokenizerFiles, AddedTokensExtendTheVocabulary) {
   auto tokenizer = open("/added_tokens", {{{"id", 300}, {"content", "<é>"}}});
   ASSERT_OK(tokenizer);
-  EXPECT_THAT((*tokenizer)->encode("a<é>b"), testing::ElementsAre('a', 300, 'b'));
+  EXPECT_THAT(idsOf(**tokenizer, "a<é>b"), testing::ElementsAre('a', 300, 'b'));
   EXPECT_EQ((*tokenizer)->vocabulary(), 301U);
-  EXPECT_EQ((*tokenizer)->bytesOf(300), "<é>");
+  EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>{300}), "<é>");
   EXPECT_EQ((*tokenizer)->findToken("<é>"), 300U);
 }
 
@@ -81,44 +80,96 @@ TEST_F(TokenizerFiles, NamesUnsupportedPieces) {
   EXPECT_INVALID(open("/model/continuing_subword_prefix", "##"),
                  path_ + ": model.continuing_subword_prefix: \"##\" is not supported; expected null");
   EXPECT_INVALID(
-      open("/model/byte_fallback", true),
-      path_ + ": model.byte_fallback: true is not supported; expected false, with a byte-level vocabulary");
-  EXPECT_INVALID(open("/normalizer", {{"type", "NFC"}}),
-                 path_ + ": normalizer: {\"type\":\"NFC\"} is not supported; expected null");
+      open("/normalizer", {{"type", "Precompiled"}}),
+      path_ + ": normalizer: {\"type\":\"Precompiled\"} is not supported; expected NFC, NFD, NFKC, NFKD, "
+              "Lowercase, StripAccents, Prepend, Replace, or a Sequence of these");
   EXPECT_INVALID(
-      open("/pre_tokenizer", {{"type", "Whitespace"}}),
-      path_ +
-          ": pre_tokenizer: {\"type\":\"Whitespace\"} is not supported; expected ByteLevel, or a Sequence of "
-          "Split and ByteLevel");
-  EXPECT_INVALID(open("/pre_tokenizer", nullptr),
-                 path_ + ": pre_tokenizer: null is not supported; expected ByteLevel, or a "
-                         "Sequence of Split and ByteLevel");
+      open("/normalizer", {{"type", "Replace"}, {"content", "x"}, {"pattern", {{"String", ""}}}}),
+      path_ + ": normalizer: {\"content\":\"x\",\"pattern\":{\"String\":\"\"},\"type\":\"Replace\"} is not "
+              "supported; expected a 'pattern' with a 'Regex' or a 'String' that is not empty");
   EXPECT_INVALID(
-      open("/added_tokens", {{{"id", 300}, {"content", "x"}, {"single_word", true}}}),
+      open("/decoder", {{"type", "Metaspace"}}),
       path_ +
-          ": added_tokens[0]: {\"content\":\"x\",\"id\":300,\"single_word\":true} is not supported; expected "
-          "single_word false");
+          ": decoder: {\"type\":\"Metaspace\"} is not supported; expected ByteLevel, as in pre_tokenizer");
 }
 
-TEST_F(TokenizerFiles, NamesUnsupportedSplits) {
-  const auto sequence = [&](Json split, Json byteLevel) {
-    return open("/pre_tokenizer",
-                {{"type", "Sequence"}, {"pretokenizers", {std::move(split), std::move(byteLevel)}}});
+TEST_F(TokenizerFiles, NamesUnsupportedPreTokenizers) {
+  const auto refused = [&](Json step, const std::string &piece, const std::string &expected) {
+    const std::string found = step.dump();
+    EXPECT_INVALID(open("/pre_tokenizer", std::move(step)), path_ + ": pre_tokenizer" + piece + ": " + found +
+                                                                " is not supported; expected " + expected);
   };
-  const Json byteLevel = {{"type", "ByteLevel"}, {"use_regex", false}};
-  const Json regex = {{"Regex", "\\w+"}};
-  EXPECT_INVALID(sequence({{"type", "Split"}, {"pattern", regex}, {"behavior", "Isolated"}}, byteLevel),
-                 path_ + ": pre_tokenizer: Split: \"\\\\w+\" is not supported; expected the pattern of "
-                         "GPT-2, Llama 3 or Qwen 2");
-  EXPECT_INVALID(sequence({{"type", "Split"}, {"behavior", "Removed"}}, byteLevel),
-                 path_ + ": pre_tokenizer: {\"behavior\":\"Removed\",\"type\":\"Split\"} is not supported; "
-                         "expected a Split by "
-                         "Regex with behavior Isolated, not inverted");
+  refused(
+      {{"type", "UnicodeScripts"}}, "",
+      "ByteLevel, Split, Metaspace, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit, "
+      "BertPreTokenizer, or a Sequence of these");
+  const std::string behaviors =
+      "the behavior Removed, Isolated, MergedWithPrevious, MergedWithNext or Contiguous";
+  refused({{"type", "Split"}, {"behavior", "Kept"}}, ": Split", behaviors);
+  refused({{"type", "Punctuation"}, {"behavior", "Kept"}}, ": Punctuation", behaviors);
+  refused({{"type", "Split"}, {"behavior", "Isolated"}}, ": Split",
+          "a 'pattern' with a 'Regex' or a 'String' that is not empty");
+  refused({{"type", "Metaspace"}, {"replacement", "__"}}, ": Metaspace",
+          "a 'replacement' of one character and the 'prepend_scheme' always, first or never");
+  refused({{"type", "CharDelimiterSplit"}}, ": CharDelimiterSplit", "a 'delimiter' of one character");
+  const Json byteLevel = {{"type", "ByteLevel"}};
+  EXPECT_INVALID(open("/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {byteLevel, byteLevel}}}),
+                 path_ +
+                     ": pre_tokenizer: {\"type\":\"ByteLevel\"} is not supported; expected one ByteLevel");
   EXPECT_INVALID(
-      sequence({{"type", "Split"}}, {{"type", "ByteLevel"}}),
+      open("/pre_tokenizer",
+           {{"type", "Split"}, {"pattern", {{"Regex", "(a)\\1"}}}, {"behavior", "Isolated"}}),
       path_ +
-          ": pre_tokenizer: {\"type\":\"ByteLevel\"} is not supported; expected ByteLevel with use_regex and "
-          "add_prefix_space false after a Split");
+          ": pre_tokenizer: Split: the pattern (a)\\1 has '\\1' at byte 3, which is not supported; write it "
+          "in another way");
+}
+
+/// A vocabulary of characters: nothing of a text may be lost, and decoders run token by token.
+TEST_F(TokenizerFiles, VocabulariesOfCharacters) {
+  const std::string lost =
+      path_ + ": model: a character that the vocabulary lacks would be lost; expected an 'unk_token', "
+              "'byte_fallback' with the tokens <0x00> to <0xFF>, or a pre_tokenizer ByteLevel";
+  EXPECT_INVALID(open("/pre_tokenizer", nullptr), lost);
+  Json json = goodJson();
+  json["pre_tokenizer"] = nullptr;
+  json["model"]["byte_fallback"] = true;
+  folder_.write("tokenizer.json", json.dump());
+  EXPECT_INVALID(openTokenizer(path_), lost);
+  json["model"]["unk_token"] = "<unk>";
+  folder_.write("tokenizer.json", json.dump());
+  EXPECT_INVALID(openTokenizer(path_), path_ + ": model.unk_token: '<unk>' is not in the vocabulary");
+  json["model"]["unk_token"] = "a";
+  const std::string decoders =
+      "Replace by String, ByteFallback, Metaspace, Strip, Fuse, or a Sequence of these, with "
+      "ByteFallback behind Replace and nothing but Strip behind it and behind Fuse";
+  const Json fallback = {{"type", "ByteFallback"}};
+  const Json fuse = {{"type", "Fuse"}};
+  for (const Json &wrong : {Json{{"type", "WordPiece"}},
+                            Json{{"type", "Replace"}, {"pattern", {{"Regex", "x"}}}, {"content", ""}},
+                            fallback, Json{{"type", "Strip"}, {"content", " "}, {"start", 0}, {"stop", 1}},
+                            Json{{"type", "Strip"}, {"content", "  "}}}) {
+    json["decoder"] = {{"type", "Sequence"}, {"decoders", {fuse, wrong}}};
+    folder_.write("tokenizer.json", json.dump());
+    EXPECT_INVALID(openTokenizer(path_),
+                   path_ + ": decoder: " + wrong.dump() + " is not supported; expected " + decoders);
+  }
+}
+
+/// What a pattern takes too long on is an error of encoding.
+TEST_F(TokenizerFiles, PatternsThatTakeTooLong) {
+  auto tokenizer =
+      open("/pre_tokenizer",
+           {{"type", "Sequence"},
+            {"pretokenizers",
+             {{{"type", "Split"}, {"pattern", {{"Regex", "(x+x+)+[yz]"}}}, {"behavior", "Isolated"}},
+              {{"type", "ByteLevel"}}}}});
+  ASSERT_OK(tokenizer);
+  EXPECT_THAT(idsOf(**tokenizer, "xxxy"), testing::SizeIs(5));
+  const auto ids = (*tokenizer)->encode("<" + std::string(100, 'x') + ">");
+  ASSERT_FALSE(ids.ok());
+  EXPECT_EQ(ids.status().exitCode(), 2);
+  EXPECT_THAT(ids.status().message(),
+              testing::StartsWith(path_ + ": pre_tokenizer: Split: the pattern (x+x+)+[yz] takes too long"));
 }
 
 TEST_F(TokenizerFiles, RefusesDamagedJson) {
@@ -170,7 +221,7 @@ TEST_F(TokenizerFiles, OpensVocabAndMergesFromAnyOfTheirNames) {
   for (const std::string &name : {vocabPath, mergesPath, folder_.path().string()}) {
     auto tokenizer = openTokenizer(name);
     ASSERT_OK(tokenizer);
-    EXPECT_THAT((*tokenizer)->encode("abc<|endoftext|>"), testing::ElementsAre(257, 258));
+    EXPECT_THAT(idsOf(**tokenizer, "abc<|endoftext|>"), testing::ElementsAre(257, 258));
   }
   folder_.write("merges.txt", "#version: 0.2\na b\nabc");
   EXPECT_INVALID(openTokenizer(vocabPath),
@@ -193,10 +244,10 @@ TEST_F(TokenizerFiles, Bytes) {
   ASSERT_OK(tokenizer);
   EXPECT_EQ((*tokenizer)->vocabulary(), 256U);
   const std::string text(40000, '\xe9');
-  const auto ids = (*tokenizer)->encode(text);
+  const auto ids = idsOf(**tokenizer, text);
   EXPECT_EQ(ids, std::vector<uint32_t>(40000, 0xe9));
   EXPECT_EQ((*tokenizer)->decode(ids), text);
-  EXPECT_EQ((*tokenizer)->bytesOf(256), "");
+  EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>{256}), "");
   EXPECT_EQ((*tokenizer)->findToken("\n"), 10U);
   EXPECT_EQ((*tokenizer)->findToken("<|endoftext|>"), std::nullopt);
 }

@@ -1,0 +1,45 @@
+// What is done to a text before it is cut into words.
+#pragma once
+
+#include "runtime/data/tokenizer/regex.h"
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace trainc {
+
+/// The forms of Unicode (NFC, NFD, NFKC, NFKD).
+struct UnicodeForm {
+  bool compose;
+  bool compatible;
+};
+struct Lowercase {};
+struct StripAccents {}; ///< removes marks
+struct Prepend {
+  std::string text;
+};
+/// Each match becomes `content`.
+struct Replace {
+  Regex pattern;
+  std::string content;
+  bool isSpaceToMeta; ///< " " becomes U+2581
+};
+using NormalizerStep = std::variant<UnicodeForm, Lowercase, StripAccents, Prepend, Replace>;
+
+class Normalizer {
+public:
+  explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
+
+  /// The normal form of `text` (UTF-8). `continues`: the text goes on after one that was normalized before,
+  /// so nothing is prepended.
+  Result<std::string> apply(std::string_view text, bool continues) const;
+
+  const std::vector<NormalizerStep> &steps() const { return steps_; }
+
+private:
+  std::vector<NormalizerStep> steps_;
+};
+
+} // namespace trainc

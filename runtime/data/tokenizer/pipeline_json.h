@@ -1,0 +1,27 @@
+// What a tokenizer.json does before and after its model.
+#pragma once
+
+#include "runtime/data/tokenizer/bpe_definition.h"
+
+#include <nlohmann/json.hpp>
+
+namespace trainc {
+
+/// Reads the normalizer into definition.normalizer. Supported: NFC, NFD, NFKC, NFKD, Lowercase, StripAccents,
+/// Prepend, Replace, and a Sequence of these. Errors (kInvalidInput) name the piece; so do those of the
+/// others.
+Status readNormalizer(const nlohmann::json &json, BpeDefinition &definition);
+
+/// Reads the pre-tokenizer into definition.preTokenizer, and sets definition.units. Supported: ByteLevel,
+/// Split, Metaspace, Whitespace, WhitespaceSplit, Punctuation, Digits, CharDelimiterSplit, BertPreTokenizer,
+/// and a Sequence of these.
+Status readPreTokenizer(const nlohmann::json &json, BpeDefinition &definition);
+/// What ByteLevel does before a vocabulary of bytes.
+Status addByteLevel(bool prefixSpace, bool ownPattern, BpeDefinition &definition);
+
+/// Reads the decoder into definition.decoder, after the pre-tokenizer. Supported for a vocabulary of bytes:
+/// ByteLevel; else Replace, Metaspace, ByteFallback, Strip and Fuse in an order in which they can run token
+/// by token, and none.
+Status readDecoder(const nlohmann::json &json, BpeDefinition &definition);
+
+} // namespace trainc

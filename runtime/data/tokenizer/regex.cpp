@@ -1,0 +1,110 @@
+#include "runtime/data/tokenizer/regex.h"
+
+#include "runtime/data/tokenizer/oniguruma.h"
+#include "runtime/schema/plain_text.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+namespace trainc {
+
+namespace {
+
+/// Steps and memory of one search; usual patterns take some steps a character.
+constexpr uint32_t kMaxSteps = 10'000'000;
+constexpr uint32_t kMaxHeapKib = 64 * 1024;
+constexpr size_t kMinStack = size_t{32} << 10, kMaxStack = size_t{8} << 20;
+
+std::string messageOf(int error) {
+  PCRE2_UCHAR message[256];
+  pcre2_get_error_message(error, message, sizeof(message));
+  return reinterpret_cast<const char *>(message);
+}
+
+PCRE2_SPTR unitsOf(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
+
+} // namespace
+
+Regex::Regex(Handle<pcre2_real_code_8> code, std::string where, std::string shown)
+    : code_(std::move(code)), compiledToCode_(pcre2_jit_compile(code_.get(), PCRE2_JIT_COMPLETE) == 0),
+      data_(pcre2_match_data_create_from_pattern(code_.get(), nullptr), pcre2_match_data_free),
+      stack_(pcre2_jit_stack_create(kMinStack, kMaxStack, nullptr), pcre2_jit_stack_free),
+      limits_(pcre2_match_context_create(nullptr), pcre2_match_context_free), where_(std::move(where)),
+      shown_(std::move(shown)) {
+  pcre2_set_match_limit(limits_.get(), kMaxSteps);
+  pcre2_set_heap_limit(limits_.get(), kMaxHeapKib);
+  pcre2_jit_stack_assign(limits_.get(), nullptr, stack_.get());
+}
+
+Result<Regex> Regex::compile(const std::string &where, const std::string &pattern, std::string shown) {
+  int error = 0;
+  PCRE2_SIZE at = 0;
+  const std::unique_ptr<pcre2_compile_context, void (*)(pcre2_compile_context *)> context(
+      pcre2_compile_context_create(nullptr), pcre2_compile_context_free);
+  pcre2_set_newline(context.get(), PCRE2_NEWLINE_LF);
+  Handle<pcre2_real_code_8> code(
+      pcre2_compile(unitsOf(pattern), pattern.size(),
+                    PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &at,
+                    context.get()),
+      pcre2_code_free);
+  if (!code)
+    return invalidInput("{}: the pattern {} is wrong near its end '{}': {}", where, printable(shown),
+                        printable(pattern.substr(std::min(at, pattern.size()))), messageOf(error));
+  return Regex(std::move(code), where, std::move(shown));
+}
+
+Result<Regex> Regex::compileOniguruma(const std::string &where, const std::string &pattern) {
+  TRAINC_ASSIGN_OR_RETURN(const std::string usual, pcre2Pattern(where, pattern, /*newCharacters=*/false));
+  TRAINC_ASSIGN_OR_RETURN(const std::string full, pcre2Pattern(where, pattern, /*newCharacters=*/true));
+  TRAINC_ASSIGN_OR_RETURN(Regex regex, compile(where, usual, pattern));
+  if (full != usual) {
+    TRAINC_ASSIGN_OR_RETURN(Regex forNew, compile(where, full, pattern));
+    regex.forNewCharacters_ = std::make_unique<Regex>(std::move(forNew));
+  }
+  return regex;
+}
+
+const Regex &Regex::suited(std::string_view text) const {
+  return forNewCharacters_ && mayHoldNewCharacters(text) ? *forNewCharacters_ : *this;
+}
+
+Result<Regex> Regex::literal(const std::string &where, std::string_view text) {
+  std::string pattern;
+  for (const char byte : text) {
+    if (static_cast<unsigned char>(byte) < 0x80 && !std::isalnum(byte))
+      pattern += byte == '\0' ? std::string("\\x{0}") : std::string{'\\', byte};
+    else
+      pattern += byte;
+  }
+  return compile(where, pattern, std::string(text));
+}
+
+Regex::Found Regex::find(std::string_view text, size_t from, Match &match, Status &status) const {
+  const auto search = [&](auto *function) {
+    return function(code_.get(), unitsOf(text), text.size(), from, PCRE2_NO_UTF_CHECK, data_.get(),
+                    limits_.get());
+  };
+  int found = compiledToCode_ ? search(pcre2_jit_match) : search(pcre2_match);
+  if (found == PCRE2_ERROR_JIT_STACKLIMIT) // the interpreter has a heap
+    found = search(pcre2_match);
+  if (found > 0) {
+    const PCRE2_SIZE *offsets = pcre2_get_ovector_pointer(data_.get());
+    match = {offsets[0], offsets[1]};
+    return Found::kMatch;
+  }
+  if (found == PCRE2_ERROR_NOMATCH)
+    return Found::kNothing;
+  status = invalidInput(
+      "{}: the pattern {} takes too long or too much memory on this text ({}), near '{}'; simplify it, or "
+      "cut the text into shorter lines",
+      where_, printable(shown_), messageOf(found), printable(text.substr(from, 40)));
+  return Found::kError;
+}
+
+bool Regex::matches(std::string_view text) const {
+  Match match{};
+  Status status;
+  return find(text, 0, match, status) == Found::kMatch;
+}
+
+} // namespace trainc

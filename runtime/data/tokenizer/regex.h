@@ -1,0 +1,90 @@
+// Regular expressions of tokenizers, by PCRE2.
+#pragma once
+
+#include "runtime/base/status.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+struct pcre2_real_code_8;
+struct pcre2_real_match_data_8;
+struct pcre2_real_match_context_8;
+struct pcre2_real_jit_stack_8;
+
+namespace trainc {
+
+/// A compiled pattern. Not thread-safe: it holds the state of its search.
+class Regex {
+public:
+  /// Compiles a pattern in PCRE2's syntax. `where` and `shown`, the pattern as its file has it, are for
+  /// messages. Errors (kInvalidInput) say where in the pattern PCRE2 found what.
+  static Result<Regex> compile(const std::string &where, const std::string &pattern, std::string shown);
+  /// The same for a pattern in Oniguruma's syntax, which tokenizer.json has; see oniguruma.h.
+  static Result<Regex> compileOniguruma(const std::string &where, const std::string &pattern);
+  /// Finds `text` as it stands.
+  static Result<Regex> literal(const std::string &where, std::string_view text);
+
+  struct Match {
+    size_t begin;
+    size_t end;
+  };
+  enum class Found { kMatch, kNothing, kError };
+  /// Finds the first match in `text` (UTF-8) at or after `from`, and sets `match`. On kError `status`
+  /// (kInvalidInput) tells that the pattern takes too long.
+  Found find(std::string_view text, size_t from, Match &match, Status &status) const;
+
+  /// Whether `text` has a match.
+  bool matches(std::string_view text) const;
+
+  /// Calls `onPart(begin, end, isMatch)` for each match and for what lies between, in order, as Hugging
+  /// Face's iteration over Oniguruma's matches does: an empty match counts unless it ends where the one
+  /// before did. False if `onPart` returned false or the search failed, which sets `status`.
+  template <typename OnPart>
+  bool forEachPart(std::string_view text, Status &status, const OnPart &onPart) const;
+
+private:
+  const Regex &suited(std::string_view text) const;
+
+  template <typename T> using Handle = std::unique_ptr<T, void (*)(T *)>;
+  Regex(Handle<pcre2_real_code_8> code, std::string where, std::string shown);
+
+  Handle<pcre2_real_code_8> code_;
+  bool compiledToCode_; ///< by PCRE2's JIT compiler, which some systems forbid
+  Handle<pcre2_real_match_data_8> data_;
+  Handle<pcre2_real_jit_stack_8> stack_;
+  Handle<pcre2_real_match_context_8> limits_;
+  std::string where_;
+  std::string shown_;
+  std::unique_ptr<Regex> forNewCharacters_; ///< for texts with these (oniguruma.h); null if it is the same
+};
+
+template <typename OnPart>
+bool Regex::forEachPart(std::string_view text, Status &status, const OnPart &onPart) const {
+  constexpr size_t kNone = static_cast<size_t>(-1);
+  size_t done = 0;
+  size_t lastEnd = kNone;
+  Match match{};
+  const Regex &regex = suited(text);
+  for (size_t from = 0; from <= text.size();) {
+    const Found found = regex.find(text, from, match, status);
+    if (found == Found::kError)
+      return false;
+    if (found == Found::kNothing)
+      break;
+    if (match.begin == match.end && match.end == lastEnd) {
+      for (++from; from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0) == 0x80;)
+        ++from;
+      continue;
+    }
+    from = lastEnd = match.end;
+    if (match.begin > done && !onPart(done, match.begin, false))
+      return false;
+    if (!onPart(match.begin, match.end, true))
+      return false;
+    done = match.end;
+  }
+  return done == text.size() || onPart(done, text.size(), false);
+}
+
+} // namespace trainc
