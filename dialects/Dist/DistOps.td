@@ -14,8 +14,8 @@ def Dist_Dialect : Dialect {
   let cppNamespace = "::trainc::dist";
   let summary = "What the ranks of a job do together";
   let description = [{
-    From the phase `spmd` on, an entry is what one rank does, and all ranks run the same one. A collective is a pair: its
-    start gives a value that nothing but its wait may use, and computing goes on between the two.
+    From the phase `spmd` on, an entry is what one rank does, and all ranks run the same one. A collective is a pair, a start and a
+    wait. Only the wait may use the value that the start gives, and computing goes on between the two.
 
     ```mlir
     %pending = dist.all_reduce_start %gradient : tensor<768x768xf32>
@@ -24,10 +24,10 @@ def Dist_Dialect : Dialect {
     ```
 
     Starts of the same kind and group that have the same `message` are one after the other and go together: one collective of the plan.
-    Sums may name the parameters' state `of` whose gradients they are.
+    A sum of gradients may name `of`, the state of their parameters.
 
-    Where states are divided inside groups of ranks (hybrid sharding), a collective may be `in shard`, the ranks of one group, or `in replica`,
-    the ranks that have the same part.
+    If states are divided inside groups of ranks (hybrid sharding), a collective may be `in shard` or `in replica`. The ranks of one
+    group meet `in shard`. The ranks that have the same part meet `in replica`.
 
     Tensors that are sharded together lie one after the other in a flat one (`dist.pack`, `dist.member`), of which a rank may have its
     part (`dist.part`).
@@ -67,8 +67,8 @@ class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
 def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "AllReduce", [SameOperandsAndResultType]> {
   let summary = "begins to sum a value over all ranks";
   let description = [{
-    Element by element, in the order of a binary tree over the ranks' numbers that is aligned at powers of two,
-    ((0 + 1) + (2 + 3)) + ..., so that every rank gets the same bits.
+    Sums element by element over a binary tree of the ranks' numbers that is aligned at powers of two: ((0 + 1) + (2 + 3)) + ...
+    Every rank gets the same bits.
   }];
   let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);

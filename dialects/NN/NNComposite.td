@@ -40,7 +40,7 @@ def NN_RopeOp : NN_CompositeOp<"rope"> {
   let summary = "rotary position embedding (Su et al. 2021) of heads that lie side by side in the last dimension";
   let description = [{
     x is [batch, t, heads*d], `positions` i32 [batch, t] or [t]. Each head's halves (x1, x2) become
-    (x1 cos a - x2 sin a, x2 cos a + x1 sin a) with a = position * theta^(-2i/d), the layout of Hugging Face's Llama.
+    (x1 cos a - x2 sin a, x2 cos a + x1 sin a). Here a = position * theta^(-2i/d). That is the layout of Hugging Face's Llama.
     `inverse` rotates back (the gradient).
   }];
   let arguments = (ins NN_Tensor:$x, NN_Tensor:$positions, I64Attr:$heads, F64Attr:$theta, UnitAttr:$inverse);

@@ -75,10 +75,10 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
                                    DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "a counted loop over slices of tensors";
   let description = [{
-    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices along
-    d, of which iteration i sees the i-th; with d = -1 every iteration sees all of it; with d = -2 it is carried:
-    iteration 0 sees the operand, each later one what the previous one yielded. A result with dimension d >= 0 is the
-    concatenation along d of what the iterations yield; results with dimension -2 are the last values of the carried inputs, in
+    Runs the region `count` times in order. An input with split dimension d >= 0 is cut into `count` equal slices along d, and
+    iteration i sees the i-th. With d = -1 every iteration sees all of it. With d = -2 it is carried: iteration 0 sees the
+    operand, each later one what the previous one yielded. A result with dimension d >= 0 is the concatenation along d of what the
+    iterations yield. Results with dimension -2 are the last values of the carried inputs, in
     the same order.
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, I64Attr:$count, DenseI64ArrayAttr:$input_dims, DenseI64ArrayAttr:$result_dims);
@@ -99,8 +99,8 @@ def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
 def NN_BarrierOp : NN_Op<"barrier", [Pure, SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "x, kept in memory, for ops that are computed again from it";
   let description = [{
-    The same bytes. An op that reads them behind a barrier is another one than an equal op that reads `x`: no pass makes one of the two,
-    and no kernel reaches over the barrier, so that each is computed in its place.
+    The same bytes. An op that reads them behind a barrier is another one than an equal op that reads `x`: no pass makes one of the two.
+    No kernel reaches over the barrier, so each is computed in its place.
   }];
   let arguments = (ins AnyRankedTensor:$x);
   let results = (outs AnyRankedTensor:$result);

@@ -13,10 +13,10 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
                                          DeclareOpInterfaceMethods<GemmOpInterface>]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
-    op(lhs) is [..., m, k], op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them; op
-    transposes the last two dimensions where told. With `reduce_batch`, both sides have the same leading dimensions and the
-    products are summed over them: the gradient of a weight, [k, n] from [..., t, k] transposed and [..., t, n].
-    `accumulate` is added to the product, in place once scheduled.
+    op(lhs) is [..., m, k]. op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them. op transposes the last
+    two dimensions if told to. With `reduce_batch`, both sides have the same leading dimensions and the products are summed over them:
+    the gradient of a weight, [k, n] from [..., t, k] transposed and [..., t, n]. `accumulate` is added to the product, in place once
+    scheduled.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
                        Optional<NN_Tensor>:$accumulate);
@@ -32,7 +32,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
 def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                          DeclareOpInterfaceMethods<LookupOpInterface>,
                                          DeclareOpInterfaceMethods<IndexingOpInterface>]> {
-  let summary = "rows of a table: result[..., :] = table[ids[...], :]; a row of zeros where the id is out of range";
+  let summary = "rows of a table: result[..., :] = table[ids[...], :]; a row of zeros if the id is out of range";
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$table `at` $ids attr-dict `` custom<Types>(type($table), type($ids))";
@@ -55,8 +55,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
                                                AttrSizedOperandSegments]> {
   let summary = "softmax(scale q k^T + mask) v per head";
   let description = [{
-    q is [batch, t, heads*d], k is [batch, s, kv_heads*d], v is [batch, s, kv_heads*e]; heads lie side by side in the last
-    dimension, and query head h uses key head h*kv_heads/heads. `causal`: query i sees keys j <= i + s - t. `segments`
+    q is [batch, t, heads*d], k is [batch, s, kv_heads*d], v is [batch, s, kv_heads*e]. Heads lie side by side in the last
+    dimension. Query head h uses key head h*kv_heads/heads. `causal`: query i sees keys j <= i + s - t. `segments`
     [batch, t] (with s = t): only keys of the query's own segment. `limit` (scalar i32; generation): query i sees keys
     j <= limit + i. A query that sees no key yields zeros. Scale is 1/sqrt(d) unless given.
     Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], which the backward uses.

@@ -196,8 +196,8 @@ def Plan_ScalarOp : Plan_Op<"scalar"> {
 def Plan_StateOp : Plan_Op<"state"> {
   let summary = "a persistent tensor by its logical name: what checkpoints hold";
   let description = [{
-    Its elements lie in the buffer from `offset` on; where the state is `divided`, the buffer holds the rank's part of the
-    flat tensor in which they do.
+    Its elements lie in the buffer from `offset` on. If the state is `divided`, they lie in a flat tensor, and the buffer holds the
+    rank's part of that.
   }];
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Role:$role,
                        DefaultValuedAttr<I64Attr, "0">:$offset, UnitAttr:$divided);

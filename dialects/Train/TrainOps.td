@@ -83,23 +83,23 @@ def Train_Sharding : Train_Attr<"Sharding", "sharding"> {
   let description = [{
     What is left out has a default; H is the model's width, the size that most parameters have among their dimensions.
 
-    * `wrap`: which parameters are gathered and reduced together, a unit: those of each outermost use of a block (`"blocks"`, the
-      default), of each use of the named blocks (`"encoder,decoder"`; a block inside another is a unit apart), of blocks with at least so many parameters (`"1000000"`), or of the whole
-      model (`"model"`). Parameters outside are a unit of their own.
+    * `wrap`: which parameters are gathered and reduced together, as a unit. By default (`"blocks"`) they are those of each outermost use of a
+      block. `"encoder,decoder"` takes those of each use of the named blocks; a block inside another is then a unit apart. `"1000000"` takes
+      those of blocks with at least so many parameters, and `"model"` those of the whole model. Parameters outside are a unit of their own.
     * `hybrid_shard` (all ranks): divides states among so many ranks with adjacent numbers, and replicates them across.
-    * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a
-      `"step"`, which needs memory for whole gradients.
-    * `reproducible`: `"ranks"` makes a step's sums a fixed binary tree over its micro-batches, so that training has the same bits on
-      any number of ranks that divides them into equal powers of two; `accumulate` must be a power of two, and gradients are summed
-      over ranks once a step. `"plan"`, the default, promises the same bits for the same plan.
-    * `reduce_bucket`, `gather_bucket` (H * H): sums, and gathers, of several units are one collective as long as all have at most so
-      many elements.
+    * `sync`: whether gradients are summed over ranks after every `"micro_step"` (the default from `zero_stage 2` on) or once a `"step"`. The
+      second needs memory for whole gradients.
+    * `reproducible`: `"plan"`, the default, promises the same bits for the same plan. `"ranks"` makes a step's sums a fixed binary tree over
+      its micro-batches. Training then has the same bits on any number of ranks that divides the micro-batches into equal powers of two.
+      `accumulate` must be a power of two, and gradients are summed over ranks once a step.
+    * `reduce_bucket`, `gather_bucket` (H * H): sums, and gathers, of several units are one collective as long as all have at most so many
+      elements.
 
     With `zero_stage 3` also:
 
     * `persist_below` (10 * H): parameters of fewer elements stay whole on every rank.
     * `reshard_after_forward` (true): gathered parameters are dropped when others are computed with, and gathered again for the backward.
-    * `max_reuse_distance` (0): but they stay where parameters of fewer elements than this are computed with between.
+    * `max_reuse_distance` (0): they stay all the same if the parameters that are computed with between have fewer elements than this.
     * `prefetch` (1): how many units are gathered ahead of the one that is computed.
     * `max_live` (no limit): gathers ahead only while at most so many elements are gathered.
     * `gathers_in_flight` (2): gathers that have begun and are not done, at most.
@@ -128,18 +128,18 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
       group "h.11.*" trained lr_scale 0.1
     }
     ```
-    `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence).
-    `ranks` processes train together, each on samples of its own. `zero_stage` says what each keeps a part of: nothing (0),
-    the optimizer's states (1), gradients too (2), parameters too (3); `sharding(...)` says how.
-    `accumulate` micro-batches of every rank make one step. `eval_batch`: samples per evaluation batch, `batch`'s unless given.
-    Parameters of fewer than two dimensions are not decayed unless a group says so.
-    `memory_limit 16GiB` bounds what a process that runs the plan may take, `fp32_products bf16x3` says how products of
-    f32 numbers are computed. With `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need
-    not be kept. `target cpu` and `precision fp32` may be said, and nothing else in their place yet.
-    The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which the text
-    does not show, says where each setting comes from: its line, its option, or what it is derived from.
-    The model's exports move here when it is instantiated, and `no_generation` then says what in the model
-    stands against entries `prefill` and `decode`, if something does.
+    `batch B x T`: samples per micro-batch and rank, and tokens per sample (left out for models without a sequence). `ranks` processes
+    train together, each on samples of its own. `zero_stage` says what each keeps a part of: nothing (0), the optimizer's states (1),
+    gradients too (2), parameters too (3); `sharding(...)` says how. `accumulate` micro-batches of every rank make one step. `eval_batch`:
+    samples per evaluation batch, `batch`'s unless given. Parameters of fewer than two dimensions are not decayed unless a group says so.
+
+    `memory_limit 16GiB` bounds what a process that runs the plan may take. `fp32_products bf16x3` says how products of f32 numbers are
+    computed. With `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept.
+    `target cpu` and `precision fp32` may be said, and nothing else in their place yet.
+
+    The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
+    the text does not show, says where each setting comes from: its line, its option, or what it is derived from. The model's exports move
+    here when it is instantiated. If something in the model stands against entries `prefill` and `decode`, `no_generation` then says what.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$model, Train_Optimizer:$optimizer,
                        Train_Schedule:$schedule, OptionalAttr<F64Attr>:$clip, OptionalAttr<I64Attr>:$micro_batch,
@@ -165,9 +165,9 @@ def Train_Direction : Train_Enum<"Direction", "who writes a scalar for whom", [
 def Train_StateOp : Train_Op<"state", [Symbol]> {
   let summary = "a tensor that lives across entries";
   let description = [{
-    Scalars with a direction are exchanged with the host around entries (see Scalar in plan.fbs for their names).
-    `frozen` parameters have no gradient. A flat one holds the elements of its `members` one after the other; where it is `divided`,
-    each rank has a part of them, which from the phase `spmd` on is its type. `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
+    Scalars with a direction are exchanged with the host around entries (Scalar in plan.fbs has their names). `frozen` parameters have no gradient. A flat
+    state holds the elements of its `members` one after the other. If it is `divided`, each rank has a part of them, its type from the phase `spmd` on.
+    `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction,

@@ -6,11 +6,8 @@ include "mlir/Pass/PassBase.td"
 def Autodiff : Pass<"autodiff", "::mlir::ModuleOp"> {
   let summary = "replaces train.minimize by the backward computation";
   let description = [{
-    Every entry that ends in `train.minimize` gets the ops that compute the gradient of the loss, in reverse order of the forward
-    ops, and one `train.gradient` per trained parameter that it reads. Only what leads from trained parameters to the
-    loss is differentiated; frozen parameters and integers are constants. Where a value has several uses, their
-    contributions are summed in reverse order of the uses. An op on the way that has no gradient is an error, a
-    parameter that does not lead to the loss a warning.
+    Every entry that ends in `train.minimize` gets the ops that compute the gradient of the loss, and one `train.gradient` for each
+    trained parameter that it reads.
 
     ```mlir
     %w = train.get @w : tensor<f32>
@@ -27,6 +24,10 @@ def Autodiff : Pass<"autodiff", "::mlir::ModuleOp"> {
     %g = nn.mul %one, %slope : tensor<f32>, tensor<f32>
     train.gradient @w, %g : tensor<f32>
     ```
+
+    The new ops stand in reverse order of the forward ops. Only what leads from trained parameters to the loss is differentiated; frozen
+    parameters and integers are constants. If a value has several uses, their contributions are summed in reverse order of the uses. An
+    op on the way that has no gradient is an error. A parameter that does not lead to the loss is a warning.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

@@ -6,11 +6,12 @@ include "mlir/Pass/PassBase.td"
 def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
   let summary = "notes on each scheduled op how it is launched, without making code";
   let description = [{
-    Kernels are declared by `plan.kernel`, with their grid, their flops, and what of their arguments they read and write. An op gets
-    `plan.launches` (kernels in order, with arguments numbered through operands, results and scratch buffers), `plan.scratch` (bytes
-    of each scratch buffer) and `plan.may_alias` (operands that a result may overwrite). Memory planning needs no more. Aliases and
-    loops need no kernel. Of ops that are equal one goes into the nested module @kernels, as a function from which `generate-kernels`
-    makes code. `fp32_products` of `train.program` says how products are computed.
+    Declares kernels by `plan.kernel`: their grid, their flops, and what of their arguments they read and write. An op gets three
+    attributes:
+
+    * `plan.launches`: its kernels in order. Their arguments are numbered through operands, results and scratch buffers.
+    * `plan.scratch`: the bytes of each scratch buffer.
+    * `plan.may_alias`: the operands that a result may overwrite.
 
     Before:
     ```mlir
@@ -27,6 +28,9 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
       }
     }
     ```
+
+    Memory planning needs no more. Aliases and loops need no kernel. Of ops that are equal, one goes into the nested module @kernels, as
+    a function from which `generate-kernels` makes code. `fp32_products` of `train.program` says how products are computed.
   }];
   let dependentDialects = [
     "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",

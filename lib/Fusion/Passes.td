@@ -8,11 +8,8 @@ include "mlir/Pass/PassBase.td"
 def FusePass : Pass<"fuse"> {
   let summary = "groups primitive ops into kernels";
   let description = [{
-    Groups the primitives of every train.entry, nn.chunks body and function into nn.kernel ops, each of one
-    iteration space, so that values between them stay in registers or cache. Producers are merged into consumers, then
-    groups that read the same large values with each other. Constants, iotas, random numbers, broadcasts and reshapes
-    never cross a border: each kernel makes its own. What products and attention need beside that becomes kernels of its own.
-    The ops end in an order that respects values and states, close to the original one.
+    Groups the primitives of every train.entry, nn.chunks body and function into nn.kernel ops. A kernel has one iteration space, so
+    values inside it stay in registers or cache.
 
     Before:
     ```mlir
@@ -27,6 +24,10 @@ def FusePass : Pass<"fuse"> {
       nn.yield %e : tensor<8x16xf32>
     }
     ```
+
+    Producers are merged into consumers first, then groups that read the same large values with each other. Constants, iotas, random
+    numbers, broadcasts and reshapes never cross a border: each kernel makes its own. If products and attention need such a value, a
+    kernel of its own makes it. The ops end in an order that respects values and states, close to the original one.
   }];
   let options = [
     Option<"maxBuffers", "max-buffers", "int64_t", "24", "Tensors a kernel may read and write">,
@@ -39,12 +40,8 @@ def FusePass : Pass<"fuse"> {
 def VerifyScheduledPass : Pass<"verify-scheduled"> {
   let summary = "checks that only executable ops are left, and proves that collectives may run beside them";
   let description = [{
-    The post-condition of the phase `scheduled`: a train.entry holds states' reads and writes, inputs and ops that implement
-    ExecutableOpInterface; a zero fill is the only constant.
-
-    What a collective reads is not written until its wait; waits come in the order of starts; starts of a message are together, of one
-    kind and group; and all stand in the entry itself, where all ranks come to them in one order. That a wait stands before what reads its
-    value, and each start has one, the ops themselves say. `plan-memory` proves it anew, and `trainrun` of the plan's bytes.
+    The post-condition of the phase `scheduled`. A train.entry holds reads and writes of states, inputs, and ops that implement
+    ExecutableOpInterface. A zero fill is the only constant.
 
     ```mlir
     %w = train.get @w : tensor<4xf32>
@@ -52,6 +49,16 @@ def VerifyScheduledPass : Pass<"verify-scheduled"> {
     train.set @w, %new : tensor<4xf32>  // error: overwrites what a collective reads until its wait
     %g = dist.wait %p : tensor<8xf32>
     ```
+
+    Of collectives the pass proves:
+
+    * Nothing writes what a collective reads until its wait.
+    * Waits come in the order of starts.
+    * Starts of a message are together, of one kind and group.
+    * All stand in the entry itself, where all ranks come to them in one order.
+
+    The ops themselves check that each start has a wait, and that it stands before what reads its value. `plan-memory` proves all of it
+    anew, and `trainrun` proves it of the plan's bytes.
   }];
 }
 

@@ -6,10 +6,8 @@ include "mlir/Pass/PassBase.td"
 def InstantiatePass : Pass<"instantiate", "::mlir::ModuleOp"> {
   let summary = "turns the model and its train.program into entries on static tensors";
   let description = [{
-    Binds batch and sequence length, expands blocks and layers, infers all types, broadcasts operands of elementwise ops to
-    one shape, and builds one `train.state` per parameter and scalar, and the entries `init`, `begin_step`,
-    `micro_step`, `eval`, and, for a model with a column `tokens` and an output "logits", `prefill` and `decode`.
-    `train.program` stays, with the sizes in force and the model's exports; models and blocks are gone.
+    Binds batch and sequence length, expands blocks and layers, and infers all types. Operands of elementwise ops are broadcast to one
+    shape. Each parameter and scalar gets a `train.state`.
 
     Before:
     ```mlir
@@ -35,6 +33,9 @@ def InstantiatePass : Pass<"instantiate", "::mlir::ModuleOp"> {
       train.minimize %loss : tensor<f32>
     }
     ```
+
+    The entries are `init`, `begin_step`, `micro_step` and `eval`. A model with a column `tokens` and an output "logits" gets `prefill`
+    and `decode` too. `train.program` stays, with the sizes in force and the model's exports; models and blocks are gone.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

@@ -6,10 +6,7 @@ include "mlir/Pass/PassBase.td"
 def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
   let summary = "gives every value an address and turns entries into instructions";
   let description = [{
-    Values of an entry become buffers: a state's own buffer where a value is read from it or written to it in place, the
-    operand's buffer where an op may overwrite a dead operand, else a range of the scratch arena, placed so that values
-    that are alive together do not overlap. Kernels must have been summarised (`summarise-kernels`); their code is not needed.
-    What `verify-scheduled` proves is proven anew first. Copies are made where a value could not be made in place, and of a rank's part of a sum that only it outlives.
+    Values of an entry become buffers, and its ops become instructions.
 
     Before:
     ```mlir
@@ -28,6 +25,14 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
       plan.launch @"rows#0" [#plan.operand<@w + 0>, #plan.operand<@w + 0>] "nn.kernel"
     }
     ```
+
+    * A value that is read from a state, or written to it in place, is the state's own buffer.
+    * If an op may overwrite a dead operand, its result is the operand's buffer.
+    * Any other value is a range of the scratch arena. Values that are alive together do not overlap.
+
+    A copy is made if a value could not be made in place. A rank's part of a sum is copied if only the part outlives the sum. Kernels
+    must have been summarised (`summarise-kernels`); their code is not needed. The pass first proves anew what `verify-scheduled`
+    proves.
   }];
   let dependentDialects = ["::trainc::plan::PlanDialect"];
 }
@@ -35,11 +40,8 @@ def PlanMemoryPass : Pass<"plan-memory", "::mlir::ModuleOp"> {
 def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
   let summary = "says of each instruction what it comes after on other streams";
   let description = [{
-    Streams run at the same time, each in the order of its instructions. Two instructions on different streams that touch the same
-    bytes, one of them writing, keep the order in which they stand: the later one comes after the earlier one. So a collective begins
-    as soon as its operands are there and nobody reads what it overwrites, and what reads its results, or uses their memory anew, waits
-    for it. What other instructions imply is not said again: of each stream the last one is enough, and none that is done when another
-    one is.
+    Streams run at the same time, each in the order of its instructions. This pass says what each instruction comes after on other
+    streams.
 
     Before:
     ```mlir
@@ -59,6 +61,13 @@ def OrderStreamsPass : Pass<"order-streams", "::mlir::ModuleOp"> {
       plan.copy <@g + 0> to <@x + 0> bytes 64 "y" after [1]
     }
     ```
+
+    If two instructions on different streams touch the same bytes and one of them writes, they keep the order in which they stand: the
+    later one comes after the earlier one. So a collective begins as soon as its operands are there and nobody reads what it overwrites.
+    What reads its results waits for it, and so does what uses their memory anew.
+
+    What other instructions imply is not said again. Of each stream the last one is enough, and none is named that is done when another
+    one is.
   }];
 }
 

@@ -6,16 +6,7 @@ include "mlir/Pass/PassBase.td"
 def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
   let summary = "Replaces train.gradient by the optimizer's update";
   let description = [{
-    What to do is in `train.program`. Without accumulation the update stands at the end of `@micro_step`. With it, gradients are
-    added to states `grad.<parameter>`, which `@begin_step` zeroes, and a new entry `@update` uses them. Where several ranks sum
-    gradients once a step (`sync = "step"`, without `reproducible = "ranks"`), a copy of `@micro_step`, `@last_micro_step`, takes the step's last micro-batch instead, sums over ranks
-    what it has added up, and updates: sums then travel while the rest of its backward is computed.
-
-    The update computes the global norm of all gradients (state `grad_norm`, before clipping), scales gradients by
-    min(1, clip/(norm + 1e-6)) as PyTorch does, and writes every state only if norm and loss are finite (state `finite`), so that
-    a bad step changes nothing. The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`,
-    `momentum.<parameter>`, `bias_correction1` and `bias_correction2` (1 - beta^t, advanced as c beta + (1 - beta), which does
-    not cancel); `@init` zeroes them.
+    `train.program` says how parameters are updated. Every entry's `train.gradient` goes, and the update takes its place.
 
     ```mlir
     train.gradient @w, %g : tensor<4x3xf32>
@@ -35,6 +26,18 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     %kept = nn.select %finite, %new, %w : tensor<4x3xi1>, tensor<4x3xf32>, tensor<4x3xf32>
     train.set @w, %kept : tensor<4x3xf32>
     ```
+
+    Without accumulation the update stands at the end of `@micro_step`. With it, gradients are added to states `grad.<parameter>`, which
+    `@begin_step` zeroes, and a new entry `@update` uses them. Several ranks that sum gradients once a step (`sync = "step"`) get no
+    `@update`, unless the program says `reproducible = "ranks"`. They get `@last_micro_step`, a copy of `@micro_step` that takes the
+    step's last micro-batch. It sums over ranks what has been added up, and updates. So sums travel while the rest of its backward is
+    computed.
+
+    The update computes the global norm of all gradients before clipping (state `grad_norm`). It scales gradients by min(1, clip/(norm +
+    1e-6)), as PyTorch does. It writes every state only if norm and loss are finite (state `finite`), so a bad step changes nothing.
+
+    The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`, `momentum.<parameter>`, `bias_correction1` and
+    `bias_correction2`; `@init` zeroes them. A bias correction is 1 - beta^t, advanced as c beta + (1 - beta), which does not cancel.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
@@ -42,15 +45,9 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
 def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
   let summary = "sums micro-batches over a binary tree, so that the bits do not depend on the number of ranks";
   let description = [{
-    In a program with `sharding(reproducible = "ranks")`, which accumulates 2^k micro-batches. Ranks are summed over a binary tree of
-    their numbers; here each rank's micro-batches become a subtree of it, ((0 + 1) + (2 + 3)) + ..., so that all together are one
-    tree over the step's micro-batches, however many of them a rank has.
-
-    What `@begin_step` zeroes and `@micro_step` adds to (gradients, the loss) becomes a binary counter. States `partial.0.NAME`,
-    `partial.1.NAME`, ..., and NAME itself as the highest, each hold the sum of a run of 1, 2, 4, ... micro-batches. One more completes
-    a run of two, four, ... where its number ends in as many ones; it is then added level by level. As one entry serves all
-    micro-batches, every level's next value is computed and then selected, which also keeps what no run completes from being seen.
-    After the last micro-batch NAME holds the sum of all.
+    Changes programs with `sharding(reproducible = "ranks")`, which accumulate 2^k micro-batches. Ranks are summed over a binary tree of
+    their numbers. The pass makes each rank's micro-batches a subtree of it: ((0 + 1) + (2 + 3)) + ...
+    All together are then one tree over the step's micro-batches, and how many of them a rank has makes no difference.
 
     ```mlir
     %old = train.get @grad.w : tensor<4xf32>
@@ -69,6 +66,13 @@ def TreeAccumulate : Pass<"tree-accumulate", "::mlir::ModuleOp"> {
     %next1 = nn.select %completes4, %sum4, %waiting : tensor<4xi1>, tensor<4xf32>, tensor<4xf32>
     train.set @grad.w, %next1 : tensor<4xf32>
     ```
+
+    What `@begin_step` zeroes and `@micro_step` adds to (gradients, the loss) becomes a binary counter. States `partial.0.NAME`,
+    `partial.1.NAME`, ..., and NAME itself as the highest, each hold the sum of a run of 1, 2, 4, ... micro-batches. A micro-batch
+    completes a run of two, four, ... if its number ends in as many ones; it is then added level by level.
+
+    One entry serves all micro-batches. So every level's next value is computed and then selected, which also hides what no run
+    completes. After the last micro-batch NAME holds the sum of all.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }

@@ -6,10 +6,8 @@ include "mlir/Pass/PassBase.td"
 def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
-    In a program of several ranks, parameters of a unit (`wrap` of the program's `sharding`) with the same learning-rate scale and weight
-    decay become one bucket, with `zero_stage 3` frozen ones too: their elements one after the other, each from a multiple of 256 on, and zeros up to a multiple of 256 for each rank. Reads become
-    `dist.member`, writes and gradients are packed, and a group of the program carries the bucket's settings. What
-    follows (accumulation, norm, clipping, update) then works on few large tensors.
+    In a program of several ranks, makes one bucket of the parameters of a unit (`wrap` of the program's `sharding`) that have the same
+    learning-rate scale and weight decay.
 
     ```mlir
     %w = train.get @w : tensor<4x2xf32>
@@ -24,6 +22,11 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
     %gradients = dist.pack %g at [0] : tensor<4x2xf32> -> tensor<512xf32>
     train.gradient @bucket.0, %gradients : tensor<512xf32>
     ```
+
+    A bucket holds its parameters' elements one after the other, each from a multiple of 256 on, and zeros up to a multiple of 256 for
+    each rank. With `zero_stage 3` frozen parameters become buckets too. Reads become `dist.member`, writes and gradients are packed,
+    and a group of the program carries the bucket's settings. What follows (accumulation, norm, clipping, update) then works on few
+    large tensors.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
@@ -31,16 +34,7 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
 def Shard : Pass<"shard", "::mlir::ModuleOp"> {
   let summary = "divides the step's samples over ranks: sums over ranks become collectives";
   let description = [{
-    Every rank runs the same entries on its own samples. What all samples add to, a `train.sum_over_ranks`, becomes an all-reduce, which starts as soon as the rank's own
-    value is known and is waited for where the sum was (data parallelism: ZeRO stage 0, FSDP's NO_SHARD).
-
-    From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered (but those that stage 1 adds to
-    gradients in each micro-batch, which every rank keeps whole until the update), and what is computed from them is computed of a rank's part alone: the optimizer's states shrink to a part, with `zero_stage 2` those of gradients as
-    well (FSDP's SHARD_GRAD_OP), and updated parameters are gathered. So is what needs a whole value, such as the norm's sum over chunks: its order
-    is one for all numbers of ranks.
-
-    In groups of ranks (`hybrid_shard`) a sum is reduce-scattered inside each and all-reduced across them; or, where groups are no power of two
-    and so no subtrees of the sum over all ranks, all-reduced over all, of which a rank takes its part.
+    Every rank runs the same entries on its own samples. What all samples add to, a `train.sum_over_ranks`, becomes an all-reduce.
 
     ```mlir
     %g = nn.matmul %y transposed, %x : tensor<8x4xf32>, tensor<8x2xf32>
@@ -54,6 +48,20 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     %w = train.get @w : tensor<4x2xf32>
     %sum = dist.wait %pending : tensor<4x2xf32>
     ```
+
+    An all-reduce starts as soon as the rank's own value is known, and is waited for where the sum was. That is data parallelism: ZeRO
+    stage 0, FSDP's NO_SHARD.
+
+    From `zero_stage 1` on, sums that dimension 0 divides by the number of ranks are reduce-scattered. What is computed from such a sum
+    is computed of a rank's part alone, and the optimizer's states shrink to a part. With `zero_stage 2` the states of gradients shrink
+    too (FSDP's SHARD_GRAD_OP). At stage 1 a sum that is added to gradients in each micro-batch is an exception: every rank keeps it
+    whole until the update.
+
+    Updated parameters are gathered. So is what needs a whole value, such as the norm's sum over chunks: its order is one for all
+    numbers of ranks.
+
+    In groups of ranks (`hybrid_shard`) a sum is reduce-scattered inside each and all-reduced across them. Groups that are no power of
+    two are no subtrees of the sum over all ranks. There the sum is all-reduced over all ranks, and a rank takes its part of it.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
@@ -61,10 +69,8 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
 def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
   let summary = "drops gathered parameters while other units are computed, and gathers them again";
   let description = [{
-    With `zero_stage 3` each unit's parameters are gathered where they are first read. Where parameters of another unit are read before they
-    are read again, as between forward and backward, they are gathered once more behind it, and their memory is free in
-    between (FSDP's `reshard_after_forward`, on unless the program's `sharding` says no). They stay where the parameters read between
-    have fewer elements than its `max_reuse_distance`.
+    With `zero_stage 3` each unit's parameters are gathered where they are first read. This pass gathers them once more before they are
+    read again, if parameters of another unit are read between.
 
     ```mlir
     %0 = dist.all_gather_start %part : tensor<4xf32> -> tensor<8xf32>
@@ -83,6 +89,9 @@ def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {
     %again = dist.wait %1 : tensor<8xf32>
     %dx = nn.mul %dy, %again : tensor<8xf32>, tensor<8xf32>
     ```
+
+    Between forward and backward their memory is then free (FSDP's `reshard_after_forward`, on unless the program's `sharding` says no).
+    They stay if the parameters read between have fewer elements than its `max_reuse_distance`.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }

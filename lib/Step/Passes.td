@@ -28,11 +28,8 @@ def DecomposePass : Pass<"decompose"> {
 def ChunkLossPass : Pass<"chunk-loss"> {
   let summary = "runs the loss over a large vocabulary, and the products around it, on slices of rows";
   let description = [{
-    A loss's scores and their cotangent are often the largest tensors of a step. Where they take `min-bytes` or more, the ops
-    that make and use them (the product that makes the scores, the loss, its gradient, the products that use that) become one
-    nn.chunks loop over slices of at least `min-rows` rows: no more than a slice of the scores exists at any time, and nothing is
-    computed twice. Gradients of weights are carried from slice to slice, from zeros on. What may be cut follows from IndexingOpInterface; where an op
-    needs all rows at once, nothing is changed. Comes before composite ops are decomposed.
+    A loss's scores and their cotangent are often the largest tensors of a step. This pass cuts them into slices of rows: no more than a
+    slice of the scores exists at any time, and nothing is computed twice.
 
     Before:
     ```mlir
@@ -48,6 +45,11 @@ def ChunkLossPass : Pass<"chunk-loss"> {
       nn.yield %nll : tensor<256xf32>
     }
     ```
+
+    It acts on scores of `min-bytes` or more. The ops that make and use them are the product that makes the scores, the loss, its
+    gradient, and the products that use that. They become one nn.chunks loop over slices of at least `min-rows` rows. Gradients of
+    weights are carried from slice to slice, from zeros on. What may be cut follows from IndexingOpInterface; if an op needs all rows at
+    once, nothing is changed. The pass comes before composite ops are decomposed.
   }];
   let options = [
     Option<"minBytes", "min-bytes", "int64_t", "16777216", "Size of scores from which on they are cut">,
@@ -58,9 +60,8 @@ def ChunkLossPass : Pass<"chunk-loss"> {
 def AccumulateInPlace : Pass<"accumulate-in-place"> {
   let summary = "adds products and the like to what is there already, in place of a pass of its own";
   let description = [{
-    An nn.add of a value that lies in memory and the result of an op with AccumulatingOpInterface goes: the op, or the first of a chain of
-    such, starts from the value. So do loops that carry a sum. Gradients are then added to a state where it lies. It is the one
-    place that decides so: passes before it write sums as nn.add.
+    Removes an nn.add of a value that lies in memory and the result of an op with AccumulatingOpInterface. The op, or the first of a
+    chain of such, starts from the value instead.
 
     Before:
     ```mlir
@@ -73,6 +74,9 @@ def AccumulateInPlace : Pass<"accumulate-in-place"> {
     %g = train.get @grad.w : tensor<768x768xf32>
     %p = nn.matmul %x transposed, %dy accumulate %g : tensor<768x768xf32> : tensor<1024x768xf32>, tensor<1024x768xf32>
     ```
+
+    Loops that carry a sum start from it too. Gradients are then added to a state where it lies. This is the one place that decides so:
+    passes before it write sums as nn.add.
   }];
 }
 
