@@ -33,8 +33,8 @@ def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
     values that the backward reads, in the order of the forward. It computes a value again right before its first use there, on two
     conditions:
 
-    * At most 16 such ops lead to it. They begin at kept values that the backward reads anyway, at states, inputs and numbers, or at
-      values of at most an eighth of its size, such as the mean of each row. Those small values are then kept as well.
+    * At most 16 such ops lead to it. They begin at kept values that the backward reads anyway, or at states, inputs and numbers. They
+      may also begin at values of at most an eighth of its size, such as the mean of each row. Those are then kept as well.
     * The kept values among these take at most four times as many bytes as the value itself.
 
     So no value takes the place of a larger one, and memory between forward and backward can only fall. What is kept is read behind an

@@ -6,7 +6,7 @@ include "mlir/Pass/PassBase.td"
 def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
-    In a program of several ranks, makes one bucket of the parameters of a unit (`wrap` of the program's `sharding`) that have the same
+    In a program of several ranks, some parameters of a unit (`wrap` of the program's `sharding`) become one bucket: those with the same
     learning-rate scale and weight decay.
 
     ```mlir
@@ -23,10 +23,10 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
     train.gradient @bucket.0, %gradients : tensor<512xf32>
     ```
 
-    A bucket holds its parameters' elements one after the other, each from a multiple of 256 on, and zeros up to a multiple of 256 for
-    each rank. With `zero_stage 3` frozen parameters become buckets too. Reads become `dist.member`, writes and gradients are packed,
-    and a group of the program carries the bucket's settings. What follows (accumulation, norm, clipping, update) then works on few
-    large tensors.
+    A bucket holds its parameters' elements one after the other. Each parameter begins at a multiple of 256, and zeros fill the bucket up
+    to a multiple of 256 for each rank. With `zero_stage 3` frozen parameters become buckets too. Reads become `dist.member`, writes and
+    gradients are packed, and a group of the program carries the bucket's settings. What follows (accumulation, norm, clipping, update)
+    then works on few large tensors.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
 }
