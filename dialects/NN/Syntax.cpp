@@ -1,6 +1,8 @@
 // Numbers as people write them.
 #include "dialects/NN/Syntax.h"
 
+#include "dialects/NN/Float32.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
@@ -12,7 +14,7 @@
 
 using namespace mlir;
 
-/// The longest prefix of `text` that is an integer with or without an exponent: digits[e[+-]digits].
+/// The longest prefix of `text` that is a number without sign: digits[.digits][e[+-]digits].
 static StringRef numberPrefix(const char *text) {
   const char *end = text;
   auto skipDigits = [&] {
@@ -20,6 +22,10 @@ static StringRef numberPrefix(const char *text) {
       ++end;
   };
   skipDigits();
+  if (*end == '.') {
+    ++end;
+    skipDigits();
+  }
   if (*end == 'e' || *end == 'E') {
     const char *exponent = end + 1;
     exponent += *exponent == '-' || *exponent == '+';
@@ -45,6 +51,19 @@ static ParseResult consumeExponent(AsmParser &parser, StringRef number) {
   return parser.parseInteger(digits);
 }
 
+/// Refuses a number that is neither 0 nor infinite as it is written in `text`, and is so as `value`, or in
+/// f32.
+static ParseResult checkMagnitude(AsmParser &parser, SMLoc start, StringRef text, double value) {
+  bool isZero = text.take_until([](char c) { return c == 'e' || c == 'E'; }).find_first_of("123456789") ==
+                StringRef::npos;
+  auto error = [&] { return parser.emitError(start, "expected a number of f32, found ") << text; };
+  if (std::isinf(value))
+    return error() << ", which is infinite there";
+  if (!isZero && trainc::inF32(value) == 0)
+    return error() << ", which is 0 there; write 0, or a larger number";
+  return success();
+}
+
 /// A number without sign.
 static ParseResult parseMagnitude(AsmParser &parser, double &value) {
   // The lexer sees `6e-4` as four tokens; so the value is read from the text, and its tokens are skipped.
@@ -54,18 +73,20 @@ static ParseResult parseMagnitude(AsmParser &parser, double &value) {
     value = std::numeric_limits<double>::infinity();
     return success();
   }
-  if (!parser.parseOptionalInteger(integer).has_value())
-    return parser.parseFloat(value);
   StringRef text = numberPrefix(start.getPointer());
+  if (!parser.parseOptionalInteger(integer).has_value())
+    return failure(parser.parseFloat(value) || checkMagnitude(parser, start, text, value));
   if (text == "0" && *text.end() == 'x') { // the bits: infinities and NaN
     value = llvm::bit_cast<double>(integer.zextOrTrunc(64).getZExtValue());
+    if (std::isfinite(value))
+      return parser.emitError(start, "expected a number in decimal digits, found hexadecimal ones");
     return success();
   }
   if (parser.getCurrentLocation().getPointer() < text.end() && failed(consumeExponent(parser, text)))
     return failure();
   if (text.getAsDouble(value))
     return parser.emitError(start, "expected a number");
-  return success();
+  return checkMagnitude(parser, start, text, value);
 }
 
 ParseResult trainc::parseNumber(AsmParser &parser, double &value) {

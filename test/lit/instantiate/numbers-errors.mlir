@@ -12,7 +12,7 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-error @below {{eps must be a number of 0 or more, found inf}}
+  // expected-error @below {{expected a number of f32, found 1e400, which is infinite there}}
   %y = nn.layer_norm "n" %x eps 1e400
   nn.loss "loss" %y
 }
@@ -41,6 +41,24 @@ train.program @p { model @m optimizer sgd batch 2 }
 nn.model @m(%x: tensor<?x4xf32>) {
   // expected-error @below {{expected a number, found NaN}}
   %y = nn.constant 0x7FF8000000000000
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{expected a number of f32, found 1.0e400, which is infinite there}}
+  %y = nn.constant 1.0e400
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-error @below {{expected a number of f32, found 3e-46, which is 0 there; write 0, or a larger number}}
+  %y = nn.constant 3e-46
   nn.loss "loss" %y
 }
 train.program @p { model @m optimizer sgd batch 2 }

@@ -175,7 +175,7 @@ train.program @p { model @m optimizer sgd(momentum 0.99999999999) }
 
 // -----
 
-// expected-error @below {{optimizer: eps must be above 0, found 1e-60, which is 0 in f32}}
+// expected-error @below {{expected a number of f32, found 1e-60, which is 0 there; write 0, or a larger number}}
 train.program @p { model @m optimizer adamw(eps 1e-60) }
 
 // -----
@@ -185,8 +185,23 @@ train.program @p { model @m optimizer adamw group "*" lr_scale 1e39 }
 
 // -----
 
-// expected-error @below {{clip must be above 0, found 1e-60, which is 0 in f32}}
+// expected-error @below {{expected a number of f32, found 1e-60, which is 0 there; write 0, or a larger number}}
 train.program @p { model @m optimizer adamw clip 1e-60 }
+
+// -----
+
+// expected-error @below {{expected a number of f32, found 1e-50, which is 0 there; write 0, or a larger number}}
+train.program @p { model @m optimizer sgd(lr 1e-50) }
+
+// -----
+
+// expected-error @below {{expected a number of f32, found 1.5e-400, which is 0 there; write 0, or a larger number}}
+train.program @p { model @m optimizer sgd(weight_decay 1.5e-400) }
+
+// -----
+
+// expected-error @below {{expected a number in decimal digits, found hexadecimal ones}}
+train.program @p { model @m optimizer sgd(lr 0x10) }
 
 // -----
 
