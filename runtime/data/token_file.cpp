@@ -60,7 +60,8 @@ std::filesystem::path sidecarPath(const std::filesystem::path &tokenFile) {
 Result<std::optional<TokenSidecar>> readTokenSidecar(const std::filesystem::path &tokenFile) {
   const std::filesystem::path path = sidecarPath(tokenFile);
   std::error_code error;
-  if (!std::filesystem::exists(path, error))
+  const std::filesystem::file_status status = std::filesystem::symlink_status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found || error == std::errc::filename_too_long)
     return std::optional<TokenSidecar>();
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readWholeFile(path));
   const Json json = tryParseJson(text);

@@ -125,6 +125,18 @@ TEST(TokenSidecar, RoundTrips) {
   EXPECT_FALSE(none->has_value());
 }
 
+TEST(TokenSidecar, IsRefusedWhereItIsThereAndCannotBeRead) {
+  const Folder folder;
+  std::filesystem::create_symlink("t.bin.json", folder / "t.bin.json"); // to itself
+  EXPECT_INVALID(readTokenSidecar(folder / "t.bin"),
+                 (folder / "t.bin.json") + ": cannot open: Too many levels of symbolic links");
+  std::filesystem::create_symlink("gone", folder / "u.bin.json");
+  EXPECT_INVALID(readTokenSidecar(folder / "u.bin"),
+                 (folder / "u.bin.json") + ": cannot open: No such file or directory");
+  ASSERT_OK(
+      readTokenSidecar(folder / std::string(253, 'x'))); // its sidecar would have too long a name to exist
+}
+
 TEST(TokenSidecar, RefusesDamage) {
   const Folder folder;
   const std::string path = folder / "t.bin.json";
