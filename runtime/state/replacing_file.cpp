@@ -29,7 +29,7 @@ ReplacingFile::~ReplacingFile() {
 Status ReplacingFile::publish() {
   TRAINC_RETURN_IF_ERROR(file_.close());
   const Status status = publishFile(aside_, target_);
-  if (!std::filesystem::exists(aside_))
+  if (status.ok())
     aside_.clear();
   return status;
 }
