@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 import harness
-from harness import GOLDEN, TRAINC, TRAINC_OPT, TRAINRUN, edited, program, read_safetensors, write_safetensors
+from harness import GOLDEN, TRAINC, TRAINC_CHECK, TRAINC_OPT, TRAINRUN, edited, program, read_safetensors, write_safetensors
 
 # An edit of the golden GPT, and what its diagnostic must say, the position in the file first.
 BAD_MODELS = {
@@ -207,7 +207,7 @@ class CompileErrors(harness.EndToEndTest):
         Path("gpt.mlir").write_text(program("gpt"))
         self.trainc("compile", "gpt.mlir", "-o", "x.plan")
         for command in [[TRAINC, "compile", "gpt.mlir", "--compile-to=model"], [TRAINC, "dump", "x.plan"], [TRAINC, "--help"],
-                        [TRAINC_OPT, "gpt.mlir"]]:
+                        [TRAINC_OPT, "gpt.mlir"], [TRAINC_CHECK, "gpt.mlir", "--ranks=2"]]:
             with self.subTest(command=command), open("/dev/full", "w") as full:
                 done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
                 self.assertEqual(done.returncode, 1)
@@ -221,6 +221,13 @@ class CompileErrors(harness.EndToEndTest):
         for arguments in [["dump", "nope"], ["compile"], ["foo"]]:
             with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
                 self.assertEqual(subprocess.run([TRAINC, *arguments], stderr=full).returncode, 2)
+        Path("gpt.mlir").write_text(program("gpt"))
+        Path("bad.mlir").write_text("nn.model @bad() {")
+        for code, command in [(0, [TRAINC, "compile", "gpt.mlir", "-o", "x.plan", "--wrap=blocks"]), (2, [TRAINC, "compile", "bad.mlir", "-o", "x.plan"]),
+                              (1, [TRAINC_OPT, "bad.mlir"]), (2, [TRAINC_CHECK, "bad.mlir", "--ranks=2"])]:
+            with self.subTest(command=command), open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run(command, stderr=full).returncode, code)
+                self.assertEqual(subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *command]).returncode, code)
 
     def test_limit_of_file_size(self):
         Path("gpt.mlir").write_text(program("gpt"))

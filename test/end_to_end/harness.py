@@ -1,6 +1,6 @@
 """What the end-to-end tests share: running the programs, reading and writing safetensors, comparing numbers.
 
-The programs are those of build/bin unless the environment variables TRAINC, TRAINC_OPT, TRAINRUN, MAKE_TOY_PLAN, DAMAGE_PLAN and MUTATE_PLAN say otherwise.
+The programs are those of build/bin unless the environment variables TRAINC, TRAINC_CHECK, TRAINC_OPT, TRAINRUN, MAKE_TOY_PLAN, DAMAGE_PLAN and MUTATE_PLAN say otherwise.
 """
 
 import array
@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "test" / "golden"
 BIN = ROOT / "build" / "bin"
 TRAINC = os.environ.get("TRAINC", str(BIN / "trainc"))
+TRAINC_CHECK = os.environ.get("TRAINC_CHECK", str(BIN / "trainc-check"))
 TRAINC_OPT = os.environ.get("TRAINC_OPT", str(BIN / "trainc-opt"))
 TRAINRUN = os.environ.get("TRAINRUN", str(BIN / "trainrun"))
 MAKE_TOY_PLAN = os.environ.get("MAKE_TOY_PLAN", str(BIN / "make_toy_plan"))

@@ -1,8 +1,9 @@
-// Standard output of tools that print through LLVM.
+// Standard output and error of tools that print through LLVM.
 #pragma once
 
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -18,6 +19,12 @@ inline std::optional<std::string> flushOutput() {
     return std::nullopt;
   out.clear_error(); // an error that nobody clears ends the program
   return "cannot write to standard output: " + error.message();
+}
+
+/// Messages that nobody can read change no exit code. Without this, LLVM ends the process with 1 for them.
+inline void allowLostMessages() {
+  llvm::errs(); // made before the handler is registered, so that it is still there when that runs
+  std::atexit([] { llvm::errs().clear_error(); });
 }
 
 } // namespace trainc

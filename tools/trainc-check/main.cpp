@@ -2,6 +2,7 @@
 #include "Modes.h"
 
 #include "lib/Pipelines/Pipeline.h"
+#include "tools/common/llvm_output.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
@@ -96,6 +97,7 @@ ExitCode runRanks(ModuleOp module, unsigned ranks) {
 } // namespace
 
 int main(int argc, char **argv) {
+  allowLostMessages();
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "checks ops against independent knowledge\n");
   SmallVector<Mode> modes = chosenModes();
@@ -118,5 +120,9 @@ int main(int argc, char **argv) {
   ExitCode code = ranks == 0 ? kDone : runRanks(*module, ranks);
   for (const Mode &mode : modes)
     code = std::max(code, runMode(*module, mode, file));
+  if (const std::optional<std::string> error = flushOutput()) {
+    llvm::errs() << "error: " << *error << "\n";
+    code = std::max(code, kFailed);
+  }
   return code;
 }

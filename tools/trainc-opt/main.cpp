@@ -29,6 +29,7 @@ std::optional<std::string> findDeepNestingIn(const std::string &path) {
 } // namespace
 
 int main(int argc, char **argv) {
+  trainc::allowLostMessages();
   trainc::hideLibraryOptions();
   mlir::DialectRegistry registry;
   trainc::registerDialects(registry);

@@ -64,6 +64,7 @@ static void explainLimits() {
 
 int runCompile(const CompileCommand &command) {
   explainLimits();
+  allowLostMessages();
   Clock::time_point start = Clock::now();
   if (Status status = checkPaths(command); !status.ok())
     return finish(status);
