@@ -225,6 +225,10 @@ std::string DataFile::suspect(const Rows &rows, std::string_view value) const {
     return fmt::format("; was the file made with another tokenizer, or with another --data-dtype than {}?",
                        dtypeName(rows.dtype));
   const bool isClass = rows.spec.shape.empty();
+  if (isClass && value.starts_with('-'))
+    return rows.bounds.ignores
+               ? fmt::format("; if it marks what does not count, write {} instead", rows.bounds.ignore)
+               : "";
   if (isClass && value == fmt::to_string(rows.spec.limit))
     return fmt::format("; classes count from 0 to {}: if those of the file begin at 1, subtract 1",
                        rows.spec.limit - 1);

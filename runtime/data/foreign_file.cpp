@@ -10,6 +10,8 @@ namespace {
 
 /// Fewer bytes may look like text by chance.
 constexpr size_t kFewestOfText = 32;
+/// Of what is text in another encoding than UTF-8: more, as one cannot be sure of each byte.
+constexpr size_t kFewestOfOtherText = 64;
 /// Of the last character, which may be cut.
 constexpr size_t kMostBytesOfCharacter = 4;
 
@@ -69,6 +71,10 @@ constexpr TextKind kTextKinds[] = {
     {".jsonl", {"text (lines of JSON)", kExtractText, kFromNumpy, true}},
 };
 constexpr ForeignKind kText = {"text", kTokenize, kFromNumpy, true};
+constexpr ForeignKind kUtf16Text = {
+    "text in UTF-16",
+    "save it as UTF-8, and make tokens of that: trainc tokenize --tokenizer=bytes TEXT -o tokens.bin",
+    kFromNumpy, true};
 
 /// Whether bytes are UTF-8 without control characters other than those of texts.
 bool isText(std::string_view bytes) {
@@ -84,6 +90,29 @@ bool isText(std::string_view bytes) {
       return false;
   }
   return true;
+}
+
+/// Whether a byte by itself is a character of a text's, in ASCII and all that goes beyond it.
+bool isAsciiText(char byte) {
+  return (byte >= ' ' && byte <= '~') || std::string_view("\n\r\t\f").find(byte) != std::string_view::npos;
+}
+
+/// Whether nearly all bytes are ASCII text: Latin-1 and its kin, or UTF-8 with a few bytes that are none.
+/// Every second byte of tokens that BPE makes of a text is small, as is that of bytes as tokens.
+bool isNearlyText(std::string_view bytes) {
+  return bytes.size() >= kFewestOfOtherText &&
+         static_cast<size_t>(std::ranges::count_if(bytes, isAsciiText)) >= bytes.size() - bytes.size() / 8;
+}
+
+/// Whether bytes are UTF-16 of mostly ASCII behind its byte-order mark.
+bool isUtf16(std::string_view bytes) {
+  const bool bigEndian = bytes.starts_with("\xfe\xff");
+  if (bytes.size() < kFewestOfOtherText || (!bigEndian && !bytes.starts_with("\xff\xfe")))
+    return false;
+  size_t characters = 0;
+  for (size_t at = 2; at + 1 < bytes.size(); at += 2)
+    characters += bytes[at + !bigEndian] == '\0' && isAsciiText(bytes[at + bigEndian]);
+  return characters >= bytes.size() / 2 - bytes.size() / 16;
 }
 
 /// A safetensors file begins with the length of a JSON object, eight bytes of which the last are zero.
@@ -103,7 +132,9 @@ std::optional<ForeignKind> findForeignKind(std::string_view extension, std::span
     return kPickle;
   if (isSafetensors(bytes))
     return ForeignKind{"a safetensors file", kRename, kRename};
-  if (!isText(bytes))
+  if (isUtf16(bytes))
+    return kUtf16Text;
+  if (!isText(bytes) && !isNearlyText(bytes))
     return std::nullopt;
   const auto found = std::ranges::find(kTextKinds, extension, &TextKind::extension);
   return found == std::end(kTextKinds) ? kText : found->kind;

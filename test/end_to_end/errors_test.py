@@ -146,6 +146,7 @@ class CompileErrors(harness.EndToEndTest):
     def test_commands(self):
         self.fails([TRAINC, "foo"], 2, "error: expected compile, tokenize, consolidate, sign or dump, found 'foo'\nRun trainc --help")
         self.fails([TRAINC], 2, "error: expected compile, tokenize, consolidate, sign or dump, found ''\nRun trainc --help")
+        self.fails([TRAINC, "compil", "mlp.mlir"], 2, "found 'compil'; did you mean compile?\n")
 
     def test_what_is_no_text_of_a_model(self):
         """Neither read for ever nor waited for; nor parsed with more levels than the stack has room for."""
@@ -155,11 +156,13 @@ class CompileErrors(harness.EndToEndTest):
             self.fails([TRAINC, "compile", path, "-o", "x.plan"], 2, f"{path}: expected a file, found {kind}; - reads standard input")
             self.fails([TRAINC, "dump", path], 2, f"{path}: expected a file, found {kind}")
         for content, expected in [(b"nn.model\n\0", "x.mlir:2: expected a model's text in UTF-8, found the byte 0x00"),
+                                  ("nn.model \u009bm".encode(), "x.mlir:1: expected a model's text, found the control character U+009B"),
                                   (b"nn.model \x93m", "x.mlir:1: expected a model's text in UTF-8, found the byte 0x93")]:
             Path("x.mlir").write_bytes(content)
             self.fails([TRAINC, "compile", "x.mlir", "-o", "x.plan"], 2, expected)
         Path("mlp.mlir").write_text(program("mlp"))
         self.trainc("compile", "mlp.mlir", "-o", "mlp.plan")
+        self.fails([TRAINC, "compile", "mlp.plan"], 2, "error: compile: mlp.plan is a plan, compiled already; `trainrun mlp.plan` runs it")
         err = self.fails([TRAINC, "compile", "mlp.plan", "-o", "x.plan"], 2, "mlp.plan: expected a model's text, found a plan",
                          "`trainrun mlp.plan` runs it, `trainc dump mlp.plan` prints it")
         self.assertTrue(err.isascii() and err.replace("\n", "").isprintable(), err)
@@ -357,6 +360,7 @@ class RunErrors(harness.EndToEndTest):
         for arguments, expected in [
             ({"labels": [1, 10, 5]}, "column 'labels', element 0: 10 is not below the model's limit 10 (and not the ignored -100); classes count from 0 to 9: if "
              "those of the file begin at 1, subtract 1"),
+            ({"labels": [-1]}, "-1 is negative (and not the ignored -100); if it marks what does not count, write -100 instead"),
             ({"labels": [12]}, "12 is not below the model's limit 10 (and not the ignored -100); has the model all classes of the data?"),
             ({"label_shape": [80, 10]}, "column 'labels' is I64 [80, 10], the plan needs I32 [samples]; these look like one-hot labels: write the number of "
              "the class instead, as argmax gives it"),

@@ -52,15 +52,11 @@ const CLI::Option *findOption(const CLI::App &app, std::string_view argument) {
 }
 
 std::string nearestOption(const CLI::App &app, std::string_view name) {
-  std::string nearest;
-  size_t best = name.size() / 2 + 1; // from here on the two have little in common
+  std::vector<std::string> known;
   for (const CLI::Option *option : app.get_options())
-    for (const std::string &known : option->get_lnames())
-      if (const size_t distance = editDistance(name, known); distance < best) {
-        best = distance;
-        nearest = "--" + known;
-      }
-  return nearest;
+    known.insert(known.end(), option->get_lnames().begin(), option->get_lnames().end());
+  const std::string nearest = findNearest(name, known);
+  return nearest.empty() ? "" : "--" + nearest;
 }
 
 std::string describeUnknown(const CLI::App &app, std::string_view argument, const FindHome &findHome) {
@@ -97,6 +93,17 @@ bool takesNext(const CLI::Option &option, std::string_view argument) {
 }
 
 } // namespace
+
+std::string findNearest(std::string_view word, const std::vector<std::string> &known) {
+  std::string nearest;
+  size_t best = word.size() / 2 + 1; // from here on the two have little in common
+  for (const std::string &each : known)
+    if (const size_t distance = editDistance(word, each); distance < best) {
+      best = distance;
+      nearest = each;
+    }
+  return nearest;
+}
 
 std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
                                            const FindHome &findHome) {

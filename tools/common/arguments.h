@@ -7,12 +7,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainc {
 
 /// Says where an option that a program does not have belongs, if that is known. Takes the option's name
 /// without dashes.
 using FindHome = std::function<std::optional<std::string>(std::string_view option)>;
+
+/// The known word that differs least from `word`; empty if none has much in common with it.
+std::string findNearest(std::string_view word, const std::vector<std::string> &known);
 
 /// What is wrong with the arguments of `app`, a program or a subcommand:
 ///  * an option that ends in its '=', as `--steps=$STEPS` does if the shell's variable is empty, or an empty

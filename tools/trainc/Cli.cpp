@@ -1,5 +1,6 @@
 #include "tools/trainc/Cli.h"
 
+#include "runtime/plan/file.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/option_homes.h"
@@ -123,7 +124,13 @@ void addDump(CLI::App &app, DumpCommand &command) {
 }
 
 void requireOutput(const CompileCommand &command) {
-  if (command.output.empty() && !command.options.compileTo)
+  const bool printsNothing = command.output.empty() && !command.options.compileTo;
+  if (printsNothing && requirePlanFile(command.model).ok())
+    throw CLI::ValidationError(
+        "compile",
+        fmt::format("{0} is a plan, compiled already; `trainrun {0}` runs it, `trainc dump {0}` prints it",
+                    command.model));
+  if (printsNothing)
     throw CLI::ValidationError(
         "compile", "name the plan to write with -o PLAN, or a phase to print with --compile-to=PHASE");
   if (!command.output.empty() && command.options.compileTo)
@@ -160,8 +167,11 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
     return findBadArgument(*command, arguments.subspan(1),
                            command->get_name() == "compile" ? homeOutsideCompile : FindHome());
   const std::string_view word = arguments.empty() ? "" : arguments.front();
-  if (!word.starts_with('-'))
-    return fmt::format("expected compile, tokenize, consolidate, sign or dump, found '{}'", word);
+  if (!word.starts_with('-')) {
+    const std::string nearest = findNearest(word, {"compile", "tokenize", "consolidate", "sign", "dump"});
+    return fmt::format("expected compile, tokenize, consolidate, sign or dump, found '{}'{}", word,
+                       nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
+  }
   return findBadArgument(app, arguments);
 }
 

@@ -13,6 +13,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -42,8 +43,11 @@ static Status print(mlir::ModuleOp module) {
   return error ? failed("{}", *error) : Status();
 }
 
-/// Allocates nothing, as there may be nothing left.
+/// Allocates nothing, as there may be nothing left. Of several threads one speaks.
 [[noreturn]] static void giveUp(std::string_view what, std::string_view reason) {
+  static std::atomic_flag begun;
+  while (begun.test_and_set())
+    ::pause();
   for (const std::string_view part :
        {std::string_view("error: "), what, std::string_view(": "), reason, std::string_view("\n")})
     (void)!::write(STDERR_FILENO, part.data(), part.size());

@@ -54,6 +54,9 @@ static Status checkIsText(llvm::MemoryBufferRef buffer) {
     if (character && (!isControl(*character) || isSpace))
       continue;
     const auto line = std::ranges::count(text.substr(0, begin), '\n') + 1;
+    if (character && *character >= 0x80)
+      return invalidInput("{}:{}: expected a model's text, found the control character U+{:04X}", name, line,
+                          *character);
     return invalidInput("{}:{}: expected a model's text in UTF-8, found the byte 0x{:02x}", name, line,
                         static_cast<unsigned char>(text[begin]));
   }

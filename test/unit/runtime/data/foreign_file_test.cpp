@@ -40,5 +40,21 @@ TEST(ForeignFile, TextMayEndWithinACharacter) {
   EXPECT_EQ(kindOf(text, ".json"), "text (JSON)");
 }
 
+TEST(ForeignFile, TextNeedNotBeUtf8) {
+  const std::string latin1 = "Die Stra\xdf"
+                             "e \xfc"
+                             "ber den Flu\xdf, und was am anderen Ufer liegt, kennt niemand.\r\n";
+  EXPECT_EQ(kindOf(latin1), "text");
+  EXPECT_EQ(kindOf(latin1 + '\x1a'), "text") << "DOS ends files with it";
+  EXPECT_EQ(kindOf(latin1, ".csv"), "text (CSV)");
+  for (const bool bigEndian : {false, true}) {
+    std::string utf16 = bigEndian ? "\xfe\xff" : "\xff\xfe";
+    for (const char character : latin1)
+      utf16 += bigEndian ? std::string{'\0', character} : std::string{character, '\0'};
+    EXPECT_EQ(kindOf(utf16), "text in UTF-16");
+    EXPECT_EQ(kindOf(utf16.substr(2)), "tokens") << "just like bytes as tokens";
+  }
+}
+
 } // namespace
 } // namespace trainc
