@@ -11,6 +11,9 @@
 
 namespace trainc::verify {
 
+/// Elements of an operand at most, so that its bytes are counted without overflow.
+inline constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
+
 /// Arenas and buffers.
 Status memory(const fb::Plan &plan);
 /// Kernels and objects.

@@ -11,8 +11,6 @@ namespace trainc::verify {
 
 namespace {
 
-constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
-
 /// Whether a rank's place among those that meet is its place in its shard group, by which operands move.
 bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
   return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());

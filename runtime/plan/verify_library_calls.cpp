@@ -11,7 +11,6 @@ namespace trainc::verify {
 
 namespace {
 
-constexpr uint64_t kMaximumElements = uint64_t{1} << 46;
 /// Runs of bytes of one operand at most, which are compared with those of all others.
 constexpr uint64_t kMaximumRuns = 4096;
 
