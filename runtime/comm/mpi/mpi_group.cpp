@@ -11,25 +11,28 @@ namespace trainc {
 
 namespace {
 
-/// The folder of the running program.
-std::string programFolder() {
+/// What is loaded for MPI: beside the running program, or where packages have it.
+std::string libraryFile() {
   std::array<char, 4096> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size());
   const std::string program(path.data(), length > 0 ? static_cast<size_t>(length) : 0);
-  return program.substr(0, program.rfind('/'));
+  const std::string folder = program.substr(0, program.rfind('/'));
+  const std::string installed = fmt::format("{}/../lib/trainc/{}", folder, kMpiLibrary);
+  return access(installed.c_str(), F_OK) == 0 ? installed : fmt::format("{}/{}", folder, kMpiLibrary);
 }
 
 } // namespace
 
 Result<std::unique_ptr<Communicator>> openMpi(MpiOptions options) {
-  const std::string file = fmt::format("{}/{}", programFolder(), kMpiLibrary);
+  const std::string file = libraryFile();
   // Global, since some MPI libraries load parts of themselves that look for its symbols. Never unloaded: MPI
   // cannot be started again.
   void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr)
-    return failed(
-        "cannot use MPI: {}; it needs {} beside the program and the MPI library that this was built with",
-        dlerror(), kMpiLibrary);
+    return failed("cannot use MPI: {}; it needs {} beside the program or in ../lib/trainc (the package "
+                  "trainc-comm-mpi has it), and the "
+                  "MPI library that this was built with",
+                  dlerror(), kMpiLibrary);
   const auto entry = reinterpret_cast<MpiEntry>(dlsym(library, kMpiEntry));
   if (entry == nullptr)
     return failed("cannot use MPI: {} is of another version: {}", file, dlerror());
