@@ -17,7 +17,6 @@ constexpr uint32_t kMaxId = (1U << 30) - 1;
 constexpr size_t kNone = static_cast<size_t>(-1);
 /// Longer words are encoded in parts, if there are places that no merge crosses.
 constexpr size_t kLongWord = 30;
-constexpr std::string_view kMeta = "\u2581";
 
 } // namespace
 
@@ -153,7 +152,7 @@ uint32_t BpeModel::idOfCharacter(std::string_view character) const {
 
 bool BpeModel::startsTokens(uint32_t character) const {
   return character < startsTokens_.size() ? startsTokens_[character]
-                                          : character == 0x2581 && metaStartsTokens_;
+                                          : character == kMetaCharacter && metaStartsTokens_;
 }
 
 /// Whether no merge crosses `position` in `word`.

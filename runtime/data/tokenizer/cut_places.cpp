@@ -9,8 +9,6 @@ namespace trainc {
 
 namespace {
 
-constexpr uint32_t kMeta = 0x2581;
-
 bool isAsciiSpace(uint32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// Whether the token, with the spaces that it strips, may have a space after a letter, or depends on what is
@@ -20,7 +18,7 @@ bool reachesAcross(const AddedToken &token) {
   bool first = true;
   for (size_t position = 0; position < token.content.size(); first = false) {
     const uint32_t character = nextCharacter(token.content, position).value_or(0);
-    const bool space = isAsciiSpace(character) || character == kMeta;
+    const bool space = isAsciiSpace(character) || character == kMetaCharacter;
     if (space && (letter || (first && token.singleWord)))
       return true;
     letter = isLetter(character);
@@ -35,7 +33,7 @@ std::optional<uint32_t> normalizedSpace(const std::vector<NormalizerStep> &steps
     if (const auto *replace = std::get_if<Replace>(&step)) {
       if (!replace->isSpaceToMeta)
         return std::nullopt;
-      space = kMeta;
+      space = kMetaCharacter;
     }
   return space;
 }
@@ -48,19 +46,19 @@ CutPlaces findCutPlaces(const Normalizer &normalizer, const PreTokenizer &preTok
   if (!normalized || std::ranges::any_of(added, reachesAcross))
     return CutPlaces::kNowhere;
   uint32_t space = *normalized;
-  bool onlySpaces = space == kMeta;
+  bool onlySpaces = space == kMetaCharacter;
   for (const PreTokenizerStep &step : preTokenizer.steps()) {
     if (const auto *split = std::get_if<Split>(&step)) {
       if (split->reach == SplitReach::kWhole)
         return CutPlaces::kNowhere;
       if (split->reach == SplitReach::kWord && space == ' ')
         return onlySpaces ? CutPlaces::kSpaces : CutPlaces::kWhitespace;
-      if (split->reach == SplitReach::kMeta && space == kMeta)
+      if (split->reach == SplitReach::kMeta && space == kMetaCharacter)
         return CutPlaces::kSpaces;
     } else if (std::holds_alternative<Metaspace>(step)) {
-      if (std::get<Metaspace>(step).replacement != "\u2581")
+      if (std::get<Metaspace>(step).replacement != kMeta)
         return CutPlaces::kNowhere;
-      space = kMeta;
+      space = kMetaCharacter;
       onlySpaces = true;
     } else if (std::holds_alternative<PrefixSpace>(step)) {
       onlySpaces = true; // nothing goes before a space

@@ -1,7 +1,7 @@
 #include "runtime/data/tokenizer/pipeline_json.h"
 
 #include "runtime/data/tokenizer/json_fields.h"
-#include "runtime/data/tokenizer/oniguruma.h"
+#include "runtime/data/tokenizer/unicode.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kMeta = "\u2581";
 constexpr std::string_view kGpt2 =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 /// Patterns that end a word between a letter and a space, whatever comes before and after.

@@ -8,6 +8,10 @@
 
 namespace trainc {
 
+/// What stands for a space in many vocabularies.
+inline constexpr std::string_view kMeta = "\u2581";
+inline constexpr uint32_t kMetaCharacter = 0x2581;
+
 bool isLetter(uint32_t character); ///< \p{L}
 bool isMark(uint32_t character);   ///< \p{M}
 bool isSpace(uint32_t character);  ///< White_Space
