@@ -47,6 +47,11 @@ Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {
     return invalidInput("{}: expected {} {} the device, found another dtype or direction", what,
                         dtypeName(known->dtype), known->direction == ToDevice ? "to" : "from");
   TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, scalar.buffer(), scalar.dtype(), 1, what));
+  const fb::Role role = plan.buffers()->Get(scalar.buffer())->role();
+  if (role == fb::Role::Parameter || role == fb::Role::Optimizer || role == fb::Role::Input)
+    return invalidInput(
+        "{}: expected a buffer that holds no state and no batch column, found one with the role {}", what,
+        roleName(role));
   return persistent(plan, scalar.buffer(), what);
 }
 

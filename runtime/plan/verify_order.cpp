@@ -14,7 +14,7 @@
 //    the rank except for operands' addresses, and collectives are on one stream.
 //  * What an instruction comes after is earlier, on another stream, and implied by nothing else that it comes
 //  after:
-//    no wait is redundant, and none is in vain.
+//    no wait is redundant.
 #include "runtime/plan/streams.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"

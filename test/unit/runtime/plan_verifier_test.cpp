@@ -155,6 +155,12 @@ const Rule kRules[] = {
     {"noThreads", [](auto &b) { b.plan.kernels[0]->threads = 0; },
      "kernel test_add: expected blocks of 1 to 1024 threads"},
     {"sharedBytes", [](auto &b) { b.plan.kernels[0]->shared_bytes = ~0U; }, "found 1 and 4294967295"},
+    {"scalarInAState", [](auto &b) { b.plan.buffers[b.plan.scalars[0]->buffer]->role = fb::Role::Optimizer; },
+     "scalar 'lr': expected a buffer that holds no state and no batch column, found one with the role "
+     "optimizer"},
+    {"scalarInAColumn", [](auto &b) { b.plan.buffers[b.plan.scalars[2]->buffer]->role = fb::Role::Input; },
+     "scalar 'loss': expected a buffer that holds no state and no batch column, found one with the role "
+     "input"},
     {"scalarScratch",
      [](auto &b) { b.plan.scalars[0]->buffer = b.buffer("lr", PlanBuilder::kScratch, fb::DType::F32, 1); },
      "scalar 'lr': expected it in a persistent arena of the device, found it in 'scratch'"},
