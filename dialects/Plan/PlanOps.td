@@ -104,8 +104,8 @@ def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   let summary = "a generated kernel; its code is a function of the same name in the module @kernels";
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_KernelKind:$kind, TypedArrayAttrBase<Plan_Param, "parameters">:$params,
-                       I64Attr:$grid, I64Attr:$flops);
-  let assemblyFormat = "$sym_name $kind `grid` $grid `flops` $flops $params attr-dict";
+                       I64Attr:$grid, I64Attr:$flops, DefaultValuedAttr<I64Attr, "0">:$shared_bytes);
+  let assemblyFormat = "$sym_name $kind `grid` $grid `flops` $flops (`shared` $shared_bytes^)? $params attr-dict";
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {

@@ -32,7 +32,8 @@ struct LaunchSummary {
   std::string name; ///< what the kernel's symbol begins with
   int64_t grid;
   llvm::SmallVector<KernelParam> params;
-  int64_t flops = 0; ///< 0 where unknown
+  int64_t flops = 0;       ///< 0 where unknown
+  int64_t sharedBytes = 0; ///< memory of a block's own
 };
 
 /// The launches that execute an op, in order: each waits for the one before.

@@ -102,7 +102,7 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
                                             param.bytes, mayAlias(summary, launch, param)));
     auto kernel =
         plan::KernelOp::create(builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind,
-                               builder.getArrayAttr(params), launch.grid, launch.flops);
+                               builder.getArrayAttr(params), launch.grid, launch.flops, launch.sharedBytes);
     known.kernels.push_back(FlatSymbolRefAttr::get(kernel));
   }
   known.summary = std::move(summary);

@@ -26,7 +26,7 @@ struct TargetLimits {
   /// Elements of a single row that one block walks over. Longer ones are cut into pieces that run in
   /// parallel, so no op of a kernel may use what is known when the row is done.
   int64_t longestRow;
-  int64_t stackBytes; ///< what the rows that a kernel keeps on a block's stack may take
+  int64_t blockBytes; ///< what the rows may take that a kernel keeps in a block's own memory
 };
 
 /// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated

@@ -8,7 +8,7 @@ namespace trainc::verify {
 namespace {
 
 constexpr uint64_t kMaximumGrid = uint64_t{1} << 40;
-constexpr uint32_t kMaximumThreads = 1024, kMaximumSharedBytes = 1 << 20;
+constexpr uint32_t kMaximumThreads = 1024, kMaximumSharedBytes = 1 << 24;
 
 /// What a parameter may share its bytes with.
 Status aliases(const fb::Kernel &kernel, uint32_t index) {

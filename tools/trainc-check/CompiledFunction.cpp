@@ -102,8 +102,9 @@ static Tensors runKernels(Operation &op, const CompiledKernels &kernels, const K
       arguments.push_back(param.source == Source::Operand  ? operands[param.index].data()
                           : param.source == Source::Result ? resultBuffer(param.index).data()
                                                            : scratch[param.index].data());
+    Buffer shared(launch.sharedBytes);
     for (int64_t tile = launch.grid; tile-- > 0;)
-      code.find(symbol)(arguments.data(), tile, tile + 1);
+      code.find(symbol)(arguments.data(), tile, tile + 1, shared.data());
   }
   Tensors values;
   for (auto [index, result] : llvm::enumerate(op.getResults()))

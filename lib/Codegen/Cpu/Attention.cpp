@@ -147,7 +147,10 @@ KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
   LaunchSummary launch{.name = "attention",
                        .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),
                        .params = {},
-                       .flops = op.getFlops()};
+                       .flops = op.getFlops(),
+                       .sharedBytes = AttentionTiles::bufferBytes(
+                           getElementTypeOrSelf(op.getQ()), width,
+                           {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1})};
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     launch.params.push_back(operandParam(op, i));
   for (unsigned i = 0; i < op->getNumResults(); ++i)

@@ -70,7 +70,7 @@ private:
   Visibility visibility;
   Value q, k, v, dout, lse, sums;                         // arguments
   Value dq, dk, dv;                                       // results
-  Value packedA, packedB, gradA, gradB, scores, dP, ones; // on the stack
+  Value packedA, packedB, gradA, gradB, scores, dP, ones; // in the block's memory
 };
 
 } // namespace
@@ -236,9 +236,15 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
                                     int64_t positions, int64_t heads, ArrayRef<unsigned> results,
                                     int64_t flops) {
   const AttentionShape shape = shapeOf(op);
-  const int64_t blocks = llvm::divideCeil(positions, attentionTileWidth(positions, shape.widest()));
-  LaunchSummary launch{
-      .name = name.str(), .grid = shape.batch * heads * blocks, .params = {}, .flops = flops};
+  const int64_t width = attentionTileWidth(positions, shape.widest());
+  LaunchSummary launch{.name = name.str(),
+                       .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
+                       .params = {},
+                       .flops = flops,
+                       .sharedBytes = AttentionTiles::bufferBytes(getElementTypeOrSelf(op.getQ()), width,
+                                                                  {shape.depth, shape.valueWidth, shape.depth,
+                                                                   shape.valueWidth, AttentionTiles::kBlock,
+                                                                   AttentionTiles::kBlock, 1})};
   auto read = [&](OpOperand &operand) {
     launch.params.push_back(operandParam(op, operand.getOperandNumber()));
   };

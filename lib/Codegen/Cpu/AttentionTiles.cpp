@@ -8,8 +8,7 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-/// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache
-/// and on the stack).
+/// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache).
 static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
 
 HeadRows HeadRows::from(Emitter &emit, Value first) const {
@@ -57,7 +56,14 @@ AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t p
 //===-- Buffers -------------------------------------------------------------------------------===//
 
 Value AttentionTiles::buffer(int64_t rows) {
-  return function.stackArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
+  return function.blockArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
+}
+
+int64_t AttentionTiles::bufferBytes(Type element, int64_t width, ArrayRef<int64_t> rows) {
+  int64_t bytes = 0;
+  for (int64_t each : rows)
+    bytes += blockArrayBytes(element, llvm::alignTo(each, kSquare) * width);
+  return bytes;
 }
 
 Address AttentionTiles::at(Value buffer, Value row, Value lane) {

@@ -1,9 +1,9 @@
 // The pieces that attention and its gradient are made of.
 //
 // A tile owns `width` positions (queries or keys), which are the lanes of all its vectors: matrices that
-// belong to them are packed transposed on the stack, [depth, width]. The other side's rows stay where they
-// are; their elements are broadcast. So nothing but a tile's own rows is ever transposed, and sums over the
-// other side run in the order of its rows.
+// belong to them are packed transposed in the block's memory, [depth, width]. The other side's rows stay
+// where they are; their elements are broadcast. So nothing but a tile's own rows is ever transposed, and sums
+// over the other side run in the order of its rows.
 #pragma once
 
 #include "lib/Codegen/Cpu/KernelFunction.h"
@@ -69,8 +69,10 @@ public:
   /// Lanes of one vector.
   int64_t lanes() const { return vectorLanes; }
 
-  /// A matrix [rows, width] on the stack.
+  /// A matrix [rows, width] in the block's memory.
   mlir::Value buffer(int64_t rows);
+  /// Bytes of such matrices of `width` positions.
+  static int64_t bufferBytes(mlir::Type element, int64_t width, llvm::ArrayRef<int64_t> rows);
   Address at(mlir::Value buffer, mlir::Value row, mlir::Value lane);
 
   /// buffer[c, i] = scale * rows[i, c] for the `valid` rows; further lanes repeat the last row.

@@ -43,6 +43,11 @@ private:
   const ProductSizes &sizes;
 };
 
+/// Of the panels that hold `lanes` lanes, `width` each.
+int64_t panelBytes(const ProductSizes &sizes, int64_t lanes, int64_t width) {
+  return lanes / width * sizes.panelStride(width);
+}
+
 /// Products too small to fill the matrix unit's tiles are left to multiply-adds.
 bool fitsMatrixUnit(Fp32Products products, Type element, const GemmShape &gemm) {
   constexpr int64_t kSmallest = 32;
@@ -128,7 +133,7 @@ private:
   }
 
   Value panels(int64_t lanes, int64_t width) {
-    return function.stackArray(emit.builder.getI8Type(), lanes / width * scheme.panelStride(width));
+    return function.blockArray(emit.builder.getI8Type(), panelBytes(scheme, lanes, width));
   }
 
   Value panelAt(Value panels, Value lane, int64_t width) {
@@ -152,14 +157,18 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
   Type element = getElementTypeOrSelf(op->getResult(0));
   const ProductSizes sizes = fitsMatrixUnit(products, element, gemm) ? splitSizes() : fmaSizes(element);
   const int64_t matrices = gemm.sumsBatch() ? 1 : gemm.batch;
+  const TileGrid grid(gemm, sizes);
+  Type byte = IntegerType::get(op->getContext(), 8);
   KernelSummary kernels;
   kernels.launches.push_back(
       {.name = llvm::formatv("gemm_{0}x{1}x{2}_{3}{4}", gemm.m, gemm.n, gemm.k, gemm.transposeA ? 't' : 'n',
                              gemm.transposeB ? 't' : 'n'),
-       .grid = matrices * TileGrid(gemm, sizes).tiles(),
+       .grid = matrices * grid.tiles(),
        .params = {operandParam(op, 0), operandParam(op, 1),
                   resultParam(op, 0, gemm.accumulate ? plan::Access::read_write : plan::Access::write)},
-       .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k});
+       .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k,
+       .sharedBytes = blockArrayBytes(byte, panelBytes(sizes, grid.rows, sizes.panelRows)) +
+                      blockArrayBytes(byte, panelBytes(sizes, grid.columns, sizes.panelColumns))});
   return kernels;
 }
 

@@ -1,6 +1,9 @@
 // The frame of every kernel.
 #include "lib/Codegen/Cpu/KernelFunction.h"
 
+#include "lib/Codegen/Cpu/CpuTarget.h"
+#include "lib/Support/StoredElement.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -8,12 +11,19 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
+/// The argument that points to a block's memory, where the launch has some.
+static constexpr unsigned kBlockMemory = 3;
+
 KernelFunction::KernelFunction(ModuleOp kernels, const LaunchSummary &launch)
     : kernels(kernels), launch(launch), opBuilder(kernels.getContext()), emitter(opBuilder) {
   opBuilder.setInsertionPointToEnd(kernels.getBody());
   Type i64 = opBuilder.getI64Type();
-  auto type = opBuilder.getFunctionType({emitter.pointerType(), i64, i64}, {});
-  function = func::FuncOp::create(opBuilder, emitter.loc, "kernel", type);
+  SmallVector<Type> inputs = {emitter.pointerType(), i64, i64};
+  if (launch.sharedBytes > 0)
+    inputs.push_back(emitter.pointerType());
+  function = func::FuncOp::create(opBuilder, emitter.loc, "kernel", opBuilder.getFunctionType(inputs, {}));
+  if (launch.sharedBytes > 0)
+    function.setArgAttr(kBlockMemory, LLVM::LLVMDialect::getNoAliasAttrName(), opBuilder.getUnitAttr());
   Block *entry = function.addEntryBlock();
   opBuilder.setInsertionPointToStart(entry);
   func::ReturnOp::create(opBuilder, emitter.loc);
@@ -35,7 +45,8 @@ Value KernelFunction::argument(KernelParam::Source source, unsigned index) {
 
 Value KernelFunction::stream(int64_t number) {
   const auto *known = llvm::find(streams, number);
-  const unsigned index = 3 + unsigned(known - streams.begin());
+  const unsigned own = kBlockMemory + (launch.sharedBytes > 0);
+  const unsigned index = own + unsigned(known - streams.begin());
   if (known == streams.end()) {
     streams.push_back(number);
     if (failed(function.insertArgument(index, opBuilder.getI64Type(), {}, function.getLoc())))
@@ -50,6 +61,19 @@ Value KernelFunction::stackArray(Type element, int64_t count) {
   return emitter.stackArray(element, count);
 }
 
+Value KernelFunction::blockArray(Type element, int64_t count) {
+  OpBuilder::InsertionGuard guard(opBuilder);
+  opBuilder.setInsertionPointToStart(&function.front());
+  Value array =
+      emitter.pointer(function.getArgument(kBlockMemory), opBuilder.getI8Type(), emitter.i64(blockBytes));
+  blockBytes += blockArrayBytes(element, count);
+  return array;
+}
+
+int64_t trainc::codegen::blockArrayBytes(Type element, int64_t count) {
+  return llvm::alignTo(count * elementBytes(storedElement(element)), kCpuLimits.bufferAlignment);
+}
+
 void KernelFunction::tiles(llvm::function_ref<void(Value)> body) {
   Value end = emitter.min(function.getArgument(2), emitter.i64(launch.grid));
   emitter.loop(function.getArgument(1), end, 1, body);
@@ -62,6 +86,8 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   made.print(stream, OpPrintingFlags().useLocalScope());
   for (const KernelParam &param : launched)
     stream << " " << param.bytes;
+  if (launch.sharedBytes > 0)
+    stream << " shared " << launch.sharedBytes;
   std::string symbol =
       (prefix + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16)).str();
   if (kernels.lookupSymbol(symbol))
@@ -72,6 +98,7 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
 }
 
 std::string KernelFunction::finish() {
+  assert(blockBytes == launch.sharedBytes && "a summary says what the code takes");
   if (streams.empty())
     return nameByContent(function, launch.name + "_", launch.params);
   makeInternal(function);

@@ -27,8 +27,12 @@ public:
   Emitter &emit() { return emitter; }
   mlir::OpBuilder &builder() { return opBuilder; }
 
-  /// `count` elements on the stack, 64-byte aligned.
+  /// `count` elements on the stack, 64-byte aligned; for what registers could almost hold.
   mlir::Value stackArray(mlir::Type element, int64_t count);
+
+  /// `count` elements of the block's own memory, likewise. All of them together take the launch's
+  /// sharedBytes.
+  mlir::Value blockArray(mlir::Type element, int64_t count);
 
   /// Builds the loop over the tiles [begin, min(end, grid)).
   void tiles(llvm::function_ref<void(mlir::Value tile)> body);
@@ -49,9 +53,13 @@ private:
   mlir::OpBuilder opBuilder;
   Emitter emitter;
   mlir::func::FuncOp function;
+  int64_t blockBytes = 0;                   ///< taken so far
   llvm::SmallVector<mlir::Value> arguments; ///< in the order of the launch's
-  llvm::SmallVector<int64_t> streams;       ///< what the arguments behind the first three are called with
+  llvm::SmallVector<int64_t> streams;       ///< what the arguments behind the kernel's own are called with
 };
+
+/// Bytes that KernelFunction::blockArray() takes.
+int64_t blockArrayBytes(mlir::Type element, int64_t count);
 
 /// Types of a function's arguments: pointers, then i64s.
 llvm::SmallVector<mlir::Type> argumentTypes(mlir::MLIRContext *context, unsigned pointers, unsigned integers);

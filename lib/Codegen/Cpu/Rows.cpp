@@ -12,7 +12,7 @@ static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
-  LaunchSummary launch{.name = "rows", .grid = plan.grid, .params = {}};
+  LaunchSummary launch{.name = "rows", .grid = plan.grid, .params = {}, .sharedBytes = plan.blockBytes};
   for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
     launch.params.push_back(operandParam(kernel, i));
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)

@@ -89,7 +89,7 @@ private:
   const RowsPlan &plan;
   KernelFunction function;
   Emitter &emit;
-  llvm::SmallVector<mlir::Value> inputs, outputs, scratch, stack;
+  llvm::SmallVector<mlir::Value> inputs, outputs, scratch, blockRows;
   RowState shared; ///< values that do not vary at all
   /// Of the reductions along columns of the current pass, for each row of the block.
   llvm::SmallVector<LaneSum> sums;

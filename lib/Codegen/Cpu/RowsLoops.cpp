@@ -25,10 +25,10 @@ void RowsEmitter::findArguments() {
   for (const TileReduction &reduction : plan.tileReductions)
     if (!reduction.direct)
       scratch.push_back(function.scratch(reduction.scratch));
-  stack.resize(plan.stackBuffers);
+  blockRows.resize(plan.blockBuffers);
   for (auto &[value, stash] : plan.stashes)
     if (!stash.isResult)
-      stack[stash.index] = function.stackArray(elementOf(value), plan.columns);
+      blockRows[stash.index] = function.blockArray(elementOf(value), plan.columns);
 }
 
 //===-- Tiles and rows ------------------------------------------------------------------------===//
@@ -170,7 +170,7 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
     return;
   RowsPlan::Stash stash = found->second;
   if (!stash.isResult)
-    emit.store(computed, {stack[stash.index], elementOf(value), at.column}, at.mask);
+    emit.store(computed, {blockRows[stash.index], elementOf(value), at.column}, at.mask);
   else if (plan.facts.strip(plan.facts.yield().getValues()[stash.index]) != value)
     emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
 }

@@ -128,17 +128,15 @@ void RowsPlan::chooseStashes() {
   for (auto [index, value] : llvm::enumerate(facts.yield().getValues()))
     if (facts.pattern(value).isIdentity() && facts.pattern(facts.strip(value)).isIdentity())
       results.try_emplace(facts.strip(value), index);
-  int64_t stackBytes = 0;
   auto choose = [&](Value value, int64_t pass) {
-    int64_t bytes =
-        llvm::alignTo(columns * elementBytes(getElementTypeOrSelf(value)), kCpuLimits.bufferAlignment);
+    int64_t bytes = blockArrayBytes(getElementTypeOrSelf(value), columns);
     if (auto result = results.find(value); result != results.end() && weight(value) >= kResultStashWeight)
       stashes[value] = {true, result->second};
     else if (int64_t borrowed = borrowedResult(value, pass); weight(value) >= kStashWeight && borrowed >= 0)
       stashes[value] = {true, unsigned(borrowed)};
-    else if (weight(value) >= kStashWeight && stackBytes + bytes <= kCpuLimits.stackBytes) {
-      stashes[value] = {false, unsigned(stackBuffers++)};
-      stackBytes += bytes;
+    else if (weight(value) >= kStashWeight && blockBytes + bytes <= kCpuLimits.blockBytes) {
+      stashes[value] = {false, unsigned(blockBuffers++)};
+      blockBytes += bytes;
     } else
       return false;
     return true;

@@ -55,13 +55,13 @@ public:
   llvm::SmallVector<mlir::Value> stored(int64_t pass) const;
 
   /// Values that later passes read back: from the buffer of result `index` (which is the value itself, or
-  /// will be written over it), or from row buffer `index` on the stack.
+  /// will be written over it), or from row buffer `index` in the block's memory.
   struct Stash {
     bool isResult;
     unsigned index;
   };
   llvm::MapVector<mlir::Value, Stash> stashes;
-  int64_t stackBuffers = 0;
+  int64_t blockBuffers = 0, blockBytes = 0;
   /// The stash to read in `pass`; none where the value is computed.
   const Stash *stashFor(mlir::Value value, int64_t pass) const;
 

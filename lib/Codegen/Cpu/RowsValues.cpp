@@ -142,7 +142,7 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
     return loadLanes(value, row, step);
   if (const RowsPlan::Stash *stash = plan.stashFor(value, step.pass)) {
     if (!stash->isResult)
-      return emit.load({stack[stash->index], elementOf(value), step.column}, plan.lanes, step.mask);
+      return emit.load({blockRows[stash->index], elementOf(value), step.column}, plan.lanes, step.mask);
     Value index = emit.add(emit.mul(row.row, plan.columns), step.column);
     return emit.load({outputs[stash->index], elementOf(value), index}, plan.lanes, step.mask);
   }

@@ -15,6 +15,8 @@ namespace {
 
 /// Bytes that one thread copies at a time: large enough to hide the start of a thread.
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
+/// Parts of memory that threads write begin on pages of their own, and at different sets of the caches.
+constexpr uint64_t kBlockBorder = 4096;
 
 } // namespace
 
@@ -40,14 +42,22 @@ Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space
 
 Status CpuDevice::loadKernels(const fb::Plan &plan) {
   TRAINC_ASSIGN_OR_RETURN(kernels_, KernelLibrary::load(plan));
+  uint64_t largest = 0;
+  for (const fb::Kernel *kernel : *plan.kernels())
+    largest = std::max<uint64_t>(largest, kernel->shared_bytes());
+  blockBytes_ = (largest + kBlockBorder - 1) / kBlockBorder * kBlockBorder;
+  TRAINC_ASSIGN_OR_RETURN(ArenaMapping memory, ArenaMapping::create("blocks", blockBytes_ * pool_.threads(),
+                                                                    /*reserveOnly=*/false));
+  blockMemory_.emplace(std::move(memory));
   return {};
 }
 
 void CpuDevice::launch(uint32_t kernel, void *const *args, uint64_t grid) {
   const KernelFunction function = kernels_.kernel(kernel);
   tellRaceDetector(kernels_.about(kernel), args);
-  TileRunner(pool_, onProgress_).run(grid, [=](uint64_t begin, uint64_t end) {
-    function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end));
+  TileRunner(pool_, onProgress_).run(grid, [=, this](uint64_t begin, uint64_t end) {
+    function(args, static_cast<int64_t>(begin), static_cast<int64_t>(end),
+             blockMemory_->data() + blockBytes_ * ThreadPool::thread());
   });
 }
 

@@ -7,6 +7,7 @@
 #include "runtime/device/device.h"
 #include "runtime/device/disk_arena.h"
 
+#include <optional>
 #include <vector>
 
 namespace trainc {
@@ -41,7 +42,7 @@ public:
   std::span<std::byte> hostView(DeviceSpan span) override { return {span.address.pointer(), span.bytes}; }
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
 
-  /// Runs tiles [0, grid) of a kernel.
+  /// Runs tiles [0, grid) of a kernel, each thread with memory of its own for its blocks.
   void launch(uint32_t kernel, void *const *args, uint64_t grid);
   /// Runs a library call whose operands are `args`.
   void call(const fb::Instruction &call, void *const *args);
@@ -55,6 +56,8 @@ private:
 
   ThreadPool pool_;
   KernelLibrary kernels_;
+  std::optional<ArenaMapping> blockMemory_; ///< a part for each thread
+  uint64_t blockBytes_ = 0;                 ///< of a part
   std::vector<ArenaMapping> arenas_;
   std::vector<DiskArena> diskArenas_;
   std::function<void()> onProgress_;

@@ -13,8 +13,10 @@
 
 namespace trainc {
 
-/// A generated kernel: runs tiles [begin, end) of its grid.
-using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end);
+/// A generated kernel: runs tiles [begin, end) of its grid. `shared` is memory that no other call has at the
+/// same time, 64-byte aligned; kernels without such memory have no fourth argument, which the calling
+/// convention allows.
+using KernelFunction = void (*)(void *const *args, int64_t begin, int64_t end, void *shared);
 
 /// Machine code that can be called for as long as this lives. The CPU must have the features that it needs.
 class KernelImage {

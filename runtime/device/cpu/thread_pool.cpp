@@ -24,10 +24,12 @@ void waitWhile(const std::atomic<uint32_t> &word, uint32_t old) {
 
 } // namespace
 
+thread_local constinit unsigned ThreadPool::thread_ = 0;
+
 ThreadPool::ThreadPool(unsigned threads) {
   workers_.reserve(threads - 1);
   for (unsigned i = 1; i < threads; ++i) {
-    std::thread worker = tryStartThread([this] { workerLoop(); });
+    std::thread worker = tryStartThread([this, i] { workerLoop(i); });
     if (!worker.joinable())
       return;
     workers_.push_back(std::move(worker));
@@ -78,7 +80,8 @@ void ThreadPool::leave() {
     members_.notify_one();
 }
 
-void ThreadPool::workerLoop() {
+void ThreadPool::workerLoop(unsigned thread) {
+  thread_ = thread;
   for (uint32_t seen = 0;;) {
     waitWhile(generation_, seen);
     seen = generation_.load(std::memory_order_acquire);

@@ -21,6 +21,10 @@ public:
 
   unsigned threads() const { return static_cast<unsigned>(workers_.size()) + 1; }
 
+  /// Which of its pool's threads() the calling one is, while it runs a part of a job; the caller of run() is
+  /// number 0.
+  static unsigned thread() { return thread_; }
+
   /// Calls body(begin, end) for ranges of at most `chunk` indices that cover [0, count), each once, on any
   /// thread, in any order, and returns when all are done. A single range runs on the caller.
   template <typename Body> void run(uint64_t count, uint64_t chunk, const Body &body) {
@@ -56,9 +60,11 @@ private:
 
   void runParallel(const Job &job);
   void work(const Job &job);
-  void workerLoop();
+  void workerLoop(unsigned thread);
   bool join();
   void leave();
+
+  static thread_local constinit unsigned thread_;
 
   // Apart from each other, so that taking a range does not disturb those who wait for the next job.
   alignas(64) Job job_;

@@ -110,7 +110,8 @@ CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::stri
                                                                    : execution.scratch[param.index].data());
     KernelFunction kernel = images.at(level).find(symbol);
     EXPECT_NE(kernel, nullptr) << "no symbol " << symbol;
-    execution.launches.push_back({kernel, launch.grid, std::move(args)});
+    execution.shared.emplace_back(launch.sharedBytes);
+    execution.launches.push_back({kernel, launch.grid, std::move(args), execution.shared.back().data()});
   }
   return execution;
 }
@@ -118,10 +119,10 @@ CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::stri
 void CompiledOp::Execution::run(Order order) const {
   for (const Bound &launch : launches) {
     if (order == Order::AtOnce)
-      launch.kernel(launch.args.data(), 0, launch.grid + 7); // the kernel clamps to its grid
+      launch.kernel(launch.args.data(), 0, launch.grid + 7, launch.shared); // the kernel clamps to its grid
     else
       for (int64_t tile = launch.grid; tile-- > 0;)
-        launch.kernel(launch.args.data(), tile, tile + 1);
+        launch.kernel(launch.args.data(), tile, tile + 1, launch.shared);
   }
 }
 

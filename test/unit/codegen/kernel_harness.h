@@ -51,8 +51,9 @@ public:
       KernelFunction kernel;
       int64_t grid;
       std::vector<void *> args;
+      void *shared;
     };
-    std::vector<Buffer> operands, results, scratch;
+    std::vector<Buffer> operands, results, scratch, shared;
     std::vector<mlir::RankedTensorType> types;
     std::vector<void *> resultData;
     std::vector<Bound> launches;

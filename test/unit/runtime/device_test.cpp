@@ -171,6 +171,24 @@ TEST(CpuDevice, BitsDoNotDependOnThreads) {
   }
 }
 
+/// Blocks that run at the same time would overwrite each other's numbers.
+TEST(CpuDevice, BlocksHaveMemoryOfTheirOwn) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.kernels[0]->symbol = "test_block_memory";
+  builder.plan.kernels[0]->shared_bytes = 4096;
+  builder.plan.kernels[1]->shared_bytes = 100;
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(4);
+  ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    std::vector<int64_t> sums(64);
+    void *args[] = {sums.data()};
+    device.launch(0, args, 64);
+    for (int64_t tile = 0; tile < 64; ++tile)
+      ASSERT_EQ(sums[tile], 512 * tile) << "repetition " << repetition;
+  }
+}
+
 TEST(CpuDevice, NamesMissingFeatures) {
   PlanBuilder builder = fullPlan();
   builder.plan.objects[0]->features = {"avx2", "vfp4", "sve2"};

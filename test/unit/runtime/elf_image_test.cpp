@@ -24,7 +24,7 @@ TEST(ElfImage, IsMappedAndCanBeCalled) {
   ASSERT_TRUE(image.ok()) << image.status().message();
   for (const char *name : {ElfBuilder::kFirst, ElfBuilder::kSecond}) {
     ASSERT_NE(image->find(name), nullptr) << name;
-    image->find(name)(nullptr, 0, 0);
+    image->find(name)(nullptr, 0, 0, nullptr);
   }
   for (const char *name : {"", "firs", "first ", "third"})
     EXPECT_EQ(image->find(name), nullptr) << name;

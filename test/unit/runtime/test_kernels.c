@@ -53,6 +53,19 @@ void test_matmul(void *const *args, int64_t begin, int64_t end) {
     }
 }
 
+// out[64] = 512 times the tile, summed in memory of the block's own.
+void test_block_memory(void *const *args, int64_t begin, int64_t end, void *shared) {
+  int64_t *out = args[0];
+  volatile int64_t *own = shared;
+  for (int64_t tile = begin; tile < clampEnd(end, 64); ++tile) {
+    for (int64_t i = 0; i < 512; ++i)
+      own[i] = tile;
+    out[tile] = 0;
+    for (int64_t i = 0; i < 512; ++i)
+      out[tile] += own[i];
+  }
+}
+
 // loss[1] = x[4096][0], finite[1] = 1: a step's scalars.
 void test_report(void *const *args, int64_t begin, int64_t end) {
   const float *x = args[0], *lr = args[1];
