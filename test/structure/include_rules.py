@@ -48,7 +48,7 @@ MAY_INCLUDE = {
     "tools/trainrun": ["runtime", "tools/common"],
     "tools": ["tools/common", "tools/language", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # The checker of ops runs their kernels.
-    "tools/trainc-check": ["lib", "runtime"] + DIALECTS,
+    "tools/trainc-check": ["tools/common", "lib", "runtime"] + DIALECTS,
 }
 LLVM = re.compile(r"^(mlir|llvm|lld|clang)/")
 VENDOR = {
