@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <iterator>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -82,8 +83,14 @@ size_t keptBytes(std::string_view text, uint64_t lastStep) {
   return kept;
 }
 
-/// Cuts the regular file `path`, open as `fd`, to what new lines follow.
+/// Cuts the regular file `path`, open as `fd`, to what new lines follow. It is this process's alone from then
+/// on.
 Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t> resumeStep) {
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0 &&
+      errno == EWOULDBLOCK) // other errors: the file system knows no locks
+    return invalidInput(
+        "--metrics={}: another trainrun writes its metrics there; stop it or give another name",
+        path.string());
   TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
   std::string text(resumeStep ? file.size() : std::min(file.size(), kLongestLine), '\0');
   TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));

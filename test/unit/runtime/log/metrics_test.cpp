@@ -119,7 +119,11 @@ TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
   EXPECT_EQ(read[2], R"({"step": 2, "eval_loss": 1})");
   EXPECT_EQ(json::parse(read[3])["step"], 3);
   EXPECT_TRUE(json::parse(read[3]).contains("loss"));
+}
 
+TEST_F(MetricsTest, WithoutResumptionTheFileIsBegunAnew) {
+  std::ofstream(path_) << R"({"step": 1, "eval_loss": 1})"
+                          "\n";
   EXPECT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
   EXPECT_TRUE(lines().empty());
 }
@@ -152,6 +156,23 @@ TEST_F(MetricsTest, ResumeKeepsLinesOfOthers) {
   ASSERT_TRUE(MetricsWriter::open(path_, 2).ok());
   EXPECT_THAT(lines(), testing::ElementsAre("{\"step\": 1, \"eval_loss\": 1}", "# a remark", "{\"note\": 2}",
                                             "{\"step\": 2}"));
+}
+
+TEST_F(MetricsTest, AFileHasOneWriterAtATime) {
+  {
+    auto first = MetricsWriter::open(path_, std::nullopt);
+    ASSERT_TRUE(first.ok()) << first.status().message();
+    ASSERT_TRUE(first->write(StepMetrics{.step = 1}).ok());
+    for (const std::optional<uint64_t> resumeStep : {std::optional<uint64_t>(), std::optional<uint64_t>(0)}) {
+      const auto second = MetricsWriter::open(path_, resumeStep);
+      EXPECT_EQ(second.status().exitCode(), 2);
+      EXPECT_EQ(second.status().message(),
+                "--metrics=" + path_.string() +
+                    ": another trainrun writes its metrics there; stop it or give another name");
+    }
+    EXPECT_EQ(lines().size(), 1U);
+  }
+  EXPECT_TRUE(MetricsWriter::open(path_, std::nullopt).ok());
 }
 
 TEST_F(MetricsTest, APipeNeedsItsReader) {
