@@ -23,16 +23,19 @@ bool isPlainName(std::string_view name) {
 }
 
 /// What the weights in a folder are called, the way Hugging Face looks for them; empty where there are none.
-fs::path nameInFolder(const fs::path &folder) {
-  std::error_code error;
-  for (const char *name : {kFile, kIndex})
+Result<fs::path> nameInFolder(const fs::path &folder) {
+  for (const char *name : {kFile, kIndex}) {
+    std::error_code error;
     if (fs::exists(folder / name, error))
-      return name;
-  return {};
+      return fs::path(name);
+    if (error)
+      return invalidInput("{}: cannot look for {} in it: {}", folder.string(), name, error.message());
+  }
+  return fs::path();
 }
 
 Result<fs::path> findInFolder(const fs::path &folder) {
-  const fs::path name = nameInFolder(folder);
+  TRAINC_ASSIGN_OR_RETURN(const fs::path name, nameInFolder(folder));
   if (!name.empty())
     return folder / name;
   return invalidInput("{}: expected a {} or a {} in this folder", folder.string(), kFile, kIndex);
@@ -40,7 +43,10 @@ Result<fs::path> findInFolder(const fs::path &folder) {
 
 } // namespace
 
-bool holdsWeights(const fs::path &folder) { return !nameInFolder(folder).empty(); }
+Result<bool> holdsWeights(const fs::path &folder) {
+  TRAINC_ASSIGN_OR_RETURN(const fs::path name, nameInFolder(folder));
+  return !name.empty();
+}
 
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text) {
   TRAINC_ASSIGN_OR_RETURN(const nlohmann::json json, parseJson(path, text));

@@ -12,8 +12,8 @@ using WeightIndex = std::map<std::string, std::string, std::less<>>;
 /// `path` and what is wrong. A file's name must be one beside the index, without a folder.
 Result<WeightIndex> parseWeightIndex(const std::string &path, std::string_view text);
 
-/// Whether a folder has a model.safetensors or an index.
-bool holdsWeights(const std::filesystem::path &folder);
+/// Whether a folder has a model.safetensors or an index; an error (kInvalidInput) if nobody may look.
+Result<bool> holdsWeights(const std::filesystem::path &folder);
 
 /// Weights by name. Moving keeps tensors where they are.
 class WeightFiles {

@@ -41,6 +41,10 @@ Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
     return latest;
   }
   std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory)
+    return invalidInput("--resume={}: cannot look for checkpoints in {}: {}", asked, folder.string(),
+                        error.message());
   return invalidInput(
       "--resume={}: no checkpoint (step-NNNNNNNN) in {}{}; leave --resume out to start from the "
       "beginning, or use --resume=auto to start there only when there is none",

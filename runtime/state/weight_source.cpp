@@ -52,10 +52,13 @@ Result<WeightSource> openWeightSource(const fs::path &path) {
   if (checkpointAt(path))
     return openFound([&]() -> Result<fs::path> { return checkpointAt(path).value_or(path); }, openCheckpoint);
   std::error_code error;
-  if (fs::is_directory(path, error) && !holdsWeights(path))
-    return invalidInput("{}: expected a checkpoint (trainer_state.json), checkpoints (step-NNNNNNNN), a "
-                        "model.safetensors or a model.safetensors.index.json in this folder",
-                        path.string());
+  if (fs::is_directory(path, error)) {
+    TRAINC_ASSIGN_OR_RETURN(const bool found, holdsWeights(path));
+    if (!found)
+      return invalidInput("{}: expected a checkpoint (trainer_state.json), checkpoints (step-NNNNNNNN), a "
+                          "model.safetensors or a model.safetensors.index.json in this folder",
+                          path.string());
+  }
   TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(path));
   std::vector<fs::path> inputs = {weights.path()};
   for (const SafetensorsView &file : weights.files())

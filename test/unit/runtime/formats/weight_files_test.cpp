@@ -124,6 +124,17 @@ TEST_F(WeightFilesTest, DamagedFilesAreNamed) {
   EXPECT_THAT(refusal(), HasSubstr("two.safetensors"));
 }
 
+TEST(WeightFiles, AFolderThatCannotBeLookedInto) {
+  const TempFolder folder;
+  std::filesystem::create_symlink("model.safetensors", folder / "model.safetensors"); // to itself
+  const std::string expected =
+      folder.path().string() + ": cannot look for model.safetensors in it: Too many levels of symbolic links";
+  EXPECT_EQ(WeightFiles::open(folder.path()).status().message(), expected);
+  const auto holds = holdsWeights(folder.path());
+  EXPECT_EQ(holds.status().exitCode(), 2);
+  EXPECT_EQ(holds.status().message(), expected);
+}
+
 TEST(WeightFiles, AFolderWithoutWeights) {
   const TempFolder folder;
   EXPECT_EQ(WeightFiles::open(folder.path()).status().message(),

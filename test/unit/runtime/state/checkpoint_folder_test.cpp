@@ -88,6 +88,11 @@ TEST(CheckpointFolder, Resolves) {
   EXPECT_THAT(none.status().message(), HasSubstr("no checkpoint (step-NNNNNNNN) in"));
   EXPECT_THAT(resolveCheckpoint((folder / "none").string(), {}).status().message(),
               HasSubstr("/none, which is not a folder"));
+  fs::create_symlink("loop", folder / "loop");
+  const auto unreadable = resolveCheckpoint((folder / "loop").string(), {});
+  EXPECT_EQ(unreadable.status().exitCode(), 2);
+  EXPECT_THAT(unreadable.status().message(), HasSubstr("cannot look for checkpoints in"));
+  EXPECT_THAT(unreadable.status().message(), HasSubstr("/loop: Too many levels of symbolic links"));
 }
 
 TEST(CheckpointFolder, ARunBeginsWhereNoOtherCheckpointsAre) {
