@@ -106,6 +106,8 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", ""], "error: the argument behind -o is empty"),
             *((["-o", "x.plan", f"--memory-limit={size}"], f"--memory-limit: expected a number of bytes above 0, such as 16GiB, found '{size}'")
               for size in ["0", "0GiB", "010GiB", "-1", "16XiB", "99999999999999GiB", "9223372036854775808"]),
+            (["-o", "x.plan", "--memory-limit=16GB"], "--memory-limit: expected KiB, MiB, GiB or TiB (powers of 1024), found '16GB'; write 16GiB\n"),
+            (["--compile-to=step", "--report=r.json"], "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made\n"),
             (["--compile-to=foo"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found 'foo'"),
             (["--compile-to=0"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found '0'"),
             (["-o", "x.plan", "--fp32-products=1"], "--fp32-products: expected one of fma, bf16x3, found '1'"),

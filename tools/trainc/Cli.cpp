@@ -137,6 +137,10 @@ void requireOutput(const CompileCommand &command) {
     throw CLI::ValidationError(
         "compile",
         "-o PLAN and --compile-to=PHASE contradict each other: the IR is printed, no plan is made");
+  if (!command.report.empty() && command.options.compileTo)
+    throw CLI::ValidationError(
+        "compile",
+        "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made");
 }
 
 /// The subcommand that the first argument names; null if it names none.

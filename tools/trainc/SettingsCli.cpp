@@ -3,6 +3,7 @@
 #include "tools/common/validators.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fmt/ranges.h>
 
 namespace trainc {
@@ -23,9 +24,19 @@ bool toBytes(std::string &text) {
   }
 }
 
+/// "16GB" as "16GiB": CLI11 would take the one for the other, and models refuse it. Others as they are.
+std::string withBinaryUnit(std::string text) {
+  const bool isDecimal = text.size() > 2 && std::toupper(text.back()) == 'B' &&
+                         std::isalpha(text.end()[-2]) && std::toupper(text.end()[-2]) != 'I';
+  return isDecimal ? text.insert(text.size() - 1, 1, 'i') : text;
+}
+
 const CLI::Validator kBytes(
     [](std::string &text) {
-      const std::string given = text;
+      const std::string given = text, binary = withBinaryUnit(text);
+      if (std::string bytes = binary; binary != given && toBytes(bytes))
+        return fmt::format("expected KiB, MiB, GiB or TiB (powers of 1024), found '{}'; write {}", given,
+                           binary);
       if (toBytes(text))
         return std::string();
       return fmt::format("expected a number of bytes above 0, such as 16GiB, found '{}'", given);
