@@ -21,13 +21,13 @@ fb::MatrixProductT &product(PlanBuilder &b, size_t index) {
 }
 fb::AttentionT &attention(PlanBuilder &b, size_t index) { return operation<fb::AttentionT>(b, 0, index); }
 
-struct Rule {
+struct LibraryRule {
   const char *name;
   std::function<void(PlanBuilder &)> breakIt;
   const char *message;
 };
 
-const Rule kRules[] = {
+const LibraryRule kLibraryRules[] = {
     {"stream", [](auto &b) { b.plan.entries[0]->instructions[kUp]->stream = fb::Stream::Disk; },
      "expected the stream compute for it, found disk"},
     {"space", [](auto &b) { b.plan.arenas[1]->space = fb::Space::Host; },
@@ -122,7 +122,7 @@ const Rule kRules[] = {
      "expected bytes written as 'sides', found some that nothing in the entry has written before"},
 };
 
-class LibraryRules : public testing::TestWithParam<Rule> {};
+class LibraryRules : public testing::TestWithParam<LibraryRule> {};
 
 TEST_P(LibraryRules, AreKept) {
   PlanBuilder builder = libraryPlan();
@@ -130,7 +130,7 @@ TEST_P(LibraryRules, AreKept) {
   EXPECT_THAT(messageOf(builder), AllOf(HasSubstr(GetParam().message)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, LibraryRules, testing::ValuesIn(kRules),
+INSTANTIATE_TEST_SUITE_P(Rules, LibraryRules, testing::ValuesIn(kLibraryRules),
                          [](const auto &info) { return info.param.name; });
 
 TEST(LibraryCalls, AreAccepted) { EXPECT_EQ(messageOf(libraryPlan()), "accepted"); }
