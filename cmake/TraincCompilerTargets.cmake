@@ -51,7 +51,7 @@ function(trainc_pass_library phase)
 endfunction()
 
 # trainc_dialect(folder dialect): declarations and definitions of a dialect's operations, types and attributes,
-# from <folder>Ops.td, into <folder>{Dialect,Ops,Types,Enums}.{h,cpp}.inc.
+# from <folder>Ops.td, into <folder>{Dialect,Ops,Types,Attributes}.{h,cpp}.inc; its own enums, from <folder>Enums.td, if it has some.
 function(trainc_dialect folder dialect)
   set(LLVM_TARGET_DEFINITIONS ${folder}Ops.td)
   mlir_tablegen(${folder}Ops.h.inc -gen-op-decls)
@@ -62,8 +62,11 @@ function(trainc_dialect folder dialect)
   mlir_tablegen(${folder}Types.cpp.inc -gen-typedef-defs -typedefs-dialect=${dialect})
   mlir_tablegen(${folder}Attributes.h.inc -gen-attrdef-decls -attrdefs-dialect=${dialect})
   mlir_tablegen(${folder}Attributes.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${dialect})
-  mlir_tablegen(${folder}Enums.h.inc -gen-enum-decls)
-  mlir_tablegen(${folder}Enums.cpp.inc -gen-enum-defs)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}Enums.td)
+    set(LLVM_TARGET_DEFINITIONS ${folder}Enums.td)
+    mlir_tablegen(${folder}Enums.h.inc -gen-enum-decls)
+    mlir_tablegen(${folder}Enums.cpp.inc -gen-enum-defs)
+  endif()
   add_public_tablegen_target(trainc_${dialect}_tablegen)
   add_dependencies(trainc_tablegen trainc_${dialect}_tablegen)
 endfunction()

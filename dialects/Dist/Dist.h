@@ -12,7 +12,6 @@
 #include "dialects/Interfaces/Interfaces.h"
 
 #include "dialects/Dist/DistDialect.h.inc"
-#include "dialects/Dist/DistEnums.h.inc"
 
 namespace trainc::dist {
 /// What starts and waits of collectives write to.

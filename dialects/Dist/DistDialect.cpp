@@ -5,7 +5,6 @@ using namespace mlir;
 using namespace trainc::dist;
 
 #include "dialects/Dist/DistDialect.cpp.inc"
-#include "dialects/Dist/DistEnums.cpp.inc"
 
 void DistDialect::initialize() {
   addOperations<

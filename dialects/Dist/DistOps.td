@@ -3,8 +3,8 @@
 #ifndef TRAINC_DIST_OPS
 #define TRAINC_DIST_OPS
 
+include "dialects/Interfaces/Enums.td"
 include "dialects/Interfaces/Interfaces.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -44,11 +44,6 @@ class Dist_PlaceOp<string mnemonic, string kernelClass>
   let hasVerifier = 1;
 }
 
-def Dist_Group : I32EnumAttr<"Group", "which ranks meet", [
-    I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]> {
-  let cppNamespace = "::trainc::dist";
-}
-
 // A start and its wait do something to what is under way between them: no pass erases one of the two, or makes two equal
 // ones one. SSA alone orders them; collectives meet in the order in which they stand, which is that of all ranks.
 def Dist_Communication : Resource<"::trainc::dist::Communication">;
@@ -59,35 +54,35 @@ class Dist_StartOp<string mnemonic, string kind, list<Trait> traits = []>
     : Dist_Op<mnemonic, [DeclareOpInterfaceMethods<ExecutableOpInterface>, DeclareOpInterfaceMethods<CollectiveOpInterface>] # traits> {
   let extraClassDefinition = [{
     ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::Collective; }
-    ::trainc::RankGroup $cppClass::getRankGroup() { return static_cast<::trainc::RankGroup>(getGroup()); }
+    ::trainc::RankGroup $cppClass::getRankGroup() { return getGroup(); }
     ::trainc::CollectiveKind $cppClass::getCollectiveKind() { return ::trainc::CollectiveKind::}] # kind # "; }";
   let hasVerifier = 1;
 }
 
-def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "AllReduce", [SameOperandsAndResultType]> {
+def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", [SameOperandsAndResultType]> {
   let summary = "begins to sum a value over all ranks";
   let description = [{
     Sums element by element over a binary tree of the ranks' numbers that is aligned at powers of two: ((0 + 1) + (2 + 3)) + ...
     Every rank gets the same bits.
   }];
-  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
+  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);
   let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value)";
 }
 
-def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "ReduceScatter"> {
+def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_scatter"> {
   let summary = "begins to sum a value over all ranks, of which each keeps its part";
   let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
-  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
+  let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);
   let assemblyFormat = "$value (`in` $group^)? (`of` $of^)? (`message` $message^)? attr-dict `:` type($value) `->` type($pending)";
 }
 
-def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "AllGather"> {
+def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather"> {
   let summary = "begins to put all ranks' parts side by side along dimension 0, in the order of the ranks";
-  let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<Dist_Group, "::trainc::dist::Group::all">:$group,
+  let arguments = (ins AnyStaticShapeTensor:$part, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);
   let assemblyFormat = "$part (`in` $group^)? (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";

@@ -29,7 +29,7 @@ bool hasClass(Operation *op, KernelClass kernelClass) {
   return executable && executable.getKernelClass() == kernelClass;
 }
 
-bool isPlacement(Operation *op) { return hasClass(op, KernelClass::Alias) || isPack(op) || isWait(op); }
+bool isView(Operation *op) { return hasClass(op, KernelClass::Alias) || isPack(op) || isWait(op); }
 
 bool isPack(Operation *op) { return hasClass(op, KernelClass::Pack); }
 
@@ -42,7 +42,7 @@ bool isPartOfRank(Operation *op) {
 
 bool isGather(Operation *op) {
   auto collective = dyn_cast_or_null<CollectiveOpInterface>(op);
-  return collective && collective.getCollectiveKind() == CollectiveKind::AllGather;
+  return collective && collective.getCollectiveKind() == CollectiveKind::all_gather;
 }
 
 } // namespace trainc

@@ -1,6 +1,8 @@
 // What an op knows about itself: the interfaces that passes use, and the small types in their signatures.
 #pragma once
 
+#include "dialects/Interfaces/Enums.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -104,11 +106,6 @@ struct FlatOffset {
   int64_t elements = 0, elementsPerRank = 0;
 };
 
-/// What ranks do together; see plan.fbs.
-enum class CollectiveKind { AllReduce, ReduceScatter, AllGather };
-/// Which ranks meet: all, those that divide states among themselves, or those that have the same parts.
-enum class RankGroup { All, Shard, Replica };
-
 /// A part of a tensor, in elements: those at resultOffset + sum of index[d] * resultStrides[d], for every
 /// index within `shape`. They are an operand's elements, found likewise, or zeros.
 struct StridedBox {
@@ -148,7 +145,7 @@ namespace trainc {
 /// Whether the op (or none) is executable, and of this class.
 bool hasClass(mlir::Operation *op, KernelClass kernelClass);
 /// Whether the op moves no byte, but says that results and operands share theirs.
-bool isPlacement(mlir::Operation *op);
+bool isView(mlir::Operation *op);
 /// Whether the op (or none) is of class Pack.
 bool isPack(mlir::Operation *op);
 /// Whether the op (or none) is of class Wait: the value of the collective that its operand is of.

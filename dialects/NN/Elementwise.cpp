@@ -1,6 +1,6 @@
-// Result types and indexing of elementwise ops.
+// What elementwise ops share: result types, indexing, and numbers of element types.
+#include "dialects/NN/Elementwise.h"
 #include "dialects/NN/Builders.h"
-#include "dialects/NN/Syntax.h"
 
 #include <cmath>
 
@@ -10,10 +10,13 @@ using namespace trainc::nn;
 
 using Inferred = FailureOr<SmallVector<Type>>;
 
-static bool isFloat(RankedTensorType type) { return isa<FloatType>(type.getElementType()); }
+Inferred nn::inferUnary(Value x, InferError error) {
+  if (!isa<FloatType>(tensorType(x).getElementType()))
+    return error() << "operand x must have floating-point elements, found " << x.getType();
+  return SmallVector<Type>{x.getType()};
+}
 
-/// Operands `a` and `b` (named for messages) must have equal shapes; says which dimension differs.
-static LogicalResult checkSameShape(StringRef nameA, Value a, StringRef nameB, Value b, InferError error) {
+LogicalResult nn::checkSameShape(StringRef nameA, Value a, StringRef nameB, Value b, InferError error) {
   ArrayRef<int64_t> shapeA = shapeOf(a), shapeB = shapeOf(b);
   if (shapeA.size() != shapeB.size())
     return error() << "operands " << nameA << " and " << nameB << " must have the same shape, found "
@@ -32,26 +35,6 @@ static LogicalResult checkSameElement(StringRef nameA, Value a, StringRef nameB,
     return error() << "operands " << nameA << " and " << nameB << " must have the same element type, found "
                    << elementA << " and " << elementB << "; use nn.convert";
   return success();
-}
-
-Inferred nn::inferUnary(Value x, InferError error) {
-  if (!isFloat(tensorType(x)))
-    return error() << "operand x must have floating-point elements, found " << x.getType();
-  return SmallVector<Type>{x.getType()};
-}
-
-bool nn::isHeldBy(Type element, double number) {
-  if (auto type = dyn_cast<FloatType>(element)) {
-    APFloat value(number);
-    bool inexact = false;
-    bool wasFinite = value.isFinite();
-    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-    return value.isFinite() || !wasFinite;
-  }
-  unsigned width = element.getIntOrFloatBitWidth();
-  double least = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
-         beyond = std::ldexp(1, std::max(1, int(width) - 1));
-  return number >= least && number < beyond && number == std::floor(number);
 }
 
 Inferred nn::inferBinary(Value lhs, Value rhs, InferError error) {
@@ -76,64 +59,31 @@ IndexingRule nn::elementwiseIndexing(Operation *op) {
   return rule;
 }
 
-Inferred CompareOp::inferTypes(Adaptor adaptor, InferError error) {
-  bool ordered = adaptor.getPredicate() != Predicate::eq && adaptor.getPredicate() != Predicate::ne;
-  Inferred operand = (ordered ? inferArithmetic : inferBinary)(adaptor.getLhs(), adaptor.getRhs(), error);
-  if (failed(operand))
-    return failure();
-  return SmallVector<Type>{
-      cast<RankedTensorType>(operand->front()).clone(IntegerType::get(adaptor.getLhs().getContext(), 1))};
+bool nn::isHeldBy(Type element, double number) {
+  if (auto type = dyn_cast<FloatType>(element)) {
+    APFloat value(number);
+    bool inexact = false;
+    bool wasFinite = value.isFinite();
+    value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    return value.isFinite() || !wasFinite;
+  }
+  unsigned width = element.getIntOrFloatBitWidth();
+  double least = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
+         beyond = std::ldexp(1, std::max(1, int(width) - 1));
+  return number >= least && number < beyond && number == std::floor(number);
 }
 
-Inferred SelectOp::inferTypes(Adaptor adaptor, InferError error) {
-  if (!tensorType(adaptor.getCondition()).getElementType().isInteger(1))
-    return error() << "operand condition must have i1 elements, found " << adaptor.getCondition().getType();
-  if (failed(checkSameShape("condition", adaptor.getCondition(), "lhs", adaptor.getLhs(), error)))
-    return failure();
-  return inferBinary(adaptor.getLhs(), adaptor.getRhs(), error);
-}
-
-Inferred ConvertOp::inferTypes(Adaptor adaptor, InferError error) {
-  Type to = adaptor.getTo();
-  if (!to.isIntOrFloat() || to.isInteger(1))
-    return error() << "converts to floating-point and integer types of more than one bit, found " << to;
-  return SmallVector<Type>{tensorType(adaptor.getX()).clone(to)};
-}
-
-Inferred ConstantOp::inferTypes(Adaptor adaptor, InferError error) {
-  auto type = cast<RankedTensorType>(adaptor.getType());
-  double value = adaptor.getValue().convertToDouble();
-  if (!type.hasStaticShape() || !type.getElementType().isIntOrFloat())
-    return error() << "needs a static tensor of numbers, found " << type;
-  if (!isHeldBy(type.getElementType(), value))
-    return error() << formatNumber(value) << " is no number of " << type.getElementType();
-  return SmallVector<Type>{type};
-}
-
-/// Folding may make a NaN; people do by mistake only.
-LogicalResult ConstantOp::verify() {
-  if (isa<DeferredType>(getResult().getType()) && getValue().isNaN())
-    return emitOpError("expected a number, found NaN");
-  return success();
-}
-
-Inferred IotaOp::inferTypes(Adaptor adaptor, InferError error) {
-  auto type = cast<RankedTensorType>(adaptor.getType());
-  int64_t dim = adaptor.getDim();
-  if (dim < 0 || dim >= type.getRank())
-    return error() << "dimension " << dim << " is not one of the " << type.getRank() << " dimensions of "
-                   << type;
-  return SmallVector<Type>{type};
-}
-
-Inferred RandomOp::inferTypes(Adaptor adaptor, InferError error) {
-  const std::pair<StringRef, Value> scalars[] = {
-      {"seed", adaptor.getSeed()}, {"step", adaptor.getStep()}, {"offset", adaptor.getOffset()}};
-  for (auto [name, value] : scalars)
-    if (tensorType(value).getRank() != 0 || !tensorType(value).getElementType().isInteger(64))
-      return error() << "operand " << name << " must be a tensor<i64>, found " << value.getType();
-  auto type = cast<RankedTensorType>(adaptor.getType());
-  if (!isFloat(type))
-    return error() << "draws floating-point numbers, found " << type;
-  return SmallVector<Type>{type};
+std::optional<double> nn::splatNumber(Attribute attribute) {
+  auto splat = dyn_cast_or_null<SplatElementsAttr>(attribute);
+  if (!splat)
+    return std::nullopt;
+  if (isa<FloatType>(splat.getElementType())) {
+    APFloat value = splat.getSplatValue<APFloat>();
+    bool inexact = false;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+    return value.convertToDouble();
+  }
+  APInt bits = splat.getSplatValue<APInt>();
+  int64_t value = splat.getElementType().isInteger(1) ? int64_t(bits.getZExtValue()) : bits.getSExtValue();
+  return int64_t(double(value)) == value ? std::optional(double(value)) : std::nullopt;
 }

@@ -1,11 +1,41 @@
-// Layers that are a parameter, or none: nn.parameter, nn.use and nn.dropout.
-#include "dialects/NN/Float32.h"
-#include "dialects/NN/LayerParameters.h"
+// Layers, which are a parameter or have some: nn.parameter, nn.use, nn.dropout, nn.linear, nn.embedding,
+// nn.layer_norm and nn.rms_norm.
+#include "dialects/NN/Builders.h"
 #include "dialects/NN/Syntax.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
+
+/// What `init` says, or else `kind` with the number `a`.
+static Initializer initializer(InitAttr init, StringRef kind, double a = 0) {
+  if (!init)
+    return {kind, a};
+  return {init.getKind(), init.getA().getValueAsDouble(), init.getB().getValueAsDouble()};
+}
+
+/// Checks that a layer's input is a float tensor of at least `rank` dimensions; else an error at the layer.
+static LogicalResult checkFloatInput(Operation *op, Value x, int64_t rank) {
+  if (tensorType(x).getRank() >= rank && isa<FloatType>(tensorType(x).getElementType()))
+    return success();
+  return op->emitOpError("needs a float input of at least ") << rank << " dimensions, found " << x.getType();
+}
+
+/// y plus a bias along the last dimension, `layer.bias`, which starts from zeros; y itself where the layer
+/// has `none`.
+static FailureOr<SmallVector<Value>> addBias(TensorBuilder &b, Value y, StringRef layer, bool none,
+                                             LayerScope &scope) {
+  if (none)
+    return SmallVector<Value>{y};
+  Value bias = scope.declareParameter(joinPath(layer, "bias"), typeLike(y, {shapeOf(y).back()}), {"zeros"});
+  if (!bias)
+    return failure();
+  return SmallVector<Value>{b.add(y, b.broadcastTo(bias, shapeOf(y)))};
+}
+
+// --- nn.parameter, nn.use and nn.dropout ---
 
 FailureOr<SmallVector<Value>> ParameterOp::expand(OpBuilder &, ValueRange, LayerScope &scope) {
   auto type = cast<RankedTensorType>(getType());
@@ -52,4 +82,128 @@ FailureOr<SmallVector<Value>> DropoutOp::expand(OpBuilder &builder, ValueRange o
   Value kept = b.compare(Predicate::ge, uniform, b.constantLike(x, p));
   Value factor = b.select(kept, b.constantLike(x, 1 / (1 - p)), b.constantLike(x, 0));
   return SmallVector<Value>{b.mul(x, factor)};
+}
+
+// --- nn.linear ---
+
+LogicalResult LinearOp::verify() {
+  if (!getFeatures() && !getTied())
+    return emitOpError("needs its number of outputs (`to N`) or a weight to share (`tied \"name\"`)");
+  if (getTied() && getInOut())
+    return emitOpError("a tied weight is [out, in], so `layout in_out` cannot be");
+  if (getTied() && getInit())
+    return emitOpError("a tied weight starts where it is declared, so `init` has no effect here");
+  if (getFeatures() && int64_t(*getFeatures()) < 1)
+    return emitOpError("the number of outputs must be at least 1, found ") << int64_t(*getFeatures());
+  return success();
+}
+
+/// The weight, [in, out] or [out, in]; checked where it is another layer's.
+static Value linearWeight(LinearOp op, RankedTensorType x, LayerScope &scope) {
+  int64_t in = x.getShape().back();
+  if (!op.getTied()) {
+    int64_t out = *op.getFeatures();
+    auto shape = op.getInOut() ? std::array{in, out} : std::array{out, in};
+    auto type = RankedTensorType::get(shape, x.getElementType());
+    return scope.declareParameter(joinPath(op.getName(), "weight"), type,
+                                  initializer(op.getInitAttr(), "normal", 0.02));
+  }
+  Value weight = scope.useParameter(*op.getTied());
+  if (!weight)
+    return {};
+  auto type = tensorType(weight);
+  bool fits = type.getRank() == 2 && type.getDimSize(1) == in &&
+              type.getElementType() == x.getElementType() &&
+              (!op.getFeatures() || type.getDimSize(0) == int64_t(*op.getFeatures()));
+  if (fits)
+    return weight;
+  InFlightDiagnostic error = op.emitOpError() << "the tied weight '" << *op.getTied() << "' is " << type
+                                              << "; the input " << x << " needs [out, " << in << "]";
+  if (op.getFeatures())
+    error << " with out = " << *op.getFeatures();
+  return {};
+}
+
+FailureOr<SmallVector<Value>> LinearOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {
+  Value x = operands[0];
+  if (failed(checkFloatInput(*this, x, /*rank=*/2)))
+    return failure();
+  Value weight = linearWeight(*this, tensorType(x), scope);
+  if (!weight)
+    return failure();
+  SmallVector<int64_t> shape(shapeOf(x));
+  shape.back() = shapeOf(weight)[getInOut() ? 1 : 0];
+  if (failed(checkSizes(shape, [&] { return emitOpError(); })))
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value y = b.matmul(x, weight, {.transposeRhs = !getInOut()});
+  return addBias(b, y, getName(), getNoBias(), scope);
+}
+
+// --- nn.embedding ---
+
+LogicalResult EmbeddingOp::verify() {
+  if (int64_t(getCount()) < 1 || int64_t(getFeatures()) < 1)
+    return emitOpError("the table must have at least one row and one column, found ")
+           << int64_t(getCount()) << " by " << int64_t(getFeatures());
+  return success();
+}
+
+FailureOr<SmallVector<Value>> EmbeddingOp::expand(OpBuilder &builder, ValueRange operands,
+                                                  LayerScope &scope) {
+  Value ids = operands[0];
+  Type element = tensorType(ids).getElementType();
+  if (!element.isInteger(32) && !element.isInteger(64))
+    return emitOpError("needs ids of i32 or i64, found ") << ids.getType();
+  if (ids.getDefiningOp<PositionsOp>() && shapeOf(ids).back() > int64_t(getCount()))
+    return emitOpError("sequences of ")
+           << shapeOf(ids).back() << " tokens exceed the " << getCount()
+           << " positions of this table; use a shorter sequence length or a larger table";
+  auto type = RankedTensorType::get({int64_t(getCount()), int64_t(getFeatures())}, builder.getF32Type());
+  Value table =
+      scope.declareParameter(joinPath(getName(), "weight"), type, initializer(getInitAttr(), "normal", 0.02));
+  SmallVector<int64_t> shape(shapeOf(ids));
+  shape.push_back(int64_t(getFeatures()));
+  if (!table || failed(checkSizes(shape, [&] { return emitOpError(); })))
+    return failure();
+  return SmallVector<Value>{GatherOp::create(builder, getLoc(), table, ids)};
+}
+
+// --- nn.layer_norm and nn.rms_norm ---
+
+/// x times a scale along the last dimension, `name.weight`, which starts from ones; null after an error.
+static Value scaleRows(TensorBuilder &b, Value x, StringRef name, LayerScope &scope) {
+  Value weight = scope.declareParameter(joinPath(name, "weight"), typeLike(x, {shapeOf(x).back()}), {"ones"});
+  return weight ? b.mul(x, b.broadcastTo(weight, shapeOf(x))) : Value();
+}
+
+static LogicalResult verifyEps(Operation *op, double eps) {
+  if (std::isfinite(inF32(eps)) && eps >= 0)
+    return success();
+  return op->emitOpError("eps must be a number of 0 or more, found ") << formatInF32(eps);
+}
+
+LogicalResult LayerNormOp::verify() { return verifyEps(*this, getEps().convertToDouble()); }
+
+LogicalResult RmsNormOp::verify() { return verifyEps(*this, getEps().convertToDouble()); }
+
+FailureOr<SmallVector<Value>> LayerNormOp::expand(OpBuilder &builder, ValueRange operands,
+                                                  LayerScope &scope) {
+  if (failed(checkFloatInput(*this, operands[0], /*rank=*/1)))
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value y = scaleRows(b, b.create<StandardizeOp>(operands[0], getEps()).getResult(), getName(), scope);
+  if (!y)
+    return failure();
+  return addBias(b, y, getName(), getNoBias(), scope);
+}
+
+FailureOr<SmallVector<Value>> RmsNormOp::expand(OpBuilder &builder, ValueRange operands, LayerScope &scope) {
+  if (failed(checkFloatInput(*this, operands[0], /*rank=*/1)))
+    return failure();
+  TensorBuilder b(builder, getLoc());
+  Value y = scaleRows(b, b.create<RmsStandardizeOp>(operands[0], getEps()).getResult(), getName(), scope);
+  if (!y)
+    return failure();
+  return SmallVector<Value>{y};
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
-#include "dialects/NN/ModelText.h"
 #include "dialects/NN/RepeatPattern.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
@@ -24,6 +23,20 @@
 #include "dialects/NN/NNAttributes.h.inc"
 
 namespace trainc::nn {
+
+/// While one lives, its thread parses the body of a block or a model, where every value is deferred.
+class ModelTextScope {
+public:
+  ModelTextScope() { ++depth; }
+  ~ModelTextScope() { --depth; }
+  ModelTextScope(const ModelTextScope &) = delete;
+  ModelTextScope &operator=(const ModelTextScope &) = delete;
+
+  static bool isOpen() { return depth > 0; }
+
+private:
+  static thread_local int depth;
+};
 
 /// Reports a type error at the op being inferred; converts to failure().
 using InferError = llvm::function_ref<mlir::InFlightDiagnostic()>;

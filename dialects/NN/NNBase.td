@@ -5,12 +5,12 @@
 
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "dialects/Interfaces/Interfaces.td"
+include "dialects/NN/NNEnums.td"
 
 def NN_Dialect : Dialect {
   let name = "nn";

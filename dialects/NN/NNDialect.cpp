@@ -1,5 +1,4 @@
 // Registration of the dialect and the syntax shared by its ops.
-#include "dialects/NN/Float32.h"
 #include "dialects/NN/NN.h"
 #include "dialects/NN/Syntax.h"
 

@@ -78,12 +78,6 @@ def NN_DivOp : NN_BinaryOp<"div", "x / y; of integers towards zero, and 0 where 
 def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is">;
 def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is">;
 
-def NN_Predicate : I32EnumAttr<"Predicate", "comparison", [
-    I32EnumAttrCase<"eq", 0>, I32EnumAttrCase<"ne", 1>, I32EnumAttrCase<"lt", 2>,
-    I32EnumAttrCase<"le", 3>, I32EnumAttrCase<"gt", 4>, I32EnumAttrCase<"ge", 5>]> {
-  let cppNamespace = "::trainc::nn";
-}
-
 def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", []> {
   let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";

@@ -20,11 +20,6 @@ class NN_StridedCopyOp<string mnemonic>
   }];
 }
 
-def NN_ReduceKind : I32EnumAttr<"ReduceKind", "combiner of a reduction", [
-    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"min", 2>, I32EnumAttrCase<"mean", 3>]> {
-  let cppNamespace = "::trainc::nn";
-}
-
 def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
   let description = [{

@@ -1,6 +1,6 @@
 // Standardisation of rows: the cores of layer norm and RMSNorm.
-#include "dialects/NN/Float32.h"
 #include "dialects/NN/Rows.h"
+#include "dialects/NN/Syntax.h"
 
 #include <cmath>
 

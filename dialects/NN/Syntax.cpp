@@ -1,9 +1,11 @@
-// Numbers as people write them.
+// Numbers as people write them, paths of names, and names that nothing bears.
 #include "dialects/NN/Syntax.h"
 
 #include "dialects/NN/Float32.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 
@@ -124,4 +126,45 @@ void trainc::printNumber(AsmPrinter &printer, double value) { printer << formatN
 
 void trainc::printNumber(OpAsmPrinter &printer, Operation *, FloatAttr value) {
   printNumber(printer, value.getValueAsDouble());
+}
+
+float trainc::inF32(double value) {
+  llvm::APFloat number(value);
+  bool inexact = false;
+  number.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return number.convertToFloat();
+}
+
+std::string trainc::formatInF32(double value) {
+  std::string text = formatNumber(value);
+  float rounded = inF32(value);
+  if (std::isinf(rounded) && std::isfinite(value))
+    return text + ", which is infinite in f32";
+  if ((rounded == 0 || rounded == 1) && double(rounded) != value)
+    return text + ", which is " + formatNumber(rounded) + " in f32";
+  return text;
+}
+
+StringRef trainc::nearestName(StringRef name, ArrayRef<StringRef> names) {
+  StringRef nearest;
+  unsigned best = name.size() / 2 + 1; // from here on the two have little in common
+  for (StringRef known : names)
+    if (unsigned distance = name.edit_distance_insensitive(known); distance < best) {
+      best = distance;
+      nearest = known;
+    }
+  return nearest;
+}
+
+ParseResult trainc::refuseUnknownOp(OpAsmParser &parser, OperationState &state) {
+  StringRef dialect = state.name.getDialectNamespace();
+  SmallVector<StringRef> names;
+  for (RegisteredOperationName op : parser.getContext()->getRegisteredOperations())
+    if (op.getDialectNamespace() == dialect)
+      names.push_back(op.stripDialect());
+  InFlightDiagnostic error = parser.emitError(parser.getNameLoc(), "is unknown");
+  StringRef nearest = nearestName(state.name.stripDialect(), names);
+  if (nearest.empty())
+    return error << "; docs/reference/" << dialect << ".md lists those that there are";
+  return error << "; did you mean '" << dialect << "." << nearest << "'?";
 }

@@ -19,6 +19,11 @@ void printNumber(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::FloatAt
 std::string formatNumber(double value);
 void printNumber(mlir::AsmPrinter &printer, double value);
 
+/// Settings are f64 in the text, and f32 where steps use them: `value` rounded; infinite beyond f32's range.
+float inF32(double value);
+/// `value` for a message, with what becomes of it where that matters: "1e-60, which is 0 in f32".
+std::string formatInF32(double value);
+
 /// `"config.json" {...}` into `exports`; a second one of a file is an error at `loc`.
 mlir::ParseResult parseExport(mlir::AsmParser &parser, llvm::SMLoc loc, mlir::NamedAttrList &exports);
 void printExport(mlir::AsmPrinter &printer, mlir::NamedAttribute file);

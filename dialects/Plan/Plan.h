@@ -1,6 +1,8 @@
 // The plan dialect: arenas, buffers, kernels and instructions, one op per table of the plan file.
 #pragma once
 
+#include "dialects/Interfaces/Enums.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"

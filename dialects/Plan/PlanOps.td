@@ -3,9 +3,10 @@
 #ifndef TRAINC_PLAN_OPS
 #define TRAINC_PLAN_OPS
 
+include "dialects/Interfaces/Enums.td"
+include "dialects/Plan/PlanEnums.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -22,39 +23,6 @@ def Plan_Dialect : Dialect {
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<Plan_Dialect, mnemonic, traits>;
 class Plan_Attr<string cppName, string attrMnemonic> : AttrDef<Plan_Dialect, cppName> { let mnemonic = attrMnemonic; }
-class Plan_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32EnumAttr<name, what, cases> {
-  let cppNamespace = "::trainc::plan";
-}
-
-def Plan_Role : Plan_Enum<"Role", "what a byte is for", [
-    I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
-    I32EnumAttrCase<"activation", 3>, I32EnumAttrCase<"workspace", 4>, I32EnumAttrCase<"input", 5>,
-    I32EnumAttrCase<"cache", 6>]>;
-def Plan_Access : Plan_Enum<"Access", "a kernel parameter's use of its buffer", [
-    I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"read_write", 2>]>;
-def Plan_KernelKind : Plan_Enum<"KernelKind", "what a kernel computes", [
-    I32EnumAttrCase<"rows", 0>, I32EnumAttrCase<"copy", 1>, I32EnumAttrCase<"scatter", 2>, I32EnumAttrCase<"attention", 3>,
-    I32EnumAttrCase<"gemm", 4>]>;
-def Plan_Extent : Plan_Enum<"Extent", "which samples an input holds", [
-    I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
-def Plan_Direction : Plan_Enum<"Direction", "who writes a scalar for whom", [
-    I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;
-def Plan_ScheduleKind : Plan_Enum<"ScheduleKind", "learning-rate schedule", [
-    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
-
-def Plan_Space : Plan_Enum<"Space", "where memory is", [
-    I32EnumAttrCase<"device", 0>, I32EnumAttrCase<"host", 1>, I32EnumAttrCase<"disk", 2>]>;
-
-def Plan_Stream : Plan_Enum<"Stream", "what runs one after the other", [
-    I32EnumAttrCase<"compute", 0>, I32EnumAttrCase<"communication", 1>, I32EnumAttrCase<"copy_in", 2>,
-    I32EnumAttrCase<"copy_out", 3>, I32EnumAttrCase<"disk", 4>]>;
-
-def Plan_CollectiveKind : Plan_Enum<"CollectiveKind", "what ranks do together", [
-    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
-
-def Plan_Group : Plan_Enum<"Group", "which ranks meet", [
-    I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]>;
-
 def Plan_Param : Plan_Attr<"Param", "param"> {
   let summary = "a kernel parameter: access, element type, the bytes it may touch, and which parameters may lie at the same";
   let parameters = (ins "Access":$access, "::mlir::Type":$element, "int64_t":$bytes,
@@ -63,10 +31,10 @@ def Plan_Param : Plan_Attr<"Param", "param"> {
 }
 
 def Plan_Operand : Plan_Attr<"Operand", "operand"> {
-  let summary = "a byte offset into a buffer, advanced by `step` bytes per iteration of the enclosing loop, and `rank` bytes per rank";
-  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, DefaultValuedParameter<"int64_t", "0">:$step,
-                        DefaultValuedParameter<"int64_t", "0">:$rank);
-  let assemblyFormat = "`<` $buffer `+` $offset (`step` $step^)? (`rank` $rank^)? `>`";
+  let summary = "a byte offset into a buffer, advanced by `loop_stride` bytes per iteration of the enclosing loop, and `rank_stride` bytes per rank";
+  let parameters = (ins "::mlir::FlatSymbolRefAttr":$buffer, "int64_t":$offset, DefaultValuedParameter<"int64_t", "0">:$loopStride,
+                        DefaultValuedParameter<"int64_t", "0">:$rankStride);
+  let assemblyFormat = "`<` $buffer `+` $offset (`loop_stride` $loopStride^)? (`rank_stride` $rankStride^)? `>`";
 }
 
 def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
@@ -110,14 +78,14 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
   let summary = "something the runtime can run: inputs, then instructions in order";
-  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$flops);
+  let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind, I64Attr:$flops);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name `flops` $flops attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<EntryName>($sym_name, $kind) `flops` $flops attr-dict-with-keyword $body";
 }
 
 def Plan_InputOp : Plan_Op<"input"> {
   let summary = "a batch column that the runtime fills before the entry runs";
-  let arguments = (ins StrAttr:$column, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, Plan_Extent:$extent,
+  let arguments = (ins StrAttr:$column, FlatSymbolRefAttr:$buffer, TypeAttrOf<AnyRankedTensor>:$type, BatchExtent:$extent,
                        I64Attr:$limit, I64Attr:$ignore, UnitAttr:$pads);
   let assemblyFormat = "$column $buffer `:` $type $extent `limit` $limit `ignore` $ignore (`pads` $pads^)? attr-dict";
 }
@@ -170,7 +138,7 @@ def Plan_LoopOp : Plan_ComputeOp<"loop", (ins I64Attr:$count), [NoTerminator, Si
   let assemblyFormat = "`count` $count " # trailer # "attr-dict-with-keyword $body";
 }
 
-def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins Plan_CollectiveKind:$kind, Plan_Group:$group,
+def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$kind, RankGroup:$group,
       ConfinedAttr<Plan_RangeArray, [ArrayMinCount<1>, ArrayMaxCount<1024>]>:$ranges)> {
   let summary = "what ranks do together, on the stream `communication`";
   let description = [{
@@ -189,7 +157,7 @@ def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins Plan_CollectiveKin
 
 def Plan_ScalarOp : Plan_Op<"scalar"> {
   let summary = "a scalar exchanged with the host around entries";
-  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, Plan_Direction:$direction);
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$buffer, TypeAttr:$element, ScalarDirection:$direction);
   let assemblyFormat = "$name $direction $buffer `:` $element attr-dict";
 }
 
@@ -207,7 +175,7 @@ def Plan_StateOp : Plan_Op<"state"> {
 def Plan_TrainingOp : Plan_Op<"training"> {
   let summary = "ranks, batch, accumulation and learning-rate schedule";
   let arguments = (ins I64Attr:$ranks, I64Attr:$shard_ranks, I64Attr:$micro_batch, I64Attr:$accumulate, I64Attr:$seq_len, I64Attr:$steps, I64Attr:$eval_batch,
-                       Plan_ScheduleKind:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total);
+                       ScheduleKind:$schedule, F64Attr:$peak, F64Attr:$minimum, I64Attr:$warmup, I64Attr:$total);
   let assemblyFormat = [{
     `ranks` $ranks `shard` $shard_ranks `micro_batch` $micro_batch `accumulate` $accumulate `seq_len` $seq_len `steps` $steps `eval_batch` $eval_batch
     $schedule `peak` $peak `minimum` $minimum `warmup` $warmup `total` $total attr-dict

@@ -31,7 +31,7 @@ LogicalResult trainc::train::checkChoice(const ProgramWord &word, StringRef valu
   return error() << "expected " << llvm::join(values, " or ") << ", found '" << value << "'";
 }
 
-//===-- Writing -------------------------------------------------------------------------------===//
+// --- Writing ---
 
 /// An option's text as the program holds it; it was checked when the option was read.
 static Attribute valueOf(Builder builder, const ProgramWord &word, StringRef text) {
@@ -113,7 +113,7 @@ void trainc::train::setDerived(ProgramOp program, StringRef name, Attribute valu
   setSource(program, name, StringAttr::get(program.getContext(), "derived: " + from));
 }
 
-//===-- Reading -------------------------------------------------------------------------------===//
+// --- Reading ---
 
 /// `adamw(lr 6e-4)` of `optimizer<adamw(lr 6e-4)>`.
 static std::string insideOf(Attribute attribute) {

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
 
-//===-- Syntax --------------------------------------------------------------------------------===//
+// --- Syntax ---
 
 /// `(wrap = "layer", prefetch = 2)`
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
@@ -53,7 +53,7 @@ ParseResult trainc::train::parseSharding(AsmParser &parser, ShardingAttr &shardi
   return success(bool(sharding));
 }
 
-//===-- Values --------------------------------------------------------------------------------===//
+// --- Values ---
 
 using EmitError = llvm::function_ref<InFlightDiagnostic()>;
 
@@ -145,7 +145,7 @@ LogicalResult ShardingAttr::verify(EmitError error, DictionaryAttr words) {
   return success();
 }
 
-//===-- Defaults ------------------------------------------------------------------------------===//
+// --- Defaults ---
 
 /// The shapes of a state that holds one parameter, or several.
 static SmallVector<ArrayRef<int64_t>> shapesIn(StateOp state) {
@@ -159,7 +159,7 @@ static SmallVector<ArrayRef<int64_t>> shapesIn(StateOp state) {
 int64_t trainc::train::modelWidth(ModuleOp module) {
   std::map<int64_t, int64_t> parametersWith;
   for (auto state : module.getOps<StateOp>())
-    if (state.getRole() == Role::parameter)
+    if (state.getRole() == StateRole::parameter)
       for (ArrayRef<int64_t> shape : shapesIn(state))
         for (size_t dim = 0; dim < shape.size(); ++dim)
           if (!llvm::is_contained(shape.take_front(dim), shape[dim]))

@@ -30,3 +30,8 @@ struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
 
 #define GET_OP_CLASSES
 #include "dialects/Train/TrainOps.h.inc"
+
+namespace trainc::train {
+/// The module's state that is exchanged with the host as `scalar`, or null.
+StateOp findScalar(mlir::ModuleOp module, HostScalar scalar);
+} // namespace trainc::train

@@ -1,7 +1,6 @@
 // Syntax of optimizers, schedules and parameter groups; used by train.program and by the attributes alone.
-#include "dialects/NN/Float32.h"
+#include "dialects/NN/Syntax.h"
 #include "dialects/Train/Limits.h"
-#include "dialects/Train/Settings.h"
 #include "dialects/Train/Train.h"
 #include "dialects/Train/TrainSyntax.h"
 

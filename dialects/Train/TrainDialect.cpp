@@ -1,12 +1,13 @@
 // Registration of the dialect; symbol uses.
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Names.h"
+#include "dialects/Train/Parameters.h"
 #include "dialects/Train/Train.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::train;
 
 #include "dialects/Train/TrainDialect.cpp.inc"
@@ -33,6 +34,13 @@ std::optional<Dialect::ParseOpHook> TrainDialect::getParseOperationHook(StringRe
 #define GET_OP_CLASSES
 #include "dialects/Train/TrainOps.cpp.inc"
 
+StateOp trainc::train::findScalar(ModuleOp module, HostScalar scalar) {
+  for (auto state : module.getOps<StateOp>())
+    if (state.getScalar() == scalar)
+      return state;
+  return {};
+}
+
 /// A get or set must name a state of the value's type.
 static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type,
                                     SymbolTableCollection &symbols) {
@@ -45,7 +53,7 @@ static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type 
 }
 
 LogicalResult StateOp::verify() {
-  if (getRole() == Role::parameter && !getMembers() && isReservedName(getSymName()))
+  if (getRole() == StateRole::parameter && !getMembers() && isReservedName(getSymName()))
     return emitOpError("a parameter cannot be named '")
            << getSymName() << "', which names a part of the step; rename it";
   return success();

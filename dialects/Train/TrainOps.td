@@ -3,8 +3,9 @@
 #ifndef TRAINC_TRAIN_OPS
 #define TRAINC_TRAIN_OPS
 
+include "dialects/Interfaces/Enums.td"
+include "dialects/Train/TrainEnums.td"
 include "mlir/IR/OpBase.td"
-include "mlir/IR/EnumAttr.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -28,14 +29,6 @@ def Train_Dialect : Dialect {
 
 class Train_Op<string mnemonic, list<Trait> traits = []> : Op<Train_Dialect, mnemonic, traits>;
 class Train_Attr<string cppName, string attrMnemonic> : AttrDef<Train_Dialect, cppName> { let mnemonic = attrMnemonic; }
-class Train_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32EnumAttr<name, what, cases> {
-  let cppNamespace = "::trainc::train";
-}
-
-def Train_OptimizerKind : Train_Enum<"OptimizerKind", "optimizer", [
-    I32EnumAttrCase<"adamw", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"sgd", 2>]>;
-def Train_ScheduleKind : Train_Enum<"ScheduleKind", "learning-rate schedule", [
-    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
 
 def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
   let summary = "an update rule and its numbers, e.g. `adamw(lr 6e-4, weight_decay 0.1)`";
@@ -156,29 +149,23 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
   let hasVerifier = 1;
 }
 
-def Train_Role : Train_Enum<"Role", "what a state is for", [
-    I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
-    I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>]>;
-def Train_Direction : Train_Enum<"Direction", "who writes a scalar for whom", [
-    I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;
-
 def Train_StateOp : Train_Op<"state", [Symbol]> {
   let summary = "a tensor that lives across entries";
   let description = [{
-    Scalars with a direction are exchanged with the host around entries (Scalar in plan.fbs has their names). `frozen` parameters have no gradient. A flat
+    A `scalar` with a direction is exchanged with the host around entries: which, says its name or `@name as loss` (see Scalar in plan.fbs). `frozen` parameters have no gradient. A flat
     state holds the elements of its `members` one after the other. If it is `divided`, each rank has a part of them, its type from the phase `spmd` on.
     `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, Train_Role:$role, TypeAttrOf<AnyRankedTensor>:$type,
-                       UnitAttr:$frozen, OptionalAttr<Train_Direction>:$direction,
+  let arguments = (ins SymbolNameAttr:$sym_name, Train_StateRole:$role, TypeAttrOf<AnyRankedTensor>:$type,
+                       UnitAttr:$frozen, OptionalAttr<HostScalar>:$scalar,
                        OptionalAttr<TypedArrayAttrBase<Train_Member, "members">>:$members, UnitAttr:$divided,
                        OptionalAttr<TypedArrayAttrBase<Train_Block, "blocks">>:$blocks);
-  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::trainc::train::Role":$role, "::mlir::RankedTensorType":$type), [{
-    build($_builder, $_state, $_builder.getStringAttr(name), RoleAttr::get($_builder.getContext(), role),
-          ::mlir::TypeAttr::get(type), /*frozen=*/::mlir::UnitAttr(), DirectionAttr(), /*members=*/::mlir::ArrayAttr(),
+  let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "::trainc::train::StateRole":$role, "::mlir::RankedTensorType":$type), [{
+    build($_builder, $_state, $_builder.getStringAttr(name), StateRoleAttr::get($_builder.getContext(), role),
+          ::mlir::TypeAttr::get(type), /*frozen=*/::mlir::UnitAttr(), /*scalar=*/HostScalarAttr(), /*members=*/::mlir::ArrayAttr(),
           /*divided=*/::mlir::UnitAttr(), /*blocks=*/::mlir::ArrayAttr());
   }]>];
-  let assemblyFormat = "$role (`frozen` $frozen^)? (`divided` $divided^)? ($direction^)? $sym_name `:` $type attr-dict";
+  let assemblyFormat = "$role (`frozen` $frozen^)? (`divided` $divided^)? custom<StateName>($sym_name, $scalar) `:` $type attr-dict";
   let hasVerifier = 1;
 }
 
@@ -235,14 +222,15 @@ def Train_SumOverRanksOp : Train_Op<"sum_over_ranks", [Pure, SameOperandsAndResu
   let assemblyFormat = "$value (`of` $of^)? attr-dict `:` type($value)";
 }
 
-def Train_Extent : Train_Enum<"Extent", "which samples an input holds", [
-    I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
-
 def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
   let summary = "something the runtime can run: init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode";
-  let arguments = (ins SymbolNameAttr:$sym_name);
+  let description = [{ Its name says its kind, or `@name as micro_step`. }];
+  let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let builders = [OpBuilder<(ins "::trainc::EntryKind":$kind), [{
+    build($_builder, $_state, ::trainc::stringifyEntryKind(kind), kind);
+  }]>];
+  let assemblyFormat = "custom<EntryName>($sym_name, $kind) attr-dict-with-keyword $body";
 }
 
 def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_BatchResource>]>]> {
@@ -251,7 +239,7 @@ def Train_InputOp : Train_Op<"input", [MemoryEffects<[MemRead<Train_BatchResourc
     Integer columns: values must be below `limit` (0: unchecked) or equal `ignore`. Samples whose values are all `ignore`, in each
     column that `pads`, count in no loss of the entry: they fill up an incomplete batch.
   }];
-  let arguments = (ins StrAttr:$column, Train_Extent:$extent, DefaultValuedAttr<I64Attr, "0">:$limit,
+  let arguments = (ins StrAttr:$column, BatchExtent:$extent, DefaultValuedAttr<I64Attr, "0">:$limit,
                        DefaultValuedAttr<I64Attr, "-1">:$ignore, UnitAttr:$pads);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$column $extent (`limit` $limit^)? (`ignore` $ignore^)? (`pads` $pads^)? attr-dict `:` type($result)";

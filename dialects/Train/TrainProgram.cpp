@@ -1,6 +1,5 @@
 // Syntax and verification of train.program.
-#include "dialects/NN/Float32.h"
-#include "dialects/Train/Settings.h"
+#include "dialects/NN/Syntax.h"
 #include "dialects/Train/TrainSyntax.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -17,7 +17,7 @@ train::StateOp gatheredState(CollectiveOpInterface start) {
   if (!get || !isGather(start))
     return nullptr;
   auto state = SymbolTable::lookupNearestSymbolFrom<train::StateOp>(start, get.getStateAttr());
-  return state && state.getRole() == train::Role::parameter ? state : nullptr;
+  return state && state.getRole() == train::StateRole::parameter ? state : nullptr;
 }
 
 bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBeforeInBlock(b)); }

@@ -94,27 +94,26 @@ EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, cons
 
 int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks) {
   switch (group) {
-  case RankGroup::All:
+  case RankGroup::all:
     return ranks;
-  case RankGroup::Shard:
+  case RankGroup::shard:
     return shardRanks;
-  case RankGroup::Replica:
+  case RankGroup::replica:
     return ranks / shardRanks;
   }
   llvm_unreachable("unknown group of ranks");
 }
 
 int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks) {
-  return (kind == CollectiveKind::AllReduce ? 2 : 1) * bytes * (ranks - 1) / ranks;
+  return (kind == CollectiveKind::all_reduce ? 2 : 1) * bytes * (ranks - 1) / ranks;
 }
 
 int64_t ringBytes(plan::CollectiveOp collective, plan::TrainingOp training) {
-  const auto kind = static_cast<CollectiveKind>(collective.getKind());
-  const int64_t ranks = ranksOf(static_cast<RankGroup>(collective.getGroup()), int64_t(training.getRanks()),
-                                int64_t(training.getShardRanks()));
+  const int64_t ranks =
+      ranksOf(collective.getGroup(), int64_t(training.getRanks()), int64_t(training.getShardRanks()));
   int64_t sent = 0;
   for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>())
-    sent += ringBytes(kind, range.getElements() * elementBytes(range.getElement()), ranks);
+    sent += ringBytes(collective.getKind(), range.getElements() * elementBytes(range.getElement()), ranks);
   return sent;
 }
 

@@ -33,7 +33,7 @@ private:
   LogicalResult visit(Operation &op) {
     if (auto start = dyn_cast<CollectiveOpInterface>(op))
       return begin(start);
-    if (isWait(&op) || (!isPlacement(&op) && !isa<train::GetOp>(op)))
+    if (isWait(&op) || (!isView(&op) && !isa<train::GetOp>(op)))
       open_ = {};
     if (isWait(&op))
       return wait(op, cast<CollectiveOpInterface>(op.getOperand(0).getDefiningOp()));

@@ -14,7 +14,7 @@ namespace trainc {
 
 using OpPair = std::pair<Operation *, Operation *>;
 
-//===-- Effects -------------------------------------------------------------------------------===//
+// --- Effects ---
 
 namespace {
 /// What an op does to a state, or to another resource as a whole.
@@ -50,7 +50,7 @@ bool conflict(Operation *a, Operation *b) {
   });
 }
 
-//===-- Values --------------------------------------------------------------------------------===//
+// --- Values ---
 
 train::SetOp writeSeenBy(train::GetOp get) {
   for (Operation *op = get->getPrevNode(); op; op = op->getPrevNode())
@@ -63,7 +63,7 @@ bool liesIn(Value value, StringRef state) {
   Operation *definition = value.getDefiningOp();
   if (auto get = dyn_cast_or_null<train::GetOp>(definition))
     return get.getState() == state;
-  return definition && isPlacement(definition) &&
+  return definition && isView(definition) &&
          llvm::any_of(definition->getOperands(), [&](Value operand) { return liesIn(operand, state); });
 }
 
@@ -71,12 +71,12 @@ bool liesIn(Value value, StringRef state) {
 static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : read->getUsers()) {
     users.push_back(user);
-    if (isa<nn::BroadcastOp, nn::ReshapeOp>(user) || isPlacement(user))
+    if (isa<nn::BroadcastOp, nn::ReshapeOp>(user) || isView(user))
       collectUsers(user, users);
   }
 }
 
-//===-- Order ---------------------------------------------------------------------------------===//
+// --- Order ---
 
 StateOrder::StateOrder(Block &block) : block(block), numbers(number(block)) {
   for (Operation &op : block) {

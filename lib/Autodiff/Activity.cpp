@@ -12,7 +12,7 @@ bool trainc::hasGradient(Type type) {
 }
 
 bool trainc::isTrained(train::StateOp state) {
-  return state.getRole() == train::Role::parameter && !state.getFrozen() && hasGradient(state.getType());
+  return state.getRole() == train::StateRole::parameter && !state.getFrozen() && hasGradient(state.getType());
 }
 
 Activity::Activity(train::EntryOp entry) {

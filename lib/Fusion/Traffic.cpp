@@ -23,7 +23,7 @@ static int64_t readOf(BlockArgument argument) {
 int64_t trainc::trafficOf(Operation *op) {
   if (auto chunks = dyn_cast<nn::ChunksOp>(op))
     return chunks.getCount() * trafficOf(chunks.getBody().front());
-  if (isPlacement(op) || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
+  if (isView(op) || !isMemoryEffectFree(op) || op->hasTrait<OpTrait::IsTerminator>())
     return 0;
   int64_t bytes = 0;
   if (auto kernel = dyn_cast<nn::KernelOp>(op)) {

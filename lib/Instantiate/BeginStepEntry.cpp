@@ -1,6 +1,5 @@
 // begin_step: what the step's losses are divided by, from the labels of all its micro-batches.
 #include "dialects/NN/Builders.h"
-#include "dialects/Train/Names.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/Entries.h"
 
@@ -34,7 +33,7 @@ LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   // The model is expanded on the whole step's samples; of that, only what the targets' weights need survives.
-  auto inputs = createInputs(builder, binding.model, train::Extent::step,
+  auto inputs = createInputs(builder, binding.model, BatchExtent::step,
                              binding.accumulate * binding.microBatch, binding.seqLen);
   FailureOr<Forward> step;
   {
@@ -52,7 +51,7 @@ LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry
              weights ? sumTargets(builder, term.loc, binding, *weights) : b.constant(double(elements), f32));
   }
   Location loc = step->losses.front().loc;
-  setState(builder, loc, shared.states.lookup(train::kLossState), nn::TensorBuilder(builder, loc).zero(f32));
+  setState(builder, loc, shared.states.scalar(HostScalar::loss), nn::TensorBuilder(builder, loc).zero(f32));
   eraseDeadOps(entry);
   return success();
 }

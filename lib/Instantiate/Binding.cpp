@@ -1,7 +1,7 @@
 #include "lib/Instantiate/Binding.h"
 
 #include "dialects/NN/Syntax.h"
-#include "dialects/Train/Names.h"
+#include "dialects/Train/Parameters.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 

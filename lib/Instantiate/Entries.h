@@ -14,7 +14,7 @@ struct Instantiation {
 };
 
 /// train.input of every column at the builder's position, with `batch` samples of `length` tokens.
-llvm::SmallVector<mlir::Value> createInputs(mlir::OpBuilder &builder, nn::ModelOp model, train::Extent extent,
+llvm::SmallVector<mlir::Value> createInputs(mlir::OpBuilder &builder, nn::ModelOp model, BatchExtent extent,
                                             int64_t batch, int64_t length);
 
 /// Forward of a micro-batch; adds its share to the step's loss and asks for its gradient. Returns what the

@@ -33,7 +33,7 @@ static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
 LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  auto inputs = createInputs(builder, binding.model, train::Extent::micro, binding.evalBatch, binding.seqLen);
+  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, binding.evalBatch, binding.seqLen);
   FailureOr<Forward> forward;
   {
     EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
@@ -55,12 +55,8 @@ LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
     total = total ? b.add(total, sum) : sum;
   }
   Location loc = forward->losses.front().loc;
-  auto set = [&](StringRef name, Value value) {
-    setState(builder, loc, shared.states.scalar(name, builder.getF32Type(), train::Direction::from_device),
-             value);
-  };
-  set("eval_loss", total);
-  set("eval_targets", targets);
+  setState(builder, loc, shared.states.scalar(HostScalar::eval_loss), total);
+  setState(builder, loc, shared.states.scalar(HostScalar::eval_targets), targets);
   eraseDeadOps(entry);
   return success();
 }

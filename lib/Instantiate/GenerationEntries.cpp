@@ -37,7 +37,7 @@ static LogicalResult makeIncremental(train::EntryOp entry, CacheScope &caches, A
 
 /// The position of the last token that the entry is given.
 static Value readPosition(Instantiation &shared, OpBuilder &builder) {
-  train::StateOp state = shared.states.scalar("position", builder.getI32Type(), train::Direction::to_device);
+  train::StateOp state = shared.states.scalar(HostScalar::position);
   return getState(builder, shared.binding.model.getLoc(), state);
 }
 
@@ -46,7 +46,7 @@ static Value readPosition(Instantiation &shared, OpBuilder &builder) {
 static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, int64_t length,
                                     const PositionDims &dims, Value position) {
   nn::ModelOp model = shared.binding.model;
-  auto inputs = createInputs(builder, model, train::Extent::micro, /*batch=*/1, length);
+  auto inputs = createInputs(builder, model, BatchExtent::micro, /*batch=*/1, length);
   Operation *last = findLastMixingOp(model);
   EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
   FailureOr<Forward> forward =
@@ -60,9 +60,9 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   return nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
 }
 
-static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t length,
+static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t length,
                                 const PositionFlow &flow) {
-  train::EntryOp entry = shared.states.createEntry(name);
+  train::EntryOp entry = shared.states.createEntry(kind);
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   Value position = readPosition(shared, builder);
   FailureOr<Value> logits = buildLogits(shared, builder, length, flow.dims, position);
@@ -72,7 +72,7 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
   auto type = nn::typeLike(*logits, {nn::shapeOf(*logits).back()});
   train::StateOp state = shared.states.lookup("logits");
   if (!state)
-    state = shared.states.declare(loc, "logits", train::Role::output, type);
+    state = shared.states.declare(loc, "logits", train::StateRole::output, type);
   setState(builder, loc, state, nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
   eraseDeadOps(entry);
   // A prompt starts at 0, wherever it ends; a further token stands where it is.
@@ -87,6 +87,6 @@ static LogicalResult buildEntry(Instantiation &shared, StringRef name, int64_t l
 }
 
 LogicalResult trainc::buildGenerationEntries(Instantiation &shared, const PositionFlow &flow) {
-  return failure(failed(buildEntry(shared, "prefill", shared.binding.seqLen, flow)) ||
-                 failed(buildEntry(shared, "decode", 1, flow)));
+  return failure(failed(buildEntry(shared, EntryKind::prefill, shared.binding.seqLen, flow)) ||
+                 failed(buildEntry(shared, EntryKind::decode, 1, flow)));
 }

@@ -9,8 +9,7 @@ using namespace trainc;
 static Value buildRandom(OpBuilder &builder, StateTable &states, train::StateOp state, bool normal) {
   auto type = cast<RankedTensorType>(state.getType());
   nn::TensorBuilder b(builder, state.getLoc());
-  Value seed = getState(builder, state.getLoc(),
-                        states.scalar("seed", builder.getI64Type(), train::Direction::to_device));
+  Value seed = getState(builder, state.getLoc(), states.scalar(HostScalar::seed));
   Value zero = b.zero(RankedTensorType::get({}, builder.getI64Type()));
   int64_t stream = randomStreamOf(("init " + state.getSymName()).str());
   return b.create<nn::RandomOp>(seed, zero, zero, normal, uint64_t(stream), type);

@@ -1,6 +1,5 @@
 #include "lib/Instantiate/Instantiate.h"
 
-#include "dialects/Train/Names.h"
 #include "lib/Instantiate/Entries.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -9,13 +8,10 @@ using namespace mlir;
 using namespace trainc;
 
 /// The scalars of every training program, in the order of the plan's schema.
-static void declareScalars(StateTable &states, MLIRContext *context) {
-  Type f32 = Float32Type::get(context), i64 = IntegerType::get(context, 64);
-  states.scalar("lr", f32, train::Direction::to_device);
-  for (StringRef counter : {"seed", "step", "micro"})
-    states.scalar(counter, i64, train::Direction::to_device);
-  for (StringRef result : {StringRef(train::kLossState), StringRef("targets")})
-    states.scalar(result, f32, train::Direction::from_device);
+static void declareScalars(StateTable &states) {
+  using enum HostScalar;
+  for (HostScalar scalar : {lr, seed, step, micro, loss, targets})
+    states.scalar(scalar);
 }
 
 /// Moves models and blocks into a module of their own, so that parameters may have their names.
@@ -55,11 +51,11 @@ LogicalResult trainc::instantiate(ModuleOp module) {
     return failure();
   OwningOpRef<ModuleOp> text = isolateModels(module);
   Instantiation shared{*binding, StateTable(module), {}};
-  declareScalars(shared.states, module.getContext());
-  train::EntryOp init = shared.states.createEntry("init");
-  train::EntryOp beginStep = shared.states.createEntry("begin_step");
-  train::EntryOp microStep = shared.states.createEntry("micro_step");
-  train::EntryOp eval = shared.states.createEntry("eval");
+  declareScalars(shared.states);
+  train::EntryOp init = shared.states.createEntry(EntryKind::init);
+  train::EntryOp beginStep = shared.states.createEntry(EntryKind::begin_step);
+  train::EntryOp microStep = shared.states.createEntry(EntryKind::micro_step);
+  train::EntryOp eval = shared.states.createEntry(EntryKind::eval);
   // The first expansion declares the parameters, and reports what is wrong with the model.
   FailureOr<Forward> micro = buildMicroStep(shared, microStep);
   if (failed(micro) || failed(applyGroups(shared.binding)))

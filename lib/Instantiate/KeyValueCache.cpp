@@ -22,7 +22,7 @@ Value KeyValueCache::append(OpBuilder &builder, Value rows) {
   std::string name = "cache." + std::to_string(appended++);
   train::StateOp state = states.lookup(name);
   if (!state)
-    state = states.declare(rows.getLoc(), name, train::Role::cache, type);
+    state = states.declare(rows.getLoc(), name, train::StateRole::cache, type);
   Value cache = fillsAll ? rows : replaceRow(builder, getState(builder, rows.getLoc(), state), rows, first);
   setState(builder, rows.getLoc(), state, cache);
   return cache;

@@ -72,9 +72,9 @@ Value trainc::buildMean(OpBuilder &builder, Location loc, Value sum, Value targe
 train::StateOp trainc::targetsState(StateTable &states, const LossTerm &term, size_t index) {
   Type f32 = Float32Type::get(term.loc.getContext());
   if (index == 0)
-    return states.scalar("targets", f32, train::Direction::from_device);
+    return states.scalar(HostScalar::targets);
   std::string name = "targets." + term.name;
   if (train::StateOp state = states.lookup(name))
     return state;
-  return states.declare(term.loc, name, train::Role::scalar, RankedTensorType::get({}, f32));
+  return states.declare(term.loc, name, train::StateRole::scalar, RankedTensorType::get({}, f32));
 }

@@ -1,12 +1,11 @@
 // micro_step: forward of one micro-batch.
 #include "dialects/NN/Builders.h"
-#include "dialects/Train/Names.h"
 #include "lib/Instantiate/Entries.h"
 
 using namespace mlir;
 using namespace trainc;
 
-SmallVector<Value> trainc::createInputs(OpBuilder &builder, nn::ModelOp model, train::Extent extent,
+SmallVector<Value> trainc::createInputs(OpBuilder &builder, nn::ModelOp model, BatchExtent extent,
                                         int64_t batch, int64_t length) {
   SmallVector<Value> inputs;
   for (auto [argument, column, type] : llvm::zip(model.getBody().getArguments(), model.getColumns(),
@@ -33,8 +32,7 @@ static Value buildTotalLoss(OpBuilder &builder, Instantiation &shared, ArrayRef<
 FailureOr<Forward> trainc::buildMicroStep(Instantiation &shared, train::EntryOp entry) {
   Binding &binding = shared.binding;
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  auto inputs =
-      createInputs(builder, binding.model, train::Extent::micro, binding.microBatch, binding.seqLen);
+  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, binding.microBatch, binding.seqLen);
   FailureOr<Forward> forward;
   {
     EntryScope scope(builder, shared.states, shared.parameters, /*training=*/true);
@@ -48,8 +46,7 @@ FailureOr<Forward> trainc::buildMicroStep(Instantiation &shared, train::EntryOp 
         "\"loss\" %nll`");
   Location loc = forward->losses.front().loc;
   Value total = buildTotalLoss(builder, shared, forward->losses);
-  train::StateOp sum =
-      shared.states.scalar(train::kLossState, builder.getF32Type(), train::Direction::from_device);
+  train::StateOp sum = shared.states.scalar(HostScalar::loss);
   setState(builder, loc, sum, nn::TensorBuilder(builder, loc).add(getState(builder, loc, sum), total));
   train::MinimizeOp::create(builder, loc, total);
   return forward;

@@ -1,4 +1,4 @@
-#include "dialects/Train/Groups.h"
+#include "dialects/Train/Parameters.h"
 #include "lib/Instantiate/Entries.h"
 
 using namespace mlir;
@@ -7,7 +7,7 @@ using namespace trainc;
 /// True if a parameter's name matches the group's pattern.
 static bool isUsed(train::GroupAttr group, ModuleOp module) {
   return llvm::any_of(module.getOps<train::StateOp>(), [&](train::StateOp state) {
-    return state.getRole() == train::Role::parameter &&
+    return state.getRole() == train::StateRole::parameter &&
            train::matchesPattern(group.getPattern(), state.getSymName());
   });
 }
@@ -23,7 +23,7 @@ LogicalResult trainc::applyGroups(const Binding &binding) {
                                  << program.getModel() << "; `*` stands for any text";
   bool hasParameters = false, isTraining = false;
   for (auto state : module.getOps<train::StateOp>())
-    if (state.getRole() == train::Role::parameter) {
+    if (state.getRole() == train::StateRole::parameter) {
       int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
       state.setFrozen(train::settingsOf(program, state.getSymName(), rank).frozen);
       hasParameters = true;

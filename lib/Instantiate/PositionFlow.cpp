@@ -34,9 +34,9 @@ constexpr Refusals kSamples = {
 FailureOr<Probe> Probe::create(Instantiation &shared, int64_t batch, int64_t length) {
   nn::ModelOp model = shared.binding.model;
   OpBuilder builder(model.getContext());
-  Probe probe{train::EntryOp::create(builder, model.getLoc(), "probe"), {}, {}};
+  Probe probe{train::EntryOp::create(builder, model.getLoc(), EntryKind::prefill), {}, {}};
   builder.setInsertionPointToEnd(&probe.entry->getBody().emplaceBlock());
-  auto inputs = createInputs(builder, model, train::Extent::micro, batch, length);
+  auto inputs = createInputs(builder, model, BatchExtent::micro, batch, length);
   EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
   FailureOr<Forward> forward = buildForward(model, builder, scope, inputs);
   if (failed(forward))

@@ -40,7 +40,7 @@ Parameter *EntryScope::declare(StringAttr name, RankedTensorType type, Initializ
   auto known = parameters.find(name);
   if (known != parameters.end())
     return &known->second;
-  train::StateOp state = states.declare(current->getLoc(), name, train::Role::parameter, type);
+  train::StateOp state = states.declare(current->getLoc(), name, train::StateRole::parameter, type);
   if (state && !blocks.empty())
     state.setBlocksAttr(builder.getArrayAttr(blocks));
   return state ? &parameters.insert({name, {state, init}}).first->second : nullptr;
@@ -106,6 +106,4 @@ Value EntryScope::read(train::StateOp state) {
   return value;
 }
 
-Value EntryScope::counter(StringRef name) {
-  return read(states.scalar(name, builder.getI64Type(), train::Direction::to_device));
-}
+Value EntryScope::counter(HostScalar scalar) { return read(states.scalar(scalar)); }

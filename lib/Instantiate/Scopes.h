@@ -52,14 +52,14 @@ public:
   mlir::Value useParameter(llvm::StringRef fullName) override;
   llvm::FailureOr<int64_t> randomStream(llvm::StringRef name) override;
   bool training() const override { return isTraining; }
-  mlir::Value seed() override { return counter("seed"); }
-  mlir::Value step() override { return counter("step"); }
-  mlir::Value micro() override { return counter("micro"); }
+  mlir::Value seed() override { return counter(HostScalar::seed); }
+  mlir::Value step() override { return counter(HostScalar::step); }
+  mlir::Value micro() override { return counter(HostScalar::micro); }
 
   void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint previous) override;
 
 private:
-  mlir::Value counter(llvm::StringRef name);
+  mlir::Value counter(HostScalar scalar);
   mlir::Value read(train::StateOp state);
   Parameter *declare(mlir::StringAttr name, mlir::RankedTensorType type, Initializer init);
   void reportUnknown(llvm::StringRef name);

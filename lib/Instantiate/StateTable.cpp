@@ -1,6 +1,6 @@
 #include "lib/Instantiate/StateTable.h"
 
-#include "dialects/Train/Names.h"
+#include "dialects/Train/Parameters.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -10,13 +10,13 @@ StateTable::StateTable(ModuleOp module) : module(module) {
     byName[program.getSymName()] = lastState = program;
 }
 
-train::StateOp StateTable::declare(Location loc, StringRef name, train::Role role, RankedTensorType type,
-                                   std::optional<train::Direction> direction) {
-  if (role == train::Role::parameter && name.empty()) {
+train::StateOp StateTable::declare(Location loc, StringRef name, train::StateRole role,
+                                   RankedTensorType type) {
+  if (role == train::StateRole::parameter && name.empty()) {
     emitError(loc) << "a parameter needs a name, e.g. nn.parameter \"gain\" tensor<8xf32>";
     return {};
   }
-  if (role == train::Role::parameter && train::isReservedName(name)) {
+  if (role == train::StateRole::parameter && train::isReservedName(name)) {
     emitError(loc) << "a parameter cannot be named '" << name
                    << "', which names a part of the step; rename it";
     return {};
@@ -31,15 +31,18 @@ train::StateOp StateTable::declare(Location loc, StringRef name, train::Role rol
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(lastState);
   auto state = train::StateOp::create(builder, loc, name, role, type);
-  state.setDirection(direction);
   taken = lastState = state;
   return state;
 }
 
-train::StateOp StateTable::scalar(StringRef name, Type element, train::Direction direction) {
+train::StateOp StateTable::scalar(HostScalar scalar) {
+  StringRef name = stringifyHostScalar(scalar);
   if (train::StateOp state = lookup(name))
     return state;
-  return declare(module.getLoc(), name, train::Role::scalar, RankedTensorType::get({}, element), direction);
+  train::StateOp state =
+      declare(module.getLoc(), name, train::StateRole::scalar, typeOf(scalar, module.getContext()));
+  state.setScalar(scalar);
+  return state;
 }
 
 train::StateOp StateTable::lookup(StringRef name) const {
@@ -53,11 +56,11 @@ void StateTable::revertTo(const StateTable &before) {
   *this = before;
 }
 
-train::EntryOp StateTable::createEntry(StringRef name) {
+train::EntryOp StateTable::createEntry(EntryKind kind) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-  auto entry = train::EntryOp::create(builder, module.getLoc(), name);
+  auto entry = train::EntryOp::create(builder, module.getLoc(), kind);
   entry.getBody().emplaceBlock();
-  byName[name] = entry;
+  byName[entry.getSymName()] = entry;
   return entry;
 }
 

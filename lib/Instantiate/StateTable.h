@@ -6,8 +6,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
 
-#include <optional>
-
 namespace trainc {
 
 /// Declares states and entries; all share one namespace with the program.
@@ -16,17 +14,16 @@ public:
   explicit StateTable(mlir::ModuleOp module);
 
   /// Declares a state before all entries. A name that is taken is an error at `loc`; null is returned then.
-  train::StateOp declare(mlir::Location loc, llvm::StringRef name, train::Role role,
-                         mlir::RankedTensorType type,
-                         std::optional<train::Direction> direction = std::nullopt);
-  /// A scalar of the module that is exchanged with the host; declared at the first call.
-  train::StateOp scalar(llvm::StringRef name, mlir::Type element, train::Direction direction);
+  train::StateOp declare(mlir::Location loc, llvm::StringRef name, train::StateRole role,
+                         mlir::RankedTensorType type);
+  /// What is exchanged with the host; declared at the first call.
+  train::StateOp scalar(HostScalar scalar);
   /// The state of this name, or null.
   train::StateOp lookup(llvm::StringRef name) const;
   /// Erases the states and entries that came after `before`, an earlier copy of this table.
   void revertTo(const StateTable &before);
   /// A new entry at the module's end, with an empty body.
-  train::EntryOp createEntry(llvm::StringRef name);
+  train::EntryOp createEntry(EntryKind kind);
 
 private:
   mlir::ModuleOp module;

@@ -18,7 +18,7 @@ SmallVector<std::pair<int64_t, int64_t>> mayAliasPairs(Operation *op) {
 
 Assignment::Assignment(train::EntryOp entry, StorageTable &storages)
     : storages_(storages), order_(entry.getBody().front()), timeline_(entry),
-      entryName_(entry.getSymName().str()) {
+      entryName_(entry.getSymName().str()), entryKind_(entry.getKind()) {
   Block &body = entry.getBody().front();
   firstScratch_ = int(storages_.size());
   assignBlock(body);
@@ -55,7 +55,7 @@ View Assignment::newScratch(Value value) {
       storages_.add({name, tensorBytes(type), storedElement(type.getElementType()), plan::Role::activation})};
 }
 
-//===-- Walking the entry ---------------------------------------------------------------------===//
+// --- Walking the entry ---
 
 void Assignment::assignBlock(Block &block) {
   for (Operation &op : block)
@@ -100,7 +100,7 @@ void Assignment::assignGet(train::GetOp get) {
 void Assignment::assignSet(train::SetOp set) {
   View state{storages_.stateStorage(set.getState())};
   View value = views_.lookup(set.getValue());
-  if (isZero(set.getValue()) && entryName_ == "init" && order_.writes(set.getState()).size() == 1)
+  if (isZero(set.getValue()) && entryKind_ == EntryKind::init && order_.writes(set.getState()).size() == 1)
     return; // arenas are zero when allocated, and init runs first
   if (isZero(set.getValue()))
     before_[set].push_back({View(), state, bytesOf(set.getValue())});
@@ -183,7 +183,7 @@ bool Assignment::mayOverwrite(OpResult made, Value operand) {
   return operand.getDefiningOp() && !storages_[view.storage].persistent;
 }
 
-//===-- Lifetimes -----------------------------------------------------------------------------===//
+// --- Lifetimes ---
 
 void Assignment::touch(View view, int64_t first, int64_t last) {
   if (view.isNull() || storages_[view.storage].persistent)

@@ -79,6 +79,7 @@ private:
   StateOrder order_;
   Timeline timeline_;
   std::string entryName_;
+  EntryKind entryKind_;
   int firstScratch_, lastScratch_;
   llvm::DenseMap<mlir::Value, View> views_;
   /// Where a loop wants the values its body yields.

@@ -130,7 +130,7 @@ bool Assignment::mayBeMadeOver(OpResult made, OpOperand &operand, View target) {
   return inPlace && view == target;
 }
 
-//===-- Collectives ---------------------------------------------------------------------------===//
+// --- Collectives ---
 
 /// Members that were not made in the flat tensor are copied to it, and what lies between is cleared.
 void Assignment::assignPack(ExecutableOpInterface pack) {
@@ -164,7 +164,7 @@ void Assignment::assignCollective(ExecutableOpInterface start) {
   OpResult pending = start->getResult(0);
   Value operand = start->getOperand(0);
   const View wanted = wantedView(pending);
-  const bool sums = cast<CollectiveOpInterface>(*start).getCollectiveKind() == CollectiveKind::AllReduce;
+  const bool sums = cast<CollectiveOpInterface>(*start).getCollectiveKind() == CollectiveKind::all_reduce;
   if (!wanted.isNull())
     bind(pending, wanted);
   else

@@ -78,35 +78,10 @@ void EntryEmitter::emitMoves(ArrayRef<Move> moves, Operation &op) {
 }
 
 void EntryEmitter::emitInput(train::InputOp input) {
-  auto extent = input.getExtent() == train::Extent::micro ? plan::Extent::micro : plan::Extent::step;
   View view = assignment_.view(input.getResult());
   plan::InputOp::create(builder_, input.getLoc(), input.getColumn(), buffers_[view.storage].getValue(),
-                        input.getResult().getType(), extent, input.getLimit(), input.getIgnore(),
+                        input.getResult().getType(), input.getExtent(), input.getLimit(), input.getIgnore(),
                         input.getPads());
-}
-
-static plan::CollectiveKind planKind(CollectiveKind kind) {
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    return plan::CollectiveKind::all_reduce;
-  case CollectiveKind::ReduceScatter:
-    return plan::CollectiveKind::reduce_scatter;
-  case CollectiveKind::AllGather:
-    return plan::CollectiveKind::all_gather;
-  }
-  llvm_unreachable("unknown collective");
-}
-
-static plan::Group planGroup(RankGroup group) {
-  switch (group) {
-  case RankGroup::All:
-    return plan::Group::all;
-  case RankGroup::Shard:
-    return plan::Group::shard;
-  case RankGroup::Replica:
-    return plan::Group::replica;
-  }
-  llvm_unreachable("unknown group of ranks");
 }
 
 plan::RangeAttr EntryEmitter::range(CollectiveOpInterface start) {
@@ -135,9 +110,8 @@ void EntryEmitter::emitCollective(CollectiveOpInterface start) {
   for (Operation *each : message_)
     ranges.push_back(range(cast<CollectiveOpInterface>(each)));
   message_.clear();
-  plan::CollectiveOp::create(builder_, start.getLoc(), planKind(start.getCollectiveKind()),
-                             planGroup(start.getRankGroup()), builder_.getArrayAttr(ranges),
-                             sourceName(start), kUnordered);
+  plan::CollectiveOp::create(builder_, start.getLoc(), start.getCollectiveKind(), start.getRankGroup(),
+                             builder_.getArrayAttr(ranges), sourceName(start), kUnordered);
 }
 
 LogicalResult EntryEmitter::emitLaunches(Operation &op) {
@@ -184,7 +158,8 @@ static int64_t flopsOf(Block &block) {
 LogicalResult emitEntry(OpBuilder &builder, train::EntryOp entry, const Assignment &assignment,
                         ArrayRef<FlatSymbolRefAttr> buffers) {
   Block &body = entry.getBody().front();
-  auto planned = plan::EntryOp::create(builder, entry.getLoc(), entry.getSymName(), flopsOf(body));
+  auto planned =
+      plan::EntryOp::create(builder, entry.getLoc(), entry.getSymName(), entry.getKind(), flopsOf(body));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&planned.getBody());
   return EntryEmitter(builder, assignment, buffers).emitBlock(body);

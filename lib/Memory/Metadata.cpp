@@ -42,28 +42,15 @@ static void emitStates(OpBuilder &builder, ModuleOp module, const StorageTable &
   for (auto state : module.getOps<train::StateOp>()) {
     StringRef buffer = buffers[storages.stateStorage(state.getSymName())].getValue();
     auto type = cast<RankedTensorType>(state.getType());
-    if (state.getRole() == train::Role::parameter)
+    if (state.getRole() == train::StateRole::parameter)
       emitState(builder, state, buffer, plan::Role::parameter, emitted);
-    if (state.getRole() == train::Role::optimizer)
+    if (state.getRole() == train::StateRole::optimizer)
       emitState(builder, state, buffer, plan::Role::optimizer, emitted);
-    if (auto direction = state.getDirection())
-      plan::ScalarOp::create(builder, state.getLoc(), state.getSymName(), buffer, type.getElementType(),
-                             *direction == train::Direction::to_device ? plan::Direction::to_device
-                                                                       : plan::Direction::from_device);
+    if (auto scalar = state.getScalar())
+      plan::ScalarOp::create(builder, state.getLoc(), stringifyHostScalar(*scalar), buffer,
+                             type.getElementType(), directionOf(*scalar));
   }
   sortByName(emitted);
-}
-
-static plan::ScheduleKind scheduleKind(train::ScheduleKind kind) {
-  switch (kind) {
-  case train::ScheduleKind::constant:
-    return plan::ScheduleKind::constant;
-  case train::ScheduleKind::linear:
-    return plan::ScheduleKind::linear;
-  case train::ScheduleKind::cosine:
-    return plan::ScheduleKind::cosine;
-  }
-  llvm_unreachable("unknown schedule");
 }
 
 /// The settings in force, for the report.
@@ -80,7 +67,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   auto training = plan::TrainingOp::create(
       builder, program.getLoc(), program.getRanks(), train::shardingOf(program).shardRanks, microBatch,
       program.getAccumulate(), program.getSeqLen().value_or(0), program.getSteps().value_or(0),
-      program.getEvalBatch().value_or(microBatch), scheduleKind(schedule.getKind()),
+      program.getEvalBatch().value_or(microBatch), schedule.getKind(),
       program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
       schedule.getTotal());
   training->setAttr("train.settings", describeSettings(builder, program));
@@ -90,15 +77,18 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
 
 static void emitGeneration(OpBuilder &builder, ModuleOp module, const StorageTable &storages,
                            ArrayRef<FlatSymbolRefAttr> buffers) {
-  auto logits = module.lookupSymbol<train::StateOp>("logits");
-  auto prefill = module.lookupSymbol<train::EntryOp>("prefill");
-  if (!logits || !prefill)
+  auto prefill = findEntry<train::EntryOp>(module, EntryKind::prefill);
+  auto states = module.getOps<train::StateOp>();
+  auto output =
+      llvm::find_if(states, [](train::StateOp state) { return state.getRole() == train::StateRole::output; });
+  if (!prefill || output == states.end())
     return;
+  train::StateOp logits = *output;
   int64_t vocabulary = cast<RankedTensorType>(logits.getType()).getNumElements();
   for (auto input : prefill.getOps<train::InputOp>())
     plan::GenerationOp::create(builder, logits.getLoc(),
                                cast<RankedTensorType>(input.getResult().getType()).getShape().back(),
-                               vocabulary, buffers[storages.stateStorage("logits")].getValue());
+                               vocabulary, buffers[storages.stateStorage(logits.getSymName())].getValue());
 }
 
 /// The shortest decimal form that gives `value` back when it is read as a Float.

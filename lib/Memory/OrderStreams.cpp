@@ -56,9 +56,9 @@ private:
     auto use = [&](plan::OperandAttr operand, int64_t bytes, bool writes) {
       auto buffer = symbols_.lookup<plan::BufferOp>(operand.getBuffer().getValue());
       const int64_t begin = int64_t(buffer.getOffset()) + operand.getOffset(),
-                    travel = (iterations - 1) * operand.getStep();
+                    travel = (iterations - 1) * operand.getLoopStride();
       uses.push_back({buffer.getArena(), begin + std::min<int64_t>(travel, 0),
-                      begin + std::max<int64_t>(travel, 0) + bytes, operand.getRank(), writes});
+                      begin + std::max<int64_t>(travel, 0) + bytes, operand.getRankStride(), writes});
     };
     if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
       auto kernel = symbols_.lookup<plan::KernelOp>(launch.getKernel());
@@ -74,17 +74,17 @@ private:
       for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
         const int64_t whole = range.getElements() * range.getElement().getIntOrFloatBitWidth() / 8;
         const int64_t part = whole / members(collective.getGroup());
-        const plan::CollectiveKind kind = collective.getKind();
-        use(range.getSource(), kind == plan::CollectiveKind::all_gather ? part : whole, false);
-        use(range.getDestination(), kind == plan::CollectiveKind::reduce_scatter ? part : whole, true);
+        const CollectiveKind kind = collective.getKind();
+        use(range.getSource(), kind == CollectiveKind::all_gather ? part : whole, false);
+        use(range.getDestination(), kind == CollectiveKind::reduce_scatter ? part : whole, true);
       }
     }
   }
 
-  int64_t members(plan::Group group) const {
-    return group == plan::Group::shard     ? shardRanks_
-           : group == plan::Group::replica ? ranks_ / shardRanks_
-                                           : ranks_;
+  int64_t members(RankGroup group) const {
+    return group == RankGroup::shard     ? shardRanks_
+           : group == RankGroup::replica ? ranks_ / shardRanks_
+                                         : ranks_;
   }
 
   SymbolTable symbols_;

@@ -6,18 +6,18 @@ using namespace mlir;
 
 namespace trainc {
 
-static plan::Role bufferRole(train::Role role) {
+static plan::Role bufferRole(train::StateRole role) {
   switch (role) {
-  case train::Role::parameter:
+  case train::StateRole::parameter:
     return plan::Role::parameter;
-  case train::Role::gradient:
+  case train::StateRole::gradient:
     return plan::Role::gradient;
-  case train::Role::optimizer:
+  case train::StateRole::optimizer:
     return plan::Role::optimizer;
-  case train::Role::cache:
+  case train::StateRole::cache:
     return plan::Role::cache;
-  case train::Role::scalar:
-  case train::Role::output:
+  case train::StateRole::scalar:
+  case train::StateRole::output:
     return plan::Role::workspace;
   }
   llvm_unreachable("unknown role");

@@ -10,8 +10,14 @@ Value StepBuilder::read(StringRef state) {
                               FlatSymbolRefAttr::get(declared.getSymNameAttr()));
 }
 
+Value StepBuilder::readScalar(HostScalar scalar) { return read(symbols.declareScalar(scalar).getSymName()); }
+
 void StepBuilder::write(StringRef state, Value value) {
   train::SetOp::create(builder, loc, FlatSymbolRefAttr::get(builder.getContext(), state), value);
+}
+
+static std::string optimizerStateName(StringRef kind, StringRef parameter) {
+  return parameter.empty() ? kind.str() : (kind + "." + parameter).str();
 }
 
 /// The members with names `KIND.NAME`.
@@ -24,15 +30,19 @@ static ArrayAttr renamed(ArrayAttr members, StringRef kind) {
                         llvm::map_to_vector(members.getAsRange<train::MemberAttr>(), rename));
 }
 
-Value StepBuilder::readOptimizerState(StringRef state, RankedTensorType type) {
-  if (!symbols.state(state)) {
-    train::StateOp declared = symbols.declareState(state, train::Role::optimizer, type);
-    auto [kind, parameter] = state.split('.');
+Value StepBuilder::readOptimizerState(StringRef kind, RankedTensorType type, StringRef parameter) {
+  const std::string name = optimizerStateName(kind, parameter);
+  if (!symbols.state(name)) {
+    train::StateOp declared = symbols.declareState(name, train::StateRole::optimizer, type);
     if (train::StateOp flat = symbols.state(parameter); flat && flat.getMembers())
       declared.setMembersAttr(renamed(flat.getMembersAttr(), kind));
-    zeroState(symbols.declareEntry("init", declared), declared);
+    zeroState(symbols.declareEntry(EntryKind::init, declared), declared);
   }
-  return read(state);
+  return read(name);
+}
+
+void StepBuilder::replaceOptimizerState(StringRef kind, Value old, Value updated, StringRef parameter) {
+  replace(optimizerStateName(kind, parameter), old, updated);
 }
 
 /// The flag is compared where it is used, so that only numbers pass between kernels.
@@ -42,9 +52,8 @@ void StepBuilder::replace(StringRef state, Value old, Value updated) {
   write(state, select(condition, updated, old));
 }
 
-void StepBuilder::writeReport(StringRef scalar, Value value) {
-  symbols.declareState(scalar, train::Role::scalar, nn::tensorType(value), train::Direction::from_device);
-  write(scalar, value);
+void StepBuilder::writeReport(HostScalar scalar, Value value) {
+  write(symbols.declareScalar(scalar).getSymName(), value);
 }
 
 Value StepBuilder::sumOverRanks(Value value, StringRef of) {
@@ -55,9 +64,7 @@ Value StepBuilder::sumOverRanks(Value value, StringRef of) {
 Value StepBuilder::learningRate(double scale) {
   Value &rate = rates[scale];
   if (!rate) {
-    auto type = RankedTensorType::get({}, builder.getF32Type());
-    symbols.declareState("lr", train::Role::scalar, type, train::Direction::to_device);
-    rate = read("lr");
+    rate = readScalar(HostScalar::lr);
     if (scale != 1)
       rate = mul(rate, scale);
   }

@@ -18,13 +18,19 @@ public:
   train::StateOp state(llvm::StringRef name) const { return symbols.state(name); }
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
-  /// An optimizer state of that type, zero before the first step; declared on first use. A state named
-  /// `KIND.PARAMETER` is flat where the parameter is.
-  mlir::Value readOptimizerState(llvm::StringRef state, mlir::RankedTensorType type);
+  /// The optimizer's state `KIND.PARAMETER` of that type, or `KIND` if it is no parameter's; zero before the
+  /// first step. It is declared on first use, and flat where the parameter is.
+  mlir::Value readOptimizerState(llvm::StringRef kind, mlir::RankedTensorType type,
+                                 llvm::StringRef parameter = {});
+  /// replace() of such a state.
+  void replaceOptimizerState(llvm::StringRef kind, mlir::Value old, mlir::Value updated,
+                             llvm::StringRef parameter = {});
   /// Writes `updated` if the step is finite, else `old`, the value that the state has.
   void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
-  /// A scalar that the host sees, f32; declared on first use.
-  void writeReport(llvm::StringRef scalar, mlir::Value value);
+  /// What the host writes; declared on first use.
+  mlir::Value readScalar(HostScalar scalar);
+  /// Writes what the host reads, f32; declared on first use.
+  void writeReport(HostScalar scalar, mlir::Value value);
   /// The sum of what every rank computes as `value`: the gradient of the parameters' state `of`, if not null.
   mlir::Value sumOverRanks(mlir::Value value, llvm::StringRef of = {});
   /// The learning rate of this step times `scale`, a scalar.

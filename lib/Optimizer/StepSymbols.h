@@ -16,12 +16,13 @@ public:
   /// The state of this name, or null.
   train::StateOp state(llvm::StringRef name) const { return table.lookup<train::StateOp>(name); }
   /// The state `name`, which is declared behind all others if there is none.
-  train::StateOp declareState(llvm::StringRef name, train::Role role, mlir::RankedTensorType type,
-                              std::optional<train::Direction> direction = std::nullopt);
-  /// The entry `name`, which is made after `after` if there is none.
-  train::EntryOp declareEntry(llvm::StringRef name, mlir::Operation *after);
-  /// A copy of `entry` behind it, under a name that is free.
-  train::EntryOp cloneEntry(train::EntryOp entry, llvm::StringRef name);
+  train::StateOp declareState(llvm::StringRef name, train::StateRole role, mlir::RankedTensorType type);
+  /// The state that is exchanged with the host as `scalar`, which is declared if there is none.
+  train::StateOp declareScalar(HostScalar scalar);
+  /// The entry of that kind, which is made after `after` if there is none.
+  train::EntryOp declareEntry(EntryKind kind, mlir::Operation *after);
+  /// A copy of `entry` behind it, of a kind of which there is none.
+  train::EntryOp cloneEntry(train::EntryOp entry, EntryKind kind);
 
 private:
   mlir::ModuleOp module;

@@ -1,7 +1,6 @@
 // The update that follows from a step's gradients.
 #include "lib/Optimizer/StepUpdate.h"
 
-#include "dialects/Train/Names.h"
 #include "lib/Optimizer/UpdateRule.h"
 
 using namespace mlir;
@@ -10,7 +9,7 @@ using namespace trainc;
 static std::string accumulatorOf(StringRef parameter) { return ("grad." + parameter).str(); }
 
 LogicalResult StepUpdate::run() {
-  auto microStep = module.lookupSymbol<train::EntryOp>("micro_step");
+  auto microStep = findEntry<train::EntryOp>(module, EntryKind::micro_step);
   if (!microStep)
     return program.emitOpError("the module has no entry @micro_step; run instantiate and autodiff first");
   if (microStep.getBody().getOps<train::GradientOp>().empty())
@@ -18,12 +17,12 @@ LogicalResult StepUpdate::run() {
   if (program.getAccumulate() == 1) {
     buildUpdate(microStep, takeGradients(microStep));
   } else if (sumsBehindLastBackward()) {
-    train::EntryOp last = symbols.cloneEntry(microStep, "last_micro_step");
+    train::EntryOp last = symbols.cloneEntry(microStep, EntryKind::last_micro_step);
     accumulate(microStep);
     buildUpdate(last, accumulate(last));
   } else {
     const Gradients sums = accumulate(microStep);
-    train::EntryOp update = symbols.declareEntry("update", microStep);
+    train::EntryOp update = symbols.declareEntry(EntryKind::update, microStep);
     buildUpdate(update, readAccumulated(update, sums));
   }
   return success();
@@ -68,8 +67,8 @@ Gradients StepUpdate::accumulate(train::EntryOp entry) {
 std::string StepUpdate::declareAccumulator(StringRef parameter, RankedTensorType type) {
   std::string name = accumulatorOf(parameter);
   if (!symbols.state(name)) {
-    train::StateOp state = symbols.declareState(name, train::Role::gradient, type);
-    zeroState(symbols.declareEntry("begin_step", state), state);
+    train::StateOp state = symbols.declareState(name, train::StateRole::gradient, type);
+    zeroState(symbols.declareEntry(EntryKind::begin_step, state), state);
   }
   return name;
 }
@@ -104,14 +103,14 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
     sumOverRanks(build, gradients);
   Value norm = buildGlobalNorm(build, gradients);
   SmallVector<Value> watched{norm};
-  if (symbols.state(train::kLossState)) {
-    watched.push_back(build.read(train::kLossState));
+  if (train::findScalar(module, HostScalar::loss)) {
+    watched.push_back(build.readScalar(HostScalar::loss));
     if (!alone)
-      build.write(train::kLossState, watched.back() = build.sumOverRanks(watched.back()));
+      build.writeReport(HostScalar::loss, watched.back() = build.sumOverRanks(watched.back()));
   }
   build.finite = buildFiniteFlag(build, watched);
-  build.writeReport("grad_norm", norm);
-  build.writeReport("finite", build.finite);
+  build.writeReport(HostScalar::grad_norm, norm);
+  build.writeReport(HostScalar::finite, build.finite);
   Value clip =
       program.getClip() ? buildClipFactor(build, norm, program.getClip()->convertToDouble()) : Value();
   std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());

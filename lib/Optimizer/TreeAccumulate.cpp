@@ -44,9 +44,7 @@ private:
       return;
     OpBuilder builder = OpBuilder::atBlockBegin(&microStep.getBody().front());
     StepBuilder build(builder, microStep.getLoc(), symbols);
-    symbols.declareState("micro", train::Role::scalar, RankedTensorType::get({}, builder.getI64Type()),
-                         train::Direction::to_device);
-    Value count = build.add(build.read("micro"), 1);
+    Value count = build.add(build.readScalar(HostScalar::micro), 1);
     for (unsigned level = 1; level <= levels; ++level) {
       Value size = build.constantLike(count, double(int64_t(1) << level));
       Value rest = build.sub(count, build.mul(build.div(count, size), size));
@@ -143,8 +141,8 @@ private:
     if (!llvm::isPowerOf2_64(accumulate))
       return program.emitOpError("accumulates ")
              << accumulate << " micro-batches; expected a power of two, for a binary tree";
-    auto beginStep = getOperation().lookupSymbol<train::EntryOp>("begin_step"),
-         microStep = getOperation().lookupSymbol<train::EntryOp>("micro_step");
+    auto beginStep = findEntry<train::EntryOp>(getOperation(), EntryKind::begin_step),
+         microStep = findEntry<train::EntryOp>(getOperation(), EntryKind::micro_step);
     if (!beginStep || !microStep)
       return program.emitOpError(
           "the module has no entries @begin_step and @micro_step; run optimizer first");

@@ -34,9 +34,8 @@ public:
   Value update(StepBuilder &build, const TrainedParameter &parameter) override {
     RankedTensorType type = nn::tensorType(parameter.value);
     Value gradient = decoupled ? parameter.gradient : addDecay(build, parameter);
-    Value mean = advance(build, ("exp_avg." + parameter.name).str(), type, gradient, beta1);
-    Value square =
-        advance(build, ("exp_avg_sq." + parameter.name).str(), type, build.square(gradient), beta2);
+    Value mean = advance(build, "exp_avg", type, gradient, beta1, parameter.name);
+    Value square = advance(build, "exp_avg_sq", type, build.square(gradient), beta2, parameter.name);
     Value root = build.scale(build.create<nn::SqrtOp>(square).getResult(), inverseRoot2);
     Value direction = build.div(mean, build.add(root, eps));
     Value rate = build.learningRate(parameter.settings.lrScale);
@@ -46,18 +45,18 @@ public:
 
 private:
   /// Moves an average of the optimizer's own towards `sample`, and returns its new value.
-  static Value advance(StepBuilder &build, StringRef state, RankedTensorType type, Value sample,
-                       double beta) {
-    Value old = build.readOptimizerState(state, type);
+  static Value advance(StepBuilder &build, StringRef kind, RankedTensorType type, Value sample, double beta,
+                       StringRef parameter = {}) {
+    Value old = build.readOptimizerState(kind, type, parameter);
     Value updated = average(build, old, sample, beta);
-    build.replace(state, old, updated);
+    build.replaceOptimizerState(kind, old, updated, parameter);
     return updated;
   }
 
   /// 1 - beta^t is an average of ones.
-  static Value advance(StepBuilder &build, StringRef state, double beta) {
+  static Value advance(StepBuilder &build, StringRef kind, double beta) {
     RankedTensorType scalar = nn::tensorType(build.finite);
-    return advance(build, state, scalar, build.constant(1, scalar), beta);
+    return advance(build, kind, scalar, build.constant(1, scalar), beta);
   }
 
   /// The value times 1 - rate * decay.
@@ -81,10 +80,9 @@ public:
   Value update(StepBuilder &build, const TrainedParameter &parameter) override {
     Value direction = addDecay(build, parameter);
     if (momentum != 0) {
-      std::string state = ("momentum." + parameter.name).str();
-      Value old = build.readOptimizerState(state, nn::tensorType(parameter.value));
+      Value old = build.readOptimizerState("momentum", nn::tensorType(parameter.value), parameter.name);
       direction = build.add(build.mul(old, momentum), direction);
-      build.replace(state, old, direction);
+      build.replaceOptimizerState("momentum", old, direction, parameter.name);
     }
     return build.sub(parameter.value, build.scale(direction, build.learningRate(parameter.settings.lrScale)));
   }

@@ -1,7 +1,7 @@
 // The arithmetic of optimizers.
 #pragma once
 
-#include "dialects/Train/Groups.h"
+#include "dialects/Train/Parameters.h"
 #include "lib/Optimizer/StepBuilder.h"
 
 #include <memory>

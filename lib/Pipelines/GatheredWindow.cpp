@@ -30,7 +30,7 @@ static void forEachBuffer(Operation &op, llvm::function_ref<void(StringRef)> vis
 /// Adds what the collective gathers of parameters into scratch.
 static void addGathered(plan::CollectiveOp collective, int64_t position, const SymbolTable &symbols,
                         Lifetimes &lifetimes) {
-  if (collective.getKind() != plan::CollectiveKind::all_gather)
+  if (collective.getKind() != CollectiveKind::all_gather)
     return;
   for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
     auto source = symbols.lookup<plan::BufferOp>(range.getSource().getBuffer().getValue()),

@@ -58,7 +58,7 @@ void registerPasses() {
   registerTraincMemoryPasses();
 }
 
-//===-- Phases --------------------------------------------------------------------------------===//
+// --- Phases ---
 
 namespace {
 /// What the program says about which passes run.
@@ -189,7 +189,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   return run(addCodePasses);
 }
 
-//===-- The plan file -------------------------------------------------------------------------===//
+// --- The plan file ---
 
 static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> objects) {
   std::vector<KernelObject> result;

@@ -14,12 +14,13 @@ using namespace mlir;
 namespace trainc {
 
 /// How often a training step runs an entry.
-static int64_t runsPerStep(ModuleOp module, StringRef entry) {
-  if (entry == "begin_step" || entry == "last_micro_step" || entry == "update")
+static int64_t runsPerStep(ModuleOp module, EntryKind entry) {
+  using enum EntryKind;
+  if (entry == begin_step || entry == last_micro_step || entry == update)
     return 1;
-  if (entry != "micro_step")
+  if (entry != micro_step)
     return 0;
-  const bool isLastApart = module.lookupSymbol("last_micro_step") != nullptr;
+  const bool isLastApart = findEntry<plan::EntryOp>(module, last_micro_step) != nullptr;
   for (auto training : module.getOps<plan::TrainingOp>())
     return training.getAccumulate() - (isLastApart ? 1 : 0);
   return 1;
@@ -34,7 +35,7 @@ static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
   const int64_t samples = int64_t(training.getMicroBatch()) * int64_t(training.getAccumulate());
   llvm::SetVector<std::pair<StringRef, Type>> rows;
   for (auto entry : module.getOps<plan::EntryOp>())
-    if (runsPerStep(module, entry.getSymName()) > 0)
+    if (runsPerStep(module, entry.getKind()) > 0)
       for (auto input : entry.getBody().getOps<plan::InputOp>()) {
         auto type = cast<RankedTensorType>(input.getType());
         rows.insert({input.getColumn(), type.clone(type.getShape().drop_front())});
@@ -48,7 +49,7 @@ static int64_t loaderBytes(ModuleOp module, plan::TrainingOp training) {
 /// An evaluation batch on its way to the device, and the numbers of its samples.
 static int64_t evaluationBytes(ModuleOp module, plan::TrainingOp training) {
   int64_t bytes = int64_t(training.getEvalBatch()) * int64_t(sizeof(uint64_t));
-  if (auto entry = module.lookupSymbol<plan::EntryOp>("eval"))
+  if (auto entry = findEntry<plan::EntryOp>(module, EntryKind::eval))
     for (auto input : entry.getBody().getOps<plan::InputOp>())
       bytes += tensorBytes(input.getType());
   return bytes;
@@ -116,7 +117,7 @@ static int64_t parameterCount(ModuleOp module) {
 static int64_t flopsPerStep(ModuleOp module) {
   int64_t flops = 0;
   for (auto entry : module.getOps<plan::EntryOp>())
-    flops += runsPerStep(module, entry.getSymName()) * int64_t(entry.getFlops());
+    flops += runsPerStep(module, entry.getKind()) * int64_t(entry.getFlops());
   return flops;
 }
 
@@ -126,8 +127,8 @@ static llvm::json::Object collectives(ModuleOp module) {
   for (auto training : module.getOps<plan::TrainingOp>())
     for (auto entry : module.getOps<plan::EntryOp>())
       for (auto collective : entry.getBody().getOps<plan::CollectiveOp>()) {
-        auto &[count, bytes] = kinds[plan::stringifyCollectiveKind(collective.getKind())];
-        const int64_t runs = runsPerStep(module, entry.getSymName());
+        auto &[count, bytes] = kinds[stringifyCollectiveKind(collective.getKind())];
+        const int64_t runs = runsPerStep(module, entry.getKind());
         count += runs;
         bytes += runs * ringBytes(collective, training);
       }
@@ -144,7 +145,7 @@ static EntrySeconds predictStep(ModuleOp module) {
   for (auto training : module.getOps<plan::TrainingOp>()) {
     const Machine machine = Machine::thisOne(int64_t(training.getRanks()));
     for (auto entry : module.getOps<plan::EntryOp>()) {
-      const auto runs = double(runsPerStep(module, entry.getSymName()));
+      const auto runs = double(runsPerStep(module, entry.getKind()));
       const EntrySeconds each = predictSeconds(entry, training, machine);
       step.total += runs * each.total;
       step.communication += runs * each.communication;

@@ -41,7 +41,7 @@ static bool isOpen(ModuleOp module, ArrayRef<StringRef> words) {
 static int64_t dividedElements(ModuleOp module) {
   int64_t elements = 0;
   for (auto state : module.getOps<train::StateOp>())
-    if (state.getRole() == train::Role::parameter && state.getDivided())
+    if (state.getRole() == train::StateRole::parameter && state.getDivided())
       for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>())
         elements += cast<RankedTensorType>(member.getType()).getNumElements();
   return elements;

@@ -5,30 +5,30 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::reference;
 
-Machine::Machine(ModuleOp module) {
+EntryMemory::EntryMemory(ModuleOp module) {
   for (auto state : module.getOps<train::StateOp>())
     states.emplace(state.getSymName().str(), cast<RankedTensorType>(state.getType()));
 }
 
-LogicalResult trainc::reference::runEntry(ModuleOp module, StringRef name, Machine &machine) {
+LogicalResult trainc::reference::runEntry(ModuleOp module, StringRef name, EntryMemory &memory) {
   for (auto entry : module.getOps<train::EntryOp>())
     if (entry.getSymName() == name)
-      return runBlock(entry.getBody().front(), {}, &machine);
+      return runBlock(entry.getBody().front(), {}, &memory);
   return module.emitError("has no train.entry @") << name;
 }
 
 namespace {
 
 FailureOr<Tensors> getState(train::GetOp op, Frame &frame) {
-  auto state = frame.machine()->states.find(op.getState());
-  if (state == frame.machine()->states.end())
+  auto state = frame.memory()->states.find(op.getState());
+  if (state == frame.memory()->states.end())
     return op.emitOpError("reads the undefined state @") << op.getState();
   return Tensors{state->second};
 }
 
 FailureOr<Tensors> setState(train::SetOp op, Frame &frame) {
-  auto state = frame.machine()->states.find(op.getState());
-  if (state == frame.machine()->states.end())
+  auto state = frame.memory()->states.find(op.getState());
+  if (state == frame.memory()->states.end())
     return op.emitOpError("writes the undefined state @") << op.getState();
   state->second = frame[op.getValue()];
   return Tensors{};
@@ -38,7 +38,7 @@ Tensors markBorder(train::BorderOp, Frame &) { return {}; }
 
 FailureOr<Tensors> addGradient(train::GradientOp op, Frame &frame) {
   const Tensor &value = frame[op.getValue()];
-  auto [sum, isFirst] = frame.machine()->gradients.try_emplace(op.getParameter().str(), value);
+  auto [sum, isFirst] = frame.memory()->gradients.try_emplace(op.getParameter().str(), value);
   if (!isFirst)
     for (int64_t i = 0; i < value.elements(); ++i)
       sum->second.reals[i] += value.reals[i];
@@ -46,8 +46,8 @@ FailureOr<Tensors> addGradient(train::GradientOp op, Frame &frame) {
 }
 
 FailureOr<Tensors> readInput(train::InputOp op, Frame &frame) {
-  bool isMicro = op.getExtent() == train::Extent::micro;
-  NamedTensors &columns = isMicro ? frame.machine()->microColumns : frame.machine()->stepColumns;
+  bool isMicro = op.getExtent() == BatchExtent::micro;
+  NamedTensors &columns = isMicro ? frame.memory()->microColumns : frame.memory()->stepColumns;
   auto column = columns.find(op.getColumn());
   if (column == columns.end())
     return op.emitOpError("was given no column '") << op.getColumn() << "'";

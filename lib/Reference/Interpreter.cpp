@@ -41,9 +41,9 @@ LogicalResult trainc::reference::runAndDefine(Operation &op, Frame &frame) {
   return success();
 }
 
-FailureOr<Tensors> trainc::reference::runBlock(Block &block, Tensors arguments, Machine *machine) {
+FailureOr<Tensors> trainc::reference::runBlock(Block &block, Tensors arguments, EntryMemory *memory) {
   assert(arguments.size() == block.getNumArguments() && "one tensor per block argument");
-  Frame frame(machine);
+  Frame frame(memory);
   for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
     frame.define(argument, std::move(tensor));
   for (Operation &op : block) {

@@ -13,21 +13,21 @@
 
 namespace trainc::reference {
 
-struct Machine;
+struct EntryMemory;
 
 /// The values known while a block runs.
 class Frame {
 public:
-  explicit Frame(Machine *machine) : machine_(machine) {}
+  explicit Frame(EntryMemory *memory) : memory_(memory) {}
 
   /// The value of an operand of the op being run.
   const Tensor &operator[](mlir::Value value) const { return values_.find(value)->second; }
   void define(mlir::Value value, Tensor tensor) { values_.insert_or_assign(value, std::move(tensor)); }
   /// State and inputs of an entry; null outside entries.
-  Machine *machine() { return machine_; }
+  EntryMemory *memory() { return memory_; }
 
 private:
-  Machine *machine_;
+  EntryMemory *memory_;
   llvm::DenseMap<mlir::Value, Tensor> values_;
 };
 
@@ -40,6 +40,6 @@ llvm::LogicalResult runAndDefine(mlir::Operation &op, Frame &frame);
 /// Runs the ops of `block` on `arguments` (one per block argument) and returns the operands of its
 /// terminator, or nothing where it has none. Ops without a function in the registry and failing ops are
 /// reported at the op.
-mlir::FailureOr<Tensors> runBlock(mlir::Block &block, Tensors arguments, Machine *machine = nullptr);
+mlir::FailureOr<Tensors> runBlock(mlir::Block &block, Tensors arguments, EntryMemory *memory = nullptr);
 
 } // namespace trainc::reference

@@ -12,7 +12,7 @@ FailureOr<Tensors> kernel(nn::KernelOp op, Frame &frame) {
   Tensors inputs;
   for (Value input : op.getInputs())
     inputs.push_back(frame[input]);
-  return runBlock(op.getBody().front(), std::move(inputs), frame.machine());
+  return runBlock(op.getBody().front(), std::move(inputs), frame.memory());
 }
 
 /// Moves chunk number `chunk` along `dim` between a whole tensor and its slice.
@@ -57,7 +57,7 @@ FailureOr<Tensors> chunks(nn::ChunksOp op, Frame &frame) {
       if (dim >= 0)
         moveChunk(inputs[index], arguments.back(), dim, chunk, /*intoWhole=*/false);
     }
-    FailureOr<Tensors> yielded = runBlock(body, std::move(arguments), frame.machine());
+    FailureOr<Tensors> yielded = runBlock(body, std::move(arguments), frame.memory());
     if (failed(yielded))
       return failure();
     carry(op, *yielded, inputs);

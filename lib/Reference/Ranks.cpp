@@ -45,11 +45,11 @@ using Ranks = ArrayRef<Frame *>;
 static SmallVector<SmallVector<Frame *>> groupsOf(CollectiveOpInterface op, MutableArrayRef<Frame> frames,
                                                   size_t shardRanks) {
   const RankGroup kind = op.getRankGroup();
-  SmallVector<SmallVector<Frame *>> groups(kind == RankGroup::All     ? 1
-                                           : kind == RankGroup::Shard ? frames.size() / shardRanks
+  SmallVector<SmallVector<Frame *>> groups(kind == RankGroup::all     ? 1
+                                           : kind == RankGroup::shard ? frames.size() / shardRanks
                                                                       : shardRanks);
   for (auto [rank, frame] : llvm::enumerate(frames))
-    groups[kind == RankGroup::Shard ? rank / shardRanks : rank % groups.size()].push_back(&frame);
+    groups[kind == RankGroup::shard ? rank / shardRanks : rank % groups.size()].push_back(&frame);
   return groups;
 }
 
@@ -116,12 +116,12 @@ static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRe
 }
 
 LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, StringRef name,
-                                                 MutableArrayRef<Machine> ranks, size_t shardRanks) {
+                                                 MutableArrayRef<EntryMemory> ranks, size_t shardRanks) {
   auto entry = module.lookupSymbol<train::EntryOp>(name);
   if (!entry)
     return module.emitError("has no train.entry @") << name;
   SmallVector<Frame> frames;
-  for (Machine &rank : ranks)
+  for (EntryMemory &rank : ranks)
     frames.emplace_back(&rank);
   for (Operation &op : entry.getBody().front()) {
     if (std::optional<LogicalResult> done = runAcrossRanks(op, frames, shardRanks)) {

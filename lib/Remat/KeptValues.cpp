@@ -1,6 +1,5 @@
 #include "lib/Remat/KeptValues.h"
 
-#include "dialects/Train/Names.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Support/StoredElement.h"
 
@@ -18,7 +17,7 @@ static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }
 
 static bool isRecomputable(Operation *op) { return isa<RecomputableOpInterface>(op); }
 
-bool KeptValues::isView(Operation *op) { return isRecomputable(op) && isPlacement(op); }
+bool KeptValues::isView(Operation *op) { return isRecomputable(op) && isView(op); }
 
 static Value stripViews(Value value) {
   while (KeptValues::isView(value.getDefiningOp()))
@@ -45,8 +44,10 @@ void KeptValues::findForward(Block &block) {
     if (forward_.insert(op).second)
       found.push_back(op);
   };
-  for (train::SetOp set : StateOrder(block).writes(train::kLossState))
-    visit(set);
+  auto module = block.getParentOp()->getParentOfType<ModuleOp>();
+  if (train::StateOp loss = train::findScalar(module, HostScalar::loss))
+    for (train::SetOp set : StateOrder(block).writes(loss.getSymName()))
+      visit(set);
   for (auto border : block.getOps<train::BorderOp>())
     forward_.insert(border); // nothing in the backward reads by it
   while (!found.empty()) {
@@ -63,7 +64,7 @@ void KeptValues::findAtHand(Block &block) {
   for (Operation &op : block) {
     const bool isStored = isa<train::GetOp, train::InputOp>(op);
     const bool isMade =
-        (isRecomputable(&op) || isPlacement(&op)) &&
+        (isRecomputable(&op) || isView(&op)) &&
         llvm::all_of(op.getOperands(), [&](Value operand) { return atHand_.contains(operand); });
     if (isStored || isMade)
       atHand_.insert(op.result_begin(), op.result_end());

@@ -28,7 +28,7 @@ void ListScheduler::run() {
   raiseStores(block);
 }
 
-//===-- What there is to start ----------------------------------------------------------------===//
+// --- What there is to start ---
 
 ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   Item item;
@@ -90,7 +90,7 @@ void ListScheduler::linkChains() {
         item.after.insert(itemOfStart.lookup(before));
 }
 
-//===-- Starts --------------------------------------------------------------------------------===//
+// --- Starts ---
 
 /// Those that can begin until the op's end.
 void ListScheduler::startUntil(double end, Operation *op) {
@@ -138,7 +138,7 @@ static void moveTo(Operation *op, Operation *moved, Block &block) {
 /// it does not stand there already.
 static void bringForward(Value value, Operation *op, Block &block) {
   Operation *definition = value.getDefiningOp();
-  const bool named = definition && (isa<train::GetOp>(definition) || isPlacement(definition));
+  const bool named = definition && (isa<train::GetOp>(definition) || isView(definition));
   if (!named || (op && definition->isBeforeInBlock(op)))
     return;
   for (Value operand : definition->getOperands())
@@ -166,13 +166,13 @@ void ListScheduler::start(Item &item, Operation *op) {
   item.started = true;
 }
 
-//===-- Waits ---------------------------------------------------------------------------------===//
+// --- Waits ---
 
 /// Moves what names places in the op's value to behind it, where it stands before, or is all that a rank
 /// needs of it.
 static void movePlacements(Operation *op) {
   for (Operation *user : op->getResult(0).getUsers())
-    if (isPartOfRank(user) || (isPlacement(user) && user->isBeforeInBlock(op))) {
+    if (isPartOfRank(user) || (isView(user) && user->isBeforeInBlock(op))) {
       user->moveAfter(op);
       movePlacements(user);
     }

@@ -34,12 +34,12 @@ static Operation *firstUser(Value value, bool (*passesOn)(Operation *)) {
   return first;
 }
 
-Operation *firstRead(Value value) { return firstUser(value, isPlacement); }
+Operation *firstRead(Value value) { return firstUser(value, isView); }
 
 Operation *lastRead(Value value) {
   Operation *last = nullptr;
   for (Operation *user : value.getUsers())
-    last = later(last, isPlacement(user) ? lastRead(user->getResult(0)) : user);
+    last = later(last, isView(user) ? lastRead(user->getResult(0)) : user);
   return last;
 }
 
@@ -64,7 +64,7 @@ train::StateOp movedState(CollectiveOpInterface start) {
 }
 
 /// Whether the op has no time of its own: it names a place, or a collective makes its value.
-static bool moves(Operation *op) { return isPlacement(op) || isa<CollectiveOpInterface>(op); }
+static bool moves(Operation *op) { return isView(op) || isa<CollectiveOpInterface>(op); }
 
 Operation *known(Value value) {
   Operation *definition = value.getDefiningOp();

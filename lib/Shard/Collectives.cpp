@@ -3,7 +3,7 @@
 using namespace mlir;
 using namespace trainc;
 
-Value trainc::createAllReduce(OpBuilder &builder, Location loc, Value value, dist::Group group,
+Value trainc::createAllReduce(OpBuilder &builder, Location loc, Value value, RankGroup group,
                               FlatSymbolRefAttr of) {
   OpBuilder early(builder);
   early.setInsertionPointAfterValue(value);
@@ -14,6 +14,6 @@ Value trainc::createAllReduce(OpBuilder &builder, Location loc, Value value, dis
 Value trainc::createAllGather(OpBuilder &builder, Location loc, Type whole, Value part) {
   OpBuilder early(builder);
   early.setInsertionPointAfterValue(part);
-  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part, dist::Group::shard, IntegerAttr());
+  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part, RankGroup::shard, IntegerAttr());
   return dist::WaitOp::create(builder, loc, pending);
 }

@@ -119,12 +119,12 @@ bool Division::divides(Operation &op) const {
   return label != -1 && !readsLocal(op) && !isWrittenToWholeGradient(op) && readsDivided(op, label);
 }
 
-train::Role Division::roleOf(StringRef state) const {
+train::StateRole Division::roleOf(StringRef state) const {
   return cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
 }
 
 bool Division::writesWholeGradient(train::SetOp set) const {
-  return roleOf(set.getState()) == train::Role::gradient && !mayShrink(set.getState());
+  return roleOf(set.getState()) == train::StateRole::gradient && !mayShrink(set.getState());
 }
 
 bool Division::isWrittenToWholeGradient(Operation &op) const {
@@ -136,7 +136,7 @@ bool Division::isWrittenToWholeGradient(Operation &op) const {
 
 /// Which parameters are divided was decided before.
 bool Division::mayShrink(StringRef state) const {
-  const train::Role role = roleOf(state);
-  return (role == train::Role::optimizer && zeroStage >= 1) ||
-         (role == train::Role::gradient && zeroStage >= 2);
+  const train::StateRole role = roleOf(state);
+  return (role == train::StateRole::optimizer && zeroStage >= 1) ||
+         (role == train::StateRole::gradient && zeroStage >= 2);
 }

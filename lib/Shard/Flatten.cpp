@@ -2,7 +2,7 @@
 #include "lib/Shard/Passes.h"
 
 #include "dialects/Dist/Dist.h"
-#include "dialects/Train/Groups.h"
+#include "dialects/Train/Parameters.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Shard/WrapUnits.h"
 
@@ -74,7 +74,7 @@ private:
     SmallVector<train::StateOp> found;
     for (auto state : module.getOps<train::StateOp>())
       if (trained.contains(state.getSymName()) ||
-          (dividesParameters && state.getRole() == train::Role::parameter))
+          (dividesParameters && state.getRole() == train::StateRole::parameter))
         found.push_back(state);
     return found;
   }
@@ -121,7 +121,7 @@ private:
     auto type = RankedTensorType::get(
         int64_t(llvm::alignTo(elements, settings.shardRanks * train::kFlatChunk)), bucket.key.element);
     Location loc = NameLoc::get(builder.getStringAttr(bucket.key.unit), bucket.members.front().getLoc());
-    auto state = train::StateOp::create(builder, loc, name, train::Role::parameter, type);
+    auto state = train::StateOp::create(builder, loc, name, train::StateRole::parameter, type);
     state.setMembersAttr(builder.getArrayAttr(members));
     state.setBlocksAttr(blocksOfUnit(bucket));
     state.setFrozen(!bucket.key.trained);

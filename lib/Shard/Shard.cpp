@@ -22,7 +22,7 @@ struct Shard : impl::ShardBase<Shard> {
     getOperation()->walk([](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);
       sum.getResult().replaceAllUsesWith(
-          createAllReduce(builder, sum.getLoc(), sum.getValue(), dist::Group::all, sum.getOfAttr()));
+          createAllReduce(builder, sum.getLoc(), sum.getValue(), RankGroup::all, sum.getOfAttr()));
       sum.erase();
     });
   }

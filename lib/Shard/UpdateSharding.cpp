@@ -101,15 +101,15 @@ Value UpdateSharding::makeSum(train::SumOverRanksOp sum, Type part, OpBuilder &b
   const Location loc = sum.getLoc();
   if (hasReplicas && !llvm::isPowerOf2_64(ranks)) {
     builder.setInsertionPoint(sum);
-    Value whole = createAllReduce(builder, loc, sum.getValue(), dist::Group::all, sum.getOfAttr());
+    Value whole = createAllReduce(builder, loc, sum.getValue(), RankGroup::all, sum.getOfAttr());
     return dist::PartOp::create(builder, loc, part, whole);
   }
   builder.setInsertionPointAfterValue(sum.getValue());
-  Value pending = dist::ReduceScatterStartOp::create(builder, loc, part, sum.getValue(), dist::Group::shard,
+  Value pending = dist::ReduceScatterStartOp::create(builder, loc, part, sum.getValue(), RankGroup::shard,
                                                      sum.getOfAttr(), IntegerAttr());
   builder.setInsertionPoint(sum);
   Value sums = dist::WaitOp::create(builder, loc, pending);
-  return hasReplicas ? createAllReduce(builder, loc, sums, dist::Group::replica, sum.getOfAttr()) : sums;
+  return hasReplicas ? createAllReduce(builder, loc, sums, RankGroup::replica, sum.getOfAttr()) : sums;
 }
 
 /// The op on parts; null where its elements depend on where they stand.

@@ -6,7 +6,7 @@ using namespace mlir;
 namespace trainc {
 
 static fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
-  return fb::Operand(operand.getOffset(), operand.getStep(), operand.getRank(),
+  return fb::Operand(operand.getOffset(), operand.getLoopStride(), operand.getRankStride(),
                      tables.buffer(operand.getBuffer()));
 }
 
@@ -101,7 +101,7 @@ static std::unique_ptr<fb::InputT> writeInput(plan::InputOp op, PlanTables &tabl
 
 std::unique_ptr<fb::EntryT> writeEntry(plan::EntryOp entry, PlanTables &tables) {
   auto table = std::make_unique<fb::EntryT>();
-  table->name = entry.getSymName().str();
+  table->name = stringifyEntryKind(entry.getKind()).str();
   table->flops = entry.getFlops();
   for (auto input : entry.getOps<plan::InputOp>())
     table->inputs.push_back(writeInput(input, tables));

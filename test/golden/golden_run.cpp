@@ -63,7 +63,7 @@ GoldenRun::GoldenRun(const std::string &model, Stage stage, const std::vector<tr
   if (!module)
     llvm::report_fatal_error("the model does not parse");
   compile(stage, settings);
-  machine.emplace(*module);
+  memory.emplace(*module);
 }
 
 void GoldenRun::compile(Stage stage, const std::vector<train::GivenSetting> &settings) {
@@ -92,7 +92,7 @@ void GoldenRun::compile(Stage stage, const std::vector<train::GivenSetting> &set
   accumulate_ = program.getAccumulate();
 }
 
-void GoldenRun::run(llvm::StringRef entry) { check(reference::runEntry(*module, entry, *machine), entry); }
+void GoldenRun::run(llvm::StringRef entry) { check(reference::runEntry(*module, entry, *memory), entry); }
 
 bool GoldenRun::hasOp(llvm::StringRef name) {
   auto result = module->walk([&](Operation *op) {
@@ -107,15 +107,15 @@ bool GoldenRun::hasEntry(llvm::StringRef entry) {
 }
 
 void GoldenRun::setScalar(llvm::StringRef name, double value) {
-  if (auto state = machine->states.find(name); state != machine->states.end())
+  if (auto state = memory->states.find(name); state != memory->states.end())
     state->second.setNumber(0, value);
 }
 
 void GoldenRun::loadWeights() {
   run("init");
   for (const SafetensorsTensor &weight : inputs_.tensors()) {
-    auto state = machine->states.find(weight.name);
-    if (state == machine->states.end() || size_t(state->second.elements()) != weight.elements())
+    auto state = memory->states.find(weight.name);
+    if (state == memory->states.end() || size_t(state->second.elements()) != weight.elements())
       llvm::report_fatal_error(llvm::Twine("the model has no parameter like ") + describe(weight));
     for (size_t i = 0; i < weight.elements(); ++i)
       state->second.reals[i] = elementOf(weight, i);
@@ -134,8 +134,8 @@ Tensor GoldenRun::rows(const SafetensorsTensor &column, int64_t first, int64_t c
   return tensor;
 }
 
-void GoldenRun::setColumns(train::Extent extent, int64_t first, int64_t count) {
-  auto &columns = extent == train::Extent::micro ? machine->microColumns : machine->stepColumns;
+void GoldenRun::setColumns(BatchExtent extent, int64_t first, int64_t count) {
+  auto &columns = extent == BatchExtent::micro ? memory->microColumns : memory->stepColumns;
   for (const SafetensorsTensor &column : data_.tensors())
     columns.insert_or_assign(column.name, rows(column, first, count));
 }
@@ -144,11 +144,11 @@ void GoldenRun::step() {
   int64_t samples = microBatch_ * accumulate_, first = steps_ * samples;
   setScalar("lr", 1e-2);
   setScalar("step", double(steps_));
-  setColumns(train::Extent::step, first, samples);
+  setColumns(BatchExtent::step, first, samples);
   run("begin_step");
   for (int64_t micro = 0; micro < accumulate_; ++micro) {
     setScalar("micro", double(micro));
-    setColumns(train::Extent::micro, first + micro * microBatch_, microBatch_);
+    setColumns(BatchExtent::micro, first + micro * microBatch_, microBatch_);
     run("micro_step");
   }
   if (hasEntry("update"))

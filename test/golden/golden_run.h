@@ -30,14 +30,14 @@ public:
   /// Runs one training step on the next micro_batch * accumulate samples.
   void step();
   /// Puts samples [first, first + count) of the data into the columns of that extent.
-  void setColumns(train::Extent extent, int64_t first, int64_t count);
+  void setColumns(BatchExtent extent, int64_t first, int64_t count);
   void run(llvm::StringRef entry);
   /// Whether an op of that name is in the module.
   bool hasOp(llvm::StringRef name);
   bool hasEntry(llvm::StringRef entry);
   /// Sets a scalar state where the module has it.
   void setScalar(llvm::StringRef name, double value);
-  double scalar(llvm::StringRef name) { return machine->states.find(name)->second.real(0); }
+  double scalar(llvm::StringRef name) { return memory->states.find(name)->second.real(0); }
 
   /// A tensor of golden.safetensors, f64.
   std::vector<double> golden(const std::string &name) const;
@@ -46,7 +46,7 @@ public:
 
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::optional<reference::Machine> machine;
+  std::optional<reference::EntryMemory> memory;
 
 private:
   void compile(Stage stage, const std::vector<train::GivenSetting> &settings);

@@ -98,7 +98,7 @@ TEST_P(Golden, TenStepsWithAccumulation) {
 TEST_P(Golden, EvaluationMeasuresTheStepsLoss) {
   GoldenRun run(GetParam(), Stage::Step);
   run.loadWeights();
-  run.setColumns(train::Extent::micro, 0, std::string(GetParam()) == "mlp" ? 8 : 3);
+  run.setColumns(BatchExtent::micro, 0, std::string(GetParam()) == "mlp" ? 8 : 3);
   run.run("eval");
   EXPECT_LE(relativeError(run.scalar("eval_loss") / run.scalar("eval_targets"), run.golden("loss")), 1e-12);
 }

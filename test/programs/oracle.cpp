@@ -13,7 +13,7 @@
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::programs;
-using reference::Machine;
+using reference::EntryMemory;
 using reference::Tensor;
 
 namespace {
@@ -44,14 +44,14 @@ public:
 
   /// Initial parameters, as f32 holds them.
   FailureOr<reference::NamedTensors> drawParameters() {
-    Machine machine(*module_);
-    machine.states.find("seed")->second.integers[0] = int64_t(random_() % 1000);
-    if (failed(reference::runEntry(*module_, "init", machine)))
+    EntryMemory memory(*module_);
+    memory.states.find("seed")->second.integers[0] = int64_t(random_() % 1000);
+    if (failed(reference::runEntry(*module_, "init", memory)))
       return failure();
     reference::NamedTensors parameters;
     for (auto state : module_->getOps<train::StateOp>())
-      if (state.getRole() == train::Role::parameter) {
-        Tensor &tensor = machine.states.find(state.getSymName())->second;
+      if (state.getRole() == train::StateRole::parameter) {
+        Tensor &tensor = memory.states.find(state.getSymName())->second;
         for (double &number : tensor.reals)
           number = double(float(number));
         parameters.emplace(state.getSymName().str(), tensor);
@@ -75,20 +75,20 @@ public:
     return samples;
   }
 
-  /// The machine of a rank that is to run an entry.
-  Machine machine(const Step &step, size_t rank) {
-    Machine machine(*module_);
+  /// The memory of a rank that is to run an entry.
+  EntryMemory memory(const Step &step, size_t rank) {
+    EntryMemory memory(*module_);
     for (auto &[name, tensor] : step.parameters)
-      machine.states.insert_or_assign(name, tensor);
-    if (auto micro = machine.states.find("micro"); micro != machine.states.end())
+      memory.states.insert_or_assign(name, tensor);
+    if (auto micro = memory.states.find("micro"); micro != memory.states.end())
       micro->second.integers[0] = int64_t(rank);
-    machine.microColumns = machine.stepColumns = step.samples[rank];
-    return machine;
+    memory.microColumns = memory.stepColumns = step.samples[rank];
+    return memory;
   }
 
-  LogicalResult run(StringRef name, Machine &machine, double change) {
+  LogicalResult run(StringRef name, EntryMemory &memory, double change) {
     auto entry = module_->lookupSymbol<train::EntryOp>(name);
-    reference::Frame frame(&machine);
+    reference::Frame frame(&memory);
     for (Operation &op : entry.getBody().front()) {
       FailureOr<reference::Tensors> results =
           change == 0 ? reference::runOp(op, frame) : runChanged(op, frame, change, random_);
@@ -115,8 +115,8 @@ struct Outcome {
 
 } // namespace
 
-static double scalar(const Machine &machine, StringRef name) {
-  return machine.states.find(name)->second.real(0);
+static double scalar(const EntryMemory &memory, StringRef name) {
+  return memory.states.find(name)->second.real(0);
 }
 
 /// States that hold what losses are divided by.
@@ -124,30 +124,30 @@ static bool isTargets(StringRef state) { return state == "targets" || state.star
 
 /// The step of all ranks: losses are divided by the targets of all, gradients and losses add up.
 static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double change) {
-  std::vector<Machine> ranks;
+  std::vector<EntryMemory> ranks;
   std::map<std::string, double> targets;
   for (size_t rank = 0; rank < step.samples.size(); ++rank) {
-    Machine &machine = ranks.emplace_back(program.machine(step, rank));
-    if (failed(program.run("begin_step", machine, 0)))
+    EntryMemory &memory = ranks.emplace_back(program.memory(step, rank));
+    if (failed(program.run("begin_step", memory, 0)))
       return failure();
-    for (auto &[name, tensor] : machine.states)
+    for (auto &[name, tensor] : memory.states)
       if (isTargets(name))
         targets[name] += tensor.real(0);
   }
   Outcome outcome;
-  for (Machine &machine : ranks) {
+  for (EntryMemory &memory : ranks) {
     for (auto &[name, sum] : targets)
-      machine.states.find(name)->second.reals[0] = sum;
-    if (failed(program.run("micro_step", machine, change)))
+      memory.states.find(name)->second.reals[0] = sum;
+    if (failed(program.run("micro_step", memory, change)))
       return failure();
-    outcome.loss += scalar(machine, "loss");
-    for (auto &[name, tensor] : machine.gradients) {
+    outcome.loss += scalar(memory, "loss");
+    for (auto &[name, tensor] : memory.gradients) {
       auto [sum, isFirst] = outcome.gradients.try_emplace(name, tensor);
       for (size_t i = 0; !isFirst && i < tensor.reals.size(); ++i)
         sum->second.reals[i] += tensor.reals[i];
     }
   }
-  Machine evaluation = program.machine(step, 0);
+  EntryMemory evaluation = program.memory(step, 0);
   if (failed(program.run("eval", evaluation, change)))
     return failure();
   outcome.evalLoss = scalar(evaluation, "eval_loss");

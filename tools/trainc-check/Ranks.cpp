@@ -26,7 +26,7 @@ public:
   Training(ModuleOp module, train::ProgramOp program)
       : module(module), accumulate(program.getAccumulate()),
         shardRanks(size_t(train::shardingOf(program).shardRanks)),
-        ranks(program.getRanks(), Machine(module)) {}
+        ranks(program.getRanks(), EntryMemory(module)) {}
 
   LogicalResult run() {
     setInteger("seed", 1);
@@ -38,12 +38,12 @@ public:
     return success();
   }
 
-  ArrayRef<Machine> machines() const { return ranks; }
+  ArrayRef<EntryMemory> memories() const { return ranks; }
 
 private:
   LogicalResult trainStep(int64_t step) {
     setInteger("step", step);
-    for (Machine &rank : ranks)
+    for (EntryMemory &rank : ranks)
       if (auto rate = rank.states.find("lr"); rate != rank.states.end())
         rate->second.reals[0] = 0.01;
     fillStep(step);
@@ -61,7 +61,7 @@ private:
   LogicalResult entry(StringRef name) { return runEntryOnRanks(module, name, ranks, shardRanks); }
 
   void setInteger(StringRef scalar, int64_t value) {
-    for (Machine &rank : ranks)
+    for (EntryMemory &rank : ranks)
       if (auto state = rank.states.find(scalar); state != rank.states.end())
         state->second.integers[0] = value;
   }
@@ -112,7 +112,7 @@ private:
   ModuleOp module;
   int64_t accumulate;
   size_t shardRanks;
-  SmallVector<Machine> ranks;
+  SmallVector<EntryMemory> ranks;
 };
 
 } // namespace
@@ -142,7 +142,7 @@ static bool sameBits(ArrayRef<double> a, ArrayRef<double> b) {
 /// What a step leaves behind, by the names that models and checkpoints have for it.
 class LogicalStates {
 public:
-  LogicalStates(ModuleOp module, ArrayRef<Machine> ranks, size_t shardRanks)
+  LogicalStates(ModuleOp module, ArrayRef<EntryMemory> ranks, size_t shardRanks)
       : ranks(ranks), shardRanks(shardRanks) {
     for (auto state : module.getOps<train::StateOp>())
       if (isShared(state))
@@ -162,7 +162,7 @@ private:
     else
       named.emplace(name, first);
     for (auto [index, rank] : llvm::enumerate(ranks)) {
-      const Machine &other = ranks[state.getDivided() ? index % shardRanks : 0];
+      const EntryMemory &other = ranks[state.getDivided() ? index % shardRanks : 0];
       if (!sameBits(rank.states.find(name)->second.reals, other.states.find(name)->second.reals))
         different.push_back(name);
     }
@@ -171,7 +171,7 @@ private:
   /// A flat state, or the ranks' parts of one.
   void addMembers(train::StateOp state) {
     std::vector<double> flat;
-    for (const Machine &rank : ranks.take_front(state.getDivided() ? shardRanks : 1))
+    for (const EntryMemory &rank : ranks.take_front(state.getDivided() ? shardRanks : 1))
       llvm::append_range(flat, rank.states.find(state.getSymName().str())->second.reals);
     for (auto member : state.getMembersAttr().getAsRange<train::MemberAttr>()) {
       Tensor tensor(member.getType());
@@ -182,11 +182,11 @@ private:
 
   /// Gradients are sums of a rank's own samples, or parts of all ranks'.
   static bool isShared(train::StateOp state) {
-    return state.getRole() == train::Role::parameter || state.getRole() == train::Role::optimizer ||
-           state.getDirection() == train::Direction::from_device;
+    return state.getRole() == train::StateRole::parameter || state.getRole() == train::StateRole::optimizer ||
+           (state.getScalar() && directionOf(*state.getScalar()) == ScalarDirection::from_device);
   }
 
-  ArrayRef<Machine> ranks;
+  ArrayRef<EntryMemory> ranks;
   size_t shardRanks;
   NamedTensors named;
   std::vector<std::string> different;
@@ -205,8 +205,8 @@ FailureOr<check::Outcome> check::checkRanks(ModuleOp model, int64_t ranks, doubl
   if (!many || !one)
     return failure();
   const auto sharding = train::shardingOf(*divided->getOps<train::ProgramOp>().begin());
-  const LogicalStates states(*divided, many->machines(), size_t(sharding.shardRanks)),
-      expected(*alone, one -> machines(), 1);
+  const LogicalStates states(*divided, many->memories(), size_t(sharding.shardRanks)),
+      expected(*alone, one -> memories(), 1);
   for (const std::string &name : states.differing())
     return divided->emitError("state @") << name << " differs between ranks at the end of a step";
   Outcome outcome{0, sharding.reproducibleOverRanks ? 0 : bound};

@@ -41,8 +41,8 @@ train.entry @init {
 }
 
 // Bodies of loops are fused too.
-// CHECK-LABEL: train.entry @chunks
-train.entry @chunks {
+// CHECK-LABEL: train.entry @chunks as micro_step
+train.entry @chunks as micro_step {
   // CHECK: nn.chunks 4
   // CHECK: nn.kernel 16 x 64
   // CHECK-NOT: nn.kernel

@@ -34,8 +34,8 @@ plan.entry @eval flops 0 {
   plan.collective all_reduce in all [#plan.range<<@x + 0> to <@x + 0> elements 16 of f32>] "x"
   // CHECK-NEXT: plan.loop count 2 "sum" after [2] {
   plan.loop count 2 "sum" {
-    // CHECK-NEXT: plan.copy <@whole + 0 step 64> to <@y + 0> bytes 32 "w"{{$}}
-    plan.copy <@whole + 0 step 64> to <@y + 0> bytes 32 "w"
+    // CHECK-NEXT: plan.copy <@whole + 0 loop_stride 64> to <@y + 0> bytes 32 "w"{{$}}
+    plan.copy <@whole + 0 loop_stride 64> to <@y + 0> bytes 32 "w"
     plan.copy <@x + 0> to <@y + 32> bytes 32 "x"
   }
 }
@@ -46,9 +46,9 @@ plan.entry @begin_step flops 0 {
   // CHECK-NEXT: plan.copy <@x + 0> to <@y + 0> bytes 64 on disk "offloaded"{{$}}
   plan.copy <@x + 0> to <@y + 0> bytes 64 on disk "offloaded"
   // CHECK-NEXT: plan.collective {{.*}} "w"{{$}}
-  plan.collective all_gather in shard [#plan.range<<@whole + 0 rank 64> to <@whole + 0> elements 32 of f32>] "w"
-  // CHECK-NEXT: plan.zero <@whole + 0 rank 64> bytes 64 "w" after [1]
-  plan.zero <@whole + 0 rank 64> bytes 64 "w"
+  plan.collective all_gather in shard [#plan.range<<@whole + 0 rank_stride 64> to <@whole + 0> elements 32 of f32>] "w"
+  // CHECK-NEXT: plan.zero <@whole + 0 rank_stride 64> bytes 64 "w" after [1]
+  plan.zero <@whole + 0 rank_stride 64> bytes 64 "w"
   // CHECK-NEXT: plan.zero <@y + 0> bytes 64 "y" after [0]
   plan.zero <@y + 0> bytes 64 "y"
 }

@@ -59,7 +59,7 @@ train.entry @begin_step {
 // CHECK-LABEL: plan.entry @micro_step
 // CHECK: plan.zero <@out + 0> bytes 64
 // CHECK: plan.loop count 2
-// CHECK: plan.launch @"gemm_4x4x8_tn#{{.*}} [#plan.operand<@{{.*}}x{{.*}} + 0 step 128>, #plan.operand<@{{.*}}x{{.*}} + 0 step 128>, #plan.operand<@out + 0>]
+// CHECK: plan.launch @"gemm_4x4x8_tn#{{.*}} [#plan.operand<@{{.*}}x{{.*}} + 0 loop_stride 128>, #plan.operand<@{{.*}}x{{.*}} + 0 loop_stride 128>, #plan.operand<@out + 0>]
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 train.state output @out : tensor<4x4xf32>
@@ -78,7 +78,7 @@ train.entry @micro_step {
 // A loop adds to a state in place.
 // CHECK-LABEL: plan.entry @micro_step
 // CHECK-NOT: plan.copy
-// CHECK: plan.launch @"gemm_4x4x8_tn#{{.*}} + 0 step 128>, #plan.operand<@g + 0>]
+// CHECK: plan.launch @"gemm_4x4x8_tn#{{.*}} + 0 loop_stride 128>, #plan.operand<@g + 0>]
 // CHECK-NOT: plan.copy
 train.state gradient @g : tensor<4x4xf32>
 train.entry @micro_step {
@@ -95,7 +95,7 @@ train.entry @micro_step {
 // -----
 
 // Values that a loop swaps lie where the others go: one of them waits aside.
-// CHECK-LABEL: plan.entry @e
+// CHECK-LABEL: plan.entry @e as micro_step
 // CHECK-NOT: plan.copy
 // CHECK: plan.loop count 3
 // CHECK-NEXT: plan.copy <@[[Y:.*]] + 0> to <@[[ASIDE:.*]] + 0> bytes 16
@@ -104,7 +104,7 @@ train.entry @micro_step {
 // CHECK-NEXT: }
 train.state optimizer @a : tensor<2x2xf32>
 train.state optimizer @b : tensor<2x2xf32>
-train.entry @e {
+train.entry @e as micro_step {
   %a = train.get @a : tensor<2x2xf32>
   %b = train.get @b : tensor<2x2xf32>
   %r:2 = nn.chunks 3 (%x = %a : tensor<2x2xf32> carried, %y = %b : tensor<2x2xf32> carried) -> (tensor<2x2xf32> carried, tensor<2x2xf32> carried) {

@@ -12,5 +12,5 @@
 // Where all ranks make a sum whole, each keeps its part alone: a copy, so that the next sum can have the memory.
 // PARTS-LABEL: plan.entry @micro_step
 // PARTS: plan.collective all_reduce in all [#plan.range<<@[[FIRST:[^ ]*]] + 0> to <@[[FIRST]] + 0> elements 768
-// PARTS: plan.copy <@[[FIRST]] + 0 rank 1024> to <@{{.*}} + 0> bytes 1024 "dist.part" after
+// PARTS: plan.copy <@[[FIRST]] + 0 rank_stride 1024> to <@{{.*}} + 0> bytes 1024 "dist.part" after
 // PARTS-LABEL: plan.entry @eval

@@ -12,8 +12,8 @@ plan.entry @update flops 0 {
   plan.zero <@loss + 0> bytes 4 "loss" after [0, 1]
   // CHECK-NEXT: plan.collective all_gather in shard
   // CHECK-SAME: [#plan.range<<@matrices + 0> to <@whole + 0> elements 192 of f32>,
-  // CHECK-SAME:  #plan.range<<@vectors + 0 rank 64> to <@vectors + 0> elements 64 of bf16>] "h.0: dist.all_gather" after [2]
+  // CHECK-SAME:  #plan.range<<@vectors + 0 rank_stride 64> to <@vectors + 0> elements 64 of bf16>] "h.0: dist.all_gather" after [2]
   plan.collective all_gather in shard [
     #plan.range<<@matrices + 0> to <@whole + 0> elements 192 of f32>,
-    #plan.range<<@vectors + 0 rank 64> to <@vectors + 0> elements 64 of bf16>] "h.0: dist.all_gather" after [2]
+    #plan.range<<@vectors + 0 rank_stride 64> to <@vectors + 0> elements 64 of bf16>] "h.0: dist.all_gather" after [2]
 }

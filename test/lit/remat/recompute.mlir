@@ -2,18 +2,18 @@
 // RUN: trainc-opt --recompute --canonicalize --cse %s | FileCheck %s
 // RUN: trainc-opt --recompute --fuse %s | FileCheck %s --check-prefix=FUSED
 
-train.state scalar @loss : tensor<f32>
+train.state scalar from_device @loss : tensor<f32>
 train.state parameter @w : tensor<16x64xf32>
 train.state parameter @v : tensor<64x16xf32>
 train.state parameter @scale : tensor<64xf32>
-train.state scalar @seed : tensor<i64>
+train.state scalar to_device @seed : tensor<i64>
 train.state gradient @dw : tensor<64x16xf32>
 train.state gradient @dv : tensor<64x16xf32>
 train.state gradient @dx : tensor<8x64xf32>
 train.state gradient @dc : tensor<8x16xf32>
 
 // The backward reads %h for the slope in any case, and makes %g from it. No kernel does both.
-// CHECK-LABEL: train.entry @activation
+// CHECK-LABEL: train.entry @activation as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: nn.gelu %[[H]]
 // CHECK: train.set @loss
@@ -23,7 +23,7 @@ train.state gradient @dc : tensor<8x16xf32>
 // CHECK-NEXT: nn.matmul %[[AGAIN]] transposed, %[[DY]]
 // CHECK-NEXT: %[[SLOPE:.*]] = nn.exp %[[H]]
 // CHECK-NOT: nn.gelu
-// FUSED-LABEL: train.entry @activation
+// FUSED-LABEL: train.entry @activation as micro_step
 // FUSED: nn.kernel
 // FUSED-NEXT: nn.gelu
 // FUSED-NEXT: nn.yield
@@ -38,7 +38,7 @@ train.state gradient @dc : tensor<8x16xf32>
 // FUSED: nn.matmul %[[AGAIN]] transposed
 // FUSED: nn.kernel
 // FUSED-NEXT: nn.exp
-train.entry @activation {
+train.entry @activation as micro_step {
   %x = train.input "x" micro : tensor<8x16xf32>
   %w = train.get @w : tensor<16x64xf32>
   %v = train.get @v : tensor<64x16xf32>
@@ -58,7 +58,7 @@ train.entry @activation {
 
 // Rows and the largest number of each, which the backward reads not itself but which takes little: %shifted needs nothing else, and what is
 // made of it and a parameter is computed again. A view goes along.
-// CHECK-LABEL: train.entry @rows
+// CHECK-LABEL: train.entry @rows as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: %[[MAX:.*]] = nn.reduce max %[[H]]
 // CHECK: %[[COLUMN:.*]] = nn.reshape %[[MAX]] to [8, 1]
@@ -71,7 +71,7 @@ train.entry @activation {
 // CHECK: %[[SCALED:.*]] = nn.mul %[[AGAIN]], %[[SCALE]]
 // CHECK: %[[VIEW:.*]] = nn.reshape %[[SCALED]] to [64, 8]
 // CHECK: nn.matmul %[[VIEW]]
-train.entry @rows {
+train.entry @rows as micro_step {
   %x = train.input "x" micro : tensor<8x16xf32>
   %w = train.get @w : tensor<16x64xf32>
   %scale = train.get @scale : tensor<64xf32>
@@ -94,7 +94,7 @@ train.entry @rows {
 }
 
 // Masks are made where they are read; random numbers would be the same. What is made of a mask and of kept values is computed again.
-// CHECK-LABEL: train.entry @dropout
+// CHECK-LABEL: train.entry @dropout as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: %[[MASK:.*]] = nn.compare
 // CHECK: train.set @loss
@@ -103,7 +103,7 @@ train.entry @rows {
 // CHECK-NEXT: %[[AGAIN:.*]] = nn.select %[[MASK]], %[[G]], %{{.*}}
 // CHECK: nn.matmul %[[AGAIN]] transposed
 // CHECK: nn.select %[[MASK]], %[[H]]
-train.entry @dropout {
+train.entry @dropout as micro_step {
   %x = train.input "x" micro : tensor<8x16xf32>
   %w = train.get @w : tensor<16x64xf32>
   %v = train.get @v : tensor<64x16xf32>
@@ -127,9 +127,9 @@ train.entry @dropout {
 
 // Kept: what is made of a product that the backward does not read (%a), of more than 16 ops (%b), or of values that take more than four
 // times its bytes (%c).
-// CHECK-LABEL: train.entry @kept
+// CHECK-LABEL: train.entry @kept as micro_step
 // CHECK-NOT: nn.barrier
-train.entry @kept {
+train.entry @kept as micro_step {
   %x = train.input "x" micro : tensor<8x16xf32>
   %w = train.get @w : tensor<16x64xf32>
   %h = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x64xf32>

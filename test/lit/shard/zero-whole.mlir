@@ -5,7 +5,7 @@
 // CHECK: train.state gradient divided @grad : tensor<2x4xf32>
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 zero_stage 2 }
 train.state gradient @grad : tensor<4x4xf32>
-train.state scalar from_device @largest : tensor<4xf32>
+train.state scalar from_device @largest as grad_norm : tensor<4xf32>
 train.state parameter @w : tensor<4x4xf32>
 train.state scalar @product : tensor<4x3xf32>
 train.state scalar @flat : tensor<1x16xf32>

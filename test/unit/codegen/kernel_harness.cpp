@@ -20,7 +20,7 @@ using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
 
-//===-- CompiledOp ----------------------------------------------------------------------------===//
+// --- CompiledOp ---
 
 CompiledOp::CompiledOp(const std::string &text, Fp32Products products) {
   target = createCpuTarget(products);
@@ -143,7 +143,7 @@ Tensors CompiledOp::run(const Tensors &inputs, const std::string &level, Order o
 
 bool CompiledOp::levelRunsHere(const std::string &level) { return missingFeatures(level, {}).empty(); }
 
-//===-- Comparison ----------------------------------------------------------------------------===//
+// --- Comparison ---
 
 static void expectClose(const Tensor &actual, const Tensor &expected, double tolerance,
                         const std::string &what) {

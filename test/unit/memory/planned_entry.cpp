@@ -73,7 +73,7 @@ PlannedEntry::Range PlannedEntry::wholeOf(StringRef name) {
 
 PlannedEntry::Range PlannedEntry::range(plan::OperandAttr operand, int64_t elements, int64_t iteration) {
   Range whole = wholeOf(operand.getBuffer().getValue());
-  const int64_t offset = (operand.getOffset() + iteration * operand.getStep()) / kBytes;
+  const int64_t offset = (operand.getOffset() + iteration * operand.getLoopStride()) / kBytes;
   EXPECT_LE(offset + elements, whole.elements);
   return {whole.arena, whole.begin + offset, elements};
 }

@@ -28,7 +28,7 @@ constexpr const char *kTwoStates = R"(
 train.state optimizer @a : tensor<2x2xf32>
 train.state optimizer @b : tensor<2x2xf32>
 train.state optimizer @c : tensor<2x2xf32>
-train.entry @e {
+train.entry @e as micro_step {
   %a = train.get @a : tensor<2x2xf32>
   %b = train.get @b : tensor<2x2xf32>
 )";

@@ -13,7 +13,7 @@ static const char *typeOf(int state) { return state + 1 < kStates ? kSquare : kR
 std::string RandomEntry::write(int ops) {
   for (int state = 0; state < kStates; ++state)
     text += "train.state optimizer @s" + std::to_string(state) + " : " + typeOf(state) + "\n";
-  text += "train.entry @e {\n";
+  text += "train.entry @e as micro_step {\n";
   Scope scope;
   for (int state = 0; state < kStates; ++state)
     writeAccess(scope, state, /*reads=*/true);

@@ -1,5 +1,5 @@
 // Which parameters a group's pattern names.
-#include "dialects/Train/Groups.h"
+#include "dialects/Train/Parameters.h"
 
 #include <gtest/gtest.h>
 

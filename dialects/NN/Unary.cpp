@@ -1,6 +1,9 @@
-// Gradients of elementwise ops. Each needs the results rather than the operands where it can choose: results
-// are what the next op keeps anyway.
+// Elementwise ops of one operand: their scalar computations, gradients and simplifications. Gradients need
+// results rather than operands where they can choose: results are what the next op keeps anyway.
 #include "dialects/NN/Builders.h"
+#include "dialects/NN/Elementwise.h"
+
+#include "mlir/Dialect/CommonFolders.h"
 
 #include <cmath>
 #include <numbers>
@@ -11,8 +14,25 @@ using namespace trainc::nn;
 
 using Cotangents = MutableArrayRef<Value>;
 
+Value NegOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).neg(operands[0]);
+}
+
+OpFoldResult NegOp::fold(FoldAdaptor adaptor) {
+  if (auto inner = getX().getDefiningOp<NegOp>())
+    return inner.getX();
+  auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getX());
+  return splat ? constFoldUnaryOp<FloatAttr, FloatAttr::ValueType, void>(ArrayRef<Attribute>(splat),
+                                                                         [](APFloat x) { return neg(x); })
+               : Attribute();
+}
+
 void NegOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   out[0] = TensorBuilder(builder, getLoc()).neg(g[0]);
+}
+
+Value AbsOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::AbsFOp>(operands[0]);
 }
 
 /// The gradient at 0 is 0.
@@ -23,17 +43,35 @@ void AbsOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cota
   out[0] = build.select(build.compare(Predicate::lt, getX(), zero), build.neg(g[0]), positive);
 }
 
+Value ExpOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).exp(operands[0]);
+}
+
 void ExpOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   out[0] = TensorBuilder(builder, getLoc()).mul(g[0], getResult());
+}
+
+Value LogOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::LogOp>(operands[0]);
 }
 
 void LogOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   out[0] = TensorBuilder(builder, getLoc()).div(g[0], getX());
 }
 
+Value SqrtOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::SqrtOp>(operands[0]);
+}
+
 void SqrtOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.div(build.mul(g[0], 0.5), getResult());
+}
+
+/// Square root and division are both correctly rounded, an approximate reciprocal root is not.
+Value RsqrtOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Lanes build(builder, lanes, operands[0]);
+  return build.div(build.number(1), build.create<math::SqrtOp>(operands[0]));
 }
 
 /// -1/2 r^3.
@@ -43,9 +81,18 @@ void RsqrtOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Co
   out[0] = build.mul(g[0], build.mul(cube, -0.5));
 }
 
+Value ReciprocalOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Lanes build(builder, lanes, operands[0]);
+  return build.div(build.number(1), operands[0]);
+}
+
 void ReciprocalOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.neg(build.mul(g[0], build.square(getResult())));
+}
+
+Value SinOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::SinOp>(operands[0]);
 }
 
 void SinOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
@@ -53,14 +100,26 @@ void SinOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cota
   out[0] = build.mul(g[0], build.create<CosOp>(getX()).getResult());
 }
 
+Value CosOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::CosOp>(operands[0]);
+}
+
 void CosOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.neg(build.mul(g[0], build.create<SinOp>(getX()).getResult()));
 }
 
+Value TanhOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::TanhOp>(operands[0]);
+}
+
 void TanhOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.mul(g[0], build.sub(1, build.square(getResult())));
+}
+
+Value ErfOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).create<math::ErfOp>(operands[0]);
 }
 
 void ErfOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
@@ -69,9 +128,22 @@ void ErfOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cota
   out[0] = build.mul(g[0], build.mul(bell, 2 * std::numbers::inv_sqrtpi));
 }
 
+Value SigmoidOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Lanes build(builder, lanes, operands[0]);
+  return build.timesSigmoid(build.number(1), operands[0]);
+}
+
 void SigmoidOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.mul(g[0], build.mul(getResult(), build.sub(1, getResult())));
+}
+
+/// Unordered comparison, so that NaN is chosen over 0.
+Value ReluOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Lanes build(builder, lanes, operands[0]);
+  Value zero = build.number(0);
+  Value positive = build.create<arith::CmpFOp>(arith::CmpFPredicate::UGT, operands[0], zero);
+  return build.create<arith::SelectOp>(positive, operands[0], zero);
 }
 
 /// The gradient at 0 is 0; where the result is NaN the cotangent passes, as in PyTorch.
@@ -81,12 +153,20 @@ void ReluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cot
   out[0] = build.select(build.compare(Predicate::le, getResult(), zero), zero, g[0]);
 }
 
+Value SiluOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).timesSigmoid(operands[0], operands[0]);
+}
+
 /// With s = sigmoid(x): s (1 + x (1 - s)).
 void SiluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   Value s = build.create<SigmoidOp>(getX()).getResult();
   Value slope = build.mul(s, build.add(build.mul(getX(), build.sub(1, s)), 1));
   out[0] = build.mul(g[0], slope);
+}
+
+Value SquareOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  return Lanes(builder, lanes, operands[0]).mul(operands[0], operands[0]);
 }
 
 void SquareOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
@@ -114,71 +194,21 @@ static Value tanhGeluSlope(TensorBuilder &build, Value x) {
   return build.add(s, build.mul(build.mul(x, slope), sigmoidSlope));
 }
 
+/// The tanh form is x sigmoid(2u) with u = sqrt(2/pi) (x + 0.044715 x^3), since (1 + tanh u)/2 = sigmoid(2u).
+Value GeluOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Lanes build(builder, lanes, operands[0]);
+  Value x = operands[0];
+  if (!getApproximate()) {
+    Value erf = build.create<math::ErfOp>(build.mul(x, 1 / std::numbers::sqrt2));
+    return build.mul(build.mul(x, 0.5), build.add(build.number(1), erf));
+  }
+  const double twice = 2 * std::sqrt(2 / std::numbers::pi);
+  Value polynomial = build.fma(build.mul(x, x), build.number(twice * 0.044715), build.number(twice));
+  return build.timesSigmoid(x, build.mul(x, polynomial));
+}
+
 void GeluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   TensorBuilder build(builder, getLoc());
   Value slope = getApproximate() ? tanhGeluSlope(build, getX()) : exactGeluSlope(build, getX());
   out[0] = build.mul(g[0], slope);
-}
-
-void AddOp::buildVjp(OpBuilder &, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
-  out[0] = out[1] = g[0];
-}
-
-void SubOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed, Cotangents out) {
-  out[0] = g[0];
-  if (needed[1])
-    out[1] = TensorBuilder(builder, getLoc()).neg(g[0]);
-}
-
-void MulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed, Cotangents out) {
-  TensorBuilder build(builder, getLoc());
-  if (needed[0])
-    out[0] = build.mul(g[0], getRhs());
-  if (needed[1])
-    out[1] = build.mul(g[0], getLhs());
-}
-
-void DivOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed, Cotangents out) {
-  TensorBuilder build(builder, getLoc());
-  Value quotient = build.div(g[0], getRhs());
-  out[0] = quotient;
-  if (needed[1])
-    out[1] = build.neg(build.mul(quotient, getResult()));
-}
-
-/// The operand that was chosen (`predicate` against the other) gets the cotangent; equal ones get half each,
-/// as in PyTorch.
-static void buildExtremumVjp(TensorBuilder build, Predicate predicate, Value x, Value y, Value g,
-                             ArrayRef<bool> needed, Cotangents out) {
-  Value zero = build.constantLike(g, 0), half = build.mul(g, 0.5);
-  Value tie = build.compare(Predicate::eq, x, y);
-  auto share = [&](Value mine, Value other) {
-    Value won = build.select(build.compare(predicate, mine, other), g, zero);
-    return build.select(tie, half, won);
-  };
-  if (needed[0])
-    out[0] = share(x, y);
-  if (needed[1])
-    out[1] = share(y, x);
-}
-
-void MaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed, Cotangents out) {
-  buildExtremumVjp({builder, getLoc()}, Predicate::gt, getLhs(), getRhs(), g[0], needed, out);
-}
-
-void MinOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed, Cotangents out) {
-  buildExtremumVjp({builder, getLoc()}, Predicate::lt, getLhs(), getRhs(), g[0], needed, out);
-}
-
-void SelectOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed, Cotangents out) {
-  TensorBuilder build(builder, getLoc());
-  Value zero = build.constantLike(g[0], 0);
-  if (needed[1])
-    out[1] = build.select(getCondition(), g[0], zero);
-  if (needed[2])
-    out[2] = build.select(getCondition(), zero, g[0]);
-}
-
-void ConvertOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
-  out[0] = TensorBuilder(builder, getLoc()).convert(g[0], tensorType(getX()).getElementType());
 }

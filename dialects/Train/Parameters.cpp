@@ -1,7 +1,6 @@
-// Which settings of a program's parameter groups hold for a parameter.
-#include "dialects/Train/Groups.h"
+#include "dialects/Train/Parameters.h"
 
-#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -40,4 +39,21 @@ ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t r
       settings.frozen = group.getFrozen().getValue();
   }
   return settings;
+}
+
+static constexpr StringRef kReserved[] = {
+    // what generation gives out, and what optimizers make
+    "logits", "bias_correction1", "bias_correction2",
+    // the module of generated code
+    "kernels",
+    // what a safetensors file says of itself
+    "__metadata__"};
+
+/// Each with a parameter's, a loss's or a cache's name behind it.
+static constexpr StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.", "grad.",
+                                          "targets.", "cache.",      "bucket.",   "partial."};
+
+bool train::isReservedName(StringRef name) {
+  return symbolizeEntryKind(name) || symbolizeHostScalar(name) || llvm::is_contained(kReserved, name) ||
+         llvm::any_of(kPrefixes, [&](StringRef prefix) { return name.starts_with(prefix); });
 }

@@ -1,6 +1,6 @@
 // nn.attention and nn.attention_grad.
 #include "dialects/NN/Builders.h"
-#include "dialects/NN/Float32.h"
+#include "dialects/NN/Syntax.h"
 
 #include <cmath>
 

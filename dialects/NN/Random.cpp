@@ -1,6 +1,6 @@
-// The body of nn.random: Philox4x32-10 and Box-Muller on lanes. The op's description fixes every bit of it.
+// nn.random: Philox4x32-10 and Box-Muller on lanes. The op's description fixes every bit of it.
 #include "dialects/NN/Builders.h"
-#include "dialects/NN/ElementwiseLanes.h"
+#include "dialects/NN/Elementwise.h"
 
 #include <array>
 #include <numbers>
@@ -8,6 +8,20 @@
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
+
+using Inferred = FailureOr<SmallVector<Type>>;
+
+Inferred RandomOp::inferTypes(Adaptor adaptor, InferError error) {
+  const std::pair<StringRef, Value> scalars[] = {
+      {"seed", adaptor.getSeed()}, {"step", adaptor.getStep()}, {"offset", adaptor.getOffset()}};
+  for (auto [name, value] : scalars)
+    if (tensorType(value).getRank() != 0 || !tensorType(value).getElementType().isInteger(64))
+      return error() << "operand " << name << " must be a tensor<i64>, found " << value.getType();
+  auto type = cast<RankedTensorType>(adaptor.getType());
+  if (!isa<FloatType>(type.getElementType()))
+    return error() << "draws floating-point numbers, found " << type;
+  return SmallVector<Type>{type};
+}
 
 namespace {
 

@@ -1,7 +1,8 @@
-// Shorthand for building the scalar computations of elementwise ops in arith and math, on scalars or lanes.
+// What elementwise ops share: shorthand for building their scalar computations in arith and math, on scalars
+// or lanes.
 #pragma once
 
-#include "dialects/Interfaces/Interfaces.h"
+#include "dialects/NN/NN.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -37,5 +38,15 @@ struct Lanes {
   /// x / (1 + e^-y): an overflow of e^-y gives the limit, 0; NaN is kept.
   mlir::Value timesSigmoid(mlir::Value x, mlir::Value y) const { return div(x, add(number(1), exp(neg(y)))); }
 };
+
+/// `x`, an integer (i1 counts as 0 and 1, wider ones are signed), as a number of type `to`.
+mlir::Value convertInt(mlir::OpBuilder &builder, const LaneContext &lanes, mlir::Value x, mlir::Type to);
+
+/// Operands `a` and `b` (named for messages) must have equal shapes; says which dimension differs.
+llvm::LogicalResult checkSameShape(llvm::StringRef nameA, mlir::Value a, llvm::StringRef nameB, mlir::Value b,
+                                   InferError error);
+
+/// The number that all elements of a constant are, if a double holds it exactly.
+std::optional<double> splatNumber(mlir::Attribute attribute);
 
 } // namespace trainc::nn

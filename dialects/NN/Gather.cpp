@@ -59,6 +59,12 @@ IndexingRule ScatterAddOp::getIndexingRule() {
   return {{{-1, column}, ids, updates}, {{-1, column}}};
 }
 
+std::optional<IndexLimit> GatherOp::getIndexLimit(unsigned operand) {
+  if (operand != getIdsMutable().getOperandNumber())
+    return std::nullopt;
+  return IndexLimit{shapeOf(getTable()).front()};
+}
+
 void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, MutableArrayRef<Value> out) {
   TensorBuilder build(builder, getLoc());
   out[0] = build.create<ScatterAddOp>(build.zero(tensorType(getTable())), getIds(), g[0]).getResult();

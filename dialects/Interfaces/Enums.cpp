@@ -1,0 +1,97 @@
+#include "dialects/Interfaces/Enums.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+#include "dialects/Interfaces/Enums.cpp.inc"
+
+namespace trainc {
+
+ScalarDirection directionOf(HostScalar scalar) {
+  return scalar <= HostScalar::position ? ScalarDirection::to_device : ScalarDirection::from_device;
+}
+
+RankedTensorType typeOf(HostScalar scalar, MLIRContext *context) {
+  using enum HostScalar;
+  Builder builder(context);
+  Type element = builder.getF32Type();
+  if (scalar == seed || scalar == step || scalar == micro)
+    element = builder.getI64Type();
+  else if (scalar == position)
+    element = builder.getI32Type();
+  return RankedTensorType::get({}, element);
+}
+
+/// The words of an enum, for messages: "init, begin_step, ...".
+template <typename Enum> static std::string wordsOf(StringRef (*word)(Enum), uint32_t last) {
+  std::string words;
+  for (uint32_t value = 0; value <= last; ++value)
+    words += (value ? ", " : "") + word(Enum(value)).str();
+  return words;
+}
+
+/// `@name` or `@name as word`: the enum's case that is meant; an error if it is none.
+template <typename Enum>
+static FailureOr<Enum> parseNameOf(OpAsmParser &parser, StringAttr &name, StringRef what,
+                                   StringRef (*word)(Enum), std::optional<Enum> (*find)(StringRef),
+                                   uint32_t last) {
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseSymbolName(name))
+    return failure();
+  StringRef said = name.getValue();
+  if (succeeded(parser.parseOptionalKeyword("as"))) {
+    where = parser.getCurrentLocation();
+    if (parser.parseKeyword(&said))
+      return failure();
+  }
+  if (std::optional<Enum> found = find(said))
+    return *found;
+  return parser.emitError(where) << "'" << said << "' is no kind of " << what << "; expected one of "
+                                 << wordsOf(word, last) << ", or `@" << name.getValue() << " as KIND`";
+}
+
+ParseResult parseEntryName(OpAsmParser &parser, StringAttr &name, EntryKindAttr &kind) {
+  FailureOr<EntryKind> found =
+      parseNameOf(parser, name, "entry", stringifyEntryKind, symbolizeEntryKind, getMaxEnumValForEntryKind());
+  if (failed(found))
+    return failure();
+  kind = EntryKindAttr::get(parser.getContext(), *found);
+  return success();
+}
+
+/// ` @name`, and ` as word` where the name is another.
+static void printNameOf(OpAsmPrinter &printer, StringAttr name, StringRef word) {
+  printer.printSymbolName(name);
+  if (name != word)
+    printer << " as " << word;
+}
+
+void printEntryName(OpAsmPrinter &printer, Operation *, StringAttr name, EntryKindAttr kind) {
+  printNameOf(printer, name, stringifyEntryKind(kind.getValue()));
+}
+
+ParseResult parseStateName(OpAsmParser &parser, StringAttr &name, HostScalarAttr &scalar) {
+  StringRef direction;
+  SMLoc where = parser.getCurrentLocation();
+  if (failed(parser.parseOptionalKeyword(&direction)))
+    return parser.parseSymbolName(name);
+  FailureOr<HostScalar> found = parseNameOf(parser, name, "scalar", stringifyHostScalar, symbolizeHostScalar,
+                                            getMaxEnumValForHostScalar());
+  if (failed(found))
+    return failure();
+  if (StringRef expected = stringifyScalarDirection(directionOf(*found)); direction != expected)
+    return parser.emitError(where) << "the scalar " << stringifyHostScalar(*found) << " goes " << expected
+                                   << ", found '" << direction << "'";
+  scalar = HostScalarAttr::get(parser.getContext(), *found);
+  return success();
+}
+
+void printStateName(OpAsmPrinter &printer, Operation *, StringAttr name, HostScalarAttr scalar) {
+  if (!scalar)
+    return printer.printSymbolName(name);
+  printer << stringifyScalarDirection(directionOf(scalar.getValue())) << " ";
+  printNameOf(printer, name, stringifyHostScalar(scalar.getValue()));
+}
+
+} // namespace trainc

@@ -1,0 +1,40 @@
+// Notions that several dialects share. Those that a plan file holds have the order of runtime/schema/plan.fbs.
+
+#ifndef TRAINC_ENUMS
+#define TRAINC_ENUMS
+
+include "mlir/IR/EnumAttr.td"
+
+class Trainc_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32EnumAttr<name, what, cases> {
+  let cppNamespace = "::trainc";
+}
+
+def EntryKind : Trainc_Enum<"EntryKind", "what an entry does; its name in a plan file", [
+    I32EnumAttrCase<"init", 0>, I32EnumAttrCase<"begin_step", 1>, I32EnumAttrCase<"micro_step", 2>,
+    I32EnumAttrCase<"last_micro_step", 3>, I32EnumAttrCase<"update", 4>, I32EnumAttrCase<"eval", 5>,
+    I32EnumAttrCase<"prefill", 6>, I32EnumAttrCase<"decode", 7>]>;
+
+// Documented beside Scalar in plan.fbs.
+def HostScalar : Trainc_Enum<"HostScalar", "a number exchanged with the host; its name in a plan file", [
+    I32EnumAttrCase<"lr", 0>, I32EnumAttrCase<"seed", 1>, I32EnumAttrCase<"step", 2>, I32EnumAttrCase<"micro", 3>,
+    I32EnumAttrCase<"position", 4>, I32EnumAttrCase<"loss", 5>, I32EnumAttrCase<"grad_norm", 6>,
+    I32EnumAttrCase<"finite", 7>, I32EnumAttrCase<"targets", 8>, I32EnumAttrCase<"eval_loss", 9>,
+    I32EnumAttrCase<"eval_targets", 10>]>;
+
+def ScalarDirection : Trainc_Enum<"ScalarDirection", "who writes a scalar for whom", [
+    I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;
+
+def BatchExtent : Trainc_Enum<"BatchExtent", "which samples an input holds", [
+    I32EnumAttrCase<"micro", 0>, I32EnumAttrCase<"step", 1>]>;
+
+def ScheduleKind : Trainc_Enum<"ScheduleKind", "learning-rate schedule", [
+    I32EnumAttrCase<"constant", 0>, I32EnumAttrCase<"linear", 1>, I32EnumAttrCase<"cosine", 2>]>;
+
+def CollectiveKind : Trainc_Enum<"CollectiveKind", "what ranks do together", [
+    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"reduce_scatter", 1>, I32EnumAttrCase<"all_gather", 2>]>;
+
+// All, those that divide states among themselves, or those that have the same parts.
+def RankGroup : Trainc_Enum<"RankGroup", "which ranks meet", [
+    I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]>;
+
+#endif

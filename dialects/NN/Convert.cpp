@@ -1,0 +1,90 @@
+// nn.convert: from one element type to another.
+#include "dialects/NN/Builders.h"
+#include "dialects/NN/Elementwise.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::nn;
+
+using Inferred = FailureOr<SmallVector<Type>>;
+
+/// The nearest integer towards zero, 0 for NaN: arith has no number for what is out of range.
+static Value convertToInteger(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
+  unsigned width = to.getIntOrFloatBitWidth();
+  Type from = getElementTypeOrSelf(x);
+  auto number = [&](double value) { return lanes.constant(builder, from, value); };
+  auto select = [&](Value condition, Value a, Value b) -> Value {
+    return arith::SelectOp::create(builder, lanes.loc, condition, a, b);
+  };
+  auto compare = [&](arith::CmpFPredicate predicate, Value bound) -> Value {
+    return arith::CmpFOp::create(builder, lanes.loc, predicate, x, bound);
+  };
+  double beyond = std::ldexp(1, int(width) - 1);
+  Value tooLarge = compare(arith::CmpFPredicate::OGE, number(beyond));
+  Value tooSmall = compare(arith::CmpFPredicate::OLT, number(-beyond));
+  Value inRange = compare(arith::CmpFPredicate::OLT, number(beyond)); // false for NaN
+  Value safe = select(inRange, select(tooSmall, number(-beyond), x), number(0));
+  Value converted = arith::FPToSIOp::create(builder, lanes.loc, lanes.type(to), safe);
+  Value largest = lanes.constantInt(builder, to, APInt::getSignedMaxValue(width).getSExtValue());
+  return select(tooLarge, largest, converted);
+}
+
+static Value convertFloat(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
+  Type result = lanes.type(to);
+  if (!isa<FloatType>(to))
+    return convertToInteger(builder, lanes, x, to);
+  auto from = cast<FloatType>(getElementTypeOrSelf(x));
+  if (from.getWidth() < cast<FloatType>(to).getWidth())
+    return arith::ExtFOp::create(builder, lanes.loc, result, x);
+  if (from.getWidth() > cast<FloatType>(to).getWidth())
+    return arith::TruncFOp::create(builder, lanes.loc, result, x);
+  // bf16 <-> f16 have no common cast; both fit f32.
+  Value wide = arith::ExtFOp::create(builder, lanes.loc, lanes.type(builder.getF32Type()), x);
+  return arith::TruncFOp::create(builder, lanes.loc, result, wide);
+}
+
+Value nn::convertInt(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
+  Type result = lanes.type(to);
+  unsigned from = getElementTypeOrSelf(x).getIntOrFloatBitWidth();
+  if (isa<FloatType>(to))
+    return from == 1 ? Value(arith::UIToFPOp::create(builder, lanes.loc, result, x))
+                     : Value(arith::SIToFPOp::create(builder, lanes.loc, result, x));
+  if (from > to.getIntOrFloatBitWidth())
+    return arith::TruncIOp::create(builder, lanes.loc, result, x);
+  return from == 1 ? Value(arith::ExtUIOp::create(builder, lanes.loc, result, x))
+                   : Value(arith::ExtSIOp::create(builder, lanes.loc, result, x));
+}
+
+Inferred ConvertOp::inferTypes(Adaptor adaptor, InferError error) {
+  Type to = adaptor.getTo();
+  if (!to.isIntOrFloat() || to.isInteger(1))
+    return error() << "converts to floating-point and integer types of more than one bit, found " << to;
+  return SmallVector<Type>{tensorType(adaptor.getX()).clone(to)};
+}
+
+Value ConvertOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Value x = operands[0];
+  Type from = getElementTypeOrSelf(x);
+  if (from == getTo())
+    return x;
+  return isa<FloatType>(from) ? convertFloat(builder, lanes, x, getTo())
+                              : convertInt(builder, lanes, x, getTo());
+}
+
+OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
+  if (isa<DeferredType>(getType()))
+    return {};
+  if (getX().getType() == getType())
+    return getX();
+  std::optional<double> number = splatNumber(adaptor.getX());
+  auto element = dyn_cast<FloatType>(getTo());
+  if (!number || !element)
+    return {};
+  return DenseElementsAttr::get(tensorType(getResult()), Attribute(FloatAttr::get(element, *number)));
+}
+
+void ConvertOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, MutableArrayRef<Value> out) {
+  out[0] = TensorBuilder(builder, getLoc()).convert(g[0], tensorType(getX()).getElementType());
+}

@@ -1,0 +1,88 @@
+// Syntax that the words of train.program share: numbers in brackets, choices and bytes.
+#include "dialects/Train/TrainSyntax.h"
+
+#include "dialects/NN/Syntax.h"
+#include "dialects/Train/ProgramSettings.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+std::string trainc::train::listWords(ArrayRef<StringRef> words) {
+  if (words.size() < 2)
+    return words.empty() ? "nothing" : words[0].str();
+  return llvm::join(words.drop_back(), ", ") + " and " + words.back().str();
+}
+
+static ParseResult parseSetting(AsmParser &parser, StringRef what, MutableArrayRef<Setting> settings) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef word;
+  if (parser.parseKeyword(&word))
+    return failure();
+  auto *setting = llvm::find_if(settings, [&](Setting &s) { return s.word == word; });
+  if (setting == settings.end()) {
+    SmallVector<StringRef> words;
+    for (Setting &known : settings)
+      words.push_back(known.word);
+    return parser.emitError(loc) << "'" << what << "' has no setting '" << word << "'; it has "
+                                 << listWords(words);
+  }
+  if (setting->isSet)
+    return parser.emitError(loc) << "'" << word << "' of '" << what << "' is given twice";
+  setting->isSet = true;
+  return parseNumber(parser, *setting->value);
+}
+
+ParseResult trainc::train::parseSettings(AsmParser &parser, StringRef what,
+                                         MutableArrayRef<Setting> settings) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
+                                        [&] { return parseSetting(parser, what, settings); });
+}
+
+void trainc::train::printSettings(AsmPrinter &printer, ArrayRef<Setting> settings) {
+  const char *separator = "(";
+  for (const Setting &setting : settings) {
+    if (!setting.isSet)
+      continue;
+    printer << separator << setting.word << " ";
+    printNumber(printer, *setting.value);
+    separator = ", ";
+  }
+  if (*separator == ',')
+    printer << ")";
+}
+
+ParseResult trainc::train::parseChoice(OpAsmParser &parser, const ProgramWord &word,
+                                       NamedAttrList &attributes) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef value;
+  if (parser.parseKeyword(&value) || failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
+    return failure();
+  attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
+  return success();
+}
+
+ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute) {
+  // All but the first four are only known to be refused with a better message than an unknown word's.
+  static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB",
+                                         "GB",  "TB",  "K",   "M",   "G",  "T"};
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t bytes = 0, size = 1;
+  if (parser.parseInteger(bytes))
+    return failure();
+  SMLoc unitLoc = parser.getCurrentLocation();
+  StringRef unit;
+  if (succeeded(parser.parseOptionalKeyword(&unit, kUnits))) {
+    if (!unit.ends_with("iB"))
+      return parser.emitError(unitLoc) << "expected KiB, MiB, GiB or TiB (powers of 1024), found " << unit
+                                       << "; write " << bytes << unit[0] << "iB";
+    size = int64_t(1) << (10 * (1 + (llvm::find(kUnits, unit) - std::begin(kUnits))));
+  }
+  if (bytes < 1 || bytes > INT64_MAX / size)
+    return parser.emitError(loc) << "expected a number of bytes above 0, such as 16GiB, found " << bytes
+                                 << unit;
+  attribute = parser.getBuilder().getI64IntegerAttr(bytes * size);
+  return success();
+}
