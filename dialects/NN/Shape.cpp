@@ -40,7 +40,9 @@ OpFoldResult nn::foldSameType(Value x, Attribute constant, Value result) {
   return foldMove(constant, result);
 }
 
-Labels nn::labelsOf(Value value) { return llvm::to_vector(llvm::seq<int>(0, shapeOf(value).size())); }
+SmallVector<int> nn::labelsOf(Value value) {
+  return llvm::to_vector(llvm::seq<int>(0, shapeOf(value).size()));
+}
 
 LogicalResult nn::checkSizes(ArrayRef<int64_t> shape, InferError error) {
   constexpr int64_t kMaxElements = int64_t(1) << 44;

@@ -1,6 +1,9 @@
 // The proof that collectives of an entry may run beside its computation, in the phase `scheduled`.
 #pragma once
 
+#include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Train/Train.h"
+
 #include "mlir/IR/Block.h"
 #include "llvm/Support/LogicalResult.h"
 
@@ -20,5 +23,20 @@ namespace trainc {
 ///
 /// That reads of states see the writes that they are to see is for the passes that move them (StateOrder.h).
 llvm::LogicalResult requireProvenOverlap(mlir::Block &entry);
+
+/// Starts of one kind and group that go together: those with one number as `message`, or one start alone.
+using Message = llvm::SmallVector<CollectiveOpInterface, 1>;
+
+/// The op that waits for the collective.
+mlir::Operation *waitOf(CollectiveOpInterface start);
+
+/// Whether the start stands in the entry itself, and not in a loop; an error if not.
+llvm::LogicalResult requireInEntry(CollectiveOpInterface start);
+
+/// The parameters that are gathered to be read; null where it is something else.
+train::StateOp gatheredState(CollectiveOpInterface start);
+
+/// Whether `a`, null for the beginning of the block, stands before another op `b`.
+bool isBefore(mlir::Operation *a, mlir::Operation *b);
 
 } // namespace trainc

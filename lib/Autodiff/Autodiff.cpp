@@ -1,9 +1,223 @@
-// Pass `autodiff`.
-#include "lib/Analysis/Concrete.h"
+// Pass `autodiff`: reverse mode.
+#include "dialects/NN/Builders.h"
+#include "dialects/Train/Train.h"
+#include "lib/Analysis/Preconditions.h"
 #include "lib/Autodiff/Passes.h"
-#include "lib/Autodiff/ReverseMode.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+using namespace trainc;
+
+// --- Which values lead from trained parameters to the loss ---
+
+namespace {
+
+/// Values that depend on a trained parameter, in a differentiable way as far as types tell: integers never
+/// do.
+class Activity {
+public:
+  /// Looks at `entry`; states are found in the module around it.
+  explicit Activity(train::EntryOp entry);
+
+  bool isActive(Value value) const { return active.contains(value); }
+  /// Reads of trained parameters, in program order, by the parameter's name.
+  using Reads = llvm::MapVector<StringAttr, SmallVector<train::GetOp>>;
+  const Reads &parameterReads() const { return reads; }
+  /// The trained parameters that `value` depends on, in program order.
+  SmallVector<StringAttr> parametersOf(Value value) const;
+
+private:
+  void visit(Operation &op, SymbolTableCollection &symbols);
+
+  llvm::DenseSet<Value> active;
+  Reads reads;
+};
+
+} // namespace
+
+/// True if values of this type have gradients.
+static bool hasGradient(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa<FloatType>(tensor.getElementType());
+}
+
+/// True for a parameter that has a gradient.
+static bool isTrained(train::StateOp state) {
+  return state.getRole() == train::StateRole::parameter && !state.getFrozen() && hasGradient(state.getType());
+}
+
+Activity::Activity(train::EntryOp entry) {
+  SymbolTableCollection symbols;
+  for (Operation &op : entry.getBody().front())
+    visit(op, symbols);
+}
+
+void Activity::visit(Operation &op, SymbolTableCollection &symbols) {
+  if (auto get = dyn_cast<train::GetOp>(op)) {
+    auto state = symbols.lookupNearestSymbolFrom<train::StateOp>(get, get.getStateAttr());
+    if (!state || !isTrained(state))
+      return;
+    active.insert(get.getResult());
+    reads[get.getStateAttr().getAttr()].push_back(get);
+    return;
+  }
+  if (llvm::none_of(op.getOperands(), [&](Value operand) { return isActive(operand); }))
+    return;
+  for (Value result : op.getResults())
+    if (hasGradient(result.getType()))
+      active.insert(result);
+}
+
+SmallVector<StringAttr> Activity::parametersOf(Value value) const {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(value.getDefiningOp());
+  for (size_t i = 0; i < ops.size(); ++i) // grows meanwhile
+    for (Value operand : ops[i]->getOperands())
+      if (isActive(operand))
+        ops.insert(operand.getDefiningOp());
+  SmallVector<StringAttr> names;
+  for (auto &[name, gets] : reads)
+    if (llvm::any_of(gets, [&](train::GetOp get) { return ops.contains(get); }))
+      names.push_back(name);
+  return names;
+}
+
+// --- Reverse mode ---
+
+namespace {
+
+/// Builds the backward of an entry from its train.minimize. Griewank and Walther, "Evaluating Derivatives",
+/// 2nd ed., ch. 3.2.
+class ReverseMode {
+public:
+  /// `minimize` is in the block of `entry`, after all that the loss depends on.
+  ReverseMode(train::EntryOp entry, train::MinimizeOp minimize);
+
+  /// Replaces the minimize op by the backward ops and a train.gradient per parameter. Emits an error at the
+  /// op and fails where the way from a parameter to the loss has an op without gradient.
+  LogicalResult run();
+
+private:
+  /// Adds a contribution to the cotangent of `value`.
+  void accumulate(Value value, Value contribution);
+  LogicalResult differentiate(Operation *op);
+  /// Says that an operand which depends on a parameter is taken for a constant.
+  LogicalResult refuseConstant(Operation *op, unsigned operand);
+  void emitGradients();
+  /// Warns of trained parameters that the entry does not even read.
+  void warnOfUnread();
+
+  train::MinimizeOp minimize;
+  Activity activity;
+  OpBuilder builder;
+  DenseMap<Value, Value> cotangents;
+};
+
+} // namespace
+
+ReverseMode::ReverseMode(train::EntryOp entry, train::MinimizeOp minimize)
+    : minimize(minimize), activity(entry), builder(minimize) {}
+
+LogicalResult ReverseMode::run() {
+  Value loss = minimize.getLoss();
+  if (!hasGradient(loss.getType()) || nn::tensorType(loss).getRank() != 0)
+    return minimize.emitOpError("needs a floating-point scalar, found ") << loss.getType();
+  if (!activity.isActive(loss))
+    return minimize.emitOpError("the loss does not depend on any trained parameter");
+  nn::TensorBuilder build(builder, minimize.getLoc());
+  accumulate(loss, build.constantLike(loss, 1));
+  for (Operation *op = minimize->getPrevNode(), *next; op; op = next) {
+    next = op->getPrevNode();
+    if (failed(differentiate(op)))
+      return failure();
+  }
+  emitGradients();
+  warnOfUnread();
+  minimize.erase();
+  return success();
+}
+
+void ReverseMode::accumulate(Value value, Value contribution) {
+  Value &total = cotangents[value];
+  total = total ? nn::TensorBuilder(builder, contribution.getLoc()).add(total, contribution) : contribution;
+}
+
+LogicalResult ReverseMode::differentiate(Operation *op) {
+  auto results =
+      llvm::map_to_vector(op->getResults(), [&](Value result) { return cotangents.lookup(result); });
+  auto needed =
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return activity.isActive(operand); });
+  if (llvm::none_of(results, [](Value cotangent) { return bool(cotangent); }) ||
+      !llvm::is_contained(needed, true))
+    return success();
+  auto differentiable = dyn_cast<DifferentiableOpInterface>(op);
+  if (!differentiable)
+    return op->emitOpError("has no gradient, but lies on the way from a trained parameter to the loss");
+  for (auto [index, isNeeded] : llvm::enumerate(needed))
+    if (isNeeded && differentiable.isConstantOperand(index))
+      return refuseConstant(op, index);
+  // An op reports what it cannot differentiate as an error of its own.
+  bool reported = false;
+  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &diagnostic) {
+    reported |= diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure();
+  });
+  SmallVector<Value> operands(op->getNumOperands());
+  differentiable.buildVjp(builder, results, needed, operands);
+  if (reported)
+    return failure();
+  for (auto [operand, isNeeded, cotangent] : llvm::zip(op->getOperands(), needed, operands))
+    if (isNeeded && cotangent)
+      accumulate(operand, cotangent);
+  return success();
+}
+
+LogicalResult ReverseMode::refuseConstant(Operation *op, unsigned operand) {
+  InFlightDiagnostic error = op->emitOpError("operand #")
+                             << operand << " has no gradient, but depends on the trained parameter ";
+  llvm::interleaveComma(activity.parametersOf(op->getOperand(operand)), error,
+                        [&](StringAttr name) { error << name; });
+  return error << "; compute it from constants and data, or freeze the parameter: group \"NAME\" frozen";
+}
+
+static void warnUntrained(Operation *op, StringRef parameter, size_t alike = 1) {
+  InFlightDiagnostic warning = op->emitWarning("parameter @") << parameter;
+  if (alike > 1)
+    warning << " (and " << alike - 1 << " more from this place)";
+  warning << " does not lead to the loss and is not trained";
+}
+
+/// A block that is repeated declares a parameter many times in one place, of which one warning is enough.
+void ReverseMode::warnOfUnread() {
+  llvm::MapVector<Attribute, SmallVector<train::StateOp>> unread;
+  for (auto state : minimize->getParentOfType<ModuleOp>().getOps<train::StateOp>())
+    if (isTrained(state) && !activity.parameterReads().contains(state.getSymNameAttr())) {
+      Attribute place = state.getLoc()->findInstanceOf<FileLineColLoc>();
+      unread[place ? place : Attribute(state.getLoc())].push_back(state);
+    }
+  for (auto &[place, states] : unread)
+    warnUntrained(states.front(), states.front().getSymName(), states.size());
+}
+
+void ReverseMode::emitGradients() {
+  for (auto &[parameter, reads] : activity.parameterReads()) {
+    Value gradient;
+    for (train::GetOp get : reads)
+      if (Value part = cotangents.lookup(get.getResult()))
+        gradient = gradient ? nn::TensorBuilder(builder, get.getLoc()).add(gradient, part) : part;
+    train::GetOp first = reads.front();
+    if (gradient)
+      train::GradientOp::create(builder, first.getLoc(), FlatSymbolRefAttr::get(parameter), gradient);
+    else
+      warnUntrained(first, parameter);
+  }
+}
+
+// --- The pass ---
 
 namespace trainc {
 

@@ -1,8 +1,8 @@
 // The pass summarise-kernels: how each scheduled op is launched, from summaries of kernels that have no code
 // yet.
 #include "dialects/Interfaces/Interfaces.h"
-#include "lib/Analysis/Concrete.h"
 #include "lib/Analysis/KernelAttributes.h"
+#include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/EqualOps.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/Passes.h"

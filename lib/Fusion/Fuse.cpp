@@ -3,7 +3,7 @@
 
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/Concrete.h"
+#include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Fusion/KernelBuilder.h"

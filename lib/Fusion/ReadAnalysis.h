@@ -3,7 +3,7 @@
 #pragma once
 
 #include "dialects/NN/RepeatPattern.h"
-#include "lib/Analysis/Scheduled.h"
+#include "lib/Analysis/Preconditions.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"

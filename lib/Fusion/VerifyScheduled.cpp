@@ -2,7 +2,7 @@
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/Scheduled.h"
+#include "lib/Analysis/Preconditions.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -26,7 +26,4 @@ llvm::LogicalResult checkSampleFlow(Instantiation &shared);
 /// sees one position at a time, would compute something else), or that does not fit every length.
 mlir::FailureOr<PositionFlow> checkPositionFlow(Instantiation &shared);
 
-/// The entries prefill and decode of a model with tokens and logits, whose positions go as `flow` says.
-mlir::LogicalResult buildGenerationEntries(Instantiation &shared, const PositionFlow &flow);
-
 } // namespace trainc

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "lib/Analysis/KernelAttributes.h"
-#include "lib/Analysis/Scheduled.h"
+#include "lib/Analysis/Preconditions.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Memory/Storage.h"
 #include "lib/Memory/Timeline.h"

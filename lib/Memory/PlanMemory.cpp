@@ -1,6 +1,5 @@
 // The pass plan-memory: assignment of values to storages, placement of storages, emission of instructions.
-#include "lib/Analysis/Concrete.h"
-#include "lib/Analysis/Scheduled.h"
+#include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Memory/ArenaLayout.h"
 #include "lib/Memory/Assignment.h"

@@ -48,7 +48,7 @@ int StorageTable::inputStorage(train::InputOp input) {
   auto type = cast<RankedTensorType>(input.getResult().getType());
   std::string key;
   llvm::raw_string_ostream(key) << "input." << input.getColumn() << "."
-                                << train::stringifyExtent(input.getExtent()) << "." << type;
+                                << stringifyBatchExtent(input.getExtent()) << "." << type;
   auto [known, isNew] = inputs_.try_emplace(key, int(storages_.size()));
   if (isNew)
     add({key, tensorBytes(type), storedElement(type.getElementType()), plan::Role::input,

@@ -1,8 +1,238 @@
-// Pass `optimizer`.
+// Pass `optimizer`: the update that follows from a step's gradients.
+#include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/Passes.h"
-#include "lib/Optimizer/StepUpdate.h"
+#include "lib/Optimizer/StepBuilder.h"
+#include "lib/Optimizer/UpdateRule.h"
+
+#include <limits>
 
 using namespace mlir;
+using namespace trainc;
+
+// --- Norm of all gradients, clipping, and whether the step may be applied ---
+
+/// Parameters with their gradients.
+using Gradients = SmallVector<std::pair<StringRef, Value>>;
+
+static Value sumOfSquares(StepBuilder &build, Value gradient) {
+  Value squares = build.square(gradient);
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, nn::shapeOf(gradient).size()));
+  return dims.empty() ? squares : build.sum(squares, dims);
+}
+
+/// The sums of squares of the chunks of a flat gradient.
+static Value sumChunks(StepBuilder &build, Value gradient) {
+  const int64_t rows = nn::shapeOf(gradient).front() / train::kFlatChunk;
+  return build.sum(build.square(build.reshape(gradient, {rows, train::kFlatChunk})), {1});
+}
+
+/// Adds those of each member.
+static void splitChunks(StepBuilder &build, ArrayAttr members, Value chunks, Gradients &sums) {
+  for (auto member : members.getAsRange<train::MemberAttr>()) {
+    const int64_t size = llvm::divideCeil(member.getType().getNumElements(), train::kFlatChunk);
+    sums.push_back({member.getName(), build.slice(chunks, 0, member.getOffset() / train::kFlatChunk, size)});
+  }
+}
+
+/// The square root of the sum of all squares: tensor<f32>. There is one gradient or more. Flat ones are
+/// summed by chunks (see kFlatChunk), and these in the order of the members' names: the same bits however
+/// parameters are put together and divided over ranks.
+static Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
+  Value total;
+  Gradients flat; // all before what reads them, so that ranks can gather them at once
+  for (auto [name, gradient] : gradients) {
+    if (build.state(name).getMembersAttr()) {
+      flat.emplace_back(name, sumChunks(build, gradient));
+      continue;
+    }
+    Value sum = sumOfSquares(build, gradient);
+    total = total ? build.add(total, sum) : sum;
+  }
+  Gradients chunks; // by member
+  for (auto [name, sums] : flat)
+    splitChunks(build, build.state(name).getMembersAttr(), sums, chunks);
+  if (!chunks.empty()) {
+    llvm::sort(chunks, llvm::less_first());
+    Value sum = build.sum(build.concat(llvm::to_vector(llvm::make_second_range(chunks)), 0), {0});
+    total = total ? build.add(total, sum) : sum;
+  }
+  return build.create<nn::SqrtOp>(total).getResult();
+}
+
+/// min(1, clip/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
+static Value buildClipFactor(StepBuilder &build, Value norm, double clip) {
+  Value quotient = build.div(build.constantLike(norm, clip), build.add(norm, 1e-6));
+  return build.create<nn::MinOp>(quotient, build.constantLike(norm, 1)).getResult();
+}
+
+/// 1 where all `scalars` are finite, else 0: tensor<f32>. NaN compares as false, and infinity is above the
+/// largest number.
+static Value buildFiniteFlag(StepBuilder &build, ArrayRef<Value> scalars) {
+  Value flag;
+  for (Value scalar : scalars) {
+    Value magnitude = build.create<nn::AbsOp>(scalar).getResult();
+    Value largest = build.constantLike(scalar, std::numeric_limits<float>::max());
+    Value bounded = build.compare(nn::Predicate::le, magnitude, largest);
+    Value one = build.constantLike(scalar, 1), zero = build.constantLike(scalar, 0);
+    flag = build.select(bounded, flag ? flag : one, zero);
+  }
+  return flag;
+}
+
+// --- The update ---
+
+namespace {
+
+/// Replaces the train.gradient ops of entry @micro_step by what `program` says.
+class StepUpdate {
+public:
+  StepUpdate(ModuleOp module, train::ProgramOp program) : module(module), program(program), symbols(module) {}
+
+  /// Emits an error and fails where the module has no gradients to use.
+  LogicalResult run();
+
+private:
+  /// What the train.gradient ops say; erases them.
+  static Gradients takeGradients(train::EntryOp entry);
+  /// Adds the gradients to states, in place of the train.gradient ops; the sums.
+  Gradients accumulate(train::EntryOp entry);
+  std::string declareAccumulator(StringRef parameter, RankedTensorType type);
+  /// Builds norm, clipping and updates at the end of `entry`.
+  void buildUpdate(train::EntryOp entry, Gradients gradients);
+  bool syncsEveryMicroStep() const { return train::shardingOf(program).syncEveryMicroStep; }
+  bool sumsBehindLastBackward();
+  void sumOverRanks(StepBuilder &build, Gradients &gradients);
+  /// The sums that the states hold, read in `entry`.
+  Gradients readAccumulated(train::EntryOp entry, const Gradients &sums);
+
+  ModuleOp module;
+  train::ProgramOp program;
+  StepSymbols symbols;
+};
+
+} // namespace
+
+static std::string accumulatorOf(StringRef parameter) { return ("grad." + parameter).str(); }
+
+LogicalResult StepUpdate::run() {
+  auto microStep = findEntry<train::EntryOp>(module, EntryKind::micro_step);
+  if (!microStep)
+    return program.emitOpError("the module has no entry @micro_step; run instantiate and autodiff first");
+  if (microStep.getBody().getOps<train::GradientOp>().empty())
+    return microStep.emitOpError("has no train.gradient; run autodiff first");
+  if (program.getAccumulate() == 1) {
+    buildUpdate(microStep, takeGradients(microStep));
+  } else if (sumsBehindLastBackward()) {
+    train::EntryOp last = symbols.cloneEntry(microStep, EntryKind::last_micro_step);
+    accumulate(microStep);
+    buildUpdate(last, accumulate(last));
+  } else {
+    const Gradients sums = accumulate(microStep);
+    train::EntryOp update = symbols.declareEntry(EntryKind::update, microStep);
+    buildUpdate(update, readAccumulated(update, sums));
+  }
+  return success();
+}
+
+/// Each rank's sums over its micro-batches are summed over ranks as soon as the last micro-batch has added
+/// its own. The counters of `tree-accumulate` need one entry for all micro-batches.
+bool StepUpdate::sumsBehindLastBackward() {
+  return program.getRanks() > 1 && !syncsEveryMicroStep() &&
+         !train::shardingOf(program).reproducibleOverRanks;
+}
+
+Gradients StepUpdate::takeGradients(train::EntryOp entry) {
+  Gradients gradients;
+  for (auto op : llvm::make_early_inc_range(entry.getBody().getOps<train::GradientOp>())) {
+    gradients.emplace_back(op.getParameterAttr().getValue(), op.getValue());
+    op.erase();
+  }
+  return gradients;
+}
+
+/// The sum is read at the start and written as soon as the gradient is known: the op that makes the gradient
+/// can then accumulate in place, and the gradient's own memory is free again.
+Gradients StepUpdate::accumulate(train::EntryOp entry) {
+  Block &body = entry.getBody().front();
+  const bool syncs = syncsEveryMicroStep();
+  Gradients sums;
+  for (auto [parameter, gradient] : takeGradients(entry)) {
+    const std::string name = declareAccumulator(parameter, nn::tensorType(gradient));
+    OpBuilder start = OpBuilder::atBlockBegin(&body), builder = OpBuilder::atBlockEnd(&body);
+    Value old = StepBuilder(start, gradient.getLoc(), symbols).read(name);
+    builder.setInsertionPointAfterValue(gradient);
+    StepBuilder build(builder, gradient.getLoc(), symbols);
+    Value sum = build.add(old, syncs ? build.sumOverRanks(gradient, parameter) : gradient);
+    build.write(name, sum);
+    sums.emplace_back(parameter, sum);
+  }
+  return sums;
+}
+
+/// The name of the state that sums a parameter's gradients over a step's micro-batches.
+std::string StepUpdate::declareAccumulator(StringRef parameter, RankedTensorType type) {
+  std::string name = accumulatorOf(parameter);
+  if (!symbols.state(name)) {
+    train::StateOp state = symbols.declareState(name, train::StateRole::gradient, type);
+    zeroState(symbols.declareEntry(EntryKind::begin_step, state), state);
+  }
+  return name;
+}
+
+Gradients StepUpdate::readAccumulated(train::EntryOp entry, const Gradients &sums) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  StepBuilder build(builder, program.getLoc(), symbols);
+  return llvm::map_to_vector(
+      sums, [&](const auto &sum) { return std::pair(sum.first, build.read(accumulatorOf(sum.first))); });
+}
+
+/// What an entry has read by now; before the update it writes no parameter.
+static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
+  llvm::StringMap<Value> values;
+  for (auto read : entry.getBody().getOps<train::GetOp>())
+    values.try_emplace(read.getState(), read.getResult());
+  return values;
+}
+
+/// Each rank has summed over its own samples. Gradients of which each keeps a part were summed as they came.
+void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
+  if (program.getAccumulate() == 1 || !syncsEveryMicroStep())
+    for (auto &[name, gradient] : gradients)
+      gradient = build.sumOverRanks(gradient, name);
+}
+
+void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  StepBuilder build(builder, program.getLoc(), symbols);
+  const bool alone = program.getRanks() == 1;
+  if (!alone)
+    sumOverRanks(build, gradients);
+  Value norm = buildGlobalNorm(build, gradients);
+  SmallVector<Value> watched{norm};
+  if (train::findScalar(module, HostScalar::loss)) {
+    watched.push_back(build.readScalar(HostScalar::loss));
+    if (!alone)
+      build.writeReport(HostScalar::loss, watched.back() = build.sumOverRanks(watched.back()));
+  }
+  build.finite = buildFiniteFlag(build, watched);
+  build.writeReport(HostScalar::grad_norm, norm);
+  build.writeReport(HostScalar::finite, build.finite);
+  Value clip =
+      program.getClip() ? buildClipFactor(build, norm, program.getClip()->convertToDouble()) : Value();
+  std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());
+  rule->begin(build);
+  llvm::StringMap<Value> known = valuesReadIn(entry);
+  for (auto [name, gradient] : gradients) {
+    Value value = known.lookup(name);
+    if (!value)
+      value = build.read(name);
+    auto settings = train::settingsOf(program, name, nn::shapeOf(value).size());
+    Value clipped = clip ? build.scale(gradient, clip) : gradient;
+    build.replace(name, value, rule->update(build, {name, value, clipped, settings}));
+  }
+}
+
+// --- The pass ---
 
 namespace trainc {
 

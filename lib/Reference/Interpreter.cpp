@@ -1,10 +1,13 @@
 #include "lib/Reference/Interpreter.h"
+
+#include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
 #include "mlir/IR/OpDefinition.h"
 
 using namespace mlir;
 using namespace trainc::reference;
+using namespace trainc;
 
 const Registry::Function *Registry::find(Operation *op) const {
   auto found = functions_.find(op->getName().getStringRef());
@@ -58,4 +61,147 @@ FailureOr<Tensors> trainc::reference::runBlock(Block &block, Tensors arguments, 
     return results;
   }
   return Tensors{};
+}
+
+// --- Kernels and loops ---
+
+namespace {
+
+FailureOr<Tensors> kernel(nn::KernelOp op, Frame &frame) {
+  Tensors inputs;
+  for (Value input : op.getInputs())
+    inputs.push_back(frame[input]);
+  return runBlock(op.getBody().front(), std::move(inputs), frame.memory());
+}
+
+/// Moves chunk number `chunk` along `dim` between a whole tensor and its slice.
+void moveChunk(Tensor &whole, Tensor &part, int64_t dim, int64_t chunk, bool intoWhole) {
+  SmallVector<int64_t> strides = stridesOf(whole.shape());
+  int64_t offset = chunk * part.dim(dim) * strides[dim];
+  forEachIndex(part.shape(), [&](int64_t i, ArrayRef<int64_t> index) {
+    int64_t position = offset;
+    for (int64_t d = 0; d < part.rank(); ++d)
+      position += index[d] * strides[d];
+    if (intoWhole)
+      whole.copyElement(position, part, i);
+    else
+      part.copyElement(i, whole, position);
+  });
+}
+
+constexpr int64_t kCarried = nn::ChunksOp::kCarried;
+
+/// Carries what an iteration yielded into the next one's inputs, which are in the same order.
+void carry(nn::ChunksOp op, const Tensors &yielded, Tensors &inputs) {
+  auto carriedInput = llvm::find(op.getInputDims(), kCarried);
+  for (auto [result, dim] : llvm::enumerate(op.getResultDims())) {
+    if (dim != kCarried)
+      continue;
+    inputs[carriedInput - op.getInputDims().begin()] = yielded[result];
+    carriedInput = std::find(carriedInput + 1, op.getInputDims().end(), kCarried);
+  }
+}
+
+FailureOr<Tensors> chunks(nn::ChunksOp op, Frame &frame) {
+  Block &body = op.getBody().front();
+  Tensors inputs, results;
+  for (Value input : op.getInputs())
+    inputs.push_back(frame[input]);
+  for (Value output : op.getOutputs())
+    results.emplace_back(output);
+  for (int64_t chunk = 0; chunk < int64_t(op.getCount()); ++chunk) {
+    Tensors arguments;
+    for (auto [index, dim] : llvm::enumerate(op.getInputDims())) {
+      arguments.push_back(dim >= 0 ? Tensor(body.getArgument(index)) : inputs[index]);
+      if (dim >= 0)
+        moveChunk(inputs[index], arguments.back(), dim, chunk, /*intoWhole=*/false);
+    }
+    FailureOr<Tensors> yielded = runBlock(body, std::move(arguments), frame.memory());
+    if (failed(yielded))
+      return failure();
+    carry(op, *yielded, inputs);
+    for (auto [index, dim] : llvm::enumerate(op.getResultDims()))
+      if (dim >= 0)
+        moveChunk(results[index], (*yielded)[index], dim, chunk, /*intoWhole=*/true);
+      else
+        results[index] = (*yielded)[index];
+  }
+  return results;
+}
+
+Tensor barrier(nn::BarrierOp op, Frame &frame) { return frame[op.getX()]; }
+
+} // namespace
+
+void trainc::reference::registerKernel(Registry &registry) {
+  registry.add<nn::KernelOp>(kernel);
+  registry.add<nn::ChunksOp>(chunks);
+  registry.add<nn::BarrierOp>(barrier);
+}
+
+// --- Entries ---
+
+EntryMemory::EntryMemory(ModuleOp module) {
+  for (auto state : module.getOps<train::StateOp>())
+    states.emplace(state.getSymName().str(), cast<RankedTensorType>(state.getType()));
+}
+
+LogicalResult trainc::reference::runEntry(ModuleOp module, StringRef name, EntryMemory &memory) {
+  for (auto entry : module.getOps<train::EntryOp>())
+    if (entry.getSymName() == name)
+      return runBlock(entry.getBody().front(), {}, &memory);
+  return module.emitError("has no train.entry @") << name;
+}
+
+namespace {
+
+FailureOr<Tensors> getState(train::GetOp op, Frame &frame) {
+  auto state = frame.memory()->states.find(op.getState());
+  if (state == frame.memory()->states.end())
+    return op.emitOpError("reads the undefined state @") << op.getState();
+  return Tensors{state->second};
+}
+
+FailureOr<Tensors> setState(train::SetOp op, Frame &frame) {
+  auto state = frame.memory()->states.find(op.getState());
+  if (state == frame.memory()->states.end())
+    return op.emitOpError("writes the undefined state @") << op.getState();
+  state->second = frame[op.getValue()];
+  return Tensors{};
+}
+
+Tensors markBorder(train::BorderOp, Frame &) { return {}; }
+
+FailureOr<Tensors> addGradient(train::GradientOp op, Frame &frame) {
+  const Tensor &value = frame[op.getValue()];
+  auto [sum, isFirst] = frame.memory()->gradients.try_emplace(op.getParameter().str(), value);
+  if (!isFirst)
+    for (int64_t i = 0; i < value.elements(); ++i)
+      sum->second.reals[i] += value.reals[i];
+  return Tensors{};
+}
+
+FailureOr<Tensors> readInput(train::InputOp op, Frame &frame) {
+  bool isMicro = op.getExtent() == BatchExtent::micro;
+  NamedTensors &columns = isMicro ? frame.memory()->microColumns : frame.memory()->stepColumns;
+  auto column = columns.find(op.getColumn());
+  if (column == columns.end())
+    return op.emitOpError("was given no column '") << op.getColumn() << "'";
+  if (column->second.type() != op.getResult().getType())
+    return op.emitOpError("was given a column of type ") << column->second.type();
+  for (int64_t value : column->second.integers)
+    if (op.getLimit() != 0 && value != int64_t(op.getIgnore()) &&
+        (value < 0 || value >= int64_t(op.getLimit())))
+      return op.emitOpError("was given the value ") << value << ", not below " << op.getLimit();
+  return Tensors{column->second};
+}
+
+} // namespace
+
+void trainc::reference::registerEntry(Registry &registry) {
+  registry.add<train::GetOp>(getState);
+  registry.add<train::SetOp>(setState);
+  registry.add<train::BorderOp>(markBorder);
+  registry.add<train::GradientOp>(addGradient);
+  registry.add<train::InputOp>(readInput);
 }

@@ -4,12 +4,16 @@
 // It shares no code with what it checks: the compiler's generated kernels, decompositions and gradients.
 #pragma once
 
+#include "dialects/Train/Train.h"
 #include "lib/Reference/Tensor.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMap.h"
+
+#include <map>
+#include <string>
 
 namespace trainc::reference {
 
@@ -41,5 +45,24 @@ llvm::LogicalResult runAndDefine(mlir::Operation &op, Frame &frame);
 /// terminator, or nothing where it has none. Ops without a function in the registry and failing ops are
 /// reported at the op.
 mlir::FailureOr<Tensors> runBlock(mlir::Block &block, Tensors arguments, EntryMemory *memory = nullptr);
+
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
+
+/// What lives across entries, and what the runtime would put in before one.
+struct EntryMemory {
+  /// train.state by name. All states of a module exist from the start, as zeros.
+  NamedTensors states;
+  /// Batch columns of extent `micro` and `step`.
+  NamedTensors microColumns, stepColumns;
+  /// What train.gradient gave, summed per parameter.
+  NamedTensors gradients;
+
+  /// Zeros for every train.state of `module`.
+  explicit EntryMemory(mlir::ModuleOp module);
+};
+
+/// Runs the entry `name` of `module`. Errors (no such entry, a missing column, a column or value of another
+/// type or beyond its limit) are reported at the op.
+llvm::LogicalResult runEntry(mlir::ModuleOp module, llvm::StringRef name, EntryMemory &memory);
 
 } // namespace trainc::reference

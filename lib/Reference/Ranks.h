@@ -1,7 +1,7 @@
 // Running one rank's entries on many simulated ranks.
 #pragma once
 
-#include "lib/Reference/Entry.h"
+#include "lib/Reference/Interpreter.h"
 
 namespace trainc::reference {
 

@@ -5,7 +5,6 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Schedule/Messages.h"
-#include "lib/Schedule/Stores.h"
 #include "runtime/schema/limits.h"
 
 #include <map>

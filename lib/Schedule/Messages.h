@@ -1,7 +1,9 @@
 // Collectives of an entry as messages: those that go together.
 #pragma once
 
-#include "lib/Analysis/Collectives.h"
+#include "lib/Analysis/Overlap.h"
+
+#include "mlir/IR/Block.h"
 
 namespace trainc {
 
@@ -38,5 +40,13 @@ llvm::SetVector<mlir::Operation *> startsBehind(mlir::Value value);
 /// Of two ops of a block, or none.
 mlir::Operation *earlier(mlir::Operation *a, mlir::Operation *b);
 mlir::Operation *later(mlir::Operation *a, mlir::Operation *b);
+
+/// Moves to the end of the block, or to before the next access of the states, the writes of what collectives
+/// bring, and ops like the sums of gradients over micro-batches whose results are only written: so nothing
+/// is needed before another collective can begin.
+void sinkStores(mlir::Block &block);
+
+/// Moves such ops and their writes up to where all that they read is there: it takes memory until then.
+void raiseStores(mlir::Block &block);
 
 } // namespace trainc

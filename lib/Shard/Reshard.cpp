@@ -3,7 +3,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
-#include "lib/Analysis/Collectives.h"
+#include "lib/Analysis/Overlap.h"
 
 #include "mlir/IR/IRMapping.h"
 

@@ -3,7 +3,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/Collectives.h"
+#include "lib/Analysis/Overlap.h"
 
 using namespace mlir;
 

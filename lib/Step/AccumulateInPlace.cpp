@@ -3,7 +3,7 @@
 
 #include "dialects/NN/Builders.h"
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/Concrete.h"
+#include "lib/Analysis/Preconditions.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 

@@ -2,7 +2,7 @@
 #include "lib/Step/Passes.h"
 
 #include "dialects/Interfaces/Interfaces.h"
-#include "lib/Analysis/Concrete.h"
+#include "lib/Analysis/Preconditions.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Train/ProgramSettings.h"
-#include "lib/Reference/Entry.h"
+#include "lib/Reference/Interpreter.h"
 #include "runtime/formats/safetensors_view.h"
 
 #include "mlir/IR/MLIRContext.h"

@@ -1,7 +1,7 @@
 // What a step of a program gives, from the reference interpreter.
 #pragma once
 
-#include "lib/Reference/Entry.h"
+#include "lib/Reference/Interpreter.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Plan/Plan.h"
-#include "lib/Reference/Entry.h"
+#include "lib/Reference/Interpreter.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

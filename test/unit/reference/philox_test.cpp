@@ -1,5 +1,5 @@
 // The interpreter's generator against the known answers of Random123's kat_vectors (philox4x32 10).
-#include "lib/Reference/Philox.h"
+#include "lib/Reference/Random.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

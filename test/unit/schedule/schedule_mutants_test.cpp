@@ -1,6 +1,5 @@
 // Faults seeded into schedules of whole models: each must be found by what verifies the op (dialect `dist`,
 // SSA), by requireProvenOverlap() or, for what moves over a write of its state, by StateOrder.
-#include "lib/Analysis/Collectives.h"
 #include "lib/Analysis/Overlap.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Pipelines/Pipeline.h"

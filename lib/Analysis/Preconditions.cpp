@@ -1,4 +1,4 @@
-#include "lib/Analysis/Scheduled.h"
+#include "lib/Analysis/Preconditions.h"
 
 #include "dialects/NN/NN.h"
 #include "dialects/Train/Train.h"
@@ -31,4 +31,15 @@ static LogicalResult requireExecutable(Block &block) {
 
 LogicalResult trainc::requireScheduled(Block &entry) {
   return failed(requireExecutable(entry)) ? failure() : requireProvenOverlap(entry);
+}
+
+LogicalResult trainc::requireConcrete(Operation *root) {
+  auto isDeferred = llvm::IsaPred<nn::DeferredType>;
+  WalkResult walked = root->walk([&](Operation *op) {
+    if (llvm::none_of(op->getOperandTypes(), isDeferred) && llvm::none_of(op->getResultTypes(), isDeferred))
+      return WalkResult::advance();
+    op->emitOpError("is a model's text, whose types are not known yet; run --instantiate before");
+    return WalkResult::interrupt();
+  });
+  return failure(walked.wasInterrupted());
 }

@@ -1,4 +1,4 @@
-// The pre-condition of passes that execute tensors: the phase `scheduled`.
+// The pre-conditions of passes on tensors, and of those that execute them.
 #pragma once
 
 #include "mlir/IR/Operation.h"
@@ -13,5 +13,9 @@ inline bool isZero(mlir::Value value) { return isZero(value.getDefiningOp()); }
 /// inputs, zeros and ops with ExecutableOpInterface; and whether collectives may run beside the others
 /// (Overlap.h). What is wrong is emitted as errors.
 llvm::LogicalResult requireScheduled(mlir::Block &entry);
+
+/// Whether all values inside `root` have types; the first that is a model's text, whose types are not
+/// inferred yet, is an error.
+llvm::LogicalResult requireConcrete(mlir::Operation *root);
 
 } // namespace trainc

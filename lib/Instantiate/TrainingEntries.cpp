@@ -1,0 +1,207 @@
+// The entries of training and evaluation: init, begin_step, micro_step and eval.
+#include "dialects/NN/Builders.h"
+#include "dialects/Train/Sharding.h"
+#include "lib/Instantiate/DimensionFlow.h"
+#include "lib/Instantiate/Entries.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace trainc;
+
+// --- init: the parameters' first values ---
+
+/// Random numbers of the parameter's own stream: they depend on the seed and the name only.
+static Value buildRandom(OpBuilder &builder, StateTable &states, train::StateOp state, bool normal) {
+  auto type = cast<RankedTensorType>(state.getType());
+  nn::TensorBuilder b(builder, state.getLoc());
+  Value seed = getState(builder, state.getLoc(), states.scalar(HostScalar::seed));
+  Value zero = b.zero(RankedTensorType::get({}, builder.getI64Type()));
+  int64_t stream = randomStreamOf(("init " + state.getSymName()).str());
+  return b.create<nn::RandomOp>(seed, zero, zero, normal, uint64_t(stream), type);
+}
+
+static Value buildInitialValue(OpBuilder &builder, StateTable &states, const Parameter &parameter) {
+  train::StateOp state = parameter.state;
+  const Initializer &init = parameter.init;
+  auto type = cast<RankedTensorType>(state.getType());
+  nn::TensorBuilder b(builder, state.getLoc());
+  if (init.kind == "normal")
+    return b.mul(buildRandom(builder, states, state, /*normal=*/true), init.a);
+  if (init.kind == "uniform")
+    return b.add(b.mul(buildRandom(builder, states, state, /*normal=*/false), init.b - init.a), init.a);
+  return b.constant(init.kind == "ones" ? 1 : init.kind == "constant" ? init.a : 0, type);
+}
+
+void trainc::buildInit(Instantiation &shared, train::EntryOp entry) {
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  for (auto &[name, parameter] : shared.parameters)
+    setState(builder, parameter.state.getLoc(), parameter.state,
+             buildInitialValue(builder, shared.states, parameter));
+}
+
+// --- begin_step: what the step's losses are divided by, from the labels of all its micro-batches ---
+
+/// Element by element the sum over micro-batches of `x`, in which they lie one after the other, over a binary
+/// tree. The leading 1 is nothing that ranks could divide among themselves.
+static Value sumMicroBatches(nn::TensorBuilder &b, Value x, int64_t count) {
+  const int64_t elements = nn::tensorType(x).getNumElements() / count;
+  for (; count > 1; count /= 2) {
+    Value pairs = b.reshape(x, {count / 2, 2, elements});
+    x = b.add(b.slice(pairs, 1, 0, 1), b.slice(pairs, 1, 1, 1));
+  }
+  return b.reshape(x, {1, elements});
+}
+
+/// The sum of the targets' weights over micro-batches and ranks. To be the same on any number of ranks, it is
+/// the elements' sum of what micro-batches add up to.
+static Value sumTargets(OpBuilder &builder, Location loc, const Binding &binding, Value weights) {
+  const bool overTree = train::shardingOf(binding.program).reproducibleOverRanks;
+  nn::TensorBuilder b(builder, loc);
+  Value sum = overTree ? sumMicroBatches(b, b.convert(weights, builder.getF32Type()), binding.accumulate)
+                       : buildSum(builder, loc, weights);
+  if (binding.ranks > 1)
+    sum = train::SumOverRanksOp::create(builder, loc, sum, FlatSymbolRefAttr());
+  return overTree ? buildSum(builder, loc, sum) : sum;
+}
+
+LogicalResult trainc::buildBeginStep(Instantiation &shared, train::EntryOp entry, const Forward &micro) {
+  Binding &binding = shared.binding;
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  // The model is expanded on the whole step's samples; of that, only what the targets' weights need survives.
+  auto inputs = createInputs(builder, binding.model, BatchExtent::step,
+                             binding.accumulate * binding.microBatch, binding.seqLen);
+  FailureOr<Forward> step;
+  {
+    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+    step = buildForward(binding.model, builder, scope, inputs);
+  }
+  if (failed(step))
+    return failure();
+  auto f32 = RankedTensorType::get({}, builder.getF32Type());
+  for (auto [index, term] : llvm::enumerate(step->losses)) {
+    nn::TensorBuilder b(builder, term.loc);
+    int64_t elements = binding.ranks * binding.accumulate * countElements(micro.losses[index]);
+    std::optional<Value> weights = buildTargetWeights(builder, term);
+    setState(builder, term.loc, targetsState(shared.states, term, index),
+             weights ? sumTargets(builder, term.loc, binding, *weights) : b.constant(double(elements), f32));
+  }
+  Location loc = step->losses.front().loc;
+  setState(builder, loc, shared.states.scalar(HostScalar::loss), nn::TensorBuilder(builder, loc).zero(f32));
+  eraseDeadOps(entry);
+  return success();
+}
+
+// --- micro_step: the forward of a micro-batch ---
+
+SmallVector<Value> trainc::createInputs(OpBuilder &builder, nn::ModelOp model, BatchExtent extent,
+                                        int64_t batch, int64_t length) {
+  SmallVector<Value> inputs;
+  for (auto [argument, column, type] : llvm::zip(model.getBody().getArguments(), model.getColumns(),
+                                                 model.getArgumentTypes().getAsValueRange<TypeAttr>()))
+    inputs.push_back(train::InputOp::create(builder, argument.getLoc(),
+                                            Binding::bind(cast<RankedTensorType>(type), batch, length),
+                                            cast<StringAttr>(column).getValue(), extent));
+  return inputs;
+}
+
+/// The sum of all losses' means, each times its scale.
+static Value buildTotalLoss(OpBuilder &builder, Instantiation &shared, ArrayRef<LossTerm> losses) {
+  Value total;
+  for (auto [index, term] : llvm::enumerate(losses)) {
+    nn::TensorBuilder b(builder, term.loc);
+    Value targets = getState(builder, term.loc, targetsState(shared.states, term, index));
+    Value mean = buildMean(builder, term.loc, buildLossSum(builder, term), targets);
+    Value scaled = term.scale == 1 ? mean : b.mul(mean, term.scale);
+    total = total ? b.add(total, scaled) : scaled;
+  }
+  return total;
+}
+
+FailureOr<Forward> trainc::buildMicroStep(Instantiation &shared, train::EntryOp entry) {
+  Binding &binding = shared.binding;
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, binding.microBatch, binding.seqLen);
+  FailureOr<Forward> forward;
+  {
+    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/true);
+    forward = buildForward(binding.model, builder, scope, inputs);
+  }
+  if (failed(forward))
+    return failure();
+  if (forward->losses.empty())
+    return binding.model.emitError(
+        "the model has no nn.loss, so there is nothing to train for; expected e.g. `nn.loss "
+        "\"loss\" %nll`");
+  Location loc = forward->losses.front().loc;
+  Value total = buildTotalLoss(builder, shared, forward->losses);
+  train::StateOp sum = shared.states.scalar(HostScalar::loss);
+  setState(builder, loc, sum, nn::TensorBuilder(builder, loc).add(getState(builder, loc, sum), total));
+  train::MinimizeOp::create(builder, loc, total);
+  return forward;
+}
+
+// --- eval: sums over an evaluation batch ---
+
+/// The targets of a batch: summed weights, or the number of elements.
+static Value buildTargets(OpBuilder &builder, const LossTerm &term) {
+  if (std::optional<Value> weights = buildTargetWeights(builder, term))
+    return buildSum(builder, term.loc, *weights);
+  auto f32 = RankedTensorType::get({}, builder.getF32Type());
+  return nn::TensorBuilder(builder, term.loc).constant(double(countElements(term)), f32);
+}
+
+/// Says with which columns the host fills up an incomplete batch, if every loss ignores such samples and they
+/// reach no other.
+static void markPadding(ArrayRef<LossTerm> losses, int64_t batch) {
+  auto columns = llvm::map_to_vector(losses, ignoringColumn);
+  if (llvm::is_contained(columns, train::InputOp()))
+    return;
+  auto values = llvm::map_to_vector(losses, [](const LossTerm &term) { return term.value; });
+  if (Operation *op = batch == 1 ? nullptr : findCombinedSamples(values, batch)) {
+    emitRemark(op->getLoc()) << "evaluation leaves out the samples of an incomplete last batch: samples of a "
+                                "batch are combined here, so that what fills it up would change their losses";
+    return;
+  }
+  for (train::InputOp column : columns)
+    column.setPads(true);
+}
+
+LogicalResult trainc::buildEval(Instantiation &shared, train::EntryOp entry) {
+  Binding &binding = shared.binding;
+  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  auto inputs = createInputs(builder, binding.model, BatchExtent::micro, binding.evalBatch, binding.seqLen);
+  FailureOr<Forward> forward;
+  {
+    EntryScope scope(builder, shared.states, shared.parameters, /*training=*/false);
+    forward = buildForward(binding.model, builder, scope, inputs);
+  }
+  if (failed(forward))
+    return failure();
+  markPadding(forward->losses, binding.evalBatch);
+  // The host divides summed losses by summed targets, those of the first loss; so further losses' means count
+  // as often as the first has targets.
+  Value total, targets;
+  for (const LossTerm &term : forward->losses) {
+    nn::TensorBuilder b(builder, term.loc);
+    Value own = buildTargets(builder, term), sum = buildLossSum(builder, term);
+    targets = targets ? targets : own;
+    if (total)
+      sum = b.mul(buildMean(builder, term.loc, sum, own), targets);
+    sum = term.scale == 1 ? sum : b.mul(sum, term.scale);
+    total = total ? b.add(total, sum) : sum;
+  }
+  Location loc = forward->losses.front().loc;
+  setState(builder, loc, shared.states.scalar(HostScalar::eval_loss), total);
+  setState(builder, loc, shared.states.scalar(HostScalar::eval_targets), targets);
+  eraseDeadOps(entry);
+  return success();
+}
+
+// --- What all entries share ---
+
+void trainc::eraseDeadOps(train::EntryOp entry) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(entry.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
