@@ -1,8 +1,6 @@
 // Numbers as people write them, paths of names, and names that nothing bears.
 #include "dialects/NN/Syntax.h"
 
-#include "dialects/NN/Float32.h"
-
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/APFloat.h"

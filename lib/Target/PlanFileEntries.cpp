@@ -92,7 +92,7 @@ static std::unique_ptr<fb::InputT> writeInput(plan::InputOp op, PlanTables &tabl
   input->buffer = tables.buffer(op.getBufferAttr());
   input->dtype = dtypeOf(type.getElementType());
   input->shape.assign(type.getShape().begin(), type.getShape().end());
-  input->extent = static_cast<fb::Extent>(op.getExtent());
+  input->extent = static_cast<fb::BatchExtent>(op.getExtent());
   input->limit = op.getLimit();
   input->ignore = op.getIgnore();
   input->pads = op.getPads();

@@ -1,8 +1,9 @@
-// The checksum of the runtime's files.
+// XXH3-64 of bytes, at once or piece by piece.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <xxhash.h>
 
@@ -10,5 +11,26 @@ namespace trainc {
 
 /// XXH3-64 of `bytes`, seed 0.
 inline uint64_t xxh3(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+/// Bytes that are hashed and then copied or written while they are in the cache; a multiple of every element
+/// size.
+inline constexpr size_t kHashChunkBytes = size_t{1} << 18;
+
+/// The same value as xxh3() of all pieces in one.
+class StreamHash {
+public:
+  StreamHash() { XXH3_64bits_reset(state_.get()); }
+
+  void update(std::span<const std::byte> bytes) {
+    XXH3_64bits_update(state_.get(), bytes.data(), bytes.size());
+  }
+  uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
+
+private:
+  struct Free {
+    void operator()(XXH3_state_t *state) const { XXH3_freeState(state); }
+  };
+  std::unique_ptr<XXH3_state_t, Free> state_{XXH3_createState()};
+};
 
 } // namespace trainc

@@ -1,5 +1,7 @@
-// Starting threads where a limit may be reached.
+// Threads: starting them where a limit may be reached, and the stack that the system lets them have.
 #pragma once
+
+#include "runtime/base/status.h"
 
 #include <system_error>
 #include <thread>
@@ -15,5 +17,9 @@ template <typename Work> std::thread tryStartThread(Work work) {
     return {};
   }
 }
+
+/// Raises the limit of the stack to 8 MiB, of this thread and of those that it starts, if it is lower and may
+/// be raised. Fails (kFailed) where less than 1 MiB is allowed. Call it at the start of main().
+Status ensureStack();
 
 } // namespace trainc

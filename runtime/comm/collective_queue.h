@@ -1,18 +1,50 @@
-// The collectives of one rank between the thread that starts them and the one that runs them.
+// How long a rank's collectives were under way.
 #pragma once
 
 #include "runtime/comm/communicator.h"
-#include "runtime/comm/transfer_clock.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <string>
 #include <vector>
 
 namespace trainc {
+
+/// Adds up the times in which a collective was under way, of which there is one at a time. For any thread.
+class TransferClock {
+public:
+  /// A collective is under way from now on; `now` as all times in seconds.
+  void begin(double now) {
+    const std::lock_guard lock(mutex_);
+    since_ = now;
+  }
+
+  /// It no longer is. Returns the sum up to now.
+  double end(double now) {
+    const std::lock_guard lock(mutex_);
+    total_ = sumAt(now);
+    since_.reset();
+    return total_;
+  }
+
+  /// The sum at a time after the last begin() or end().
+  double at(double now) const {
+    const std::lock_guard lock(mutex_);
+    return sumAt(now);
+  }
+
+private:
+  double sumAt(double now) const { return total_ + (since_ ? std::max(0.0, now - *since_) : 0.0); }
+
+  mutable std::mutex mutex_;
+  double total_ = 0;
+  std::optional<double> since_;
+};
 
 /// A ring in the order of starts, and how long collectives took. One thread starts, waits and asks for
 /// seconds, one other runs. Allocates when made, not when running.

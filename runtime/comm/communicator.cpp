@@ -1,15 +1,55 @@
 #include "runtime/comm/communicator.h"
 
-#include "runtime/comm/outline.h"
+#include "runtime/plan/dtype.h"
+
+#include <algorithm>
+#include <bit>
 
 namespace trainc {
 
-const char *collectiveName(CollectiveKind kind) {
+const char *collectiveName(MeetingKind kind) {
   static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather", "barrier",
                                           "farewell"};
   return names[static_cast<size_t>(kind)];
 }
 
 std::string describe(const Collective &collective) { return describe(outlineOf(collective)); }
+
+namespace {
+
+uint64_t mix(uint64_t digest, uint64_t more) { return (std::rotl(digest, 29) ^ more) * 0x9e3779b97f4a7c15U; }
+
+fb::DType commonType(std::span<const CollectiveRange> ranges) {
+  const auto differs = [&](const CollectiveRange &range) { return range.dtype != ranges.front().dtype; };
+  return ranges.empty() || std::ranges::any_of(ranges, differs) ? fb::DType::U8 : ranges.front().dtype;
+}
+
+} // namespace
+
+Outline outlineOf(const Collective &collective) {
+  Outline outline{.kind = collective.kind,
+                  .group = collective.group,
+                  .dtype = commonType(collective.ranges),
+                  .ranges = static_cast<uint32_t>(collective.ranges.size())};
+  for (const CollectiveRange &range : collective.ranges) {
+    outline.elements += range.elements * elementBytes(range.dtype) / elementBytes(outline.dtype);
+    outline.digest = mix(mix(outline.digest, range.elements), uint64_t(range.dtype));
+  }
+  for (const uint64_t more :
+       {uint64_t(collective.kind), uint64_t(collective.group), uint64_t{collective.ranges.size()}})
+    outline.digest = mix(outline.digest, more);
+  return outline;
+}
+
+std::string describe(const Outline &outline) {
+  std::string text = collectiveName(outline.kind);
+  if (outline.ranges > 0)
+    text += fmt::format(" of {} {}", outline.elements, dtypeName(outline.dtype));
+  if (outline.ranges > 1)
+    text += fmt::format(" in {} ranges", outline.ranges);
+  if (outline.group != fb::Group::All)
+    text += outline.group == fb::Group::Shard ? " over the shard group" : " over the replica group";
+  return text;
+}
 
 } // namespace trainc

@@ -15,7 +15,8 @@
 
 namespace trainc {
 
-enum class CollectiveKind : uint8_t {
+/// What ranks do when they meet: the collectives of plans (fb::CollectiveKind), and what moves nothing.
+enum class MeetingKind : uint8_t {
   kAllReduce,     ///< every rank gets the sum of all sources
   kReduceScatter, ///< the rank at place p gets the p-th part of the sum of all sources
   kAllGather,     ///< every rank gets all sources, each a part, in the order of places
@@ -39,7 +40,7 @@ struct CollectiveRange {
 /// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Each
 /// range gets the bits that it would get alone; no range's destination shares bytes with another range.
 struct Collective {
-  CollectiveKind kind = CollectiveKind::kBarrier;
+  MeetingKind kind = MeetingKind::kBarrier;
   fb::Group group = fb::Group::All;
   /// At most kMaximumRanges, none for kBarrier and kFarewell; they stay as they are until the wait is over,
   /// or where nobody waits, until the communicator's end.
@@ -47,7 +48,7 @@ struct Collective {
 };
 
 /// "all-reduce", "reduce-scatter", ...
-const char *collectiveName(CollectiveKind kind);
+const char *collectiveName(MeetingKind kind);
 
 /// For messages: "all-reduce of 1024 f32", "all-gather of 8 bf16 over the shard group", "reduce-scatter of
 /// 4096 f32 in 3 ranges", "barrier".
@@ -115,7 +116,7 @@ public:
   static constexpr size_t kMostTold = 256;
 
   /// Waits until every rank is here, and with it all collectives started before. Fails as wait() does.
-  Status barrier() { return wait(start({.kind = CollectiveKind::kBarrier})); }
+  Status barrier() { return wait(start({.kind = MeetingKind::kBarrier})); }
 
   /// Tells peers that this rank is at work, however long they wait for it: the timeout counts from here anew.
   /// Cheap; call it at every instruction.
@@ -143,5 +144,22 @@ protected:
 private:
   std::atomic<uint32_t> ownTimes_{0}; ///< that live
 };
+
+/// What of a collective is the same on all ranks, in as many bytes whatever it moves.
+struct Outline {
+  MeetingKind kind = MeetingKind::kBarrier;
+  fb::Group group = fb::Group::All;
+  fb::DType dtype = fb::DType::U8; ///< of all ranges; u8 where they differ, or there are none
+  uint32_t ranges = 0;
+  uint64_t elements = 0; ///< of all ranges together
+  uint64_t digest = 0;   ///< of all the above and of each range's elements and dtype, in their order
+
+  bool operator==(const Outline &) const = default;
+};
+
+Outline outlineOf(const Collective &collective);
+
+/// As describe() of the collective.
+std::string describe(const Outline &outline);
 
 } // namespace trainc

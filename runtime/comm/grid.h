@@ -52,6 +52,12 @@ struct Grid {
 };
 
 /// Fails (kInvalidInput) without ranks or where shard groups do not divide them.
-Status checkGrid(Grid grid);
+inline Status checkGrid(Grid grid) {
+  if (grid.ranks == 0)
+    return invalidInput("a group needs at least one rank");
+  if (grid.shardRanks == 0 || grid.ranks % grid.shardRanks != 0)
+    return invalidInput("{} ranks cannot be divided into shard groups of {}", grid.ranks, grid.shardRanks);
+  return {};
+}
 
 } // namespace trainc

@@ -63,7 +63,7 @@ public:
   template <typename Visitor> void forEach(Visitor visit) const { forEach({0, bytes_}, visit); }
 
 private:
-  static bool isDealt(const Collective &collective) { return collective.kind == CollectiveKind::kAllReduce; }
+  static bool isDealt(const Collective &collective) { return collective.kind == MeetingKind::kAllReduce; }
   uint64_t partBytes(const CollectiveRange &range) const {
     return range.elements * elementBytes(range.dtype) / parts_;
   }

@@ -1,6 +1,6 @@
 #include "runtime/data/data_file.h"
 
-#include "runtime/base/stream_hash.h"
+#include "runtime/base/hash.h"
 #include "runtime/data/foreign_file.h"
 #include "runtime/plan/dtype.h"
 

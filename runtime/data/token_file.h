@@ -1,7 +1,7 @@
 // Files of one long stream of tokens: how they are read and written, and the JSON beside them.
 #pragma once
 
-#include "runtime/base/stream_hash.h"
+#include "runtime/base/hash.h"
 #include "runtime/formats/safetensors_view.h"
 
 #include <cstdio>

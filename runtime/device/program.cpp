@@ -9,16 +9,16 @@ namespace trainc {
 
 namespace {
 
-CollectiveKind kindOf(fb::CollectiveKind kind) {
+MeetingKind kindOf(fb::CollectiveKind kind) {
   switch (kind) {
   case fb::CollectiveKind::AllReduce:
     break;
   case fb::CollectiveKind::ReduceScatter:
-    return CollectiveKind::kReduceScatter;
+    return MeetingKind::kReduceScatter;
   case fb::CollectiveKind::AllGather:
-    return CollectiveKind::kAllGather;
+    return MeetingKind::kAllGather;
   }
-  return CollectiveKind::kAllReduce;
+  return MeetingKind::kAllReduce;
 }
 
 class Resolver {

@@ -41,7 +41,7 @@ struct LibraryStep {
   uint32_t argsBegin, argsCount; ///< range of Program::args
 };
 struct CollectiveStep {
-  CollectiveKind kind;
+  MeetingKind kind;
   fb::Group group;
   uint32_t rangesBegin, rangesCount; ///< range of Program::ranges
 };

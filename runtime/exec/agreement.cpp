@@ -12,7 +12,7 @@ namespace {
 uint64_t hashOf(std::string_view text) { return xxh3(std::as_bytes(std::span(text))); }
 
 /// Ends with a zero, and is cut where it is long.
-using Text = std::array<char, Peers::kValueBytes>;
+using Text = std::array<char, ControlChannel::kValueBytes>;
 
 Text shown(std::string_view value) {
   Text text{};
@@ -20,27 +20,27 @@ Text shown(std::string_view value) {
   return text;
 }
 
-Status refuse(Peers &peers, const NamedValue &value, size_t other) {
-  TRAINC_ASSIGN_OR_RETURN(const std::span<const Text> texts, peers.gather(shown(value.value)));
+Status refuse(ControlChannel &control, const NamedValue &value, size_t other) {
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const Text> texts, control.gather(shown(value.value)));
   Status status = invalidInput("{}: expected the same on all ranks, found {} on rank 0 and {} on rank {}; "
                                "start all ranks alike",
                                value.name, texts[0].data(), texts[other].data(), other);
   // No rank leaves, which would end what others wait for, before all know.
-  (void)peers.gather(uint8_t{0});
+  (void)control.gather(uint8_t{0});
   return status;
 }
 
 } // namespace
 
-Status checkSame(Peers &peers, std::span<const NamedValue> values) {
+Status checkSame(ControlChannel &control, std::span<const NamedValue> values) {
   assert(values.size() <= kMostValues);
   std::array<uint64_t, kMostValues> hashes{};
   std::ranges::transform(values, hashes.begin(), hashOf, &NamedValue::value);
-  TRAINC_ASSIGN_OR_RETURN(const auto ranks, peers.gather(hashes));
+  TRAINC_ASSIGN_OR_RETURN(const auto ranks, control.gather(hashes));
   for (size_t i = 0; i < values.size(); ++i) {
     const auto other = std::ranges::find_if(ranks, [&](const auto &rank) { return rank[i] != ranks[0][i]; });
     if (other != ranks.end())
-      return refuse(peers, values[i], static_cast<size_t>(other - ranks.begin()));
+      return refuse(control, values[i], static_cast<size_t>(other - ranks.begin()));
   }
   return {};
 }

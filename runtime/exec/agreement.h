@@ -1,7 +1,7 @@
 // Whether the ranks mean to do the same.
 #pragma once
 
-#include "runtime/exec/peers.h"
+#include "runtime/exec/control_channel.h"
 
 #include <span>
 #include <string>
@@ -14,10 +14,10 @@ struct NamedValue {
 };
 
 /// How many can be compared at once.
-inline constexpr size_t kMostValues = Peers::kValueBytes / sizeof(uint64_t);
+inline constexpr size_t kMostValues = ControlChannel::kValueBytes / sizeof(uint64_t);
 
 /// Compares the values of all ranks, which have the same names. Where one differs it fails (kInvalidInput) on
 /// all of them alike, and names it, and what it is on rank 0 and on the first rank that has another.
-Status checkSame(Peers &peers, std::span<const NamedValue> values);
+Status checkSame(ControlChannel &control, std::span<const NamedValue> values);
 
 } // namespace trainc

@@ -48,10 +48,10 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
                                                    ExecutorOptions options) {
   TRAINC_RETURN_IF_ERROR(checkGroup(plan, options.communicator));
   // Before the arenas, whose sizes differ where plans do.
-  Peers peers(options.communicator);
+  ControlChannel control(options.communicator);
   const NamedValue plans{"plan", fmt::format("checksum {:016x}", options.planChecksum)};
-  TRAINC_RETURN_IF_ERROR(checkSame(peers, std::span(&plans, 1)));
-  std::unique_ptr<Executor> executor(new Executor(plan, device, std::move(peers), options.communicator));
+  TRAINC_RETURN_IF_ERROR(checkSame(control, std::span(&plans, 1)));
+  std::unique_ptr<Executor> executor(new Executor(plan, device, std::move(control), options.communicator));
   if (options.communicator)
     device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });
   if (options.profile)
@@ -139,10 +139,10 @@ StateView Executor::bindState(const fb::State &state) const {
 }
 
 Status Executor::checkRanks() const {
-  if (peers_.ranks() == plan_.ranks())
+  if (control_.ranks() == plan_.ranks())
     return {};
   return failed(
-      "plan '{}' is for {} ranks, and this is one without peers; start as many ranks, or compile with "
+      "plan '{}' is for {} ranks, and this is one without control; start as many ranks, or compile with "
       "--ranks=1",
       view(plan_.name()), plan_.ranks());
 }
@@ -184,7 +184,7 @@ Result<std::optional<NonFinite>> Executor::replay(std::string_view name) {
   assert(entry && "ask hasEntry() first");
   TRAINC_RETURN_IF_ERROR(checkRanks());
   TRAINC_RETURN_IF_ERROR(clearScratch());
-  Result<std::optional<NonFinite>> found = replayProgram(*entry->executable, device_, peers_);
+  Result<std::optional<NonFinite>> found = replayProgram(*entry->executable, device_, control_);
   broken_ |= !found.ok();
   return found;
 }

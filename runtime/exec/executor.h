@@ -4,7 +4,7 @@
 #include "runtime/base/status.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
-#include "runtime/exec/peers.h"
+#include "runtime/exec/control_channel.h"
 #include "runtime/exec/profile.h"
 #include "runtime/exec/replay.h"
 #include "runtime/schema/plan_generated.h"
@@ -63,11 +63,11 @@ public:
   const fb::Plan &plan() const { return plan_; }
   Device &device() { return device_; }
   /// The other ranks.
-  Peers &peers() { return peers_; }
-  uint32_t rank() const { return peers_.rank(); }
+  ControlChannel &control() { return control_; }
+  uint32_t rank() const { return control_.rank(); }
   /// Whether a collective has failed: the states may be those of a step half done, and no other collective
   /// will succeed.
-  bool broken() const { return broken_ || peers_.broken(); }
+  bool broken() const { return broken_ || control_.broken(); }
 
   bool hasEntry(std::string_view entry) const { return findEntry(entry) != nullptr; }
   /// Runs an entry that the plan has and waits for it. Fails as enqueue() and synchronise() do.
@@ -148,8 +148,8 @@ private:
     std::unique_ptr<Executable> executable;
   };
 
-  Executor(const fb::Plan &plan, Device &device, Peers peers, Communicator *communicator)
-      : plan_(plan), device_(device), communicator_(communicator), peers_(std::move(peers)) {}
+  Executor(const fb::Plan &plan, Device &device, ControlChannel control, Communicator *communicator)
+      : plan_(plan), device_(device), communicator_(communicator), control_(std::move(control)) {}
   Status checkRanks() const;
   Status allocateArenas();
   std::string adviceOnMemory() const;
@@ -164,7 +164,7 @@ private:
   const fb::Plan &plan_;
   Device &device_;
   Communicator *communicator_;
-  Peers peers_;
+  ControlChannel control_;
   bool broken_ = false;
   uint64_t peakBytes_ = 0;
   std::vector<DeviceAddress> buffers_; ///< by index

@@ -36,13 +36,13 @@ struct Finding {
 
 class Replay {
 public:
-  Replay(Executable &executable, Device &device, Peers &peers)
+  Replay(Executable &executable, Device &device, ControlChannel &control)
       : executable_(executable), program_(executable.program()), plan_(*program_.plan), device_(device),
-        peers_(peers) {}
+        control_(control) {}
 
   Result<std::optional<NonFinite>> run() {
     TRAINC_RETURN_IF_ERROR(runSteps());
-    TRAINC_ASSIGN_OR_RETURN(const std::span<const Finding> findings, peers_.gather(finding_));
+    TRAINC_ASSIGN_OR_RETURN(const std::span<const Finding> findings, control_.gather(finding_));
     const auto first = std::ranges::min_element(findings, {}, &Finding::order);
     if (first->order == Finding::kNothing)
       return std::optional<NonFinite>();
@@ -58,7 +58,7 @@ private:
       for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
         for (uint32_t i = block.begin; i < block.end; ++i) {
           TRAINC_RETURN_IF_ERROR(runStep(i, iteration, order++));
-          if (found() && peers_.ranks() == 1)
+          if (found() && control_.ranks() == 1)
             return {};
         }
     return {};
@@ -158,7 +158,7 @@ private:
             .buffer = std::string(view(buffer.name())),
             .index = finding.index,
             .value = withoutNanSign(finding.value),
-            .rank = peers_.ranks() > 1 ? std::optional(rank) : std::nullopt};
+            .rank = control_.ranks() > 1 ? std::optional(rank) : std::nullopt};
   }
 
   std::string describe(const Step &step, uint64_t iteration) const {
@@ -188,7 +188,7 @@ private:
   const Program &program_;
   const fb::Plan &plan_;
   Device &device_;
-  Peers &peers_;
+  ControlChannel &control_;
   Finding finding_;
   std::vector<std::byte> staging_;
 };
@@ -201,8 +201,9 @@ std::string NonFinite::message() const {
                      buffer, instruction);
 }
 
-Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device, Peers &peers) {
-  return Replay(executable, device, peers).run();
+Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device,
+                                               ControlChannel &control) {
+  return Replay(executable, device, control).run();
 }
 
 } // namespace trainc

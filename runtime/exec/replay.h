@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/device/device.h"
-#include "runtime/exec/peers.h"
+#include "runtime/exec/control_channel.h"
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
@@ -28,6 +28,7 @@ struct NonFinite {
 /// that is not finite: of all ranks, of several at the same instruction on the lowest one. A rank alone stops
 /// there; among several it goes on to the end, as the others wait for its part in collectives. Fails as
 /// Device::synchronise() does.
-Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device, Peers &peers);
+Result<std::optional<NonFinite>> replayProgram(Executable &executable, Device &device,
+                                               ControlChannel &control);
 
 } // namespace trainc

@@ -1,8 +1,239 @@
 #include "runtime/formats/safetensors_view.h"
 
-#include "runtime/formats/safetensors_header.h"
+#include "runtime/base/json_text.h"
+#include "runtime/schema/plain_text.h"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <fmt/ranges.h>
+#include <set>
+
+// --- The header, read and verified ---
+
+namespace trainc {
+
+namespace {
+
+/// What a header says, verified against the file: tensors in the order of their bytes.
+struct SafetensorsHeader {
+  std::vector<SafetensorsTensor> tensors;
+  std::map<std::string, std::string> metadata;
+};
+
+using Json = nlohmann::json;
+
+struct DTypeInfo {
+  SafetensorsDType dtype;
+  std::string_view name;
+  size_t bytes;
+};
+
+constexpr std::array<DTypeInfo, 15> kDTypes = {{{SafetensorsDType::kF64, "F64", 8},
+                                                {SafetensorsDType::kF32, "F32", 4},
+                                                {SafetensorsDType::kF16, "F16", 2},
+                                                {SafetensorsDType::kBF16, "BF16", 2},
+                                                {SafetensorsDType::kI64, "I64", 8},
+                                                {SafetensorsDType::kI32, "I32", 4},
+                                                {SafetensorsDType::kI16, "I16", 2},
+                                                {SafetensorsDType::kI8, "I8", 1},
+                                                {SafetensorsDType::kU64, "U64", 8},
+                                                {SafetensorsDType::kU32, "U32", 4},
+                                                {SafetensorsDType::kU16, "U16", 2},
+                                                {SafetensorsDType::kU8, "U8", 1},
+                                                {SafetensorsDType::kBool, "BOOL", 1},
+                                                {SafetensorsDType::kF8E4M3, "F8_E4M3", 1},
+                                                {SafetensorsDType::kF8E5M2, "F8_E5M2", 1}}};
+
+constexpr size_t kLengthBytes = 8;
+/// The format's own limit, which keeps a damaged length from becoming a huge parse.
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
+
+const DTypeInfo &infoOf(SafetensorsDType dtype) {
+  return *std::ranges::find(kDTypes, dtype, &DTypeInfo::dtype);
+}
+
+/// Where the JSON and the tensors' bytes lie.
+struct Layout {
+  std::string_view json;
+  uint64_t dataOffset;
+  std::span<const std::byte> data;
+};
+
+Result<Layout> locate(const std::string &file, std::span<const std::byte> bytes) {
+  if (bytes.size() < kLengthBytes)
+    return invalidInput(
+        "{}: byte 0: expected a safetensors header length of 8 bytes, found a file of {} bytes", file,
+        bytes.size());
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), kLengthBytes);
+  if (length > kMaxHeaderBytes)
+    return invalidInput("{}: byte 0: expected a safetensors header length of at most {}, found {}; is this a "
+                        "safetensors file?",
+                        file, kMaxHeaderBytes, length);
+  if (length > bytes.size() - kLengthBytes)
+    return invalidInput(
+        "{}: byte 0: the header length {} reaches beyond the end of the file ({} bytes); the file "
+        "is truncated",
+        file, length, bytes.size());
+  const uint64_t dataOffset = kLengthBytes + length;
+  return Layout{{reinterpret_cast<const char *>(bytes.data()) + kLengthBytes, static_cast<size_t>(length)},
+                dataOffset,
+                bytes.subspan(static_cast<size_t>(dataOffset))};
+}
+
+/// Parses the header's JSON object; a name that occurs twice is an error, which the library alone would not
+/// report.
+Result<Json> parseHeader(const std::string &file, std::string_view text) {
+  std::set<std::string> seen;
+  std::string duplicate;
+  const auto onEvent = [&](int depth, Json::parse_event_t event, Json &value) {
+    if (event == Json::parse_event_t::key && depth == 1) {
+      auto name = value.get<std::string>();
+      if (!seen.insert(name).second && duplicate.empty())
+        duplicate = name;
+    }
+    return true;
+  };
+  Json json = tryParseJson(text, onEvent);
+  if (!json.is_object())
+    return invalidInput(
+        "{}: byte {}: the {} bytes of header are not a JSON object; the file is damaged or not "
+        "safetensors",
+        file, kLengthBytes, text.size());
+  if (!duplicate.empty())
+    return invalidInput("{}: the header names the tensor '{}' twice", file, printable(duplicate));
+  return json;
+}
+
+Result<std::map<std::string, std::string>> readMetadata(const std::string &file, const Json &json) {
+  std::map<std::string, std::string> metadata;
+  if (!json.is_object())
+    return invalidInput("{}: header: __metadata__ must be an object of strings, found {}", file,
+                        json.type_name());
+  for (const auto &[key, value] : json.items()) {
+    if (!value.is_string())
+      return invalidInput("{}: header: __metadata__ '{}' must be a string, found {}", file, printable(key),
+                          value.type_name());
+    metadata.emplace(key, value.get<std::string>());
+  }
+  return metadata;
+}
+
+/// The array of non-negative integers under `key`.
+Result<std::vector<uint64_t>> readIntegers(const std::string &where, const Json &entry, const char *key) {
+  const auto array = entry.find(key);
+  if (array == entry.end() || !array->is_array())
+    return invalidInput("{}: expected an array '{}' of non-negative integers", where, key);
+  std::vector<uint64_t> values;
+  for (const Json &value : *array) {
+    if (!value.is_number_unsigned())
+      return invalidInput("{}: expected an array '{}' of non-negative integers, found {} in it", where, key,
+                          value.dump(-1, ' ', true, Json::error_handler_t::replace));
+    values.push_back(value.get<uint64_t>());
+  }
+  return values;
+}
+
+Result<const DTypeInfo *> readDType(const std::string &where, const Json &entry) {
+  const auto dtype = entry.find("dtype");
+  if (dtype == entry.end() || !dtype->is_string())
+    return invalidInput("{}: expected a string 'dtype'", where);
+  const auto &name = dtype->get_ref<const std::string &>();
+  const auto *info = std::ranges::find(kDTypes, name, &DTypeInfo::name);
+  if (info == kDTypes.end())
+    return invalidInput(
+        "{}: unknown dtype '{}'; known are F64, F32, F16, BF16, I64 to I8, U64 to U8, BOOL, F8_E4M3, "
+        "F8_E5M2",
+        where, printable(name));
+  return info;
+}
+
+/// Bytes of `shape` elements, or nothing when they do not fit in 64 bits.
+std::optional<uint64_t> byteSize(const std::vector<uint64_t> &shape, size_t elementBytes) {
+  uint64_t size = elementBytes;
+  for (const uint64_t extent : shape)
+    if (__builtin_mul_overflow(size, extent, &size))
+      return std::nullopt;
+  return size;
+}
+
+Result<SafetensorsTensor> readTensor(const std::string &file, const std::string &name, const Json &entry,
+                                     const Layout &layout) {
+  if (!isPlainText(name))
+    return invalidInput("{}: expected names of tensors without control characters, found '{}'", file,
+                        printable(name));
+  const std::string where = fmt::format("{}: tensor '{}'", file, name);
+  if (!entry.is_object())
+    return invalidInput("{}: expected an object with dtype, shape and data_offsets, found {}", where,
+                        entry.type_name());
+  TRAINC_ASSIGN_OR_RETURN(const DTypeInfo *info, readDType(where, entry));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<uint64_t> shape, readIntegers(where, entry, "shape"));
+  TRAINC_ASSIGN_OR_RETURN(std::vector<uint64_t> offsets, readIntegers(where, entry, "data_offsets"));
+  if (offsets.size() != 2 || offsets[0] > offsets[1])
+    return invalidInput("{}: data_offsets must be [begin, end] with begin <= end", where);
+  const uint64_t fileOffset = layout.dataOffset + std::min<uint64_t>(offsets[0], layout.data.size());
+  if (offsets[1] > layout.data.size())
+    return invalidInput(
+        "{}: byte {}: data_offsets [{}, {}] reach beyond the {} bytes after the header; the file is "
+        "truncated or damaged",
+        where, fileOffset, offsets[0], offsets[1], layout.data.size());
+  SafetensorsTensor tensor{
+      name, info->dtype, std::move(shape), fileOffset,
+      layout.data.subspan(static_cast<size_t>(offsets[0]), static_cast<size_t>(offsets[1] - offsets[0]))};
+  if (const auto expected = byteSize(tensor.shape, info->bytes); expected != tensor.bytes.size())
+    return invalidInput("{}: byte {}: {} needs {} bytes, data_offsets give {}", where, fileOffset,
+                        describe(tensor), expected ? std::to_string(*expected) : "more than 2^64",
+                        tensor.bytes.size());
+  return tensor;
+}
+
+/// Tensors sorted by offset must follow each other without holes or overlaps up to the end of the file.
+Status verifyCoverage(const std::string &file, const std::vector<SafetensorsTensor> &tensors,
+                      const Layout &layout) {
+  uint64_t end = layout.dataOffset;
+  for (const SafetensorsTensor &tensor : tensors) {
+    if (tensor.fileOffset != end)
+      return invalidInput(
+          "{}: byte {}: tensor '{}' {}; expected it at byte {}, after the previous tensor", file,
+          tensor.fileOffset, tensor.name,
+          tensor.fileOffset < end ? "overlaps the tensor before it" : "leaves a hole before it", end);
+    end += tensor.bytes.size();
+  }
+  if (const uint64_t size = layout.dataOffset + layout.data.size(); end != size)
+    return invalidInput("{}: byte {}: {} bytes after the last tensor belong to no tensor", file, end,
+                        size - end);
+  return {};
+}
+
+} // namespace
+
+size_t elementBytes(SafetensorsDType dtype) { return infoOf(dtype).bytes; }
+
+std::string_view dtypeName(SafetensorsDType dtype) { return infoOf(dtype).name; }
+
+Result<SafetensorsHeader> readSafetensorsHeader(const std::string &name, std::span<const std::byte> bytes) {
+  TRAINC_ASSIGN_OR_RETURN(const Layout layout, locate(name, bytes));
+  TRAINC_ASSIGN_OR_RETURN(const Json json, parseHeader(name, layout.json));
+  SafetensorsHeader header;
+  for (const auto &[key, entry] : json.items()) {
+    if (key == "__metadata__") {
+      TRAINC_ASSIGN_OR_RETURN(header.metadata, readMetadata(name, entry));
+      continue;
+    }
+    TRAINC_ASSIGN_OR_RETURN(SafetensorsTensor tensor, readTensor(name, key, entry, layout));
+    header.tensors.push_back(std::move(tensor));
+  }
+  std::ranges::sort(header.tensors, {}, [](const SafetensorsTensor &tensor) {
+    return std::pair(tensor.fileOffset, tensor.bytes.size());
+  });
+  TRAINC_RETURN_IF_ERROR(verifyCoverage(name, header.tensors, layout));
+  return header;
+}
+
+} // namespace trainc
+
+// --- The file ---
 
 namespace trainc {
 

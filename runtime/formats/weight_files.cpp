@@ -1,8 +1,8 @@
 #include "runtime/formats/weight_files.h"
 
+#include "runtime/base/hash.h"
 #include "runtime/base/input_file.h"
 #include "runtime/base/json_text.h"
-#include "runtime/base/stream_hash.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>

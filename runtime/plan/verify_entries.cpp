@@ -1,17 +1,14 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/entry_names.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 namespace trainc::verify {
 
 namespace {
-
-constexpr std::array<std::string_view, 8> kEntries = {"init",   "begin_step", "micro_step", "last_micro_step",
-                                                      "update", "eval",       "prefill",    "decode"};
 
 bool isInteger(fb::DType dtype) {
   using enum fb::DType;
@@ -19,21 +16,21 @@ bool isInteger(fb::DType dtype) {
 }
 
 /// The samples that an entry's column must lead with; 0 when the plan has no such number.
-uint64_t leadingDimension(const fb::Plan &plan, std::string_view entry, fb::Extent extent) {
-  if (entry == "prefill" || entry == "decode")
+uint64_t leadingDimension(const fb::Plan &plan, std::string_view entry, fb::BatchExtent extent) {
+  if (entry == kPrefillEntry || entry == kDecodeEntry)
     return 1;
   const fb::Training *training = plan.training();
-  if (!training || entry == "init")
+  if (!training || entry == kInitEntry)
     return 0;
-  if (entry == "eval")
+  if (entry == kEvalEntry)
     return training->eval_batch();
-  return training->micro_batch() * (extent == fb::Extent::Step ? training->accumulate() : 1);
+  return training->micro_batch() * (extent == fb::BatchExtent::Step ? training->accumulate() : 1);
 }
 
 Status input(const fb::Plan &plan, std::string_view entry, const fb::Input &input) {
   TRAINC_RETURN_IF_ERROR(name(view(input.column()), fmt::format("an input of entry {}", entry)));
   const std::string what = fmt::format("entry {}, input '{}'", entry, view(input.column()));
-  if (input.extent() > fb::Extent::MAX)
+  if (input.extent() > fb::BatchExtent::MAX)
     return invalidInput("{}: unknown extent {}", what, static_cast<int>(input.extent()));
   TRAINC_RETURN_IF_ERROR(tensorBuffer(plan, input.buffer(), input.dtype(), elements(*input.shape()), what));
   const fb::Buffer &buffer = *plan.buffers()->Get(input.buffer());
@@ -80,7 +77,7 @@ Status inputs(const fb::Plan &plan, const fb::Entry &entry) {
 
 /// Something updates once a step: micro_step alone, or what comes instead of its last run or behind it.
 Status endOfStep(uint64_t accumulate, const std::set<std::string_view> &found) {
-  const bool last = found.contains("last_micro_step"), update = found.contains("update");
+  const bool last = found.contains(kLastMicroStepEntry), update = found.contains(kUpdateEntry);
   if (accumulate > 1 && !last && !update)
     return invalidInput(
         "expected entry 'update' or 'last_micro_step' where {} micro-batches are accumulated, "
@@ -96,13 +93,13 @@ Status endOfStep(uint64_t accumulate, const std::set<std::string_view> &found) {
 Status required(const fb::Plan &plan, const std::set<std::string_view> &found) {
   std::vector<std::string_view> needed;
   if (plan.training()) {
-    needed = {"init", "micro_step"};
+    needed = {kInitEntry, kMicroStepEntry};
     TRAINC_RETURN_IF_ERROR(endOfStep(plan.training()->accumulate(), found));
     if (plan.training()->eval_batch() != 0)
-      needed.push_back("eval");
+      needed.push_back(kEvalEntry);
   }
   if (plan.generation())
-    needed.insert(needed.end(), {"prefill", "decode"});
+    needed.insert(needed.end(), {kPrefillEntry, kDecodeEntry});
   for (const std::string_view entry : needed)
     if (!found.contains(entry))
       return invalidInput("expected entry '{}', found none of this name", entry);
@@ -115,8 +112,8 @@ Status entries(const fb::Plan &plan) {
   std::set<std::string_view> found;
   for (const fb::Entry *entry : *plan.entries()) {
     const std::string_view name = view(entry->name());
-    if (std::ranges::find(kEntries, name) == kEntries.end())
-      return invalidInput("entry '{}': expected one of {}", name, fmt::join(kEntries, ", "));
+    if (std::ranges::find(kEntryNames, name) == kEntryNames.end())
+      return invalidInput("entry '{}': expected one of {}", name, fmt::join(kEntryNames, ", "));
     if (!found.insert(name).second)
       return invalidInput("entry '{}': expected it once, found it twice", name);
     TRAINC_RETURN_IF_ERROR(inputs(plan, *entry));

@@ -4,7 +4,7 @@
 #include "runtime/base/input_file.h"
 #include "runtime/state/checkpoint_files.h"
 #include "runtime/state/checkpoint_folder.h"
-#include "runtime/state/tensor_match.h"
+#include "runtime/state/tensor_transfer.h"
 
 #include <cstring>
 

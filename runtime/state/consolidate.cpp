@@ -1,10 +1,10 @@
 #include "runtime/state/consolidate.h"
 
 #include "runtime/formats/safetensors_layout.h"
-#include "runtime/state/block_verifier.h"
 #include "runtime/state/checkpoint_files.h"
+#include "runtime/state/durable_file.h"
+#include "runtime/state/file_checksums.h"
 #include "runtime/state/float_rounding.h"
-#include "runtime/state/replacing_file.h"
 
 #include <algorithm>
 

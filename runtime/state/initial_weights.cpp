@@ -1,6 +1,6 @@
 #include "runtime/state/initial_weights.h"
 
-#include "runtime/state/tensor_match.h"
+#include "runtime/state/tensor_transfer.h"
 
 #include <algorithm>
 #include <array>

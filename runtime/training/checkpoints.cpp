@@ -33,10 +33,10 @@ Result<CheckpointFolder> openFolder(const Executor &executor, const RunOptions &
 }
 
 CheckpointPeers checkpointPeers(Executor &executor) {
-  if (executor.peers().ranks() == 1)
+  if (executor.control().ranks() == 1)
     return {};
   const auto gather = [&executor](uint8_t own) -> Result<std::vector<uint8_t>> {
-    TRAINC_ASSIGN_OR_RETURN(const std::span<const uint8_t> all, executor.peers().gather(own));
+    TRAINC_ASSIGN_OR_RETURN(const std::span<const uint8_t> all, executor.control().gather(own));
     return std::vector<uint8_t>(all.begin(), all.end());
   };
   return {.gather = gather};
@@ -65,7 +65,7 @@ Checkpoints::Checkpoints(Executor &executor, CheckpointWriter writer, uint64_t s
 Status Checkpoints::save(const TrainerState &position) {
   if (step_ == position.step)
     return {};
-  const auto time = executor_.peers().ownTime();
+  const auto time = executor_.control().ownTime();
   TRAINC_RETURN_IF_ERROR(end());
   step_ = position.step;
   writer_.start(position);
@@ -74,7 +74,7 @@ Status Checkpoints::save(const TrainerState &position) {
 }
 
 Status Checkpoints::advance() {
-  const auto time = executor_.peers().ownTime();
+  const auto time = executor_.control().ownTime();
   writer_.advance();
   return writer_.settled() ? end() : Status();
 }
@@ -92,14 +92,14 @@ Status Checkpoints::end() {
 Status Checkpoints::finish() {
   if (!writer_.pending())
     return {};
-  const auto time = executor_.peers().ownTime();
+  const auto time = executor_.control().ownTime();
   TRAINC_RETURN_IF_ERROR(writer_.wait());
   observers_.tell(&RunObserver::onCheckpoint, writer_.folder().pathOf(step_));
   return {};
 }
 
 void Checkpoints::waitUntilRead() const {
-  const auto time = executor_.peers().ownTime();
+  const auto time = executor_.control().ownTime();
   writer_.waitUntilRead();
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/training/evaluate.h"
 
 #include "runtime/log/units.h"
+#include "runtime/schema/entry_names.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +10,6 @@
 namespace trainc {
 
 namespace {
-
-constexpr std::string_view kEval = "eval";
 
 /// Where there are any, every loss is a cross-entropy, and an incomplete batch can be filled up with samples
 /// that count in none.
@@ -27,16 +26,16 @@ EvalMetrics metricsOf(const EvalResult &result, uint64_t step, double seconds) {
 Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
     : executor_(executor), dataset_(dataset), batch_(executor.plan().training()->eval_batch()),
       samples_(dataset.samples()) {
-  if (paddingColumns(executor.inputs(kEval)) == 0)
+  if (paddingColumns(executor.inputs(kEvalEntry)) == 0)
     samples_ -= samples_ % batch_;
-  for (const InputView &input : executor.inputs(kEval))
+  for (const InputView &input : executor.inputs(kEvalEntry))
     staging_.emplace_back(input.memory.bytes);
   indices_.resize(batch_);
 }
 
 Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) {
   const fb::Training *training = executor.plan().training();
-  if (!training || training->eval_batch() == 0 || !executor.hasEntry(kEval))
+  if (!training || training->eval_batch() == 0 || !executor.hasEntry(kEvalEntry))
     return invalidInput("--eval-data: plan '{}' has no entry 'eval'; compile the model with one",
                         executor.plan().name()->str());
   Evaluator evaluator(executor, dataset);
@@ -49,13 +48,13 @@ Result<Evaluator> Evaluator::create(Executor &executor, const Dataset &dataset) 
 
 /// Sooner than in the first evaluation, before which there may be hours of training.
 Status Evaluator::checkValues() {
-  const Peers &peers = executor_.peers();
-  const std::span<const InputView> inputs = executor_.inputs(kEval);
+  const ControlChannel &control = executor_.control();
+  const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!isInteger(inputs[i].info->dtype()))
       continue;
     const size_t column = *dataset_.findColumn(columnSpec(*inputs[i].info));
-    for (uint64_t batch = peers.rank(); batch < batches(); batch += peers.ranks())
+    for (uint64_t batch = control.rank(); batch < batches(); batch += control.ranks())
       TRAINC_RETURN_IF_ERROR(dataset_.fill(column, batchSamples(batch), staging_[i]));
   }
   return {};
@@ -69,9 +68,9 @@ std::span<const uint64_t> Evaluator::batchSamples(uint64_t batch) {
 }
 
 Status Evaluator::feed(uint64_t batch) {
-  const auto ownTime = executor_.peers().ownTime();
+  const auto ownTime = executor_.control().ownTime();
   const std::span<const uint64_t> indices = batchSamples(batch);
-  const std::span<const InputView> inputs = executor_.inputs(kEval);
+  const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const std::optional<size_t> column = dataset_.findColumn(columnSpec(*inputs[i].info));
     assert(column && "the data set was opened without the eval entry's columns");
@@ -87,15 +86,15 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
   struct Sums {
     float loss, targets;
   };
-  Peers &peers = executor_.peers();
-  const Status fed = feed(std::min(first + peers.rank(), batches() - 1));
-  TRAINC_ASSIGN_OR_RETURN(const bool stop, peers.anyStops(wantsToStop, fed));
+  ControlChannel &control = executor_.control();
+  const Status fed = feed(std::min(first + control.rank(), batches() - 1));
+  TRAINC_ASSIGN_OR_RETURN(const bool stop, control.anyStops(wantsToStop, fed));
   if (stop)
     return true;
-  TRAINC_RETURN_IF_ERROR(executor_.run(kEval));
+  TRAINC_RETURN_IF_ERROR(executor_.run(kEvalEntry));
   TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums,
-                          peers.gather(Sums{executor_.scalar<float>("eval_loss").value_or(0),
-                                            executor_.scalar<float>("eval_targets").value_or(0)}));
+                          control.gather(Sums{executor_.scalar<float>("eval_loss").value_or(0),
+                                              executor_.scalar<float>("eval_targets").value_or(0)}));
   for (const Sums &each : sums.first(std::min<uint64_t>(sums.size(), batches() - first))) {
     loss += each.loss;
     targets += each.targets;
@@ -107,7 +106,7 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
 Status Evaluator::refuseLoss(double loss) {
   const std::string what =
       fmt::format("evaluation: the loss is {}, the mean over {} samples", loss, samples_);
-  const std::span<const InputView> inputs = executor_.inputs(kEval);
+  const std::span<const InputView> inputs = executor_.inputs(kEvalEntry);
   for (uint64_t batch = 0; batch < batches(); ++batch)
     for (size_t i = 0; i < inputs.size(); ++i) {
       const size_t column = *dataset_.findColumn(columnSpec(*inputs[i].info));
@@ -122,7 +121,7 @@ Status Evaluator::refuseLoss(double loss) {
 Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &stopRequested) {
   double sum = 0;
   EvalResult result;
-  for (uint64_t first = 0; first < batches(); first += executor_.peers().ranks()) {
+  for (uint64_t first = 0; first < batches(); first += executor_.control().ranks()) {
     TRAINC_ASSIGN_OR_RETURN(const bool stop,
                             runRound(first, stopRequested && stopRequested(), sum, result.targets));
     if (stop)
@@ -135,7 +134,7 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
     return refuseLoss(withoutNanSign(sum / result.targets));
   result.samples = samples_;
   result.loss = sum / result.targets;
-  if (paddingColumns(executor_.inputs(kEval)) == 1)
+  if (paddingColumns(executor_.inputs(kEvalEntry)) == 1)
     result.perplexity = std::exp(result.loss);
   return std::optional(result);
 }

@@ -1,6 +1,7 @@
 #include "runtime/training/generate.h"
 
 #include "runtime/data/philox.h"
+#include "runtime/schema/entry_names.h"
 
 #include <algorithm>
 #include <array>
@@ -54,8 +55,6 @@ double Sampler::uniform() {
 
 namespace {
 
-constexpr std::string_view kPrefill = "prefill", kDecode = "decode";
-
 /// The entry has one input: i32 tokens of that many bytes.
 bool takesTokens(const Executor &executor, std::string_view entry, uint64_t tokens) {
   const std::span<const InputView> inputs = executor.inputs(entry);
@@ -73,12 +72,12 @@ Result<Generator> Generator::create(Executor &executor) {
   if (const flatbuffers::String *reason = executor.plan().no_generation())
     return invalidInput("--generate: plan '{}' cannot generate text: {}", executor.plan().name()->str(),
                         reason->str());
-  if (!generation || !executor.hasEntry(kPrefill) || !executor.hasEntry(kDecode))
+  if (!generation || !executor.hasEntry(kPrefillEntry) || !executor.hasEntry(kDecodeEntry))
     return invalidInput(
         "--generate: plan '{}' has no entries 'prefill' and 'decode'; a model with a column tokens and an "
         "nn.output \"logits\" [batch, length, vocabulary] gets them",
         executor.plan().name()->str());
-  if (!takesTokens(executor, kPrefill, generation->context()) || !takesTokens(executor, kDecode, 1))
+  if (!takesTokens(executor, kPrefillEntry, generation->context()) || !takesTokens(executor, kDecodeEntry, 1))
     return invalidInput(
         "--generate: plan '{}': expected entries 'prefill' and 'decode' with i32 tokens [1, {}] and "
         "[1, 1] as their only input",
@@ -92,7 +91,7 @@ Status Generator::run(std::vector<uint32_t> sequence, uint64_t maxTokens, Sample
   TRAINC_RETURN_IF_ERROR(prefill(sequence));
   for (uint64_t count = 1; count <= maxTokens; ++count) {
     TRAINC_ASSIGN_OR_RETURN(const uint32_t token, sampler.sample(logits_));
-    TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.peers().anyStops(!onToken(token)));
+    TRAINC_ASSIGN_OR_RETURN(const bool stop, executor_.control().anyStops(!onToken(token)));
     if (stop || count == maxTokens)
       return {};
     sequence.push_back(token);
@@ -125,12 +124,12 @@ Status Generator::check(std::span<const uint32_t> prompt) const {
 Status Generator::prefill(std::span<const uint32_t> tokens) {
   std::ranges::fill(tokens_, 0);
   std::ranges::copy(tokens, tokens_.begin());
-  return run(kPrefill, tokens_, tokens.size() - 1);
+  return run(kPrefillEntry, tokens_, tokens.size() - 1);
 }
 
 Status Generator::decode(uint32_t token, uint64_t index) {
   const auto id = static_cast<int32_t>(token);
-  return run(kDecode, std::span(&id, 1), index);
+  return run(kDecodeEntry, std::span(&id, 1), index);
 }
 
 Status Generator::run(std::string_view entry, std::span<const int32_t> tokens, uint64_t position) {

@@ -41,12 +41,12 @@ Result<NamedValue> identityOf(const Evaluation &evaluation) {
   return identityOf("--eval-data", *evaluation.dataset, files);
 }
 
-Status checkSameData(Peers &peers, uint64_t steps, NamedValue data, const Evaluation &evaluation) {
+Status checkSameData(ControlChannel &control, uint64_t steps, NamedValue data, const Evaluation &evaluation) {
   std::vector<NamedValue> values = {{"--steps", fmt::format("{}", steps)}, std::move(data)};
   if (evaluation.dataset) {
     TRAINC_ASSIGN_OR_RETURN(values.emplace_back(), identityOf(evaluation));
   }
-  return checkSame(peers, values);
+  return checkSame(control, values);
 }
 
 } // namespace
@@ -72,7 +72,7 @@ Status TrainingRun::run() {
 Status TrainingRun::work() {
   std::optional<Communicator::OwnTime> preparation(std::in_place, context_.communicator);
   TRAINC_ASSIGN_OR_RETURN(start_, prepareWeights(*executor_, context_.threads, options_, observers_));
-  TRAINC_RETURN_IF_ERROR(checkSameRun(executor_->peers(), options_, start_));
+  TRAINC_RETURN_IF_ERROR(checkSameRun(executor_->control(), options_, start_));
   start_.position.plan = executor_->plan().name()->str();
   std::optional<TextGeneration> generation;
   if (options_.generate) {
@@ -99,7 +99,7 @@ Status TrainingRun::train() {
   TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
   TRAINC_ASSIGN_OR_RETURN(std::vector<FileIdentity> files, dataset.identity());
   TRAINC_RETURN_IF_ERROR(
-      checkSameData(executor_->peers(), steps, identityOf("--data", dataset, files), evaluation));
+      checkSameData(executor_->control(), steps, identityOf("--data", dataset, files), evaluation));
   TRAINC_RETURN_IF_ERROR(recordData(dataset, std::move(files)));
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Checkpoints> checkpoints,
                           Checkpoints::open(*executor_, options_, start_, observers_));
@@ -183,7 +183,7 @@ Status TrainingRun::evaluate() {
   TRAINC_RETURN_IF_ERROR(evaluation.open(*executor_, options_));
   TRAINC_ASSIGN_OR_RETURN(const NamedValue data, identityOf(evaluation));
   preparation.reset();
-  TRAINC_RETURN_IF_ERROR(checkSame(executor_->peers(), std::span(&data, 1)));
+  TRAINC_RETURN_IF_ERROR(checkSame(executor_->control(), std::span(&data, 1)));
   const uint64_t step = start_.position.step;
   TRAINC_RETURN_IF_ERROR(begin({.resumed = start_.resumed(), .step = step}));
   const double start = steadySeconds();

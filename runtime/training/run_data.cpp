@@ -1,6 +1,6 @@
 #include "runtime/training/run_data.h"
 
-#include "runtime/base/stream_hash.h"
+#include "runtime/base/hash.h"
 #include "runtime/data/token_file.h"
 #include "runtime/training/step_runner.h"
 
@@ -13,7 +13,7 @@ Result<Dataset> openData(const Executor &executor, const RunOptions &options, Da
   }
   if (use == DataUse::kTraining)
     return Dataset::open(options.data, entryColumns(executor, kStepEntries), dtype);
-  return Dataset::open(options.evalData, entryColumns(executor, {"eval"}), dtype);
+  return Dataset::open(options.evalData, entryColumns(executor, {kEvalEntry}), dtype);
 }
 
 NamedValue identityOf(const char *option, const Dataset &data, std::span<const FileIdentity> files) {

@@ -1,6 +1,7 @@
 #include "runtime/training/starting_point.h"
 
 #include "runtime/base/hash.h"
+#include "runtime/schema/entry_names.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
@@ -90,9 +91,9 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
     warnOfLookalikes(options, observers);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
   // Always: it also fills tables and optimizer states that neither file replaces.
-  if (executor.hasEntry("init")) {
+  if (executor.hasEntry(kInitEntry)) {
     executor.setScalar("seed", options.seed.value_or(0));
-    TRAINC_RETURN_IF_ERROR(executor.run("init"));
+    TRAINC_RETURN_IF_ERROR(executor.run(kInitEntry));
   }
   if (!checkpoint.empty())
     return openFound([&] { return findCheckpoint(options); },
@@ -127,7 +128,7 @@ template <typename T> NamedValue given(const char *option, const std::optional<T
 
 } // namespace
 
-Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint &start) {
+Status checkSameRun(ControlChannel &control, const RunOptions &options, const StartingPoint &start) {
   const NamedValue values[] = {
       {"training", options.trains() ? "yes" : "no"},
       {"--eval-data", given(!options.evalData.empty())},
@@ -145,7 +146,7 @@ Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint
       given("--checkpoint-every", options.checkpointEvery),
       given("--keep-last", options.keepLast),
   };
-  return checkSame(peers, values);
+  return checkSame(control, values);
 }
 
 } // namespace trainc

@@ -26,6 +26,6 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
 
 /// Compares on all ranks what decides which collectives they start, on which samples, weights and draws; see
 /// checkSame(). All ranks call it once they have their weights.
-Status checkSameRun(Peers &peers, const RunOptions &options, const StartingPoint &start);
+Status checkSameRun(ControlChannel &control, const RunOptions &options, const StartingPoint &start);
 
 } // namespace trainc

@@ -3,39 +3,46 @@
 #include "runtime/log/units.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace trainc {
 
-double learningRate(const fb::Schedule &schedule, uint64_t step, uint64_t steps) {
-  const uint64_t warmup = schedule.warmup();
-  if (step < warmup)
-    return schedule.peak() * static_cast<double>(step + 1) / static_cast<double>(warmup);
-  if (schedule.kind() == fb::ScheduleKind::Constant)
-    return schedule.peak();
-  const uint64_t total = schedule.total() ? schedule.total() : steps;
-  if (step >= total)
-    return schedule.minimum();
-  const double progress = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
-  const double factor = schedule.kind() == fb::ScheduleKind::Linear
-                            ? 1 - progress
-                            : (1 + std::cos(std::numbers::pi * progress)) / 2;
-  return schedule.minimum() + (schedule.peak() - schedule.minimum()) * factor;
+std::vector<ColumnSpec> entryColumns(const Executor &executor,
+                                     std::initializer_list<std::string_view> entries) {
+  std::vector<const fb::Input *> inputs;
+  for (const std::string_view entry : entries)
+    for (const InputView &input : executor.inputs(entry))
+      inputs.push_back(input.info);
+  return distinctColumns(inputs);
+}
+
+BatchFeeder::BatchFeeder(Executor &executor, std::string_view entry, const Dataset &dataset)
+    : executor_(executor) {
+  for (const InputView &input : executor.inputs(entry)) {
+    const std::optional<size_t> index = dataset.findColumn(columnSpec(*input.info));
+    assert(index && "the data set was opened without this entry's columns");
+    columns_.push_back({input, *index});
+  }
+}
+
+void BatchFeeder::feed(const StepBatch &batch, uint64_t micro) const {
+  for (const Column &column : columns_) {
+    const bool whole = column.input.info->extent() == fb::BatchExtent::Step;
+    executor_.write(column.input.memory, whole ? batch.step(column.index) : batch.micro(column.index, micro));
+  }
 }
 
 StepRunner::StepRunner(Executor &executor, const Dataset &dataset)
     : executor_(executor), accumulate_(executor.plan().training()->accumulate()),
-      beginFeeder_(executor, kBeginStep, dataset), microFeeder_(executor, kMicroStep, dataset),
-      lastFeeder_(executor, kLastMicroStep, dataset), updateFeeder_(executor, kUpdate, dataset) {}
+      beginFeeder_(executor, kBeginStepEntry, dataset), microFeeder_(executor, kMicroStepEntry, dataset),
+      lastFeeder_(executor, kLastMicroStepEntry, dataset), updateFeeder_(executor, kUpdateEntry, dataset) {}
 
 uint64_t StepRunner::runs(const Executor &executor, std::string_view entry) {
   if (!executor.hasEntry(entry) || std::ranges::find(kStepEntries, entry) == kStepEntries.end())
     return 0;
-  if (entry != kMicroStep)
+  if (entry != kMicroStepEntry)
     return 1;
-  return executor.plan().training()->accumulate() - runs(executor, kLastMicroStep);
+  return executor.plan().training()->accumulate() - runs(executor, kLastMicroStepEntry);
 }
 
 template <typename Visitor>
@@ -53,25 +60,25 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
   executor_.setScalar("lr", scalars.lr);
   executor_.setScalar("seed", scalars.seed);
   executor_.setScalar("step", scalars.step);
-  if (executor_.hasEntry(kBeginStep)) {
+  if (executor_.hasEntry(kBeginStepEntry)) {
     beginFeeder_.feed(batch, 0);
-    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kBeginStep));
+    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(kBeginStepEntry));
     if (!goOn)
       return false;
   }
-  const uint64_t microSteps = runs(executor_, kMicroStep);
+  const uint64_t microSteps = runs(executor_, kMicroStepEntry);
   for (uint64_t micro = 0; micro < accumulate_; ++micro) {
     executor_.setScalar("micro", executor_.rank() * accumulate_ + micro);
     const bool last = micro == microSteps;
     (last ? lastFeeder_ : microFeeder_).feed(batch, micro);
-    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(last ? kLastMicroStep : kMicroStep));
+    TRAINC_ASSIGN_OR_RETURN(const bool goOn, visit(last ? kLastMicroStepEntry : kMicroStepEntry));
     if (!goOn)
       return false;
   }
-  if (!executor_.hasEntry(kUpdate))
+  if (!executor_.hasEntry(kUpdateEntry))
     return true;
   updateFeeder_.feed(batch, 0);
-  return visit(kUpdate);
+  return visit(kUpdateEntry);
 }
 
 Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {

@@ -1,8 +1,10 @@
-// One training step: its learning rate, begin_step, the micro-batches, update.
+// Runs a training step: brings batch columns to the inputs of entries, sets scalars, and runs the entries.
 #pragma once
 
+#include "runtime/data/loader.h"
+#include "runtime/exec/executor.h"
+#include "runtime/schema/entry_names.h"
 #include "runtime/schema/plan_generated.h"
-#include "runtime/training/batch_feeder.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -10,14 +12,29 @@
 
 namespace trainc {
 
-/// The rate of the 0-based `step` in a run of `steps`. With w = warmup and T = total (or `steps` where total
-/// is 0):
-///   step < w:           peak (step + 1) / w
-///   constant:           peak
-///   step >= T:          minimum
-///   linear and cosine:  minimum + (peak - minimum) f(p), p = (step - w) / (T - w),
-///                       f(p) = 1 - p, or (1 + cos(pi p)) / 2
-double learningRate(const fb::Schedule &schedule, uint64_t step, uint64_t steps);
+/// The columns that the given entries read, each once; entries that the plan lacks read none.
+std::vector<ColumnSpec> entryColumns(const Executor &executor,
+                                     std::initializer_list<std::string_view> entries);
+
+/// Copies one entry's columns to the device; which column goes where is looked up once.
+class BatchFeeder {
+public:
+  /// `dataset` must have been opened with the entry's columns.
+  BatchFeeder(Executor &executor, std::string_view entry, const Dataset &dataset);
+
+  /// Fills the inputs of BatchExtent::Step with the whole step, those of BatchExtent::Micro with micro-batch
+  /// `micro`. The batch must live until Executor::synchronise().
+  void feed(const StepBatch &batch, uint64_t micro) const;
+
+private:
+  struct Column {
+    InputView input;
+    size_t index; ///< in the data set
+  };
+
+  Executor &executor_;
+  std::vector<Column> columns_;
+};
 
 /// What the host tells the device of a step.
 struct StepScalars {
@@ -34,12 +51,6 @@ struct StepResult {
   CommunicationSeconds communication = {}; ///< of this rank
   uint64_t sentBytes = 0;                  ///< by this rank, in collectives
 };
-
-inline constexpr std::string_view kBeginStep = "begin_step", kMicroStep = "micro_step",
-                                  kLastMicroStep = "last_micro_step", kUpdate = "update";
-/// The entries of a training step, of which a plan has some.
-inline constexpr std::initializer_list<std::string_view> kStepEntries = {kBeginStep, kMicroStep,
-                                                                         kLastMicroStep, kUpdate};
 
 /// Runs the entries of a training step in their order.
 class StepRunner {

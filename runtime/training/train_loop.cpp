@@ -2,6 +2,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/plan/view.h"
+#include "runtime/training/learning_rate.h"
 #include "runtime/training/step_runner.h"
 
 #include <algorithm>
@@ -83,7 +84,7 @@ Result<StepBatch> TrainLoop::nextBatch(Loader &loader) const {
 }
 
 Status TrainLoop::agreeOnStep(const Status &batch) {
-  const Result<bool> stop = parts_.executor.peers().anyStops(wantsToStop(), batch);
+  const Result<bool> stop = parts_.executor.control().anyStops(wantsToStop(), batch);
   if (!stop.ok() && batch.ok())
     return failed("between steps, before step {}: {}", position_.step + 1, stop.status().message());
   TRAINC_RETURN_IF_ERROR(stop.status());
@@ -140,7 +141,7 @@ Result<std::string> TrainLoop::describeBadData(const StepBatch &batch) const {
   for (size_t column = 0; column < parts_.dataset.columns().size() && !own; ++column)
     own = parts_.dataset.findNonFinite(column, batch.samples(), batch.step(column));
   TRAINC_ASSIGN_OR_RETURN(const std::span<const uint32_t> found,
-                          parts_.executor.peers().gather(uint32_t{own.has_value()}));
+                          parts_.executor.control().gather(uint32_t{own.has_value()}));
   if (own)
     return *own;
   const auto first = std::ranges::find(found, 1U);

@@ -72,7 +72,7 @@ private:
   /// Agrees with all ranks on whether the next step is run, for which this one has got `batch`.
   Status agreeOnStep(const Status &batch);
   /// For what this rank waits for without the others, such as data.
-  Communicator::OwnTime ownTime() const { return parts_.executor.peers().ownTime(); }
+  Communicator::OwnTime ownTime() const { return parts_.executor.control().ownTime(); }
   bool wantsToStop() const { return parts_.stopRequested && parts_.stopRequested(); }
   double flopsPerStep() const;
 

@@ -42,10 +42,10 @@ int measure(Communicator &rank, uint64_t bytes) {
   const CollectiveRange inPlace{.source = whole, .destination = whole, .elements = elements},
       toPart{.source = whole, .destination = mine, .elements = elements},
       fromPart{.source = whole + rank.rank() * part, .destination = whole, .elements = elements};
-  const Collective all[] = {{.kind = CollectiveKind::kAllReduce, .ranges = std::span(&inPlace, 1)},
-                            {.kind = CollectiveKind::kReduceScatter, .ranges = std::span(&toPart, 1)},
-                            {.kind = CollectiveKind::kAllGather, .ranges = std::span(&fromPart, 1)},
-                            {.kind = CollectiveKind::kBarrier}};
+  const Collective all[] = {{.kind = MeetingKind::kAllReduce, .ranges = std::span(&inPlace, 1)},
+                            {.kind = MeetingKind::kReduceScatter, .ranges = std::span(&toPart, 1)},
+                            {.kind = MeetingKind::kAllGather, .ranges = std::span(&fromPart, 1)},
+                            {.kind = MeetingKind::kBarrier}};
   for (const Collective &collective : all) {
     const double seconds = bestSeconds(rank, collective);
     if (seconds < 0)

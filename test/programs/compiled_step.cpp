@@ -82,7 +82,7 @@ private:
 
   Status runEntry(const char *entry, uint64_t micro) {
     for (const InputView &input : executor_->inputs(entry)) {
-      const bool isWhole = input.info->extent() == fb::Extent::Step;
+      const bool isWhole = input.info->extent() == fb::BatchExtent::Step;
       std::vector<std::byte> &bytes = staged_.emplace_back();
       for (uint64_t m = isWhole ? 0 : micro; m < (isWhole ? accumulate_ : micro + 1); ++m) {
         const auto &samples = step_.samples[executor_->rank() * accumulate_ + m];

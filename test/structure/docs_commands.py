@@ -3,7 +3,8 @@
 
   docs_commands.py --trainc=PROGRAM --trainrun=PROGRAM
 
- * Every relative link in a *.md file of the repository leads to a file.
+ * Every relative link in a *.md file of the repository leads to a file, and every source that one names exists. (Records of decisions
+   and of measurements tell of their time.)
  * Every option that README.md, CONTRIBUTING.md and the pages of docs/ and examples/ mention exists: on a command line of
    trainc or trainrun, in that (sub)command's --help.
  * Every option of both programs is explained in a page of docs/.
@@ -27,7 +28,9 @@ COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|consolidate|dump|
 # Options of other programs that the pages tell to run.
 OTHERS = {"--all-ops", "--build", "--changed", "--check", "--component", "--first-seed", "--install", "--json", "--loss", "--mca", "--no-python", "--only",
           "--prefix", "--preset", "--programs", "--python", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir"}
+SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
 GENERATED = "docs/reference/"
+OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")
 FOR_USERS = ("README.md", "CONTRIBUTING.md", "docs/", "examples/")
 
 
@@ -51,6 +54,12 @@ def broken_links(path, text):
         target = link[1].split("#")[0]
         if target and "://" not in target and not ((ROOT / path).parent / target).exists():
             yield f"{path}:{line_of(text, link.start())}: the link to {link[1]} leads nowhere"
+
+
+def missing_sources(path, text, sources):
+    for source in SOURCE.finditer(text):
+        if source[1] not in sources:
+            yield f"{path}:{line_of(text, source.start())}: there is no source {source[0]}"
 
 
 def unknown_options(path, text, known):
@@ -122,6 +131,8 @@ def main():
     known["trainrun"] = options_of([programs.trainrun])
     texts = pages()
     found = [line for path, text in texts.items() for line in broken_links(path, text)]
+    sources = {path.name for folder in ["dialects", "lib", "runtime", "tools", "test"] for path in (ROOT / folder).rglob("*.*")}
+    found += [line for path, text in texts.items() if not path.startswith(OF_THEIR_TIME) for line in missing_sources(path, text, sources)]
     for path, text in texts.items():
         if path.startswith(FOR_USERS) and not path.startswith(GENERATED):
             found.extend(unknown_options(path, text, known))

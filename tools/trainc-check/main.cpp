@@ -2,7 +2,7 @@
 #include "Modes.h"
 
 #include "lib/Pipelines/Pipeline.h"
-#include "tools/common/llvm_output.h"
+#include "tools/common/llvm_tools.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"

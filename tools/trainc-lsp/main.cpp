@@ -1,7 +1,7 @@
 // trainc-lsp: a language server for model files and the compiler's IR: errors as you type, hover,
 // definitions.
 #include "lib/Pipelines/Pipeline.h"
-#include "tools/common/llvm_options.h"
+#include "tools/common/llvm_tools.h"
 #include "tools/trainc-lsp/model_check.h"
 
 #include "mlir/Tools/mlir-lsp-server/MlirLspServerMain.h"

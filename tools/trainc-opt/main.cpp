@@ -1,8 +1,7 @@
 // trainc-opt: reads a module, runs the passes named on the command line, prints the module. For tests and for
 // looking.
 #include "lib/Pipelines/Pipeline.h"
-#include "tools/common/llvm_options.h"
-#include "tools/common/llvm_output.h"
+#include "tools/common/llvm_tools.h"
 #include "tools/language/nesting.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"

@@ -2,7 +2,7 @@
 #include "lib/Pipelines/Pipeline.h"
 #include "runtime/base/file.h"
 #include "runtime/plan/file.h"
-#include "tools/common/llvm_output.h"
+#include "tools/common/llvm_tools.h"
 #include "tools/language/parse_model.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"

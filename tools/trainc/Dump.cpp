@@ -1,13 +1,22 @@
-#include "tools/trainc/Dump.h"
-
+// `trainc dump`: a plan file as text, or the settings that it was compiled with.
+#include "runtime/base/json_text.h"
+#include "runtime/base/print.h"
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/file.h"
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/plain_text.h"
+#include "tools/trainc/Commands.h"
+#include "tools/trainc/Paths.h"
 
+#include <algorithm>
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iterator>
+
+// --- The plan ---
 
 namespace trainc {
 
@@ -275,7 +284,7 @@ void PlanPrinter::printEntry(const fb::Entry &entry) {
   if (entry.inputs())
     for (const fb::Input *input : *entry.inputs())
       line("input {} {} {} {}{} in {}", input->column()->str(), dtypeName(input->dtype()),
-           shapeText(*input->shape()), input->extent() == fb::Extent::Step ? "step" : "micro",
+           shapeText(*input->shape()), input->extent() == fb::BatchExtent::Step ? "step" : "micro",
            allowedValues(*input), buffer(input->buffer()));
   --indent_;
   printInstructions(*entry.instructions());
@@ -297,6 +306,73 @@ std::string PlanPrinter::print() {
 
 } // namespace
 
-std::string dumpPlan(const fb::Plan &plan) { return PlanPrinter(plan).print(); }
+/// Memory, states, inputs and every instruction with its operands and source.
+static std::string dumpPlan(const fb::Plan &plan) { return PlanPrinter(plan).print(); }
+
+} // namespace trainc
+
+// --- The settings, from the report that the plan holds ---
+
+namespace trainc {
+
+namespace {
+
+struct Line {
+  std::string setting, value, source;
+};
+
+/// The report's settings; nothing where it is none of ours.
+std::vector<Line> settingsOf(const nlohmann::json &report) {
+  std::vector<Line> lines;
+  if (!report.is_object() || !report.contains("settings") || !report["settings"].is_array())
+    return lines;
+  for (const nlohmann::json &each : report["settings"]) {
+    const auto text = [&](const char *key) {
+      return each.is_object() && each.contains(key) && each[key].is_string() ? each[key].get<std::string>()
+                                                                             : std::string();
+    };
+    lines.push_back({text("setting"), text("value"), text("source")});
+  }
+  return lines;
+}
+
+size_t widest(const std::vector<Line> &lines, std::string Line::*column) {
+  size_t width = 0;
+  for (const Line &line : lines)
+    width = std::max(width, (line.*column).size());
+  return width;
+}
+
+} // namespace
+
+/// A line for each setting: its word, its value, and where that comes from. Fails where the report does not
+/// say.
+static Result<std::string> dumpSettings(const fb::Plan &plan) {
+  const std::vector<Line> lines =
+      plan.report() ? settingsOf(tryParseJson(plan.report()->string_view())) : std::vector<Line>();
+  if (lines.empty())
+    return invalidInput(
+        "the plan does not say what it was compiled with; compile it again with this version");
+  const size_t settings = widest(lines, &Line::setting),
+               values = std::min<size_t>(widest(lines, &Line::value), 48);
+  std::string text;
+  for (const Line &line : lines)
+    text += fmt::format("{:{}}  {:{}}  {}\n", line.setting, settings, line.value, values, line.source);
+  return text;
+}
+
+// --- The command ---
+
+int runDump(const DumpCommand &command) {
+  if (Status status = requireRegularFile(command.plan); !status.ok())
+    return finish(status);
+  Result<PlanFile> file = PlanFile::open(command.plan);
+  if (!file.ok())
+    return finish(file.status());
+  Result<std::string> text = command.settings ? dumpSettings(file->plan()) : dumpPlan(file->plan());
+  if (!text.ok())
+    return finish(invalidInput("{}: {}", command.plan, text.status().message()));
+  return finish(printOutput(printable(*text, "\n\t")));
+}
 
 } // namespace trainc

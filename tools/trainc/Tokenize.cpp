@@ -1,11 +1,8 @@
-// `trainc tokenize` and `trainc dump`: thin shells over the runtime's libraries.
+// `trainc tokenize`: a thin shell over runtime/data.
 #include "runtime/data/tokenize.h"
 #include "runtime/base/print.h"
 #include "runtime/data/file_patterns.h"
-#include "runtime/plan/file.h"
-#include "runtime/schema/plain_text.h"
 #include "tools/trainc/Commands.h"
-#include "tools/trainc/Dump.h"
 #include "tools/trainc/LongWork.h"
 #include "tools/trainc/Paths.h"
 
@@ -45,18 +42,6 @@ int runTokenize(const TokenizeCommand &command) {
     options.progress = progress;
     return tokenize(options);
   }));
-}
-
-int runDump(const DumpCommand &command) {
-  if (Status status = requireRegularFile(command.plan); !status.ok())
-    return finish(status);
-  Result<PlanFile> file = PlanFile::open(command.plan);
-  if (!file.ok())
-    return finish(file.status());
-  Result<std::string> text = command.settings ? dumpSettings(file->plan()) : dumpPlan(file->plan());
-  if (!text.ok())
-    return finish(invalidInput("{}: {}", command.plan, text.status().message()));
-  return finish(printOutput(printable(*text, "\n\t")));
 }
 
 } // namespace trainc

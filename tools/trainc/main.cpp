@@ -1,7 +1,7 @@
 // trainc: compiles a model and its training step to a plan that trainrun executes.
-#include "runtime/base/limits.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
+#include "runtime/base/thread.h"
 #include "tools/trainc/Commands.h"
 
 #include <csignal>

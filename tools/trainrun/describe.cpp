@@ -2,6 +2,7 @@
 
 #include "runtime/log/units.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/schema/entry_names.h"
 #include "runtime/training/train_loop.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ std::string bytesByRole(const Executor &executor) {
 }
 
 std::string describeInput(const fb::Input &input) {
-  const char *extent = input.extent() == fb::Extent::Step ? " of the whole step" : "";
+  const char *extent = input.extent() == fb::BatchExtent::Step ? " of the whole step" : "";
   std::string text = fmt::format("{} {} [{}]{}", input.column()->str(), dtypeName(input.dtype()),
                                  fmt::join(*input.shape(), ", "), extent);
   if (input.limit() > 0)
@@ -125,7 +126,7 @@ static std::string profileKinds(const std::vector<ProfileRow> &rows, double tota
       continue; // one rank
     ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}};
     for (const ProfileRow &row : rows) {
-      if (row.kind != kind || row.entry == "init")
+      if (row.kind != kind || row.entry == kInitEntry)
         continue;
       sum.seconds += row.seconds;
       sum.flops += row.flops;

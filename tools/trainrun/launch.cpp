@@ -1,9 +1,9 @@
 #include "tools/trainrun/launch.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/exec/executor.h"
-#include "runtime/log/process_clock.h"
 #include "runtime/plan/signature.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank.h"
@@ -65,11 +65,11 @@ Result<int> runForks(const PlanFile &file, const Options &options) {
   return supervisor.run();
 }
 
-LocalPlace localPlace(const RankPlace &place) {
+LocalPlace localPlace(const LaunchedRank &place) {
   return {.rank = place.rank, .job = place.job, .launch = place.launch};
 }
 
-Result<int> runJoined(const PlanFile &file, const Options &options, const RankPlace &place) {
+Result<int> runJoined(const PlanFile &file, const Options &options, const LaunchedRank &place) {
   LocalPlace own = localPlace(place);
   own.fingerprint = file.checksum();
   TRAINC_ASSIGN_OR_RETURN(const LocalGroup group, LocalGroup::join(own, place.ranks, sharedBytes(file.plan()),
@@ -79,7 +79,8 @@ Result<int> runJoined(const PlanFile &file, const Options &options, const RankPl
 }
 
 /// MPI knows which rank this is; a launcher's variables only tell which ones share the host.
-Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::optional<RankPlace> &place) {
+Result<int> runOverMpi(const PlanFile &file, const Options &options,
+                       const std::optional<LaunchedRank> &place) {
   const fb::Plan &plan = file.plan();
   Rank rank;
   TRAINC_ASSIGN_OR_RETURN(rank.communicator, openMpi({.timeoutSeconds = options.commTimeout,
@@ -95,7 +96,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options, const std::
 /// What this process is to run, and how.
 struct Part {
   PlanFile file;
-  std::optional<RankPlace> place;
+  std::optional<LaunchedRank> place;
   LaunchMode mode;
 };
 
@@ -103,7 +104,7 @@ const char *variable(const char *name) { return std::getenv(name); }
 
 /// Where nothing says how the ranks are started, it may be for one variable.
 Result<LaunchMode> chooseMode(const PlanFile &file, const Options &options,
-                              const std::optional<RankPlace> &place) {
+                              const std::optional<LaunchedRank> &place) {
   Result<LaunchMode> mode = chooseLaunch(file.plan().ranks(), options, place);
   if (!mode.ok() && !place && !options.processes)
     TRAINC_RETURN_IF_ERROR(checkTorchrunIsWhole(variable));
@@ -119,7 +120,7 @@ Result<PlanFile> openPlan(const Options &options) {
 
 Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(PlanFile file, openPlan(options));
-  TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, placeFromEnvironment(variable));
+  TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
@@ -128,7 +129,7 @@ Result<Part> preparePart(const Options &options) {
 }
 
 /// Before the ranks meet: where they do not, this may be why.
-void sayWhoseVariablesCount(const RankPlace &place, const Options &options) {
+void sayWhoseVariablesCount(const LaunchedRank &place, const Options &options) {
   const Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
   if (place.rank == 0 && !place.passedOver.empty())
     Log(stderr, logLevelOf(rank, options)).info("{}", place.passedOver);
@@ -159,8 +160,8 @@ Result<int> runPart(const Part &part, const Options &options) {
 }
 
 /// Where the other ranks can be told that this one does not come.
-std::optional<RankPlace> placeToSaySo(const Options &options) {
-  const Result<std::optional<RankPlace>> read = placeFromEnvironment(variable);
+std::optional<LaunchedRank> placeToSaySo(const Options &options) {
+  const Result<std::optional<LaunchedRank>> read = rankFromEnvironment(variable);
   if (read.ok() && *read)
     return *read;
   const Result<PlanFile> file = openPlan(options);
@@ -185,10 +186,10 @@ int launch(const Options &options) {
 
 int refuseToLaunch(const Options &options, const Status &status) {
   const int code = say(status);
-  const std::optional<RankPlace> found = placeToSaySo(options);
+  const std::optional<LaunchedRank> found = placeToSaySo(options);
   if (!found || options.device == "null")
     return code;
-  const RankPlace &place = *found;
+  const LaunchedRank &place = *found;
   const Result<LaunchMode> mode = chooseLaunch(place.ranks, options, place);
   if (place.started && mode.ok() && *mode == LaunchMode::kJoin) {
     LocalPlace own = localPlace(place);

@@ -6,7 +6,7 @@ namespace trainc {
 
 namespace {
 
-Status checkProcesses(uint32_t planRanks, const Options &options, const std::optional<RankPlace> &place) {
+Status checkProcesses(uint32_t planRanks, const Options &options, const std::optional<LaunchedRank> &place) {
   const unsigned processes = *options.processes;
   if (planRanks == 1 && processes != 1)
     return invalidInput("--nproc-per-node={}: the plan {} is for 1 rank; leave the option out, or compile "
@@ -29,7 +29,7 @@ Status checkProcesses(uint32_t planRanks, const Options &options, const std::opt
   return {};
 }
 
-Status checkPlace(uint32_t planRanks, const Options &options, const RankPlace &place) {
+Status checkPlace(uint32_t planRanks, const Options &options, const LaunchedRank &place) {
   if (place.ranks == planRanks)
     return {};
   return invalidInput("{}: the plan is for {} rank{}, but {} started {}: start {} instead, or compile with "
@@ -40,7 +40,7 @@ Status checkPlace(uint32_t planRanks, const Options &options, const RankPlace &p
 }
 
 /// How ranks that a launcher started meet.
-Result<LaunchMode> meet(const Options &options, const RankPlace &place) {
+Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
   const bool oneHost = place.localRanks == place.ranks;
   if (options.comm == "auto" && (place.launcher == Launcher::kMpirun || !oneHost))
     return LaunchMode::kMpi;
@@ -65,7 +65,7 @@ Result<LaunchMode> meet(const Options &options, const RankPlace &place) {
 } // namespace
 
 Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
-                                const std::optional<RankPlace> &place) {
+                                const std::optional<LaunchedRank> &place) {
   if (options.processes) {
     TRAINC_RETURN_IF_ERROR(checkProcesses(planRanks, options, place));
     return planRanks == 1 ? LaunchMode::kAlone : LaunchMode::kFork;

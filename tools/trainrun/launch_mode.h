@@ -1,8 +1,8 @@
 // How the ranks of a plan come to run.
 #pragma once
 
+#include "tools/trainrun/launched_rank.h"
 #include "tools/trainrun/options.h"
-#include "tools/trainrun/rank_place.h"
 
 namespace trainc {
 
@@ -18,6 +18,6 @@ enum class LaunchMode : uint8_t {
 /// these and the number of the plan's ranks contradict each other, or where nothing says how the ranks are
 /// started; the message says what to do.
 Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
-                                const std::optional<RankPlace> &place);
+                                const std::optional<LaunchedRank> &place);
 
 } // namespace trainc

@@ -1,7 +1,7 @@
 // trainrun: runs a plan.
-#include "runtime/base/limits.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
+#include "runtime/base/thread.h"
 #include "tools/trainrun/launch.h"
 
 #include <csignal>

@@ -1,11 +1,11 @@
 #include "tools/trainrun/rank.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
 #include "runtime/base/print.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
-#include "runtime/log/process_clock.h"
 #include "runtime/schema/plain_text.h"
 #include "runtime/training/run.h"
 #include "runtime/training/run_data.h"

@@ -88,14 +88,14 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
     return a == b + place() * (each.elements / meeting_.members.count * elementBytes(each.dtype));
   };
   switch (collective.kind) {
-  case CollectiveKind::kAllReduce:
+  case MeetingKind::kAllReduce:
     return sameSource && sameDestination;
-  case CollectiveKind::kReduceScatter:
+  case MeetingKind::kReduceScatter:
     return sameSource && (sameDestination || isPart(mine.destination, first.destination));
-  case CollectiveKind::kAllGather:
+  case MeetingKind::kAllGather:
     return (sameSource || isPart(mine.source, first.source)) && sameDestination;
-  case CollectiveKind::kBarrier:
-  case CollectiveKind::kFarewell:
+  case MeetingKind::kBarrier:
+  case MeetingKind::kFarewell:
     return true;
   }
   return false;
@@ -104,20 +104,20 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
 /// Fills this rank's destinations from the sources of all; other ranks may be at it still.
 bool LocalCollectives::move(const Collective &collective) {
   switch (collective.kind) {
-  case CollectiveKind::kAllReduce:
+  case MeetingKind::kAllReduce:
     sumShare(collective);
     if (!rendezvous_.arrive(meeting_))
       return false;
     gatherSums(collective);
     break;
-  case CollectiveKind::kReduceScatter:
+  case MeetingKind::kReduceScatter:
     sumShare(collective);
     break;
-  case CollectiveKind::kAllGather:
+  case MeetingKind::kAllGather:
     gatherSources(collective);
     break;
-  case CollectiveKind::kBarrier:
-  case CollectiveKind::kFarewell:
+  case MeetingKind::kBarrier:
+  case MeetingKind::kFarewell:
     break;
   }
   return true;

@@ -1,6 +1,7 @@
 #include "runtime/comm/local/local_communicator.h"
 
 #include "runtime/base/thread.h"
+#include "runtime/comm/host_message.h"
 
 namespace trainc {
 
@@ -85,6 +86,18 @@ void LocalCommunicator::progressLoop() {
 void LocalCommunicator::runNext(std::chrono::milliseconds patience) {
   if (const Collective *next = queue_.nextWithin(patience))
     queue_.finish(collectives_.run(*next, [this] { queue_.noteUnderWay(); }));
+}
+
+/// Messages take turns between two places: whoever comes to the next barrier has read those of this one.
+bool LocalHosts::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+  const uint64_t turn = turn_++ % 2;
+  memory_.state(rank_).told[turn].set(own);
+  if (!rendezvous_.arrive(memory_.hosts()))
+    return false;
+  return gatherTold(
+      memory_.ranks(), own.size(),
+      [&](uint32_t rank) -> const HostMessage & { return memory_.state(rank).told[turn]; },
+      [&](uint32_t rank, const std::string &reason) { memory_.fail(rank, reason); }, all);
 }
 
 } // namespace trainc

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "runtime/comm/local/local_group.h"
-#include "runtime/comm/local/local_hello.h"
+#include "runtime/comm/local/local_join.h"
 #include "runtime/comm/local/local_socket.h"
 #include "runtime/comm/local/shared_memory.h"
 

@@ -3,9 +3,9 @@
 
 #include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
+#include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/host_message.h"
-#include "runtime/comm/outline.h"
 #include "runtime/plan/collective.h"
 
 #include <array>

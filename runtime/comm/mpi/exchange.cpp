@@ -36,8 +36,8 @@ bool Exchange::agreed() {
     return false;
   if (mine_ == first_)
     return true;
-  const bool ended = mine_.kind == CollectiveKind::kFarewell;
-  if (ended || first_.kind == CollectiveKind::kFarewell)
+  const bool ended = mine_.kind == MeetingKind::kFarewell;
+  if (ended || first_.kind == MeetingKind::kFarewell)
     peers_.fail(ended ? job_.rank() : members_.first, kLeftReason);
   else
     peers_.fail(job_.rank(), fmt::format("its plan differs: it started {} where rank {} started {}",

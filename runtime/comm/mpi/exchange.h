@@ -4,8 +4,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/comm/grid.h"
 #include "runtime/comm/mpi/job.h"
-#include "runtime/comm/mpi/peers.h"
-#include "runtime/comm/outline.h"
+#include "runtime/comm/mpi/mpi_peers.h"
 
 #include <array>
 #include <atomic>

@@ -46,16 +46,16 @@ bool MpiCollectives::run(const Collective &collective) {
 
 bool MpiCollectives::move(const Collective &collective) {
   switch (collective.kind) {
-  case CollectiveKind::kAllReduce:
+  case MeetingKind::kAllReduce:
     // Only then does what was sent from the destinations, where they are the sources, change.
     return reduceScatter(collective) && allGather(collective);
-  case CollectiveKind::kReduceScatter:
+  case MeetingKind::kReduceScatter:
     return reduceScatter(collective);
-  case CollectiveKind::kAllGather:
+  case MeetingKind::kAllGather:
     keepOwn(collective);
     return allGather(collective);
-  case CollectiveKind::kBarrier:
-  case CollectiveKind::kFarewell:
+  case MeetingKind::kBarrier:
+  case MeetingKind::kFarewell:
     return barrier();
   }
   return false;
@@ -110,7 +110,7 @@ void MpiCollectives::keepOwn(const Collective &collective) {
 
 /// Sends this rank's share, its sums or its sources, and receives the others'.
 bool MpiCollectives::allGather(const Collective &collective) {
-  const bool sums = collective.kind == CollectiveKind::kAllReduce;
+  const bool sums = collective.kind == MeetingKind::kAllReduce;
   const Share mine = share(collective, place());
   const auto begin = [&](uint64_t round) {
     for (uint32_t peer = 0; peer < members_.count; ++peer) {

@@ -125,7 +125,7 @@ void MpiCommunicator::waitForHosts(bool theyWait, Patience &patience) {
 /// Ends MPI once all ranks are at it, who may take their own time until then.
 void MpiCommunicator::close() {
   peers_->noteLeft();
-  if (!collectives_->run({.kind = CollectiveKind::kFarewell})) {
+  if (!collectives_->run({.kind = MeetingKind::kFarewell})) {
     peers_->lingerAfterFailure();
     return;
   }

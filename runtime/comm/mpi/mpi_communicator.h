@@ -7,8 +7,8 @@
 #include "runtime/comm/mpi/job.h"
 #include "runtime/comm/mpi/mpi_collectives.h"
 #include "runtime/comm/mpi/mpi_group.h"
+#include "runtime/comm/mpi/mpi_peers.h"
 #include "runtime/comm/mpi/patience.h"
-#include "runtime/comm/mpi/peers.h"
 
 #include <cstdint>
 #include <future>

@@ -13,18 +13,18 @@ template <typename ValuesOf> std::array<Status, 3> compare(ValuesOf valuesOf) {
   std::array<Status, 3> told;
   PlanBytes bytes(ranksPlan(3, 3).payload());
   onRanks(**bytes.read(), [&](Communicator &communicator) {
-    Peers peers(&communicator);
-    const std::vector<NamedValue> values = valuesOf(peers.rank());
-    told[peers.rank()] = checkSame(peers, values);
+    ControlChannel control(&communicator);
+    const std::vector<NamedValue> values = valuesOf(control.rank());
+    told[control.rank()] = checkSame(control, values);
     communicator.fail("it leaves at once"); // the others know already
   });
   return told;
 }
 
 TEST(Agreement, OneAloneAgrees) {
-  Peers peers(nullptr);
+  ControlChannel control(nullptr);
   const NamedValue seed{"--seed", "1"};
-  EXPECT_TRUE(checkSame(peers, std::span(&seed, 1)).ok());
+  EXPECT_TRUE(checkSame(control, std::span(&seed, 1)).ok());
 }
 
 TEST(Agreement, TheSameOnAllRanksIsRight) {

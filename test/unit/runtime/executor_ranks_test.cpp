@@ -178,7 +178,7 @@ TEST_P(ExecutorRanks, AStepAllocatesNothing) {
       for (int i = 0; i < 5; ++i) {
         EXPECT_TRUE(run.executor().run("micro_step").ok());
         EXPECT_TRUE(run.executor().run("update").ok());
-        EXPECT_FALSE(*run.executor().peers().anyStops(false));
+        EXPECT_FALSE(*run.executor().control().anyStops(false));
       }
     };
     step();

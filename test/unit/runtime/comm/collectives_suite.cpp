@@ -120,7 +120,7 @@ TEST_P(CollectivesTest, GathersMoveAnyType) {
                                 .destination = DeviceAddress(buffer),
                                 .elements = uint64_t{n} * 3,
                                 .dtype = fb::DType::BF16};
-    rank.run({.kind = CollectiveKind::kAllGather, .ranges = std::span(&range, 1)});
+    rank.run({.kind = MeetingKind::kAllGather, .ranges = std::span(&range, 1)});
     for (uint32_t i = 0; i < n * 6; ++i)
       EXPECT_EQ(buffer[i], std::byte(i / 6 + 1)) << "byte " << i << " on rank " << rank.number();
   });
@@ -194,9 +194,9 @@ TEST_P(CollectivesTest, AfterTheWaitABufferIsTheCallersAgain) {
   onRanks(uint64_t{2} << 20, [this](Rank &rank) {
     const Floats buffer = rank.allocate(uint64_t{n} * 20000), part = rank.allocate(20000);
     for (int round = 0; round < 20; ++round)
-      for (const auto kind : {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter}) {
+      for (const auto kind : {MeetingKind::kAllReduce, MeetingKind::kReduceScatter}) {
         std::ranges::fill(buffer, 1.0F);
-        const Floats result = kind == CollectiveKind::kReduceScatter ? part : buffer;
+        const Floats result = kind == MeetingKind::kReduceScatter ? part : buffer;
         rank.run({.kind = kind}, buffer, result);
         ASSERT_EQ(static_cast<size_t>(std::ranges::count(result, static_cast<float>(n))), result.size())
             << collectiveName(kind) << " of round " << round << " on rank " << rank.number();
@@ -247,14 +247,14 @@ TEST_P(CollectivesTest, EvenPartsTakeTheSameOfEachRank) {
     const Floats buffer = rank.allocate(uint64_t{n} * 1600), part = rank.allocate(1600);
     const uint64_t once = uint64_t{6400} * (n - 1); // (n-1)/n of the tensor
     uint64_t expected = rank->bytesSent();
-    const auto runs = [&](CollectiveKind kind, Floats source, Floats destination, uint64_t times) {
+    const auto runs = [&](MeetingKind kind, Floats source, Floats destination, uint64_t times) {
       rank.run({.kind = kind}, source, destination);
       expected += times * once;
       EXPECT_EQ(rank->bytesSent(), expected) << collectiveName(kind) << " on rank " << rank.number();
     };
-    runs(CollectiveKind::kAllReduce, buffer, buffer, 2);
-    runs(CollectiveKind::kReduceScatter, buffer, part, 1);
-    runs(CollectiveKind::kAllGather, part, buffer, 1);
+    runs(MeetingKind::kAllReduce, buffer, buffer, 2);
+    runs(MeetingKind::kReduceScatter, buffer, part, 1);
+    runs(MeetingKind::kAllGather, part, buffer, 1);
   });
 }
 

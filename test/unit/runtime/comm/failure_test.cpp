@@ -16,7 +16,7 @@ using testing::HasSubstr;
 void startOn(Ranks &ranks, std::initializer_list<uint32_t> started, uint32_t slot) {
   const auto buffers = ranks.allocate(8);
   for (const uint32_t rank : started)
-    ranks.start(rank, slot, CollectiveKind::kAllReduce, buffers[rank]);
+    ranks.start(rank, slot, MeetingKind::kAllReduce, buffers[rank]);
 }
 
 void expectFailure(const Status &status, const std::string &message) {
@@ -76,24 +76,24 @@ TEST(CommFailure, APeerThatNeverArrivesIsNamed) {
 TEST(CommFailure, APeerAtWorkIsWaitedFor) {
   Ranks ranks(2, 4096, {.timeoutSeconds = 1});
   const auto buffers = ranks.allocate(8);
-  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
   for (const double end = steadySeconds() + 2; steadySeconds() < end; std::this_thread::yield())
     ranks[1].noteProgress();
-  ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
+  ranks.start(1, 0, MeetingKind::kAllReduce, buffers[1]);
   ranks.waitAll(0);
 }
 
 TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
   Ranks ranks(2, 4096, {.timeoutSeconds = 1});
   const auto buffers = ranks.allocate(8);
-  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
   {
     const Communicator::OwnTime time(&ranks[1]);
     std::this_thread::sleep_for(std::chrono::seconds(3)); // longer than what all ranks that wait are given
   }
-  ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
+  ranks.start(1, 0, MeetingKind::kAllReduce, buffers[1]);
   ranks.waitAll(0);
-  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
   EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: it did not arrive within 1 s"));
 }
 
@@ -168,8 +168,8 @@ TEST(CommFailure, PlansThatDifferAreFound) {
   Ranks ranks(3, 4096);
   const auto buffers = ranks.allocate(6);
   for (const uint32_t rank : {0U, 2U})
-    ranks.start(rank, 0, CollectiveKind::kAllReduce, buffers[rank]);
-  ranks.start(1, 0, CollectiveKind::kAllGather, buffers[1].subspan(3));
+    ranks.start(rank, 0, MeetingKind::kAllReduce, buffers[rank]);
+  ranks.start(1, 0, MeetingKind::kAllGather, buffers[1].subspan(3));
   for (uint32_t rank = 0; rank < 3; ++rank)
     EXPECT_THAT(ranks.wait(rank, 0).message(),
                 HasSubstr("rank 1 failed: its plan differs: it started all-gather of 3 f32 from byte 16 to "
@@ -183,7 +183,7 @@ TEST(CommFailure, TheRangeThatDiffersIsNamed) {
   for (const uint32_t rank : {0U, 1U}) {
     const std::span<float> second = b[rank].subspan(rank, 8);
     ranges[rank] = {test::rangeOf(a[rank], a[rank]), test::rangeOf(second, second)};
-    ranks.start(rank, 0, Collective{.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
+    ranks.start(rank, 0, Collective{.kind = MeetingKind::kAllReduce, .ranges = ranges[rank]});
   }
   EXPECT_THAT(
       ranks.wait(0, 0).message(),
@@ -200,14 +200,13 @@ TEST(CommFailure, RangesOfOtherSizesAreFound) {
     const size_t first = 8 - rank, second = 8 + rank; // as many together
     ranges[rank] = {test::rangeOf(a[rank].first(first), a[rank].first(first)),
                     test::rangeOf(b[rank].first(second), b[rank].first(second))};
-    ranks.start(rank, 0, Collective{.kind = CollectiveKind::kAllReduce, .ranges = ranges[rank]});
+    ranks.start(rank, 0, Collective{.kind = MeetingKind::kAllReduce, .ranges = ranges[rank]});
   }
   EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: its plan differs"));
 }
 
 TEST(CommFailure, PlansWithOtherAddressesAreFound) {
-  for (const auto kind :
-       {CollectiveKind::kAllReduce, CollectiveKind::kReduceScatter, CollectiveKind::kAllGather}) {
+  for (const auto kind : {MeetingKind::kAllReduce, MeetingKind::kReduceScatter, MeetingKind::kAllGather}) {
     Ranks ranks(2, 4096);
     const auto a = ranks.allocate(16), b = ranks.allocate(16);
     ranks.start(0, 0, kind, a[0], b[0]);

@@ -19,7 +19,7 @@ LocalOptions options(uint32_t shardRanks, double timeoutSeconds = test::kNever) 
 
 /// Starts an all-reduce in place.
 void start(Ranks &ranks, uint32_t rank, fb::Group group, std::span<float> buffer) {
-  ranks.start(rank, 0, {.kind = CollectiveKind::kAllReduce, .group = group}, buffer, buffer);
+  ranks.start(rank, 0, {.kind = MeetingKind::kAllReduce, .group = group}, buffer, buffer);
 }
 
 TEST(Grid, DividesRanks) {

@@ -59,7 +59,7 @@ TEST(LocalJoin, RanksShareMemory) {
     *value = static_cast<float>(rank + 1);
     const CollectiveRange range{.source = address, .destination = address, .elements = 1};
     TRAINC_RETURN_IF_ERROR(communicator.wait(
-        communicator.start({.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)})));
+        communicator.start({.kind = MeetingKind::kAllReduce, .ranges = std::span(&range, 1)})));
     return *value == 6 ? Status() : failed("{}", *value);
   };
   for (const Status &status : joinAll({placeOf(2), placeOf(0), placeOf(1)}, 3, sum))

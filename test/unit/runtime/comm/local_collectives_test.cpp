@@ -17,14 +17,14 @@ TEST(LocalCollectives, NothingIsAllocatedWhileTheyRun) {
   constexpr uint32_t n = 4;
   Ranks ranks(n, uint64_t{1} << 20);
   const Buffers buffers = ranks.allocateValues(uint64_t{n} * 5000), parts = ranks.allocate(5000);
-  ranks.startAll(0, CollectiveKind::kBarrier, buffers);
+  ranks.startAll(0, MeetingKind::kBarrier, buffers);
   ranks.waitAll(0); // by now every progress thread runs; its start may allocate
   bool ok = true;
   const uint64_t allocations = test::countAllocations([&] {
     for (int round = 0; round < 3; ++round) {
-      ranks.startAll(0, CollectiveKind::kAllReduce, buffers);
-      ranks.startAll(1, CollectiveKind::kReduceScatter, buffers, parts);
-      ranks.startAll(2, CollectiveKind::kAllGather, buffers);
+      ranks.startAll(0, MeetingKind::kAllReduce, buffers);
+      ranks.startAll(1, MeetingKind::kReduceScatter, buffers, parts);
+      ranks.startAll(2, MeetingKind::kAllGather, buffers);
       for (uint32_t slot = 0; slot < 3; ++slot)
         for (uint32_t rank = 0; rank < n; ++rank)
           ok = ranks.wait(rank, slot).ok() && ok;
@@ -38,10 +38,10 @@ TEST(LocalCollectives, StartReturnsBeforeAPeerHasArrived) {
   Ranks ranks(2, 4096);
   const Buffers buffers = ranks.allocateValues(100);
   for (uint32_t slot = 0; slot < 10; ++slot)
-    ranks.start(0, slot, CollectiveKind::kAllReduce, buffers[0]);
+    ranks.start(0, slot, MeetingKind::kAllReduce, buffers[0]);
   EXPECT_EQ(ranks[0].bytesSent(), 0U) << "none is done without the peer";
   for (uint32_t slot = 0; slot < 10; ++slot)
-    ranks.start(1, slot, CollectiveKind::kAllReduce, buffers[1]);
+    ranks.start(1, slot, MeetingKind::kAllReduce, buffers[1]);
   ranks.waitAll(9);
   EXPECT_EQ(ranks[0].bytesSent(), 4000U);
 }
@@ -53,10 +53,10 @@ TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
   EXPECT_EQ(ranks[0].seconds().underWay, 0);
   const double begin = steadySeconds();
   for (uint32_t slot = 0; slot < 10; ++slot)
-    ranks.start(0, slot, CollectiveKind::kAllReduce, buffers[0]);
+    ranks.start(0, slot, MeetingKind::kAllReduce, buffers[0]);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   for (uint32_t slot = 0; slot < 10; ++slot)
-    ranks.start(1, slot, CollectiveKind::kAllReduce, buffers[1]);
+    ranks.start(1, slot, MeetingKind::kAllReduce, buffers[1]);
   ranks.waitAll(9);
   const double elapsed = steadySeconds() - begin;
   constexpr double kRounding = 1e-9;
@@ -76,10 +76,10 @@ TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
   std::thread late([&] {
     begun.get_future().wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    ranks.start(1, 0, CollectiveKind::kAllReduce, buffers[1]);
+    ranks.start(1, 0, MeetingKind::kAllReduce, buffers[1]);
     EXPECT_TRUE(ranks.wait(1, 0).ok());
   });
-  ranks.start(0, 0, CollectiveKind::kAllReduce, buffers[0]);
+  ranks.start(0, 0, MeetingKind::kAllReduce, buffers[0]);
   begun.set_value();
   EXPECT_TRUE(ranks.wait(0, 0).ok());
   late.join();

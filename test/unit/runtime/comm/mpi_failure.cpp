@@ -38,7 +38,7 @@ CollectiveRange inPlace(DeviceAddress values, uint64_t elements) {
 }
 
 Ticket allReduce(Communicator &communicator, const CollectiveRange &range) {
-  return communicator.start({.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)});
+  return communicator.start({.kind = MeetingKind::kAllReduce, .ranges = std::span(&range, 1)});
 }
 
 int run(std::string_view how) {

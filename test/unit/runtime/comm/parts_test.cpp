@@ -22,7 +22,7 @@ std::vector<std::string> stretches(const Share &share) { return stretches(share,
 TEST(Shares, OfPartsAreThePlacesPartOfEachRange) {
   const CollectiveRange ranges[] = {
       {.elements = 6}, {.elements = 0}, {.elements = 60, .dtype = fb::DType::U8}};
-  const Collective gather{.kind = CollectiveKind::kAllGather, .ranges = ranges};
+  const Collective gather{.kind = MeetingKind::kAllGather, .ranges = ranges};
   EXPECT_EQ(Share(gather, 3, 1).bytes(), 128U);
   EXPECT_THAT(stretches({gather, 3, 0}), ElementsAre("0: 0+8 (0, 0)", "2: 0+20 (0, 64)"));
   EXPECT_THAT(stretches({gather, 3, 2}), ElementsAre("0: 16+8 (0, 0)", "2: 40+20 (0, 64)"));
@@ -30,7 +30,7 @@ TEST(Shares, OfPartsAreThePlacesPartOfEachRange) {
 
 TEST(Shares, OfAnAllReduceAreAsManyLinesEach) {
   const CollectiveRange ranges[] = {{.elements = 1}, {.elements = 2}, {.elements = 70}, {.elements = 1}};
-  const Collective sum{.kind = CollectiveKind::kAllReduce, .ranges = ranges};
+  const Collective sum{.kind = MeetingKind::kAllReduce, .ranges = ranges};
   EXPECT_EQ(Share(sum, 3, 0).bytes(), 192U); // of 1 + 1 + 5 + 1 lines
   EXPECT_THAT(stretches({sum, 3, 0}), ElementsAre("0: 0+4 (0, 0)", "1: 0+8 (0, 64)", "2: 0+64 (0, 128)"));
   EXPECT_THAT(stretches({sum, 3, 1}), ElementsAre("2: 64+192 (64, 0)"));
@@ -39,7 +39,7 @@ TEST(Shares, OfAnAllReduceAreAsManyLinesEach) {
 
 TEST(Shares, ComeInWindows) {
   const CollectiveRange ranges[] = {{.elements = 40}, {.elements = 100}};
-  const Collective scatter{.kind = CollectiveKind::kReduceScatter, .ranges = ranges};
+  const Collective scatter{.kind = MeetingKind::kReduceScatter, .ranges = ranges};
   const Share share(scatter, 2, 1); // 80 and 200 bytes from 0 and 128 on
   EXPECT_EQ(share.bytes(), 384U);
   EXPECT_THAT(stretches(share, {0, 192}), ElementsAre("0: 80+80 (0, 0)", "1: 200+64 (0, 128)"));
@@ -55,7 +55,7 @@ TEST(Shares, CoverTheRanges) {
     for (uint32_t i = 0; i < 4; ++i)
       owners[i].resize(ranges[i].elements * sizeof(float));
     for (uint32_t place = 0; place < places; ++place)
-      Share({.kind = CollectiveKind::kAllReduce, .ranges = ranges}, places, place)
+      Share({.kind = MeetingKind::kAllReduce, .ranges = ranges}, places, place)
           .forEach([&](const Stretch &each) {
             for (uint64_t byte = each.begin; byte < each.begin + each.bytes; ++byte)
               ++owners[each.range][byte];

@@ -34,7 +34,7 @@ public:
     const std::span<float> values(values_, kElements);
     const CollectiveRange range = test::rangeOf(values, values);
     return communicator_->wait(
-        communicator_->start({.kind = CollectiveKind::kAllReduce, .ranges = std::span(&range, 1)}));
+        communicator_->start({.kind = MeetingKind::kAllReduce, .ranges = std::span(&range, 1)}));
   }
 
 private:

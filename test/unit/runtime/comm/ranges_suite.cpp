@@ -160,9 +160,9 @@ TEST_P(RangesTest, GroupsMeetToo) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Sizes sizes = {3001, 1, 20};
     const Tensors sources(rank, sizes, k), parts(rank, sizes, 1, false), wholes(rank, sizes, k, false);
-    run(rank, {.kind = CollectiveKind::kReduceScatter, .group = fb::Group::Shard}, rangesOf(sources, parts));
-    run(rank, {.kind = CollectiveKind::kAllReduce, .group = fb::Group::Replica}, rangesOf(parts, parts));
-    run(rank, {.kind = CollectiveKind::kAllGather, .group = fb::Group::Shard}, rangesOf(parts, wholes));
+    run(rank, {.kind = MeetingKind::kReduceScatter, .group = fb::Group::Shard}, rangesOf(sources, parts));
+    run(rank, {.kind = MeetingKind::kAllReduce, .group = fb::Group::Replica}, rangesOf(parts, parts));
+    run(rank, {.kind = MeetingKind::kAllGather, .group = fb::Group::Shard}, rangesOf(parts, wholes));
     for (const Floats whole : wholes.all())
       EXPECT_TRUE(sameBits(whole, treeSums(n, whole.size()))) << "rank " << rank.number();
   });

@@ -98,19 +98,19 @@ void Ranks::start(uint32_t rank, uint32_t slot, Collective collective, std::span
   start(rank, slot, collective);
 }
 
-void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
+void Ranks::startAll(uint32_t slot, MeetingKind kind, const std::vector<std::span<float>> &sources,
                      const std::vector<std::span<float>> &destinations) {
   for (uint32_t rank = 0; rank < size(); ++rank)
     start(rank, slot, kind, sources[rank], destinations[rank]);
 }
 
-void Ranks::start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer) {
+void Ranks::start(uint32_t rank, uint32_t slot, MeetingKind kind, std::span<float> buffer) {
   const size_t part = buffer.size() / size();
-  const bool gathers = kind == CollectiveKind::kAllGather;
+  const bool gathers = kind == MeetingKind::kAllGather;
   start(rank, slot, kind, gathers ? buffer.subspan(rank * part, part) : buffer, buffer);
 }
 
-void Ranks::startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers) {
+void Ranks::startAll(uint32_t slot, MeetingKind kind, const std::vector<std::span<float>> &buffers) {
   for (uint32_t rank = 0; rank < size(); ++rank)
     start(rank, slot, kind, buffers[rank]);
 }

@@ -21,8 +21,8 @@ inline constexpr double kSoon = 10;
 
 using Floats = std::span<float>;
 
-inline constexpr Collective kAllReduce{.kind = CollectiveKind::kAllReduce},
-    kReduceScatter{.kind = CollectiveKind::kReduceScatter}, kAllGather{.kind = CollectiveKind::kAllGather};
+inline constexpr Collective kAllReduce{.kind = MeetingKind::kAllReduce},
+    kReduceScatter{.kind = MeetingKind::kReduceScatter}, kAllGather{.kind = MeetingKind::kAllGather};
 inline constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Replica;
 
 /// The i-th value of a rank: of either sign and any size between 2^-12 and 2^12, so that sums depend on the
@@ -70,7 +70,7 @@ public:
   /// One range: source, destination and the number of elements are filled in.
   void start(uint32_t rank, uint32_t slot, Collective collective, std::span<const float> source,
              std::span<float> destination);
-  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<const float> source,
+  void start(uint32_t rank, uint32_t slot, MeetingKind kind, std::span<const float> source,
              std::span<float> destination) {
     start(rank, slot, {.kind = kind}, source, destination);
   }
@@ -78,11 +78,11 @@ public:
   void start(uint32_t rank, uint32_t slot, const Collective &collective) {
     tickets_[rank][slot] = ranks_[rank]->start(collective);
   }
-  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &sources,
+  void startAll(uint32_t slot, MeetingKind kind, const std::vector<std::span<float>> &sources,
                 const std::vector<std::span<float>> &destinations);
   /// In place, for all kinds but kReduceScatter.
-  void start(uint32_t rank, uint32_t slot, CollectiveKind kind, std::span<float> buffer);
-  void startAll(uint32_t slot, CollectiveKind kind, const std::vector<std::span<float>> &buffers);
+  void start(uint32_t rank, uint32_t slot, MeetingKind kind, std::span<float> buffer);
+  void startAll(uint32_t slot, MeetingKind kind, const std::vector<std::span<float>> &buffers);
   /// For what was last started there.
   Status wait(uint32_t rank, uint32_t slot) { return ranks_[rank]->wait(tickets_[rank][slot]); }
   /// Expects success.

@@ -34,11 +34,11 @@ std::vector<uint16_t> counting(uint16_t first, size_t count) {
 TEST(ColumnSpec, ComesFromThePlansInput) {
   flatbuffers::FlatBufferBuilder builder;
   const std::vector<uint64_t> shape = {8, 3, 5};
-  const auto add = [&](const char *column, fb::Extent extent) {
+  const auto add = [&](const char *column, fb::BatchExtent extent) {
     return fb::CreateInputDirect(builder, column, 0, fb::DType::F64, &shape, extent, 7, -3);
   };
   const std::vector<flatbuffers::Offset<fb::Input>> inputs = {
-      add("x", fb::Extent::Micro), add("x", fb::Extent::Step), add("y", fb::Extent::Step)};
+      add("x", fb::BatchExtent::Micro), add("x", fb::BatchExtent::Step), add("y", fb::BatchExtent::Step)};
   const std::vector<flatbuffers::Offset<fb::Instruction>> none;
   builder.Finish(fb::CreateEntryDirect(builder, "e", &inputs, &none));
   const auto *entry = flatbuffers::GetRoot<fb::Entry>(builder.GetBufferPointer());

@@ -15,17 +15,17 @@ Options optionsOf(std::optional<unsigned> processes, std::string comm = "auto") 
   return options;
 }
 
-RankPlace startedBy(Launcher launcher, uint32_t ranks, uint32_t localRanks) {
+LaunchedRank startedBy(Launcher launcher, uint32_t ranks, uint32_t localRanks) {
   return {.launcher = launcher, .ranks = ranks, .localRanks = localRanks, .job = "1", .port = "29500"};
 }
 
-LaunchMode modeOf(uint32_t ranks, const Options &options, const std::optional<RankPlace> &place = {}) {
+LaunchMode modeOf(uint32_t ranks, const Options &options, const std::optional<LaunchedRank> &place = {}) {
   const Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
   EXPECT_TRUE(mode.ok()) << mode.status().message();
   return mode.ok() ? *mode : LaunchMode::kAlone;
 }
 
-std::string errorOf(uint32_t ranks, const Options &options, const std::optional<RankPlace> &place = {}) {
+std::string errorOf(uint32_t ranks, const Options &options, const std::optional<LaunchedRank> &place = {}) {
   const Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
   EXPECT_EQ(mode.status().exitCode(), 2);
   return mode.status().message();
@@ -34,14 +34,14 @@ std::string errorOf(uint32_t ranks, const Options &options, const std::optional<
 TEST(LaunchMode, OneRank) {
   EXPECT_EQ(modeOf(1, optionsOf({})), LaunchMode::kAlone);
   EXPECT_EQ(modeOf(1, optionsOf(1)), LaunchMode::kAlone);
-  RankPlace script = startedBy(Launcher::kSrun, 4, 4);
+  LaunchedRank script = startedBy(Launcher::kSrun, 4, 4);
   script.started = false;
   EXPECT_EQ(modeOf(1, optionsOf({}), script), LaunchMode::kAlone);
 }
 
 TEST(LaunchMode, ProcessesOfThisHost) {
   EXPECT_EQ(modeOf(4, optionsOf(4)), LaunchMode::kFork);
-  RankPlace script = startedBy(Launcher::kSrun, 4, 4);
+  LaunchedRank script = startedBy(Launcher::kSrun, 4, 4);
   script.started = false;
   EXPECT_EQ(modeOf(4, optionsOf(4), script), LaunchMode::kFork);
 }
@@ -69,19 +69,19 @@ TEST(LaunchMode, ErrorsSayWhatToDo) {
               HasSubstr("the plan is for 1 rank, but torchrun started 2"));
   EXPECT_THAT(errorOf(4, optionsOf({}, "local"), startedBy(Launcher::kTorchrun, 4, 2)),
               HasSubstr("need --comm=mpi"));
-  RankPlace unnamed = startedBy(Launcher::kTorchrun, 2, 2);
+  LaunchedRank unnamed = startedBy(Launcher::kTorchrun, 2, 2);
   unnamed.job.clear();
   EXPECT_THAT(errorOf(2, optionsOf({}), unnamed), HasSubstr("set MASTER_PORT"));
 }
 
 TEST(LaunchMode, WhatAnotherLauncherSaysMayBeWhy) {
-  RankPlace place = startedBy(Launcher::kTorchrun, 1, 1);
+  LaunchedRank place = startedBy(Launcher::kTorchrun, 1, 1);
   place.passedOver = "RANK counts";
   EXPECT_THAT(errorOf(4, optionsOf({}), place), HasSubstr("with --ranks=1 (RANK counts)"));
 }
 
 TEST(LaunchMode, TorchrunsPortIsChecked) {
-  RankPlace place = startedBy(Launcher::kTorchrun, 2, 2);
+  LaunchedRank place = startedBy(Launcher::kTorchrun, 2, 2);
   for (const char *port : {"", "none", "0", "65536", "29500 ", "-1"}) {
     place.port = port;
     EXPECT_THAT(errorOf(2, optionsOf({}), place),

@@ -52,7 +52,7 @@ Buffers addBuffers(PlanBuilder &b) {
 }
 
 void addColumn(PlanBuilder &b, fb::EntryT &entry, const std::string &column, uint32_t buffer,
-               std::vector<uint64_t> shape, fb::Extent extent = fb::Extent::Micro) {
+               std::vector<uint64_t> shape, fb::BatchExtent extent = fb::BatchExtent::Micro) {
   b.input(entry, column, buffer, DType::I32, std::move(shape));
   entry.inputs.back()->limit = kToyVocabulary;
   entry.inputs.back()->ignore = column == "labels" ? -100 : -1;
@@ -78,7 +78,7 @@ void addTraining(PlanBuilder &b, const Buffers &x) {
 
   fb::EntryT &beginEntry = b.entry("begin_step");
   addColumn(b, beginEntry, "labels", x.stepLabels, {kToyAccumulate * kToyMicroBatch, kToyLength},
-            fb::Extent::Step);
+            fb::BatchExtent::Step);
   b.launch(beginEntry.instructions, begin, {at(x.stepLabels), at(x.targets), at(x.loss), at(x.gradient)});
 
   fb::EntryT &microEntry = b.entry("micro_step");

@@ -1,4 +1,4 @@
-#include "runtime/training/step_runner.h"
+#include "runtime/training/learning_rate.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

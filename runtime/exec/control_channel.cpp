@@ -1,10 +1,10 @@
-#include "runtime/exec/peers.h"
+#include "runtime/exec/control_channel.h"
 
 #include <algorithm>
 
 namespace trainc {
 
-Status Peers::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+Status ControlChannel::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
   if (!communicator_) {
     std::ranges::copy(own, all.begin());
     return {};
@@ -16,7 +16,7 @@ Status Peers::exchange(std::span<const std::byte> own, std::span<std::byte> all)
   return status;
 }
 
-Result<bool> Peers::anyStops(bool wantsToStop, const Status &own) {
+Result<bool> ControlChannel::anyStops(bool wantsToStop, const Status &own) {
   struct Wish {
     bool stop, failed;
   };

@@ -2,21 +2,64 @@
 // exchange.
 #pragma once
 
-#include "runtime/comm/mpi/failure_note.h"
 #include "runtime/comm/mpi/job.h"
 #include "runtime/comm/mpi/mpi_hosts.h"
-#include "runtime/comm/mpi/process_watch.h"
 #include "runtime/comm/stall_watch.h"
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace trainc {
+
+/// The first failure that this rank heard of. For any thread.
+class FailureNote {
+public:
+  /// Later ones change nothing; whether this was the first.
+  bool write(uint32_t rank, std::string_view reason) {
+    const std::scoped_lock lock(mutex_);
+    if (isWritten())
+      return false;
+    rank_ = rank;
+    reason_ = reason;
+    written_.store(true, std::memory_order_release);
+    return true;
+  }
+
+  bool isWritten() const { return written_.load(std::memory_order_acquire); }
+  /// Once it is written.
+  uint32_t rank() const { return rank_; }
+  const std::string &reason() const { return reason_; }
+
+private:
+  std::mutex mutex_;
+  std::atomic<bool> written_{false};
+  uint32_t rank_ = 0;
+  std::string reason_;
+};
+
+/// The operating system knows at once that a process has died, where messages only stop coming, and before
+/// mpirun has ended the others. (Ranks of comm/local have trainrun watch them, or a launcher that gives them
+/// time.) For the thread that calls MPI.
+class ProcessWatch {
+public:
+  /// All ranks make theirs together.
+  explicit ProcessWatch(const MpiJob &job);
+  ProcessWatch(const ProcessWatch &) = delete;
+  ProcessWatch &operator=(const ProcessWatch &) = delete;
+  ~ProcessWatch();
+
+  /// False, too, where this cannot be known: of another host's rank, or on a kernel that does not tell.
+  bool hasEnded(uint32_t rank) const;
+
+private:
+  std::vector<int> processes_; ///< a descriptor of each, or -1
+};
 
 /// One rank's view of the others. fail(), hasFailed(), failure() and noteProgress() are for any thread, the
 /// rest for the one that calls MPI, which has to call service() some times a second.

@@ -17,7 +17,7 @@ enum class Launcher : uint8_t { kTorchrun, kMpirun, kSrun };
 const char *launcherName(Launcher launcher);
 
 /// What a launcher's variables say of this process.
-struct RankPlace {
+struct LaunchedRank {
   Launcher launcher = Launcher::kTorchrun;
   uint32_t rank = 0, ranks = 1;
   uint32_t localRank = 0, localRanks = 1; ///< on this host
@@ -38,12 +38,12 @@ using Environment = std::function<const char *(const char *name)>;
 /// else those of mpirun (Open MPI's, or MPICH's and its kin's), else those of srun; nothing where none of
 /// them are set. Fails (kInvalidInput), naming the variable, where they are no numbers or contradict each
 /// other.
-Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment);
+Result<std::optional<LaunchedRank>> rankFromEnvironment(const Environment &environment);
 
 /// Where a rank whose variables contradict each other can tell so to the others, who wait for it: nothing
 /// where it does not know its number. Variables that are no use are taken to be as a plan of `planRanks`
 /// wants them.
-std::optional<RankPlace> meetingPlace(const Environment &environment, uint32_t planRanks);
+std::optional<LaunchedRank> meetingPlace(const Environment &environment, uint32_t planRanks);
 
 /// Fails (kInvalidInput) where one of RANK and WORLD_SIZE is set and the other is not.
 Status checkTorchrunIsWhole(const Environment &environment);

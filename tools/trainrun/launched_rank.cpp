@@ -1,4 +1,4 @@
-#include "tools/trainrun/rank_place.h"
+#include "tools/trainrun/launched_rank.h"
 
 #include "tools/common/validators.h"
 
@@ -59,7 +59,7 @@ std::string launchOf(const Environment &environment) {
 }
 
 /// Slurm says nothing of the ranks of one host, unless there is only one.
-Status completeSlurm(const Environment &environment, RankPlace &place) {
+Status completeSlurm(const Environment &environment, LaunchedRank &place) {
   const char *stepTasks = "SLURM_STEP_NUM_TASKS";
   place.started = environment(stepTasks) != nullptr;
   TRAINC_ASSIGN_OR_RETURN(place.ranks, number(environment, stepTasks, place.ranks));
@@ -70,7 +70,7 @@ Status completeSlurm(const Environment &environment, RankPlace &place) {
   return {};
 }
 
-Status checkPlace(const Variables &names, const RankPlace &place) {
+Status checkPlace(const Variables &names, const LaunchedRank &place) {
   if (place.rank >= place.ranks)
     return invalidInput("{}={} and {}={} contradict each other: ranks are numbered from 0", names.rank,
                         place.rank, names.ranks, place.ranks);
@@ -84,7 +84,7 @@ Status checkPlace(const Variables &names, const RankPlace &place) {
 }
 
 /// By what the ranks of a job find each other.
-void readJob(const Environment &environment, const Variables &names, RankPlace &place) {
+void readJob(const Environment &environment, const Variables &names, LaunchedRank &place) {
   if (const char *job = names.job ? environment(names.job) : nullptr)
     place.job = job;
   place.launch = launchOf(environment);
@@ -94,10 +94,10 @@ void readJob(const Environment &environment, const Variables &names, RankPlace &
   place.job = torchrunJob(environment, place.job);
 }
 
-Result<std::optional<RankPlace>> read(const Environment &environment, const Variables &names) {
+Result<std::optional<LaunchedRank>> read(const Environment &environment, const Variables &names) {
   if (!environment(names.rank) || !environment(names.ranks))
-    return std::optional<RankPlace>();
-  RankPlace place;
+    return std::optional<LaunchedRank>();
+  LaunchedRank place;
   place.launcher = names.launcher;
   TRAINC_ASSIGN_OR_RETURN(place.rank, number(environment, names.rank, 0));
   TRAINC_ASSIGN_OR_RETURN(place.ranks, number(environment, names.ranks, 1));
@@ -120,11 +120,11 @@ std::string describe(const Environment &environment, const Variables &names) {
 /// What launchers say that come after the one in `followed`, where it is something else: usual where one
 /// starts the other, as srun torchrun, and else a left-over.
 std::string describePassedOver(const Environment &environment, const Variables &followed,
-                               const RankPlace &place) {
+                               const LaunchedRank &place) {
   for (const Variables &names : kKnown) {
     if (names.launcher <= followed.launcher)
       continue;
-    const Result<std::optional<RankPlace>> other = read(environment, names);
+    const Result<std::optional<LaunchedRank>> other = read(environment, names);
     if (!other.ok() || !*other || !(*other)->started)
       continue;
     if ((*other)->rank != place.rank || (*other)->ranks != place.ranks)
@@ -141,18 +141,18 @@ const char *launcherName(Launcher launcher) {
   return names[static_cast<size_t>(launcher)];
 }
 
-Result<std::optional<RankPlace>> placeFromEnvironment(const Environment &environment) {
+Result<std::optional<LaunchedRank>> rankFromEnvironment(const Environment &environment) {
   for (const Variables &names : kKnown) {
-    TRAINC_ASSIGN_OR_RETURN(std::optional<RankPlace> place, read(environment, names));
+    TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, read(environment, names));
     if (!place)
       continue;
     place->passedOver = describePassedOver(environment, names, *place);
     return place;
   }
-  return std::optional<RankPlace>();
+  return std::optional<LaunchedRank>();
 }
 
-std::optional<RankPlace> meetingPlace(const Environment &environment, uint32_t planRanks) {
+std::optional<LaunchedRank> meetingPlace(const Environment &environment, uint32_t planRanks) {
   const auto *names =
       std::ranges::find_if(kKnown, [&](const Variables &each) { return environment(each.rank) != nullptr; });
   if (names == kKnown.end())
@@ -160,7 +160,7 @@ std::optional<RankPlace> meetingPlace(const Environment &environment, uint32_t p
   const Result<uint32_t> rank = number(environment, names->rank, 0);
   if (!rank.ok())
     return std::nullopt;
-  RankPlace place{.launcher = names->launcher, .rank = *rank, .job = {}};
+  LaunchedRank place{.launcher = names->launcher, .rank = *rank, .job = {}};
   place.ranks = std::max(planRanks, *rank + 1);
   place.localRanks = place.ranks;
   readJob(environment, *names, place);

@@ -1,4 +1,4 @@
-#include "tools/trainrun/rank_place.h"
+#include "tools/trainrun/launched_rank.h"
 
 #include <gmock/gmock.h>
 #include <map>
@@ -16,34 +16,34 @@ Environment environmentOf(const Variables &variables) {
   };
 }
 
-Result<std::optional<RankPlace>> read(const Variables &variables) {
-  return placeFromEnvironment(environmentOf(variables));
+Result<std::optional<LaunchedRank>> read(const Variables &variables) {
+  return rankFromEnvironment(environmentOf(variables));
 }
 
-RankPlace placeOf(const Variables &variables) {
-  const Result<std::optional<RankPlace>> place = read(variables);
+LaunchedRank placeOf(const Variables &variables) {
+  const Result<std::optional<LaunchedRank>> place = read(variables);
   EXPECT_TRUE(place.ok() && *place);
-  return place.ok() && *place ? **place : RankPlace();
+  return place.ok() && *place ? **place : LaunchedRank();
 }
 
 std::string errorOf(const Variables &variables) {
-  const Result<std::optional<RankPlace>> place = read(variables);
+  const Result<std::optional<LaunchedRank>> place = read(variables);
   EXPECT_EQ(place.status().exitCode(), 2);
   return place.status().message();
 }
 
-TEST(RankPlace, NoLauncher) {
+TEST(LaunchedRank, NoLauncher) {
   const auto place = read({{"MASTER_PORT", "29500"}, {"RANK", "1"}});
   EXPECT_TRUE(place.ok() && !*place);
 }
 
-TEST(RankPlace, Torchrun) {
-  const RankPlace place = placeOf({{"RANK", "5"},
-                                   {"WORLD_SIZE", "8"},
-                                   {"LOCAL_RANK", "1"},
-                                   {"LOCAL_WORLD_SIZE", "4"},
-                                   {"MASTER_ADDR", "127.0.0.1"},
-                                   {"MASTER_PORT", "29500"}});
+TEST(LaunchedRank, Torchrun) {
+  const LaunchedRank place = placeOf({{"RANK", "5"},
+                                      {"WORLD_SIZE", "8"},
+                                      {"LOCAL_RANK", "1"},
+                                      {"LOCAL_WORLD_SIZE", "4"},
+                                      {"MASTER_ADDR", "127.0.0.1"},
+                                      {"MASTER_PORT", "29500"}});
   EXPECT_EQ(place.launcher, Launcher::kTorchrun);
   EXPECT_EQ(place.rank, 5U);
   EXPECT_EQ(place.ranks, 8U);
@@ -54,11 +54,11 @@ TEST(RankPlace, Torchrun) {
   EXPECT_EQ(place.passedOver, "");
 }
 
-TEST(RankPlace, TorchrunsPortWillDo) {
+TEST(LaunchedRank, TorchrunsPortWillDo) {
   EXPECT_EQ(placeOf({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}}).job, "29500");
 }
 
-TEST(RankPlace, WhatTellsJobsOfOnePortApart) {
+TEST(LaunchedRank, WhatTellsJobsOfOnePortApart) {
   Variables variables = {{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_PORT", "29500"}};
   EXPECT_EQ(placeOf(variables).launch, "");
   variables["TORCHELASTIC_RUN_ID"] = "a";
@@ -69,28 +69,28 @@ TEST(RankPlace, WhatTellsJobsOfOnePortApart) {
   EXPECT_EQ(placeOf(variables).job, "29500");
 }
 
-TEST(RankPlace, WithoutLocalVariablesAllAreOnOneHost) {
-  const RankPlace place = placeOf({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
+TEST(LaunchedRank, WithoutLocalVariablesAllAreOnOneHost) {
+  const LaunchedRank place = placeOf({{"RANK", "1"}, {"WORLD_SIZE", "2"}});
   EXPECT_EQ(place.localRank, 1U);
   EXPECT_EQ(place.localRanks, 2U);
   EXPECT_EQ(place.job, "");
 }
 
-TEST(RankPlace, OpenMpi) {
-  const RankPlace place = placeOf({{"OMPI_COMM_WORLD_RANK", "3"},
-                                   {"OMPI_COMM_WORLD_SIZE", "4"},
-                                   {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
-                                   {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
-                                   {"PMIX_NAMESPACE", "job-1"},
-                                   {"SLURM_PROCID", "0"},
-                                   {"SLURM_NTASKS", "1"}});
+TEST(LaunchedRank, OpenMpi) {
+  const LaunchedRank place = placeOf({{"OMPI_COMM_WORLD_RANK", "3"},
+                                      {"OMPI_COMM_WORLD_SIZE", "4"},
+                                      {"OMPI_COMM_WORLD_LOCAL_RANK", "1"},
+                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"},
+                                      {"PMIX_NAMESPACE", "job-1"},
+                                      {"SLURM_PROCID", "0"},
+                                      {"SLURM_NTASKS", "1"}});
   EXPECT_EQ(place.launcher, Launcher::kMpirun);
   EXPECT_EQ(place.rank, 3U);
   EXPECT_EQ(place.localRanks, 2U);
   EXPECT_EQ(place.job, "job-1");
 }
 
-TEST(RankPlace, Srun) {
+TEST(LaunchedRank, Srun) {
   Variables variables = {{"SLURM_PROCID", "1"},        {"SLURM_NTASKS", "2"},  {"SLURM_LOCALID", "1"},
                          {"SLURM_JOB_ID", "77"},       {"SLURM_STEP_ID", "3"}, {"SLURM_STEP_NUM_TASKS", "2"},
                          {"SLURM_STEP_NUM_NODES", "1"}};
@@ -102,13 +102,13 @@ TEST(RankPlace, Srun) {
   EXPECT_EQ(placeOf(variables).localRanks, 1U);
 }
 
-TEST(RankPlace, AScriptOfSlurmIsNoRank) {
-  const RankPlace place = placeOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_NNODES", "1"}});
+TEST(LaunchedRank, AScriptOfSlurmIsNoRank) {
+  const LaunchedRank place = placeOf({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}, {"SLURM_NNODES", "1"}});
   EXPECT_FALSE(place.started);
   EXPECT_EQ(place.ranks, 4U);
 }
 
-TEST(RankPlace, OfTwoLaunchersTheFirstCounts) {
+TEST(LaunchedRank, OfTwoLaunchersTheFirstCounts) {
   Variables variables = {{"RANK", "0"},         {"WORLD_SIZE", "2"},    {"SLURM_PROCID", "0"},
                          {"SLURM_NTASKS", "2"}, {"SLURM_LOCALID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}};
   EXPECT_EQ(placeOf(variables).passedOver, "");
@@ -121,13 +121,13 @@ TEST(RankPlace, OfTwoLaunchersTheFirstCounts) {
   EXPECT_EQ(placeOf(variables).passedOver, "");
 }
 
-TEST(RankPlace, WhereARankWithoutAPlaceMeetsTheOthers) {
+TEST(LaunchedRank, WhereARankWithoutAPlaceMeetsTheOthers) {
   Variables variables = {{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"LOCAL_RANK", "x"}, {"MASTER_PORT", "29500"}};
   for (const char *ranks : {"4", "x", ""}) {
     variables["WORLD_SIZE"] = ranks;
     if (!*ranks)
       variables.erase("WORLD_SIZE");
-    const std::optional<RankPlace> place = meetingPlace(environmentOf(variables), 8);
+    const std::optional<LaunchedRank> place = meetingPlace(environmentOf(variables), 8);
     ASSERT_TRUE(place);
     EXPECT_EQ(place->rank, 4U);
     EXPECT_EQ(place->ranks, 8U);
@@ -140,7 +140,7 @@ TEST(RankPlace, WhereARankWithoutAPlaceMeetsTheOthers) {
   EXPECT_FALSE(meetingPlace(environmentOf({}), 8));
 }
 
-TEST(RankPlace, OneVariableOfTwoIsMissed) {
+TEST(LaunchedRank, OneVariableOfTwoIsMissed) {
   const Variables rank = {{"RANK", "1"}}, ranks = {{"WORLD_SIZE", "2"}};
   EXPECT_THAT(checkTorchrunIsWhole(environmentOf(rank)).message(),
               HasSubstr("RANK=1 is set, but WORLD_SIZE is not"));
@@ -149,7 +149,7 @@ TEST(RankPlace, OneVariableOfTwoIsMissed) {
   EXPECT_TRUE(checkTorchrunIsWhole(environmentOf({})).ok());
 }
 
-TEST(RankPlace, ErrorsNameTheVariable) {
+TEST(LaunchedRank, ErrorsNameTheVariable) {
   EXPECT_THAT(errorOf({{"RANK", "one"}, {"WORLD_SIZE", "2"}}), HasSubstr("variable RANK is 'one'"));
   EXPECT_THAT(errorOf({{"RANK", "2"}, {"WORLD_SIZE", "2"}}),
               HasSubstr("RANK=2 and WORLD_SIZE=2 contradict each other"));

@@ -1,4 +1,4 @@
-#include "runtime/base/limits.h"
+#include "runtime/base/thread.h"
 
 #include <algorithm>
 #include <pthread.h>

@@ -16,13 +16,13 @@ namespace trainc {
 
 /// One rank's connection to the others. All ranks call the same members in the same order; nothing is
 /// allocated by them.
-class Peers {
+class ControlChannel {
 public:
   /// Bytes that a rank can tell at once.
   static constexpr size_t kValueBytes = Communicator::kMostTold;
 
-  /// `communicator` may be null: this rank is alone. Else it must outlive the peers.
-  explicit Peers(Communicator *communicator) : communicator_(communicator), values_(ranks()) {}
+  /// `communicator` may be null: this rank is alone. Else it must outlive the channel.
+  explicit ControlChannel(Communicator *communicator) : communicator_(communicator), values_(ranks()) {}
 
   uint32_t rank() const { return communicator_ ? communicator_->rank() : 0; }
   uint32_t ranks() const { return communicator_ ? communicator_->ranks() : 1; }

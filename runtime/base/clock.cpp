@@ -1,4 +1,4 @@
-#include "runtime/log/process_clock.h"
+#include "runtime/base/clock.h"
 
 #include <algorithm>
 #include <ctime>

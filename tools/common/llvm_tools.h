@@ -1,6 +1,7 @@
-// Standard output and error of tools that print through LLVM.
+// What tools on LLVM's option parser and stream share.
 #pragma once
 
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstdlib>
@@ -9,6 +10,14 @@
 #include <system_error>
 
 namespace trainc {
+
+/// Leaves out of --help what is registered so far: hundreds of options of LLVM's libraries, for every machine
+/// that they know. --help-hidden lists them.
+inline void hideLibraryOptions() {
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (name != "help" && name != "version")
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
 
 /// Writes out what llvm::outs() holds back; why it did not all arrive.
 inline std::optional<std::string> flushOutput() {

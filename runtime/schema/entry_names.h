@@ -1,0 +1,22 @@
+// Names of a plan's entries; what they are is documented beside Entry in plan.fbs.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <string_view>
+
+namespace trainc {
+
+inline constexpr std::string_view kInitEntry = "init", kBeginStepEntry = "begin_step",
+                                  kMicroStepEntry = "micro_step", kLastMicroStepEntry = "last_micro_step",
+                                  kUpdateEntry = "update", kEvalEntry = "eval", kPrefillEntry = "prefill",
+                                  kDecodeEntry = "decode";
+
+inline constexpr std::array kEntryNames = {kInitEntry,          kBeginStepEntry, kMicroStepEntry,
+                                           kLastMicroStepEntry, kUpdateEntry,    kEvalEntry,
+                                           kPrefillEntry,       kDecodeEntry};
+/// Those that a training step runs, of which a plan has some.
+inline constexpr std::initializer_list<std::string_view> kStepEntries = {kBeginStepEntry, kMicroStepEntry,
+                                                                         kLastMicroStepEntry, kUpdateEntry};
+
+} // namespace trainc
