@@ -150,7 +150,7 @@ void PlannedEntry::launch(plan::LaunchOp launch, int64_t iteration) {
 
 /// Small numbers, other ones in each state.
 static reference::NamedTensors filled(ModuleOp module) {
-  reference::NamedTensors states = reference::Machine(module).states;
+  reference::NamedTensors states = reference::EntryMemory(module).states;
   double number = 1;
   for (auto &[name, tensor] : states)
     for (double &element : tensor.reals)
@@ -159,14 +159,14 @@ static reference::NamedTensors filled(ModuleOp module) {
 }
 
 void expectPlannedAsInterpreted(ModuleOp module, StringRef entry) {
-  reference::Machine machine(module);
-  machine.states = filled(module);
-  ASSERT_TRUE(succeeded(reference::runEntry(module, entry, machine)));
+  reference::EntryMemory memory(module);
+  memory.states = filled(module);
+  ASSERT_TRUE(succeeded(reference::runEntry(module, entry, memory)));
   PlannedEntry planned(module);
   ASSERT_TRUE(planned.plan());
   reference::NamedTensors states = filled(module);
   planned.run(entry, states);
-  for (const auto &[name, expected] : machine.states)
+  for (const auto &[name, expected] : memory.states)
     EXPECT_EQ(states.find(name)->second.reals, expected.reals) << "state " << name;
   if (testing::Test::HasFailure()) {
     module.dump();
