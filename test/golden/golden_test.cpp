@@ -25,11 +25,11 @@ TEST_P(Golden, FirstStepsGradients) {
   run.loadWeights();
   run.step();
   EXPECT_LE(relativeError(run.scalar("loss"), run.golden("loss")), 1e-12);
-  ASSERT_EQ(run.machine->gradients.size(), run.goldenNames("grad.").size());
+  ASSERT_EQ(run.memory->gradients.size(), run.goldenNames("grad.").size());
   for (const std::string &name : run.goldenNames("grad.")) {
     SCOPED_TRACE(name);
-    auto gradient = run.machine->gradients.find(name);
-    ASSERT_NE(gradient, run.machine->gradients.end());
+    auto gradient = run.memory->gradients.find(name);
+    ASSERT_NE(gradient, run.memory->gradients.end());
     std::vector<double> actual = gradient->second.reals, expected = run.golden("grad." + name);
     EXPECT_LE(relativeError(withoutKeyBias(name, actual), withoutKeyBias(name, expected)), 1e-10);
     if (hasKeyBias(name))
@@ -51,7 +51,7 @@ void expectTenSteps(GoldenRun &run, double bound) {
   EXPECT_LE(relativeError(norms, run.golden("grad_norms")), bound);
   for (const std::string &name : run.goldenNames("final.")) {
     SCOPED_TRACE(name);
-    const std::vector<double> &actual = run.machine->states.find(name)->second.reals;
+    const std::vector<double> &actual = run.memory->states.find(name)->second.reals;
     EXPECT_LE(relativeError(withoutKeyBias(name, actual), withoutKeyBias(name, run.golden("final." + name))),
               bound);
   }
@@ -81,8 +81,7 @@ TEST_P(Golden, InitialWeightsSurviveFusion) {
     run->run("init");
   }
   for (const std::string &name : step.goldenNames("final."))
-    EXPECT_EQ(step.machine->states.find(name)->second.reals,
-              scheduled.machine->states.find(name)->second.reals)
+    EXPECT_EQ(step.memory->states.find(name)->second.reals, scheduled.memory->states.find(name)->second.reals)
         << name;
 }
 
@@ -116,7 +115,7 @@ std::map<std::string, std::vector<double>> parametersAfter(const char *model, in
   run.step();
   std::map<std::string, std::vector<double>> parameters;
   for (const std::string &name : run.goldenNames("final."))
-    parameters[name] = withoutKeyBias(name, run.machine->states.find(name)->second.reals);
+    parameters[name] = withoutKeyBias(name, run.memory->states.find(name)->second.reals);
   return parameters;
 }
 
@@ -135,10 +134,10 @@ std::vector<double> prefill(GoldenRun &run, llvm::ArrayRef<int64_t> tokens) {
   mlir::Type i32 = mlir::IntegerType::get(&run.context, 32);
   reference::Tensor column(mlir::RankedTensorType::get({1, context}, i32));
   llvm::copy(tokens, column.integers.begin());
-  run.machine->microColumns.insert_or_assign("tokens", column);
+  run.memory->microColumns.insert_or_assign("tokens", column);
   run.setScalar("position", double(tokens.size() - 1));
   run.run("prefill");
-  return run.machine->states.find("logits")->second.reals;
+  return run.memory->states.find("logits")->second.reals;
 }
 
 /// The logits after one more token at `position`.
@@ -146,10 +145,10 @@ std::vector<double> decode(GoldenRun &run, int64_t token, int64_t position) {
   mlir::Type i32 = mlir::IntegerType::get(&run.context, 32);
   reference::Tensor column(mlir::RankedTensorType::get({1, 1}, i32));
   column.integers[0] = token;
-  run.machine->microColumns.insert_or_assign("tokens", column);
+  run.memory->microColumns.insert_or_assign("tokens", column);
   run.setScalar("position", double(position));
   run.run("decode");
-  return run.machine->states.find("logits")->second.reals;
+  return run.memory->states.find("logits")->second.reals;
 }
 
 class Generation : public testing::TestWithParam<Stage> {};
