@@ -62,8 +62,7 @@ static std::optional<size_t> widen(SmallVectorImpl<int64_t> &shape, ArrayRef<int
   return std::nullopt;
 }
 
-/// Gives all operands of an elementwise op one shape; an error at `op` if their shapes do not fit.
-static LogicalResult broadcastOperands(OpBuilder &builder, Operation *op) {
+LogicalResult trainc::broadcastOperands(OpBuilder &builder, Operation *op) {
   SmallVector<int64_t> shape;
   for (Value operand : op->getOperands()) {
     SmallVector<int64_t> before = shape;

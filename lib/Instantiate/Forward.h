@@ -31,4 +31,7 @@ using AfterOp = llvm::function_ref<void(mlir::Operation *op, mlir::IRMapping &va
 mlir::FailureOr<Forward> buildForward(nn::ModelOp model, mlir::OpBuilder &builder, EntryScope &scope,
                                       mlir::ValueRange columns, AfterOp afterOp = {});
 
+/// Gives all operands of an elementwise op one shape; an error at `op` if their shapes do not fit.
+mlir::LogicalResult broadcastOperands(mlir::OpBuilder &builder, mlir::Operation *op);
+
 } // namespace trainc
