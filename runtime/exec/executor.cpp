@@ -142,7 +142,7 @@ Status Executor::checkRanks() const {
   if (control_.ranks() == plan_.ranks())
     return {};
   return failed(
-      "plan '{}' is for {} ranks, and this is one without control; start as many ranks, or compile with "
+      "plan '{}' is for {} ranks, and this is one without peers; start as many ranks, or compile with "
       "--ranks=1",
       view(plan_.name()), plan_.ranks());
 }
