@@ -33,8 +33,8 @@ public:
   /// Whether the loss is computed from what `op` makes.
   bool isForward(Operation *op) const { return forward_.contains(op); }
 
-  /// Whether the result is operand 0 as it lies in memory.
-  static bool isView(Operation *op);
+  /// Whether the result is operand 0 as it lies in memory, and may be made anew.
+  static bool isRecomputableView(Operation *op);
 
 private:
   void findForward(Block &block);
@@ -63,10 +63,10 @@ static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }
 
 static bool isRecomputable(Operation *op) { return isa<RecomputableOpInterface>(op); }
 
-bool KeptValues::isView(Operation *op) { return isRecomputable(op) && isView(op); }
+bool KeptValues::isRecomputableView(Operation *op) { return isRecomputable(op) && isView(op); }
 
 static Value stripViews(Value value) {
-  while (KeptValues::isView(value.getDefiningOp()))
+  while (KeptValues::isRecomputableView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
 }
@@ -168,7 +168,7 @@ void findReads(Value value, const KeptValues &choice, SmallVectorImpl<OpOperand 
   for (OpOperand &use : value.getUses())
     if (!choice.isForward(use.getOwner()))
       reads.push_back(&use);
-    else if (KeptValues::isView(use.getOwner()))
+    else if (KeptValues::isRecomputableView(use.getOwner()))
       findReads(use.getOwner()->getResult(0), choice, reads);
 }
 
