@@ -125,6 +125,25 @@ struct GemmShape {
   bool sumsBatch() const { return batch > 1 && strideC == 0; }
 };
 
+/// What a matrix product may do to its result: add a vector to each row, then apply an activation.
+enum class EpilogueKind { Bias, Gelu, GeluTanh };
+
+/// One step of an epilogue; `bias` is the vector.
+struct EpilogueStep {
+  EpilogueKind kind;
+  mlir::Value bias = {};
+};
+
+/// The epilogue of a product: which operand is the bias, and the activation, to whose argument a second
+/// result is set if `keepsBefore`.
+struct GemmEpilogue {
+  std::optional<unsigned> biasOperand = std::nullopt;
+  std::optional<EpilogueKind> activation = std::nullopt;
+  bool keepsBefore = false;
+
+  bool isEmpty() const { return !biasOperand && !activation; }
+};
+
 /// Labels of operand and result dimensions; see IndexingOpInterface.
 struct IndexingRule {
   llvm::SmallVector<llvm::SmallVector<int>> operands, results;

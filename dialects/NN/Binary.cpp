@@ -43,6 +43,20 @@ OpFoldResult AddOp::fold(FoldAdaptor adaptor) {
   return foldNumbers(adaptor.getOperands(), [](const auto &x, const auto &y) { return x + y; });
 }
 
+/// The vector that `value` repeats along all dimensions but the last; null if it is something else.
+static Value repeatedRow(Value value) {
+  auto broadcast = value.getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return {};
+  ArrayRef<int64_t> row = shapeOf(broadcast.getX()), shape = shapeOf(value);
+  return row.size() == 1 && row == shape.take_back(1) ? broadcast.getX() : Value();
+}
+
+std::optional<EpilogueStep> AddOp::getEpilogueStep(unsigned operand) {
+  Value bias = repeatedRow(getOperand(1 - operand));
+  return bias ? std::optional(EpilogueStep{EpilogueKind::Bias, bias}) : std::nullopt;
+}
+
 void AddOp::buildVjp(OpBuilder &, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {
   out[0] = out[1] = g[0];
 }

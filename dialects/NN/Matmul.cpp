@@ -22,7 +22,7 @@ static Matrix matrixOf(Value value, bool transposed) {
   return {last[transposed], last[!transposed], shape.drop_back(2)};
 }
 
-static LogicalResult checkOperands(MatmulOp::Adaptor op, InferError error) {
+template <typename Adaptor> static LogicalResult checkOperands(Adaptor op, InferError error) {
   RankedTensorType lhs = tensorType(op.getLhs()), rhs = tensorType(op.getRhs());
   if (!isa<FloatType>(lhs.getElementType()) || lhs.getElementType() != rhs.getElementType())
     return error() << "operands lhs and rhs must have the same floating-point element type, found " << lhs
@@ -33,7 +33,8 @@ static LogicalResult checkOperands(MatmulOp::Adaptor op, InferError error) {
   return success();
 }
 
-Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
+/// The type of a product, with or without an epilogue.
+template <typename Adaptor> static FailureOr<RankedTensorType> productType(Adaptor op, InferError error) {
   if (failed(checkOperands(op, error)))
     return failure();
   Matrix lhs = matrixOf(op.getLhs(), op.getTransposeLhs()), rhs = matrixOf(op.getRhs(), op.getTransposeRhs());
@@ -54,7 +55,14 @@ Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
   if (op.getAccumulate() && op.getAccumulate().getType() != result)
     return error() << "operand accumulate must have the product's type " << result << ", found "
                    << op.getAccumulate().getType();
-  return SmallVector<Type>{result};
+  return result;
+}
+
+Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
+  auto result = productType(op, error);
+  if (failed(result))
+    return failure();
+  return SmallVector<Type>{*result};
 }
 
 /// Labels: the leading dimensions first, then m, k, n. What is summed stays whole where something is added to
@@ -80,10 +88,12 @@ IndexingRule MatmulOp::getIndexingRule() {
   return rule;
 }
 
-int64_t MatmulOp::getFlops() {
-  Matrix lhs = matrixOf(getLhs(), getTransposeLhs()), rhs = matrixOf(getRhs(), getTransposeRhs());
+template <typename Op> static int64_t productFlops(Op op) {
+  Matrix lhs = matrixOf(op.getLhs(), op.getTransposeLhs()), rhs = matrixOf(op.getRhs(), op.getTransposeRhs());
   return 2 * ShapedType::getNumElements(lhs.batch) * lhs.rows * lhs.columns * rhs.columns;
 }
+
+int64_t MatmulOp::getFlops() { return productFlops(*this); }
 
 KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
 int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
@@ -95,14 +105,15 @@ void MatmulOp::setAddend(unsigned, Value addend) { getAccumulateMutable().assign
 
 /// One (batched) product: leading dimensions are folded into m (or k) where the layout allows, else they are
 /// a batch.
-GemmShape MatmulOp::getGemmShape() {
-  auto lhs = cast<RankedTensorType>(getLhs().getType()), rhs = cast<RankedTensorType>(getRhs().getType());
+template <typename Op> static GemmShape gemmShape(Op op) {
+  auto lhs = cast<RankedTensorType>(op.getLhs().getType()),
+       rhs = cast<RankedTensorType>(op.getRhs().getType());
   ArrayRef<int64_t> lhsRow = lhs.getShape().take_back(2), rhsRow = rhs.getShape().take_back(2);
-  bool transposeA = getTransposeLhs(), transposeB = getTransposeRhs();
+  bool transposeA = op.getTransposeLhs(), transposeB = op.getTransposeRhs();
   GemmShape gemm;
   gemm.transposeA = transposeA;
   gemm.transposeB = transposeB;
-  gemm.accumulate = bool(getAccumulate());
+  gemm.accumulate = bool(op.getAccumulate());
   gemm.m = lhsRow[transposeA ? 1 : 0];
   gemm.k = lhsRow[transposeA ? 0 : 1];
   gemm.n = rhsRow[transposeB ? 0 : 1];
@@ -111,17 +122,66 @@ GemmShape MatmulOp::getGemmShape() {
   gemm.ldb = rhsRow[1];
   gemm.ldc = gemm.n;
   bool sharedRhs = rhs.getRank() == 2;
-  if (getReduceBatch() && transposeA && !transposeB) {
+  if (op.getReduceBatch() && transposeA && !transposeB) {
     gemm.k *= gemm.batch; // [b, t, k]^T [b, t, n]: the rows of all matrices lie one below the other
     gemm.batch = 1;
-  } else if (sharedRhs && !transposeA && !getReduceBatch()) {
+  } else if (sharedRhs && !transposeA && !op.getReduceBatch()) {
     gemm.m *= gemm.batch;
     gemm.batch = 1;
   }
   gemm.strideA = gemm.batch == 1 ? 0 : lhsRow[0] * lhsRow[1];
   gemm.strideB = gemm.batch == 1 || sharedRhs ? 0 : rhsRow[0] * rhsRow[1];
-  gemm.strideC = gemm.batch == 1 || getReduceBatch() ? 0 : gemm.m * gemm.n;
+  gemm.strideC = gemm.batch == 1 || op.getReduceBatch() ? 0 : gemm.m * gemm.n;
   return gemm;
+}
+
+GemmShape MatmulOp::getGemmShape() { return gemmShape(*this); }
+GemmShape ProductOp::getGemmShape() { return gemmShape(*this); }
+
+// --- Epilogues ---
+
+static Activation activationOf(EpilogueKind kind) {
+  return kind == EpilogueKind::Gelu ? Activation::gelu : Activation::gelu_tanh;
+}
+
+Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, ArrayRef<EpilogueStep> steps, bool keepsBefore) {
+  Value bias;
+  Activation activation = Activation::none;
+  for (const EpilogueStep &step : steps)
+    if (step.kind == EpilogueKind::Bias)
+      bias = step.bias;
+    else
+      activation = activationOf(step.kind);
+  return ProductOp::create(builder, getLoc(), getLhs(), getRhs(), getTransposeLhs(), getTransposeRhs(),
+                           getReduceBatch(), getAccumulate(), bias, activation, keepsBefore);
+}
+
+Inferred ProductOp::inferTypes(Adaptor op, InferError error) {
+  auto result = productType(op, error);
+  if (failed(result))
+    return failure();
+  const auto row = RankedTensorType::get(result->getShape().take_back(1), result->getElementType());
+  if (op.getBias() && op.getBias().getType() != row)
+    return error() << "operand bias must be one row of the product, " << row << ", found "
+                   << op.getBias().getType();
+  if (op.getBefore() && op.getActivation() == Activation::none)
+    return error() << "`before` needs an activation";
+  return SmallVector<Type>(resultCount(op), *result);
+}
+
+int64_t ProductOp::getFlops() { return productFlops(*this); }
+KernelClass ProductOp::getKernelClass() { return KernelClass::Gemm; }
+
+/// What it adds to lies where its result does.
+int ProductOp::getInPlaceOperand(unsigned result) { return result == 0 && getAccumulate() ? 2 : -1; }
+
+GemmEpilogue ProductOp::getGemmEpilogue() {
+  GemmEpilogue epilogue{.keepsBefore = getBefore()};
+  if (getBias())
+    epilogue.biasOperand = getBiasMutable()[0].getOperandNumber();
+  if (getActivation() != Activation::none)
+    epilogue.activation = getActivation() == Activation::gelu ? EpilogueKind::Gelu : EpilogueKind::GeluTanh;
+  return epilogue;
 }
 
 // --- Gradient ---

@@ -62,7 +62,8 @@ def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)">;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
 
-def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit"> {
+def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                                  DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let description = [{
     Exact: x/2 (1 + erf(x/sqrt 2)). With `approximate tanh` (Hendrycks and Gimpel 2016, as in GPT-2):
     x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
@@ -71,7 +72,8 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit"> {
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
-def NN_AddOp : NN_BinaryOp<"add", "x + y"> { let hasFolder = 1; }
+def NN_AddOp : NN_BinaryOp<"add", "x + y", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                            DeclareOpInterfaceMethods<EpilogueOpInterface>]> { let hasFolder = 1; }
 def NN_SubOp : NN_BinaryOp<"sub", "x - y"> { let hasFolder = 1; }
 def NN_MulOp : NN_BinaryOp<"mul", "x y"> { let hasFolder = 1; }
 def NN_DivOp : NN_BinaryOp<"div", "x / y; of integers towards zero, and 0 where y is 0"> { let hasFolder = 1; }

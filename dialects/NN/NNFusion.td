@@ -70,6 +70,29 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
   }];
 }
 
+def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInterface>,
+                                           DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
+                                           DeclareOpInterfaceMethods<GemmOpInterface, ["getGemmEpilogue"]>,
+                                           AttrSizedOperandSegments]> {
+  let summary = "a matrix product with its epilogue, as a library computes it";
+  let description = [{
+    activation(nn.matmul + bias): `bias` is one row, added to all. With `before`, a second result is what the activation is
+    applied to, which its gradient needs. The pass `fuse-epilogues` makes it, for targets that leave products to libraries.
+  }];
+  let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
+                       Optional<NN_Tensor>:$accumulate, Optional<NN_Tensor>:$bias,
+                       DefaultValuedAttr<NN_Activation, "Activation::none">:$activation, UnitAttr:$before);
+  let results = (outs Variadic<NN_Tensor>:$results);
+  let assemblyFormat = [{
+    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?
+    (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? (`bias` $bias^ `` custom<Types>(type($bias)))?
+    (`activation` $activation^)? (`before` $before^)? attr-dict `` custom<Types>(type($lhs), type($rhs))
+  }];
+  let extraClassDeclaration = inferDeclaration # [{
+    static size_t resultCount(Adaptor op) { return op.getBefore() ? 2 : 1; }
+  }];
+}
+
 def NN_ChunksOp : NN_Op<"chunks", [Pure, IsolatedFromAbove, SingleBlock,
                                    DeclareOpInterfaceMethods<AccumulatingOpInterface, ["canAccumulate"]>,
                                    DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {

@@ -10,7 +10,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
                                          DeclareOpInterfaceMethods<CostOpInterface>,
                                          DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                          DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
-                                         DeclareOpInterfaceMethods<GemmOpInterface>]> {
+                                         DeclareOpInterfaceMethods<GemmOpInterface, ["buildWithEpilogue"]>]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
     op(lhs) is [..., m, k]. op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them. op transposes the last

@@ -212,3 +212,7 @@ void GeluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cot
   Value slope = getApproximate() ? tanhGeluSlope(build, getX()) : exactGeluSlope(build, getX());
   out[0] = build.mul(g[0], slope);
 }
+
+std::optional<EpilogueStep> GeluOp::getEpilogueStep(unsigned) {
+  return EpilogueStep{getApproximate() ? EpilogueKind::GeluTanh : EpilogueKind::Gelu};
+}

@@ -18,6 +18,17 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Plan/PlanAttributes.h.inc"
 
+namespace trainc::plan {
+
+/// What an instruction does with one operand: it touches at most `bytes` from there on.
+struct OperandUse {
+  OperandAttr operand;
+  int64_t bytes;
+  bool reads, writes;
+};
+
+} // namespace trainc::plan
+
 #include "dialects/Plan/PlanInterfaces.h.inc"
 
 #define GET_OP_CLASSES

@@ -55,6 +55,13 @@ def Plan_LaunchSpec : Plan_Attr<"LaunchSpec", "launch_spec"> {
   let assemblyFormat = "`<` $kernel `(` $args `)` `>`";
 }
 
+// How an op of the phase `scheduled` is left to a library: by the instruction `call` with these `sizes`, and which of the op's values
+// are its operands, numbered as the arguments of a launch.
+def Plan_LibraryCallSpec : Plan_Attr<"LibraryCallSpec", "library_call_spec"> {
+  let parameters = (ins StringRefParameter<"instruction">:$call, "::mlir::DictionaryAttr":$operands, "::mlir::DictionaryAttr":$sizes);
+  let assemblyFormat = "`<` $call $operands $sizes `>`";
+}
+
 def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
   let summary = "one allocation made at start-up";
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$bytes, DefaultValuedAttr<Plan_Space, "Space::device">:$space,
@@ -105,6 +112,15 @@ def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
                     "$_op.setAfter(instructions);">];
 }
 
+def Plan_LibraryCallInterface : OpInterface<"LibraryCallOpInterface"> {
+  let cppNamespace = "::trainc::plan";
+  let description = [{ An instruction that the device leaves to a library. }];
+  let methods = [
+    InterfaceMethod<[{ The bytes of each operand that the call has. }],
+      "::llvm::SmallVector<::trainc::plan::OperandUse>", "getOperandUses">,
+    InterfaceMethod<[{ Floating-point operations, multiply and add counted apart. }], "double", "getFlops">];
+}
+
 class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = []>
     : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface>] # traits> {
   let arguments = !con(operands, (ins StrAttr:$op, OptionalAttr<DenseI64ArrayAttr>:$after));
@@ -119,6 +135,61 @@ class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = []>
 def Plan_LaunchOp : Plan_ComputeOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args)> {
   let summary = "runs all tiles of a kernel";
   let assemblyFormat = "$kernel $args " # trailer # "attr-dict";
+}
+
+class Plan_LibraryCallOp<string mnemonic, dag operands>
+    : Plan_ComputeOp<mnemonic, !con(operands, (ins OptionalAttr<Plan_Operand>:$workspace,
+                                                   DefaultValuedAttr<I64Attr, "0">:$workspace_bytes)),
+                     [DeclareOpInterfaceMethods<Plan_LibraryCallInterface>]> {
+  string planned = "(`workspace` $workspace^ `bytes` $workspace_bytes)? ";
+}
+
+def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operand:$a, Plan_Operand:$b, Plan_Operand:$result,
+      OptionalAttr<Plan_Operand>:$bias, OptionalAttr<Plan_Operand>:$auxiliary, OptionalAttr<Plan_Operand>:$side,
+      I64Attr:$m, I64Attr:$n, I64Attr:$k, DefaultValuedAttr<I64Attr, "1">:$batch,
+      I64Attr:$row_a, I64Attr:$row_b, I64Attr:$row_result, DefaultValuedAttr<I64Attr, "0">:$matrix_a,
+      DefaultValuedAttr<I64Attr, "0">:$matrix_b, DefaultValuedAttr<I64Attr, "0">:$matrix_result,
+      UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$adds,
+      DefaultValuedAttr<Plan_Activation, "Activation::none">:$activation,
+      DefaultValuedAttr<Plan_SideSum, "SideSum::none">:$side_sum)> {
+  let summary = "a matrix product that the device leaves to a library";
+  let description = [{
+    result = activation(op(a) op(b) (+ result) (+ bias)) in f32, for each matrix of a batch. `row` and `matrix` say how many elements after
+    a row, or a matrix, the next one begins.
+
+    ```mlir
+    plan.matrix_product 1024 x 3072 x 768 a <@x + 0> row 768 b <@w + 0> row 3072 to <@h + 0> row 3072
+      bias <@bias + 0> activation gelu_tanh auxiliary <@before + 0> "h.0.mlp.c_fc: nn.product"
+    ```
+  }];
+  let assemblyFormat = "$m `x` $n `x` $k (`batch` $batch^)? "
+      "`a` $a (`transposed` $transpose_a^)? `row` $row_a (`matrix` $matrix_a^)? "
+      "`b` $b (`transposed` $transpose_b^)? `row` $row_b (`matrix` $matrix_b^)? "
+      "`to` $result (`adds` $adds^)? `row` $row_result (`matrix` $matrix_result^)? "
+      "(`bias` $bias^)? (`activation` $activation^)? (`auxiliary` $auxiliary^)? (`sum` $side_sum^)? (`side` $side^)? "
+      # planned # trailer # "attr-dict";
+}
+
+def Plan_AttentionOp : Plan_LibraryCallOp<"attention", (ins Plan_AttentionPass:$pass, Plan_Operand:$query, Plan_Operand:$key,
+      Plan_Operand:$value, Plan_Operand:$out, Plan_Operand:$log_sum_exp, OptionalAttr<Plan_Operand>:$segments,
+      OptionalAttr<Plan_Operand>:$limit, OptionalAttr<Plan_Operand>:$out_gradient, OptionalAttr<Plan_Operand>:$query_gradient,
+      OptionalAttr<Plan_Operand>:$key_gradient, OptionalAttr<Plan_Operand>:$value_gradient,
+      I64Attr:$batch, I64Attr:$queries, I64Attr:$keys, I64Attr:$heads, I64Attr:$key_heads, I64Attr:$head_size,
+      I64Attr:$value_size, UnitAttr:$causal, F64Attr:$scale)> {
+  let summary = "attention, or its gradient, that the device leaves to a library";
+  let description = [{
+    Of f32 tensors whose heads lie side by side; see the schema for their shapes.
+
+    ```mlir
+    plan.attention forward batch 8 queries 128 keys 128 heads 4 by 4 sizes 32 by 32 causal scale 1.767767e-01
+      query <@q + 0> key <@k + 0> value <@v + 0> out <@out + 0> lse <@lse + 0> "h.0.attn: nn.attention"
+    ```
+  }];
+  let assemblyFormat = "$pass `batch` $batch `queries` $queries `keys` $keys `heads` $heads `by` $key_heads "
+      "`sizes` $head_size `by` $value_size (`causal` $causal^)? `scale` $scale "
+      "`query` $query `key` $key `value` $value `out` $out `lse` $log_sum_exp (`segments` $segments^)? (`limit` $limit^)? "
+      "(`out_gradient` $out_gradient^ `query_gradient` $query_gradient `key_gradient` $key_gradient `value_gradient` $value_gradient)? "
+      # planned # trailer # "attr-dict";
 }
 
 def Plan_CopyOp : Plan_InstructionOp<"copy", (ins Plan_Operand:$source, Plan_Operand:$destination, I64Attr:$bytes,

@@ -201,6 +201,13 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "fma",
      .help = "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
              "accurate and faster, on CPUs with AMX"},
+    {.word = "library_calls",
+     .option = "--library-calls",
+     .kind = ValueKind::Choice,
+     .values = "none|products|attention|all",
+     .otherwise = "none",
+     .help = "What is left to the device's libraries, in place of generated code; on the CPU that is\n"
+             "plain code: slow, for tests and for plans of devices whose library is better"},
     {.word = "activation_checkpointing",
      .option = "--activation-checkpointing",
      .kind = ValueKind::Choice,

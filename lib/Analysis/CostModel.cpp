@@ -44,12 +44,21 @@ static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, c
   return seconds(double(kernel.getFlops()), bytes, machine);
 }
 
+static double callSeconds(plan::LibraryCallOpInterface call, const Machine &machine) {
+  double bytes = 0;
+  for (const plan::OperandUse &use : call.getOperandUses())
+    bytes += double(use.bytes) * (use.reads && use.writes ? 2 : 1);
+  return seconds(call.getFlops(), bytes, machine);
+}
+
 static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine);
 
 /// Of an instruction other than collectives.
 static double instructionSeconds(Operation &op, const SymbolTable &symbols, const Machine &machine) {
   if (auto launch = dyn_cast<plan::LaunchOp>(op))
     return launchSeconds(launch, symbols, machine);
+  if (auto call = dyn_cast<plan::LibraryCallOpInterface>(op))
+    return callSeconds(call, machine);
   if (auto copy = dyn_cast<plan::CopyOp>(op))
     return seconds(0, 2.0 * double(copy.getBytes()), machine);
   if (auto zero = dyn_cast<plan::ZeroOp>(op))

@@ -5,10 +5,10 @@
 
 namespace trainc {
 
-/// On scheduled ops, by the pass summarise-kernels: launches in order, bytes of each scratch buffer, and
-/// pairs (operand, result) that may be one buffer.
-inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kScratchAttr = "plan.scratch",
-                                     kMayAliasAttr = "plan.may_alias";
+/// On scheduled ops, by the pass summarise-kernels: launches in order or a library call, bytes of each
+/// scratch buffer, and pairs (operand, result) that may be one buffer.
+inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kLibraryCallAttr = "plan.library_call",
+                                     kScratchAttr = "plan.scratch", kMayAliasAttr = "plan.may_alias";
 
 /// On the functions from which code is made: the kernels that each stands for, in the order of its launches.
 inline constexpr llvm::StringLiteral kKernelsAttr = "plan.kernels";

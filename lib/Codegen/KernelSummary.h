@@ -6,6 +6,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
 #include <string>
 
 namespace trainc::codegen {
@@ -36,10 +37,20 @@ struct LaunchSummary {
   int64_t sharedBytes = 0; ///< memory of a block's own
 };
 
-/// The launches that execute an op, in order: each waits for the one before.
+/// An instruction that leaves an op to a library of the device.
+struct LibraryCall {
+  llvm::StringRef instruction; ///< an op of the dialect plan
+  /// Its operands by their names; of each the source and the index alone count.
+  llvm::SmallVector<std::pair<llvm::StringRef, KernelParam>> operands;
+  mlir::NamedAttrList sizes; ///< its other attributes
+};
+
+/// The launches that execute an op, in order, each of which waits for the one before; or a library call.
 struct KernelSummary {
   llvm::SmallVector<LaunchSummary> launches;
-  /// Buffers that live from the first to the last of the launches; their contents do not matter before.
+  std::optional<LibraryCall> library = std::nullopt;
+  /// Buffers that live from the first to the last of the launches, or the workspace of the library call;
+  /// their contents do not matter before.
   llvm::SmallVector<int64_t> scratchBytes;
   /// Pairs (operand, result) that may be one buffer: the kernel reads every element of the operand before it
   /// writes that of the result. A result may take the place of one operand only.

@@ -30,6 +30,7 @@ private:
 
   Known declare(Operation *op, codegen::KernelSummary summary, plan::KernelKind kind);
   void addSource(Operation *op, ArrayAttr kernels);
+  plan::LibraryCallSpecAttr specOf(Operation *op, const codegen::LibraryCall &call);
   void annotate(Operation *op, const Known &known);
 
   ModuleOp sources_;
@@ -123,6 +124,17 @@ void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels) {
   func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
 }
 
+/// What a library call's operands are, as numbers of arguments.
+plan::LibraryCallSpecAttr SummariseKernelsPass::specOf(Operation *op, const codegen::LibraryCall &call) {
+  Builder builder(&getContext());
+  NamedAttrList operands;
+  for (const auto &[name, param] : call.operands)
+    operands.set(name, builder.getI64IntegerAttr(argumentNumber(op, param)));
+  return plan::LibraryCallSpecAttr::get(&getContext(), call.instruction,
+                                        operands.getDictionary(&getContext()),
+                                        call.sizes.getDictionary(&getContext()));
+}
+
 void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
   Builder builder(&getContext());
   SmallVector<Attribute> launches, aliases;
@@ -134,7 +146,10 @@ void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
   }
   for (auto [operand, result] : known.summary.mayAlias)
     aliases.push_back(builder.getDenseI64ArrayAttr({int64_t(operand), int64_t(result)}));
-  op->setAttr(kLaunchesAttr, builder.getArrayAttr(launches));
+  if (known.summary.library)
+    op->setAttr(kLibraryCallAttr, specOf(op, *known.summary.library));
+  else
+    op->setAttr(kLaunchesAttr, builder.getArrayAttr(launches));
   if (!known.summary.scratchBytes.empty())
     op->setAttr(kScratchAttr, builder.getDenseI64ArrayAttr(known.summary.scratchBytes));
   if (!aliases.empty())
@@ -170,7 +185,8 @@ void SummariseKernelsPass::runOnOperation() {
     if (failed(summary))
       return signalPassFailure();
     known.push_back(declare(op, std::move(*summary), kind));
-    addSource(op, ArrayAttr::get(&getContext(), known.back().kernels));
+    if (!known.back().summary.library)
+      addSource(op, ArrayAttr::get(&getContext(), known.back().kernels));
   }
   for (auto [launched, index] : llvm::zip_equal(ops, chosen))
     annotate(launched.first, known[index]);

@@ -16,6 +16,11 @@ std::unique_ptr<Target> Target::of(ModuleOp kernels) {
   return createCpuTarget(fp32Products(kernels));
 }
 
+static LibraryCalls libraryCallsOf(train::ProgramOp program) {
+  const StringRef word = program.getLibraryCalls().value_or("none");
+  return {.products = word == "products" || word == "all", .attention = word == "attention" || word == "all"};
+}
+
 std::unique_ptr<Target> Target::chosenFor(Operation *op) {
   auto module = dyn_cast<ModuleOp>(op);
   if (!module)
@@ -23,8 +28,8 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
   if (!module)
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>())
-    if (program.getFp32Products() == "bf16x3")
-      return createCpuTarget(Fp32Products::Bf16x3);
+    return createCpuTarget(program.getFp32Products() == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma,
+                           libraryCallsOf(program));
   return createCpuTarget();
 }
 

@@ -29,6 +29,11 @@ struct TargetLimits {
   int64_t blockBytes; ///< what the rows may take that a kernel keeps in a block's own memory
 };
 
+/// Which ops a target leaves to libraries of the device, instead of making code.
+struct LibraryCalls {
+  bool products = false, attention = false;
+};
+
 /// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated
 /// code (isGenerated()).
 class Target {
@@ -50,11 +55,16 @@ public:
   /// generate() and compile() need.
   mlir::OwningOpRef<mlir::ModuleOp> createModule(mlir::MLIRContext &context) const;
 
-  /// How the target would run `op`; makes no code. Emits an error at the op where it cannot be executed.
+  /// Which ops summarise() leaves to libraries: products may have epilogues then (GemmOpInterface).
+  virtual LibraryCalls libraryCalls() const = 0;
+
+  /// How the target would run `op`: launches, or a library call, with the workspace that it needs. Makes no
+  /// code. Emits an error at the op where it cannot be executed.
   virtual llvm::FailureOr<KernelSummary> summarise(mlir::Operation *op) const = 0;
 
-  /// Makes the code of summarise()'s launches in the module `kernels`, where equal kernels exist once, and
-  /// returns their symbols. Emits an error at the op where it cannot be executed.
+  /// Makes the code of summarise()'s launches, of an op that is no library call, in the module `kernels`,
+  /// where equal kernels exist once, and returns their symbols. Emits an error at the op where it cannot be
+  /// executed.
   virtual llvm::FailureOr<llvm::SmallVector<std::string>> generate(mlir::Operation *op,
                                                                    mlir::ModuleOp kernels) const = 0;
 
@@ -68,6 +78,7 @@ private:
 };
 
 /// x86-64 CPUs.
-std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma);
+std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
+                                        LibraryCalls libraryCalls = {});
 
 } // namespace trainc::codegen

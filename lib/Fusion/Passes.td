@@ -37,6 +37,33 @@ def FusePass : Pass<"fuse"> {
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
+def FuseEpilogues : Pass<"fuse-epilogues"> {
+  let summary = "makes biases and activations part of the products that they follow";
+  let description = [{
+    A library can add a bias and apply an activation before it writes a matrix product. So they become one op, `nn.product`.
+
+    Before:
+    ```mlir
+    %p = nn.matmul %x, %w : tensor<8x16xf32>, tensor<16x32xf32>
+    %b = nn.broadcast %bias to [8, 32] : tensor<32xf32>
+    %h = nn.add %p, %b : tensor<8x32xf32>, tensor<8x32xf32>
+    %g = nn.gelu %h approximate tanh : tensor<8x32xf32>
+    %s = nn.square %h : tensor<8x32xf32>
+    ```
+    After:
+    ```mlir
+    %g, %h = nn.product %x, %w bias %bias : tensor<32xf32> activation gelu_tanh before : tensor<8x16xf32>, tensor<16x32xf32>
+    %s = nn.square %h : tensor<8x32xf32>
+    ```
+
+    A bias is one vector that is added to all rows. It is fused if nobody else uses the product. An activation is fused whoever uses what it
+    is applied to: that is then a second result. Ops say themselves what a product can do for them (EpilogueOpInterface). A product that
+    sums over a batch stays as it is, as no library call does that. The pass comes before `fuse`, for targets that leave products to
+    libraries.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect"];
+}
+
 def VerifyScheduledPass : Pass<"verify-scheduled"> {
   let summary = "checks that only executable ops are left, and proves that collectives may run beside them";
   let description = [{

@@ -20,7 +20,10 @@ public:
 
 private:
   LogicalResult emitOp(Operation &op);
-  LogicalResult emitLaunches(Operation &op);
+  LogicalResult emitComputation(Operation &op);
+  void emitLaunches(Operation &op, ArrayAttr launches);
+  void emitLibraryCall(Operation &op, plan::LibraryCallSpecAttr call);
+  SmallVector<View> valuesOf(Operation &op);
   LogicalResult emitLoop(Operation &op);
   void emitInput(train::InputOp input);
   void emitCollective(CollectiveOpInterface start);
@@ -60,7 +63,7 @@ LogicalResult EntryEmitter::emitOp(Operation &op) {
   } else if (isa<ExecutableOpInterface>(op)) {
     if (isCollective(&op))
       emitCollective(cast<CollectiveOpInterface>(op));
-    else if (!isAlias(&op) && !isPack(&op) && failed(emitLaunches(op)))
+    else if (!isAlias(&op) && !isPack(&op) && failed(emitComputation(op)))
       return failure();
   }
   emitMoves(assignment_.movesAfter(&op), op);
@@ -114,10 +117,18 @@ void EntryEmitter::emitCollective(CollectiveOpInterface start) {
                              builder_.getArrayAttr(ranges), sourceName(start), kUnordered);
 }
 
-LogicalResult EntryEmitter::emitLaunches(Operation &op) {
-  auto launches = op.getAttrOfType<ArrayAttr>(kLaunchesAttr);
-  if (!launches)
+LogicalResult EntryEmitter::emitComputation(Operation &op) {
+  if (auto launches = op.getAttrOfType<ArrayAttr>(kLaunchesAttr))
+    emitLaunches(op, launches);
+  else if (auto call = op.getAttrOfType<plan::LibraryCallSpecAttr>(kLibraryCallAttr))
+    emitLibraryCall(op, call);
+  else
     return op.emitOpError("has no summary of its kernels; run summarise-kernels first");
+  return success();
+}
+
+/// What arguments of launches and library calls are numbers of.
+SmallVector<View> EntryEmitter::valuesOf(Operation &op) {
   SmallVector<View> values;
   for (Value value : op.getOperands())
     values.push_back(assignment_.view(value));
@@ -125,6 +136,11 @@ LogicalResult EntryEmitter::emitLaunches(Operation &op) {
     values.push_back(assignment_.view(value));
   for (int storage : assignment_.scratch(&op))
     values.push_back({storage});
+  return values;
+}
+
+void EntryEmitter::emitLaunches(Operation &op, ArrayAttr launches) {
+  const SmallVector<View> values = valuesOf(op);
   for (auto launch : launches.getAsRange<plan::LaunchSpecAttr>()) {
     SmallVector<Attribute> args;
     for (int64_t index : launch.getArgs())
@@ -132,7 +148,16 @@ LogicalResult EntryEmitter::emitLaunches(Operation &op) {
     plan::LaunchOp::create(builder_, op.getLoc(), launch.getKernel().getValue(), builder_.getArrayAttr(args),
                            sourceName(&op), kUnordered);
   }
-  return success();
+}
+
+void EntryEmitter::emitLibraryCall(Operation &op, plan::LibraryCallSpecAttr call) {
+  const SmallVector<View> values = valuesOf(op);
+  OperationState state(op.getLoc(), call.getCall());
+  state.addAttributes(call.getSizes().getValue());
+  for (NamedAttribute each : call.getOperands())
+    state.addAttribute(each.getName(), operand(values[cast<IntegerAttr>(each.getValue()).getInt()]));
+  state.addAttribute("op", builder_.getStringAttr(sourceName(&op)));
+  builder_.create(state);
 }
 
 LogicalResult EntryEmitter::emitLoop(Operation &op) {

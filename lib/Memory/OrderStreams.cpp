@@ -65,6 +65,9 @@ private:
       for (auto [operand, param] : llvm::zip(launch.getArgs().getAsRange<plan::OperandAttr>(),
                                              kernel.getParams().getAsRange<plan::ParamAttr>()))
         use(operand, param.getBytes(), param.getAccess() != plan::Access::read);
+    } else if (auto call = dyn_cast<plan::LibraryCallOpInterface>(op)) {
+      for (const plan::OperandUse &each : call.getOperandUses())
+        use(each.operand, each.bytes, each.writes);
     } else if (auto copy = dyn_cast<plan::CopyOp>(op)) {
       use(copy.getSource(), int64_t(copy.getBytes()), false);
       use(copy.getDestination(), int64_t(copy.getBytes()), true);

@@ -63,7 +63,7 @@ void registerPasses() {
 namespace {
 /// What the program says about which passes run.
 struct Strategy {
-  bool manyRanks = false, reproducibleOverRanks = false, recomputes = false;
+  bool manyRanks = false, reproducibleOverRanks = false, recomputes = false, libraryProducts = false;
   std::optional<MemoryLimit> memoryLimit;
 };
 } // namespace
@@ -71,6 +71,7 @@ struct Strategy {
 /// Modules without a program are refused by the first pass.
 static Strategy strategyOf(ModuleOp module) {
   Strategy strategy;
+  strategy.libraryProducts = codegen::Target::chosenFor(module)->libraryCalls().products;
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
@@ -122,6 +123,8 @@ static void addSpmdPasses(PassManager &manager, const Strategy &strategy) {
 
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
 static void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
+  if (strategy.libraryProducts)
+    manager.addPass(createFuseEpilogues());
   manager.addPass(createFusePass());
   if (strategy.manyRanks) {
     manager.addPass(createBucketCollectives());

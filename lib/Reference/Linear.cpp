@@ -2,6 +2,9 @@
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
+#include <cmath>
+#include <numbers>
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::reference;
@@ -35,9 +38,10 @@ void addProduct(const Matrix &lhs, const Matrix &rhs, double *result) {
         result[row * rhs.columns + column] += lhs(row, k) * rhs(k, column);
 }
 
-Tensor matmul(nn::MatmulOp op, Frame &frame) {
+/// Of nn.matmul, or of nn.product without its epilogue.
+template <typename Op> Tensor multiply(Op op, Frame &frame) {
   const Tensor &lhs = frame[op.getLhs()], &rhs = frame[op.getRhs()];
-  Tensor result(op.getResult());
+  Tensor result(op->getResult(0));
   if (Value accumulate = op.getAccumulate())
     result.reals = frame[accumulate].reals;
   int64_t batches = lhs.elements() / (lhs.dim(-1) * lhs.dim(-2));
@@ -46,6 +50,29 @@ Tensor matmul(nn::MatmulOp op, Frame &frame) {
     addProduct(matrixOf(lhs, batch, op.getTransposeLhs()), matrixOf(rhs, batch, op.getTransposeRhs()),
                result.reals.data() + batch * resultStride);
   return result;
+}
+
+double activate(nn::Activation activation, double x) {
+  switch (activation) {
+  case nn::Activation::none:
+    break;
+  case nn::Activation::gelu:
+    return x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
+  case nn::Activation::gelu_tanh:
+    return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  }
+  return x;
+}
+
+FailureOr<Tensors> product(nn::ProductOp op, Frame &frame) {
+  Tensor before = multiply(op, frame);
+  if (Value bias = op.getBias())
+    for (int64_t i = 0; i < before.elements(); ++i)
+      before.reals[i] += frame[bias].reals[i % before.dim(-1)];
+  Tensor result = before;
+  for (double &x : result.reals)
+    x = activate(op.getActivation(), x);
+  return op.getBefore() ? Tensors{result, before} : Tensors{result};
 }
 
 bool isRowOf(const Tensor &table, int64_t id) { return id >= 0 && id < table.dim(0); }
@@ -75,7 +102,8 @@ Tensor scatterAdd(nn::ScatterAddOp op, Frame &frame) {
 } // namespace
 
 void trainc::reference::registerLinear(Registry &registry) {
-  registry.add<nn::MatmulOp>(matmul);
+  registry.add<nn::MatmulOp>(multiply<nn::MatmulOp>);
+  registry.add<nn::ProductOp>(product);
   registry.add<nn::GatherOp>(gather);
   registry.add<nn::ScatterAddOp>(scatterAdd);
 }

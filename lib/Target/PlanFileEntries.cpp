@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace trainc {
 
-static fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
+fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables) {
   return fb::Operand(operand.getOffset(), operand.getLoopStride(), operand.getRankStride(),
                      tables.buffer(operand.getBuffer()));
 }
@@ -47,6 +47,8 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
   fb::OperationUnion &operation = instruction.operation;
   if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
     operation.Set(writeLaunch(launch, tables));
+  } else if (auto call = dyn_cast<plan::LibraryCallOpInterface>(op)) {
+    writeLibraryCall(call, tables, operation);
   } else if (auto copy = dyn_cast<plan::CopyOp>(op)) {
     fb::CopyT table;
     table.source = writeOperandPtr(copy.getSource(), tables);

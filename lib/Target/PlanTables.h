@@ -28,6 +28,11 @@ private:
 /// The schema's element type; the type must be one that a plan can hold.
 fb::DType dtypeOf(mlir::Type element);
 
+fb::Operand writeOperand(plan::OperandAttr operand, PlanTables &tables);
+
+/// A library call's table, as the instruction's operation.
+void writeLibraryCall(plan::LibraryCallOpInterface call, PlanTables &tables, fb::OperationUnion &operation);
+
 /// Writes an entry with its inputs and instructions.
 std::unique_ptr<fb::EntryT> writeEntry(plan::EntryOp entry, PlanTables &tables);
 

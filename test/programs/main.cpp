@@ -7,6 +7,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
@@ -49,6 +50,8 @@ Way drawWay(unsigned seed) {
     way.set("activation_checkpointing", "selective");
   if (pick(3) == 0)
     way.set("accumulate", "2");
+  if (pick(4) == 0)
+    way.set("library_calls", std::array{"products", "attention", "all"}[pick(3)]);
   if (pick(4) == 0) {
     way.emulates = true;
     way.text += " --device=emulated";

@@ -4,7 +4,9 @@
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/Objects.h"
 #include "lib/Codegen/KernelDialects.h"
+#include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
+#include "runtime/schema/cpu_workspace.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -20,10 +22,12 @@ namespace {
 
 class CpuTarget : public Target {
 public:
-  explicit CpuTarget(Fp32Products products) : products_(products) {}
+  CpuTarget(Fp32Products products, LibraryCalls libraryCalls)
+      : products_(products), libraryCalls_(libraryCalls) {}
 
   StringRef name() const override { return "cpu"; }
   TargetLimits limits() const override { return kCpuLimits; }
+  LibraryCalls libraryCalls() const override { return libraryCalls_; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<SmallVector<std::string>> generate(Operation *op, ModuleOp kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileObjects(kernels); }
@@ -31,10 +35,38 @@ public:
 private:
   void prepare(ModuleOp kernels) const override;
 
+  FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
+  KernelSummary summarise(nn::AttentionOp op) const;
+  KernelSummary summarise(nn::AttentionGradOp op) const;
+
   Fp32Products products_;
+  LibraryCalls libraryCalls_;
 };
 
 } // namespace
+
+/// On a CPU, library calls are plain code (runtime/device/cpu).
+FailureOr<KernelSummary> CpuTarget::summarise(GemmOpInterface op) const {
+  const GemmShape gemm = op.getGemmShape();
+  if (libraryCalls_.products && canBeLibraryProduct(op))
+    return libraryProduct(op, int64_t(cpuProductWorkspace(gemm.transposeB, gemm.n, gemm.k)));
+  if (!op.getGemmEpilogue().isEmpty())
+    return op.emitOpError(
+        "has an epilogue, which generated products do not; compile with --library-calls=products");
+  return summariseGemm(op, products_);
+}
+
+KernelSummary CpuTarget::summarise(nn::AttentionOp op) const {
+  return libraryCalls_.attention && isLibraryAttention(op) ? libraryAttention(op, /*workspaceBytes=*/0)
+                                                           : summariseAttention(op);
+}
+
+KernelSummary CpuTarget::summarise(nn::AttentionGradOp op) const {
+  ArrayRef<int64_t> lse = cast<RankedTensorType>(op.getLse().getType()).getShape();
+  return libraryCalls_.attention && isLibraryAttention(op)
+             ? libraryAttention(op, int64_t(cpuAttentionWorkspace(/*backward=*/true, lse[0], lse[1], lse[2])))
+             : summariseAttentionGrad(op);
+}
 
 FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
   switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
@@ -45,11 +77,11 @@ FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
   case KernelClass::Scatter:
     return summariseScatter(cast<nn::ScatterAddOp>(op));
   case KernelClass::Gemm:
-    return summariseGemm(cast<GemmOpInterface>(op), products_);
+    return summarise(cast<GemmOpInterface>(op));
   case KernelClass::Attention:
-    return summariseAttention(cast<nn::AttentionOp>(op));
+    return summarise(cast<nn::AttentionOp>(op));
   case KernelClass::AttentionGrad:
-    return summariseAttentionGrad(cast<nn::AttentionGradOp>(op));
+    return summarise(cast<nn::AttentionGradOp>(op));
   case KernelClass::Alias:
   case KernelClass::Pack:
   case KernelClass::Collective:
@@ -92,6 +124,6 @@ void CpuTarget::prepare(ModuleOp kernels) const {
     kernels->setAttr(kSplitProducts, UnitAttr::get(context));
 }
 
-std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products) {
-  return std::make_unique<CpuTarget>(products);
+std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products, LibraryCalls libraryCalls) {
+  return std::make_unique<CpuTarget>(products, libraryCalls);
 }

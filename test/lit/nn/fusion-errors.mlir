@@ -364,3 +364,19 @@ func.func @f(%x: tensor<4xf32>) {
   %0 = "nn.chunks"(%x) <{count = 2 : i64, input_dims = array<i64>, result_dims = array<i64: 0>}> ({ ^b(%a: tensor<2xf32>): nn.yield %a : tensor<2xf32> }) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @product_bias(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>, %b: tensor<16xf32>) {
+  // expected-error @below {{operand bias must be one row of the product, 'tensor<32xf32>', found 'tensor<16xf32>'}}
+  %r = nn.product %x, %w bias %b : tensor<16xf32> : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_before(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
+  // expected-error @below {{`before` needs an activation}}
+  %r:2 = nn.product %x, %w before : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}

@@ -50,6 +50,7 @@ train.program @p {
 // CHECK-NEXT: steps                     7                                   [[FILE]]:23
 // CHECK-NEXT: memory_limit              1073741824                          --memory-limit
 // CHECK-NEXT: fp32_products             fma                                 default
+// CHECK-NEXT: library_calls             none                                default
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
 // CHECK-NEXT: target                    cpu                                 default
 // CHECK-NEXT: precision                 fp32                                default

@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, activation_checkpointing, target and precision}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target and precision}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -303,6 +303,11 @@ train.program @p { model @m optimizer sgd activation_checkpointing full }
 
 // expected-error @below {{expected fma or bf16x3, found 'tf32'}}
 train.program @p { model @m optimizer sgd fp32_products tf32 }
+
+// -----
+
+// expected-error @below {{expected none or products or attention or all, found 'some'}}
+train.program @p { model @m optimizer sgd library_calls some }
 
 // -----
 

@@ -15,6 +15,7 @@
 // CHECK-NEXT:    steps 20000
 // CHECK-NEXT:    memory_limit 17179869184
 // CHECK-NEXT:    fp32_products bf16x3
+// CHECK-NEXT:    library_calls attention
 // CHECK-NEXT:    activation_checkpointing selective
 // CHECK-NEXT:    target cpu
 // CHECK-NEXT:    precision fp32
@@ -35,7 +36,7 @@ train.program @full {
   eval_batch 16
   steps 20000
   target cpu  precision fp32  activation_checkpointing selective
-  fp32_products bf16x3
+  fp32_products bf16x3  library_calls attention
   memory_limit 16GiB
   zero_stage 2
   ranks 4

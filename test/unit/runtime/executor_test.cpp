@@ -149,6 +149,46 @@ TEST_F(ExecutorTest, ReplayLooksAtMatrixProducts) {
   EXPECT_EQ(found->source->line(), 8u);
 }
 
+TEST_F(ExecutorTest, ReplayLooksAtLibraryCalls) {
+  start(libraryPlan());
+  {
+    HostCopy<float> x(*device, executor->findState("x")->memory),
+        w(*device, executor->findState("w")->memory);
+    x[1] = 3e38F;
+    w[32 + 5] = 2; // what x[1] is multiplied by in column 5
+  }
+  const auto found = replay("init");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->index, 5u);
+  EXPECT_THAT(found->message(), HasSubstr("(entry init, instruction 0 (matrix product))"));
+}
+
+TEST_F(ExecutorTest, ReplayDoesNotLookAtWorkspaces) {
+  start(libraryPlan());
+  {
+    constexpr uint32_t kWorkspace = 16;
+    HostCopy<float> workspace = buffer<float>(kWorkspace);
+    std::ranges::fill(workspace, NAN);
+  }
+  EXPECT_FALSE(replay("init").has_value());
+}
+
+TEST_F(ExecutorTest, ProfilesLibraryCalls) {
+  start(libraryPlan(), {.profile = true});
+  EXPECT_TRUE(executor->run("init").ok());
+  const auto rows = executor->profile();
+  const auto product = std::ranges::find(rows, "matrix product", &ProfileRow::what);
+  ASSERT_NE(product, rows.end());
+  EXPECT_EQ(product->kind, ProfileKind::Gemm);
+  EXPECT_EQ(product->calls, 9u);
+  // Four of 6 x 32 x 16, two of half that, one of 16 x 32 x 6, and two of three matrices of 2 x 4 x 16.
+  EXPECT_EQ(product->flops, 2.0 * (4 * 6 * 32 * 16 + 2 * 6 * 16 * 16 + 16 * 32 * 6 + 2 * 3 * 2 * 4 * 16));
+  const auto gradient = std::ranges::find(rows, "gradient of attention", &ProfileRow::what);
+  ASSERT_NE(gradient, rows.end());
+  EXPECT_EQ(gradient->kind, ProfileKind::Attention);
+  EXPECT_EQ(gradient->flops, 2.0 * 2 * 2 * 6 * (3 * 8 + 2 * 8));
+}
+
 TEST_F(ExecutorTest, ReplayNamesTheIteration) {
   start(fullPlan());
   fill();

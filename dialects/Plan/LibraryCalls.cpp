@@ -1,0 +1,76 @@
+// Library calls: which bytes they touch, and what they cost.
+#include "dialects/Plan/Plan.h"
+
+using namespace mlir;
+using namespace trainc::plan;
+
+/// Of f32, and of the i32 of attention's masks.
+static constexpr int64_t kElementBytes = 4;
+
+/// Bytes from the first element to the last of matrices that lie in `rows` rows.
+static int64_t matrixBytes(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix) {
+  return ((count - 1) * matrix + (rows - 1) * row + columns) * kElementBytes;
+}
+
+static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr> operand, int64_t bytes,
+                   bool reads, bool writes) {
+  if (operand)
+    uses.push_back({*operand, bytes, reads, writes});
+}
+
+SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
+  const int64_t m = getM(), n = getN(), k = getK(), batch = getBatch();
+  const int64_t result = matrixBytes(m, n, getRowResult(), batch, getMatrixResult());
+  const bool isGradient =
+      getActivation() == Activation::gelu_gradient || getActivation() == Activation::gelu_tanh_gradient;
+  SmallVector<OperandUse> uses;
+  addUse(uses, getA(),
+         matrixBytes(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA()), true,
+         false);
+  addUse(uses, getB(),
+         matrixBytes(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB()), true,
+         false);
+  addUse(uses, getResult(), result, getAdds(), true);
+  addUse(uses, getBias(), n * kElementBytes, true, false);
+  addUse(uses, getAuxiliary(), result, isGradient, !isGradient);
+  addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * kElementBytes, false, true);
+  addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true);
+  return uses;
+}
+
+double MatrixProductOp::getFlops() { return 2.0 * getBatch() * getM() * getN() * getK(); }
+
+SmallVector<OperandUse> AttentionOp::getOperandUses() {
+  const bool backward = getPass() == AttentionPass::backward;
+  const int64_t queries = getBatch() * getQueries(), keys = getBatch() * getKeys();
+  const int64_t query = queries * getHeads() * getHeadSize() * kElementBytes,
+                key = keys * getKeyHeads() * getHeadSize() * kElementBytes,
+                value = keys * getKeyHeads() * getValueSize() * kElementBytes,
+                out = queries * getHeads() * getValueSize() * kElementBytes;
+  SmallVector<OperandUse> uses;
+  addUse(uses, getQuery(), query, true, false);
+  addUse(uses, getKey(), key, true, false);
+  addUse(uses, getValue(), value, true, false);
+  addUse(uses, getOut(), out, backward, !backward);
+  addUse(uses, getLogSumExp(), queries * getHeads() * kElementBytes, backward, !backward);
+  addUse(uses, getSegments(), queries * kElementBytes, true, false);
+  addUse(uses, getLimit(), kElementBytes, true, false);
+  addUse(uses, getOutGradient(), out, true, false);
+  addUse(uses, getQueryGradient(), query, false, true);
+  addUse(uses, getKeyGradient(), key, false, true);
+  addUse(uses, getValueGradient(), value, false, true);
+  addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true);
+  return uses;
+}
+
+/// A causal query sees half of the keys. Backward makes the scores and two gradients from heads of q and k,
+/// and two from those of v.
+double AttentionOp::getFlops() {
+  const double queries = getQueries(), keys = getKeys();
+  const double pairs = getCausal() && keys >= queries
+                           ? queries * (keys - queries) + queries * (queries + 1) / 2
+                           : queries * keys;
+  const bool backward = getPass() == AttentionPass::backward;
+  return 2.0 * getBatch() * getHeads() * pairs *
+         ((backward ? 3 : 1) * double(getHeadSize()) + (backward ? 2 : 1) * double(getValueSize()));
+}

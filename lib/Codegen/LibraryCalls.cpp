@@ -1,0 +1,143 @@
+#include "lib/Codegen/LibraryCalls.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+namespace {
+
+/// Puts a library call together.
+class CallBuilder {
+public:
+  CallBuilder(Operation *op, StringRef instruction) : op_(op), builder_(op->getContext()) {
+    summary_.library = LibraryCall{instruction, {}, {}};
+  }
+
+  /// Operands are told by their numbers: ops are equal, and share a summary, whatever values these are.
+  void operand(StringRef name, OpOperand &operand) {
+    add(name, operandParam(op_, operand.getOperandNumber()));
+  }
+  void operandIfAny(StringRef name, MutableOperandRange operands) {
+    for (OpOperand &each : operands)
+      operand(name, each);
+  }
+  void result(StringRef name, Value value) {
+    add(name, resultParam(op_, cast<OpResult>(value).getResultNumber()));
+  }
+
+  void size(StringRef name, int64_t value) {
+    summary_.library->sizes.set(name, builder_.getI64IntegerAttr(value));
+  }
+  void flag(StringRef name, bool value) {
+    if (value)
+      summary_.library->sizes.set(name, builder_.getUnitAttr());
+  }
+  void attribute(StringRef name, Attribute value) { summary_.library->sizes.set(name, value); }
+  Builder &builder() { return builder_; }
+
+  KernelSummary finish(int64_t workspaceBytes) {
+    if (workspaceBytes > 0) {
+      summary_.scratchBytes.push_back(workspaceBytes);
+      add("workspace", scratchParam(summary_, 0, plan::Access::write, builder_.getF32Type()));
+      size("workspace_bytes", workspaceBytes);
+    }
+    return std::move(summary_);
+  }
+
+private:
+  void add(StringRef name, const KernelParam &param) { summary_.library->operands.push_back({name, param}); }
+
+  Operation *op_;
+  Builder builder_;
+  KernelSummary summary_;
+};
+
+plan::Activation activationOf(const GemmEpilogue &epilogue) {
+  if (!epilogue.activation)
+    return plan::Activation::none;
+  return *epilogue.activation == EpilogueKind::Gelu ? plan::Activation::gelu : plan::Activation::gelu_tanh;
+}
+
+bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
+
+/// What attention and its gradient have in common.
+template <typename Op> void describeAttention(CallBuilder &call, Op op, int64_t keyHeads, double scale) {
+  ArrayRef<int64_t> q = cast<RankedTensorType>(op.getQ().getType()).getShape(),
+                    k = cast<RankedTensorType>(op.getK().getType()).getShape(),
+                    v = cast<RankedTensorType>(op.getV().getType()).getShape();
+  call.operand("query", op.getQMutable());
+  call.operand("key", op.getKMutable());
+  call.operand("value", op.getVMutable());
+  call.operandIfAny("segments", op.getSegmentsMutable());
+  call.size("batch", q[0]);
+  call.size("queries", q[1]);
+  call.size("keys", k[1]);
+  call.size("heads", op.getHeads());
+  call.size("key_heads", keyHeads);
+  call.size("head_size", k[2] / keyHeads);
+  call.size("value_size", v[2] / keyHeads);
+  call.flag("causal", op.getCausal());
+  call.attribute("scale", call.builder().getF64FloatAttr(scale));
+}
+
+} // namespace
+
+bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op) {
+  return !op.getGemmShape().sumsBatch() && isF32(op->getResult(0));
+}
+
+bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }
+bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()); }
+
+KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t workspaceBytes) {
+  const GemmShape gemm = op.getGemmShape();
+  const GemmEpilogue epilogue = op.getGemmEpilogue();
+  CallBuilder call(op, plan::MatrixProductOp::getOperationName());
+  call.operand("a", op->getOpOperand(0));
+  call.operand("b", op->getOpOperand(1));
+  call.result("result", op->getResult(0));
+  if (epilogue.biasOperand)
+    call.operand("bias", op->getOpOperand(*epilogue.biasOperand));
+  if (epilogue.keepsBefore)
+    call.result("auxiliary", op->getResult(1));
+  call.size("m", gemm.m);
+  call.size("n", gemm.n);
+  call.size("k", gemm.k);
+  call.size("batch", gemm.batch);
+  call.size("row_a", gemm.lda);
+  call.size("row_b", gemm.ldb);
+  call.size("row_result", gemm.ldc);
+  call.size("matrix_a", gemm.strideA);
+  call.size("matrix_b", gemm.strideB);
+  call.size("matrix_result", gemm.strideC);
+  call.flag("transpose_a", gemm.transposeA);
+  call.flag("transpose_b", gemm.transposeB);
+  call.flag("adds", gemm.accumulate);
+  call.attribute("activation", plan::ActivationAttr::get(op->getContext(), activationOf(epilogue)));
+  return call.finish(workspaceBytes);
+}
+
+KernelSummary trainc::codegen::libraryAttention(nn::AttentionOp op, int64_t workspaceBytes) {
+  CallBuilder call(op, plan::AttentionOp::getOperationName());
+  call.attribute("pass", plan::AttentionPassAttr::get(op.getContext(), plan::AttentionPass::forward));
+  describeAttention(call, op, op.keyHeads(), op.scoreScale());
+  call.operandIfAny("limit", op.getLimitMutable());
+  call.result("out", op.getOut());
+  call.result("log_sum_exp", op.getLse());
+  return call.finish(workspaceBytes);
+}
+
+KernelSummary trainc::codegen::libraryAttention(nn::AttentionGradOp op, int64_t workspaceBytes) {
+  CallBuilder call(op, plan::AttentionOp::getOperationName());
+  call.attribute("pass", plan::AttentionPassAttr::get(op.getContext(), plan::AttentionPass::backward));
+  describeAttention(call, op, op.getKvHeads(), op.getScale().convertToDouble());
+  call.operand("out", op.getOutMutable());
+  call.operand("log_sum_exp", op.getLseMutable());
+  call.operand("out_gradient", op.getDoutMutable());
+  call.result("query_gradient", op.getDq());
+  call.result("key_gradient", op.getDk());
+  call.result("value_gradient", op.getDv());
+  return call.finish(workspaceBytes);
+}

@@ -1,0 +1,73 @@
+"""Plans of library calls train as plans of generated kernels do, on one rank and on two, on the CPU and the emulated device."""
+
+from pathlib import Path
+
+import harness
+import small_gpt
+from harness import metrics, program, relative_error
+
+STEPS = 4
+# Rounding alone, as both sides sum in f32 in other orders: of the first step, and, as for PyTorch's numbers (test/golden), of all.
+FIRST_BOUND, BOUND = 1e-6, 1e-5
+
+WAYS = {"one rank": [], "two ranks": ["--ranks=2", "--zero-stage=3", "--micro-batch=2"],
+        "accumulated": ["--accumulate=2", "--activation-checkpointing=selective"]}
+
+
+class LibraryCallsTest(harness.EndToEndTest):
+    def curve(self, plan, way, *args):
+        ranks = [each.replace("--ranks", "--nproc-per-node") for each in WAYS[way] if each.startswith("--ranks")]
+        self.trainrun(plan, *ranks, "--data", "tokens.bin", "--steps", STEPS, "--metrics", "m.jsonl", *args)
+        found = [(line["loss"], line["grad_norm"]) for line in metrics("m.jsonl") if "loss" in line]
+        Path("m.jsonl").unlink()
+        self.assertEqual(len(found), STEPS)
+        return [loss for loss, _ in found], [norm for _, norm in found]
+
+    def compare(self, text):
+        small_gpt.write_tokens("tokens.bin", 100)
+        for way, options in WAYS.items():
+            generated = self.curve(self.compile(text, *options), way)
+            for calls in ("products", "attention", "all"):
+                with self.subTest(way=way, calls=calls):
+                    plan = self.compile(text, f"--library-calls={calls}", *options, to="calls.plan")
+                    found = self.curve(plan, way)
+                    for ours, theirs in zip(found, generated):
+                        self.assertLess(relative_error(ours[:1], theirs[:1]), FIRST_BOUND)
+                        self.assertLess(relative_error(ours, theirs), BOUND)
+                    if calls == "all":
+                        self.assertEqual(self.curve(plan, way, "--device=emulated", "--device-seed=3"), found)
+                        self.assertEqual(self.curve(plan, way, "--threads=3"), found)
+
+    def test_gpt_with_dropout_trains_alike(self):
+        self.compare(small_gpt.text())
+
+    def test_llama_trains_alike(self):
+        self.compare(program("llama"))
+
+    def test_dump_shows_calls(self):
+        plan = self.compile(small_gpt.text(), "--library-calls=all", "--accumulate=2")
+        text, _ = self.trainc("dump", plan)
+        for expected in ("matrix product 512 x 128 x 32, gelu_tanh (a ", ", out auxiliary ", "b transposed", ", adds (a ",
+                         "attention batch 8, 64 queries, 64 keys, ", "gradient of attention batch 8, 64 queries", ", causal, scale 0.",
+                         ", out workspace "):
+            self.assertIn(expected, text)
+        self.assertNotIn("kernel gemm", text)
+        self.assertNotIn("kernel attention", text)
+        settings, _ = self.trainc("dump", plan, "--settings")
+        self.assertRegex(settings, r"library_calls +all +--library-calls")
+        self.run_program(harness.MUTATE_PLAN, plan, 40)
+
+    def test_generates_alike(self):
+        small_gpt.write_tokens("tokens.bin", 40)
+        texts = []
+        for calls in ("none", "all"):
+            plan = self.compile(small_gpt.text(), f"--library-calls={calls}", to=f"{calls}.plan")
+            self.trainrun(plan, "--data", "tokens.bin", "--steps", "2", "--checkpoint-dir", calls)
+            out, _ = self.trainrun(plan, "--init", f"{calls}/step-00000002/model.safetensors", "--tokenizer=bytes",
+                                   "--generate=ABC", "--max-tokens=8", "--temperature=0")
+            texts.append(out)
+        self.assertEqual(*texts)
+
+
+if __name__ == "__main__":
+    harness.main()
