@@ -251,10 +251,16 @@ void ListScheduler::placeWaits() {
   SmallVector<Operation *> laterSums;
   Operation *next = nullptr; // the first wait of the next message
   const SmallVector<Message> messages = messagesOf(block);
+  llvm::DenseMap<Operation *, Operation *> firstStart; // of the message of each start: they stay together
+  for (const Message &message : messages)
+    for (CollectiveOpInterface start : message)
+      firstStart[start] = message.front();
   for (const Message &message : llvm::reverse(messages)) {
     Operation *place = next;
-    for (CollectiveOpInterface start : message)
-      place = earlier(place, firstRead(start->getResult(0)));
+    for (CollectiveOpInterface start : message) {
+      Operation *read = firstRead(start->getResult(0));
+      place = earlier(place, firstStart.lookup_or(read, read));
+    }
     if (!isGather(message.front())) {
       place = earlier(place, beforeMoreThan(kSumsInFlight, laterSums));
       laterSums.push_back(message.front());
