@@ -19,6 +19,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "eval-batch",
     "fp32-products",
     "hybrid-shard",
+    "library-calls",
     "limit-all-gathers",
     "max-live-parameters",
     "max-reuse-distance",
