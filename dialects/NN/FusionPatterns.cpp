@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::nn;
 
-//===-- The attribute -------------------------------------------------------------------------===//
+// --- The attribute ---
 
 RepeatPattern RepeatPatternAttr::getPattern() const {
   RepeatPattern pattern;
@@ -45,7 +45,7 @@ void RepeatPatternAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-//===-- Access --------------------------------------------------------------------------------===//
+// --- Access ---
 
 bool KernelOp::canHold(Operation *op) {
   auto isStatic = [](Type type) {
@@ -76,7 +76,7 @@ void KernelOp::setPattern(Operation *op, const RepeatPattern &pattern) {
     op->setAttr(kPatternAttr, RepeatPatternAttr::get(op->getContext(), pattern));
 }
 
-//===-- Rules ---------------------------------------------------------------------------------===//
+// --- Rules ---
 
 static int64_t countOf(Value value) { return tensorType(value).getNumElements(); }
 

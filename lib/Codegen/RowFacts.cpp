@@ -44,7 +44,7 @@ void RowFacts::measureDepths() {
   }
 }
 
-//===-- Values --------------------------------------------------------------------------------===//
+// --- Values ---
 
 const RowFacts::ValueFacts &RowFacts::of(Value value) const {
   auto found = facts.find(value);
@@ -76,7 +76,7 @@ bool RowFacts::isReducedOverRows(Value value) const {
   return reduce && hasEveryRow(reduce.getX()) && !hasEveryRow(value);
 }
 
-//===-- Passes --------------------------------------------------------------------------------===//
+// --- Passes ---
 
 SmallVector<nn::ReduceOp> RowFacts::rowReductions(int64_t pass) const {
   SmallVector<nn::ReduceOp> found;

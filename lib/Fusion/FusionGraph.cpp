@@ -19,7 +19,7 @@ FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, FusionLimits l
   addEdges(block);
 }
 
-//===-- Construction --------------------------------------------------------------------------===//
+// --- Construction ---
 
 /// Ops that take long and need much memory, between which it matters what is kept.
 static bool isLibraryCall(Operation *op) {
@@ -87,7 +87,7 @@ void FusionGraph::addEdges(Block &block) {
     group.view = waypoints.of(id);
 }
 
-//===-- Results -------------------------------------------------------------------------------===//
+// --- Results ---
 
 SmallVector<SmallVector<Operation *>> FusionGraph::kernels() const {
   SmallVector<SmallVector<Operation *>> kernels;
@@ -120,7 +120,7 @@ Operation *FusionGraph::place(ArrayRef<Operation *> members) const {
   return nodes[first].op;
 }
 
-//===-- Merging -------------------------------------------------------------------------------===//
+// --- Merging ---
 
 /// Merges the groups of two nodes if all rules allow it.
 bool FusionGraph::tryMerge(unsigned producerOrSibling, unsigned consumer) {

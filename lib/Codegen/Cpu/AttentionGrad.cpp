@@ -158,7 +158,7 @@ void GradEmitter::eachTile(int64_t positions, int64_t heads, void (GradEmitter::
   });
 }
 
-//===-- dq ------------------------------------------------------------------------------------===//
+// --- dq ---
 
 void GradEmitter::queryGradient() {
   declareInputs();
@@ -187,7 +187,7 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
                 [&](Value) { return factor; });
 }
 
-//===-- dk, dv --------------------------------------------------------------------------------===//
+// --- dk, dv ---
 
 void GradEmitter::keyGradients() {
   declareInputs();
@@ -229,7 +229,7 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
                 [&](Value) { return one; });
 }
 
-//===-- The launches --------------------------------------------------------------------------===//
+// --- The launches ---
 
 /// Those of dq, or of dk and dv: one tile for each block of `positions` of one head.
 static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary &kernels, StringRef name,

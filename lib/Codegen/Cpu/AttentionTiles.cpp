@@ -53,7 +53,7 @@ AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t p
       tileWidth(attentionTileWidth(positions, widest)), vectorLanes(std::min(kLanes, tileWidth)),
       product(tileProduct(function.module(), element, tileWidth)) {}
 
-//===-- Buffers -------------------------------------------------------------------------------===//
+// --- Buffers ---
 
 Value AttentionTiles::buffer(int64_t rows) {
   return function.blockArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
@@ -104,7 +104,7 @@ void AttentionTiles::blocks(Value begin, Value end, int64_t rows,
   emit.when(emit.less(rest, end), [&] { body(rest, rows - whole); });
 }
 
-//===-- Transposition -------------------------------------------------------------------------===//
+// --- Transposition ---
 
 void AttentionTiles::squares(int64_t columns, llvm::function_ref<void(Value, Mask)> body) {
   const int64_t whole = columns / kSquare * kSquare;
@@ -149,7 +149,7 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
   });
 }
 
-//===-- Products ------------------------------------------------------------------------------===//
+// --- Products ---
 
 void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Value packed) {
   Value from = emit.pointer(rows.base, element, rows.offset);
@@ -165,7 +165,7 @@ void AttentionTiles::accumulate(Value out, const HeadRows &rows, int64_t count, 
                                   emit.i64(1), emit.i64(rows.stride), emit.i64(1)});
 }
 
-//===-- Masks ---------------------------------------------------------------------------------===//
+// --- Masks ---
 
 Value AttentionTiles::visible(const Visibility &visibility, bool lanesAreQueries, Value first, Value lane,
                               Value valid, Value row) {

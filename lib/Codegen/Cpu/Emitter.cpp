@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-//===-- Types ---------------------------------------------------------------------------------===//
+// --- Types ---
 
 Type Emitter::pointerType() const { return LLVM::LLVMPointerType::get(builder.getContext()); }
 
@@ -24,7 +24,7 @@ static int64_t lanesOf(Value value) {
   return vector ? vector.getNumElements() : 0;
 }
 
-//===-- Arithmetic ----------------------------------------------------------------------------===//
+// --- Arithmetic ---
 
 Value Emitter::i64(int64_t value) {
   return arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
@@ -94,7 +94,7 @@ Value Emitter::less(Value a, Value b) {
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, a, b);
 }
 
-//===-- Lanes ---------------------------------------------------------------------------------===//
+// --- Lanes ---
 
 Value Emitter::splat(Value scalar, int64_t lanes) {
   return lanes == 0 ? scalar
@@ -139,7 +139,7 @@ SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
   return rows;
 }
 
-//===-- Memory --------------------------------------------------------------------------------===//
+// --- Memory ---
 
 Value Emitter::pointer(Value base, Type element, Value index) {
   if (constantValue(index) == 0)
@@ -182,7 +182,7 @@ Value Emitter::stackArray(Type element, int64_t count) {
                                 /*alignment=*/64);
 }
 
-//===-- Control -------------------------------------------------------------------------------===//
+// --- Control ---
 
 SmallVector<Value> Emitter::loop(Value begin, Value end, int64_t step, ValueRange carried, LoopBody body) {
   auto op = scf::ForOp::create(builder, loc, begin, end, i64(step), carried);

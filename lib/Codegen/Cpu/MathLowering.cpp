@@ -15,7 +15,7 @@ MathBuilder::MathBuilder(OpBuilder &builder, Location loc, Type type)
   intType = Emitter::laneType(builder.getIntegerType(wide ? 64 : 32), vector ? vector.getNumElements() : 0);
 }
 
-//===-- Short forms ---------------------------------------------------------------------------===//
+// --- Short forms ---
 
 Value MathBuilder::number(double value) { return Emitter(builder).constant(type, value); }
 
@@ -71,7 +71,7 @@ Value MathBuilder::polynomial(Value x, ArrayRef<double> coefficients) {
   return sum;
 }
 
-//===-- Functions -----------------------------------------------------------------------------===//
+// --- Functions ---
 
 /// Adding 1.5 * 2^mantissa leaves the rounded integer in the low bits: no conversion that NaN could upset.
 static double roundingShift(bool wide) { return wide ? 0x1.8p52 : 0x1.8p23; }

@@ -31,7 +31,7 @@ void RowsEmitter::findArguments() {
       blockRows[stash.index] = function.blockArray(elementOf(value), plan.columns);
 }
 
-//===-- Tiles and rows ------------------------------------------------------------------------===//
+// --- Tiles and rows ---
 
 void RowsEmitter::tile(Value index) {
   currentTile = index;
@@ -76,7 +76,7 @@ Value RowsEmitter::columnCount() {
   return emit.min(emit.sub(emit.i64(plan.facts.columns), done), emit.i64(plan.columns));
 }
 
-//===-- Passes over columns -------------------------------------------------------------------===//
+// --- Passes over columns ---
 
 void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   startSums(index, rows);
@@ -175,7 +175,7 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
     emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
 }
 
-//===-- Partial results of tiles --------------------------------------------------------------===//
+// --- Partial results of tiles ---
 
 Address RowsEmitter::partial(const TileReduction &reduction, Value column) {
   Type element = elementOf(reduction.op);
@@ -212,7 +212,7 @@ void RowsEmitter::clearPartials() {
   }
 }
 
-//===-- Results that do not vary along columns ------------------------------------------------===//
+// --- Results that do not vary along columns ---
 
 void RowsEmitter::finishRow(RowState &row) {
   for (const TileReduction &reduction : plan.tileReductions) {

@@ -38,7 +38,7 @@ RowsPlan::RowsPlan(nn::KernelOp kernel) : facts(kernel) {
   chooseStashes();
 }
 
-//===-- Passes --------------------------------------------------------------------------------===//
+// --- Passes ---
 
 bool RowsPlan::isTileReduction(Value value) const {
   auto reduce = value.getDefiningOp<nn::ReduceOp>();
@@ -61,7 +61,7 @@ SmallVector<Value> RowsPlan::roots(int64_t pass) const {
   return values;
 }
 
-//===-- Choices -------------------------------------------------------------------------------===//
+// --- Choices ---
 
 void RowsPlan::chooseTiles() {
   bool partialColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
@@ -176,7 +176,7 @@ const RowsPlan::Stash *RowsPlan::stashFor(Value value, int64_t pass) const {
   return found == stashes.end() || facts.depth(value) >= pass ? nullptr : &found->second;
 }
 
-//===-- In-place results ----------------------------------------------------------------------===//
+// --- In-place results ---
 
 int64_t RowsPlan::lastRead(unsigned index) const {
   Value argument = facts.kernel.getBody().getArgument(index);

@@ -12,7 +12,7 @@ bool RowsEmitter::isTileScalar(Value value) const {
   return !plan.facts.isAlongColumns(value) && (plan.flat || plan.facts.isScalar(value));
 }
 
-//===-- Rows ----------------------------------------------------------------------------------===//
+// --- Rows ---
 
 Value RowsEmitter::mappedRow(Value value, RowState &row) {
   if (plan.facts.hasEveryRow(value))
@@ -49,7 +49,7 @@ Value RowsEmitter::gatherRow(nn::GatherOp gather, RowState &row) {
   return row.mappedRows[result] = arith::SelectOp::create(emit.builder, emit.loc, inRange, id, emit.i64(0));
 }
 
-//===-- Values that do not vary along columns -------------------------------------------------===//
+// --- Values that do not vary along columns ---
 
 Value RowsEmitter::scalar(Value value, RowState &row) {
   value = plan.facts.strip(value);
@@ -117,7 +117,7 @@ void RowsEmitter::tileScalars() {
       compute(op.getResult(0));
 }
 
-//===-- Values along columns ------------------------------------------------------------------===//
+// --- Values along columns ---
 
 Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
   value = plan.facts.strip(value);
