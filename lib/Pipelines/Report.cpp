@@ -26,7 +26,10 @@ static int64_t runsPerStep(ModuleOp module, EntryKind entry) {
   return 1;
 }
 
-/// Program and libraries, a plan and its kernels, the stacks of 32 threads, buffers for files.
+/// Threads that are counted: a plan does not know how many a machine has.
+constexpr int64_t kThreads = 32;
+
+/// Program and libraries, a plan and its kernels, the threads' stacks, buffers for files.
 constexpr int64_t kProcessBytes = int64_t{32} << 20;
 
 /// The loader's batches, of this step and the next, with every column once that a step's entries read; and
@@ -64,8 +67,15 @@ static int64_t generationBytes(ModuleOp module) {
   return bytes;
 }
 
+/// A device gives each thread the memory of a block, as much as the largest kernel takes.
+static int64_t blockBytes(ModuleOp module) {
+  int64_t largest = 0;
+  module.walk([&](plan::KernelOp kernel) { largest = std::max(largest, int64_t(kernel.getSharedBytes())); });
+  return kThreads * largest;
+}
+
 static int64_t unplannedBytes(ModuleOp module) {
-  int64_t bytes = kProcessBytes + generationBytes(module);
+  int64_t bytes = kProcessBytes + blockBytes(module) + generationBytes(module);
   for (auto training : module.getOps<plan::TrainingOp>())
     bytes += loaderBytes(module, training) + evaluationBytes(module, training);
   return bytes;
