@@ -146,11 +146,10 @@ EntryMemory::EntryMemory(ModuleOp module) {
     states.emplace(state.getSymName().str(), cast<RankedTensorType>(state.getType()));
 }
 
-LogicalResult trainc::reference::runEntry(ModuleOp module, StringRef name, EntryMemory &memory) {
-  for (auto entry : module.getOps<train::EntryOp>())
-    if (entry.getSymName() == name)
-      return runBlock(entry.getBody().front(), {}, &memory);
-  return module.emitError("has no train.entry @") << name;
+LogicalResult trainc::reference::runEntry(ModuleOp module, EntryKind kind, EntryMemory &memory) {
+  if (auto entry = findEntry<train::EntryOp>(module, kind))
+    return runBlock(entry.getBody().front(), {}, &memory);
+  return module.emitError("has no train.entry of the kind ") << stringifyEntryKind(kind);
 }
 
 namespace {

@@ -61,8 +61,8 @@ struct EntryMemory {
   explicit EntryMemory(mlir::ModuleOp module);
 };
 
-/// Runs the entry `name` of `module`. Errors (no such entry, a missing column, a column or value of another
-/// type or beyond its limit) are reported at the op.
-llvm::LogicalResult runEntry(mlir::ModuleOp module, llvm::StringRef name, EntryMemory &memory);
+/// Runs the module's entry of that kind. Errors (no such entry, a missing column, a column or value of
+/// another type or beyond its limit) are reported at the op.
+llvm::LogicalResult runEntry(mlir::ModuleOp module, EntryKind kind, EntryMemory &memory);
 
 } // namespace trainc::reference

@@ -115,11 +115,11 @@ static std::optional<LogicalResult> runAcrossRanks(Operation &op, MutableArrayRe
       .Default([](Operation *) { return std::nullopt; });
 }
 
-LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, StringRef name,
+LogicalResult trainc::reference::runEntryOnRanks(ModuleOp module, EntryKind kind,
                                                  MutableArrayRef<EntryMemory> ranks, size_t shardRanks) {
-  auto entry = module.lookupSymbol<train::EntryOp>(name);
+  auto entry = findEntry<train::EntryOp>(module, kind);
   if (!entry)
-    return module.emitError("has no train.entry @") << name;
+    return module.emitError("has no train.entry of the kind ") << stringifyEntryKind(kind);
   SmallVector<Frame> frames;
   for (EntryMemory &rank : ranks)
     frames.emplace_back(&rank);

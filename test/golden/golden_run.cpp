@@ -92,7 +92,9 @@ void GoldenRun::compile(Stage stage, const std::vector<train::GivenSetting> &set
   accumulate_ = program.getAccumulate();
 }
 
-void GoldenRun::run(llvm::StringRef entry) { check(reference::runEntry(*module, entry, *memory), entry); }
+void GoldenRun::run(EntryKind entry) {
+  check(reference::runEntry(*module, entry, *memory), stringifyEntryKind(entry));
+}
 
 bool GoldenRun::hasOp(llvm::StringRef name) {
   auto result = module->walk([&](Operation *op) {
@@ -101,10 +103,7 @@ bool GoldenRun::hasOp(llvm::StringRef name) {
   return result.wasInterrupted();
 }
 
-bool GoldenRun::hasEntry(llvm::StringRef entry) {
-  return llvm::any_of(module->getOps<train::EntryOp>(),
-                      [&](train::EntryOp op) { return op.getSymName() == entry; });
-}
+bool GoldenRun::hasEntry(EntryKind entry) { return bool(findEntry<train::EntryOp>(*module, entry)); }
 
 void GoldenRun::setScalar(llvm::StringRef name, double value) {
   if (auto state = memory->states.find(name); state != memory->states.end())
@@ -112,7 +111,7 @@ void GoldenRun::setScalar(llvm::StringRef name, double value) {
 }
 
 void GoldenRun::loadWeights() {
-  run("init");
+  run(EntryKind::init);
   for (const SafetensorsTensor &weight : inputs_.tensors()) {
     auto state = memory->states.find(weight.name);
     if (state == memory->states.end() || size_t(state->second.elements()) != weight.elements())
@@ -145,14 +144,14 @@ void GoldenRun::step() {
   setScalar("lr", 1e-2);
   setScalar("step", double(steps_));
   setColumns(BatchExtent::step, first, samples);
-  run("begin_step");
+  run(EntryKind::begin_step);
   for (int64_t micro = 0; micro < accumulate_; ++micro) {
     setScalar("micro", double(micro));
     setColumns(BatchExtent::micro, first + micro * microBatch_, microBatch_);
-    run("micro_step");
+    run(EntryKind::micro_step);
   }
-  if (hasEntry("update"))
-    run("update");
+  if (hasEntry(EntryKind::update))
+    run(EntryKind::update);
   ++steps_;
 }
 

@@ -25,16 +25,16 @@ class GoldenRun {
 public:
   GoldenRun(const std::string &model, Stage stage, const std::vector<train::GivenSetting> &settings = {});
 
-  /// Runs @init, then sets the parameters to inputs.safetensors.
+  /// Runs the entry init, then sets the parameters to inputs.safetensors.
   void loadWeights();
   /// Runs one training step on the next micro_batch * accumulate samples.
   void step();
   /// Puts samples [first, first + count) of the data into the columns of that extent.
   void setColumns(BatchExtent extent, int64_t first, int64_t count);
-  void run(llvm::StringRef entry);
+  void run(EntryKind entry);
   /// Whether an op of that name is in the module.
   bool hasOp(llvm::StringRef name);
-  bool hasEntry(llvm::StringRef entry);
+  bool hasEntry(EntryKind entry);
   /// Sets a scalar state where the module has it.
   void setScalar(llvm::StringRef name, double value);
   double scalar(llvm::StringRef name) { return memory->states.find(name)->second.real(0); }

@@ -78,7 +78,7 @@ TEST_P(Golden, InitialWeightsSurviveFusion) {
   GoldenRun step(GetParam(), Stage::Step), scheduled(GetParam(), Stage::Scheduled);
   for (GoldenRun *run : {&step, &scheduled}) {
     run->setScalar("seed", 1234567);
-    run->run("init");
+    run->run(EntryKind::init);
   }
   for (const std::string &name : step.goldenNames("final."))
     EXPECT_EQ(step.memory->states.find(name)->second.reals, scheduled.memory->states.find(name)->second.reals)
@@ -90,7 +90,7 @@ TEST_P(Golden, TenStepsWithAccumulation) {
   // Of 8 or 3 samples, with unequally many ignored targets.
   GoldenRun run(GetParam(), Stage::Step,
                 {{"micro_batch", isMlp ? "2" : "1"}, {"accumulate", isMlp ? "4" : "3"}});
-  ASSERT_TRUE(run.hasEntry("update"));
+  ASSERT_TRUE(run.hasEntry(EntryKind::update));
   expectTenSteps(run, 1e-8);
 }
 
@@ -98,7 +98,7 @@ TEST_P(Golden, EvaluationMeasuresTheStepsLoss) {
   GoldenRun run(GetParam(), Stage::Step);
   run.loadWeights();
   run.setColumns(BatchExtent::micro, 0, std::string(GetParam()) == "mlp" ? 8 : 3);
-  run.run("eval");
+  run.run(EntryKind::eval);
   EXPECT_LE(relativeError(run.scalar("eval_loss") / run.scalar("eval_targets"), run.golden("loss")), 1e-12);
 }
 
@@ -136,7 +136,7 @@ std::vector<double> prefill(GoldenRun &run, llvm::ArrayRef<int64_t> tokens) {
   llvm::copy(tokens, column.integers.begin());
   run.memory->microColumns.insert_or_assign("tokens", column);
   run.setScalar("position", double(tokens.size() - 1));
-  run.run("prefill");
+  run.run(EntryKind::prefill);
   return run.memory->states.find("logits")->second.reals;
 }
 
@@ -147,7 +147,7 @@ std::vector<double> decode(GoldenRun &run, int64_t token, int64_t position) {
   column.integers[0] = token;
   run.memory->microColumns.insert_or_assign("tokens", column);
   run.setScalar("position", double(position));
-  run.run("decode");
+  run.run(EntryKind::decode);
   return run.memory->states.find("logits")->second.reals;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/file.h"
+#include "runtime/schema/entry_names.h"
 
 #include <cstring>
 #include <deque>
@@ -30,7 +31,7 @@ public:
   Status run() {
     TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
     writeParameters();
-    TRAINC_RETURN_IF_ERROR(runEntry("eval", 0));
+    TRAINC_RETURN_IF_ERROR(runEntry(kEvalEntry, 0));
     evalLoss = scalar("eval_loss");
     evalTargets = scalar("eval_targets");
     TRAINC_RETURN_IF_ERROR(train());
@@ -60,14 +61,14 @@ private:
   Status train() {
     executor_->setScalar("lr", kLearningRate);
     executor_->setScalar("step", int64_t{0});
-    if (executor_->hasEntry("begin_step"))
-      TRAINC_RETURN_IF_ERROR(runEntry("begin_step", 0));
+    if (executor_->hasEntry(kBeginStepEntry))
+      TRAINC_RETURN_IF_ERROR(runEntry(kBeginStepEntry, 0));
     for (uint64_t micro = 0; micro < accumulate_; ++micro) {
       executor_->setScalar("micro", int64_t(executor_->rank() * accumulate_ + micro));
-      const bool isLast = micro + 1 == accumulate_ && executor_->hasEntry("last_micro_step");
-      TRAINC_RETURN_IF_ERROR(runEntry(isLast ? "last_micro_step" : "micro_step", micro));
+      const bool isLast = micro + 1 == accumulate_ && executor_->hasEntry(kLastMicroStepEntry);
+      TRAINC_RETURN_IF_ERROR(runEntry(isLast ? kLastMicroStepEntry : kMicroStepEntry, micro));
     }
-    return executor_->hasEntry("update") ? runEntry("update", 0) : Status();
+    return executor_->hasEntry(kUpdateEntry) ? runEntry(kUpdateEntry, 0) : Status();
   }
 
   void writeParameters() {
@@ -80,7 +81,7 @@ private:
     }
   }
 
-  Status runEntry(const char *entry, uint64_t micro) {
+  Status runEntry(std::string_view entry, uint64_t micro) {
     for (const InputView &input : executor_->inputs(entry)) {
       const bool isWhole = input.info->extent() == fb::BatchExtent::Step;
       std::vector<std::byte> &bytes = staged_.emplace_back();

@@ -46,7 +46,7 @@ public:
   FailureOr<reference::NamedTensors> drawParameters() {
     EntryMemory memory(*module_);
     memory.states.find("seed")->second.integers[0] = int64_t(random_() % 1000);
-    if (failed(reference::runEntry(*module_, "init", memory)))
+    if (failed(reference::runEntry(*module_, EntryKind::init, memory)))
       return failure();
     reference::NamedTensors parameters;
     for (auto state : module_->getOps<train::StateOp>())
@@ -86,8 +86,8 @@ public:
     return memory;
   }
 
-  LogicalResult run(StringRef name, EntryMemory &memory, double change) {
-    auto entry = module_->lookupSymbol<train::EntryOp>(name);
+  LogicalResult run(EntryKind kind, EntryMemory &memory, double change) {
+    auto entry = findEntry<train::EntryOp>(*module_, kind);
     reference::Frame frame(&memory);
     for (Operation &op : entry.getBody().front()) {
       FailureOr<reference::Tensors> results =
@@ -128,7 +128,7 @@ static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double
   std::map<std::string, double> targets;
   for (size_t rank = 0; rank < step.samples.size(); ++rank) {
     EntryMemory &memory = ranks.emplace_back(program.memory(step, rank));
-    if (failed(program.run("begin_step", memory, 0)))
+    if (failed(program.run(EntryKind::begin_step, memory, 0)))
       return failure();
     for (auto &[name, tensor] : memory.states)
       if (isTargets(name))
@@ -138,7 +138,7 @@ static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double
   for (EntryMemory &memory : ranks) {
     for (auto &[name, sum] : targets)
       memory.states.find(name)->second.reals[0] = sum;
-    if (failed(program.run("micro_step", memory, change)))
+    if (failed(program.run(EntryKind::micro_step, memory, change)))
       return failure();
     outcome.loss += scalar(memory, "loss");
     for (auto &[name, tensor] : memory.gradients) {
@@ -148,7 +148,7 @@ static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double
     }
   }
   EntryMemory evaluation = program.memory(step, 0);
-  if (failed(program.run("eval", evaluation, change)))
+  if (failed(program.run(EntryKind::eval, evaluation, change)))
     return failure();
   outcome.evalLoss = scalar(evaluation, "eval_loss");
   outcome.evalTargets = scalar(evaluation, "eval_targets");

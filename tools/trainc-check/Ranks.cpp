@@ -30,7 +30,7 @@ public:
 
   LogicalResult run() {
     setInteger("seed", 1);
-    if (failed(entry("init")))
+    if (failed(entry(EntryKind::init)))
       return failure();
     for (int64_t step = 0; step < kSteps; ++step)
       if (failed(trainStep(step)))
@@ -47,18 +47,20 @@ private:
       if (auto rate = rank.states.find("lr"); rate != rank.states.end())
         rate->second.reals[0] = 0.01;
     fillStep(step);
-    if (failed(entry("begin_step")))
+    if (failed(entry(EntryKind::begin_step)))
       return failure();
     for (int64_t micro = 0; micro < accumulate; ++micro) {
-      const bool last = micro + 1 == accumulate && module.lookupSymbol("last_micro_step");
+      const bool last = micro + 1 == accumulate && find(EntryKind::last_micro_step);
       fillMicro(step, micro);
-      if (failed(entry(last ? "last_micro_step" : "micro_step")))
+      if (failed(entry(last ? EntryKind::last_micro_step : EntryKind::micro_step)))
         return failure();
     }
-    return module.lookupSymbol("update") ? entry("update") : success();
+    return find(EntryKind::update) ? entry(EntryKind::update) : success();
   }
 
-  LogicalResult entry(StringRef name) { return runEntryOnRanks(module, name, ranks, shardRanks); }
+  train::EntryOp find(EntryKind kind) { return findEntry<train::EntryOp>(module, kind); }
+
+  LogicalResult entry(EntryKind kind) { return runEntryOnRanks(module, kind, ranks, shardRanks); }
 
   void setInteger(StringRef scalar, int64_t value) {
     for (EntryMemory &rank : ranks)
@@ -71,7 +73,7 @@ private:
       const int64_t place = int64_t(index) * accumulate + micro;
       if (auto state = rank.states.find("micro"); state != rank.states.end())
         state->second.integers[0] = place;
-      for (train::InputOp input : inputs("micro_step"))
+      for (train::InputOp input : inputs(EntryKind::micro_step))
         rank.microColumns.insert_or_assign(input.getColumn().str(),
                                            draw(input, input.getResult().getType(), step, place));
     }
@@ -80,7 +82,7 @@ private:
   /// A rank's samples of the whole step: its micro-batches, one after the other.
   void fillStep(int64_t step) {
     for (auto [index, rank] : llvm::enumerate(ranks))
-      for (train::InputOp input : inputs("begin_step")) {
+      for (train::InputOp input : inputs(EntryKind::begin_step)) {
         auto type = cast<RankedTensorType>(input.getResult().getType());
         SmallVector<int64_t> shape(type.getShape());
         shape[0] /= accumulate;
@@ -95,8 +97,8 @@ private:
       }
   }
 
-  SmallVector<train::InputOp> inputs(StringRef name) {
-    auto entry = module.lookupSymbol<train::EntryOp>(name);
+  SmallVector<train::InputOp> inputs(EntryKind kind) {
+    train::EntryOp entry = find(kind);
     return entry ? llvm::to_vector(entry.getBody().getOps<train::InputOp>()) : SmallVector<train::InputOp>();
   }
 

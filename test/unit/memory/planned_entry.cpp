@@ -78,13 +78,13 @@ PlannedEntry::Range PlannedEntry::range(plan::OperandAttr operand, int64_t eleme
   return {whole.arena, whole.begin + offset, elements};
 }
 
-void PlannedEntry::run(StringRef entry, reference::NamedTensors &states) {
+void PlannedEntry::run(EntryKind entry, reference::NamedTensors &states) {
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   for (auto arena : plan_->getOps<plan::ArenaOp>())
     arenas_[arena.getSymName()].assign(arena.getBytes() / kBytes, nothing);
   for (auto &[name, tensor] : states)
     llvm::copy(tensor.reals, wholeOf(name).arena->begin() + wholeOf(name).begin);
-  runBlock(plan_->lookupSymbol<plan::EntryOp>(entry).getBody().front(), 0);
+  runBlock(findEntry<plan::EntryOp>(*plan_, entry).getBody().front(), 0);
   for (auto &[name, tensor] : states)
     std::copy_n(wholeOf(name).arena->begin() + wholeOf(name).begin, tensor.elements(), tensor.reals.begin());
 }
@@ -158,7 +158,7 @@ static reference::NamedTensors filled(ModuleOp module) {
   return states;
 }
 
-void expectPlannedAsInterpreted(ModuleOp module, StringRef entry) {
+void expectPlannedAsInterpreted(ModuleOp module, EntryKind entry) {
   reference::EntryMemory memory(module);
   memory.states = filled(module);
   ASSERT_TRUE(succeeded(reference::runEntry(module, entry, memory)));

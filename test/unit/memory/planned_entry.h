@@ -23,7 +23,7 @@ public:
   /// The plan, null if plan-memory failed.
   mlir::ModuleOp plan() { return plan_.get(); }
   /// Runs the entry on `states`, which hold the states before and then those after.
-  void run(llvm::StringRef entry, reference::NamedTensors &states);
+  void run(EntryKind entry, reference::NamedTensors &states);
 
 private:
   struct Range {
@@ -46,6 +46,6 @@ private:
 
 /// Runs an entry in the interpreter and as planned, on the same states, and compares the states after that,
 /// bit by bit. What differs fails the test.
-void expectPlannedAsInterpreted(mlir::ModuleOp module, llvm::StringRef entry);
+void expectPlannedAsInterpreted(mlir::ModuleOp module, EntryKind entry);
 
 } // namespace trainc::test

@@ -18,7 +18,7 @@ protected:
   void expectAsInterpreted(const std::string &text) {
     auto module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module) << text;
-    test::expectPlannedAsInterpreted(*module, "e");
+    test::expectPlannedAsInterpreted(*module, EntryKind::micro_step);
   }
 
   MLIRContext context;

@@ -1,0 +1,72 @@
+// The interpreter runs entries by what they are, whatever their names.
+#include "lib/Reference/Ranks.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace trainc::reference {
+namespace {
+
+using testing::ElementsAre;
+
+/// An entry of the kind eval whose name is another's, and one of the kind init whose name is no kind's.
+constexpr const char *kEntries = R"(
+train.state optimizer @a : tensor<2xf32>
+train.entry @init as eval {
+  %c = nn.constant 1 : tensor<2xf32>
+  train.set @a, %c : tensor<2xf32>
+}
+train.entry @first as init {
+  %c = nn.constant 3 : tensor<2xf32>
+  train.set @a, %c : tensor<2xf32>
+}
+)";
+
+class Entries : public testing::Test {
+protected:
+  Entries() {
+    context_.loadDialect<nn::NNDialect, train::TrainDialect>();
+    module_ = mlir::parseSourceString<mlir::ModuleOp>(kEntries, &context_);
+  }
+
+  static const std::vector<double> &stateOf(const EntryMemory &memory) {
+    return memory.states.find("a")->second.reals;
+  }
+
+  mlir::MLIRContext context_;
+  mlir::OwningOpRef<mlir::ModuleOp> module_;
+};
+
+TEST_F(Entries, AreFoundByTheirKind) {
+  ASSERT_TRUE(module_);
+  EntryMemory memory(*module_);
+  ASSERT_TRUE(succeeded(runEntry(*module_, EntryKind::init, memory)));
+  EXPECT_THAT(stateOf(memory), ElementsAre(3, 3));
+  ASSERT_TRUE(succeeded(runEntry(*module_, EntryKind::eval, memory)));
+  EXPECT_THAT(stateOf(memory), ElementsAre(1, 1));
+}
+
+TEST_F(Entries, AreFoundByTheirKindOnManyRanks) {
+  ASSERT_TRUE(module_);
+  std::vector<EntryMemory> ranks(2, EntryMemory(*module_));
+  ASSERT_TRUE(succeeded(runEntryOnRanks(*module_, EntryKind::init, ranks, 2)));
+  for (const EntryMemory &rank : ranks)
+    EXPECT_THAT(stateOf(rank), ElementsAre(3, 3));
+}
+
+TEST_F(Entries, ThatAreNotThereAreAnError) {
+  ASSERT_TRUE(module_);
+  std::string error;
+  mlir::ScopedDiagnosticHandler keep(&context_,
+                                     [&](mlir::Diagnostic &diagnostic) { error = diagnostic.str(); });
+  EntryMemory memory(*module_);
+  EXPECT_TRUE(failed(runEntry(*module_, EntryKind::decode, memory)));
+  EXPECT_EQ(error, "has no train.entry of the kind decode");
+}
+
+} // namespace
+} // namespace trainc::reference
