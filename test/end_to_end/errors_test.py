@@ -54,7 +54,7 @@ BAD_MODELS = {
     "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
     "everything frozen": (("clip 1.0", 'group "*" frozen'), "gpt.mlir:30:1: error: all parameters are frozen, so that nothing is left to train; leave some out of the groups, or "
                           'add a later `group "NAME" trained`'),
-    "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "'constant' has no setting 'minimum'; it has warmup"),
+    "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "gpt.mlir:33:21: error: 'constant' has no setting 'minimum'; it has warmup"),
 }
 
 

@@ -1,68 +1,93 @@
-// MLIR's language server parses and verifies, and publishes what is reported meanwhile. It has no place for
-// more checks, but a module's verifier ends with its users of symbols: here programs and models become such
-// users.
 #include "tools/trainc-lsp/model_check.h"
 
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Instantiate.h"
+#include "tools/language/nesting.h"
+#include "tools/language/parse_model.h"
 
-#include "mlir/IR/OwningOpRef.h"
-#include "mlir/IR/SymbolTable.h"
+#include "mlir/Tools/lsp-server-support/SourceMgrUtils.h"
+#include "llvm/Support/SourceMgr.h"
 
 using namespace mlir;
-using namespace trainc;
+namespace protocol = llvm::lsp;
+
+namespace trainc {
 
 namespace {
 
-/// A file is checked as a whole, at its first program or model. What later phases make holds programs, too.
-bool isFirstOfModelFile(Operation *op) {
-  auto module = dyn_cast_or_null<ModuleOp>(op->getParentOp());
-  if (!module || !module.getOps<train::EntryOp>().empty())
+/// In a user's file models, blocks and programs begin their lines. Later phases print them inside a module.
+bool isModelFile(StringRef text) {
+  constexpr StringRef kBorderOfModules = "// -----";
+  if (text.contains(kBorderOfModules))
     return false;
-  return op == &*llvm::find_if(*module.getBody(), llvm::IsaPred<nn::ModelOp, train::ProgramOp>);
-}
-
-/// The server lets ops of unknown dialects pass; nothing after it does.
-LogicalResult refuseUnknownOps(ModuleOp module) {
-  WalkResult all = module.walk([](Operation *op) {
-    return op->isRegistered() ? WalkResult::advance() : WalkResult(op->emitOpError("is unknown"));
-  });
-  return failure(all.wasInterrupted());
-}
-
-/// Whether the other uses of symbols are right; the verifier, which is amid them, reports those that are not.
-bool haveOthersTheirSymbols(ModuleOp module, SymbolTableCollection &symbols) {
-  ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) {});
-  WalkResult all = module.walk([&](SymbolUserOpInterface user) {
-    return isa<nn::ModelOp, train::ProgramOp>(user) ? WalkResult::advance()
-                                                    : WalkResult(user.verifySymbolUses(symbols));
-  });
-  return !all.wasInterrupted();
-}
-
-template <typename Op> struct ModelCheck : SymbolUserOpInterface::ExternalModel<ModelCheck<Op>, Op> {
-  /// Always succeeds: after a failure the server would know no more definitions, nor what to show on hover.
-  LogicalResult verifySymbolUses(Operation *op, SymbolTableCollection &symbols) const {
-    if (!isFirstOfModelFile(op))
-      return success();
-    auto module = cast<ModuleOp>(op->getParentOp());
-    if (failed(refuseUnknownOps(module)) || !haveOthersTheirSymbols(module, symbols))
-      return success();
-    OwningOpRef<ModuleOp> copy = module.clone();
-    // A file without a program may be unfinished, or a part of something else.
-    const bool hasProgram = !copy->getOps<train::ProgramOp>().empty();
-    (void)(hasProgram ? instantiate(*copy) : checkModelText(*copy));
-    return success();
+  for (StringRef rest = text, line; !rest.empty();) {
+    std::tie(line, rest) = rest.split('\n');
+    if (llvm::any_of(ArrayRef<StringRef>{"nn.model", "nn.block", "train.program"},
+                     [&](StringRef op) { return line.starts_with(op); }))
+      return true;
   }
-};
+  return false;
+}
+
+protocol::DiagnosticSeverity severityOf(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return protocol::DiagnosticSeverity::Error;
+  case DiagnosticSeverity::Warning:
+    return protocol::DiagnosticSeverity::Warning;
+  case DiagnosticSeverity::Note:
+  case DiagnosticSeverity::Remark:
+    return protocol::DiagnosticSeverity::Information;
+  }
+  llvm_unreachable("a severity");
+}
+
+/// The word in the text that a location is about; the text's first place if the location has none.
+protocol::Range rangeOf(Location location, llvm::SourceMgr &sources) {
+  const auto place = location->findInstanceOf<FileLineColLoc>();
+  const llvm::SMLoc found =
+      place ? sources.FindLocForLineAndColumn(sources.getMainFileID(), place.getLine(), place.getColumn())
+            : llvm::SMLoc();
+  if (!found.isValid())
+    return {};
+  return {sources, mlir::lsp::convertTokenLocToRange(found, /*identifierChars=*/"$-.")};
+}
+
+protocol::Diagnostic publishable(Diagnostic &diagnostic, const protocol::URIForFile &uri,
+                                 llvm::SourceMgr &sources) {
+  protocol::Diagnostic result;
+  result.range = rangeOf(diagnostic.getLocation(), sources);
+  result.severity = severityOf(diagnostic.getSeverity());
+  result.source = "trainc";
+  result.message = diagnostic.str();
+  std::vector<protocol::DiagnosticRelatedInformation> notes;
+  for (Diagnostic &note : diagnostic.getNotes())
+    notes.emplace_back(protocol::Location(uri, rangeOf(note.getLocation(), sources)), note.str());
+  if (!notes.empty())
+    result.relatedInformation = std::move(notes);
+  return result;
+}
 
 } // namespace
 
-void trainc::registerModelCheck(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, nn::NNDialect *) {
-    nn::ModelOp::attachInterface<ModelCheck<nn::ModelOp>>(*context);
-  });
-  registry.addExtension(+[](MLIRContext *context, train::TrainDialect *) {
-    train::ProgramOp::attachInterface<ModelCheck<train::ProgramOp>>(*context);
-  });
+std::optional<std::vector<protocol::Diagnostic>> checkModel(StringRef text, const protocol::URIForFile &uri,
+                                                            const DialectRegistry &registry) {
+  const llvm::MemoryBufferRef buffer(text, uri.file());
+  if (!isModelFile(text) || findDeepNesting(buffer))
+    return std::nullopt;
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(text, uri.file()), llvm::SMLoc());
+
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  std::vector<protocol::Diagnostic> found;
+  ScopedDiagnosticHandler collect(
+      &context, [&](Diagnostic &diagnostic) { found.push_back(publishable(diagnostic, uri, sources)); });
+  if (OwningOpRef<ModuleOp> module = parseModel(sources, context)) {
+    // A file without a program may be unfinished, or a part of something else.
+    const bool hasProgram = !module->getOps<train::ProgramOp>().empty();
+    (void)(hasProgram ? instantiate(*module) : checkModelText(*module));
+  }
+  return found;
 }
+
+} // namespace trainc

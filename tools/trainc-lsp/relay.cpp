@@ -1,0 +1,58 @@
+#include "tools/trainc-lsp/relay.h"
+
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace trainc {
+
+namespace {
+
+/// A line with its end, or nothing at the end of `file`.
+std::optional<std::string> readLine(std::FILE *file) {
+  std::string line;
+  for (int byte; (byte = std::getc(file)) != EOF;) {
+    line += static_cast<char>(byte);
+    if (byte == '\n')
+      return line;
+  }
+  return line.empty() ? std::nullopt : std::optional(line);
+}
+
+/// The N of "Content-Length: N". What is too large to be a text ends nobody's memory.
+std::optional<size_t> contentLength(const std::string &line) {
+  constexpr std::string_view kField = "Content-Length: ";
+  constexpr size_t kMaximum = size_t{1} << 30;
+  if (!line.starts_with(kField))
+    return std::nullopt;
+  const unsigned long long length = std::strtoull(line.c_str() + kField.size(), nullptr, 10);
+  return length > 0 && length <= kMaximum ? std::optional<size_t>(length) : std::nullopt;
+}
+
+bool isEmpty(const std::string &line) { return line == "\r\n" || line == "\n"; }
+
+} // namespace
+
+void relay(std::FILE *from, std::FILE *to, const std::function<std::string(std::string)> &change) {
+  std::optional<size_t> length;
+  while (std::optional<std::string> line = readLine(from)) {
+    std::string out = std::move(*line);
+    if (length && isEmpty(out)) {
+      std::string body(*length, '\0');
+      body.resize(std::fread(body.data(), 1, body.size(), from));
+      const bool isWhole = body.size() == *length;
+      body = isWhole ? change(std::move(body)) : body;
+      out = "Content-Length: " + std::to_string(isWhole ? body.size() : *length) + "\r\n\r\n" + body;
+      length.reset();
+    } else if (const std::optional<size_t> found = contentLength(out)) {
+      length = found;
+      continue;
+    } else if (length) {
+      continue; // another field of the message's header, such as its type
+    }
+    if (std::fwrite(out.data(), 1, out.size(), to) != out.size() || std::fflush(to) != 0)
+      return;
+  }
+}
+
+} // namespace trainc
