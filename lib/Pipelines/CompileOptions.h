@@ -12,6 +12,11 @@ namespace trainc {
 /// The phases at which a compilation can stop and print its module.
 enum class Phase { Model, Step, Spmd, Scheduled, Plan };
 
+/// From which sizes on the scores of a loss are computed in slices; see the pass `chunk-loss`.
+struct ChunkLossSizes {
+  int64_t minBytes, minRows;
+};
+
 /// Options of `trainc compile`.
 struct CompileOptions {
   /// What is written over the model's train.program before any pass runs (dialects/Train/ProgramSettings.h).
@@ -20,6 +25,8 @@ struct CompileOptions {
   std::optional<Phase> compileTo;
   /// Folder for numbered snapshots of the module after every pass; none if empty.
   std::string dumpDir;
+  /// The pass's own unless given: tests cut small losses.
+  std::optional<ChunkLossSizes> chunkLoss;
 };
 
 } // namespace trainc

@@ -65,6 +65,7 @@ namespace {
 struct Strategy {
   bool manyRanks = false, reproducibleOverRanks = false, recomputes = false, libraryProducts = false;
   std::optional<MemoryLimit> memoryLimit;
+  ChunkLossPassOptions chunkLoss;
 };
 } // namespace
 
@@ -94,7 +95,7 @@ static void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.
-  manager.addPass(createChunkLossPass());
+  manager.addPass(createChunkLossPass(strategy.chunkLoss));
   manager.addPass(createDecomposePass());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -149,7 +150,9 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   for (auto program : module.getOps<train::ProgramOp>())
     if (failed(train::applyOptions(program, options.settings)))
       return failure();
-  const Strategy strategy = strategyOf(module);
+  Strategy strategy = strategyOf(module);
+  if (options.chunkLoss)
+    strategy.chunkLoss = {options.chunkLoss->minBytes, options.chunkLoss->minRows};
   Snapshots snapshots(options.dumpDir);
   if (!options.dumpDir.empty())
     snapshots.write("model", module);

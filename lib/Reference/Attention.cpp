@@ -131,10 +131,12 @@ Tensors attentionGrad(nn::AttentionGradOp op, Frame &frame) {
   Tensor dq(op.getDq()), dk(op.getDk()), dv(op.getDv());
   forEachQuery(p, [&](int64_t b, int64_t i, int64_t head) {
     std::vector<double> probabilities = attend(p, b, i, head).probabilities, dp(p.keys());
+    for (double &probability : probabilities)
+      probability = frame.rounded(probability);
     int64_t query = p.queryAt(b, i, head), out = p.outAt(b, i, head);
     double mean = 0;
     for (int64_t j = 0; j < p.keys(); ++j) {
-      dp[j] = dot(dout, out, p.v, p.valueAt(b, j, head), p.valueWidth());
+      dp[j] = frame.rounded(dot(dout, out, p.v, p.valueAt(b, j, head), p.valueWidth()));
       mean += probabilities[j] * dp[j];
     }
     for (int64_t j = 0; j < p.keys(); ++j) {

@@ -12,6 +12,7 @@
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -30,7 +31,14 @@ public:
   /// State and inputs of an entry; null outside entries.
   EntryMemory *memory() { return memory_; }
 
+  /// Sets what `rounded` gives, to see what it does to results if numbers on the way to them are rounded.
+  void setRounding(std::function<double(double)> rounding) { rounding_ = std::move(rounding); }
+  /// A number on the way to a result, in an op that goes on to subtract it from numbers near it: itself,
+  /// unless somebody set something else.
+  double rounded(double number) const { return rounding_ ? rounding_(number) : number; }
+
 private:
+  std::function<double(double)> rounding_;
   EntryMemory *memory_;
   llvm::DenseMap<mlir::Value, Tensor> values_;
 };

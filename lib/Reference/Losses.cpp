@@ -37,7 +37,7 @@ Tensors crossEntropy(nn::CrossEntropyOp op, Frame &frame) {
   for (int64_t row = 0; row < labels.elements(); ++row) {
     ArrayRef<double> in(logits.reals.data() + row * classes, classes);
     int64_t label = labels.integers[row];
-    lse.reals[row] = logSumExp(in.data(), classes);
+    lse.reals[row] = frame.rounded(logSumExp(in.data(), classes));
     if (label != int64_t(op.getIgnore()) && label >= 0 && label < classes)
       nll.reals[row] = smoothedLoss(in, lse.reals[row], label, weights, op.getSmoothing().convertToDouble());
   }

@@ -22,7 +22,11 @@ static OwningOpRef<ModuleOp> parse(MLIRContext &context, const std::string &text
 }
 
 /// A plan's FlatBuffer; an error with the first diagnostic.
-static Result<std::vector<uint8_t>> compilePlan(ModuleOp model, const CompileOptions &options) {
+static Result<std::vector<uint8_t>> compilePlan(ModuleOp model, const CompileOptions &options,
+                                                Fault *fault = nullptr) {
+  std::optional<FaultInCompiler> broken;
+  if (fault)
+    broken.emplace(*model.getContext(), *fault);
   std::string error = "no diagnostic";
   ScopedDiagnosticHandler keep(model.getContext(), [&](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error && error == "no diagnostic")
@@ -56,8 +60,10 @@ static std::vector<std::byte> bytesOf(const reference::Tensor &tensor) {
   return bytes;
 }
 
-static StepInputs inputsOf(const Step &step) {
+static StepInputs inputsOf(const Step &step, unsigned seed) {
   StepInputs inputs;
+  inputs.tokens.assign(step.continuation.tokens.begin(), step.continuation.tokens.end());
+  inputs.prompt = inputs.tokens.empty() ? 0 : 1 + seed % inputs.tokens.size();
   for (const auto &[name, tensor] : step.parameters)
     inputs.parameters[name].assign(tensor.reals.begin(), tensor.reals.end());
   for (const Samples &samples : step.samples) {
@@ -112,24 +118,30 @@ static Expected updated(const reference::Tensor &parameter, const Expected &grad
   return expected;
 }
 
+static std::vector<double> toDoubles(const std::vector<float> &numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
 static Verdict compareSteps(const Step &step, const ComputedStep &computed) {
   Comparison comparison;
   comparison.compare("eval_loss", step.evalLoss, computed.evalLoss);
   comparison.compare("eval_targets", step.evalTargets, computed.evalTargets);
   comparison.compare("loss", step.loss, computed.loss);
-  for (const auto &[name, gradient] : step.gradients) {
+  const size_t prompt = step.continuation.logits.size() - computed.logits.size();
+  for (auto [index, logits] : llvm::enumerate(computed.logits))
+    comparison.compare(fmt::format("logits at {}", prompt + index), step.continuation.logits[prompt + index],
+                       toDoubles(logits));
+  for (const auto &[name, parameter] : step.parameters) {
     const auto found = computed.parameters.find(name);
     if (found == computed.parameters.end())
       return {Verdict::kWrong, "the plan has no parameter " + name};
-    const std::vector<double> numbers(found->second.begin(), found->second.end());
-    comparison.compare(name, updated(step.parameters.find(name)->second, gradient), ArrayRef(numbers));
+    const auto gradient = step.gradients.find(name);
+    comparison.compare(name,
+                       gradient == step.gradients.end() ? Expected{parameter.reals}
+                                                        : updated(parameter, gradient->second),
+                       toDoubles(found->second));
   }
   return comparison.verdict();
-}
-
-void Way::set(std::string_view word, std::string value) {
-  text += " " + std::string(train::findProgramWord(word)->option) + "=" + value;
-  options.settings.push_back({std::string(word), std::move(value)});
 }
 
 /// The value that options give a setting, the last if there are several.
@@ -155,10 +167,10 @@ static Verdict checkSameBits(ModuleOp module, const CompileOptions &options, con
                              const ComputedStep &expected) {
   const Result<std::vector<uint8_t>> plan = compilePlan(module, options);
   if (!plan.ok())
-    return {Verdict::kWrong, plan.status().message()};
-  const Result<ComputedStep> computed = runPlan(*plan, inputs);
+    return {Verdict::kRefused, plan.status().message() + "\n"};
+  const Result<ComputedStep> computed = runPlan(*plan, inputs, {});
   if (!computed.ok())
-    return {Verdict::kWrong, computed.status().message()};
+    return {Verdict::kRefused, computed.status().message() + "\n"};
   if (!sameBits(expected, *computed))
     return {Verdict::kWrong, fmt::format("other bits with --zero-stage={}\n", *given(options, "zero_stage"))};
   return {};
@@ -174,7 +186,8 @@ static bool canAccumulate(ModuleOp model, const CompileOptions &options) {
   return succeeded(instantiate(*copy));
 }
 
-Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed) {
+Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed,
+                     Fault *fault) {
   OwningOpRef<ModuleOp> module = parse(context, text);
   if (!module)
     return {Verdict::kIllegal, "does not parse"};
@@ -184,27 +197,29 @@ Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &w
                   [](const train::GivenSetting &each) { return each.word == "accumulate"; });
   const bool accumulates = given(options, "accumulate").has_value();
   auto numberOf = [&](StringRef word) { return std::stoul(given(options, word).value_or("1")); };
+  const Result<std::vector<uint8_t>> plan = compilePlan(*module, options, fault);
+  if (fault && !fault->wasMade)
+    return {Verdict::kIllegal, "has no place for the fault"};
   FailureOr<Step> step = expectStep(*module, numberOf("ranks") * numberOf("accumulate"), seed);
   if (failed(step))
     return {Verdict::kIllegal, ""};
-  const Result<std::vector<uint8_t>> plan = compilePlan(*module, options);
   if (!plan.ok())
-    return {Verdict::kWrong, plan.status().message()};
-  const StepInputs inputs = inputsOf(*step);
-  const Result<ComputedStep> computed = runPlan(*plan, inputs);
+    return {Verdict::kRefused, plan.status().message() + "\n"};
+  const StepInputs inputs = inputsOf(*step, seed);
+  const Result<ComputedStep> computed = runPlan(*plan, inputs, {.threads = way.threads});
   if (!computed.ok())
-    return {Verdict::kWrong, computed.status().message()};
+    return {Verdict::kRefused, computed.status().message() + "\n"};
   if (way.emulates) {
-    const Result<ComputedStep> emulated = runPlan(*plan, inputs, seed);
+    const Result<ComputedStep> emulated = runPlan(*plan, inputs, {.emulationSeed = seed});
     if (!emulated.ok())
-      return {Verdict::kWrong, emulated.status().message()};
+      return {Verdict::kRefused, emulated.status().message() + "\n"};
     if (!sameBits(*computed, *emulated))
       return {Verdict::kWrong, "other bits on the emulated device\n"};
   }
   if (way.otherStage && !accumulates) {
     CompileOptions other = options;
     other.settings.push_back({"zero_stage", std::to_string(*way.otherStage)});
-    if (Verdict verdict = checkSameBits(*module, other, inputs, *computed); verdict.kind == Verdict::kWrong)
+    if (Verdict verdict = checkSameBits(*module, other, inputs, *computed); verdict.isFault())
       return verdict;
   }
   return compareSteps(*step, *computed);
@@ -246,15 +261,16 @@ static std::string without(MLIRContext &context, const std::string &text, size_t
   return shorter;
 }
 
-std::string reduceProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed) {
+std::string reduceProgram(MLIRContext &context, const std::string &text, const Way &way, unsigned seed,
+                          Verdict::Kind fault) {
   std::string smallest = text;
-  auto isWrong = [&](const std::string &candidate) {
-    return !candidate.empty() && checkProgram(context, candidate, way, seed).kind == Verdict::kWrong;
+  auto isSame = [&](const std::string &candidate) {
+    return !candidate.empty() && checkProgram(context, candidate, way, seed).kind == fault;
   };
   for (size_t index = 0; index < opsOf(*parse(context, smallest)).size();) {
     bool shrunk = false;
     for (size_t choice = 0; choice < 4 && !shrunk; ++choice)
-      if (const std::string candidate = without(context, smallest, index, choice); isWrong(candidate)) {
+      if (const std::string candidate = without(context, smallest, index, choice); isSame(candidate)) {
         smallest = candidate;
         shrunk = true;
       }

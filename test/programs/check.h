@@ -1,11 +1,11 @@
 // Whether a program's plans compute what the reference interpreter does.
 #pragma once
 
-#include "lib/Pipelines/CompileOptions.h"
+#include "test/programs/fault.h"
+#include "test/programs/way.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include <optional>
 #include <string>
 
 namespace trainc::programs {
@@ -15,29 +15,24 @@ struct Verdict {
     kEqual,    ///< what was computed lies within the tolerances
     kIllegal,  ///< the program cannot be trained, or its numbers are not finite
     kUnstable, ///< the same as kEqual, for the numbers that do not hang on rounding; some do
+    kRefused,  ///< legal, and yet the compiler or the runtime does not take it
     kWrong
   };
+  bool isFault() const { return kind == kRefused || kind == kWrong; }
+
   Kind kind = kEqual;
-  std::string what; ///< of a wrong one
-};
-
-/// How a program is compiled and run.
-struct Way {
-  CompileOptions options;
-  std::optional<int64_t> otherStage; ///< which promises the same bits
-  bool emulates = false;             ///< also on the emulated asynchronous device, with the same bits
-  std::string text;                  ///< what `trainc compile` and `trainrun` call it
-
-  /// Gives `trainc compile` an option, by its word in train.program.
-  void set(std::string_view word, std::string value);
+  std::string what; ///< of a fault
 };
 
 /// Compiles the program in the text, and compares one step and an evaluation with the interpreter's. `seed`
-/// decides parameters and samples. A program whose text holds its batch is run without accumulation.
-Verdict checkProgram(mlir::MLIRContext &context, const std::string &text, const Way &way, unsigned seed);
+/// decides parameters and samples. A program whose text holds its batch is run without accumulation. The
+/// plan is made by a compiler with the fault, if one is given.
+Verdict checkProgram(mlir::MLIRContext &context, const std::string &text, const Way &way, unsigned seed,
+                     Fault *fault = nullptr);
 
-/// A smaller program that is wrong as well; `text` itself if none is found. Leaves out one op after the
+/// A smaller program with the same kind of fault; `text` itself if none is found. Leaves out one op after the
 /// other.
-std::string reduceProgram(mlir::MLIRContext &context, const std::string &text, const Way &way, unsigned seed);
+std::string reduceProgram(mlir::MLIRContext &context, const std::string &text, const Way &way, unsigned seed,
+                          Verdict::Kind fault);
 
 } // namespace trainc::programs

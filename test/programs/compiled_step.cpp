@@ -19,18 +19,18 @@ namespace {
 /// One rank's share of a step.
 class RankStep {
 public:
-  RankStep(const fb::Plan &plan, const StepInputs &step, Communicator *communicator,
-           std::optional<uint64_t> emulationSeed)
+  RankStep(const fb::Plan &plan, const StepInputs &step, Communicator *communicator, const RankDevice &device)
       : step_(step), plan_(plan), communicator_(communicator), accumulate_(plan.training()->accumulate()) {
-    if (emulationSeed)
-      device_ = std::make_unique<EmulatedDevice>(1, *emulationSeed);
+    if (device.emulationSeed)
+      device_ = std::make_unique<EmulatedDevice>(1, *device.emulationSeed);
     else
-      device_ = std::make_unique<CpuDevice>(1);
+      device_ = std::make_unique<CpuDevice>(device.threads);
   }
 
   Status run() {
     TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
     writeParameters();
+    TRAINC_RETURN_IF_ERROR(generate());
     TRAINC_RETURN_IF_ERROR(runEntry(kEvalEntry, 0));
     evalLoss = scalar("eval_loss");
     evalTargets = scalar("eval_targets");
@@ -56,8 +56,31 @@ public:
   }
 
   float loss = 0, evalLoss = 0, evalTargets = 0;
+  std::vector<std::vector<float>> logits;
 
 private:
+  /// Before the step, so that what generation leaves in memory is there in the step.
+  Status generate() {
+    if (step_.tokens.empty() || !executor_->hasEntry(kPrefillEntry))
+      return {};
+    std::vector<int32_t> prompt = step_.tokens;
+    std::fill(prompt.begin() + ptrdiff_t(step_.prompt), prompt.end(), 0);
+    TRAINC_RETURN_IF_ERROR(readTokens(kPrefillEntry, prompt, step_.prompt - 1));
+    for (size_t position = step_.prompt; position < step_.tokens.size(); ++position)
+      TRAINC_RETURN_IF_ERROR(
+          readTokens(kDecodeEntry, std::span(step_.tokens).subspan(position, 1), position));
+    return {};
+  }
+
+  Status readTokens(std::string_view entry, std::span<const int32_t> tokens, size_t position) {
+    executor_->write(executor_->inputs(entry)[0].memory, std::as_bytes(tokens));
+    executor_->setScalar("position", int32_t(position));
+    TRAINC_RETURN_IF_ERROR(executor_->run(entry));
+    std::vector<float> &numbers = logits.emplace_back(plan_.generation()->vocabulary());
+    return executor_->read(std::as_writable_bytes(std::span(numbers)),
+                           executor_->buffer(plan_.generation()->logits()));
+  }
+
   Status train() {
     executor_->setScalar("lr", kLearningRate);
     executor_->setScalar("step", int64_t{0});
@@ -119,15 +142,16 @@ Status runRank(RankStep &rank, bool isFirst, std::mutex &mutex, ComputedStep &co
     computed.loss = rank.loss;
     computed.evalLoss = rank.evalLoss;
     computed.evalTargets = rank.evalTargets;
+    computed.logits = std::move(rank.logits);
   }
   return rank.readParameters(computed.parameters);
 }
 
-Status runOnRanks(const fb::Plan &plan, const StepInputs &step, std::optional<uint64_t> emulationSeed,
+Status runOnRanks(const fb::Plan &plan, const StepInputs &step, const RankDevice &device,
                   ComputedStep &computed) {
   std::mutex mutex;
   if (plan.ranks() == 1) {
-    RankStep rank(plan, step, nullptr, emulationSeed);
+    RankStep rank(plan, step, nullptr, device);
     return runRank(rank, true, mutex, computed);
   }
   const CommunicatorNeeds needs = communicatorNeeds(plan);
@@ -141,7 +165,7 @@ Status runOnRanks(const fb::Plan &plan, const StepInputs &step, std::optional<ui
     threads.emplace_back([&, index] {
       const Status status = [&]() -> Status {
         TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<Communicator> communicator, group.communicator(index));
-        RankStep rank(plan, step, communicator.get(), emulationSeed);
+        RankStep rank(plan, step, communicator.get(), device);
         return runRank(rank, index == 0, mutex, computed);
       }();
       if (status.ok())
@@ -159,13 +183,13 @@ Status runOnRanks(const fb::Plan &plan, const StepInputs &step, std::optional<ui
 } // namespace
 
 Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
-                             std::optional<uint64_t> emulationSeed) {
+                             const RankDevice &device) {
   std::vector<uint64_t> aligned((payload.size() + 7) / 8);
   std::memcpy(aligned.data(), payload.data(), payload.size());
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan,
                           readPayload(std::as_bytes(std::span(aligned)).first(payload.size())));
   ComputedStep computed;
-  TRAINC_RETURN_IF_ERROR(runOnRanks(*plan, step, emulationSeed, computed));
+  TRAINC_RETURN_IF_ERROR(runOnRanks(*plan, step, device, computed));
   return computed;
 }
 

@@ -22,17 +22,27 @@ struct StepInputs {
   Parameters parameters;
   /// Of each micro-batch the samples' bytes, by column: those of the first rank, then those of the next.
   std::vector<std::map<std::string, std::vector<std::byte>, std::less<>>> samples;
+  /// What a plan that generates text is given, the first `prompt` at once, the others one by one.
+  std::vector<int32_t> tokens;
+  size_t prompt = 0;
 };
 
 /// What a plan made of a step.
 struct ComputedStep {
   Parameters parameters; ///< after the step
   float loss = 0, evalLoss = 0, evalTargets = 0;
+  /// Of a plan that generates text: behind each of the last tokens, from the prompt's last on.
+  std::vector<std::vector<float>> logits;
 };
 
-/// Evaluates and trains one step on as many ranks as the plan is for, as threads: on the CPU, or, where a
-/// seed is given, on emulated asynchronous devices.
+/// What a rank runs on.
+struct RankDevice {
+  unsigned threads = 1;                                 ///< of the CPU
+  std::optional<uint64_t> emulationSeed = std::nullopt; ///< of an emulated asynchronous device in its place
+};
+
+/// Evaluates and trains one step on as many ranks as the plan is for, as threads.
 Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
-                             std::optional<uint64_t> emulationSeed = std::nullopt);
+                             const RankDevice &device);
 
 } // namespace trainc::programs

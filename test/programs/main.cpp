@@ -1,5 +1,6 @@
 // Random programs: what their plans compute, on one rank and on several, against the reference interpreter.
 #include "lib/Pipelines/Pipeline.h"
+#include "test/programs/architecture.h"
 #include "test/programs/check.h"
 #include "test/programs/generator.h"
 #include "test/programs/mutation.h"
@@ -7,7 +8,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/CommandLine.h"
 
-#include <array>
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
@@ -27,6 +27,12 @@ static cl::opt<bool> print("print", cl::desc("Print every program"), cl::cat(cat
 static cl::opt<bool> allOps("all-ops", cl::desc("Fail unless every op of the dialect was part of a program"),
                             cl::cat(category));
 
+static cl::opt<unsigned>
+    faultCount("faults",
+               cl::desc("Instead, break the compiler in this many places of each kind, and "
+                        "fail unless some of each kind are found"),
+               cl::cat(category));
+
 static cl::list<std::string> files(cl::Positional,
                                    cl::desc("[FILE.mlir...]: programs to change, besides random ones"),
                                    cl::cat(category));
@@ -35,43 +41,11 @@ namespace {
 
 /// The command line. The linker that makes kernels' images resets LLVM's options to their defaults.
 struct Options {
-  unsigned first = firstSeed, count = programCount;
+  unsigned first = firstSeed, count = programCount, faults = faultCount;
   double time = seconds;
   bool shows = print, needsAll = allOps;
   std::vector<std::string> paths = files;
 };
-
-/// One rank for every second program.
-Way drawWay(unsigned seed) {
-  std::mt19937 random(seed);
-  auto pick = [&](unsigned end) { return random() % end; };
-  Way way;
-  if (pick(3) == 0)
-    way.set("activation_checkpointing", "selective");
-  if (pick(3) == 0)
-    way.set("accumulate", "2");
-  if (pick(4) == 0)
-    way.set("library_calls", std::array{"products", "attention", "all"}[pick(3)]);
-  if (pick(4) == 0) {
-    way.emulates = true;
-    way.text += " --device=emulated";
-  }
-  const unsigned ranks = seed % 2 == 0 ? 1 : 2 + pick(3);
-  way.set("ranks", std::to_string(ranks));
-  if (ranks == 1)
-    return way;
-  const unsigned stage = pick(4);
-  way.set("zero_stage", std::to_string(stage));
-  if (ranks == 4 && pick(2) == 0)
-    way.set("hybrid_shard", "2");
-  else if (pick(3) == 0)
-    way.otherStage = (stage + 1 + pick(3)) % 4;
-  if (stage == 3)
-    way.set("persist_below", std::to_string(pick(2) * 20));
-  if (pick(3) == 0)
-    way.set("reproducible", "ranks");
-  return way;
-}
 
 /// What was run, for the record.
 struct Counts {
@@ -88,16 +62,18 @@ void report(mlir::MLIRContext &context, unsigned seed, const std::string &text, 
             const Verdict &verdict) {
   fmt::print("seed {}: WRONG, compiled with{}\n{}", seed, way.text.empty() ? " no option" : way.text,
              verdict.what);
-  const std::string smallest = reduceProgram(context, text, way, seed);
+  const std::string smallest = reduceProgram(context, text, way, seed, verdict.kind);
   fmt::print("reduced:\n{}{}\n", smallest, checkProgram(context, smallest, way, seed).what);
   std::fflush(stdout);
 }
 
-/// A random program, or, of two thirds, one made from it or from a file by small changes.
+/// A random model or one like those that people train, or, of two thirds, one made from it or from a file by
+/// small changes.
 std::string drawProgram(mlir::MLIRContext &context, unsigned seed, llvm::ArrayRef<std::string> given) {
   if (seed % 3 == 1 && !given.empty())
     return mutateProgram(context, given[seed / 3 % given.size()], seed);
-  const std::string text = Generator(context, seed).build(int(4 + seed % 25));
+  const std::string text =
+      seed / 3 % 2 == 0 ? Generator(context, seed).build(int(4 + seed % 25)) : drawArchitecture(seed);
   return seed % 3 == 0 ? text : mutateProgram(context, text, seed);
 }
 
@@ -117,7 +93,8 @@ Counts run(mlir::MLIRContext &context, const Options &options) {
     const std::string text = drawProgram(context, seed, given);
     if (text.empty())
       continue;
-    const Way way = drawWay(seed);
+    // A change may leave a block without effect.
+    const Way way = drawWay(seed, seed % 3 == 0 ? wrapUnits(text) : std::vector<std::string>());
     if (options.shows) {
       fmt::print("seed {}:{}\n{}\n", seed, way.text, text);
       std::fflush(stdout); // in case the compiler does not return
@@ -126,10 +103,10 @@ Counts run(mlir::MLIRContext &context, const Options &options) {
     ++counts.programs;
     counts.illegal += verdict.kind == Verdict::kIllegal;
     counts.unstable += verdict.kind == Verdict::kUnstable;
-    counts.wrong += verdict.kind == Verdict::kWrong;
+    counts.wrong += verdict.isFault();
     if (verdict.kind != Verdict::kIllegal)
       counts.addOps(text, names);
-    if (verdict.kind == Verdict::kWrong)
+    if (verdict.isFault())
       report(context, seed, text, way, verdict);
   }
   return counts;
@@ -143,6 +120,54 @@ bool coversAll(const Counts &counts) {
       fmt::print("no program holds {}\n", name);
       all = false;
     }
+  return all;
+}
+
+// --- Seeded faults ---
+
+/// What became of the faults of a kind.
+struct Findings {
+  unsigned made = 0, refused = 0, wrong = 0;
+};
+
+/// One fault of the kind, in the first program from the seed on that has a place for it.
+void seedFault(mlir::MLIRContext &context, const FaultKind &kind, unsigned seed, bool shows,
+               Findings &findings) {
+  constexpr unsigned kPrograms = 30;
+  for (unsigned end = seed + kPrograms; seed < end; ++seed) {
+    const std::string text = drawProgram(context, seed, {});
+    if (text.empty())
+      continue;
+    Way way = drawWay(seed, {});
+    way.otherStage.reset();
+    way.emulates = false;
+    Fault fault{kind, seed};
+    const Verdict verdict = checkProgram(context, text, way, seed, &fault);
+    if (!fault.wasMade)
+      continue;
+    if (shows)
+      fmt::print("seed {}: {}: {}", seed, kind.name, verdict.isFault() ? verdict.what : "not found\n");
+    ++findings.made;
+    findings.refused += verdict.kind == Verdict::kRefused;
+    findings.wrong += verdict.kind == Verdict::kWrong;
+    return;
+  }
+}
+
+/// Whether faults of every kind are found.
+bool findsFaults(mlir::MLIRContext &context, const Options &options) {
+  bool all = true;
+  unsigned seed = options.first;
+  for (const FaultKind &kind : faultKinds()) {
+    Findings findings;
+    for (unsigned i = 0; i < options.faults; ++i, seed += 100)
+      seedFault(context, kind, seed, options.shows, findings);
+    fmt::print("{:12} {} made, {} give other numbers, {} are refused, {} are not found\n", kind.name,
+               findings.made, findings.wrong, findings.refused,
+               findings.made - findings.wrong - findings.refused);
+    std::fflush(stdout);
+    all &= findings.wrong + findings.refused > 0;
+  }
   return all;
 }
 
@@ -161,6 +186,8 @@ int main(int argc, char **argv) {
   registerDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
+  if (options.faults > 0)
+    return findsFaults(context, options) ? 0 : 1;
   const Counts counts = run(context, options);
   fmt::print("{} programs: {} wrong, {} with numbers that hang on rounding, {} that cannot be trained\n",
              counts.programs, counts.wrong, counts.unstable, counts.illegal);

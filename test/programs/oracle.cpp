@@ -1,5 +1,6 @@
 #include "test/programs/oracle.h"
 
+#include "dialects/NN/Builders.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Instantiate/Instantiate.h"
@@ -8,7 +9,10 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <cmath>
+#include <optional>
 
 using namespace mlir;
 using namespace trainc;
@@ -39,7 +43,12 @@ public:
     for (auto program : module_->getOps<train::ProgramOp>())
       if (failed(train::applyOptions(program, {{"ranks", "1"}})))
         return failure();
-    return failure(failed(instantiate(*module_)) || failed(passes.run(*module_)));
+    const bool isLanguageModel = hasLogits();
+    if (failed(instantiate(*module_)))
+      return failure();
+    if (isLanguageModel)
+      findLogits();
+    return passes.run(*module_);
   }
 
   /// Initial parameters, as f32 holds them.
@@ -49,11 +58,14 @@ public:
     if (failed(reference::runEntry(*module_, EntryKind::init, memory)))
       return failure();
     reference::NamedTensors parameters;
+    std::uniform_real_distribution<double> around(-0.25, 0.25);
     for (auto state : module_->getOps<train::StateOp>())
       if (state.getRole() == train::StateRole::parameter) {
         Tensor &tensor = memory.states.find(state.getSymName())->second;
+        // Biases and gains beside 0 and 1, so that each of them matters.
+        const bool isConstant = llvm::all_equal(tensor.reals);
         for (double &number : tensor.reals)
-          number = double(float(number));
+          number = double(float(number + (isConstant ? around(random_) : 0)));
         parameters.emplace(state.getSymName().str(), tensor);
       }
     return parameters;
@@ -97,20 +109,53 @@ public:
       for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
         frame.define(value, std::move(tensor));
     }
+    if (kind == EntryKind::eval && logits_)
+      lastLogits_ = std::as_const(frame)[logits_];
     return success();
   }
 
-  ModuleOp module() { return *module_; }
+  /// Of the last evaluation, if the model has logits that only tokens lead to.
+  const std::optional<Tensor> &lastLogits() const { return lastLogits_; }
 
 private:
+  /// Whether the module's one cross-entropy is of what the model calls its logits.
+  bool hasLogits() {
+    SmallVector<nn::CrossEntropyOp> losses;
+    Value logits;
+    module_->walk([&](nn::CrossEntropyOp op) { losses.push_back(op); });
+    module_->walk([&](nn::OutputOp op) { logits = op.getName() == "logits" ? op.getValue() : logits; });
+    return losses.size() == 1 && logits == losses.front().getLogits();
+  }
+
+  /// Finds the logits of the evaluation.
+  void findLogits() {
+    llvm::SetVector<Operation *> before;
+    findEntry<train::EntryOp>(*module_, EntryKind::eval).walk([&](nn::CrossEntropyOp op) {
+      logits_ = op.getLogits();
+    });
+    before.insert(logits_.getDefiningOp());
+    for (size_t i = 0; i < before.size(); ++i)
+      for (Value operand : before[i]->getOperands())
+        before.insert(operand.getDefiningOp());
+    const bool isRow = nn::tensorType(logits_).getRank() == 3;
+    if (!isRow || !llvm::all_of(before, [](Operation *op) {
+          auto input = dyn_cast<train::InputOp>(op);
+          return !input || input.getColumn() == "tokens";
+        }))
+      logits_ = {};
+  }
+
   OwningOpRef<ModuleOp> module_;
   std::mt19937 random_;
+  Value logits_; ///< of the evaluation
+  std::optional<Tensor> lastLogits_;
 };
 
 /// What one way of running a step gives.
 struct Outcome {
   reference::NamedTensors gradients;
   double loss = 0, evalLoss = 0, evalTargets = 0;
+  std::optional<Tensor> logits;
 };
 
 } // namespace
@@ -152,6 +197,7 @@ static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double
     return failure();
   outcome.evalLoss = scalar(evaluation, "eval_loss");
   outcome.evalTargets = scalar(evaluation, "eval_targets");
+  outcome.logits = program.lastLogits();
   return outcome;
 }
 
@@ -178,6 +224,24 @@ static LogicalResult expect(Expected &expected, ArrayRef<double> numbers) {
       llvm::all_of(numbers, [](double number) { return std::isfinite(number) && std::abs(number) < 1e6; }));
 }
 
+/// The logits at a position of the first sample.
+static ArrayRef<double> logitsAt(const Tensor &logits, size_t position) {
+  return ArrayRef(logits.reals).slice(position * logits.dim(2), logits.dim(2));
+}
+
+static LogicalResult expectContinuation(Step &step, const std::optional<Tensor> &logits) {
+  const auto tokens = step.samples.front().find("tokens");
+  if (!logits || tokens == step.samples.front().end() ||
+      tokens->second.shape() != logits->shape().drop_back())
+    return success();
+  for (int64_t position = 0; position < logits->dim(1); ++position) {
+    step.continuation.tokens.push_back(tokens->second.integers[position]);
+    if (failed(expect(step.continuation.logits.emplace_back(), logitsAt(*logits, position))))
+      return failure();
+  }
+  return success();
+}
+
 FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned seed) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   Interpreted program(module, seed);
@@ -194,6 +258,8 @@ FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned see
   if (failed(exact) || failed(expect(step.loss, exact->loss)) ||
       failed(expect(step.evalLoss, exact->evalLoss)) || failed(expect(step.evalTargets, exact->evalTargets)))
     return failure();
+  if (failed(expectContinuation(step, exact->logits)))
+    return failure();
   for (auto &[name, tensor] : exact->gradients)
     if (failed(expect(step.gradients[name], tensor.reals)))
       return failure();
@@ -204,6 +270,8 @@ FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned see
     addChanged(step.loss, changed->loss);
     addChanged(step.evalLoss, changed->evalLoss);
     addChanged(step.evalTargets, changed->evalTargets);
+    for (auto [position, expected] : llvm::enumerate(step.continuation.logits))
+      addChanged(expected, logitsAt(*changed->logits, position));
     for (auto &[name, tensor] : changed->gradients)
       addChanged(step.gradients[name], tensor.reals);
   }

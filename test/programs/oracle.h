@@ -22,12 +22,20 @@ struct Expected {
 /// A rank's samples, by column.
 using Samples = reference::NamedTensors;
 
+/// What a language model says of the first sample's tokens.
+struct Continuation {
+  std::vector<int64_t> tokens;
+  std::vector<Expected> logits; ///< at each position
+};
+
 /// One training step on the samples of all ranks, and the evaluation of the first rank's.
 struct Step {
   reference::NamedTensors parameters;        ///< before the step, numbers of f32
   std::vector<Samples> samples;              ///< of each rank
   std::map<std::string, Expected> gradients; ///< summed over ranks
   Expected loss, evalLoss, evalTargets;
+  /// Empty if the model has no logits, or other columns than tokens lead to them.
+  Continuation continuation;
 };
 
 /// Interprets the program in `module` (phase `model`, which is left as it is): instantiated and

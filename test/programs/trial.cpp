@@ -42,7 +42,9 @@ FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Fra
       perturb(changed, relative, random);
       frame.define(operand, std::move(changed));
     }
+  frame.setRounding([&](double number) { return number * (1 + relative * (random() % 2 == 0 ? 1 : -1)); });
   FailureOr<reference::Tensors> results = reference::runOp(op, frame);
+  frame.setRounding(nullptr);
   // The last first, in case an operand stands there twice.
   for (auto &[operand, tensor] : llvm::reverse(saved))
     frame.define(operand, std::move(tensor));

@@ -41,7 +41,8 @@ private:
 
 /// Runs an op as reference::runOp does, but with numbers changed as rounding might: all real results are
 /// multiplied by 1 + `relative` or 1 - `relative`, and, where one element is computed from several, the
-/// operands before that. Ops that only move numbers round nothing.
+/// operands before that and numbers on the way (reference::Frame::rounded). Ops that only move numbers round
+/// nothing.
 mlir::FailureOr<reference::Tensors> runChanged(mlir::Operation &op, reference::Frame &frame, double relative,
                                                std::mt19937 &random);
 
