@@ -24,8 +24,16 @@ SmallVector<StringRef> trainc::train::choicesOf(const ProgramWord &word) {
 LogicalResult trainc::train::checkChoice(const ProgramWord &word, StringRef value,
                                          llvm::function_ref<InFlightDiagnostic()> error) {
   const SmallVector<StringRef> values = choicesOf(word);
-  if (llvm::is_contained(values, value))
+  SmallVector<StringRef> given = {value};
+  if (word.kind == ValueKind::Words) {
+    given.clear();
+    value.split(given, ',');
+  }
+  const auto *unknown =
+      llvm::find_if(given, [&](StringRef each) { return !llvm::is_contained(values, each); });
+  if (unknown == given.end())
     return success();
+  value = *unknown;
   if (!word.only.empty())
     return error() << StringRef(word.only) << ", found '" << value << "'";
   return error() << "expected " << llvm::join(values, " or ") << ", found '" << value << "'";
@@ -46,6 +54,7 @@ static Attribute valueOf(Builder builder, const ProgramWord &word, StringRef tex
   case ValueKind::Truth:
     return builder.getBoolAttr(text == "true");
   case ValueKind::Choice:
+  case ValueKind::Words:
   case ValueKind::Wrap:
     return builder.getStringAttr(text);
   }

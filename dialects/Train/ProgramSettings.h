@@ -30,9 +30,9 @@ std::vector<SettingInForce> settingsInForce(ProgramOp program);
 /// What `sources` of a program notes of a group's line.
 mlir::NamedAttribute groupSource(GroupAttr group, mlir::LocationAttr line);
 
-/// The words of a choice.
+/// The words of Choice or Words.
 llvm::SmallVector<llvm::StringRef> choicesOf(const ProgramWord &word);
-/// Fails with an error that names the values if `value` is none of them.
+/// Fails with an error that names the words if `value`, or one of its words, is none of them.
 llvm::LogicalResult checkChoice(const ProgramWord &word, llvm::StringRef value,
                                 llvm::function_ref<mlir::InFlightDiagnostic()> error);
 /// The setting of that word; null if there is none.

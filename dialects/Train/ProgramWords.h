@@ -14,6 +14,7 @@ enum class ValueKind {
   Number, ///< a whole number from `least` to `most`
   Bytes,  ///< a number of bytes above 0, such as 16GiB
   Choice, ///< one of `values`
+  Words,  ///< some of `values`, with commas between them
   Truth,  ///< true or false
   Wrap    ///< units of parameters; see #train.sharding
 };
@@ -222,6 +223,13 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "cpu",
      .only = "this version makes plans for the cpu",
      .help = "What the plan runs on"},
+    {.word = "cpu",
+     .option = "--cpu",
+     .kind = ValueKind::Words,
+     .values = "all|native|x86-64-v3|x86-64-v4",
+     .otherwise = "all",
+     .help = "Which CPUs the plan has machine code for: all, those like this one (native), or of the\n"
+             "named levels, with commas between them; fewer compile faster"},
     {.word = "precision",
      .option = "--precision",
      .kind = ValueKind::Choice,

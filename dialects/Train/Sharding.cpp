@@ -118,6 +118,8 @@ static LogicalResult verifyWord(EmitError error, StringRef name, Attribute value
     return isa<BoolAttr>(value) ? success() : error() << name << ": expected true or false, found " << value;
   case ValueKind::Choice:
     return verifyQuoted(error, *word, value);
+  case ValueKind::Words:
+    break; // of no word of `sharding`
   case ValueKind::Number:
   case ValueKind::Bytes:
     return verifyNumber(error, *word, value);

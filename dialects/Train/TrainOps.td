@@ -129,6 +129,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     `memory_limit 16GiB` bounds what a process that runs the plan may take. `fp32_products bf16x3` says how products of f32 numbers are
     computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention, `all` both. With
     `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept.
+    `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
     `target cpu` and `precision fp32` may be said, and nothing else in their place yet.
 
     The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
@@ -142,7 +143,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
-                       OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$precision,
+                       OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
                        OptionalAttr<DictionaryAttr>:$sources);

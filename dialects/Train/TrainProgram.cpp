@@ -152,6 +152,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
 ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
   if (word.kind == ValueKind::Choice)
     return parseChoice(parser, word, state.attributes);
+  if (word.kind == ValueKind::Words) // quoted, as names of levels have dashes
+    return parseWords(parser, word, state.attributes);
   return word.kind == ValueKind::Bytes ? parseAttr<IntegerAttr>(word.word, parseBytes)
                                        : parseCount(word.word);
 }
@@ -224,8 +226,12 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
 static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program,
                          const ProgramWord &word) {
   Attribute value = program->getAttr(StringRef(word.word));
-  if (auto text = dyn_cast_or_null<StringAttr>(value))
-    line(word.word) << text.getValue();
+  if (auto text = dyn_cast_or_null<StringAttr>(value)) {
+    if (word.kind == ValueKind::Words)
+      line(word.word) << text;
+    else
+      line(word.word) << text.getValue();
+  }
   if (auto number = dyn_cast_or_null<IntegerAttr>(value);
       number && std::to_string(number.getInt()) != word.otherwise)
     line(word.word) << number.getInt();

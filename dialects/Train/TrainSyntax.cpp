@@ -64,6 +64,19 @@ ParseResult trainc::train::parseChoice(OpAsmParser &parser, const ProgramWord &w
   return success();
 }
 
+ParseResult trainc::train::parseWords(OpAsmParser &parser, const ProgramWord &word,
+                                      NamedAttrList &attributes) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string value;
+  if (parser.parseOptionalString(&value))
+    return parser.emitError(loc) << "expected words in quotes, such as " << StringRef(word.word) << " \""
+                                 << choicesOf(word).back() << "\"";
+  if (failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
+    return failure();
+  attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
+  return success();
+}
+
 ParseResult trainc::train::parseBytes(AsmParser &parser, IntegerAttr &attribute) {
   // All but the first four are only known to be refused with a better message than an unknown word's.
   static constexpr StringRef kUnits[] = {"KiB", "MiB", "GiB", "TiB", "KB", "MB",

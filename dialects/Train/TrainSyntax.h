@@ -24,6 +24,10 @@ mlir::ParseResult parseSharding(mlir::AsmParser &parser, ShardingAttr &sharding)
 mlir::ParseResult parseChoice(mlir::OpAsmParser &parser, const ProgramWord &word,
                               mlir::NamedAttrList &attributes);
 
+/// Words with commas between them, such as `cpu "x86-64-v3,x86-64-v4"`.
+mlir::ParseResult parseWords(mlir::OpAsmParser &parser, const ProgramWord &word,
+                             mlir::NamedAttrList &attributes);
+
 /// `16GiB`, or a number of bytes.
 mlir::ParseResult parseBytes(mlir::AsmParser &parser, mlir::IntegerAttr &attribute);
 

@@ -11,6 +11,10 @@
 #include <string>
 #include <vector>
 
+namespace trainc::train {
+class ProgramOp;
+}
+
 namespace trainc::codegen {
 
 /// Machine code for one instruction-set level; fields as in the plan's Object.
@@ -46,6 +50,10 @@ public:
   /// The target that the program of the module around `op` asks for; without a program the default.
   static std::unique_ptr<Target> chosenFor(mlir::Operation *op);
 
+  /// Writes into the program what its words mean on this machine: the name of a level for `cpu "native"`.
+  /// Fails with an error at the program if the words contradict each other or the machine.
+  static llvm::LogicalResult settle(train::ProgramOp program);
+
   /// As `--target` and the attribute `plan.target` name it.
   virtual llvm::StringRef name() const = 0;
 
@@ -77,8 +85,8 @@ private:
   virtual void prepare(mlir::ModuleOp kernels) const = 0;
 };
 
-/// x86-64 CPUs.
+/// x86-64 CPUs; `levels`: as the word `cpu` of train.program says them.
 std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
-                                        LibraryCalls libraryCalls = {});
+                                        LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
 
 } // namespace trainc::codegen

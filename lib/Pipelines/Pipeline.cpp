@@ -148,7 +148,7 @@ static void addCodePasses(PassManager &manager) {
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
   for (auto program : module.getOps<train::ProgramOp>())
-    if (failed(train::applyOptions(program, options.settings)))
+    if (failed(train::applyOptions(program, options.settings)) || failed(codegen::Target::settle(program)))
       return failure();
   Strategy strategy = strategyOf(module);
   if (options.chunkLoss)

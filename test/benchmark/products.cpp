@@ -7,7 +7,7 @@
 // loaded at run time, so that OPENBLAS_CORETYPE and the like act, and so that none resolves another's
 // symbols. Rates are of CPU time. Where the machine is not idle, --benchmark_repetitions=5
 // --benchmark_enable_random_interleaving=true spreads what disturbs over all.
-#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/base/cpu_features.h"
 #include "test/unit/codegen/kernel_harness.h"
 
 #include <benchmark/benchmark.h>

@@ -32,7 +32,7 @@ class EmulatedTest(harness.EndToEndTest):
         Path("model.mlir").write_text(sharded_gpt.text(False))
         small_gpt.write_tokens("tokens.bin", 100)
         for name, options in PLANS.items():
-            self.trainc("compile", "model.mlir", "-o", "model.plan", *options)
+            self.trainc("compile", "model.mlir", "-o", "model.plan", "--cpu=native", *options)
             expected = self.train(name, name)
             for seed in SEEDS:
                 with self.subTest(plan=name, seed=seed):
@@ -43,7 +43,7 @@ class EmulatedTest(harness.EndToEndTest):
     def test_says_what_it_is(self):
         Path("model.mlir").write_text(small_gpt.text())
         small_gpt.write_tokens("tokens.bin", 20)
-        self.trainc("compile", "model.mlir", "-o", "model.plan")
+        self.trainc("compile", "model.mlir", "-o", "model.plan", "--cpu=native")
         _, err = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "1", "--device=emulated", "--device-seed=7")
         self.assertIn("emulated asynchronous device, seed 7, on cpu", err)
         self.fails([harness.TRAINRUN, "model.plan", "--data", "tokens.bin", "--device-seed=7"], 2,

@@ -272,7 +272,7 @@ class RunErrors(harness.EndToEndTest):
         cls.addClassCleanup(folder.cleanup)
         cls.plans = Path(folder.name)
         for name in ["gpt", "mlp"]:
-            subprocess.run([TRAINC, "compile", GOLDEN / name / f"{name}.mlir", "-o", cls.plans / f"{name}.plan"], check=True)
+            subprocess.run([TRAINC, "compile", GOLDEN / name / f"{name}.mlir", "-o", cls.plans / f"{name}.plan", "--cpu=native"], check=True)
 
     def setUp(self):
         super().setUp()

@@ -17,7 +17,7 @@ class ProductsTest(harness.EndToEndTest):
 
     def test_trains_alike_or_is_refused(self):
         data = small_gpt.write_tokens("tokens.bin", 40)
-        split = self.compile(small_gpt.text(), "--fp32-products=bf16x3", to="split.plan")
+        split = self.compile(small_gpt.text(), "--fp32-products=bf16x3", to="split.plan", cpu="all")
         if not HAS_AMX:
             _, error = self.trainrun(split, "--data", data, code=2)
             self.assertIn("x86-64-v4 (missing:", error)

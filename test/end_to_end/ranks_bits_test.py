@@ -37,7 +37,7 @@ class ShardedTest(harness.EndToEndTest):
         """NAME.plan and its report NAME.json for each NAME = options; as many at a time as there are cores."""
         def compile_one(name):
             flags = [f"--{key.replace('_', '-')}={value}" for key, value in plans[name].items()]
-            self.trainc("compile", "gpt.mlir", "-o", f"{name}.plan", f"--report={name}.json", *flags)
+            self.trainc("compile", "gpt.mlir", "-o", f"{name}.plan", "--cpu=native", f"--report={name}.json", *flags)
 
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             list(pool.map(compile_one, plans))

@@ -13,11 +13,11 @@ from harness import DAMAGE_PLAN, GOLDEN, MUTATE_PLAN, TRAINC, TRAINRUN
 class Plans(harness.EndToEndTest):
     def setUp(self):
         super().setUp()
-        self.compile(harness.program("gpt"))
+        self.compile(harness.program("gpt"), cpu="all")
         self.good = Path("model.plan").read_bytes()
 
     def test_compiling_again_gives_the_same_bytes(self):
-        self.compile(harness.program("gpt"))
+        self.compile(harness.program("gpt"), cpu="all")
         self.assertTrue(Path("model.plan").read_bytes() == self.good)
 
     def test_nothing_in_a_plan_depends_on_the_machine_that_compiles(self):
@@ -37,7 +37,7 @@ class Plans(harness.EndToEndTest):
         self.assertFalse(Path("other.plan").exists())
 
     def test_dump(self):
-        self.compile(harness.program("gpt"), "--accumulate=2")
+        self.compile(harness.program("gpt"), "--accumulate=2", cpu="all")
         out, _ = self.trainc("dump", "model.plan")
         entries = re.findall(r"^entry (\w+) flops=\d+ {$", out, re.MULTILINE)
         self.assertEqual(entries, ["init", "begin_step", "micro_step", "update", "eval", "prefill", "decode"])

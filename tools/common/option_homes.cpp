@@ -15,6 +15,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "activation-checkpointing",
     "allgather-bucket-size",
     "compile-to",
+    "cpu",
     "dump-ir",
     "eval-batch",
     "fp32-products",

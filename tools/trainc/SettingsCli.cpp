@@ -43,7 +43,7 @@ const CLI::Validator kBytes(
     },
     "SIZE");
 
-/// The values of a choice, with | between them.
+/// The words of Choice or Words.
 std::vector<std::string> valuesOf(const ProgramWord &word) {
   return CLI::detail::split(std::string(word.values), '|');
 }
@@ -56,6 +56,19 @@ CLI::Validator onlyValue(const ProgramWord &word) {
           "WORD"};
 }
 
+/// Some of the words, with commas between them, in any case.
+CLI::Validator someOfWords(std::vector<std::string> words) {
+  return {[known = oneOfWords(std::move(words))](std::string &text) {
+            std::vector<std::string> given = CLI::detail::split(text + (text.ends_with(',') ? "," : ""), ',');
+            for (std::string &word : given)
+              if (std::string error = known(word); !error.empty())
+                return error;
+            text = fmt::format("{}", fmt::join(given, ","));
+            return std::string();
+          },
+          "WORDS"};
+}
+
 CLI::Validator validatorOf(const ProgramWord &word) {
   switch (word.kind) {
   case ValueKind::Number:
@@ -64,6 +77,8 @@ CLI::Validator validatorOf(const ProgramWord &word) {
     return kBytes;
   case ValueKind::Choice:
     return word.only.empty() ? oneOfWords(valuesOf(word)) : onlyValue(word);
+  case ValueKind::Words:
+    return someOfWords(valuesOf(word));
   case ValueKind::Truth:
     return oneOfWords(valuesOf(word));
   case ValueKind::Wrap:
@@ -95,7 +110,8 @@ void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given) {
     CLI::Option *option =
         compile.add_option_function<std::string>(std::string(word.option), take, std::string(word.help));
     option->transform(validatorOf(word))->type_name(std::string(word.values));
-    if (word.kind == ValueKind::Choice && !word.otherwise.empty() && !word.ofSharding)
+    const bool hasWords = word.kind == ValueKind::Choice || word.kind == ValueKind::Words;
+    if (hasWords && !word.otherwise.empty() && !word.ofSharding)
       option->default_str(std::string(word.otherwise));
   }
 }

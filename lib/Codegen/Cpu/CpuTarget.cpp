@@ -2,6 +2,7 @@
 #include "lib/Codegen/Cpu/CpuTarget.h"
 
 #include "lib/Codegen/Cpu/Generators.h"
+#include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Objects.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
@@ -12,18 +13,24 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static constexpr StringLiteral kSplitProducts = "plan.split_products";
+/// On a module of kernels: what of the program their code depends on.
+static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu";
 
 Fp32Products trainc::codegen::fp32Products(ModuleOp kernels) {
   return kernels->hasAttr(kSplitProducts) ? Fp32Products::Bf16x3 : Fp32Products::Fma;
+}
+
+std::vector<Level> trainc::codegen::levels(ModuleOp kernels) {
+  auto words = kernels->getAttrOfType<StringAttr>(kLevels);
+  return chooseLevels(fp32Products(kernels), words ? words.getValue() : "all");
 }
 
 namespace {
 
 class CpuTarget : public Target {
 public:
-  CpuTarget(Fp32Products products, LibraryCalls libraryCalls)
-      : products_(products), libraryCalls_(libraryCalls) {}
+  CpuTarget(Fp32Products products, LibraryCalls libraryCalls, StringRef levels)
+      : products_(products), libraryCalls_(libraryCalls), levels_(levels) {}
 
   StringRef name() const override { return "cpu"; }
   TargetLimits limits() const override { return kCpuLimits; }
@@ -41,6 +48,7 @@ private:
 
   Fp32Products products_;
   LibraryCalls libraryCalls_;
+  std::string levels_;
 };
 
 } // namespace
@@ -122,8 +130,11 @@ void CpuTarget::prepare(ModuleOp kernels) const {
                        math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   if (products_ == Fp32Products::Bf16x3)
     kernels->setAttr(kSplitProducts, UnitAttr::get(context));
+  if (levels_ != "all")
+    kernels->setAttr(kLevels, StringAttr::get(context, levels_));
 }
 
-std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products, LibraryCalls libraryCalls) {
-  return std::make_unique<CpuTarget>(products, libraryCalls);
+std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products, LibraryCalls libraryCalls,
+                                                         StringRef levels) {
+  return std::make_unique<CpuTarget>(products, libraryCalls, levels);
 }

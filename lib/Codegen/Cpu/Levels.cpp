@@ -1,8 +1,10 @@
 #include "lib/Codegen/Cpu/Levels.h"
 
 #include "lib/Codegen/Cpu/CpuTarget.h"
+#include "runtime/base/cpu_features.h"
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::codegen;
 
 static std::vector<std::string> with(std::vector<std::string> features,
@@ -11,7 +13,7 @@ static std::vector<std::string> with(std::vector<std::string> features,
   return features;
 }
 
-const std::vector<Level> &trainc::codegen::levels(Fp32Products products) {
+const std::vector<Level> &trainc::codegen::allLevels(Fp32Products products) {
   static const std::vector<std::string> v3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"},
                                         v4 = with(
                                             v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
@@ -19,6 +21,26 @@ const std::vector<Level> &trainc::codegen::levels(Fp32Products products) {
   static const std::vector<Level> matrixUnit = {
       {"x86-64-v4", with(v4, {"amx_tile", "amx_bf16"}), "+amx-tile,+amx-bf16", 16, 8, 48}};
   return products == Fp32Products::Bf16x3 ? matrixUnit : all;
+}
+
+/// The highest that this machine has, as `trainrun` would find; null if it has none.
+static const Level *nativeLevel(Fp32Products products) {
+  const Level *best = nullptr;
+  for (const Level &level : allLevels(products))
+    if (missingFeatures(level.name, {level.features.begin(), level.features.end()}).empty())
+      best = &level;
+  return best;
+}
+
+std::vector<Level> trainc::codegen::chooseLevels(Fp32Products products, StringRef words) {
+  SmallVector<StringRef> chosen;
+  words.split(chosen, ',');
+  const Level *native = llvm::is_contained(chosen, "native") ? nativeLevel(products) : nullptr;
+  std::vector<Level> levels;
+  for (const Level &level : allLevels(products))
+    if (&level == native || llvm::is_contained(chosen, "all") || llvm::is_contained(chosen, level.name))
+      levels.push_back(level);
+  return levels;
 }
 
 std::string trainc::codegen::variantName(StringRef name, const Level &level) {
@@ -35,7 +57,7 @@ func::FuncOp trainc::codegen::functionWithVariants(
   auto type = builder.getFunctionType(inputs, {});
   auto declaration = func::FuncOp::create(builder, loc, name, type);
   declaration.setPrivate();
-  for (const Level &level : levels(fp32Products(kernels))) {
+  for (const Level &level : levels(kernels)) {
     builder.setInsertionPointToEnd(kernels.getBody());
     auto function = func::FuncOp::create(builder, loc, variantName(name, level), type);
     builder.setInsertionPointToStart(function.addEntryBlock());

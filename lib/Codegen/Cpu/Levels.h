@@ -22,8 +22,14 @@ struct Level {
   int64_t registerRows, registerColumns;
 };
 
-/// Those that kernels with such products have code for: all that can run it.
-const std::vector<Level> &levels(Fp32Products products);
+/// Those that kernels with such products can have code for: all that can run it, the lowest first.
+const std::vector<Level> &allLevels(Fp32Products products);
+
+/// Those of them that `words` choose (`cpu` of train.program).
+std::vector<Level> chooseLevels(Fp32Products products, llvm::StringRef words);
+
+/// Those that a module of kernels has code for.
+std::vector<Level> levels(mlir::ModuleOp kernels);
 
 /// A function whose code differs between levels: declared as `name`, and defined once a level as
 /// variantName(name, level). Made at its first use; `body` fills a function without results. Whatever its

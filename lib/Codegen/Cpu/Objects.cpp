@@ -123,7 +123,7 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
   if (!bitcode)
     return report(bitcode.takeError());
   initialiseTarget();
-  const std::vector<Level> &all = levels(fp32Products(kernels));
+  const std::vector<Level> all = levels(kernels);
   std::vector<std::string> compiled(all.size()), errors(all.size());
   auto compile = [&](size_t i) {
     if (llvm::Expected<std::string> object = compileLevel(*bitcode, all[i], all))

@@ -1,10 +1,31 @@
 #include "runtime/device/cpu/kernel_library.h"
 
-#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/base/cpu_features.h"
+
+#include <algorithm>
 
 namespace trainc {
 
 namespace {
+
+/// Why none of the plan's objects runs here, and what to do.
+Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
+  const std::string_view here = levelOfThisCpu();
+  const bool isOnlyMore = std::ranges::any_of(
+      *plan.objects(), [&](const fb::Object *object) { return object->level()->string_view() <= here; });
+  if (here.empty())
+    return invalidInput(
+        "the plan holds kernels for {}; this CPU has no level that trainc compiles for, which "
+        "are x86-64-v3 and x86-64-v4: use another CPU",
+        fmt::join(refusals, "; "));
+  if (isOnlyMore) // the features beyond the level are those of products on matrix units
+    return invalidInput("the plan holds kernels for {}; this CPU is an {} without these: compile the model "
+                        "with --fp32-products=fma, or use a CPU with them",
+                        fmt::join(refusals, "; "), here);
+  return invalidInput("the plan holds kernels for {}; this CPU is an {}: compile the model with --cpu={}, or "
+                      "with --cpu=all for every CPU",
+                      fmt::join(refusals, "; "), here, here);
+}
 
 /// The object to run: the highest level whose features are all present.
 Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
@@ -21,9 +42,7 @@ Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
       best = object;
   }
   if (!best)
-    return invalidInput(
-        "this CPU cannot run the plan's kernels: it has code for {}; use a CPU with these features",
-        fmt::join(refusals, "; "));
+    return refuse(plan, refusals);
   return best;
 }
 

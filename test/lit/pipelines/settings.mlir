@@ -53,6 +53,7 @@ train.program @p {
 // CHECK-NEXT: library_calls             none                                default
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
 // CHECK-NEXT: target                    cpu                                 default
+// CHECK-NEXT: cpu                       all                                 default
 // CHECK-NEXT: precision                 fp32                                default
 
 // ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank has all parts

@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target and precision}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target, cpu and precision}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -308,6 +308,16 @@ train.program @p { model @m optimizer sgd fp32_products tf32 }
 
 // expected-error @below {{expected none or products or attention or all, found 'some'}}
 train.program @p { model @m optimizer sgd library_calls some }
+
+// -----
+
+// expected-error @below {{expected all or native or x86-64-v3 or x86-64-v4, found 'x86-64-v5'}}
+train.program @p { model @m optimizer sgd cpu "x86-64-v3,x86-64-v5" }
+
+// -----
+
+// expected-error @below {{expected words in quotes, such as cpu "x86-64-v4"}}
+train.program @p { model @m optimizer sgd cpu native }
 
 // -----
 

@@ -5,7 +5,7 @@
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
 #include "lib/Support/StoredElement.h"
-#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/base/cpu_features.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"

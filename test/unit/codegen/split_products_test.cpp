@@ -1,5 +1,5 @@
 // Matrix products of f32 numbers on the matrix unit. Where the CPU has none, they are compiled only.
-#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/base/cpu_features.h"
 #include "test/unit/codegen/kernel_harness.h"
 
 #include <gmock/gmock.h>

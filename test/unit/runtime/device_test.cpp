@@ -1,7 +1,8 @@
 // What every device that computes must do; run for the CPU with several numbers of threads, and for the
 // emulated device. What entries compute is in executor_test.cpp.
+#include "runtime/base/cpu_features.h"
 #include "runtime/device/cpu/cpu_device.h"
-#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
 #include "test/unit/runtime/plan_builder.h"
@@ -197,6 +198,21 @@ TEST(CpuDevice, NamesMissingFeatures) {
   const Status status = device.loadKernels(**bytes.read());
   EXPECT_EQ(status.exitCode(), 2);
   EXPECT_THAT(status.message(), HasSubstr("x86-64-v3 (missing: vfp4, sve2)"));
+  // The level is there, what the plan needs beyond it is not.
+  EXPECT_THAT(status.message(), HasSubstr("compile the model with --fp32-products=fma"));
+}
+
+TEST(CpuDevice, SaysHowToCompileForThisCpu) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.objects[0]->level = "x86-64-v5";
+  builder.plan.objects[0]->features = {"avx10"};
+  PlanBytes bytes(builder.payload());
+  const Result<KernelLibrary> library = KernelLibrary::load(*fb::GetPlan(bytes.payload().data()));
+  const std::string here(levelOfThisCpu());
+  EXPECT_EQ(library.status().message(),
+            fmt::format("the plan holds kernels for x86-64-v5 (missing: avx10); this CPU is an {0}: compile "
+                        "the model with --cpu={0}, or with --cpu=all for every CPU",
+                        here));
 }
 
 TEST(CpuDevice, NamesAMissingKernel) {

@@ -1,4 +1,4 @@
-// Which instruction-set levels this CPU has.
+// Which instruction-set levels this CPU has: what plans run by, and what --cpu=native means.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ namespace trainc {
 /// its operating system) lacks, spelled as in /proc/cpuinfo. Features that this program does not know count
 /// as lacking. Where `extra` names the matrix unit (amx_tile), the process is granted its use.
 std::vector<std::string> missingFeatures(std::string_view level, const std::vector<std::string_view> &extra);
+
+/// The highest of these levels that this CPU has; empty if it has none.
+std::string_view levelOfThisCpu();
 
 } // namespace trainc

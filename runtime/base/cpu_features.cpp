@@ -1,4 +1,4 @@
-#include "runtime/device/cpu/cpu_features.h"
+#include "runtime/base/cpu_features.h"
 
 #include <algorithm>
 #include <iterator>
@@ -67,6 +67,13 @@ std::vector<std::string> missingFeatures(std::string_view level, const std::vect
       missing.emplace_back(name);
   }
   return missing;
+}
+
+std::string_view levelOfThisCpu() {
+  for (const std::string_view level : {"x86-64-v4", "x86-64-v3"})
+    if (missingFeatures(level, {}).empty())
+      return level;
+  return {};
 }
 
 } // namespace trainc
