@@ -31,7 +31,8 @@ public:
     writeLayer();
     writeModel();
     text_ += ("train.program @p { model @m optimizer sgd(lr 1) batch " + Twine(batch_) +
-              (isLanguage_ ? " x " + std::to_string(length_) : "") + " }\n")
+              (isLanguage_ ? " x " + std::to_string(length_) : "") +
+              (chance(6) ? " group \"h.0.*\" frozen" : "") + " }\n")
                  .str();
     return text_;
   }

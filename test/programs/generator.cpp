@@ -59,14 +59,18 @@ static OwningOpRef<ModuleOp> emptyModel(MLIRContext &context,
   return module;
 }
 
-/// Sizes below, at and beyond a vector's lanes.
+/// Sizes below, at and beyond a vector's lanes, and those of several tiles and panels.
 constexpr std::initializer_list<int64_t> kSizes = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
+constexpr std::initializer_list<int64_t> kLargeSizes = {1, 4, 15, 16, 48, 64, 65, 100, 129, 260};
+/// From so many elements on, sizes are large.
+constexpr int64_t kLarge = 5000;
 
-Generator::Generator(MLIRContext &context, unsigned seed)
-    : seed_(seed), random_(seed), context_(context), builder_(&context), trial_(context, seed) {
+Generator::Generator(MLIRContext &context, unsigned seed, int64_t mostElements)
+    : seed_(seed), mostElements_(mostElements), random_(seed), context_(context), builder_(&context),
+      trial_(context, seed, mostElements) {
   batch_ = oneOf<int64_t>({2, 3, 4});
   for (int i = 0; i < 3; ++i)
-    sizes_.push_back(oneOf(kSizes));
+    sizes_.push_back(oneOf(mostElements_ < kLarge ? kSizes : kLargeSizes));
   createColumns();
   for (int i = 0; i < 3; ++i)
     createParameter();
@@ -78,7 +82,7 @@ RankedTensorType Generator::drawType(Type element, bool isBatched) {
     shape.push_back(batch_);
   for (unsigned dims = pick(3) + (isBatched ? 0 : 1); dims > 0; --dims)
     shape.push_back(sizes_[pick(sizes_.size())]);
-  while (ShapedType::getNumElements(shape) > 500)
+  while (ShapedType::getNumElements(shape) > mostElements_ * 5 / 7)
     shape.pop_back();
   return RankedTensorType::get(shape, element);
 }

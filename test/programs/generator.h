@@ -14,8 +14,9 @@ namespace trainc::programs {
 /// at random; the op's own verification and inference of types decide whether it is legal.
 class Generator {
 public:
-  /// The same seed gives the same model. The dialects must be loaded.
-  Generator(mlir::MLIRContext &context, unsigned seed);
+  /// The same seed and size give the same model, whose tensors have at most so many elements. The dialects
+  /// must be loaded.
+  Generator(mlir::MLIRContext &context, unsigned seed, int64_t mostElements);
 
   /// The text of a model of `ops` tensor ops, some of them in blocks, and of a program that trains it.
   std::string build(int ops);
@@ -44,6 +45,7 @@ private:
   void moveIntoBlock(llvm::ArrayRef<mlir::Operation *> ops, const std::string &name);
 
   unsigned seed_;
+  int64_t mostElements_;
   std::mt19937 random_;
   mlir::MLIRContext &context_;
   mlir::OwningOpRef<mlir::ModuleOp> module_;

@@ -67,13 +67,20 @@ void report(mlir::MLIRContext &context, unsigned seed, const std::string &text, 
   std::fflush(stdout);
 }
 
-/// A random model or one like those that people train, or, of two thirds, one made from it or from a file by
-/// small changes.
+/// A random model, of few tensors if they are large, or one like those that people train.
+std::string drawModel(mlir::MLIRContext &context, unsigned seed) {
+  if (seed / 3 % 2 == 1)
+    return drawArchitecture(seed);
+  if (seed / 3 % 8 == 4)
+    return Generator(context, seed, 40'000).build(int(2 + seed % 7));
+  return Generator(context, seed, 700).build(int(4 + seed % 25));
+}
+
+/// A model drawn so, or, of two thirds, one made from it or from a file by small changes.
 std::string drawProgram(mlir::MLIRContext &context, unsigned seed, llvm::ArrayRef<std::string> given) {
   if (seed % 3 == 1 && !given.empty())
     return mutateProgram(context, given[seed / 3 % given.size()], seed);
-  const std::string text =
-      seed / 3 % 2 == 0 ? Generator(context, seed).build(int(4 + seed % 25)) : drawArchitecture(seed);
+  const std::string text = drawModel(context, seed);
   return seed % 3 == 0 ? text : mutateProgram(context, text, seed);
 }
 

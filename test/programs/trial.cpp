@@ -14,7 +14,6 @@ using namespace trainc;
 using namespace trainc::programs;
 
 namespace {
-constexpr int64_t kMostElements = 700;
 /// Numbers that are compared are no larger.
 constexpr double kLargest = 1e3;
 /// What a change of every op's results by kChange may do to a number, relative to its tensor's largest.
@@ -54,9 +53,9 @@ FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Fra
   return results;
 }
 
-Trial::Trial(MLIRContext &context, unsigned seed)
-    : random_(seed), module_(ModuleOp::create(UnknownLoc::get(&context))), exact_(nullptr),
-      changed_(nullptr) {
+Trial::Trial(MLIRContext &context, unsigned seed, int64_t mostElements)
+    : random_(seed), mostElements_(mostElements), module_(ModuleOp::create(UnknownLoc::get(&context))),
+      exact_(nullptr), changed_(nullptr) {
   OpBuilder builder(module_->getBodyRegion());
   auto function = func::FuncOp::create(builder, module_->getLoc(), "f", builder.getFunctionType({}, {}));
   block_ = function.addEntryBlock();
@@ -109,7 +108,7 @@ bool Trial::runSince(Operation *before) {
 }
 
 /// What a model's op is on the operands' static types; as when a model is instantiated.
-static LogicalResult inferTypes(Operation *op) {
+LogicalResult Trial::inferTypes(Operation *op) const {
   OpBuilder builder(op);
   auto typed = cast<InferTypeOpInterface>(op);
   SmallVector<Type> types;
@@ -122,7 +121,7 @@ static LogicalResult inferTypes(Operation *op) {
   for (auto [result, type] : llvm::zip(op->getResults(), types)) {
     auto tensor = cast<RankedTensorType>(type);
     Type element = tensor.getElementType();
-    if (tensor.getNumElements() > kMostElements ||
+    if (tensor.getNumElements() > mostElements_ ||
         !(element.isF32() || element.isInteger(1) || element.isInteger(32) || element.isInteger(64)))
       return failure();
     result.setType(type);

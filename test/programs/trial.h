@@ -15,7 +15,8 @@ namespace trainc::programs {
 /// exact and with every op's results changed a little.
 class Trial {
 public:
-  Trial(mlir::MLIRContext &context, unsigned seed);
+  /// No result has more than `mostElements`.
+  Trial(mlir::MLIRContext &context, unsigned seed, int64_t mostElements);
 
   /// A value of the model that no op computes. Integers lie in [0, 3).
   void defineLeaf(mlir::Value value, mlir::RankedTensorType type);
@@ -31,8 +32,10 @@ public:
 private:
   bool runSince(mlir::Operation *before);
   bool comparable(mlir::Value value) const;
+  mlir::LogicalResult inferTypes(mlir::Operation *op) const;
 
   std::mt19937 random_;
+  int64_t mostElements_;
   mlir::OwningOpRef<mlir::ModuleOp> module_; ///< its body: the ops on static tensors, and leaves as arguments
   mlir::Block *block_;
   mlir::IRMapping concrete_;
