@@ -1,6 +1,7 @@
 #include "lib/Instantiate/Forward.h"
 
 #include "dialects/NN/Builders.h"
+#include "lib/Instantiate/ModelSize.h"
 
 #include "mlir/IR/Diagnostics.h"
 
@@ -37,13 +38,7 @@ private:
   EntryScope &scope;
   Forward forward;
   SmallVector<Application> applications;
-  size_t expanded = 0;
 };
-
-/// Far beyond any model; nested repeats reach it by mistake only.
-constexpr size_t kMaxOps = 1000000;
-/// Likewise; each level takes some of the stack.
-constexpr size_t kMaxNesting = 100;
 } // namespace
 
 // --- Operands of different shapes, which from the phase `step` on there are none of ---
@@ -225,9 +220,6 @@ LogicalResult Expander::addLoss(nn::LossOp op, Value value) {
 }
 
 LogicalResult Expander::expandOp(Operation *op, IRMapping &values) {
-  if (++expanded > kMaxOps)
-    return op->emitOpError("the model has more than ")
-           << kMaxOps << " ops once its blocks are expanded; repeat fewer times";
   scope.startOp(op);
   if (auto apply = dyn_cast<nn::ApplyOp>(op))
     return expandUse(op, apply.getBlockAttr(), {apply.getScope().str()}, values);

@@ -3,6 +3,7 @@
 
 #include "dialects/Train/Train.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/ModelSize.h"
 #include "lib/Instantiate/Passes.h"
 #include "runtime/schema/plain_text.h"
 
@@ -92,7 +93,7 @@ LogicalResult trainc::instantiate(ModuleOp module) {
   if (failed(checkModelText(module)))
     return failure();
   FailureOr<Binding> binding = bindProgram(module);
-  if (failed(binding) || failed(moveExports(*binding)))
+  if (failed(binding) || failed(checkModelSize(binding->model)) || failed(moveExports(*binding)))
     return failure();
   OwningOpRef<ModuleOp> text = isolateModels(module);
   Instantiation shared{*binding, StateTable(module), {}};

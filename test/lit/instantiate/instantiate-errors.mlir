@@ -208,18 +208,231 @@ train.program @p { model @m optimizer sgd batch 2 }
 // -----
 
 nn.block @inner(%x: tensor<?x4xf32>) {
-  // expected-error @below {{the model has more than 1000000 ops once its blocks are expanded; repeat fewer times}}
   %y = nn.relu %x
   nn.return %y
 }
 nn.block @outer(%x: tensor<?x4xf32>) {
-  // expected-note @below {{in scope 'h.9.h.99989', applied here}}
-  %y = nn.repeat @inner "h" times 100000 (%x)
+  %y = nn.repeat @inner "h" times 1000 (%x)
   nn.return %y
 }
 nn.model @m(%x: tensor<?x4xf32>) {
-  // expected-note @below {{applied here}}
-  %y = nn.repeat @outer "h" times 100 (%x)
+  // expected-error @below {{the model would have at least 300301 ops up to here once its blocks are expanded, and may have 100000: block @outer has 1001, applied here 300 times; apply it fewer times, or use fewer and wider layers}}
+  %y = nn.repeat @outer "h" times 300 (%x)
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+// Each block is counted once: forty that use the next one twice are 2^40 of the last. The message is about the
+// first that is too large by itself.
+nn.block @b40(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b39 "a" (%x)
+  %z = nn.apply @b39 "b" (%y)
+  nn.return %z
+}
+nn.block @b39(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b38 "a" (%x)
+  %z = nn.apply @b38 "b" (%y)
+  nn.return %z
+}
+nn.block @b38(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b37 "a" (%x)
+  %z = nn.apply @b37 "b" (%y)
+  nn.return %z
+}
+nn.block @b37(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b36 "a" (%x)
+  %z = nn.apply @b36 "b" (%y)
+  nn.return %z
+}
+nn.block @b36(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b35 "a" (%x)
+  %z = nn.apply @b35 "b" (%y)
+  nn.return %z
+}
+nn.block @b35(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b34 "a" (%x)
+  %z = nn.apply @b34 "b" (%y)
+  nn.return %z
+}
+nn.block @b34(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b33 "a" (%x)
+  %z = nn.apply @b33 "b" (%y)
+  nn.return %z
+}
+nn.block @b33(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b32 "a" (%x)
+  %z = nn.apply @b32 "b" (%y)
+  nn.return %z
+}
+nn.block @b32(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b31 "a" (%x)
+  %z = nn.apply @b31 "b" (%y)
+  nn.return %z
+}
+nn.block @b31(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b30 "a" (%x)
+  %z = nn.apply @b30 "b" (%y)
+  nn.return %z
+}
+nn.block @b30(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b29 "a" (%x)
+  %z = nn.apply @b29 "b" (%y)
+  nn.return %z
+}
+nn.block @b29(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b28 "a" (%x)
+  %z = nn.apply @b28 "b" (%y)
+  nn.return %z
+}
+nn.block @b28(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b27 "a" (%x)
+  %z = nn.apply @b27 "b" (%y)
+  nn.return %z
+}
+nn.block @b27(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b26 "a" (%x)
+  %z = nn.apply @b26 "b" (%y)
+  nn.return %z
+}
+nn.block @b26(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b25 "a" (%x)
+  %z = nn.apply @b25 "b" (%y)
+  nn.return %z
+}
+nn.block @b25(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b24 "a" (%x)
+  %z = nn.apply @b24 "b" (%y)
+  nn.return %z
+}
+nn.block @b24(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b23 "a" (%x)
+  %z = nn.apply @b23 "b" (%y)
+  nn.return %z
+}
+nn.block @b23(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b22 "a" (%x)
+  %z = nn.apply @b22 "b" (%y)
+  nn.return %z
+}
+nn.block @b22(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b21 "a" (%x)
+  %z = nn.apply @b21 "b" (%y)
+  nn.return %z
+}
+nn.block @b21(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b20 "a" (%x)
+  %z = nn.apply @b20 "b" (%y)
+  nn.return %z
+}
+nn.block @b20(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b19 "a" (%x)
+  %z = nn.apply @b19 "b" (%y)
+  nn.return %z
+}
+nn.block @b19(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b18 "a" (%x)
+  %z = nn.apply @b18 "b" (%y)
+  nn.return %z
+}
+nn.block @b18(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b17 "a" (%x)
+  %z = nn.apply @b17 "b" (%y)
+  nn.return %z
+}
+nn.block @b17(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b16 "a" (%x)
+  %z = nn.apply @b16 "b" (%y)
+  nn.return %z
+}
+nn.block @b16(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b15 "a" (%x)
+  // expected-error @below {{the model would have at least 196606 ops up to here once its blocks are expanded, and may have 100000: block @b15 has 98302, applied here 1 time; apply it fewer times, or use fewer and wider layers}}
+  %z = nn.apply @b15 "b" (%y)
+  nn.return %z
+}
+nn.block @b15(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b14 "a" (%x)
+  %z = nn.apply @b14 "b" (%y)
+  nn.return %z
+}
+nn.block @b14(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b13 "a" (%x)
+  %z = nn.apply @b13 "b" (%y)
+  nn.return %z
+}
+nn.block @b13(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b12 "a" (%x)
+  %z = nn.apply @b12 "b" (%y)
+  nn.return %z
+}
+nn.block @b12(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b11 "a" (%x)
+  %z = nn.apply @b11 "b" (%y)
+  nn.return %z
+}
+nn.block @b11(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b10 "a" (%x)
+  %z = nn.apply @b10 "b" (%y)
+  nn.return %z
+}
+nn.block @b10(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b9 "a" (%x)
+  %z = nn.apply @b9 "b" (%y)
+  nn.return %z
+}
+nn.block @b9(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b8 "a" (%x)
+  %z = nn.apply @b8 "b" (%y)
+  nn.return %z
+}
+nn.block @b8(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b7 "a" (%x)
+  %z = nn.apply @b7 "b" (%y)
+  nn.return %z
+}
+nn.block @b7(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b6 "a" (%x)
+  %z = nn.apply @b6 "b" (%y)
+  nn.return %z
+}
+nn.block @b6(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b5 "a" (%x)
+  %z = nn.apply @b5 "b" (%y)
+  nn.return %z
+}
+nn.block @b5(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b4 "a" (%x)
+  %z = nn.apply @b4 "b" (%y)
+  nn.return %z
+}
+nn.block @b4(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b3 "a" (%x)
+  %z = nn.apply @b3 "b" (%y)
+  nn.return %z
+}
+nn.block @b3(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b2 "a" (%x)
+  %z = nn.apply @b2 "b" (%y)
+  nn.return %z
+}
+nn.block @b2(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b1 "a" (%x)
+  %z = nn.apply @b1 "b" (%y)
+  nn.return %z
+}
+nn.block @b1(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b0 "a" (%x)
+  %z = nn.apply @b0 "b" (%y)
+  nn.return %z
+}
+nn.block @b0(%x: tensor<?x4xf32>) {
+  %y = nn.relu %x
+  nn.return %y
+}
+nn.model @m(%x: tensor<?x4xf32>) {
+  %y = nn.apply @b40 "" (%x)
   nn.loss "loss" %y
 }
 train.program @p { model @m optimizer sgd batch 2 }
