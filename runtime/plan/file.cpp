@@ -13,6 +13,10 @@ namespace trainc {
 
 namespace {
 
+/// A table takes its own offset and that of who refers to it, so that a payload has no more tables than its
+/// bytes allow. One with more refers to some of them again and again, to be verified again and again.
+constexpr size_t kSmallestTable = 2 * sizeof(flatbuffers::uoffset_t);
+
 uint64_t codeChecksum(const fb::Plan &plan) {
   std::vector<uint8_t> code;
   for (const fb::Object *object : *plan.objects())
@@ -95,7 +99,9 @@ Status writePlanFile(const std::filesystem::path &path, std::span<const uint8_t>
 
 Result<const fb::Plan *> readPayload(std::span<const std::byte> payload) {
   const auto *bytes = reinterpret_cast<const uint8_t *>(payload.data());
-  flatbuffers::Verifier verifier(bytes, payload.size());
+  flatbuffers::Verifier::Options limits;
+  limits.max_tables = static_cast<flatbuffers::uoffset_t>(payload.size() / kSmallestTable);
+  flatbuffers::Verifier verifier(bytes, payload.size(), limits);
   if (payload.size() < 16 || !fb::VerifyPlanBuffer(verifier))
     return invalidInput("corrupted plan: its tables do not form a plan; compile the model again");
   const fb::Plan *plan = fb::GetPlan(bytes);

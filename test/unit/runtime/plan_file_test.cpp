@@ -25,6 +25,15 @@ TEST(PlanFile, WritesAndOpens) {
   std::filesystem::remove(path);
 }
 
+TEST(PlanFile, MayHaveMillionsOfTables) {
+  PlanBuilder large;
+  for (uint32_t line = 0; line < 1100000; ++line)
+    large.source("nn.relu", line);
+  const auto payload = large.payload();
+  const auto plan = readPayload(std::as_bytes(std::span(payload)));
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+}
+
 TEST(PlanFile, UnwritableFolder) {
   const Status status = writePlanFile("/nonexistent-folder/a.plan", fullPlan().payload());
   EXPECT_EQ(status.exitCode(), 1);
