@@ -145,7 +145,18 @@ SmallVector<Store> storesOf(Block &block) {
 }
 
 bool accesses(Operation *op, ArrayRef<train::SetOp> writes) {
-  return llvm::any_of(writes, [&](train::SetOp write) { return write != op && conflict(op, write); });
+  return !isMemoryEffectFree(op) &&
+         llvm::any_of(writes, [&](train::SetOp write) { return write != op && conflict(op, write); });
+}
+
+/// Behind the op and all its writes. To ask the block for their order would number its ops again after each
+/// move.
+Block::iterator behind(const Store &store) {
+  Operation *first = store.op ? store.op : train::SetOp(store.writes.front());
+  auto next = std::next(first->getIterator());
+  for (size_t left = store.writes.size() - (store.op ? 0 : 1); left > 0; ++next)
+    left -= llvm::is_contained(store.writes, dyn_cast<train::SetOp>(*next)) ? 1 : 0;
+  return next;
 }
 
 /// Puts the store in front of `place`.
@@ -160,10 +171,7 @@ void move(const Store &store, Block &block, Block::iterator place) {
 
 void sinkStores(Block &block) {
   for (const Store &store : storesOf(block)) {
-    Operation *last = store.op;
-    for (train::SetOp write : store.writes)
-      last = later(last, write);
-    auto next = std::next(last->getIterator());
+    auto next = behind(store);
     while (next != block.end() && !accesses(&*next, store.writes))
       ++next;
     move(store, block, next);
@@ -175,9 +183,10 @@ void raiseStores(Block &block) {
     if (!store.op)
       continue;
     auto place = store.op->getIterator();
-    auto mustStayBefore = [&](Operation &op) {
-      return accesses(&op, store.writes) || llvm::is_contained(op.getUsers(), store.op);
-    };
+    llvm::SmallPtrSet<Operation *, 8> read;
+    for (Value operand : store.op->getOperands())
+      read.insert(operand.getDefiningOp());
+    auto mustStayBefore = [&](Operation &op) { return read.contains(&op) || accesses(&op, store.writes); };
     while (place != block.begin() && !mustStayBefore(*std::prev(place)))
       --place;
     move(store, block, place);

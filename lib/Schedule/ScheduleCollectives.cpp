@@ -54,7 +54,13 @@ private:
   bool maySoonStart(const Item &item, Operation *op) const;
   bool fitsLimits(const Item &item, Operation *op) const;
   void start(Item &item, Operation *op);
+  void bringForward(Value value, Operation *op);
   void placeWaits();
+  void movePlacements(Operation *op);
+
+  void number();
+  bool stands(Operation *a, Operation *b) const;
+  void moveTo(Operation *op, Operation *moved);
 
   Block &block;
   const train::ShardingSettings &settings;
@@ -63,9 +69,30 @@ private:
   std::deque<Item> items;       ///< by deadline
   std::vector<Item *> gathers;  ///< of parameters, by need
   double now = 0, linkFree = 0; ///< seconds of the two streams
+  /// Where ops stand: even numbers, and for what moves in front of one the number before. To ask the block
+  /// would number all its ops again after each move.
+  llvm::DenseMap<Operation *, uint64_t> places;
 };
 
 } // namespace
+
+void ListScheduler::number() {
+  places.clear();
+  for (Operation &op : block)
+    places[&op] = 2 * places.size() + 2;
+}
+
+/// As isBefore().
+bool ListScheduler::stands(Operation *a, Operation *b) const {
+  return a != b && b && (!a || places.lookup(a) < places.lookup(b));
+}
+
+/// Puts `moved` in front of `op`, or at the end for null.
+void ListScheduler::moveTo(Operation *op, Operation *moved) {
+  op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end());
+  const uint64_t place = op ? places.lookup(op) : UINT64_MAX;
+  places[moved] = place % 2 == 0 ? place - 1 : place;
+}
 
 /// Sums over ranks in flight at most: one that runs, and one that waits for its turn. What is summed is freed
 /// when the sum has ended.
@@ -73,6 +100,7 @@ static constexpr size_t kSumsInFlight = 2;
 
 void ListScheduler::run() {
   collect();
+  number();
   SmallVector<Operation *> ops;
   for (Operation &op : block)
     if (computes(&op))
@@ -164,7 +192,7 @@ void ListScheduler::startUntil(double end, Operation *op) {
 bool ListScheduler::maySoonStart(const Item &item, Operation *op) const {
   const bool chained =
       llvm::any_of(item.after, [&](const Item *before) { return !before->started || before->done > now; });
-  return !chained && isBefore(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
+  return !chained && stands(item.known, op) && (!item.gathersParameters || fitsLimits(item, op));
 }
 
 bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
@@ -172,10 +200,10 @@ bool ListScheduler::fitsLimits(const Item &item, Operation *op) const {
   for (auto [i, gather] : llvm::enumerate(gathers)) {
     if (gather == &item)
       index = int64_t(i);
-    if (!isBefore(op, gather->need))
+    if (!stands(op, gather->need))
       current = int64_t(i);
-    inFlight += gather->started && !isBefore(gather->need, op);
-    live += gather->started && !isBefore(gather->end, op) ? gather->elements : 0;
+    inFlight += gather->started && !stands(gather->need, op);
+    live += gather->started && !stands(gather->end, op) ? gather->elements : 0;
   }
   return index <= current + settings.prefetch && inFlight < settings.gathersInFlight &&
          live + item.elements <= settings.maxLive;
@@ -190,21 +218,16 @@ void ListScheduler::startNeeded(Operation *op) {
     }
 }
 
-/// Puts `moved` in front of `op`, or at the end for null.
-static void moveTo(Operation *op, Operation *moved, Block &block) {
-  op ? moved->moveBefore(op) : moved->moveBefore(&block, block.end());
-}
-
 /// Puts what `value` is made of by name, without computing, in front of `op`, or at the end for null, where
 /// it does not stand there already.
-static void bringForward(Value value, Operation *op, Block &block) {
+void ListScheduler::bringForward(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
   const bool named = definition && (isa<train::GetOp>(definition) || isView(definition));
-  if (!named || (op && definition->isBeforeInBlock(op)))
+  if (!named || (op && stands(definition, op)))
     return;
   for (Value operand : definition->getOperands())
-    bringForward(operand, op, block);
-  moveTo(op, definition, block);
+    bringForward(operand, op);
+  moveTo(op, definition);
 }
 
 /// Puts the message's starts, and what they need just before, in front of `op`, or at the end for null; those
@@ -216,12 +239,12 @@ void ListScheduler::start(Item &item, Operation *op) {
     start(*before, op);
   for (CollectiveOpInterface start : item.message) {
     const Value operand = start->getOperand(0);
-    bringForward(operand, op, block);
+    bringForward(operand, op);
     if (Operation *pack = operand.getDefiningOp(); pack && isPack(pack))
-      moveTo(op, pack, block); // it takes memory from there on
+      moveTo(op, pack); // it takes memory from there on
   }
   for (CollectiveOpInterface start : item.message)
-    moveTo(op, start, block);
+    moveTo(op, start);
   linkFree = std::max(linkFree, now) + item.seconds;
   item.done = linkFree;
   item.started = true;
@@ -231,10 +254,11 @@ void ListScheduler::start(Item &item, Operation *op) {
 
 /// Moves what names places in the op's value to behind it, where it stands before, or is all that a rank
 /// needs of it.
-static void movePlacements(Operation *op) {
+void ListScheduler::movePlacements(Operation *op) {
   for (Operation *user : op->getResult(0).getUsers())
-    if (isPartOfRank(user) || (isView(user) && user->isBeforeInBlock(op))) {
+    if (isPartOfRank(user) || (isView(user) && stands(user, op))) {
       user->moveAfter(op);
+      places[user] = places.lookup(op);
       movePlacements(user);
     }
 }
@@ -250,15 +274,20 @@ static Operation *beforeMoreThan(size_t inFlight, ArrayRef<Operation *> later) {
 void ListScheduler::placeWaits() {
   SmallVector<Operation *> laterSums;
   Operation *next = nullptr; // the first wait of the next message
+  number();
+  const auto earlier = [&](Operation *a, Operation *b) { return !a || (b && stands(b, a)) ? b : a; };
   const SmallVector<Message> messages = messagesOf(block);
   llvm::DenseMap<Operation *, Operation *> firstStart; // of the message of each start: they stay together
+  llvm::DenseMap<Operation *, Operation *> reads;      // of what each start brings, before anything moves
   for (const Message &message : messages)
-    for (CollectiveOpInterface start : message)
+    for (CollectiveOpInterface start : message) {
       firstStart[start] = message.front();
+      reads[start] = firstRead(start->getResult(0));
+    }
   for (const Message &message : llvm::reverse(messages)) {
     Operation *place = next;
     for (CollectiveOpInterface start : message) {
-      Operation *read = firstRead(start->getResult(0));
+      Operation *read = reads.lookup(start);
       place = earlier(place, firstStart.lookup_or(read, read));
     }
     if (!isGather(message.front())) {
@@ -267,7 +296,7 @@ void ListScheduler::placeWaits() {
     }
     for (CollectiveOpInterface start : message) {
       Operation *wait = waitOf(start);
-      moveTo(place, wait, block);
+      moveTo(place, wait);
       movePlacements(wait);
     }
     next = waitOf(message.front());
