@@ -21,7 +21,7 @@ struct GenerateKernelsPass : impl::GenerateKernelsPassBase<GenerateKernelsPass> 
   void runOnOperation() override;
 
 private:
-  LogicalResult generate(const codegen::Target &target, func::FuncOp source);
+  LogicalResult generate(const codegen::Target &target, func::FuncOp source, codegen::KernelModule &kernels);
   void renameLaunches(Operation *root);
 
   DenseMap<StringAttr, plan::KernelOp> declared_;
@@ -46,8 +46,9 @@ ArrayAttr joinParams(ArrayAttr a, ArrayAttr b) {
 } // namespace
 
 /// Kernels whose code is equal become one.
-LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func::FuncOp source) {
-  auto made = target.generate(&source.front().front(), source->getParentOfType<ModuleOp>());
+LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func::FuncOp source,
+                                            codegen::KernelModule &kernels) {
+  auto made = target.generate(&source.front().front(), kernels);
   if (failed(made))
     return failure();
   auto names = source->getAttrOfType<ArrayAttr>(kKernelsAttr).getAsRange<FlatSymbolRefAttr>();
@@ -95,8 +96,9 @@ void GenerateKernelsPass::runOnOperation() {
     declared_[kernel.getSymNameAttr()] = kernel;
   const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
   SmallVector<func::FuncOp> sources(kernels.getOps<func::FuncOp>());
+  codegen::KernelModule functions(kernels);
   for (func::FuncOp source : sources)
-    if (failed(generate(*target, source)))
+    if (failed(generate(*target, source, functions)))
       return signalPassFailure();
   for (func::FuncOp source : sources)
     source.erase();

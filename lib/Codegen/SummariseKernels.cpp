@@ -34,7 +34,7 @@ private:
   void annotate(Operation *op, const Known &known);
 
   ModuleOp sources_;
-  size_t kernels_ = 0;
+  size_t kernels_ = 0, ops_ = 0; ///< by now
 };
 
 /// What the kernels of `op` compute; nothing for ops that run no generated code.
@@ -113,8 +113,7 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
 /// A function of one op, from which generate-kernels makes code.
 void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels) {
   OpBuilder builder = OpBuilder::atBlockEnd(sources_.getBody());
-  const std::string name =
-      "source." + std::to_string(std::distance(sources_.getBody()->begin(), sources_.getBody()->end()));
+  const std::string name = "source." + std::to_string(ops_++);
   auto function = func::FuncOp::create(builder, op->getLoc(), name,
                                        builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
   function->setAttr(kKernelsAttr, kernels);
@@ -171,7 +170,7 @@ void SummariseKernelsPass::runOnOperation() {
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
   OwningOpRef<ModuleOp> sources = target->createModule(getContext());
   sources_ = *sources;
-  kernels_ = 0;
+  kernels_ = ops_ = 0;
   // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
   DenseMap<Operation *, size_t, codegen::EqualOps> numbers;
   std::vector<Known> known;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Codegen/Fp32Products.h"
+#include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -74,7 +75,7 @@ public:
   /// where equal kernels exist once, and returns their symbols. Emits an error at the op where it cannot be
   /// executed.
   virtual llvm::FailureOr<llvm::SmallVector<std::string>> generate(mlir::Operation *op,
-                                                                   mlir::ModuleOp kernels) const = 0;
+                                                                   KernelModule &kernels) const = 0;
 
   /// Machine code of all kernels, for each instruction-set level that suits them. `kernels` is lowered on the
   /// way.

@@ -39,13 +39,14 @@ FailureOr<CompiledFunction> CompiledFunction::compile(func::FuncOp function) {
     return failure();
   const std::unique_ptr<codegen::Target> target = codegen::createCpuTarget();
   OwningOpRef<ModuleOp> kernels = target->createModule(*function.getContext());
+  codegen::KernelModule functions(*kernels);
   for (Operation &op : copy.getBody().front()) {
     if (!runsKernels(op))
       continue;
     auto summary = target->summarise(&op);
     if (failed(summary))
       return failure();
-    auto symbols = target->generate(&op, *kernels);
+    auto symbols = target->generate(&op, functions);
     if (failed(symbols))
       return failure();
     compiled.kernels_[&op] = {std::move(*summary), std::move(*symbols)};

@@ -160,7 +160,7 @@ KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
   return kernels;
 }
 
-Symbols trainc::codegen::generateAttention(nn::AttentionOp op, ModuleOp kernels) {
+Symbols trainc::codegen::generateAttention(nn::AttentionOp op, KernelModule &kernels) {
   const KernelSummary summary = summariseAttention(op);
   KernelFunction function(kernels, summary.launches.front());
   ForwardEmitter(op, function).run();

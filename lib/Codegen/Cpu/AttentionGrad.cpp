@@ -278,7 +278,7 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
   return kernels;
 }
 
-Symbols trainc::codegen::generateAttentionGrad(nn::AttentionGradOp op, ModuleOp kernels) {
+Symbols trainc::codegen::generateAttentionGrad(nn::AttentionGradOp op, KernelModule &kernels) {
   const KernelSummary summary = summariseAttentionGrad(op);
   Symbols symbols;
   for (auto [launch, emit] :

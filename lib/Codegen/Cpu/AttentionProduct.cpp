@@ -91,7 +91,7 @@ private:
 
 } // namespace
 
-func::FuncOp trainc::codegen::tileProduct(ModuleOp kernels, Type element, int64_t width) {
+func::FuncOp trainc::codegen::tileProduct(KernelModule &kernels, Type element, int64_t width) {
   return functionWithVariants(kernels, typedName("attention_product_" + std::to_string(width), element),
                               argumentTypes(kernels.getContext(), 4, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {

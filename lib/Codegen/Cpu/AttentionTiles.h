@@ -55,7 +55,7 @@ struct Visibility {
 /// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
 /// from, packed, factor: pointers; rows, terms, row stride, term stride, adds: i64): out[r, :] = (adds ?
 /// out[r, :] * factor[:] : 0) + sum over t of from[r * row stride + t * term stride] packed[t, :].
-mlir::func::FuncOp tileProduct(mlir::ModuleOp kernels, mlir::Type element, int64_t width);
+mlir::func::FuncOp tileProduct(KernelModule &kernels, mlir::Type element, int64_t width);
 
 class AttentionTiles {
 public:

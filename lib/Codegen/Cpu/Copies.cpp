@@ -269,7 +269,7 @@ KernelSummary trainc::codegen::summariseCopy(StridedCopyOpInterface op) {
   return kernels;
 }
 
-static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, ModuleOp kernels) {
+static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, KernelModule &kernels) {
   const SmallVector<Dim> dims = dimsOf(box);
   const LaunchSummary launch = summariseBox(op, box);
   KernelFunction function(kernels, launch);
@@ -283,7 +283,7 @@ static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, Mod
   return function.finish();
 }
 
-Symbols trainc::codegen::generateCopy(StridedCopyOpInterface op, ModuleOp kernels) {
+Symbols trainc::codegen::generateCopy(StridedCopyOpInterface op, KernelModule &kernels) {
   Symbols symbols;
   for (const StridedBox &box : op.getBoxes())
     symbols.push_back(copyBox(op, box, kernels));

@@ -36,7 +36,7 @@ public:
   TargetLimits limits() const override { return kCpuLimits; }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
-  FailureOr<SmallVector<std::string>> generate(Operation *op, ModuleOp kernels) const override;
+  FailureOr<SmallVector<std::string>> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileObjects(kernels); }
 
 private:
@@ -100,7 +100,7 @@ FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
   llvm_unreachable("an op that runs no generated code");
 }
 
-FailureOr<SmallVector<std::string>> CpuTarget::generate(Operation *op, ModuleOp kernels) const {
+FailureOr<SmallVector<std::string>> CpuTarget::generate(Operation *op, KernelModule &kernels) const {
   switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
   case KernelClass::Rows:
     return generateRows(cast<nn::KernelOp>(op), kernels);

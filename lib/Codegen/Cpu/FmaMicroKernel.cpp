@@ -112,7 +112,7 @@ private:
 
 } // namespace
 
-func::FuncOp fma::microKernel(ModuleOp kernels, Type element, int64_t laneStride) {
+func::FuncOp fma::microKernel(KernelModule &kernels, Type element, int64_t laneStride) {
   return functionWithVariants(kernels, typedName("gemm_micro_kernel", element),
                               argumentTypes(kernels.getContext(), 3, 5),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
@@ -130,7 +130,7 @@ ProductSizes trainc::codegen::fmaSizes(Type element) {
           .onMatrixUnit = false};
 }
 
-ProductScheme trainc::codegen::fmaProducts(ModuleOp kernels, Type element, LaneOrder a, LaneOrder b) {
+ProductScheme trainc::codegen::fmaProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
   ProductScheme scheme{fmaSizes(element)};
   const int64_t laneStride = scheme.laneStride() / scheme.packedBytes;
   scheme.packA = packPanels(kernels, element, Side::A, a, laneStride);

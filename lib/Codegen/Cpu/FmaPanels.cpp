@@ -89,7 +89,8 @@ void Packing::transposeLanes() {
   });
 }
 
-func::FuncOp fma::packPanels(ModuleOp kernels, Type element, Side side, LaneOrder order, int64_t laneStride) {
+func::FuncOp fma::packPanels(KernelModule &kernels, Type element, Side side, LaneOrder order,
+                             int64_t laneStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
   const SmallVector<Type> inputs = argumentTypes(kernels.getContext(), 2, 3);
   auto pack = [&](Emitter &emit, func::FuncOp function, int64_t width) {

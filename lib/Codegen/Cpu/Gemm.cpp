@@ -55,7 +55,7 @@ bool fitsMatrixUnit(Fp32Products products, Type element, const GemmShape &gemm) 
   return products == Fp32Products::Bf16x3 && element.isF32() && fills;
 }
 
-ProductScheme makeScheme(ModuleOp kernels, Type element, const GemmShape &gemm) {
+ProductScheme makeScheme(KernelModule &kernels, Type element, const GemmShape &gemm) {
   const LaneOrder a = gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided;
   const LaneOrder b = gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent;
   return fitsMatrixUnit(fp32Products(kernels), element, gemm) ? splitProducts(kernels, a, b)
@@ -172,7 +172,7 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
   return kernels;
 }
 
-Symbols trainc::codegen::generateGemm(GemmOpInterface op, ModuleOp kernels) {
+Symbols trainc::codegen::generateGemm(GemmOpInterface op, KernelModule &kernels) {
   const KernelSummary summary = summariseGemm(op, fp32Products(kernels));
   KernelFunction function(kernels, summary.launches.front());
   const GemmShape gemm = op.getGemmShape();

@@ -45,10 +45,10 @@ struct ProductScheme : ProductSizes {
 
 /// Fused multiply-adds in vector registers (FmaPanels.cpp, FmaMicroKernel.cpp).
 ProductSizes fmaSizes(mlir::Type element);
-ProductScheme fmaProducts(mlir::ModuleOp kernels, mlir::Type element, LaneOrder a, LaneOrder b);
+ProductScheme fmaProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
 
 /// f32 products on a matrix unit for bf16 (SplitPanels.cpp, SplitMicroKernel.cpp); see Fp32Products::Bf16x3.
 ProductSizes splitSizes();
-ProductScheme splitProducts(mlir::ModuleOp kernels, LaneOrder a, LaneOrder b);
+ProductScheme splitProducts(KernelModule &kernels, LaneOrder a, LaneOrder b);
 
 } // namespace trainc::codegen

@@ -4,6 +4,7 @@
 
 #include "dialects/NN/NN.h"
 #include "lib/Codegen/Fp32Products.h"
+#include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -14,28 +15,28 @@ using Symbols = llvm::SmallVector<std::string>;
 
 /// nn.kernel: loops over rows and columns (RowsPlan.h).
 KernelSummary summariseRows(nn::KernelOp kernel);
-Symbols generateRows(nn::KernelOp kernel, mlir::ModuleOp kernels);
+Symbols generateRows(nn::KernelOp kernel, KernelModule &kernels);
 
 /// A launch for each box of elements that move together, or of zeros.
 KernelSummary summariseCopy(StridedCopyOpInterface op);
-Symbols generateCopy(StridedCopyOpInterface op, mlir::ModuleOp kernels);
+Symbols generateCopy(StridedCopyOpInterface op, KernelModule &kernels);
 
 /// nn.scatter_add: each tile owns a strip of the table's columns and walks over all ids, so that equal ids
 /// add up in order.
 KernelSummary summariseScatter(nn::ScatterAddOp op);
-Symbols generateScatter(nn::ScatterAddOp op, mlir::ModuleOp kernels);
+Symbols generateScatter(nn::ScatterAddOp op, KernelModule &kernels);
 
 /// A matrix product: each tile is a block of C.
 KernelSummary summariseGemm(GemmOpInterface op, Fp32Products products);
-Symbols generateGemm(GemmOpInterface op, mlir::ModuleOp kernels);
+Symbols generateGemm(GemmOpInterface op, KernelModule &kernels);
 
 /// nn.attention: each tile is a block of queries of one head.
 KernelSummary summariseAttention(nn::AttentionOp op);
-Symbols generateAttention(nn::AttentionOp op, mlir::ModuleOp kernels);
+Symbols generateAttention(nn::AttentionOp op, KernelModule &kernels);
 
 /// nn.attention_grad: launches for rowsum(dout out), then dq by blocks of queries, then dk and dv by blocks
 /// of keys.
 KernelSummary summariseAttentionGrad(nn::AttentionGradOp op);
-Symbols generateAttentionGrad(nn::AttentionGradOp op, mlir::ModuleOp kernels);
+Symbols generateAttentionGrad(nn::AttentionGradOp op, KernelModule &kernels);
 
 } // namespace trainc::codegen

@@ -14,7 +14,7 @@ using namespace trainc::codegen;
 /// The argument that points to a block's memory, where the launch has some.
 static constexpr unsigned kBlockMemory = 3;
 
-KernelFunction::KernelFunction(ModuleOp kernels, const LaunchSummary &launch)
+KernelFunction::KernelFunction(KernelModule &kernels, const LaunchSummary &launch)
     : kernels(kernels), launch(launch), opBuilder(kernels.getContext()), emitter(opBuilder) {
   opBuilder.setInsertionPointToEnd(kernels.getBody());
   Type i64 = opBuilder.getI64Type();
@@ -90,10 +90,12 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
     stream << " shared " << launch.sharedBytes;
   std::string symbol =
       (prefix + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16)).str();
-  if (kernels.lookupSymbol(symbol))
+  if (kernels.lookup(symbol)) {
     made.erase();
-  else
-    made.setSymName(symbol);
+    return symbol;
+  }
+  made.setSymName(symbol);
+  kernels.add(made);
   return symbol;
 }
 
@@ -134,13 +136,14 @@ std::string trainc::codegen::typedName(StringRef name, Type element) {
   return text;
 }
 
-func::FuncOp trainc::codegen::internalFunction(ModuleOp kernels, StringRef name, TypeRange inputs,
+func::FuncOp trainc::codegen::internalFunction(KernelModule &kernels, StringRef name, TypeRange inputs,
                                                llvm::function_ref<void(Emitter &, func::FuncOp)> body) {
-  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
+  if (auto made = kernels.lookup(name))
     return made;
   OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
   Emitter emit(builder);
   auto function = func::FuncOp::create(builder, emit.loc, name, builder.getFunctionType(inputs, {}));
+  kernels.add(function);
   makeInternal(function);
   builder.setInsertionPointToStart(function.addEntryBlock());
   body(emit, function);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,7 +13,7 @@ namespace trainc::codegen {
 /// names it by its content.
 class KernelFunction {
 public:
-  KernelFunction(mlir::ModuleOp kernels, const LaunchSummary &launch);
+  KernelFunction(KernelModule &kernels, const LaunchSummary &launch);
 
   /// The pointer to an operand of the op, one of its results, or a scratch buffer, which the launch must have
   /// as an argument.
@@ -23,7 +24,7 @@ public:
   /// The number of a stream of random numbers. It is an argument of the code, which all streams share.
   mlir::Value stream(int64_t number);
 
-  mlir::ModuleOp module() { return kernels; }
+  KernelModule &module() { return kernels; }
   Emitter &emit() { return emitter; }
   mlir::OpBuilder &builder() { return opBuilder; }
 
@@ -48,7 +49,7 @@ private:
   std::string nameByContent(mlir::func::FuncOp made, llvm::StringRef prefix,
                             llvm::ArrayRef<KernelParam> launched);
 
-  mlir::ModuleOp kernels;
+  KernelModule &kernels;
   const LaunchSummary &launch;
   mlir::OpBuilder opBuilder;
   Emitter emitter;
@@ -69,7 +70,7 @@ std::string typedName(llvm::StringRef name, mlir::Type element);
 
 /// A private function that kernels call, made at its first use: `body` fills it. It has no results. Whatever
 /// its code depends on is part of its name.
-mlir::func::FuncOp internalFunction(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
+mlir::func::FuncOp internalFunction(KernelModule &kernels, llvm::StringRef name, mlir::TypeRange inputs,
                                     llvm::function_ref<void(Emitter &, mlir::func::FuncOp)> body);
 
 /// Hides a function that kernels call from the outside of their object.

@@ -48,14 +48,15 @@ std::string trainc::codegen::variantName(StringRef name, const Level &level) {
 }
 
 func::FuncOp trainc::codegen::functionWithVariants(
-    ModuleOp kernels, StringRef name, TypeRange inputs,
+    KernelModule &kernels, StringRef name, TypeRange inputs,
     llvm::function_ref<void(OpBuilder &, func::FuncOp, const Level &)> body) {
-  if (auto made = kernels.lookupSymbol<func::FuncOp>(name))
+  if (auto made = kernels.lookup(name))
     return made;
   OpBuilder builder = OpBuilder::atBlockEnd(kernels.getBody());
   Location loc = builder.getUnknownLoc();
   auto type = builder.getFunctionType(inputs, {});
   auto declaration = func::FuncOp::create(builder, loc, name, type);
+  kernels.add(declaration);
   declaration.setPrivate();
   for (const Level &level : levels(kernels)) {
     builder.setInsertionPointToEnd(kernels.getBody());

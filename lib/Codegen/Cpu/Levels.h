@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lib/Codegen/Fp32Products.h"
+#include "lib/Codegen/KernelModule.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -35,7 +36,7 @@ std::vector<Level> levels(mlir::ModuleOp kernels);
 /// variantName(name, level). Made at its first use; `body` fills a function without results. Whatever its
 /// code depends on beside the level is part of its name.
 mlir::func::FuncOp
-functionWithVariants(mlir::ModuleOp kernels, llvm::StringRef name, mlir::TypeRange inputs,
+functionWithVariants(KernelModule &kernels, llvm::StringRef name, mlir::TypeRange inputs,
                      llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);
 
 std::string variantName(llvm::StringRef name, const Level &level);

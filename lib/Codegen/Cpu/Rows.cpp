@@ -38,7 +38,7 @@ static KernelSummary summarise(const RowsPlan &plan) {
 
 KernelSummary trainc::codegen::summariseRows(nn::KernelOp kernel) { return summarise(RowsPlan(kernel)); }
 
-Symbols trainc::codegen::generateRows(nn::KernelOp kernel, ModuleOp kernels) {
+Symbols trainc::codegen::generateRows(nn::KernelOp kernel, KernelModule &kernels) {
   const RowsPlan plan(kernel);
   const KernelSummary summary = summarise(plan);
   Symbols symbols = {RowsEmitter(plan, summary.launches.front(), kernels).run()};

@@ -42,7 +42,7 @@ private:
 
 class RowsEmitter {
 public:
-  RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, mlir::ModuleOp kernels);
+  RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels);
   /// Returns the kernel's symbol.
   std::string run();
 
@@ -109,6 +109,6 @@ mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
 /// The launch (or two) that combine the tiles' partial results: one for all reductions of one width.
 void summariseFinish(const RowsPlan &plan, KernelSummary &kernels);
 /// The code of such a launch; returns its symbol.
-std::string emitFinish(const RowsPlan &plan, const LaunchSummary &launch, mlir::ModuleOp kernels);
+std::string emitFinish(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels);
 
 } // namespace trainc::codegen

@@ -14,7 +14,7 @@ namespace {
 
 class FinishEmitter {
 public:
-  FinishEmitter(const RowsPlan &plan, const LaunchSummary &launch, ModuleOp kernels)
+  FinishEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
       : plan(plan), function(kernels, launch), emit(function.emit()) {
     for (const TileReduction &reduction : plan.tileReductions)
       if (llvm::any_of(launch.params, [&](const KernelParam &param) { return writes(param, reduction); })) {
@@ -89,6 +89,7 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     kernels.launches.push_back(std::move(launch));
 }
 
-std::string trainc::codegen::emitFinish(const RowsPlan &plan, const LaunchSummary &launch, ModuleOp kernels) {
+std::string trainc::codegen::emitFinish(const RowsPlan &plan, const LaunchSummary &launch,
+                                        KernelModule &kernels) {
   return FinishEmitter(plan, launch, kernels).run();
 }

@@ -7,7 +7,7 @@ using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 
-RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, ModuleOp kernels)
+RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
     : plan(plan), function(kernels, launch), emit(function.emit()) {}
 
 std::string RowsEmitter::run() {

@@ -27,7 +27,7 @@ KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
   return kernels;
 }
 
-Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, ModuleOp kernels) {
+Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kernels) {
   const int64_t count = elementCount(op.getIds()), rows = tableRows(op), width = widthOf(op),
                 lanes = lanesOf(op);
   Type element = getElementTypeOrSelf(op.getTable()), idType = getElementTypeOrSelf(op.getIds());

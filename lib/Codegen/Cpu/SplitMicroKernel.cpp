@@ -103,7 +103,7 @@ private:
 
 } // namespace
 
-func::FuncOp split::microKernel(ModuleOp kernels) {
+func::FuncOp split::microKernel(KernelModule &kernels) {
   return internalFunction(
       kernels, "gemm_split_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
       [](Emitter &emit, func::FuncOp function) { SplitMicroKernel(emit, function).run(); });
@@ -119,7 +119,7 @@ ProductSizes trainc::codegen::splitSizes() {
           .onMatrixUnit = true};
 }
 
-ProductScheme trainc::codegen::splitProducts(ModuleOp kernels, LaneOrder a, LaneOrder b) {
+ProductScheme trainc::codegen::splitProducts(KernelModule &kernels, LaneOrder a, LaneOrder b) {
   ProductScheme scheme{splitSizes()};
   scheme.packA = packPanels(kernels, Side::A, a, scheme.panelStride(kLanes));
   scheme.packB = packPanels(kernels, Side::B, b, scheme.panelStride(kLanes));

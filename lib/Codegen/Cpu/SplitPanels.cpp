@@ -127,7 +127,7 @@ void SplitPacking::storePieces(Value first, Value second, Value tile, int64_t ro
   }
 }
 
-func::FuncOp split::packPanels(ModuleOp kernels, Side side, LaneOrder order, int64_t panelStride) {
+func::FuncOp split::packPanels(KernelModule &kernels, Side side, LaneOrder order, int64_t panelStride) {
   std::string name = side == Side::A ? "gemm_split_rows" : "gemm_split_columns";
   name += order == LaneOrder::Adjacent ? "_adjacent" : "_strided";
   return internalFunction(

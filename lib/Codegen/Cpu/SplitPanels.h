@@ -13,7 +13,7 @@ inline constexpr int64_t kPieces = 3, kLanes = 32, kStepTerms = 32, kTileBytes =
 inline constexpr int64_t kPieceBytes = 2 * kTileBytes, kStepBytes = kPieces * kPieceBytes;
 inline constexpr int64_t kDepthBlock = 256;
 
-mlir::func::FuncOp packPanels(mlir::ModuleOp kernels, Side side, LaneOrder order, int64_t panelStride);
-mlir::func::FuncOp microKernel(mlir::ModuleOp kernels);
+mlir::func::FuncOp packPanels(KernelModule &kernels, Side side, LaneOrder order, int64_t panelStride);
+mlir::func::FuncOp microKernel(KernelModule &kernels);
 
 } // namespace trainc::codegen::split

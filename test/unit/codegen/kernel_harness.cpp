@@ -46,7 +46,8 @@ void CompiledOp::compile(const std::string &text) {
   auto known = target->summarise(operation);
   ASSERT_TRUE(succeeded(known)) << text;
   summary = std::move(*known);
-  auto made = target->generate(operation, *kernelModule);
+  KernelModule kernels(*kernelModule);
+  auto made = target->generate(operation, kernels);
   ASSERT_TRUE(succeeded(made)) << text;
   symbols = std::move(*made);
   auto objects = target->compile(*kernelModule);
