@@ -123,26 +123,47 @@ static void addUsersBefore(Operation *write, ArrayRef<Operation *> reads, SmallV
   }
 }
 
+namespace {
+/// The accesses of all states so far. An effect on one state meets those on it and those on all of its
+/// resource, so that the work does not grow with the number of states.
+class AccessTable {
+public:
+  void add(Operation *op, const Effect &effect, SmallVectorImpl<OpPair> &pairs) {
+    states[{effect.resource, effect.state}].of = effect;
+    if (!effect.state)
+      for (auto &[key, accesses] : states)
+        meet(op, effect, accesses, pairs);
+    else
+      for (Attribute state : {Attribute(), effect.state})
+        if (auto *found = states.find({effect.resource, state}); found != states.end())
+          meet(op, effect, found->second, pairs);
+    if (!effect.writes)
+      states[{effect.resource, effect.state}].reads.push_back(op);
+  }
+
+private:
+  static void meet(Operation *op, const Effect &effect, Accesses &accesses, SmallVectorImpl<OpPair> &pairs) {
+    if (!effect.meets(accesses.of))
+      return;
+    if (accesses.lastWrite && accesses.lastWrite != op)
+      pairs.push_back({accesses.lastWrite, op});
+    if (!effect.writes)
+      return;
+    addUsersBefore(op, accesses.reads, pairs);
+    accesses.lastWrite = op;
+    accesses.reads.clear();
+  }
+
+  llvm::MapVector<std::pair<SideEffects::Resource *, Attribute>, Accesses> states;
+};
+} // namespace
+
 SmallVector<OpPair> StateOrder::pairs() const {
   SmallVector<OpPair> pairs;
-  llvm::MapVector<std::pair<SideEffects::Resource *, Attribute>, Accesses> states;
+  AccessTable accesses;
   for (Operation &op : block)
-    for (const Effect &effect : effectsOf(&op)) {
-      states[{effect.resource, effect.state}].of = effect;
-      for (auto &[key, accesses] : states) {
-        if (!effect.meets(accesses.of))
-          continue;
-        if (accesses.lastWrite && accesses.lastWrite != &op)
-          pairs.push_back({accesses.lastWrite, &op});
-        if (effect.writes) {
-          addUsersBefore(&op, accesses.reads, pairs);
-          accesses.lastWrite = &op;
-          accesses.reads.clear();
-        }
-      }
-      if (!effect.writes)
-        states[{effect.resource, effect.state}].reads.push_back(&op);
-    }
+    for (const Effect &effect : effectsOf(&op))
+      accesses.add(&op, effect, pairs);
   return pairs;
 }
 

@@ -162,7 +162,10 @@ void Assignment::assignResult(ExecutableOpInterface op, OpResult result) {
 
 bool Assignment::isFree(View view, OpResult made) {
   Operation *op = made.getOwner();
-  for (Value other : occupants_.lookup(view.storage))
+  // In an arena's order of time: what is dead before the op, is so for all that follow.
+  SmallVector<Value, 2> &occupants = occupants_[view.storage];
+  llvm::erase_if(occupants, [&](Value other) { return timeline_.lastUse(other) < timeline_.begin(op); });
+  for (Value other : occupants)
     if (covers(view, made, other) &&
         (other.getDefiningOp() == op || timeline_.lastUse(other, op) > timeline_.end(op)))
       return false;

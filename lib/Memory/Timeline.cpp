@@ -20,6 +20,14 @@ void Timeline::number(Block &block) {
 }
 
 int64_t Timeline::lastUse(Value value, Operation *reader) const {
+  if (reader && isCollective(reader)) // the only reader that makes a difference
+    return findLastUse(value, reader);
+  if (auto known = lastUses_.find(value); known != lastUses_.end())
+    return known->second;
+  return lastUses_[value] = findLastUse(value, nullptr);
+}
+
+int64_t Timeline::findLastUse(Value value, Operation *reader) const {
   Operation *definition = value.getDefiningOp();
   int64_t last = definition ? end(definition) : begin(cast<BlockArgument>(value).getOwner()->getParentOp());
   for (Operation *user : value.getUsers()) {

@@ -25,8 +25,11 @@ public:
 
 private:
   void number(mlir::Block &block);
+  int64_t findLastUse(mlir::Value value, mlir::Operation *reader) const;
 
   llvm::DenseMap<mlir::Operation *, std::pair<int64_t, int64_t>> positions_;
+  /// Of values that were asked for. Some have as many readers as the entry has ops, and each of those asks.
+  mutable llvm::DenseMap<mlir::Value, int64_t> lastUses_;
   int64_t next_ = 0;
 };
 

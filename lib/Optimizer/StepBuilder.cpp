@@ -30,7 +30,7 @@ train::StateOp StepSymbols::declareScalar(HostScalar scalar) {
 }
 
 train::EntryOp StepSymbols::declareEntry(EntryKind kind, Operation *after) {
-  if (auto existing = findEntry<train::EntryOp>(module, kind))
+  if (auto existing = table.lookup<train::EntryOp>(stringifyEntryKind(kind)))
     return existing;
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(after);

@@ -40,6 +40,26 @@ protected:
   std::string said_;
 };
 
+TEST_F(StateOrderTest, PairsAreThoseOfEachState) {
+  const auto pairs = StateOrder(block()).pairs();
+  const std::vector<std::pair<mlir::Operation *, mlir::Operation *>> found(pairs.begin(), pairs.end());
+  EXPECT_EQ(found, (decltype(found){
+                       {ops_[0], ops_[2]}, {ops_[2], ops_[3]}, {ops_[1], ops_[4]}, {ops_[2], ops_[4]}}));
+}
+
+/// Takes minutes where the work for each access grows with the number of states.
+TEST_F(StateOrderTest, AHundredThousandStates) {
+  constexpr int kStates = 100000;
+  auto type = mlir::RankedTensorType::get({4}, mlir::Float32Type::get(&context_));
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(&block());
+  for (int i = 0; i < kStates; ++i) {
+    const std::string name = "s" + std::to_string(i);
+    mlir::Value value = train::GetOp::create(builder, builder.getUnknownLoc(), type, name);
+    train::SetOp::create(builder, builder.getUnknownLoc(), name, value);
+  }
+  EXPECT_GE(StateOrder(block()).pairs().size(), size_t(kStates));
+}
+
 TEST_F(StateOrderTest, ReadsMoveAmongReads) {
   const StateOrder order(block());
   ops_[0]->moveAfter(ops_[1]);
