@@ -41,13 +41,15 @@ static void addGathered(plan::CollectiveOp collective, int64_t position, const S
 }
 
 static int64_t mostAtOnce(const Lifetimes &lifetimes) {
-  int64_t most = 0;
-  for (auto &[at, moment] : lifetimes) {
-    int64_t bytes = 0;
-    for (auto &[buffer, other] : lifetimes)
-      bytes += other.first <= moment.first && moment.first <= other.last ? other.bytes : 0;
-    most = std::max(most, bytes);
+  SmallVector<std::pair<int64_t, int64_t>> changes; // where, and of how many bytes
+  for (auto &[buffer, lifetime] : lifetimes) {
+    changes.push_back({lifetime.first, lifetime.bytes});
+    changes.push_back({lifetime.last + 1, -lifetime.bytes});
   }
+  llvm::sort(changes); // what ends before what begins at the same place
+  int64_t most = 0, bytes = 0;
+  for (auto [position, change] : changes)
+    most = std::max(most, bytes += change);
   return most;
 }
 
