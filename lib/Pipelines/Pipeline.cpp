@@ -210,13 +210,14 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
   auto kernels = module.lookupSymbol<ModuleOp>("kernels");
   // Made by passes, it has no place of its own to name in errors.
   kernels->setLoc((*module.getOps<plan::TrainingOp>().begin())->getLoc());
-  auto objects = codegen::Target::of(kernels)->compile(kernels);
+  const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
+  auto objects = target->compile(kernels);
   if (failed(objects))
     return failure();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report = reportJson(module, secondsSoFar + seconds);
-  return serializePlan(module, module.getName().value_or("model"), toKernelObjects(std::move(*objects)),
-                       reportJson(module, std::nullopt));
+  return serializePlan(module, module.getName().value_or("model"), target->name(),
+                       toKernelObjects(std::move(*objects)), reportJson(module, std::nullopt));
 }
 
 } // namespace trainc

@@ -160,12 +160,12 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
   }
 }
 
-std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, std::vector<KernelObject> objects,
-                                   StringRef report) {
+std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, StringRef target,
+                                   std::vector<KernelObject> objects, StringRef report) {
   fb::PlanT plan;
   plan.name = name.str();
   plan.producer = std::string("trainc ") + TRAINC_VERSION;
-  plan.target = "cpu";
+  plan.target = target.str();
   plan.report = report.str();
   PlanTables tables(module);
   writeMemory(module, tables, plan);

@@ -17,8 +17,9 @@ struct KernelObject {
   std::vector<uint8_t> image;
 };
 
-/// Serialises a module of phase `plan`. `name` is the plan's name, `report` the compile report as JSON.
-std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name,
+/// Serialises a module of phase `plan`. `name` is the plan's name, `target` what it runs on, `report` the
+/// compile report as JSON.
+std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name, llvm::StringRef target,
                                    std::vector<KernelObject> objects, llvm::StringRef report);
 
 } // namespace trainc

@@ -88,10 +88,12 @@ public:
   /// when a collective could not be completed; nothing after it has run, and nothing more will.
   virtual Status synchronise() = 0;
 
-  /// Copies to the host at once, beside what runs meanwhile, which must not write there. For any thread.
-  virtual void readBeside(std::span<std::byte> destination, DeviceAddress source) = 0;
-  /// Copies from the host at once, beside what runs meanwhile, which must not use it. For any thread.
-  virtual void writeBeside(DeviceAddress destination, std::span<const std::byte> source) = 0;
+  /// Copies to the host at once, beside what runs meanwhile, which must not write there. Fails (kFailed) when
+  /// the copy does. For any thread.
+  virtual Status readBeside(std::span<std::byte> destination, DeviceAddress source) = 0;
+  /// Copies from the host at once, beside what runs meanwhile, which must not use it. Fails as readBeside()
+  /// does. For any thread.
+  virtual Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) = 0;
   /// The bytes themselves, where the host can reach them; else empty.
   virtual std::span<std::byte> hostView(DeviceSpan span) = 0;
 

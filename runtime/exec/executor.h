@@ -102,13 +102,13 @@ public:
     }
     return address.has_value();
   }
-  /// Reads a scalar; nothing when the plan has none of this name, or when what was enqueued has failed. T
-  /// must be of the scalar's size.
-  template <typename T> std::optional<T> scalar(std::string_view name) {
+  /// Reads a scalar; `none` when the plan has none of this name. T must be of the scalar's size. Fails as
+  /// synchronise() does.
+  template <typename T> Result<T> scalar(std::string_view name, T none) {
     const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
-    T value;
-    if (!address || !read(std::as_writable_bytes(std::span(&value, 1)), {*address, sizeof(T)}).ok())
-      return std::nullopt;
+    T value = none;
+    if (address)
+      TRAINC_RETURN_IF_ERROR(read(std::as_writable_bytes(std::span(&value, 1)), {*address, sizeof(T)}));
     return value;
   }
 

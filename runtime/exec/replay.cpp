@@ -66,14 +66,19 @@ private:
 
   Status runStep(uint32_t index, uint64_t iteration, uint64_t order) {
     TRAINC_RETURN_IF_ERROR(device_.runStep(executable_, index, iteration));
+    Status status;
     forEachWritten(program_.steps[index], iteration, [&](const Written &written) {
-      if (!found() && scan(written)) {
+      if (found() || !status.ok())
+        return;
+      const Result<bool> isHere = scan(written);
+      status = isHere.status();
+      if (isHere.ok() && *isHere) {
         finding_.order = order;
         finding_.iteration = iteration;
         finding_.step = index;
       }
     });
-    return {};
+    return status;
   }
 
   template <typename Visitor> void forEachWritten(const Step &step, uint64_t iteration, Visitor visit) {
@@ -115,13 +120,14 @@ private:
   }
 
   /// Takes note of the first value of a range that is not finite; whether there is one.
-  bool scan(const Written &written) {
+  Result<bool> scan(const Written &written) {
     if (plan_.buffers()->Get(written.operand->buffer())->dtype() != fb::DType::F32)
       return false;
     for (uint64_t done = 0; done < written.memory.bytes; done += kScannedAtOnce) {
       const DeviceSpan piece{written.memory.address + done,
                              std::min(written.memory.bytes - done, kScannedAtOnce)};
-      if (scan(onHost(piece), done / sizeof(float))) {
+      TRAINC_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, onHost(piece));
+      if (scan(bytes, done / sizeof(float))) {
         finding_.buffer = written.operand->buffer();
         return true;
       }
@@ -141,13 +147,13 @@ private:
   }
 
   /// The bytes themselves, or a copy until the next call.
-  std::span<const std::byte> onHost(DeviceSpan memory) {
+  Result<std::span<const std::byte>> onHost(DeviceSpan memory) {
     if (const std::span<const std::byte> view = device_.hostView(memory); !view.empty())
       return view;
     staging_.resize(kScannedAtOnce);
     const std::span<std::byte> copy = std::span(staging_).first(memory.bytes);
-    device_.readBeside(copy, memory.address);
-    return copy;
+    TRAINC_RETURN_IF_ERROR(device_.readBeside(copy, memory.address));
+    return std::span<const std::byte>(copy);
   }
 
   NonFinite describe(const Finding &finding, uint32_t rank) const {

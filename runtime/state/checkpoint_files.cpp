@@ -40,7 +40,9 @@ Result<uint64_t> writeHashed(DurableFile &file, uint64_t offset, const TensorMem
                              std::vector<std::byte> &staging) {
   StreamHash hash;
   for (uint64_t done = bytes.begin; done < bytes.end; done += kHashChunkBytes) {
-    const auto piece = memory.read(done, std::min<uint64_t>(kHashChunkBytes, bytes.end - done), staging);
+    TRAINC_ASSIGN_OR_RETURN(
+        const std::span<const std::byte> piece,
+        memory.read(done, std::min<uint64_t>(kHashChunkBytes, bytes.end - done), staging));
     hash.update(piece);
     TRAINC_RETURN_IF_ERROR(file.write(offset + done - bytes.begin, piece));
   }

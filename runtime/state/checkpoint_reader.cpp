@@ -81,7 +81,7 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
       fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?",
                   file.path(), state_.plan)));
   addChecksums(state_.files.at(name), match.transfers);
-  const auto damaged = transferTensors(match.transfers, threads);
+  TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
   TRAINC_RETURN_IF_ERROR(file.check());
   if (damaged) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;

@@ -97,7 +97,7 @@ Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
   addChecksums(recorded, match.transfers);
-  const auto damaged = transferTensors(match.transfers, threads);
+  TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
   TRAINC_RETURN_IF_ERROR(weights.check());
   if (damaged) {
     const SafetensorsTensor &tensor = *match.transfers[*damaged].source;

@@ -1,6 +1,7 @@
 // A persistent tensor of a running plan, as checkpoints see it, and its bytes, wherever they are.
 #pragma once
 
+#include "runtime/base/status.h"
 #include "runtime/formats/safetensors_layout.h"
 #include "runtime/schema/plan_generated.h"
 
@@ -17,8 +18,8 @@ namespace trainc {
 class TensorMemory {
 public:
   /// Copies the bytes from an offset on to the host, or from it.
-  using Read = std::function<void(std::span<std::byte> destination, uint64_t offset)>;
-  using Write = std::function<void(uint64_t offset, std::span<const std::byte> source)>;
+  using Read = std::function<Status(std::span<std::byte> destination, uint64_t offset)>;
+  using Write = std::function<Status(uint64_t offset, std::span<const std::byte> source)>;
 
   TensorMemory() = default;
   TensorMemory(std::span<std::byte> host) : host_(host), bytes_(host.size()) {}
@@ -29,23 +30,27 @@ public:
   /// The bytes themselves; empty where they are a device's.
   std::span<std::byte> host() const { return host_; }
 
-  /// The bytes [offset, offset + count): themselves, or a copy in `staging`.
-  std::span<const std::byte> read(uint64_t offset, uint64_t count, std::vector<std::byte> &staging) const {
+  /// The bytes [offset, offset + count): themselves, or a copy in `staging`. Fails as a device's copy does.
+  Result<std::span<const std::byte>> read(uint64_t offset, uint64_t count,
+                                          std::vector<std::byte> &staging) const {
     if (!read_)
-      return host_.subspan(offset, count);
+      return std::span<const std::byte>(host_.subspan(offset, count));
     staging.resize(count);
-    read_(staging, offset);
-    return staging;
+    TRAINC_RETURN_IF_ERROR(read_(staging, offset));
+    return std::span<const std::byte>(staging);
   }
 
-  /// Lets `fill(destination)` write the bytes [offset, offset + count), or a copy of them in `staging`.
+  /// Lets `fill(destination)` write the bytes [offset, offset + count), or a copy of them in `staging`. Fails
+  /// as read() does.
   template <typename Fill>
-  void write(uint64_t offset, uint64_t count, std::vector<std::byte> &staging, Fill fill) const {
-    if (!write_)
-      return fill(host_.subspan(offset, count));
+  Status write(uint64_t offset, uint64_t count, std::vector<std::byte> &staging, Fill fill) const {
+    if (!write_) {
+      fill(host_.subspan(offset, count));
+      return {};
+    }
     staging.resize(count);
     fill(std::span<std::byte>(staging));
-    write_(offset, staging);
+    return write_(offset, staging);
   }
 
 private:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <numeric>
 
 // --- Pairs ---
@@ -114,9 +115,9 @@ public:
         end_(begin_ + job.destination->bytes.size() / converted_ * element_) {}
 
   /// False when a checksum differs.
-  bool run() {
+  Result<bool> run() {
     if (!job_.checksums) {
-      copy(begin_, end_);
+      TRAINC_RETURN_IF_ERROR(copy(begin_, end_));
       return true;
     }
     if (begin_ == end_)
@@ -125,34 +126,38 @@ public:
     if (job_.checksums->size() != blockCount(bytes, blockBytes))
       return false;
     bool good = true;
-    for (uint64_t block = begin_ / blockBytes; block * blockBytes < end_; ++block)
-      good &= checkBlock(block * blockBytes, std::min((block + 1) * blockBytes, bytes)) ==
-              (*job_.checksums)[block];
+    for (uint64_t block = begin_ / blockBytes; block * blockBytes < end_; ++block) {
+      TRAINC_ASSIGN_OR_RETURN(const uint64_t checksum,
+                              checkBlock(block * blockBytes, std::min((block + 1) * blockBytes, bytes)));
+      good &= checksum == (*job_.checksums)[block];
+    }
     return good;
   }
 
 private:
   /// Copies what is wanted of the source's bytes [begin, end), and returns the checksum of them all.
-  uint64_t checkBlock(uint64_t begin, uint64_t end) {
+  Result<uint64_t> checkBlock(uint64_t begin, uint64_t end) {
     StreamHash hash;
     for (uint64_t offset = begin; offset < end; offset += kHashChunkBytes) {
       const uint64_t chunkEnd = std::min(offset + kHashChunkBytes, end);
       hash.update(source_.bytes.subspan(offset, chunkEnd - offset));
-      copy(std::max(offset, begin_), std::min(chunkEnd, end_));
+      TRAINC_RETURN_IF_ERROR(copy(std::max(offset, begin_), std::min(chunkEnd, end_)));
     }
     return hash.digest();
   }
 
   /// Copies the source's bytes [begin, end), if any, to where the destination has them.
-  void copy(uint64_t begin, uint64_t end) {
+  Status copy(uint64_t begin, uint64_t end) {
     for (uint64_t next = begin; next < end; next += kHashChunkBytes) {
       const uint64_t bytes = std::min<uint64_t>(kHashChunkBytes, end - next);
-      job_.destination->bytes.write((next - begin_) / element_ * converted_, bytes / element_ * converted_,
-                                    staging_, [&](std::span<std::byte> destination) {
-                                      convertChunk(source_.dtype, job_.destination->dtype, destination.data(),
-                                                   source_.bytes.subspan(next, bytes));
-                                    });
+      TRAINC_RETURN_IF_ERROR(job_.destination->bytes.write(
+          (next - begin_) / element_ * converted_, bytes / element_ * converted_, staging_,
+          [&](std::span<std::byte> destination) {
+            convertChunk(source_.dtype, job_.destination->dtype, destination.data(),
+                         source_.bytes.subspan(next, bytes));
+          }));
     }
+    return {};
   }
 
   const TensorTransfer &job_;
@@ -170,20 +175,26 @@ bool convertible(SafetensorsDType from, fb::DType to) {
   return sameType(from, to) || (isFloat && to == fb::DType::F32);
 }
 
-std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads) {
+Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads) {
   std::vector<size_t> order(transfers.size());
   std::iota(order.begin(), order.end(), size_t{0});
   // Largest first, so that no thread is left with a large one at the end.
   std::ranges::sort(order, std::greater(), [&](size_t i) { return transfers[i].destination->bytes.size(); });
   std::atomic<size_t> next = 0;
-  std::atomic<size_t> damaged = transfers.size();
+  size_t damaged = transfers.size();
+  Status status;
+  std::mutex mutex; // of the two above
   const auto work = [&] {
-    for (size_t i = next++; i < order.size(); i = next++)
-      if (!Transfer(transfers[order[i]]).run()) {
-        size_t first = damaged;
-        while (order[i] < first && !damaged.compare_exchange_weak(first, order[i])) {
-        }
-      }
+    for (size_t i = next++; i < order.size(); i = next++) {
+      const Result<bool> good = Transfer(transfers[order[i]]).run();
+      if (good.ok() && *good)
+        continue;
+      const std::scoped_lock lock(mutex);
+      if (good.ok())
+        damaged = std::min(damaged, order[i]);
+      else
+        status = good.status();
+    }
   };
   {
     std::vector<std::thread> helpers;
@@ -194,6 +205,7 @@ std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers,
       if (helper.joinable())
         helper.join();
   }
+  TRAINC_RETURN_IF_ERROR(status);
   return damaged < transfers.size() ? std::optional<size_t>(damaged) : std::nullopt;
 }
 

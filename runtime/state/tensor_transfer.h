@@ -25,7 +25,8 @@ struct TensorTransfer {
 
 /// Runs all transfers on `threads` threads, or on fewer where the system starts no more. Returns the index of
 /// the first transfer of which a checksum differs, if any (its destination is then written all the same).
-std::optional<size_t> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads);
+/// Fails when a destination cannot be written.
+Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads);
 
 /// The file's tensor for a plan's tensor of that name, or null.
 using TensorLookup = std::function<const SafetensorsTensor *(const std::string &name)>;

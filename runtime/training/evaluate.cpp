@@ -92,9 +92,9 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
   if (stop)
     return true;
   TRAINC_RETURN_IF_ERROR(executor_.run(kEvalEntry));
-  TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums,
-                          control.gather(Sums{executor_.scalar<float>("eval_loss").value_or(0),
-                                              executor_.scalar<float>("eval_targets").value_or(0)}));
+  TRAINC_ASSIGN_OR_RETURN(const float ownLoss, executor_.scalar("eval_loss", 0.0F));
+  TRAINC_ASSIGN_OR_RETURN(const float ownTargets, executor_.scalar("eval_targets", 0.0F));
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums, control.gather(Sums{ownLoss, ownTargets}));
   for (const Sums &each : sums.first(std::min<uint64_t>(sums.size(), batches() - first))) {
     loss += each.loss;
     targets += each.targets;

@@ -1,21 +1,30 @@
 #include "runtime/training/state_tensors.h"
 
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/view.h"
 
 namespace trainc {
 
 namespace {
 
+/// An error of a device's copy, with the state's name before it; other statuses as they are.
+Status located(const fb::State &state, Status status) {
+  if (status.ok())
+    return status;
+  return Status(status.code(), fmt::format("copying '{}': {}", view(state.name()), status.message()));
+}
+
 /// The bytes themselves where the host reaches them, else in pieces that the device copies.
-TensorMemory memoryOf(Device &device, DeviceSpan memory) {
+TensorMemory memoryOf(Device &device, const StateView &state) {
+  const DeviceSpan memory = state.memory;
   if (const std::span<std::byte> view = device.hostView(memory); view.size() == memory.bytes)
     return view;
   return {memory.bytes,
-          [&device, memory](std::span<std::byte> destination, uint64_t offset) {
-            device.readBeside(destination, memory.address + offset);
+          [&device, state](std::span<std::byte> destination, uint64_t offset) {
+            return located(*state.info, device.readBeside(destination, state.memory.address + offset));
           },
-          [&device, memory](uint64_t offset, std::span<const std::byte> source) {
-            device.writeBeside(memory.address + offset, source);
+          [&device, state](uint64_t offset, std::span<const std::byte> source) {
+            return located(*state.info, device.writeBeside(state.memory.address + offset, source));
           }};
 }
 
@@ -28,7 +37,7 @@ std::vector<StateTensor> stateTensors(Executor &executor, fb::Role role) {
       tensors.push_back({.name = state.info->name()->str(),
                          .dtype = state.info->dtype(),
                          .shape = {state.info->shape()->begin(), state.info->shape()->end()},
-                         .bytes = memoryOf(executor.device(), state.memory),
+                         .bytes = memoryOf(executor.device(), state),
                          .firstByte = state.first * elementBytes(state.info->dtype()),
                          .divided = state.info->divided()});
   return tensors;

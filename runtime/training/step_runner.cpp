@@ -45,14 +45,19 @@ uint64_t StepRunner::runs(const Executor &executor, std::string_view entry) {
   return executor.plan().training()->accumulate() - runs(executor, kLastMicroStepEntry);
 }
 
+/// An error, with the step before it; other statuses as they are.
+static Status inStep(const StepScalars &scalars, Status status) {
+  if (status.ok())
+    return status;
+  return Status(status.code(), fmt::format("step {}: {}", scalars.step + 1, status.message()));
+}
+
 template <typename Visitor>
 Status StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
   Status status = visitEntries(scalars, batch, visit).status();
   if (status.ok())
     status = executor_.synchronise();
-  if (status.ok())
-    return status;
-  return Status(status.code(), fmt::format("step {}: {}", scalars.step + 1, status.message()));
+  return inStep(scalars, std::move(status));
 }
 
 template <typename Visitor>
@@ -88,15 +93,24 @@ Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &
     TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
     return true;
   }));
+  Result<StepResult> result = readResult();
+  if (!result.ok())
+    return inStep(scalars, result.status());
+  result->communication = executor_.communicationSeconds() - secondsBefore;
+  result->sentBytes = executor_.sentBytes() - sentBefore;
+  return result;
+}
+
+Result<StepResult> StepRunner::readResult() {
+  constexpr float none = std::numeric_limits<float>::quiet_NaN();
   StepResult result;
-  const auto scalar = [&](std::string_view name) {
-    return withoutNanSign(executor_.scalar<float>(name).value_or(std::numeric_limits<float>::quiet_NaN()));
-  };
-  result.loss = scalar("loss");
-  result.gradNorm = scalar("grad_norm");
-  result.finite = executor_.scalar<float>("finite").value_or(0) != 0;
-  result.communication = executor_.communicationSeconds() - secondsBefore;
-  result.sentBytes = executor_.sentBytes() - sentBefore;
+  TRAINC_ASSIGN_OR_RETURN(result.loss, executor_.scalar("loss", none));
+  TRAINC_ASSIGN_OR_RETURN(result.gradNorm, executor_.scalar("grad_norm", none));
+  TRAINC_ASSIGN_OR_RETURN(result.targets, executor_.scalar("targets", none));
+  TRAINC_ASSIGN_OR_RETURN(const float finite, executor_.scalar("finite", 0.0F));
+  result.loss = withoutNanSign(result.loss);
+  result.gradNorm = withoutNanSign(result.gradNorm);
+  result.finite = finite != 0;
   return result;
 }
 

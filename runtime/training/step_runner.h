@@ -47,6 +47,7 @@ struct StepScalars {
 struct StepResult {
   float loss = 0;                          ///< mean over the non-ignored targets of the step
   float gradNorm = 0;                      ///< before clipping; NaN where the plan computes none
+  float targets = 0;                       ///< number or weight of them; NaN where the plan does not count
   bool finite = true;                      ///< false: the update was not applied
   CommunicationSeconds communication = {}; ///< of this rank
   uint64_t sentBytes = 0;                  ///< by this rank, in collectives
@@ -61,7 +62,7 @@ public:
   /// How often a step of the plan runs an entry.
   static uint64_t runs(const Executor &executor, std::string_view entry);
 
-  /// Fails (kFailed), naming the step and the instruction, when a collective cannot be completed.
+  /// Fails (kFailed), naming the step, and the instruction if there is one, as the device does.
   Result<StepResult> run(const StepScalars &scalars, const StepBatch &batch);
   /// Runs a step again, instruction by instruction, and tells what wrote the first value that is not finite,
   /// on whichever rank. Fails as run() does.
@@ -74,6 +75,7 @@ private:
   Status forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
   template <typename Visitor>
   Result<bool> visitEntries(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
+  Result<StepResult> readResult();
 
   Executor &executor_;
   uint64_t accumulate_;

@@ -167,7 +167,7 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   }
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
   parts_.observers.tell(&RunObserver::onStep, metrics);
-  if (warnedOfNoTargets_ || parts_.executor.scalar<float>("targets") != 0.0F)
+  if (warnedOfNoTargets_ || result.targets != 0)
     return;
   warnedOfNoTargets_ = true;
   warn(fmt::format("step {}: all targets of its {} samples are ignored, so nothing is learned from it; "

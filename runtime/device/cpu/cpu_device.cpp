@@ -122,12 +122,14 @@ void CpuDevice::read(std::span<std::byte> destination, DeviceAddress source) {
   copyInMemory(destination.data(), source.pointer(), destination.size());
 }
 
-void CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+Status CpuDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
   std::memcpy(destination.data(), source.pointer(), destination.size());
+  return {};
 }
 
-void CpuDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
+Status CpuDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
   std::memcpy(destination.pointer(), source.data(), source.size());
+  return {};
 }
 
 } // namespace trainc

@@ -124,12 +124,12 @@ bool EmulatedDevice::advance() {
   return true;
 }
 
-void EmulatedDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
-  cpu_.readBeside(destination, addresses_.real(source));
+Status EmulatedDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+  return cpu_.readBeside(destination, addresses_.real(source));
 }
 
-void EmulatedDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
-  cpu_.writeBeside(addresses_.real(destination), source);
+Status EmulatedDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
+  return cpu_.writeBeside(addresses_.real(destination), source);
 }
 
 } // namespace trainc

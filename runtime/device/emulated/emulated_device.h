@@ -37,8 +37,8 @@ public:
   void write(DeviceAddress destination, std::span<const std::byte> source) override;
   void read(std::span<std::byte> destination, DeviceAddress source) override;
   Status synchronise() override;
-  void readBeside(std::span<std::byte> destination, DeviceAddress source) override;
-  void writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
+  Status readBeside(std::span<std::byte> destination, DeviceAddress source) override;
+  Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
   std::span<std::byte> hostView(DeviceSpan) override { return {}; }
   void onProgress(std::function<void()> callback) override { cpu_.onProgress(std::move(callback)); }
 

@@ -9,7 +9,7 @@ Result<DeviceAddress> NullDevice::allocate(std::string_view name, fb::Space, uin
   return DeviceAddress(arenas_.emplace_back(std::move(arena)).data());
 }
 
-void NullDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+void NullDevice::read(std::span<std::byte> destination, DeviceAddress source) {
   std::memcpy(destination.data(), source.pointer(), destination.size());
 }
 

@@ -23,12 +23,13 @@ public:
   void enqueue(Executable &, StepRange) override {}
   Status runStep(Executable &, uint32_t, uint64_t) override { return {}; }
   void write(DeviceAddress, std::span<const std::byte>) override {}
-  void read(std::span<std::byte> destination, DeviceAddress source) override {
-    readBeside(destination, source);
-  }
+  void read(std::span<std::byte> destination, DeviceAddress source) override;
   Status synchronise() override { return {}; }
-  void writeBeside(DeviceAddress, std::span<const std::byte>) override {}
-  void readBeside(std::span<std::byte> destination, DeviceAddress source) override;
+  Status writeBeside(DeviceAddress, std::span<const std::byte>) override { return {}; }
+  Status readBeside(std::span<std::byte> destination, DeviceAddress source) override {
+    read(destination, source);
+    return {};
+  }
   std::span<std::byte> hostView(DeviceSpan span) override { return {span.address.pointer(), span.bytes}; }
   void onProgress(std::function<void()>) override {}
 

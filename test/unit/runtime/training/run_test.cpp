@@ -1,6 +1,7 @@
 // A training by a program that has runtime/training alone: no command line, no log, no process of its own.
 #include "runtime/training/run.h"
 
+#include "test/unit/runtime/faulty_device.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/training/toy_fixture.h"
 
@@ -54,13 +55,13 @@ protected:
   }
 
   /// What an embedder writes; `watcher_` is what it has then learnt.
-  Status train() {
+  Status train() { return train(*testDevice()); }
+  Status train(Device &device) {
     auto file = PlanFile::open(options_.plan);
     EXPECT_TRUE(file.ok()) << file.status().message();
-    const auto device = testDevice();
     watcher_ = Watcher();
     watcher_.refusal = refusal_;
-    auto run = TrainingRun::create(*file, *device, options_, {.observers = {&watcher_}, .stop = stop_});
+    auto run = TrainingRun::create(*file, device, options_, {.observers = {&watcher_}, .stop = stop_});
     TRAINC_RETURN_IF_ERROR(run.status());
     return (*run)->run();
   }
@@ -93,6 +94,45 @@ TEST_F(TrainingRunTest, TellsOfStepsEvaluationsAndCheckpoints) {
   EXPECT_THAT(watcher_.notes, ElementsAre("data: 100 samples in 1 file; steps 1 to 20"));
   EXPECT_THAT(watcher_.warnings, IsEmpty());
   EXPECT_THAT(watcher_.failures, IsEmpty());
+}
+
+/// Whichever of its copies is lost, nobody is told a number that is none.
+TEST_F(TrainingRunTest, ADeviceThatFailsEndsTheRun) {
+  options_.steps = 3;
+  options_.evalData = options_.data;
+  uint64_t reads = 0;
+  for (bool fails = true; fails; ++reads) {
+    FaultyDevice device;
+    device.goodReads = reads;
+    const Status status = train(device);
+    fails = !status.ok();
+    if (!fails)
+      break;
+    EXPECT_THAT(status.message(), HasSubstr("the device has lost a copy")) << "after " << reads;
+    EXPECT_EQ(status.exitCode(), 1);
+    EXPECT_THAT(status.message(), HasSubstr(watcher_.losses.size() < 3 ? "step " : "after step 3: "));
+    EXPECT_THAT(watcher_.losses, testing::Each(testing::Truly([](float loss) { return loss > 0; })));
+    EXPECT_THAT(watcher_.evaluations, IsEmpty());
+  }
+  EXPECT_GT(reads, 8U);
+}
+
+TEST_F(TrainingRunTest, ADeviceThatLosesStatesWritesNoCheckpointAndReadsNone) {
+  options_.steps = 2;
+  options_.checkpointDir = (folder_ / "checkpoints").string();
+  FaultyDevice device;
+  device.losesCopiesBeside = true;
+  EXPECT_THAT(train(device).message(), HasSubstr("copying 'wte.weight': the device has lost a copy"));
+  EXPECT_THAT(watcher_.checkpoints, IsEmpty());
+
+  ASSERT_TRUE(train().ok());
+  EXPECT_THAT(watcher_.checkpoints, ElementsAre("step-00000002"));
+  options_.steps = 3;
+  options_.resume = "latest";
+  FaultyDevice other;
+  other.losesCopiesBeside = true;
+  EXPECT_THAT(train(other).message(), HasSubstr("': the device has lost a copy"));
+  EXPECT_THAT(watcher_.losses, IsEmpty());
 }
 
 TEST_F(TrainingRunTest, GoesOnWhereItStopped) {
