@@ -20,7 +20,9 @@ RUNNING = ["--steps", FOREVER, "--metrics", "running.jsonl"]
 class LauncherFailuresTest(LaunchersTest):
     def wait_anywhere(self):
         """Until some place of some step: how soon a launcher's first step is seen would decide on the place."""
-        time.sleep(random.uniform(0, 0.1))
+        metrics = Path("running.jsonl")
+        some = len(metrics.read_bytes()) + random.randrange(1, 5000)
+        self.wait_until(lambda: len(metrics.read_bytes()) >= some, "the run does not go on")
 
     def assert_say_where(self, fail_and_hear, victim, reason):
         """Those heard of after a rank has failed: where in a step, one at least, as few fail between steps. What they say."""

@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 import unittest
 from pathlib import Path
 
@@ -97,11 +96,9 @@ class Launchers(LaunchersTest):
 
     def test_a_plan_that_differs_on_one_rank(self):
         plans = [self.plan(3), self.plan(3, 3), self.plan(3)]
-        begin = time.monotonic()
         for err, code in self.as_torchrun(plans, "--steps", 5):
             self.assertEqual(code, 2)
             self.assertRegex(err, r"rank 1 runs another plan \(checksum \w+\) than rank 0 \(\w+\)")
-        self.assertLess(time.monotonic() - begin, 10)
 
     def test_a_rank_that_an_older_job_has_left(self):
         plan = self.plan(2)
@@ -119,10 +116,8 @@ class Launchers(LaunchersTest):
         for odd in [0, 1]:
             for plans, options, reason in [(["none.plan"], [], r"none\.plan: [^\n]*No such file"),
                                            ([plan], ["--stepz=5"], r"[^\n]*--stepz")]:
-                begin = time.monotonic()
                 each = [options if rank == odd else [] for rank in range(3)]
                 ranks = self.as_torchrun([plans[0] if rank == odd else plan for rank in range(3)], "--steps", 5, each=each)
-                self.assertLess(time.monotonic() - begin, 10)
                 for rank, (err, code) in enumerate(ranks):
                     self.assertEqual(code, 2 if rank == odd else 1, err)
                     self.assertRegex(err, "error: " + ("" if rank == odd else f"rank {odd} failed before it joined the others: ") + reason)
@@ -134,9 +129,7 @@ class Launchers(LaunchersTest):
                                      (0, {"WORLD_SIZE": None}, "RANK=0 is set, but WORLD_SIZE is not"),
                                      (1, {"WORLD_SIZE": None}, "RANK=1 is set, but WORLD_SIZE is not")]:
             with self.subTest(changed):
-                begin = time.monotonic()
                 ranks = self.ended([self.start_rank(rank, 3, plan, "--steps", 5, **(changed if rank == odd else {})) for rank in range(3)])
-                self.assertLess(time.monotonic() - begin, 10)
                 for rank, (err, code) in enumerate(ranks):
                     self.assertEqual(code, 2 if rank == odd else 1, err)
                     number = changed.get("RANK", odd)
@@ -228,7 +221,7 @@ class RanksThatDiffer(LaunchersTest):
 
     @NEEDS_MPI
     def test_plans_over_mpi(self):
-        err = self.as_mpirun([self.plan(3), self.plan(3, 3), self.plan(3)], "--steps", 5, code=2, timeout=10)
+        err = self.as_mpirun([self.plan(3), self.plan(3, 3), self.plan(3)], "--steps", 5, code=2)
         self.assertRegex(err, r"plan: expected the same on all ranks, found checksum \w+ on rank 0 and checksum \w+ on rank 1")
 
     def test_data(self):

@@ -29,6 +29,11 @@ def named_memory(pid):
     return re.findall(r" (/dev/shm/(?!vader_segment)\S+)", Path(f"/proc/{pid}/maps").read_text())
 
 
+def state(pid):
+    """R: runs, S: sleeps, T: is stopped."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
+
+
 def children(process):
     return list(map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()))
 
@@ -61,6 +66,16 @@ class RanksTest(harness.EndToEndTest):
             self.assertLess(time.monotonic(), deadline, what)
             time.sleep(0.01)
 
+    def wait_for_looks(self, process, pid, times):
+        """Until a process that waits has so often woken up to look for what it waits for."""
+        def wakes():
+            self.assertIsNone(process.poll())
+            return {task: int(re.search(r"^voluntary_ctxt_switches:\t(\d+)$", task.read_text(), re.MULTILINE)[1])
+                    for task in Path(f"/proc/{pid}/task").glob("*/status")}
+
+        before = wakes()
+        self.wait_until(lambda: any(count >= before.get(task, 0) + times for task, count in wakes().items()), "it does not look")
+
     def wait_for_a_step(self):
         path = Path("running.jsonl")
         self.wait_until(lambda: path.exists() and path.stat().st_size > 0, "the run does not begin")
@@ -70,17 +85,17 @@ class RanksTest(harness.EndToEndTest):
         for pid in pids:
             self.assertEqual(named_memory(pid), [])
 
-    def start(self, plan, *args):
+    def start(self, plan, *args, **kwargs):
         """A run that does not end, at work on all ranks; the process and those of its ranks."""
         command = self.command(plan, "--steps", FOREVER, "--metrics", "running.jsonl", *args)
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kwargs)
         self.addCleanup(lambda: (process.kill(), process.communicate()))
         self.wait_for_a_step()
         ranks = children(process)
         self.assert_leave_no_memory(ranks)
         return process, ranks
 
-    def start_without_reader(self):
+    def start_without_reader(self, *args):
         """A run whose metrics go into a pipe that is full, so that rank 0 waits after the first step; the end of it that nobody reads."""
         os.mkfifo("pipe")
         reader, writer = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK), os.open("pipe", os.O_WRONLY | os.O_NONBLOCK)
@@ -88,7 +103,7 @@ class RanksTest(harness.EndToEndTest):
             while True:
                 os.write(writer, bytes(4096))
         os.close(writer)
-        process = subprocess.Popen(self.command(self.plan(2, 2), "--steps", FOREVER, "--metrics", "pipe"), stderr=subprocess.PIPE, bufsize=0)
+        process = subprocess.Popen(self.command(self.plan(2, 2), "--steps", FOREVER, "--metrics", "pipe", *args), stderr=subprocess.PIPE, bufsize=0)
         self.addCleanup(lambda: (process.kill(), process.communicate()))
         while b"step 1/" not in process.stderr.readline():
             self.assertIsNone(process.poll())
@@ -162,9 +177,9 @@ class Failures(RanksTest):
         self.assert_survivors_say(err, {0, 1}, "rank 2 failed: it was stopped")
 
     def test_a_rank_that_waits_for_its_reader_is_waited_for(self):
-        process, reader = self.start_without_reader()
-        time.sleep(6)  # longer than a rank that hangs is waited for
-        self.assertIsNone(process.poll())
+        process, reader = self.start_without_reader("--comm-timeout", 1)
+        # So often that rank 1 has found its wait far longer than that of a rank that hangs.
+        self.wait_for_looks(process, children(process)[1], 200)
         process.send_signal(signal.SIGTERM)
         os.close(reader)  # a metrics file that cannot be written does not end the run
         self.assertIn("stopped by SIGTERM", self.end(process, 1))
@@ -179,7 +194,8 @@ class Failures(RanksTest):
         process, ranks = self.start(self.plan(2, 2))
         for each in [process.pid, *ranks]:
             os.kill(each, signal.SIGSTOP)
-        time.sleep(2)  # longer than one that is stopped alone is waited for
+        self.wait_until(lambda: all(state(each) == "T" for each in [process.pid, *ranks]), "they do not stop")
+        time.sleep(2)  # what the test is about: longer than one that is stopped alone is waited for
         steps = len(harness.metrics("running.jsonl"))
         for each in [process.pid, *ranks]:
             os.kill(each, signal.SIGCONT)
@@ -232,9 +248,10 @@ class Signals(RanksTest):
         self.assertEqual(len(os.listdir("ck")), 1)
 
     def test_to_the_group_and_to_the_parent_is_one(self):
-        command = self.command(self.plan(3, 3), "--steps", FOREVER, "--checkpoint-dir", "ck", "--metrics", "m.jsonl")
-        err = self.run_program("timeout", "--kill-after=20", "2", *command, code=124)[1]
-        self.assertIn("stopped by SIGTERM after step", err)
+        process, ranks = self.start(self.plan(3, 3), "--checkpoint-dir", "ck", start_new_session=True)
+        os.kill(process.pid, signal.SIGTERM)
+        os.killpg(process.pid, signal.SIGTERM)
+        self.assertIn("stopped by SIGTERM after step", self.end(process, 0))
         self.assertEqual(len(os.listdir("ck")), 1)
 
     def test_a_second_one_ends_it_at_once(self):

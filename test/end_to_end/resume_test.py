@@ -1,6 +1,7 @@
 """Forty steps in one run equal twenty steps, `kill -9`, and a resumption, in every byte of the final checkpoint."""
 
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -27,14 +28,13 @@ class ResumeTest(harness.EndToEndTest):
         return [TRAINRUN, self.plan, "--data", "tokens.bin", "--eval-data", "eval.bin", "--eval-every", "7",
                 "--checkpoint-dir", folder, "--metrics", f"{folder}.jsonl", *more]
 
-    def kill_when(self, condition, *arguments, delay=0.0):
-        """Starts a run and kills it some seconds after the condition holds; false when it ended before."""
+    def kill_when(self, condition, *arguments):
+        """Starts a run and kills it when the condition holds; false when it ended before."""
         process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 50
         while process.poll() is None and not condition():
             self.assertLess(time.monotonic(), deadline, "the condition never held")
             time.sleep(0.0005)
-        time.sleep(delay)
         process.kill()
         err = process.communicate()[1]
         self.assertIn(process.returncode, (-signal.SIGKILL, 0), err)
@@ -70,12 +70,16 @@ class ResumeTest(harness.EndToEndTest):
             order = [] if any(Path(".").glob("often/step-*")) else ["--no-shuffle"]
             return self.arguments("often", "--checkpoint-every", "1", "--keep-last", "2", "--resume=auto", *order)
 
-        def has_reached(step):
-            return any(int(folder.name.removeprefix("step-")) >= step for folder in Path("often").glob("step-????????"))
+        def is_there(step, pattern):
+            """A file or folder of a checkpoint of that step or a later one, finished or not."""
+            return any(int(re.search(r"step-(\d{8})", str(path))[1]) >= step for path in Path("often").glob(pattern))
 
-        # From before the first checkpoint to late in the run, and in the middle of writing one.
-        for step in [0, *sorted(numbers.sample(range(1, 34), 7))]:
-            kills += self.kill_when(lambda: has_reached(step), *arguments(), delay=numbers.uniform(0, 0.01))
+        # From before the first checkpoint to late in the run: when one is begun, at each of its files, and when it is complete.
+        moments = [".tmp-step-????????", *(f".tmp-step-????????/{file}" for file in ["model.safetensors", "optimizer.safetensors", "trainer_state.json"]),
+                   "step-????????"]
+        self.assertTrue(self.kill_when(lambda: True, *arguments()))
+        for step, moment in zip(sorted(numbers.sample(range(1, 34), 7)), [*moments, *moments]):
+            kills += self.kill_when(lambda: is_there(step, moment), *arguments())
         self.assertGreater(kills, 1)
         self.run_program(*arguments())
         self.assert_same_folder(f"whole/{FINAL}", f"often/{FINAL}")

@@ -1,12 +1,13 @@
 // ranksPlan() on ranks that are threads.
 #include "test/unit/runtime/allocation_counter.h"
+#include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
 #include "test/unit/runtime/test_device.h"
 
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <gmock/gmock.h>
 #include <limits>
 #include <thread>
@@ -137,11 +138,17 @@ TEST_P(ExecutorRanks, WhatWasPlannedIsAllocated) {
 }
 
 TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
+  std::atomic<pid_t> rank1{0};
   onRankRuns(plan(), [&](RankRun &run, Communicator &communicator) {
     const uint64_t before = run.executor().sentBytes();
     const CommunicationSeconds secondsBefore = run.executor().communicationSeconds();
-    if (communicator.rank() == 0)
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    if (communicator.rank() == 1)
+      rank1 = ::gettid();
+    if (communicator.rank() == 0) {
+      while (rank1 == 0)
+        std::this_thread::yield();
+      waitUntilAsleep(rank1);
+    }
     ASSERT_TRUE(run.executor().run("update").ok());
     const CommunicationSeconds seconds = run.executor().communicationSeconds() - secondsBefore;
     EXPECT_GT(seconds.underWay, 0);

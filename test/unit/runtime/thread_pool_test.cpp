@@ -1,8 +1,8 @@
 #include "runtime/device/cpu/thread_pool.h"
 
+#include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/no_threads.h"
 
-#include <chrono>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -50,7 +50,7 @@ TEST_P(ThreadPoolTest, WakesFromSleep) {
   ThreadPool pool(GetParam());
   std::atomic<int> sum{0};
   for (int i = 0; i < 3; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    test::waitUntilOthersAreAsleep();
     pool.run(8, 1, [&](uint64_t, uint64_t) { ++sum; });
   }
   EXPECT_GE(sum, GetParam() == 1 ? 3 : 24);

@@ -95,31 +95,26 @@ TEST(LocalJoin, ARankOfAnotherJobIsTurnedAway) {
 
 TEST(LocalJoin, TwoOfTheSameRankAreRefused) {
   for (const uint32_t twin : {0U, 1U}) {
-    const double before = steadySeconds();
     for (const Status &status : joinAll({placeOf(0), placeOf(1), placeOf(twin)}, 3, nothing))
       EXPECT_THAT(status.message(),
                   HasSubstr(fmt::format("say that they are rank {}; give each a RANK of its own, from 0 to 2",
                                         twin)));
-    EXPECT_LT(steadySeconds() - before, 5);
   }
 }
 
 TEST(LocalJoin, ARankThatDoesNotComeIsNotWaitedForLonger) {
   LocalPlace first = placeOf(0), second = placeOf(1);
   first.waitSeconds = second.waitSeconds = 0.3;
-  const double before = steadySeconds();
   for (const Status &status : joinAll({first, second}, 3, nothing)) {
     EXPECT_EQ(status.exitCode(), 1);
     EXPECT_THAT(status.message(), HasSubstr("2 of 3 ranks have come within 0.3 s"));
   }
   EXPECT_THAT(LocalGroup::join(second, 3, kBytes).status().message(),
               HasSubstr("rank 1: rank 0 has not come within 0.3 s"));
-  EXPECT_LT(steadySeconds() - before, 5);
 }
 
 TEST(LocalJoin, ARankThatCannotTakePartEndsTheWaitOfAll) {
   for (const uint32_t odd : {0U, 1U}) {
-    const double before = steadySeconds();
     std::thread declines([&] { LocalGroup::decline(placeOf(odd), 3, "none.plan: no such file"); });
     for (const Status &status : joinAll({placeOf(1 - odd), placeOf(2)}, 3, nothing)) {
       EXPECT_EQ(status.exitCode(), 1);
@@ -127,18 +122,15 @@ TEST(LocalJoin, ARankThatCannotTakePartEndsTheWaitOfAll) {
                 fmt::format("rank {} failed before it joined the others: none.plan: no such file", odd));
     }
     declines.join();
-    EXPECT_LT(steadySeconds() - before, 5);
   }
 }
 
 TEST(LocalJoin, WhereAllDeclineNobodyWaits) {
-  const double before = steadySeconds();
   std::vector<std::thread> ranks;
   for (const uint32_t rank : {0U, 1U, 2U})
     ranks.emplace_back([place = placeOf(rank)] { LocalGroup::decline(place, 3, "no such file"); });
   for (std::thread &rank : ranks)
     rank.join();
-  EXPECT_LT(steadySeconds() - before, 5);
 }
 
 TEST(LocalJoin, AJobNeedsANameOfItsOwn) {
@@ -158,7 +150,6 @@ Descriptor visitWithoutAWord() {
 }
 
 TEST(LocalJoin, WhoIsSilentOrTalksNonsenseHoldsNobodyUp) {
-  const double before = steadySeconds();
   auto host =
       std::async(std::launch::async, [place = placeOf(0)] { return joinAll({place}, 3, nothing).front(); });
   std::vector<Descriptor> silent;
@@ -169,7 +160,6 @@ TEST(LocalJoin, WhoIsSilentOrTalksNonsenseHoldsNobodyUp) {
   for (const Status &status : joinAll({placeOf(1), placeOf(2)}, 3, nothing))
     EXPECT_EQ(status.message(), "");
   EXPECT_EQ(host.get().message(), "");
-  EXPECT_LT(steadySeconds() - before, 5);
 }
 
 TEST(LocalJoin, AWelcomeWithoutTheMemoryIsRefused) {
@@ -231,14 +221,12 @@ TEST(LocalJoin, AnotherUserIsNotTakenForRankZero) {
   std::optional<Descriptor> listener;
   const Stranger stranger([&] { return (listener = listenLocally(name, 2)).has_value(); });
   ASSERT_TRUE(stranger.worked());
-  const double before = steadySeconds();
   for (const uint32_t rank : {0U, 1U}) {
     const Status status = joinAll({placeOf(rank)}, 2, nothing).front();
     EXPECT_EQ(status.exitCode(), 1);
     EXPECT_THAT(status.message(),
                 HasSubstr(fmt::format("rank {}: a process of another user (uid 65534) listens", rank)));
   }
-  EXPECT_LT(steadySeconds() - before, 5);
 }
 
 TEST(LocalJoin, AnotherUserIsNotTakenForARank) {

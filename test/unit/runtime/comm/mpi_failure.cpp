@@ -23,7 +23,8 @@ void misbehaveAlone(std::string_view how) {
   else if (how == "kill")
     (void)raise(SIGKILL);
   else if (how == "hang")
-    sleep(600);
+    for (;;)
+      pause();
 }
 
 void misbehave(Communicator &communicator, std::string_view how) {

@@ -14,10 +14,8 @@
 
 namespace trainc::test {
 
-/// A timeout that no busy machine reaches.
+/// A timeout that no busy machine reaches: what ends a wait otherwise says something else.
 inline constexpr double kNever = 60;
-/// Seconds far above what ends a wait, far below kNever.
-inline constexpr double kSoon = 10;
 
 using Floats = std::span<float>;
 
