@@ -118,9 +118,12 @@ Status tokenize(const TokenizeOptions &options) {
       tokenizer->vocabulary() <= kIdsOfUint16 ? SafetensorsDType::kU16 : SafetensorsDType::kU32;
   TRAINC_ASSIGN_OR_RETURN(TokenWriter writer, TokenWriter::open(options.output, dtype));
   Encoder encoder(options, *tokenizer, writer, texts.bytes);
+  const auto &[before, after] = tokenizer->aroundText();
   for (const std::filesystem::path &path : texts.paths) {
+    TRAINC_RETURN_IF_ERROR(writer.write(before));
     TRAINC_RETURN_IF_ERROR(encoder.encode(path));
-    if (endToken)
+    TRAINC_RETURN_IF_ERROR(writer.write(after));
+    if (endToken && (after.empty() || after.back() != *endToken))
       TRAINC_RETURN_IF_ERROR(writer.write(std::span(&*endToken, 1)));
   }
   TRAINC_RETURN_IF_ERROR(writer.sync());

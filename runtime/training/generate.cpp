@@ -163,6 +163,8 @@ Result<TextGeneration> TextGeneration::open(Executor &executor, const RunOptions
   TRAINC_ASSIGN_OR_RETURN(Generator generator, Generator::create(executor));
   TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> tokenizer, chooseTokenizer(options, position));
   TRAINC_ASSIGN_OR_RETURN(std::vector<uint32_t> prompt, tokenizer->encode(*options.generate));
+  const std::vector<uint32_t> &before = tokenizer->aroundText().before;
+  prompt.insert(prompt.begin(), before.begin(), before.end());
   TRAINC_RETURN_IF_ERROR(generator.check(prompt));
   return TextGeneration(std::move(generator), std::move(tokenizer), std::move(prompt));
 }
@@ -173,7 +175,7 @@ Status TextGeneration::run(const RunOptions &options, uint64_t seed, const Obser
   Sampler sampler({options.temperature.value_or(1), options.topK.value_or(0), seed});
   const auto print = [&](std::string_view text) { return observers.tell(&RunObserver::onText, text); };
   TextStream text(tokenizer_->decoder());
-  for (const uint32_t token : prompt_)
+  for (const uint32_t token : std::span(prompt_).subspan(tokenizer_->aroundText().before.size()))
     text.next(token); // the prompt is printed as it was given
   text.finish();
   bool started = false;

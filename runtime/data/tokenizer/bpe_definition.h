@@ -1,6 +1,7 @@
 // What the files of a BPE tokenizer say.
 #pragma once
 
+#include "runtime/data/tokenizer/around_text.h"
 #include "runtime/data/tokenizer/decoder.h"
 #include "runtime/data/tokenizer/normalizer.h"
 #include "runtime/data/tokenizer/pre_tokenizer.h"
@@ -39,6 +40,7 @@ struct BpeDefinition {
   std::vector<NormalizerStep> normalizer;
   std::vector<PreTokenizerStep> preTokenizer;
   std::vector<DecoderStep> decoder;
+  AroundText around;
   Units units = Units::kBytes;
   bool byteFallback = false; ///< a character without token becomes those of its bytes, <0x00> to <0xFF>
   std::optional<std::string> unknown; ///< the token for characters without one

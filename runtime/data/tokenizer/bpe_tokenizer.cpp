@@ -49,6 +49,11 @@ Status verifyAdded(const BpeDefinition &definition, const BpeModel &model) {
       return invalidInput("{}: added_tokens: '{}' has id {}, which another token has already",
                           definition.file, token.content, token.id);
   }
+  for (const std::vector<uint32_t> *ids : {&definition.around.before, &definition.around.after})
+    for (const uint32_t id : *ids)
+      if (!taken.contains(id))
+        return invalidInput("{}: post_processor: puts the id {} around texts, which no token has",
+                            definition.file, id);
   return {};
 }
 
@@ -184,7 +189,8 @@ BpeTokenizer::BpeTokenizer(BpeDefinition definition, Normalizer normalizer, std:
       preTokenizer_(std::move(definition.preTokenizer)), first_(select(added, false)),
       second_(select(added, true)), cutPlaces_(findCutPlaces(normalizer_, preTokenizer_, added,
                                                              definition.ignoreMerges ? nullptr : &model_)),
-      fingerprint_(fingerprint), units_(definition.units), decoderSteps_(std::move(definition.decoder)) {
+      around_(std::move(definition.around)), fingerprint_(fingerprint), units_(definition.units),
+      decoderSteps_(std::move(definition.decoder)) {
   const auto add = [&](uint32_t id, Piece piece) {
     vocabulary_ = std::max(vocabulary_, uint64_t{id} + 1);
     pieces_.insert_or_assign(id, std::move(piece));

@@ -19,6 +19,7 @@ public:
   using Tokenizer::encode;
   Status encode(std::string_view text, bool continues, const Emit &emit) override;
   size_t lastCut(std::string_view text) const override { return lastCutPlace(cutPlaces_, text); }
+  const AroundText &aroundText() const override { return around_; }
   uint64_t vocabulary() const override { return vocabulary_; }
   std::unique_ptr<TokenDecoder> decoder() const override;
   std::optional<uint32_t> findToken(std::string_view content) const override;
@@ -39,6 +40,7 @@ private:
   AddedTokens second_;        ///< those with `normalized`, matched in what lies between the first
   StringMap<uint32_t> added_; ///< by content
   CutPlaces cutPlaces_;
+  AroundText around_;
   uint64_t fingerprint_;
   uint64_t vocabulary_ = 0;
   Units units_;

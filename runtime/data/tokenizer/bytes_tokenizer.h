@@ -13,10 +13,14 @@ public:
   using Tokenizer::encode;
   Status encode(std::string_view text, bool continues, const Emit &emit) override;
   size_t lastCut(std::string_view text) const override { return text.size(); }
+  const AroundText &aroundText() const override { return around_; }
   uint64_t vocabulary() const override { return 256; }
   std::unique_ptr<TokenDecoder> decoder() const override;
   std::optional<uint32_t> findToken(std::string_view content) const override;
   uint64_t fingerprint() const override { return 0; }
+
+private:
+  AroundText around_;
 };
 
 } // namespace trainc

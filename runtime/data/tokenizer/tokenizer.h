@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/base/status.h"
+#include "runtime/data/tokenizer/around_text.h"
 #include "runtime/data/tokenizer/decoder.h"
 
 #include <cstdint>
@@ -27,12 +28,15 @@ public:
   using Emit = std::function<Status(std::span<const uint32_t> ids, size_t bytesDone)>;
 
   /// Encodes `text` piece by piece. Added tokens (<|endoftext|>) in the text become their ids; none is put
-  /// before or after it. `continues`: `text` was cut off where lastCut() said. Errors are those of `emit`,
-  /// and kInvalidInput for a pattern of the tokenizer that takes too long on this text.
+  /// before or after it: that is for those who know where a text begins and ends (aroundText()). `continues`:
+  /// `text` was cut off where lastCut() said. Errors are those of `emit`, and kInvalidInput for a pattern of
+  /// the tokenizer that takes too long on this text.
   virtual Status encode(std::string_view text, bool continues, const Emit &emit) = 0;
   /// The last position found at which `text` can be cut, whatever follows it, so that both parts encode to
   /// the ids of the whole; 0 where there is none.
   virtual size_t lastCut(std::string_view text) const = 0;
+  /// What belongs before every text and after it; nothing for most tokenizers.
+  virtual const AroundText &aroundText() const = 0;
   /// One more than the largest id.
   virtual uint64_t vocabulary() const = 0;
   /// Decodes a text from its start. Added tokens give their content. The tokenizer must outlive it.

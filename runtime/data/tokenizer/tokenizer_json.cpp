@@ -3,6 +3,7 @@
 #include "runtime/base/json_text.h"
 #include "runtime/data/tokenizer/json_fields.h"
 #include "runtime/data/tokenizer/pipeline_json.h"
+#include "runtime/data/tokenizer/post_processor.h"
 #include "runtime/data/tokenizer/vocab_merges.h"
 
 namespace trainc {
@@ -76,6 +77,7 @@ Result<BpeDefinition> readTokenizerJson(const std::string &file, std::string_vie
   TRAINC_RETURN_IF_ERROR(readVocabulary(file, field(model, "vocab"), definition));
   TRAINC_RETURN_IF_ERROR(readMerges(file, field(model, "merges"), definition));
   TRAINC_RETURN_IF_ERROR(readAddedTokens(file, field(json, "added_tokens"), definition));
+  TRAINC_RETURN_IF_ERROR(readPostProcessor(field(json, "post_processor"), definition));
   definition.byteFallback = booleanOf(model, "byte_fallback");
   if (const Json &unknown = field(model, "unk_token"); unknown.is_string())
     definition.unknown = unknown.get<std::string>();

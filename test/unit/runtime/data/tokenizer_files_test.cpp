@@ -1,4 +1,5 @@
 // Tokenizer files that are wrong or not supported: each message.
+#include "runtime/data/tokenize.h"
 #include "runtime/data/tokenizer/byte_alphabet.h"
 #include "runtime/data/tokenizer/tokenizer.h"
 #include "test/unit/runtime/data/support.h"
@@ -53,6 +54,67 @@ TEST_F(TokenizerFiles, MergesByRank) {
   EXPECT_EQ((*tokenizer)->decode(std::vector<uint32_t>{258}), "");
   EXPECT_EQ((*tokenizer)->findToken("ab"), 256U);
   EXPECT_EQ((*tokenizer)->findToken("xy"), std::nullopt);
+}
+
+/// As in Llama's file: `name` before a text.
+Json beginsWith(const std::string &name, uint32_t id) {
+  return {
+      {"type", "TemplateProcessing"},
+      {"single",
+       {{{"SpecialToken", {{"id", name}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
+      {"special_tokens", {{name, {{"id", name}, {"ids", {id}}, {"tokens", {name}}}}}}};
+}
+
+TEST_F(TokenizerFiles, TokensGoAroundATextAsTheFileSays) {
+  const auto bare = open("/post_processor", {{"type", "ByteLevel"}});
+  ASSERT_OK(bare);
+  EXPECT_THAT((*bare)->aroundText().before, testing::IsEmpty());
+  const auto llama = open("/post_processor", beginsWith("ab", 256));
+  ASSERT_OK(llama);
+  EXPECT_THAT((*llama)->aroundText().before, testing::ElementsAre(256));
+  EXPECT_THAT((*llama)->aroundText().after, testing::IsEmpty());
+  EXPECT_THAT(idsOf(**llama, "a"), testing::ElementsAre('a')) << "which may be a piece of a text";
+  const Json roberta = {{"type", "RobertaProcessing"}, {"cls", {"ab", 256}}, {"sep", {"abc", 257}}};
+  const auto both =
+      open("/post_processor", {{"type", "Sequence"}, {"processors", {roberta, beginsWith("a", 'a')}}});
+  ASSERT_OK(both);
+  EXPECT_THAT((*both)->aroundText().before, testing::ElementsAre('a', 256));
+  EXPECT_THAT((*both)->aroundText().after, testing::ElementsAre(257));
+}
+
+TEST_F(TokenizerFiles, WhatPutsTokensAroundATextIsRefusedByName) {
+  const auto messageOf = [&](const Json &processor) {
+    return open("/post_processor", processor).status().message();
+  };
+  EXPECT_THAT(messageOf({{"type", "Other"}}),
+              testing::HasSubstr(
+                  ": post_processor: {\"type\":\"Other\"} is not supported; expected TemplateProcessing"));
+  EXPECT_THAT(messageOf({{"type", "BertProcessing"}}), testing::HasSubstr("expected 'cls' and 'sep'"));
+  EXPECT_THAT(messageOf(beginsWith("ab", 1 << 20)),
+              testing::HasSubstr("post_processor: puts the id 1048576 around texts, which no token has"));
+  Json unknown = beginsWith("ab", 256);
+  unknown["special_tokens"] = Json::object();
+  EXPECT_THAT(messageOf(unknown), testing::HasSubstr("expected 'single' with one Sequence A"));
+  Json pair = beginsWith("ab", 256);
+  pair["single"].push_back({{"Sequence", {{"id", "B"}}}});
+  EXPECT_THAT(messageOf(pair), testing::HasSubstr("expected 'single' with one Sequence A"));
+}
+
+TEST_F(TokenizerFiles, EveryTextOfAFileGetsThem) {
+  ASSERT_OK(
+      open("/post_processor", {{"type", "RobertaProcessing"}, {"cls", {"ab", 256}}, {"sep", {"abc", 257}}}));
+  for (const char *end : {"", "abc", "ab"}) { // what ends a text already is not put there again
+    const TokenizeOptions options{.tokenizer = path_,
+                                  .texts = {folder_.write("1.txt", "x"), folder_.write("2.txt", "y")},
+                                  .output = folder_ / "t.bin",
+                                  .endToken = end,
+                                  .progress = {}};
+    ASSERT_OK(tokenize(options));
+    const bool further = std::string_view(end) == "ab";
+    EXPECT_EQ(readFile(folder_ / "t.bin"), further
+                                               ? bytesOf<uint16_t>({256, 'x', 257, 256, 256, 'y', 257, 256})
+                                               : bytesOf<uint16_t>({256, 'x', 257, 256, 'y', 257}));
+  }
 }
 
 TEST_F(TokenizerFiles, FingerprintFollowsTheFile) {

@@ -1,0 +1,88 @@
+#include "runtime/data/tokenizer/post_processor.h"
+
+#include "runtime/data/tokenizer/json_fields.h"
+#include "runtime/data/tokenizer/vocab_merges.h"
+
+namespace trainc {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kSupported =
+    "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel, or a Sequence of these";
+constexpr std::string_view kTemplate =
+    "'single' with one Sequence A and SpecialTokens, whose 'ids' are in 'special_tokens'";
+constexpr std::string_view kPair = "'cls' and 'sep', each a token and its id";
+
+/// The ids of a special token of a template; false if there are none.
+bool addSpecialToken(const Json &step, const Json &special, std::vector<uint32_t> &ids) {
+  const std::string name = textOf(special, "id");
+  const Json &known = field(field(field(step, "special_tokens"), name.c_str()), "ids");
+  if (!known.is_array() || known.empty())
+    return false;
+  for (const Json &each : known) {
+    const auto id = readTokenId(each);
+    if (!id)
+      return false;
+    ids.push_back(*id);
+  }
+  return true;
+}
+
+/// {"single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}], "special_tokens": ...}
+std::optional<AroundText> readTemplate(const Json &step) {
+  const Json &single = field(step, "single");
+  if (!single.is_array())
+    return std::nullopt;
+  AroundText around;
+  bool isAfter = false;
+  for (const Json &piece : single) {
+    if (const Json &sequence = field(piece, "Sequence"); !sequence.is_null()) {
+      if (isAfter || textOf(sequence, "id") != "A")
+        return std::nullopt;
+      isAfter = true;
+    } else if (!addSpecialToken(step, field(piece, "SpecialToken"), isAfter ? around.after : around.before)) {
+      return std::nullopt;
+    }
+  }
+  return isAfter ? std::optional(std::move(around)) : std::nullopt;
+}
+
+/// {"cls": ["<s>", 0], "sep": ["</s>", 2]}
+std::optional<AroundText> readPair(const Json &step) {
+  const auto idOf = [&](const char *key) -> std::optional<uint32_t> {
+    const Json &token = field(step, key);
+    return token.is_array() && token.size() == 2 ? readTokenId(token[1]) : std::nullopt;
+  };
+  const std::optional<uint32_t> before = idOf("cls"), after = idOf("sep");
+  if (!before || !after)
+    return std::nullopt;
+  return AroundText{{*before}, {*after}};
+}
+
+/// A later step's tokens go around those of the steps before it.
+void wrap(AroundText &around, const AroundText &outer) {
+  around.before.insert(around.before.begin(), outer.before.begin(), outer.before.end());
+  around.after.insert(around.after.end(), outer.after.begin(), outer.after.end());
+}
+
+} // namespace
+
+Status readPostProcessor(const Json &json, BpeDefinition &definition) {
+  for (const Json &step : stepsOf(json, "processors")) {
+    const std::string type = textOf(step, "type");
+    if (type == "ByteLevel")
+      continue;
+    const bool isTemplate = type == "TemplateProcessing";
+    if (!isTemplate && type != "BertProcessing" && type != "RobertaProcessing")
+      return unsupported(definition.file, "post_processor", step, kSupported);
+    const std::optional<AroundText> around = isTemplate ? readTemplate(step) : readPair(step);
+    if (!around)
+      return unsupported(definition.file, "post_processor: " + type, step, isTemplate ? kTemplate : kPair);
+    wrap(definition.around, *around);
+  }
+  return {};
+}
+
+} // namespace trainc
