@@ -23,8 +23,6 @@ struct CompileOptions {
   std::vector<train::GivenSetting> settings;
   /// Where set, the module is printed after this phase and no plan is made.
   std::optional<Phase> compileTo;
-  /// Folder for numbered snapshots of the module after every pass; none if empty.
-  std::string dumpDir;
   /// The pass's own unless given: tests cut small losses.
   std::optional<ChunkLossSizes> chunkLoss;
 };

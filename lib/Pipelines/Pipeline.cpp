@@ -146,24 +146,24 @@ static void addCodePasses(PassManager &manager) {
   manager.addPass(createGenerateKernelsPass());
 }
 
-LogicalResult runPhases(ModuleOp module, const CompileOptions &options) {
+LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots) {
   for (auto program : module.getOps<train::ProgramOp>())
     if (failed(train::applyOptions(program, options.settings)) || failed(codegen::Target::settle(program)))
       return failure();
   Strategy strategy = strategyOf(module);
   if (options.chunkLoss)
     strategy.chunkLoss = {options.chunkLoss->minBytes, options.chunkLoss->minRows};
-  Snapshots snapshots(options.dumpDir);
-  if (!options.dumpDir.empty())
-    snapshots.write("model", module);
-  if (snapshots.failed())
+  if (snapshots)
+    snapshots->write("model", module);
+  const auto lacksSnapshot = [&] { return snapshots && snapshots->failed(); };
+  if (lacksSnapshot())
     return failure();
   auto run = [&](llvm::function_ref<void(PassManager &)> addPasses) {
     PassManager manager(module.getContext());
-    if (!options.dumpDir.empty())
-      manager.addInstrumentation(snapshots.instrumentation());
+    if (snapshots)
+      manager.addInstrumentation(snapshots->instrumentation());
     addPasses(manager);
-    return failure(failed(manager.run(module)) || snapshots.failed());
+    return failure(failed(manager.run(module)) || lacksSnapshot());
   };
   const Phase last = options.compileTo.value_or(Phase::Plan);
   auto addStep = [&](PassManager &manager) {

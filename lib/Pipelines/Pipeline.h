@@ -10,6 +10,8 @@
 
 namespace trainc {
 
+class Snapshots;
+
 /// The dialects that models and the compiler's own IR use.
 void registerDialects(mlir::DialectRegistry &registry);
 
@@ -17,8 +19,10 @@ void registerDialects(mlir::DialectRegistry &registry);
 void registerPasses();
 
 /// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted
-/// as diagnostics, a plan that does not fit the memory limit among them.
-llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options);
+/// as diagnostics, a plan that does not fit the memory limit among them. `snapshots`, if any, are written on
+/// the way; one that cannot be written is an error, too, and not the model's fault.
+llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options,
+                              Snapshots *snapshots = nullptr);
 
 /// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and
 /// adds the report. `secondsSoFar` is the time the compilation has taken up to now, for the report. What can

@@ -82,10 +82,14 @@ Status publishFile(const std::filesystem::path &aside, const std::filesystem::pa
 
 Status syncFolder(const std::filesystem::path &folder) {
   const int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0 && errno == EACCES) // it may be written to, and not be read
+    return {};
   if (fd < 0)
     return failed("{}: cannot open: {}", folder.string(), std::strerror(errno));
-  const int error = ::fsync(fd) == 0 ? 0 : errno;
+  int error = ::fsync(fd) == 0 ? 0 : errno;
   ::close(fd);
+  if (error == EINVAL || error == ENOTSUP || error == ENOSYS) // the file system syncs no folders
+    error = 0;
   return error == 0 ? Status() : failed("{}: cannot sync: {}", folder.string(), std::strerror(error));
 }
 

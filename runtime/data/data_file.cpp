@@ -1,6 +1,7 @@
 #include "runtime/data/data_file.h"
 
 #include "runtime/base/hash.h"
+#include "runtime/base/nearest_word.h"
 #include "runtime/data/foreign_file.h"
 #include "runtime/plan/dtype.h"
 
@@ -45,6 +46,17 @@ std::string adviceOnShape(std::span<const uint64_t> found, const ColumnSpec &spe
   if (isLength && isInteger(spec.dtype))
     return "compile for this length (--seq-len) or convert the file";
   return "convert the file, or change the model's text";
+}
+
+/// Which column may be the one that is missing.
+std::string adviceOnName(const std::string &name, const SafetensorsView &tensors) {
+  std::vector<std::string> names;
+  for (const SafetensorsTensor &tensor : tensors.tensors())
+    names.push_back(tensor.name);
+  const std::string nearest = findNearest(name, names);
+  return nearest.empty()
+             ? ""
+             : fmt::format("; if '{}' is meant, rename it in one of the two, file or model", nearest);
 }
 
 /// Whether a token stream has a column: tokens or labels, sequences of the same length for both.
@@ -144,8 +156,8 @@ Status DataFile::bindTensor(const ColumnSpec &spec, const SafetensorsView &tenso
   if (shifted)
     tensor = tensors.find("tokens");
   if (!tensor)
-    return invalidInput("{}: the plan needs the column '{}' {}; the file has: {}", path_, spec.name,
-                        describe(spec), tensors.names());
+    return invalidInput("{}: the plan needs the column '{}' {}; the file has: {}{}", path_, spec.name,
+                        describe(spec), tensors.names(), adviceOnName(spec.name, tensors));
   if (tensor->shape.empty() || !std::ranges::equal(std::span(tensor->shape).subspan(1), spec.shape))
     return invalidInput("{}: column '{}' is {}, the plan needs {}; {}", path_, tensor->name,
                         trainc::describe(*tensor), describe(spec), adviceOnShape(tensor->shape, spec));

@@ -1,6 +1,7 @@
 """Bad input, one by one: who is told what. Exit code 2 for bad usage and input, 1 for a run that failed."""
 
 import array
+import json
 import math
 import os
 import re
@@ -84,7 +85,9 @@ class CompileErrors(harness.EndToEndTest):
     def test_options(self):
         Path("gpt.mlir").write_text(program("gpt"))
         compile = [TRAINC, "compile", "gpt.mlir"]
-        process = 32 << 10  # KiB of what no plan places
+        self.trainc("compile", "gpt.mlir", "-o", "x.plan", "--report=x.json", "--cpu=native")
+        process = json.loads(Path("x.json").read_text())["memory"]["unplanned"] >> 10  # KiB of what no plan places
+        os.unlink("x.plan")
         for arguments, *expected in [
             ([], "-o PLAN", "--compile-to=PHASE"),
             (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
@@ -99,6 +102,9 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "expected a whole number from 2 to 65536"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing: expected one of none, selective, found 'full'"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
+            (["-o", "x.plan", "--micro-batch=1e3"], "--micro-batch: expected a whole number", "found '1e3'; write 1000"),
+            (["-o", "x.plan", "--ranks=2", "--ranks", "4"], "--ranks is given twice; give it once"),
+            (["-o", "x.plan", "-o", "y.plan"], "-o is given twice; give it once"),
             (["-o", "x.plan", "--micro-batch=010"], "--micro-batch: expected a whole number", "without leading zeros, found '010'"),
             (["-o", "x.plan", "--seq-len=99999999999999999999"], "--seq-len: expected a whole number", "found '99999999999999999999'"),
             (["-o", "x.plan", "--micro-batch=4x"], "--micro-batch: expected a whole number", "found '4x'"),
@@ -120,7 +126,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "./gpt.mlir"], "-o ./gpt.mlir would replace the model 'gpt.mlir'"),
             (["-o", "x.plan", "--report=gpt.mlir"], "--report=gpt.mlir would replace the model 'gpt.mlir'"),
             (["-o", "x.plan", "--report=./x.plan"], "--report=./x.plan would replace -o x.plan; name two files"),
-            (["-o", "x.plan", f"--memory-limit={process + 500}kib"], "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows 32.49 MiB ({(process + 500) << 10})",
+            (["-o", "x.plan", f"--memory-limit={process + 500}kib"], "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows {(process + 500) / 1024:.2f} MiB ({(process + 500) << 10})",
              re.compile(r"\): activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113"),
              "--micro-batch=1 --accumulate=3"),
             (["-o", "x.plan", f"--memory-limit={process + 400}kib"], "a smaller --micro-batch keeps fewer", "with --accumulate gradients would stay"),
@@ -251,12 +257,25 @@ class CompileErrors(harness.EndToEndTest):
             train.program @p { model @m optimizer sgd batch 2 }""")
         self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "deep.mlir:398:8: error: ", "lies within 100 other blocks")
 
-    def test_no_room_for_the_linker(self):
-        Path("gpt.mlir").write_text(program("gpt"))
-        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 1,
-                   re.compile(r"^gpt.mlir:\d+:\d+: error: .*cannot make a temporary folder: .*; set TMPDIR to a writable one$", re.MULTILINE),
-                   "error: x.plan: not written", env={**os.environ, "TMPDIR": "none"})
+    def test_no_temporary_files(self):
+        """None are left behind, however the compiler ends, as it makes none."""
+        Path("mlp.mlir").write_text(program("mlp"))
+        self.trainc("compile", "mlp.mlir", "-o", "x.plan", env={**os.environ, "TMPDIR": "none"})
+        self.assertEqual(sorted(os.listdir()), ["mlp.mlir", "x.plan"])
+
+    def test_no_room_for_kernels(self):
+        Path("mlp.mlir").write_text(program("mlp"))
+        self.fails([TRAINC, "compile", "mlp.mlir", "-o", "x.plan"], 1,
+                   re.compile(r"^mlp.mlir:\d+:\d+: error: .*linking kernels: cannot write to a file in memory: File too large$", re.MULTILINE),
+                   "error: x.plan: not written", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
         self.assertFalse(Path("x.plan").exists())
+
+    def test_snapshots_on_a_full_disk(self):
+        Path("mlp.mlir").write_text(program("mlp"))
+        for most in (10, 20000):  # of the first snapshot, and of a later one
+            with self.subTest(most=most):
+                self.fails([TRAINC, "compile", "mlp.mlir", "--compile-to=step", f"--dump-ir=ir{most}"], 1, "--dump-ir: cannot write the snapshot",
+                           "File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
 
     def test_long_names_of_exports(self):
         Path("gpt.mlir").write_text(edited(program("gpt"), ("  clip 1.0", '  export "' + "x" * 256 + '" {}')))

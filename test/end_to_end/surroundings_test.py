@@ -5,6 +5,7 @@ import math
 import os
 import resource
 import signal
+import unittest
 from pathlib import Path
 
 import harness
@@ -119,9 +120,19 @@ class Files(TrainrunTest):
 
         train = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps", "1"]
         self.run_program(*train, preexec_fn=limit(128, resource.RLIM_INFINITY))
-        for program in (train, [TRAINC, "dump", "toy.plan"]):
-            with self.subTest(program=program[0]):
-                self.fails(program, 1, "the system limits the stack to 512 KiB; at least 1024 are needed", preexec_fn=limit(512, 512))
+        # With less than 16 KiB no program at all starts.
+        for kib in (64, 512, 1000):
+            for program in (train, [TRAINC, "dump", "toy.plan"], [TRAINC, "compile", "none.mlir", "-o", "x.plan"]):
+                with self.subTest(program=program[0], kib=kib):
+                    self.fails(program, 1, f"the system limits the stack to {kib} KiB; at least 1024 are needed", preexec_fn=limit(kib, kib))
+
+    @unittest.skipIf(os.environ.get("TRAINC_SANITIZE"), "sanitizers need memory of their own")
+    def test_hardly_any_memory(self):
+        with open("toy.plan", "ab") as plan:  # which is read whole
+            plan.truncate(64 << 20)
+        self.fails([TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps", "1"], 1,
+                   "error: the system gives no more memory (see ulimit -v and -d, and the container's limit): out of memory\n",
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (8 << 20, 8 << 20)))
 
     def test_more_files_than_may_be_open(self):
         os.mkdir("data")

@@ -368,6 +368,17 @@ class Generation(TrainrunTest):
         write_safetensors("w.safetensors", {"wte.weight": Tensor("F32", [16, 16], ideal)})
         self.weights = ["--init", "w.safetensors", "--tokenizer=bytes"]
 
+    def test_a_prompt_begins_as_the_tokenizers_file_says(self):
+        vocabulary = {letter: id for id, letter in enumerate("abcdefghijklmno")} | {"<s>": 15}
+        begins = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>"}}, {"Sequence": {"id": "A"}}],
+                  "special_tokens": {"<s>": {"id": "<s>", "ids": [15], "tokens": ["<s>"]}}}
+        tokenizer = {"model": {"type": "BPE", "vocab": vocabulary, "merges": [], "unk_token": "a"}, "decoder": {"type": "Fuse"}, "post_processor": begins}
+        Path("tokenizer.json").write_text(json.dumps(tokenizer))
+        generate = ["--init", "w.safetensors", "--tokenizer=tokenizer.json", "--max-tokens", "1"]
+        out, _ = self.run_ok(*generate, "--generate=" + "a" * 7)
+        self.assertTrue(out.startswith("a" * 7), out)
+        self.run_fails(2, "the prompt has 9 tokens, the plan's context holds 8", *generate, "--generate=" + "a" * 8)
+
     def test_greedy_beyond_the_context(self):
         out, _ = self.run_ok(*self.weights, "--generate=\x01", "--temperature", "0", "--max-tokens", "24")
         expected = [1]
@@ -465,13 +476,14 @@ class CommandLine(TrainrunTest):
             ("--resume takes its value after '='", [*data, "--steps", "3", "--seed", "1", "--resume", "ck"]),
             ("expected a whole number from 0", [*data, "--steps", "-3"]),
             ("without leading zeros, found '010'", [*data, "--steps=010"]),
+            ("found '1e3'; write 1000", [*data, "--steps=1e3"]),
             ("to 18446744073709551615", [*data, "--steps", "3", "--seed=18446744073709551616"]),
             ("expected a number from 0 to 1e+06, found 'nan'", ["--init", "a", "--generate=a", "--temperature=nan"]),
             ("expected a number from", [*data, "--steps", "3", "--peak-flops=nan"]),
             ("expected a whole number from 1 to 4096", [*data, "--steps", "3", "--threads", "0"]),
             ("--checkpoint-dir= has no value", [*data, "--checkpoint-dir=", "--steps=1"]),
             ("--checkpoint-dir needs training (add --steps) or --resume", [*data, "--checkpoint-dir", "ck", "--generate=a"]),
-            ("--steps: At Most 1 required but received 2; give it once", [*data, "--steps", "1", "--steps", "2"]),
+            ("--steps is given twice; give it once", [*data, "--steps", "1", "--steps=2"]),
             ("--comm", [*data, "--steps", "3", "--comm", "nccl"]),
             ("--metrics=none/m: cannot open", [*data, "--steps", "3", "--metrics", "none/m"]),
             ("--stepz is unknown; did you mean --steps?", [*data, "--stepz", "3"]),

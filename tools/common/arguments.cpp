@@ -1,28 +1,14 @@
 #include "tools/common/arguments.h"
 
+#include "runtime/base/nearest_word.h"
+
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
+#include <set>
 
 namespace trainc {
 
 namespace {
-
-/// How many characters must be changed, added or removed to turn one text into the other.
-size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      const size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
 
 /// The name of an option without its dashes and value. Pages and word processors turn `--` into the other
 /// dashes.
@@ -87,6 +73,12 @@ std::optional<std::string> findEmpty(std::span<const char *const> arguments, siz
   return std::nullopt;
 }
 
+/// Whether a second value is one too many.
+bool takesOneValue(const CLI::Option &option) {
+  return option.get_items_expected_max() == 1 && option.get_items_expected_min() == 1 &&
+         option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw;
+}
+
 /// Whether an option's value is the next argument, rather than behind a '=' or none.
 bool takesNext(const CLI::Option &option, std::string_view argument) {
   return option.get_items_expected_min() > 0 && argument.find('=') == std::string_view::npos;
@@ -94,19 +86,9 @@ bool takesNext(const CLI::Option &option, std::string_view argument) {
 
 } // namespace
 
-std::string findNearest(std::string_view word, const std::vector<std::string> &known) {
-  std::string nearest;
-  size_t best = word.size() / 2 + 1; // from here on the two have little in common
-  for (const std::string &each : known)
-    if (const size_t distance = editDistance(word, each); distance < best) {
-      best = distance;
-      nearest = each;
-    }
-  return nearest;
-}
-
 std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
                                            const FindHome &findHome) {
+  std::set<const CLI::Option *> seen;
   for (size_t i = 0; i < arguments.size() && std::string_view(arguments[i]) != "--"; ++i) {
     const std::string_view argument = arguments[i];
     if (std::optional<std::string> empty = findEmpty(arguments, i))
@@ -116,6 +98,8 @@ std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const 
     const CLI::Option *option = findOption(app, argument);
     if (!option && (argument[1] == '-' || !findOption(app, argument.substr(0, 2))))
       return describeUnknown(app, argument, findHome);
+    if (option && takesOneValue(*option) && !seen.insert(option).second)
+      return fmt::format("{} is given twice; give it once", argument.substr(0, argument.find('=')));
     if (!option || !takesNext(*option, argument) || i + 1 == arguments.size())
       continue;
     if (std::optional<std::string> bad = checkValue(app, argument, arguments[i + 1]))

@@ -15,14 +15,12 @@ namespace trainc {
 /// without dashes.
 using FindHome = std::function<std::optional<std::string>(std::string_view option)>;
 
-/// The known word that differs least from `word`; empty if none has much in common with it.
-std::string findNearest(std::string_view word, const std::vector<std::string> &known);
-
 /// What is wrong with the arguments of `app`, a program or a subcommand:
 ///  * an option that ends in its '=', as `--steps=$STEPS` does if the shell's variable is empty, or an empty
 ///    argument, as "$OUT" is. CLI11 would take the next option for the value, or the empty one;
 ///  * an option instead of another one's value, as in `--checkpoint-dir --resume`. CLI11 would take it as
 ///  such;
+///  * an option of one value that is given twice;
 ///  * an unknown option. The message names its home, or else the nearest name.
 std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
                                            const FindHome &findHome = {});

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
@@ -20,6 +21,15 @@ template <typename T> std::optional<T> parseNumber(std::string_view text) {
   return value;
 }
 
+/// "; write 1000" for "1e3"; nothing for what is no whole number in other words.
+inline std::string inPlainDigits(std::string_view text) {
+  const std::optional<double> value = parseNumber<double>(text);
+  constexpr double kExact = 1e15; // from where on doubles are not all whole numbers, and some way to go
+  if (!value || *value < 0 || *value > kExact || *value != std::floor(*value))
+    return {};
+  return fmt::format("; write {:.0f}", *value);
+}
+
 /// A whole number from `least` to `most`, for an option of type T.
 template <typename T> CLI::Validator wholeNumber(T least, T most = std::numeric_limits<T>::max()) {
   const auto check = [=](const std::string &text) {
@@ -28,8 +38,8 @@ template <typename T> CLI::Validator wholeNumber(T least, T most = std::numeric_
     const bool octal = text.size() > 1 && text.front() == '0';
     return value && !octal && *value >= least && *value <= most
                ? ""
-               : fmt::format("expected a whole number from {} to {}, without leading zeros, found '{}'",
-                             least, most, text);
+               : fmt::format("expected a whole number from {} to {}, without leading zeros, found '{}'{}",
+                             least, most, text, value ? "" : inPlainDigits(text));
   };
   return {check, least > 0 ? "POSITIVE" : "NONNEGATIVE"};
 }

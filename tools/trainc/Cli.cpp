@@ -1,5 +1,6 @@
 #include "tools/trainc/Cli.h"
 
+#include "runtime/base/nearest_word.h"
 #include "runtime/plan/file.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
@@ -58,7 +59,7 @@ void addCompile(CLI::App &app, CompileCommand &command) {
                    "Stop after this phase and print the IR: model, step, spmd, scheduled, plan")
       ->transform(oneOf(kPhases))
       ->type_name("PHASE");
-  compile->add_option("--dump-ir", options.dumpDir, "Write numbered snapshots of the IR after every pass")
+  compile->add_option("--dump-ir", command.dumpDir, "Write numbered snapshots of the IR after every pass")
       ->type_name("DIR");
   compile->add_option("--report", command.report, "Write sizes, work and memory as JSON")
       ->type_name("FILE.json");

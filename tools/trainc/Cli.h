@@ -13,6 +13,7 @@ namespace trainc {
 /// `trainc compile MODEL.mlir -o PLAN`.
 struct CompileCommand {
   std::string model, output, report;
+  std::string dumpDir; ///< for numbered snapshots of the module after every pass; none if empty
   CompileOptions options;
 };
 

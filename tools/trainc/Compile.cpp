@@ -1,6 +1,8 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
 #include "lib/Pipelines/Pipeline.h"
+#include "lib/Pipelines/Snapshots.h"
 #include "runtime/base/file.h"
+#include "runtime/base/lack_of_memory.h"
 #include "runtime/plan/file.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/language/parse_model.h"
@@ -13,11 +15,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <array>
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <new>
-#include <unistd.h>
 
 namespace trainc {
 
@@ -43,22 +41,8 @@ static Status print(mlir::ModuleOp module) {
   return error ? failed("{}", *error) : Status();
 }
 
-/// Allocates nothing, as there may be nothing left. Of several threads one speaks.
-[[noreturn]] static void giveUp(std::string_view what, std::string_view reason) {
-  static std::atomic_flag begun;
-  while (begun.test_and_set())
-    ::pause();
-  for (const std::string_view part :
-       {std::string_view("error: "), what, std::string_view(": "), reason, std::string_view("\n")})
-    (void)!::write(STDERR_FILENO, part.data(), part.size());
-  std::_Exit(1);
-}
-
-/// LLVM and the C++ library end the process where the system gives no more; they shall say so.
+/// LLVM ends the process where the system gives no more; it shall say so.
 static void explainLimits() {
-  static constexpr const char *kNoMemory =
-      "the system gives no more memory (see ulimit -v, and the container's limit)";
-  std::set_new_handler([] { giveUp(kNoMemory, "out of memory"); });
   llvm::install_bad_alloc_error_handler([](void *, const char *reason, bool) { giveUp(kNoMemory, reason); });
   llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
     giveUp("the compiler cannot go on (do limits of the system forbid threads or memory? see ulimit -a)",
@@ -87,8 +71,9 @@ int runCompile(const CompileCommand &command) {
   auto module = parseModel(sources, context);
   if (!module)
     return 2;
-  if (failed(runPhases(*module, command.options)))
-    return 2;
+  Snapshots snapshots(command.dumpDir);
+  if (failed(runPhases(*module, command.options, command.dumpDir.empty() ? nullptr : &snapshots)))
+    return snapshots.failed() ? 1 : 2;
   if (command.options.compileTo)
     return finish(print(*module));
   std::string report;

@@ -1,4 +1,5 @@
 // trainc: compiles a model and its training step to a plan that trainrun executes.
+#include "runtime/base/lack_of_memory.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
 #include "runtime/base/thread.h"
@@ -25,6 +26,7 @@ static int run(const SignCommand &command) { return runSign(command); }
 
 int main(int argc, char **argv) {
   trainc::claimStandardStreams();
+  trainc::giveUpWithoutMemory();
   trainc::surviveLostPages();
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit fails instead, and what it began is removed
   if (const trainc::Status status = trainc::ensureStack(); !status.ok())

@@ -1,4 +1,5 @@
 // trainrun: runs a plan.
+#include "runtime/base/lack_of_memory.h"
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
 #include "runtime/base/thread.h"
@@ -24,6 +25,7 @@ void allowManyFiles() {
 /// as many files can be open as the system allows, for data in many.
 void prepareProcess() {
   claimStandardStreams();
+  giveUpWithoutMemoryUnlessCaught();
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   surviveLostPages();

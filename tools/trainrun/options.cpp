@@ -220,8 +220,6 @@ std::string_view hint(const CLI::ParseError &error, const Options &options) {
     return options.data.empty() && options.evalData.empty()
                ? ""
                : "; --data and --eval-data take all that follows them: put the plan first";
-  case CLI::ExitCodes::ArgumentMismatch:
-    return std::string_view(error.what()).find("At Most") == std::string_view::npos ? "" : "; give it once";
   default:
     return "";
   }

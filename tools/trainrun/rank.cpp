@@ -2,6 +2,7 @@
 
 #include "runtime/base/clock.h"
 #include "runtime/base/hash.h"
+#include "runtime/base/lack_of_memory.h"
 #include "runtime/base/print.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/emulated/emulated_device.h"
@@ -113,7 +114,7 @@ Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &ran
   try {
     return run(file, options, rank, log);
   } catch (const std::bad_alloc &) {
-    return {StatusCode::kFailed, "out of memory"};
+    return {StatusCode::kFailed, fmt::format("{}: out of memory", kNoMemory)};
   }
 }
 

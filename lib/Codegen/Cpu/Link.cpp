@@ -1,51 +1,87 @@
-// lld's ELF driver, on files in a temporary folder.
+// lld's ELF driver. It wants names of files: those of a file in memory and of a pipe, so that nothing is left
+// behind, however the program ends.
 #include "lib/Codegen/Cpu/Link.h"
 
-#include "lld/Common/Driver.h"
-#include "llvm/ADT/ScopeExit.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/raw_ostream.h"
+#include "runtime/base/memory_file.h"
 
+#include "lld/Common/Driver.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/thread.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
 #include <mutex>
+#include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
 
-static llvm::Error failed(llvm::StringRef what) {
+using trainc::Descriptor;
+
+static llvm::Error linkError(const llvm::Twine &what) {
   return llvm::createStringError("linking kernels: " + what);
 }
 
-static std::error_code writeFile(const std::string &path, llvm::StringRef bytes) {
-  std::error_code error;
-  llvm::raw_fd_ostream stream(path, error);
-  if (error)
-    return error;
-  stream << bytes;
-  stream.close();
-  error = stream.error();
-  stream.clear_error();
-  return error;
+/// Another name of an open file.
+static std::string nameOf(const Descriptor &file) {
+  return ("/proc/self/fd/" + llvm::Twine(file.get())).str();
+}
+
+static llvm::Expected<Descriptor> fileInMemory(llvm::StringRef bytes) {
+  trainc::Result<Descriptor> file = trainc::createMemoryFile("kernels.o");
+  if (!file.ok())
+    return linkError(file.status().message());
+  for (size_t done = 0; done < bytes.size();) {
+    const ssize_t written = ::write(file->get(), bytes.data() + done, bytes.size() - done);
+    if (written < 0 && errno != EINTR)
+      return linkError(llvm::Twine("cannot write to a file in memory: ") + std::strerror(errno));
+    done += written > 0 ? size_t(written) : 0;
+  }
+  return std::move(*file);
+}
+
+/// All that comes out of a pipe until nobody can write to it any more.
+static std::string readToEnd(const Descriptor &pipe) {
+  std::string bytes;
+  char piece[1 << 16];
+  for (ssize_t got; (got = ::read(pipe.get(), piece, sizeof(piece))) != 0;)
+    if (got > 0)
+      bytes.append(piece, size_t(got));
+    else if (errno != EINTR)
+      break;
+  return bytes;
+}
+
+/// Runs the linker from one name to the other; its messages if it fails.
+static llvm::Error runLinker(const std::string &input, const std::string &output) {
+  std::string messages;
+  llvm::raw_string_ostream errors(messages);
+  const char *args[] = {"ld.lld",      "-shared",     "-nostdlib",        "--no-undefined",
+                        "--strip-all", "--threads=1", "--hash-style=gnu", input.c_str(),
+                        "-o",          output.c_str()};
+  const lld::Result result = lld::lldMain(args, llvm::nulls(), errors, {{lld::Gnu, &lld::elf::link}});
+  return result.retCode == 0 ? llvm::Error::success() : linkError(messages);
 }
 
 llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::StringRef object) {
   static std::mutex linkerState;
   std::lock_guard<std::mutex> lock(linkerState);
-  llvm::SmallString<128> folder;
-  if (std::error_code error = llvm::sys::fs::createUniqueDirectory("trainc-link", folder))
-    return failed("cannot make a temporary folder: " + error.message() + "; set TMPDIR to a writable one");
-  llvm::scope_exit cleanUp([&] { (void)llvm::sys::fs::remove_directories(folder); });
-  std::string input = (folder + "/kernels.o").str(), output = (folder + "/kernels.so").str(), messages;
-  if (std::error_code error = writeFile(input, object))
-    return failed("cannot write " + input + ": " + error.message() + "; set TMPDIR to a folder with space");
-  llvm::raw_string_ostream errors(messages);
-  const char *args[] = {"ld.lld",      "-shared",     "-nostdlib",        "--no-undefined",
-                        "--strip-all", "--threads=1", "--hash-style=gnu", input.c_str(),
-                        "-o",          output.c_str()};
-  lld::Result result = lld::lldMain(args, llvm::nulls(), errors, {{lld::Gnu, &lld::elf::link}});
-  if (result.retCode != 0)
-    return failed(messages);
-  auto linked = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!linked)
-    return failed("cannot read the result: " + linked.getError().message());
-  return (*linked)->getBuffer().str();
+  llvm::Expected<Descriptor> input = fileInMemory(object);
+  if (!input)
+    return input.takeError();
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return linkError(llvm::Twine("cannot make a pipe: ") + std::strerror(errno) +
+                     "; allow more open files (ulimit -n)");
+  Descriptor readEnd(ends[0]), writeEnd(ends[1]);
+  // A pipe holds less than an image, so somebody reads while the linker writes.
+  std::string image;
+  llvm::thread reader([&] { image = readToEnd(readEnd); });
+  llvm::Error error = runLinker(nameOf(*input), nameOf(writeEnd));
+  writeEnd = Descriptor();
+  reader.join();
+  if (error)
+    return error;
+  return image;
 }

@@ -292,6 +292,10 @@ TEST(Dataset, RefusesWrongColumns) {
   EXPECT_INVALID(
       Dataset::open({path}, {tokens(3), {"segments", fb::DType::I32, {3}}}),
       path + ": the plan needs the column 'segments' I32 [samples, 3]; the file has: none, tokens, weights");
+  EXPECT_INVALID(
+      Dataset::open({path}, {{"weight", fb::DType::F32, {}}}),
+      path + ": the plan needs the column 'weight' F32 [samples]; the file has: none, tokens, weights; "
+             "if 'weights' is meant, rename it in one of the two, file or model");
   EXPECT_INVALID(Dataset::open({path}, {tokens(4)}),
                  path + ": column 'tokens' is I32 [2, 3], the plan needs I32 [samples, 4]; "
                         "compile for this length (--seq-len) or convert the file");

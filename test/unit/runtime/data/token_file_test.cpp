@@ -160,6 +160,9 @@ TEST(TokenSidecar, RefusesDamage) {
   EXPECT_INVALID(
       read(R"({"tokenizer":"bytes","vocabulary":1,"dtype":"f32","tokens":1,"tokenizer_xxh3":"0"})"),
       path + ": unknown token dtype 'f32'; expected uint8, uint16 or uint32");
+  EXPECT_INVALID(
+      read(R"({"tokenizer":"bytes","vocabulary":0,"dtype":"uint16","tokens":1,"tokenizer_xxh3":"0"})"),
+      path + ": expected a vocabulary above 0, found 0; delete it or write it again with `trainc tokenize`");
 }
 
 TEST(FilePatterns, ExpandInByteOrder) {
