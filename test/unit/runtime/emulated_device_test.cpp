@@ -155,23 +155,69 @@ protected:
 
 TEST_F(EmulatedRanks, HaveTheBitsOfTheCpu) { EXPECT_EQ(findings(**bytes_.read()), 0U); }
 
-TEST_F(EmulatedRanks, EveryMissingEdgeIsFound) {
+/// Calls `visit(plan, what)` with each edge of an entry left out in turn; returns how many there are.
+template <typename Visitor>
+uint64_t forEachMissingEdge(PlanBuilder &builder, std::string_view name, Visitor visit) {
   uint64_t edges = 0;
-  for (const char *name : {"micro_step", "update"}) {
-    const auto entry =
-        std::ranges::find(builder_.plan.entries, name, [](const auto &each) { return each->name; });
-    for (const auto &instruction : (*entry)->instructions) {
-      const std::vector<uint32_t> all = instruction->after;
-      for (const uint32_t edge : all) {
-        std::erase(instruction->after, edge);
-        PlanBytes faulty(builder_.payload());
-        EXPECT_GT(findings(*fb::GetPlan(faulty.payload().data())), 0U) << name << ", to instruction " << edge;
-        instruction->after = all;
-        ++edges;
-      }
+  const auto entry =
+      std::ranges::find(builder.plan.entries, name, [](const auto &each) { return each->name; });
+  for (const auto &instruction : (*entry)->instructions) {
+    const std::vector<uint32_t> all = instruction->after;
+    for (const uint32_t edge : all) {
+      std::erase(instruction->after, edge);
+      PlanBytes faulty(builder.payload());
+      visit(*fb::GetPlan(faulty.payload().data()), fmt::format("{}, to instruction {}", name, edge));
+      instruction->after = all;
+      ++edges;
     }
   }
+  return edges;
+}
+
+TEST_F(EmulatedRanks, EveryMissingEdgeIsFound) {
+  uint64_t edges = 0;
+  for (const char *name : {"micro_step", "update"})
+    edges += forEachMissingEdge(builder_, name, [&](const fb::Plan &plan, const std::string &what) {
+      EXPECT_GT(findings(plan), 0U) << what;
+    });
   EXPECT_GT(edges, 5U);
+}
+
+/// The parameter after init, which takes it to the host, to disk and back.
+std::vector<float> runSpaces(const fb::Plan &plan, Device &device) {
+  auto executor = Executor::create(plan, device);
+  EXPECT_TRUE(executor.ok()) << executor.status().message();
+  const DeviceSpan memory = (*executor)->states()[0].memory;
+  {
+    HostCopy<float> values(device, memory);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = 2 + static_cast<float>(i);
+  }
+  const Status status = (*executor)->run("init");
+  EXPECT_TRUE(status.ok()) << status.message();
+  return HostCopy<float>(device, memory);
+}
+
+TEST(EmulatedSpaces, EveryMissingEdgeIsFound) {
+  PlanBuilder builder = spacesPlan();
+  PlanBytes bytes(builder.payload());
+  CpuDevice cpu(1);
+  const std::vector<float> expected = runSpaces(**bytes.read(), cpu);
+  EXPECT_EQ(expected[2], 2 / 4.0F);
+  const auto findings = [&](const fb::Plan &plan) {
+    uint64_t count = 0;
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      EmulatedDevice device(1, seed);
+      count += runSpaces(plan, device) != expected;
+    }
+    return count;
+  };
+  EXPECT_EQ(findings(**bytes.read()), 0U);
+  const uint64_t edges =
+      forEachMissingEdge(builder, "init", [&](const fb::Plan &plan, const std::string &what) {
+        EXPECT_GT(findings(plan), 0U) << what;
+      });
+  EXPECT_EQ(edges, 7U);
 }
 
 } // namespace
