@@ -135,13 +135,17 @@ Status BodyVerifier::copy(const fb::Copy &copy, fb::Stream stream) {
     return invalidInput("copy: expected one within the device or between spaces, found one within {}",
                         spaceName(from));
   if (expected == fb::Stream::Disk)
-    for (const Range &each : {source, destination})
-      if (each.bytes % kDiskAlignment != 0 || each.operand->offset() % kDiskAlignment != 0 ||
+    for (const Range &each : {source, destination}) {
+      const fb::Buffer &buffer = *plan_.buffers()->Get(each.operand->buffer());
+      const uint64_t offset =
+          buffer.offset() + each.operand->offset(); // in its arena, whatever space that is
+      if (each.bytes % kDiskAlignment != 0 || offset % kDiskAlignment != 0 ||
           each.operand->rank_stride() % kDiskAlignment != 0)
         return invalidInput(
             "copy: expected offsets and lengths in multiples of {} where one side is on disk, "
-            "found {} bytes at {}",
-            kDiskAlignment, each.bytes, each.operand->offset());
+            "found {} bytes at {} in the arena of '{}'",
+            kDiskAlignment, each.bytes, offset, view(buffer.name()));
+    }
   return streamIs(*expected, stream);
 }
 

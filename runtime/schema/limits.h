@@ -8,7 +8,7 @@ namespace trainc {
 inline constexpr uint32_t kMaximumRanks = 1 << 16;
 /// Ranges of one collective.
 inline constexpr uint32_t kMaximumRanges = 1024;
-/// On disk, offsets and lengths are multiples of it, as direct I/O asks.
+/// Offsets, on both sides, and lengths of copies to and from disk are multiples of it, as direct I/O asks.
 inline constexpr uint64_t kDiskAlignment = 4096;
 
 } // namespace trainc

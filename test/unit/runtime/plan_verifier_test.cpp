@@ -218,6 +218,18 @@ TEST(Verifier, RefusesArgumentsThatMeetInALaterIteration) {
   EXPECT_THAT(messageOf(builder), HasSubstr("kernel moves, arguments 0 and 1: expected bytes apart"));
 }
 
+/// Direct I/O wants borders in memory as well as on disk.
+TEST(Verifier, RefusesCopiesToDiskFromAnyBorder) {
+  PlanBuilder builder = spacesPlan();
+  EXPECT_EQ(messageOf(builder), "accepted");
+  fb::BufferT &read = *builder.plan.buffers[3]; // the last of its arena, copied from disk
+  read.offset += 64;
+  builder.plan.arenas[read.arena]->bytes += 64;
+  EXPECT_THAT(messageOf(builder),
+              AllOf(HasSubstr("entry init, instruction 5"), HasSubstr("copy: expected offsets and lengths")));
+  EXPECT_THAT(messageOf(builder), HasSubstr("found 16384 bytes at 32832 in the arena of 'z'"));
+}
+
 TEST(Verifier, AcceptsSlicesThatStartOnAnyElement) {
   PlanBuilder builder = fullPlan();
   innerLaunch(builder).args[0] = at(0, 0, 1020);
