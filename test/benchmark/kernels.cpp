@@ -16,7 +16,7 @@ int64_t bytesMoved(const CompiledOp &op) {
   int64_t bytes = 0;
   for (const LaunchSummary &launch : op.kernels().launches)
     for (const KernelParam &param : launch.params)
-      bytes += param.bytes * (param.access == plan::Access::read_write ? 2 : 1);
+      bytes += param.bytes * (param.access == trainc::plan::Access::read_write ? 2 : 1);
   return bytes;
 }
 

@@ -32,11 +32,12 @@ public:
     writeParameters();
     TRAINC_RETURN_IF_ERROR(generate());
     TRAINC_RETURN_IF_ERROR(runEntry(kEvalEntry, 0));
-    evalLoss = scalar("eval_loss");
-    evalTargets = scalar("eval_targets");
+    TRAINC_ASSIGN_OR_RETURN(evalLoss, scalar("eval_loss"));
+    TRAINC_ASSIGN_OR_RETURN(evalTargets, scalar("eval_targets"));
     TRAINC_RETURN_IF_ERROR(train());
-    loss = scalar("loss");
-    if (scalar("finite") == 0)
+    TRAINC_ASSIGN_OR_RETURN(loss, scalar("loss"));
+    TRAINC_ASSIGN_OR_RETURN(const float finite, scalar("finite"));
+    if (finite == 0)
       return failed("the plan finds that loss or gradients are not finite");
     return {};
   }
@@ -124,7 +125,7 @@ private:
     return executor_->run(entry);
   }
 
-  float scalar(const char *name) { return executor_->scalar<float>(name).value_or(0); }
+  Result<float> scalar(const char *name) { return executor_->scalar<float>(name, 0); }
 
   const StepInputs &step_;
   std::unique_ptr<Device> device_;
