@@ -2,6 +2,13 @@
 
 namespace trainc {
 
+/// The name of `value` in a table that has one for each value of its enum, or "unknown".
+template <typename Enum, size_t count>
+static const char *nameOf(const char *const (&names)[count], Enum value) {
+  static_assert(count == static_cast<size_t>(Enum::MAX) + 1, "each value has a name");
+  return value <= Enum::MAX ? names[static_cast<size_t>(value)] : "unknown";
+}
+
 uint64_t elementBytes(fb::DType dtype) {
   switch (dtype) {
   case fb::DType::U8:
@@ -23,23 +30,23 @@ uint64_t elementBytes(fb::DType dtype) {
 
 const char *dtypeName(fb::DType dtype) {
   static constexpr const char *names[] = {"f32", "f64", "i32", "i64", "u8", "u32", "u64", "bf16", "f16"};
-  return dtype <= fb::DType::MAX ? names[static_cast<size_t>(dtype)] : "unknown";
+  return nameOf(names, dtype);
 }
 
 const char *roleName(fb::Role role) {
   static constexpr const char *names[] = {"parameter", "gradient", "optimizer", "activation",
                                           "workspace", "input",    "cache"};
-  return role <= fb::Role::MAX ? names[static_cast<size_t>(role)] : "unknown";
+  return nameOf(names, role);
 }
 
 const char *kernelKindName(fb::KernelKind kind) {
   static constexpr const char *names[] = {"rows", "copy", "scatter", "attention", "gemm"};
-  return kind <= fb::KernelKind::MAX ? names[static_cast<size_t>(kind)] : "unknown";
+  return nameOf(names, kind);
 }
 
 const char *scheduleName(fb::ScheduleKind kind) {
   static constexpr const char *names[] = {"constant", "linear", "cosine"};
-  return kind <= fb::ScheduleKind::MAX ? names[static_cast<size_t>(kind)] : "unknown";
+  return nameOf(names, kind);
 }
 
 } // namespace trainc

@@ -5,6 +5,19 @@
 
 namespace trainc {
 
+/// What is left of the way from the minimum to the peak, at `progress` from 0 to 1 behind the warmup.
+static double remaining(fb::ScheduleKind kind, double progress) {
+  switch (kind) {
+  case fb::ScheduleKind::Constant:
+    return 1;
+  case fb::ScheduleKind::Linear:
+    return 1 - progress;
+  case fb::ScheduleKind::Cosine:
+    return (1 + std::cos(std::numbers::pi * progress)) / 2;
+  }
+  return 1; // the verifier has refused such a plan
+}
+
 double learningRate(const fb::Schedule &schedule, uint64_t step, uint64_t steps) {
   const uint64_t warmup = schedule.warmup();
   if (step < warmup)
@@ -15,10 +28,7 @@ double learningRate(const fb::Schedule &schedule, uint64_t step, uint64_t steps)
   if (step >= total)
     return schedule.minimum();
   const double progress = static_cast<double>(step - warmup) / static_cast<double>(total - warmup);
-  const double factor = schedule.kind() == fb::ScheduleKind::Linear
-                            ? 1 - progress
-                            : (1 + std::cos(std::numbers::pi * progress)) / 2;
-  return schedule.minimum() + (schedule.peak() - schedule.minimum()) * factor;
+  return schedule.minimum() + (schedule.peak() - schedule.minimum()) * remaining(schedule.kind(), progress);
 }
 
 } // namespace trainc

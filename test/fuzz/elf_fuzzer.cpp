@@ -2,7 +2,7 @@
 // (modulo the size), how many bytes are as the last one (up to 8), and the new value. They are refused, or
 // mapped; nothing in them is called.
 #include "runtime/device/cpu/kernel_image.h"
-#include "test/unit/runtime/elf_builder.h"
+#include "test/unit/runtime/device/elf_builder.h"
 
 #include <algorithm>
 

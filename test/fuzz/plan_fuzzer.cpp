@@ -9,8 +9,8 @@
 // Plans for several ranks are bound, but not run: there are no peers.
 #include "runtime/device/cpu/cpu_device.h"
 #include "runtime/device/null/null_device.h"
-#include "test/unit/runtime/flow_interpreter.h"
-#include "test/unit/runtime/plan_builder.h"
+#include "test/unit/runtime/plan/flow_interpreter.h"
+#include "test/unit/runtime/plans/plan_builder.h"
 #include "test/unit/runtime/run_plan.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // The micro-kernel that multiplies panels of bf16 pieces on the matrix unit.
 #include "lib/Codegen/Cpu/MatrixUnit.h"
-#include "lib/Codegen/Cpu/SplitPanels.h"
+#include "lib/Codegen/Cpu/SplitProducts.h"
 
 using namespace mlir;
 using namespace trainc::codegen;

@@ -1,5 +1,5 @@
 // Packing of f32 lanes into panels of bf16 pieces.
-#include "lib/Codegen/Cpu/SplitPanels.h"
+#include "lib/Codegen/Cpu/SplitProducts.h"
 
 #include "lib/Codegen/Cpu/MatrixUnit.h"
 

@@ -1,6 +1,6 @@
 #include "runtime/comm/mpi/exchange.h"
 
-#include "runtime/comm/mpi/patience.h"
+#include "runtime/comm/mpi/poll_backoff.h"
 
 namespace trainc {
 
@@ -68,7 +68,7 @@ bool Exchange::finish(Requests &requests) {
     return true;
   done_.resize(requests.pending.size());
   peers_.beginWait();
-  for (Patience patience; !peers_.hasFailed();) {
+  for (PollBackoff backoff; !peers_.hasFailed();) {
     int completed = 0;
     if (!check(MPI_Testsome(static_cast<int>(requests.pending.size()), requests.pending.data(), &completed,
                             done_.data(), MPI_STATUSES_IGNORE)))
@@ -80,11 +80,11 @@ bool Exchange::finish(Requests &requests) {
     peers_.service();
     if (completed > 0) {
       peers_.noteProgress();
-      patience = {};
+      backoff = {};
       continue;
     }
     peers_.noteWait([&](uint32_t rank) { return isMissing(requests, rank); });
-    patience.pause();
+    backoff.pause();
   }
   return false;
 }

@@ -99,13 +99,13 @@ Status MpiCommunicator::open() {
 }
 
 void MpiCommunicator::progressLoop() {
-  for (Patience patience; !queue_.stopped();) {
+  for (PollBackoff backoff; !queue_.stopped();) {
     const bool hostsWait = peers_->hosts().isUnderWay();
     const Collective *next = queue_.nextWithin(hostsWait ? std::chrono::milliseconds(0) : kIdle);
     noteOwnTime();
     peers_->service();
     if (!next) {
-      waitForHosts(hostsWait, patience);
+      waitForHosts(hostsWait, backoff);
       continue;
     }
     queue_.noteUnderWay();
@@ -113,13 +113,13 @@ void MpiCommunicator::progressLoop() {
   }
 }
 
-void MpiCommunicator::waitForHosts(bool theyWait, Patience &patience) {
+void MpiCommunicator::waitForHosts(bool theyWait, PollBackoff &backoff) {
   if (!theyWait) {
-    patience = {};
+    backoff = {};
     return;
   }
   peers_->noteWait([](uint32_t) { return false; });
-  patience.pause();
+  backoff.pause();
 }
 
 /// Ends MPI once all ranks are at it, who may take their own time until then.

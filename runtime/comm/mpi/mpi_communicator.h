@@ -8,7 +8,7 @@
 #include "runtime/comm/mpi/mpi_collectives.h"
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/comm/mpi/mpi_peers.h"
-#include "runtime/comm/mpi/patience.h"
+#include "runtime/comm/mpi/poll_backoff.h"
 
 #include <cstdint>
 #include <future>
@@ -46,7 +46,7 @@ private:
   Status checkRanks(Grid grid) const;
   Status open();
   void progressLoop();
-  void waitForHosts(bool theyWait, Patience &patience);
+  void waitForHosts(bool theyWait, PollBackoff &backoff);
   void close();
 
   MpiOptions options_;

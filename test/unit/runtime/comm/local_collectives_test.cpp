@@ -1,8 +1,8 @@
 // What one thread that drives all ranks of a host sees.
 #include "runtime/base/clock.h"
-#include "test/unit/runtime/allocation_counter.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
+#include "test/unit/runtime/exec/allocation_counter.h"
 
 #include <future>
 #include <thread>

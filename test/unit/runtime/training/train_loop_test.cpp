@@ -3,8 +3,8 @@
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/state_tensors.h"
-#include "test/unit/runtime/allocation_counter.h"
 #include "test/unit/runtime/device_memory.h"
+#include "test/unit/runtime/exec/allocation_counter.h"
 #include "test/unit/runtime/training/toy_fixture.h"
 
 #include <cmath>

@@ -1,0 +1,302 @@
+// What every device that computes must do; run for the CPU with several numbers of threads, and for the
+// emulated device. What entries compute is in executor_test.cpp.
+#include "runtime/base/cpu_features.h"
+#include "runtime/device/cpu/cpu_device.h"
+#include "runtime/device/cpu/kernel_library.h"
+#include "runtime/device/emulated/emulated_device.h"
+#include "runtime/device/null/null_device.h"
+#include "test/unit/runtime/plans/plan_builder.h"
+
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <random>
+#include <string>
+#include <sys/resource.h>
+
+namespace trainc::test {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<float> randomFloats(size_t count, unsigned seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<float> distribution(-1, 1);
+  std::vector<float> values(count);
+  for (float &value : values)
+    value = distribution(generator);
+  return values;
+}
+
+using MakeDevice = std::unique_ptr<Device> (*)();
+template <unsigned threads> std::unique_ptr<Device> cpu() { return std::make_unique<CpuDevice>(threads); }
+template <uint64_t seed> std::unique_ptr<Device> emulated() {
+  return std::make_unique<EmulatedDevice>(2, seed);
+}
+
+class DeviceTest : public testing::TestWithParam<MakeDevice> {
+protected:
+  const std::unique_ptr<Device> owner = GetParam()();
+  Device &device = *owner;
+
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) {
+    return device.allocate(name, fb::Space::Device, bytes, nullptr);
+  }
+  /// Runs an entry of copies and zeroings, whose buffer i is at an address.
+  void run(const PlanBuilder &builder, std::span<const DeviceAddress> buffers) {
+    PlanBytes bytes(builder.payload());
+    const fb::Plan &plan = *fb::GetPlan(bytes.payload().data());
+    auto executable =
+        device.prepare(resolveProgram(plan, *plan.entries()->Get(0), 0, buffers), nullptr, nullptr);
+    ASSERT_TRUE(executable.ok());
+    device.enqueue(**executable, {0, static_cast<uint32_t>((*executable)->program().steps.size())});
+    EXPECT_TRUE(device.synchronise().ok());
+  }
+  DeviceAddress upload(std::span<const float> values) {
+    const DeviceAddress address = *allocate("test", values.size_bytes());
+    device.write(address, std::as_bytes(values));
+    EXPECT_TRUE(device.synchronise().ok());
+    return address;
+  }
+  std::vector<float> download(DeviceAddress address, size_t count) {
+    std::vector<float> values(count);
+    device.read(std::as_writable_bytes(std::span(values)), address);
+    EXPECT_TRUE(device.synchronise().ok());
+    return values;
+  }
+};
+
+TEST_P(DeviceTest, ArenasAreZeroedAndAligned) {
+  const DeviceAddress address = *allocate("test", (3 << 20) + 5);
+  EXPECT_EQ(address.value() % 64, 0u);
+  EXPECT_THAT(download(address, 1000), testing::Each(0.0f));
+}
+
+TEST_P(DeviceTest, RefusesMoreMemoryThanThereIs) {
+  const auto result = allocate("scratch", uint64_t{1} << 46);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().exitCode(), 1);
+  EXPECT_THAT(result.status().message(), HasSubstr("arena 'scratch'"));
+}
+
+TEST_P(DeviceTest, CopyAndZero) {
+  const std::vector<float> values = randomFloats(300000, 1);
+  const DeviceAddress from = upload(values), to = *allocate("to", values.size() * 4);
+  PlanBuilder copy, zero;
+  copy.copy(copy.entry("copy").instructions, at(0), at(1), values.size() * 4);
+  run(copy, std::array{from, to});
+  EXPECT_EQ(download(to, values.size()), values);
+  zero.zero(zero.entry("zero").instructions, at(0, 4), values.size() * 4 - 8);
+  run(zero, std::array{to});
+  const std::vector<float> zeroed = download(to, values.size());
+  EXPECT_EQ(zeroed.front(), values.front());
+  EXPECT_EQ(zeroed.back(), values.back());
+  EXPECT_THAT(std::span(zeroed).subspan(1, zeroed.size() - 2), testing::Each(0.0f));
+}
+
+TEST_P(DeviceTest, CopiesToDiskAndBack) {
+  const std::vector<float> values = randomFloats(4096, 4);
+  const uint64_t bytes = values.size() * sizeof(float);
+  const Result<DeviceAddress> disk = device.allocate("offloaded", fb::Space::Disk, 2 * bytes, nullptr);
+  ASSERT_TRUE(disk.ok()) << disk.status().message();
+  EXPECT_EQ(device.allocatedBytes(), 0u) << "of memory";
+  const DeviceAddress from = upload(values), to = *allocate("to", bytes);
+  PlanBuilder there, unwritten;
+  auto &body = there.entry("there_and_back").instructions;
+  there.copy(body, at(0), at(1, bytes), bytes);
+  there.copy(body, at(1, bytes), at(2), bytes);
+  run(there, std::array{from, *disk, to});
+  EXPECT_EQ(download(to, values.size()), values);
+  unwritten.copy(unwritten.entry("back").instructions, at(0), at(1), bytes);
+  run(unwritten, std::array{*disk, to});
+  EXPECT_THAT(download(to, values.size()), testing::Each(0.0f)) << "what nobody has written";
+}
+
+TEST_P(DeviceTest, CopiesBesideWhatRuns) {
+  const std::vector<float> values = randomFloats(100, 5);
+  const DeviceAddress address = upload(values);
+  std::vector<float> there(100);
+  EXPECT_TRUE(device.readBeside(std::as_writable_bytes(std::span(there)), address).ok());
+  EXPECT_EQ(there, values);
+  const float last = 7;
+  EXPECT_TRUE(device.writeBeside(address + 99 * sizeof(float), std::as_bytes(std::span(&last, 1))).ok());
+  EXPECT_EQ(download(address, 100).back(), last);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpu, DeviceTest, testing::Values(cpu<1>, cpu<2>, cpu<5>));
+INSTANTIATE_TEST_SUITE_P(Emulated, DeviceTest, testing::Values(emulated<1>, emulated<2>));
+
+/// Bytes of the mapping at an address that may be written.
+uint64_t mappedBytes(DeviceAddress address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    uint64_t begin = 0, end = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx rw", &begin, &end) == 2 && begin == address.value())
+      return end - begin;
+  }
+  return 0;
+}
+
+TEST(CpuDevice, ArenasMayLieInHugePages) {
+  CpuDevice device(1);
+  EXPECT_EQ((*device.allocate("test", fb::Space::Device, (3 << 20) + 5, nullptr)).value() % (2 << 20), 0u);
+}
+
+TEST(CpuDevice, CountsWhatItAllocates) {
+  CpuDevice device(1);
+  const auto allocate = [&](std::string_view name, uint64_t bytes) {
+    return device.allocate(name, fb::Space::Device, bytes, nullptr);
+  };
+  constexpr uint64_t page = 4096;
+  EXPECT_EQ(device.allocatedBytes(), 0u);
+  const DeviceAddress first = *allocate("first", 5 * page);
+  EXPECT_EQ(device.allocatedBytes(), mappedBytes(first));
+  const DeviceAddress second = *allocate("second", 2 * page + 5);
+  EXPECT_EQ(device.allocatedBytes() + page - 5, mappedBytes(first) + mappedBytes(second));
+}
+
+/// Few tiles, often: threads that are late must not disturb the next launch.
+TEST(CpuDevice, BitsDoNotDependOnThreads) {
+  PlanBytes bytes(fullPlan().payload());
+  constexpr uint32_t kMatmul = 5;
+  auto x = randomFloats(4 * 256, 7), y = randomFloats(16 * 256, 8);
+  std::vector<float> expected;
+  for (const unsigned threads : {1u, 2u, 3u}) {
+    CpuDevice device(threads);
+    ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+    for (int repetition = 0; repetition < 200; ++repetition) {
+      std::vector<float> product(4 * 16);
+      void *args[] = {x.data(), y.data(), product.data()};
+      device.launch(kMatmul, args, 4);
+      if (expected.empty())
+        expected = product;
+      ASSERT_EQ(product, expected) << threads << " threads, repetition " << repetition;
+    }
+  }
+}
+
+/// Blocks that run at the same time would overwrite each other's numbers.
+TEST(CpuDevice, BlocksHaveMemoryOfTheirOwn) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.kernels[0]->symbol = "test_block_memory";
+  builder.plan.kernels[0]->shared_bytes = 4096;
+  builder.plan.kernels[1]->shared_bytes = 100;
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(4);
+  ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    std::vector<int64_t> sums(64);
+    void *args[] = {sums.data()};
+    device.launch(0, args, 64);
+    for (int64_t tile = 0; tile < 64; ++tile)
+      ASSERT_EQ(sums[tile], 512 * tile) << "repetition " << repetition;
+  }
+}
+
+TEST(CpuDevice, NamesMissingFeatures) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.objects[0]->features = {"avx2", "vfp4", "sve2"};
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  const Status status = device.loadKernels(**bytes.read());
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), HasSubstr("x86-64-v3 (missing: vfp4, sve2)"));
+  // The level is there, what the plan needs beyond it is not.
+  EXPECT_THAT(status.message(), HasSubstr("compile the model with --fp32-products=fma"));
+}
+
+TEST(CpuDevice, SaysHowToCompileForThisCpu) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.objects[0]->level = "x86-64-v5";
+  builder.plan.objects[0]->features = {"avx10"};
+  PlanBytes bytes(builder.payload());
+  const Result<KernelLibrary> library = KernelLibrary::load(*fb::GetPlan(bytes.payload().data()));
+  const std::string here(levelOfThisCpu());
+  EXPECT_EQ(library.status().message(),
+            fmt::format("the plan holds kernels for x86-64-v5 (missing: avx10); this CPU is an {0}: compile "
+                        "the model with --cpu={0}, or with --cpu=all for every CPU",
+                        here));
+}
+
+TEST(CpuDevice, NamesAMissingKernel) {
+  PlanBuilder builder = fullPlan();
+  builder.plan.kernels[0]->symbol = "absent_kernel";
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("lacks kernel absent_kernel"));
+}
+
+TEST(CpuDevice, RefusesCodeThatIsNotElf) {
+  PlanBuilder builder = fullPlan();
+  PlanBytes good(builder.payload());
+  CpuDevice other(1); // whose code the loader must not take for that of the next device
+  ASSERT_TRUE(other.loadKernels(**good.read()).ok());
+  builder.plan.objects[0]->image = {1, 2, 3};
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("cannot load the plan's kernels"));
+  EXPECT_THAT(device.loadKernels(**bytes.read()).message(), HasSubstr("compile the model again"));
+}
+
+/// A resource limit of this process while it lives.
+class Limit {
+public:
+  Limit(decltype(RLIMIT_FSIZE) resource, rlim_t value) : resource_(resource) {
+    ::getrlimit(resource_, &before_);
+    const rlimit limit{value, before_.rlim_max};
+    ::setrlimit(resource_, &limit);
+  }
+  ~Limit() { ::setrlimit(resource_, &before_); }
+
+private:
+  decltype(RLIMIT_FSIZE) resource_;
+  rlimit before_{};
+};
+
+TEST(CpuDevice, SaysWhatMayKeepCodeFromLoading) {
+  PlanBytes bytes(fullPlan().payload());
+  const fb::Plan &plan = **bytes.read();
+  CpuDevice device(1);
+  const auto load = [&](decltype(RLIMIT_FSIZE) resource, rlim_t value) {
+    const Limit limit(resource, value);
+    return device.loadKernels(plan);
+  };
+  const Status noFile = load(RLIMIT_NOFILE, 0);
+  EXPECT_EQ(noFile.exitCode(), 1);
+  EXPECT_THAT(noFile.message(),
+              HasSubstr("Too many open files; does a seccomp filter forbid memfd_create, or are too "
+                        "many files open (ulimit -n)?"));
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const Status noRoom = load(RLIMIT_FSIZE, 1000);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(noRoom.exitCode(), 1);
+  EXPECT_THAT(noRoom.message(), HasSubstr("File too large; is the memory full, or limited (ulimit -f"));
+  EXPECT_TRUE(device.loadKernels(plan).ok());
+}
+
+TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
+  PlanBuilder builder = fullPlan();
+  auto &better = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
+  better->level = "x86-64-v4";
+  PlanBytes bytes(builder.payload());
+  CpuDevice device(1);
+  ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+  const bool v4 = missingFeatures("x86-64-v4", {}).empty();
+  EXPECT_EQ(device.description(), v4 ? "cpu (x86-64-v4, 1 threads)" : "cpu (x86-64-v3, 1 threads)");
+}
+
+TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {
+  NullDevice device;
+  // 256 GiB: more than machines of tests have; of 1 TiB, ThreadSanitizer's addresses have room by chance.
+  const auto arena = device.allocate("persistent", fb::Space::Device, uint64_t{1} << 38, nullptr);
+  ASSERT_TRUE(arena.ok()) << arena.status().message();
+  float value = 3;
+  device.write(*arena, std::as_bytes(std::span(&value, 1)));
+  device.read(std::as_writable_bytes(std::span(&value, 1)), *arena);
+  EXPECT_EQ(value, 0);
+}
+
+} // namespace
+} // namespace trainc::test

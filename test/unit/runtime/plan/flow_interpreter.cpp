@@ -1,0 +1,230 @@
+#include "test/unit/runtime/plan/flow_interpreter.h"
+
+#include "runtime/plan/dtype.h"
+#include "test/unit/runtime/plans/library_bytes.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace trainc::test {
+
+namespace {
+
+/// One use of bytes [begin, end) of an arena.
+struct TimedUse {
+  uint32_t arena, buffer;
+  uint64_t begin, end;
+  bool writes;
+  bool exact; ///< every byte is written
+
+  bool overlaps(const TimedUse &other) const {
+    return arena == other.arena && begin < other.end && other.begin < end;
+  }
+};
+
+/// What a byte holds.
+struct Held {
+  uint32_t buffer;
+  bool exact, read;
+};
+
+/// The uses of an entry on one rank, in their order.
+class Trace {
+public:
+  Trace(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) : plan_(plan), place_(place) {
+    for (const auto &input : entry.inputs)
+      columns_.push_back(
+          useOf(fb::Operand(0, 0, 0, input->buffer), plan.buffers[input->buffer]->bytes, 0, true, false));
+    for (const auto &instruction : entry.instructions)
+      if (const fb::LoopT *loop = instruction->operation.AsLoop())
+        for (uint64_t i = 0; i < loop->count; ++i)
+          for (const auto &inner : loop->body)
+            add(*inner, i);
+      else
+        add(*instruction, 0);
+  }
+
+  /// Whether all launches' arguments are apart or may be the same.
+  bool apart() const { return apart_; }
+  /// What the host has written before.
+  const std::vector<TimedUse> &columns() const { return columns_; }
+  const std::vector<TimedUse> &uses() const { return uses_; }
+
+private:
+  TimedUse useOf(const fb::Operand &operand, uint64_t bytes, uint64_t iteration, bool writes,
+                 bool exact) const {
+    const fb::BufferT &buffer = *plan_.buffers[operand.buffer()];
+    const uint64_t begin = buffer.offset + operand.offset() +
+                           iteration * static_cast<uint64_t>(operand.loop_stride()) +
+                           place_ * operand.rank_stride();
+    return {buffer.arena, operand.buffer(), begin, begin + bytes, writes, exact};
+  }
+
+  void read(const fb::Operand &operand, uint64_t bytes, uint64_t iteration) {
+    uses_.push_back(useOf(operand, bytes, iteration, false, false));
+  }
+  void write(const fb::Operand &operand, uint64_t bytes, uint64_t iteration) {
+    uses_.push_back(useOf(operand, bytes, iteration, true, true));
+  }
+
+  void add(const fb::InstructionT &instruction, uint64_t iteration) {
+    if (const fb::LaunchT *launch = instruction.operation.AsLaunch()) {
+      add(*launch, iteration);
+    } else if (const fb::CopyT *copy = instruction.operation.AsCopy()) {
+      read(*copy->source, copy->bytes, iteration);
+      write(*copy->destination, copy->bytes, iteration);
+    } else if (const fb::ZeroT *zero = instruction.operation.AsZero()) {
+      write(*zero->destination, zero->bytes, iteration);
+    } else if (const fb::CollectiveT *collective = instruction.operation.AsCollective()) {
+      const uint64_t ranks = ranksOf(collective->group);
+      for (const auto &range : collective->ranges)
+        read(*range->source,
+             bytesOf(*range) / (collective->kind == fb::CollectiveKind::AllGather ? ranks : 1), 0);
+      for (const auto &range : collective->ranges)
+        write(*range->destination,
+              bytesOf(*range) / (collective->kind == fb::CollectiveKind::ReduceScatter ? ranks : 1), 0);
+    } else {
+      add(libraryUses(instruction), iteration);
+    }
+  }
+
+  void add(const std::vector<LibraryUse> &call, uint64_t iteration) {
+    std::vector<std::pair<const LibraryUse *, TimedUse>> runs;
+    for (const LibraryUse &each : call)
+      for (const uint64_t begin : each.begins) {
+        TimedUse run = useOf(*each.operand, each.bytes, iteration, each.writes, false);
+        run.begin += begin;
+        run.end += begin;
+        runs.emplace_back(&each, run);
+      }
+    for (const auto &[each, run] : runs)
+      for (const auto &[other, otherRun] : runs)
+        apart_ &= &run == &otherRun || !run.writes || !run.overlaps(otherRun);
+    for (const bool writes : {false, true})
+      for (const auto &[each, run] : runs)
+        if (writes ? each->writes : each->reads) {
+          uses_.push_back(run);
+          uses_.back().writes = writes;
+        }
+  }
+
+  void add(const fb::LaunchT &launch, uint64_t iteration) {
+    const auto &params = plan_.kernels[launch.kernel]->params;
+    std::vector<TimedUse> arguments;
+    for (size_t i = 0; i < params.size(); ++i)
+      arguments.push_back(
+          useOf(launch.args[i], params[i]->bytes, iteration, params[i]->access != fb::Access::Read, false));
+    for (size_t i = 0; i < params.size(); ++i)
+      for (size_t j = 0; j < params.size(); ++j)
+        if (i != j && arguments[i].writes && arguments[i].overlaps(arguments[j]))
+          apart_ &= arguments[i].begin == arguments[j].begin && arguments[i].end == arguments[j].end &&
+                    (std::ranges::count(params[i]->may_alias, j) > 0 ||
+                     std::ranges::count(params[j]->may_alias, i) > 0);
+    for (size_t i = 0; i < params.size(); ++i)
+      if (params[i]->access != fb::Access::Write) {
+        uses_.push_back(arguments[i]);
+        uses_.back().writes = false;
+      }
+    std::ranges::copy_if(arguments, std::back_inserter(uses_), &TimedUse::writes);
+  }
+
+  static uint64_t bytesOf(const fb::RangeT &range) { return range.elements * elementBytes(range.dtype); }
+  uint64_t ranksOf(fb::Group group) const {
+    const uint32_t replicas = plan_.ranks / plan_.shard_ranks;
+    return group == fb::Group::All ? plan_.ranks : group == fb::Group::Shard ? plan_.shard_ranks : replicas;
+  }
+
+  const fb::PlanT &plan_;
+  uint32_t place_;
+  bool apart_ = true;
+  std::vector<TimedUse> columns_, uses_;
+};
+
+/// The bytes of one arena; those between which no use begins or ends are one cell.
+class Cells {
+public:
+  Cells(const Trace &trace, uint32_t arena, bool persistent) : arena_(arena), persistent_(persistent) {
+    for (const auto *uses : {&trace.columns(), &trace.uses()})
+      for (const TimedUse &use : *uses)
+        if (use.arena == arena)
+          ends_.insert(ends_.end(), {use.begin, use.end});
+    std::ranges::sort(ends_);
+    ends_.erase(std::ranges::unique(ends_).begin(), ends_.end());
+    held_.resize(ends_.size());
+    for (const TimedUse &column : trace.columns())
+      if (column.arena == arena)
+        for (std::optional<Held> &cell : cellsOf(column))
+          cell = Held{column.buffer, false, false};
+  }
+
+  bool run(const Trace &trace) {
+    return std::ranges::all_of(trace.uses(), [&](const TimedUse &use) {
+      return use.arena != arena_ || (use.writes ? write(use) : read(use));
+    });
+  }
+
+private:
+  std::span<std::optional<Held>> cellsOf(const TimedUse &use) {
+    const auto at = [&](uint64_t end) { return std::ranges::lower_bound(ends_, end) - ends_.begin(); };
+    return {held_.begin() + at(use.begin), held_.begin() + at(use.end)};
+  }
+
+  bool read(const TimedUse &use) {
+    for (std::optional<Held> &cell : cellsOf(use)) {
+      if (cell ? cell->buffer != use.buffer : !persistent_)
+        return false;
+      if (cell)
+        cell->read = true;
+    }
+    return true;
+  }
+
+  bool write(const TimedUse &use) {
+    for (std::optional<Held> &cell : cellsOf(use)) {
+      if (cell && cell->buffer == use.buffer && !cell->read && (use.exact || cell->exact))
+        return false;
+      cell = Held{use.buffer, use.exact, false};
+    }
+    return true;
+  }
+
+  uint32_t arena_;
+  bool persistent_;
+  std::vector<uint64_t> ends_;
+  std::vector<std::optional<Held>> held_; ///< from each end to the next one
+};
+
+} // namespace
+
+bool isSound(const fb::PlanT &plan, const fb::EntryT &entry, uint32_t place) {
+  const Trace trace(plan, entry, place);
+  if (!trace.apart())
+    return false;
+  for (uint32_t arena = 0; arena < plan.arenas.size(); ++arena)
+    if (!Cells(trace, arena, plan.arenas[arena]->persistent).run(trace))
+      return false;
+  return true;
+}
+
+bool isSound(const fb::PlanT &plan) {
+  for (uint32_t place = 0; place < plan.shard_ranks; ++place)
+    for (const auto &entry : plan.entries)
+      if (!isSound(plan, *entry, place))
+        return false;
+  return true;
+}
+
+uint64_t soundnessSteps(const fb::PlanT &plan) {
+  uint64_t steps = 0;
+  for (const auto &entry : plan.entries)
+    for (const auto &instruction : entry->instructions)
+      if (const fb::LoopT *loop = instruction->operation.AsLoop())
+        steps += loop->count * loop->body.size();
+      else
+        ++steps;
+  return steps * plan.shard_ranks;
+}
+
+} // namespace trainc::test
