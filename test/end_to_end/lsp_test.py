@@ -1,5 +1,6 @@
 """The language server, spoken to as editors do: errors in models, hover, definitions, completion."""
 
+import contextlib
 import json
 import os
 import re
@@ -60,6 +61,20 @@ class Client:
         """A request about a place in a document."""
         return self.request(f"textDocument/{method}",
                             {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}})
+
+
+class Editors(unittest.TestCase):
+    def test_an_editor_that_listens_no_more(self):
+        """The server ends, instead of waiting for somebody to read its answers."""
+        client = Client()
+        client.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        client.process.stdout.close()
+        with self.assertRaises(BrokenPipeError):
+            for request in range(1 << 20):
+                client.send("nothing", id=request, params={})
+        self.assertNotEqual(client.process.wait(timeout=60), 0)
+        with contextlib.suppress(BrokenPipeError):
+            client.process.stdin.close()
 
 
 class LanguageServer(unittest.TestCase):
@@ -136,6 +151,11 @@ class LanguageServer(unittest.TestCase):
             with self.subTest(noise):
                 self.client.process.stdin.write(noise)
                 self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
+
+    def test_messages_that_are_nested_deep(self):
+        body = b'{"jsonrpc": "2.0", "method": "none", "params": ' + b"[" * 100000 + b"]" * 100000 + b"}"
+        self.client.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.assertEqual(self.client.open("file:///small.mlir", self.text), [])
 
     def test_whole_models_keep_their_definitions(self):
         uri = "file:///gpt.mlir"

@@ -14,7 +14,6 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/wait.h>
-#include <thread>
 #include <unistd.h>
 
 namespace {
@@ -42,13 +41,15 @@ int serve(int argc, char **argv, mlir::DialectRegistry &registry) {
 int mediate(pid_t server, std::FILE *toServer, std::FILE *fromServer, const mlir::DialectRegistry &registry) {
   std::signal(SIGPIPE, SIG_IGN); // a server that ended reads no more
   trainc::Conversation conversation(registry);
-  std::thread([&] {
+  llvm::thread listener(kStackBytes, [&] { // messages may be as deep as texts
     trainc::relay(stdin, toServer, [&](std::string message) { return conversation.fromEditor(message); });
     std::fclose(toServer);
-  }).detach(); // an editor may stay silent for ever
+  });
+  listener.detach(); // an editor may stay silent for ever
   runWithStack([&] {
     trainc::relay(fromServer, stdout, [&](std::string message) { return conversation.fromServer(message); });
   });
+  std::fclose(fromServer); // a server that speaks on to an editor that is gone must not wait for it
   int status = 0;
   if (waitpid(server, &status, 0) != server)
     return fail("trainc-lsp: waitpid");
