@@ -36,7 +36,11 @@ private:
   uint64_t size_ = 0;
 };
 
-/// The whole content of a regular file. Errors are those of InputFile.
-Result<std::string> readWholeFile(const std::filesystem::path &path);
+/// More than any text has that is read whole: JSON, keys, words of a tokenizer.
+inline constexpr uint64_t kMostTextBytes = uint64_t{1} << 30;
+
+/// The whole content of a regular file of at most `most` bytes, so that a wrong file takes nobody's memory.
+/// Errors are those of InputFile.
+Result<std::string> readWholeFile(const std::filesystem::path &path, uint64_t most = kMostTextBytes);
 
 } // namespace trainc

@@ -65,10 +65,7 @@ Bio bioOf(const std::string &text) {
 
 Result<std::string> readKeyFile(const std::filesystem::path &path) {
   constexpr uint64_t kMost = uint64_t{1} << 20;
-  TRAINC_ASSIGN_OR_RETURN(std::string text, readWholeFile(path));
-  if (text.size() > kMost)
-    return invalidInput("{}: expected a file of keys, found {} bytes", path.string(), text.size());
-  return text;
+  return readWholeFile(path, kMost);
 }
 
 Status checkKind(const std::filesystem::path &path, const EVP_PKEY *key) {
@@ -86,7 +83,7 @@ void TrustedKeys::Free::operator()(evp_pkey_st *key) const { EVP_PKEY_free(key);
 std::filesystem::path signaturePath(const std::filesystem::path &plan) { return plan.string() + ".sig"; }
 
 Status signPlan(const std::filesystem::path &plan, const std::filesystem::path &key) {
-  TRAINC_ASSIGN_OR_RETURN(const std::string content, readWholeFile(plan));
+  TRAINC_ASSIGN_OR_RETURN(const std::string content, readWholeFile(plan, kMostPlanFileBytes));
   const auto bytes = std::as_bytes(std::span(content));
   TRAINC_RETURN_IF_ERROR(readPlan(bytes, plan.string()).status());
   TRAINC_ASSIGN_OR_RETURN(const std::string text, readKeyFile(key));

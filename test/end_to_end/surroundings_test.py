@@ -3,6 +3,7 @@ change, low limits. The plan is that of trainrun_test.py."""
 
 import math
 import os
+import re
 import resource
 import signal
 import unittest
@@ -142,6 +143,21 @@ class Files(TrainrunTest):
         _, err = self.run_ok("--data", "data/*.bin", "--steps", "2",
                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, hard)))
         self.assertIn("30000 samples in 300 files", err)
+
+    def test_files_of_another_size(self):
+        """A wrong file is not read whole before the program says so. Files with holes take no room on the disk."""
+        for name in ["large", "tokenizer.json"]:
+            Path(name).touch()
+            os.truncate(name, 1 << 40)
+        self.fails([TRAINRUN, "large", "--device=null"], 2, "error: large: not a plan file")
+        self.fails([TRAINRUN, "toy.plan", "--device=null", "--trust=large"], 2, "error: large: expected at most 1048576 bytes, found 1099511627776")
+        Path("text").write_text("text")
+        self.fails([TRAINC, "tokenize", "text", "--tokenizer=tokenizer.json", "-o", "text.bin"], 2, "tokenizer.json: expected at most 1073741824 bytes, "
+                   "found 1099511627776; is it the right file?")
+        with open("large", "r+b") as file:
+            file.write(b"TRNCPLAN")
+        for command in [[TRAINRUN, "large", "--device=null"], [TRAINC, "dump", "large"]]:
+            self.fails(command, 2, re.compile(r"error: large: expected at most \d+ bytes, found 1099511627776"))
 
     def test_deep_json(self):
         deep = "[" * 100000 + "]" * 100000

@@ -37,6 +37,16 @@ TEST_F(InputFileTest, ReadsWhereAsked) {
   EXPECT_EQ(*readWholeFile(file_), "0123456789");
 }
 
+TEST_F(InputFileTest, WhatIsTooLargeIsNotReadWhole) {
+  EXPECT_TRUE(readWholeFile(file_, 10).ok());
+  const Status status = readWholeFile(file_, 9).status();
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(),
+              HasSubstr("digits: expected at most 9 bytes, found 10; is it the right file?"));
+  fs::resize_file(file_, kMostTextBytes + 1); // has holes
+  EXPECT_FALSE(readWholeFile(file_).ok());
+}
+
 TEST_F(InputFileTest, AFileThatBecomesShorterIsAnError) {
   const auto file = InputFile::open(file_);
   ASSERT_TRUE(file.ok());
