@@ -92,17 +92,36 @@ Status prepare(int fd, const std::filesystem::path &path, std::optional<uint64_t
         "--metrics={}: another trainrun writes its metrics there; stop it or give another name",
         path.string());
   TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
-  std::string text(resumeStep ? file.size() : std::min(file.size(), kLongestLine), '\0');
-  TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
+  const auto begin = [&](uint64_t bytes) -> Result<std::string> {
+    std::string text(std::min(file.size(), bytes), '\0');
+    TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
+    return text;
+  };
+  // Of a file of something else, which may be large, no more is read.
+  TRAINC_ASSIGN_OR_RETURN(std::string text, begin(kLongestLine));
   if (!holdsMetrics(text))
     return invalidInput("--metrics={}: the file holds something else than metrics, which would be lost; give "
                         "another name, or delete it",
                         path.string());
+  if (resumeStep) {
+    TRAINC_ASSIGN_OR_RETURN(text, begin(file.size()));
+  }
   const auto kept = resumeStep ? static_cast<off_t>(keptBytes(text, *resumeStep)) : off_t{0};
   if (::ftruncate(fd, kept) != 0 || ::lseek(fd, kept, SEEK_SET) != kept)
     return invalidInput("--metrics={}: cannot drop the lines of later steps: {}", path.string(),
                         std::strerror(errno));
   return {};
+}
+
+Status cannotOpen(const std::filesystem::path &path, int reason) {
+  std::error_code error;
+  const std::filesystem::path parent = path.parent_path();
+  if (!parent.empty() && !std::filesystem::is_directory(parent, error))
+    return invalidInput("--metrics={}: there is no folder '{}'; create it, or name another", path.string(),
+                        parent.string());
+  if (reason == EISDIR)
+    return invalidInput("--metrics={}: expected a file, found a folder", path.string());
+  return invalidInput("--metrics={}: cannot open for writing: {}", path.string(), std::strerror(reason));
 }
 
 } // namespace
@@ -122,7 +141,7 @@ Result<MetricsWriter> MetricsWriter::open(const std::filesystem::path &path,
   if (fd < 0 && errno == ENXIO)
     return invalidInput("--metrics={}: a pipe that nobody reads; start its reader first", path.string());
   if (fd < 0)
-    return invalidInput("--metrics={}: cannot open for writing: {}", path.string(), std::strerror(errno));
+    return cannotOpen(path, errno);
   MetricsWriter writer(path, fd);
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
   struct stat info{};

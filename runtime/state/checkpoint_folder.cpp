@@ -48,7 +48,24 @@ Result<fs::path> latestIn(const fs::path &folder, const std::string &asked) {
   return invalidInput(
       "--resume={}: no checkpoint (step-NNNNNNNN) in {}{}; leave --resume out to start from the "
       "beginning, or use --resume=auto to start there only when there is none",
-      asked, folder.string(), fs::is_directory(folder, error) ? "" : ", which is not a folder");
+      asked, folder.string(),
+      fs::is_directory(folder, error) ? ""
+      : fs::exists(folder, error)     ? ", which is not a folder"
+                                      : ", which does not exist");
+}
+
+/// Makes a folder, and those that it lies in, unless they exist.
+Status createFolder(const fs::path &path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (!error)
+    return {};
+  std::error_code ignored;
+  for (fs::path at = path; !at.empty() && at != at.parent_path(); at = at.parent_path())
+    if (fs::exists(at, ignored) && !fs::is_directory(at, ignored))
+      return invalidInput("--checkpoint-dir={}: cannot create the folder: {} is no folder; name another",
+                          path.string(), at.string());
+  return invalidInput("--checkpoint-dir={}: cannot create the folder: {}", path.string(), error.message());
 }
 
 } // namespace
@@ -120,10 +137,7 @@ CheckpointFolder::~CheckpointFolder() {
 }
 
 Result<CheckpointFolder> CheckpointFolder::open(const fs::path &path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error)
-    return invalidInput("--checkpoint-dir={}: cannot create the folder: {}", path.string(), error.message());
+  TRAINC_RETURN_IF_ERROR(createFolder(path));
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return invalidInput("--checkpoint-dir={}: cannot open the folder: {}", path.string(),

@@ -120,6 +120,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--micro-batch=1048577"], "--micro-batch: expected a whole number from 1 to 1048576", "found '1048577'"),
             (["-o", "x.plan", "--accumulate=65537"], "--accumulate: expected a whole number from 1 to 65536", "found '65537'"),
             (["-o", "none/x.plan"], "-o none/x.plan: the folder 'none' does not exist; create it, or name another"),
+            (["-o", "gpt.mlir/x.plan"], "-o gpt.mlir/x.plan: 'gpt.mlir' is no folder; name another"),
             (["-o", "/dev/null"], "-o /dev/null: /dev/null: expected a file, found a device"),
             (["-o", "."], "-o .: .: expected a file, found a folder"),
             (["-o", "gpt.mlir"], "-o gpt.mlir would replace the model 'gpt.mlir'; name another file"),
@@ -154,6 +155,7 @@ class CompileErrors(harness.EndToEndTest):
     def test_commands(self):
         self.fails([TRAINC, "foo"], 2, "error: expected compile, tokenize, consolidate, sign or dump, found 'foo'\nRun trainc --help")
         self.fails([TRAINC], 2, "error: expected compile, tokenize, consolidate, sign or dump, found ''\nRun trainc --help")
+        self.fails([TRAINC, "dump", "a.plan", "b.plan", "c.plan"], 2, "error: expected nothing else, found b.plan c.plan\nRun trainc dump --help")
         self.fails([TRAINC, "compil", "mlp.mlir"], 2, "found 'compil'; did you mean compile?\n")
 
     def test_what_is_no_text_of_a_model(self):
@@ -174,6 +176,9 @@ class CompileErrors(harness.EndToEndTest):
         err = self.fails([TRAINC, "compile", "mlp.plan", "-o", "x.plan"], 2, "mlp.plan: expected a model's text, found a plan",
                          "`trainrun mlp.plan` runs it, `trainc dump mlp.plan` prints it")
         self.assertTrue(err.isascii() and err.replace("\n", "").isprintable(), err)
+        Path("red\x1b[31m.mlir").write_text(edited(program("mlp"), ("nn.relu", "nn.rleu")))
+        err = self.fails([TRAINC, "compile", "red\x1b[31m.mlir", "-o", "x.plan"], 2, "red\\x1b[31m.mlir:", "did you mean 'nn.relu'?")
+        self.assertNotIn("\x1b", err)
         Path("bytecode.mlir").write_bytes(b"ML\xefR" + b"{" * 1000)
         self.fails([TRAINC, "compile", "bytecode.mlir", "-o", "x.plan"], 2, "bytecode.mlir: expected a model's text, found MLIR bytecode")
         for level in ["[", "tensor<", "tuple<", "loc(fused[", "module {\n", "(", "{a = "]:
@@ -558,7 +563,7 @@ class RunErrors(harness.EndToEndTest):
 
     def test_unwritable_checkpoint_folder(self):
         Path("file").write_text("")
-        self.fails(self.train("--steps", "1", "--checkpoint-dir", "file/run"), 2, "--checkpoint-dir=file/run: cannot create the folder")
+        self.fails(self.train("--steps", "1", "--checkpoint-dir", "file/run"), 2, "--checkpoint-dir=file/run: cannot create the folder: file is no folder; name another")
 
     @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
     def test_read_only_checkpoint_folder(self):

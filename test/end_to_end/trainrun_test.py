@@ -485,7 +485,11 @@ class CommandLine(TrainrunTest):
             ("--checkpoint-dir needs training (add --steps) or --resume", [*data, "--checkpoint-dir", "ck", "--generate=a"]),
             ("--steps is given twice; give it once", [*data, "--steps", "1", "--steps=2"]),
             ("--comm", [*data, "--steps", "3", "--comm", "nccl"]),
-            ("--metrics=none/m: cannot open", [*data, "--steps", "3", "--metrics", "none/m"]),
+            ("--metrics=none/m: there is no folder 'none'; create it, or name another", [*data, "--steps", "3", "--metrics", "none/m"]),
+            ("--metrics=.: expected a file, found a folder", [*data, "--steps", "3", "--metrics", "."]),
+            ("--resume is given twice; give it once", [*data, "--steps", "3", "--resume", "--resume=ck"]),
+            ("--no-shuffle takes no value, or true or false; found 'maybe'", [*data, "--steps", "3", "--no-shuffle=maybe"]),
+            ("expected nothing else, found more.plan\n", ["--device=null", "more.plan"]),
             ("--stepz is unknown; did you mean --steps?", [*data, "--stepz", "3"]),
         ]:
             with self.subTest(arguments=arguments):

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <set>
 
 namespace trainc {
@@ -73,10 +74,28 @@ std::optional<std::string> findEmpty(std::span<const char *const> arguments, siz
   return std::nullopt;
 }
 
+/// Whether an option takes a value behind '=' alone, as --resume does.
+bool takesOptionalValue(const CLI::Option &option) {
+  return option.get_items_expected_max() == 0 && !option.get_lnames().empty() &&
+         option.check_fname(option.get_lnames().front());
+}
+
 /// Whether a second value is one too many.
 bool takesOneValue(const CLI::Option &option) {
-  return option.get_items_expected_max() == 1 && option.get_items_expected_min() == 1 &&
-         option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw;
+  return takesOptionalValue(option) ||
+         (option.get_items_expected_max() == 1 && option.get_items_expected_min() == 1 &&
+          option.get_multi_option_policy() == CLI::MultiOptionPolicy::Throw);
+}
+
+/// The value behind the '=' of an option that takes none.
+std::optional<std::string> checkFlag(const CLI::Option &option, std::string_view argument) {
+  const size_t equals = argument.find('=');
+  if (equals == std::string_view::npos || option.get_items_expected_max() > 0 || takesOptionalValue(option))
+    return std::nullopt;
+  const std::string_view value = argument.substr(equals + 1);
+  if (value == "true" || value == "false")
+    return std::nullopt;
+  return fmt::format("{} takes no value, or true or false; found '{}'", argument.substr(0, equals), value);
 }
 
 /// Whether an option's value is the next argument, rather than behind a '=' or none.
@@ -100,6 +119,8 @@ std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const 
       return describeUnknown(app, argument, findHome);
     if (option && takesOneValue(*option) && !seen.insert(option).second)
       return fmt::format("{} is given twice; give it once", argument.substr(0, argument.find('=')));
+    if (std::optional<std::string> bad = option ? checkFlag(*option, argument) : std::nullopt)
+      return bad;
     if (!option || !takesNext(*option, argument) || i + 1 == arguments.size())
       continue;
     if (std::optional<std::string> bad = checkValue(app, argument, arguments[i + 1]))
@@ -108,6 +129,13 @@ std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const 
       return empty;
   }
   return std::nullopt;
+}
+
+std::string describeParseError(const CLI::App &app, const CLI::ParseError &error) {
+  if (static_cast<CLI::ExitCodes>(error.get_exit_code()) != CLI::ExitCodes::ExtrasError)
+    return error.what();
+  const std::vector<std::string> extra = app.remaining();
+  return fmt::format("expected nothing else, found {}", fmt::join(extra, " "));
 }
 
 } // namespace trainc

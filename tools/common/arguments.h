@@ -21,8 +21,12 @@ using FindHome = std::function<std::optional<std::string>(std::string_view optio
 ///  * an option instead of another one's value, as in `--checkpoint-dir --resume`. CLI11 would take it as
 ///  such;
 ///  * an option of one value that is given twice;
+///  * a flag's value that is neither true nor false;
 ///  * an unknown option. The message names its home, or else the nearest name.
 std::optional<std::string> findBadArgument(const CLI::App &app, std::span<const char *const> arguments,
                                            const FindHome &findHome = {});
+
+/// What CLI11 found when it parsed the arguments of `app`.
+std::string describeParseError(const CLI::App &app, const CLI::ParseError &error);
 
 } // namespace trainc

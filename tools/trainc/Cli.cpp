@@ -215,7 +215,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return answer(app, error);
-    return reportUsage(findCommand(app, arguments), error.what());
+    const CLI::App *command = findCommand(app, arguments);
+    return reportUsage(command, describeParseError(command ? *command : app, error));
   }
 }
 

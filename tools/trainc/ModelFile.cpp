@@ -77,7 +77,7 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path) {
     std::fclose(file);
   if (!text.ok())
     return text.status();
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*text, isInput ? "<stdin>" : path);
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*text, isInput ? "<stdin>" : printable(path));
   TRAINC_RETURN_IF_ERROR(checkIsText(*buffer));
   return buffer;
 }

@@ -245,7 +245,8 @@ Result<std::optional<Options>> parseOptions(int argc, const char *const *argv) {
       TRAINC_RETURN_IF_ERROR(printAnswer(app, error));
       return std::optional<Options>();
     }
-    return invalidInput("{}{}\nRun trainrun --help for the options", error.what(), hint(error, options));
+    return invalidInput("{}{}\nRun trainrun --help for the options", describeParseError(app, error),
+                        hint(error, options));
   }
   if (Status contradiction = checkContradictions(options); !contradiction.ok()) {
     TRAINC_RETURN_IF_ERROR(requirePlanFile(options.plan)); // without a plan there is nothing to advise on

@@ -68,6 +68,10 @@ Result<std::unique_ptr<Tokenizer>> openTokenizer(const std::string &name) {
     return openVocabMerges(path.parent_path());
   if (path.extension() == ".json")
     return openTokenizerJson(path);
+  if (!fs::exists(path, error))
+    return invalidInput("--tokenizer={}: no such file or folder; expected 'bytes', a tokenizer.json, a "
+                        "vocab.json or merges.txt, or their folder",
+                        name);
   return invalidInput(
       "--tokenizer={}: expected 'bytes', a tokenizer.json, a vocab.json or merges.txt, or their folder",
       name);

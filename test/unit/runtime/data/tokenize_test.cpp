@@ -130,9 +130,9 @@ TEST(Tokenize, NamesWhatIsWrong) {
   EXPECT_INVALID(tokenize({"bytes", {text}, output, "<|end|>", nullptr}),
                  "the tokenizer 'bytes' has no token '<|end|>' to put after each text");
   EXPECT_INVALID(tokenize({"bytes", {}, output, "", nullptr}), "no data files given");
-  EXPECT_INVALID(
-      tokenize({"what", {text}, output, "", nullptr}),
-      "--tokenizer=what: expected 'bytes', a tokenizer.json, a vocab.json or merges.txt, or their folder");
+  EXPECT_INVALID(tokenize({"what", {text}, output, "", nullptr}),
+                 "--tokenizer=what: no such file or folder; expected 'bytes', a tokenizer.json, a vocab.json "
+                 "or merges.txt, or their folder");
   const Status unwritable = tokenize({"bytes", {text}, folder / "no/t.bin", "", nullptr});
   EXPECT_EQ(unwritable.exitCode(), 1);
   EXPECT_EQ(unwritable.message(), folder / "no/t.bin" + ": cannot write: No such file or directory");

@@ -291,9 +291,8 @@ TEST_F(TokenizerFiles, OpensVocabAndMergesFromAnyOfTheirNames) {
 }
 
 TEST_F(TokenizerFiles, RefusesWhatIsNoTokenizer) {
-  EXPECT_INVALID(
-      openTokenizer("gpt2"),
-      "--tokenizer=gpt2: expected 'bytes', a tokenizer.json, a vocab.json or merges.txt, or their folder");
+  EXPECT_INVALID(openTokenizer("gpt2"), "--tokenizer=gpt2: no such file or folder; expected 'bytes', a "
+                                        "tokenizer.json, a vocab.json or merges.txt, or their folder");
   EXPECT_INVALID(openTokenizer(folder_.path().string()),
                  folder_.path().string() +
                      ": expected a tokenizer.json, or a vocab.json and a merges.txt, in this folder");

@@ -182,8 +182,9 @@ TEST_F(MetricsTest, APipeNeedsItsReader) {
 }
 
 TEST_F(MetricsTest, ErrorsNamePathAndReason) {
-  EXPECT_THAT(MetricsWriter::open("/nowhere/m.jsonl", std::nullopt).status().message(),
-              HasSubstr("--metrics=/nowhere/m.jsonl: cannot open for writing: No such file"));
+  EXPECT_THAT(
+      MetricsWriter::open("/nowhere/m.jsonl", std::nullopt).status().message(),
+      HasSubstr("--metrics=/nowhere/m.jsonl: there is no folder '/nowhere'; create it, or name another"));
   auto full = MetricsWriter::open("/dev/full", 3);
   ASSERT_TRUE(full.ok()) << full.status().message();
   EXPECT_THAT(full->write(StepMetrics{}).message(), HasSubstr("/dev/full: cannot write: No space left"));

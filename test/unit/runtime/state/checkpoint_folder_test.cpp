@@ -87,7 +87,7 @@ TEST(CheckpointFolder, Resolves) {
   EXPECT_EQ(none.status().exitCode(), 2);
   EXPECT_THAT(none.status().message(), HasSubstr("no checkpoint (step-NNNNNNNN) in"));
   EXPECT_THAT(resolveCheckpoint((folder / "none").string(), {}).status().message(),
-              HasSubstr("/none, which is not a folder"));
+              HasSubstr("/none, which does not exist"));
   fs::create_symlink("loop", folder / "loop");
   const auto unreadable = resolveCheckpoint((folder / "loop").string(), {});
   EXPECT_EQ(unreadable.status().exitCode(), 2);
