@@ -37,6 +37,13 @@ static llvm::StringMap<int64_t> countElements(ArrayRef<train::StateOp> parameter
   return elements;
 }
 
+/// Those that no rank updates or divides, too.
+static SmallVector<train::StateOp> everyParameter(train::ProgramOp program) {
+  auto states = program->getParentOfType<ModuleOp>().getOps<train::StateOp>();
+  auto isParameter = [](train::StateOp state) { return state.getRole() == train::StateRole::parameter; };
+  return llvm::to_vector(llvm::make_filter_range(states, isParameter));
+}
+
 /// "@layer, @mlp", or "there is none".
 static std::string namesOfBlocks(ArrayRef<train::StateOp> parameters) {
   llvm::SetVector<StringRef> names;
@@ -69,11 +76,12 @@ FailureOr<WrapUnits> WrapUnits::find(train::ProgramOp program, StringRef policy,
   }
   const auto names =
       llvm::map_to_vector(llvm::split(policy, ','), [](StringRef name) { return name.trim(); });
+  const SmallVector<train::StateOp> all = everyParameter(program);
   for (StringRef name : names)
-    if (llvm::all_of(parameters, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))
+    if (llvm::all_of(all, [&](train::StateOp p) { return innermostOf(name, p).empty(); }))
       return program.emitError() << "wrap: no parameter lies in a block @" << name
                                  << "; expected blocks or model alone, a number of parameters, or names of "
                                     "blocks with parameters: "
-                                 << namesOfBlocks(parameters);
+                                 << namesOfBlocks(all);
   return WrapUnits(parameters, [&](train::StateOp parameter) { return innermostOf(names, parameter); });
 }

@@ -10,7 +10,8 @@ namespace trainc {
 /// The units of a module's parameters, by the policy of #train.sharding's `wrap`.
 class WrapUnits {
 public:
-  /// Fails, with an error at the program, where no parameter lies in a block of the policy's name.
+  /// The units of `parameters`, which may be a part of the module's. Fails, with an error at the program, if
+  /// none of the module's parameters lies in a block of the policy's name.
   static mlir::FailureOr<WrapUnits> find(train::ProgramOp program, llvm::StringRef policy,
                                          llvm::ArrayRef<train::StateOp> parameters);
 
