@@ -74,8 +74,18 @@ static int64_t blockBytes(ModuleOp module) {
   return kThreads * largest;
 }
 
+/// What the runtime knows of the plan's instructions and states, besides the plan itself: 0.6 KiB each were
+/// measured for 33000 instructions and 18000 states, with a checkpoint.
+static int64_t planBytes(ModuleOp module) {
+  constexpr int64_t kEach = 1024;
+  int64_t count = 0;
+  module.walk([&](plan::InstructionOpInterface) { ++count; });
+  module.walk([&](plan::StateOp) { ++count; });
+  return kEach * count;
+}
+
 static int64_t unplannedBytes(ModuleOp module) {
-  int64_t bytes = kProcessBytes + blockBytes(module) + generationBytes(module);
+  int64_t bytes = kProcessBytes + planBytes(module) + blockBytes(module) + generationBytes(module);
   for (auto training : module.getOps<plan::TrainingOp>())
     bytes += loaderBytes(module, training) + evaluationBytes(module, training);
   return bytes;

@@ -92,7 +92,11 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
 """
         peak = self.peak_of(text)
         sample, samples = 4 * width + 4, batch * accumulate
-        self.assertEqual(self.unplanned, (32 << 20) + 2 * samples * sample + 8 * samples + evaluated * (sample + 8))
+        batches = 2 * samples * sample + 8 * samples + evaluated * (sample + 8)
+        dump, _ = self.run_program(harness.TRAINC, "dump", "model.plan")
+        states = len(re.findall(r"^state ", dump, re.MULTILINE))
+        instructions = len(re.findall(r"^ +\d+: ", dump, re.MULTILINE))
+        self.assertEqual(self.unplanned, (32 << 20) + 1024 * (states + instructions) + batches)
         harness.write_safetensors("data.safetensors", {"x": harness.Tensor("F32", [samples, width], [0.5] * (samples * width)),
                                                        "y": harness.Tensor("F32", [samples], [1.0] * samples)})
         resident = self.resident("--data", "data.safetensors", "--steps", 3, "--eval-data", "data.safetensors")
