@@ -30,13 +30,13 @@ static Fp32Products productsOf(train::ProgramOp program) {
 /// `words` choose no level that the program's products have code for.
 static LogicalResult reportNoLevel(train::ProgramOp program, StringRef words) {
   const Fp32Products products = productsOf(program);
-  const Level &best = allLevels(products).back();
+  const Level &least = allLevels(products).front();
   auto error = program.emitError("cpu ") << words << ": ";
   const StringRef name = products == Fp32Products::Bf16x3 ? "bf16x3" : "fma";
   if (words != "native")
-    return error << "fp32_products " << name << " has code for " << best.name
+    return error << "fp32_products " << name << " has code for " << least.name
                  << " alone; choose that, or fma";
-  const auto missing = missingFeatures(best.name, {best.features.begin(), best.features.end()});
+  const auto missing = missingFeatures(least.name, {least.features.begin(), least.features.end()});
   return error << "the CPU of this machine cannot run fp32_products " << name
                << " (missing: " << llvm::join(missing, ", ")
                << "); name the levels of the CPU that the plan is for";

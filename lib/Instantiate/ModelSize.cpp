@@ -29,6 +29,7 @@ private:
 
   SymbolTableCollection symbols;
   DenseMap<Operation *, uint64_t> counts; ///< of blocks; 0 while one is being counted
+  DenseSet<Operation *> entered;          ///< blocks that are too large themselves, and were looked into
   size_t depth = 0;
 };
 
@@ -67,6 +68,9 @@ LogicalResult OpCounter::check(Block &body, uint64_t before) {
     if (after > kMaxModelOps) {
       Use use = useOf(op);
       const bool tooLargeItself = use.block && count(use.block) > kMaxModelOps;
+      // A block that contains itself is reported by the expansion.
+      if (tooLargeItself && !entered.insert(use.block).second)
+        return success();
       return tooLargeItself ? check(use.block.getBody().front(), 0) : refuse(op, before);
     }
     before = after;
@@ -82,8 +86,8 @@ LogicalResult OpCounter::refuse(Operation &op, uint64_t before) {
   if (!use.block)
     return error << "leave some out, or use fewer and wider layers";
   return error << "block @" << use.block.getSymName() << " has " << count(use.block) << ", applied here "
-               << use.times << (use.times == 1 ? " time" : " times")
-               << "; apply it fewer times, or use fewer and wider layers";
+               << use.times << (use.times == 1 ? " time; use" : " times; apply it fewer times, or use")
+               << " fewer and wider layers";
 }
 
 LogicalResult trainc::checkModelSize(nn::ModelOp model) {

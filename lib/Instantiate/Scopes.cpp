@@ -62,7 +62,14 @@ Value EntryScope::declareParameter(StringRef name, RankedTensorType type, Initia
   if (failed(nn::checkSizes(type.getShape(), error)))
     return {};
   Parameter *parameter = declare(full, type, init);
-  return parameter ? read(parameter->state) : Value();
+  if (!parameter)
+    return {};
+  if (parameter->state.getType() != type) {
+    error() << "expected " << parameter->state.getType() << ", as for training, found " << type
+            << " for another number of samples or positions, on which no parameter's size may depend";
+    return {};
+  }
+  return read(parameter->state);
 }
 
 Value EntryScope::useParameter(StringRef fullName) {

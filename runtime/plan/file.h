@@ -30,7 +30,7 @@ inline constexpr std::string_view kPlanMagic = "TRNCPLAN";
 inline constexpr uint32_t kPlanMajorVersion = 5;
 inline constexpr uint32_t kPlanMinorVersion = 0;
 /// No FlatBuffer is larger.
-inline constexpr uint64_t kMostPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE;
+inline constexpr uint64_t kMostPlanFileBytes = sizeof(PlanFileHeader) + FLATBUFFERS_MAX_BUFFER_SIZE - 1;
 
 /// Whether bytes are the beginning of a plan file, rather than of another one.
 bool beginsPlanFile(std::span<const std::byte> bytes);

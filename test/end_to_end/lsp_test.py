@@ -132,6 +132,15 @@ class LanguageServer(unittest.TestCase):
                     if not words.startswith("gpt.mlir:"):
                         self.assertIn(words, "\n".join([found["message"], *notes]))
 
+    def test_texts_that_look_like_other_ones(self):
+        """Banners in comments, which look like borders of modules, and models that are indented."""
+        text = self.with_gelu_line("  %g = nn.gleu %h")
+        banner = text.replace("nn.model", "// ------ the model ------\nnn.model", 1)
+        indented = "\n".join("  " + line for line in text.split("\n"))
+        for number, each in enumerate([banner, indented]):
+            [found] = self.client.open(f"file:///odd{number}.mlir", each)
+            self.assertIn("did you mean 'nn.gelu'?", found["message"])
+
     def test_edits(self):
         """Editors send what has changed, not the whole text."""
         uri = "file:///small.mlir"

@@ -24,7 +24,7 @@ template <typename T> std::optional<T> parseNumber(std::string_view text) {
 /// "; write 1000" for "1e3"; nothing for what is no whole number in other words.
 inline std::string inPlainDigits(std::string_view text) {
   const std::optional<double> value = parseNumber<double>(text);
-  constexpr double kExact = 1e15; // from where on doubles are not all whole numbers, and some way to go
+  constexpr double kExact = 1e15; // the next doubles are not all whole numbers, some way further on
   if (!value || *value < 0 || *value > kExact || *value != std::floor(*value))
     return {};
   return fmt::format("; write {:.0f}", *value);

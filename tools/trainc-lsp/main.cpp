@@ -37,8 +37,10 @@ int serve(int argc, char **argv, mlir::DialectRegistry &registry) {
   return failed;
 }
 
-/// Both directions of a conversation, until the server has ended and all that it said has arrived.
-int mediate(pid_t server, std::FILE *toServer, std::FILE *fromServer, const mlir::DialectRegistry &registry) {
+/// Ends the process after both directions of a conversation: when the server has ended and all that it said
+/// has arrived.
+[[noreturn]] void mediate(pid_t server, std::FILE *toServer, std::FILE *fromServer,
+                          const mlir::DialectRegistry &registry) {
   std::signal(SIGPIPE, SIG_IGN); // a server that ended reads no more
   trainc::Conversation conversation(registry);
   llvm::thread listener(kStackBytes, [&] { // messages may be as deep as texts
@@ -52,8 +54,8 @@ int mediate(pid_t server, std::FILE *toServer, std::FILE *fromServer, const mlir
   std::fclose(fromServer); // a server that speaks on to an editor that is gone must not wait for it
   int status = 0;
   if (waitpid(server, &status, 0) != server)
-    return fail("trainc-lsp: waitpid");
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+    std::_Exit(fail("trainc-lsp: waitpid"));
+  std::_Exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1); // what listens to the editor may still do so
 }
 
 } // namespace
@@ -78,6 +80,5 @@ int main(int argc, char **argv) {
   }
   close(toServer[0]);
   close(fromServer[1]);
-  const int code = mediate(server, fdopen(toServer[1], "w"), fdopen(fromServer[0], "r"), registry);
-  std::_Exit(code); // the thread that listens to the editor may still do so
+  mediate(server, fdopen(toServer[1], "w"), fdopen(fromServer[0], "r"), registry);
 }

@@ -15,18 +15,19 @@ namespace trainc {
 
 namespace {
 
-/// In a user's file models, blocks and programs begin their lines. Later phases print them inside a module.
+/// In a user's file models, blocks and programs stand at the top. Later phases print them inside a module.
 bool isModelFile(StringRef text) {
   constexpr StringRef kBorderOfModules = "// -----";
-  if (text.contains(kBorderOfModules))
-    return false;
+  bool found = false;
   for (StringRef rest = text, line; !rest.empty();) {
     std::tie(line, rest) = rest.split('\n');
-    if (llvm::any_of(ArrayRef<StringRef>{"nn.model", "nn.block", "train.program"},
-                     [&](StringRef op) { return line.starts_with(op); }))
-      return true;
+    line = line.trim();
+    if (line == kBorderOfModules || line.starts_with("module"))
+      return false;
+    found |= llvm::any_of(ArrayRef<StringRef>{"nn.model", "nn.block", "train.program"},
+                          [&](StringRef op) { return line.starts_with(op); });
   }
-  return false;
+  return found;
 }
 
 protocol::DiagnosticSeverity severityOf(DiagnosticSeverity severity) {

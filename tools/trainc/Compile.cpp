@@ -41,7 +41,7 @@ static Status print(mlir::ModuleOp module) {
   return error ? failed("{}", *error) : Status();
 }
 
-/// LLVM ends the process where the system gives no more; it shall say so.
+/// LLVM ends the process if the system gives no more memory; it shall say so.
 static void explainLimits() {
   llvm::install_bad_alloc_error_handler([](void *, const char *reason, bool) { giveUp(kNoMemory, reason); });
   llvm::install_fatal_error_handler([](void *, const char *reason, bool) {

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <optional>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -41,15 +42,15 @@ static llvm::Expected<Descriptor> fileInMemory(llvm::StringRef bytes) {
   return std::move(*file);
 }
 
-/// All that comes out of a pipe until nobody can write to it any more.
-static std::string readToEnd(const Descriptor &pipe) {
+/// All that comes out of a pipe until nobody can write to it any more; nothing after an error.
+static std::optional<std::string> readToEnd(const Descriptor &pipe) {
   std::string bytes;
   char piece[1 << 16];
   for (ssize_t got; (got = ::read(pipe.get(), piece, sizeof(piece))) != 0;)
     if (got > 0)
       bytes.append(piece, size_t(got));
     else if (errno != EINTR)
-      break;
+      return std::nullopt;
   return bytes;
 }
 
@@ -76,12 +77,14 @@ llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::StringRef ob
                      "; allow more open files (ulimit -n)");
   Descriptor readEnd(ends[0]), writeEnd(ends[1]);
   // A pipe holds less than an image, so somebody reads while the linker writes.
-  std::string image;
+  std::optional<std::string> image;
   llvm::thread reader([&] { image = readToEnd(readEnd); });
   llvm::Error error = runLinker(nameOf(*input), nameOf(writeEnd));
   writeEnd = Descriptor();
   reader.join();
   if (error)
     return error;
-  return image;
+  if (!image)
+    return linkError("cannot read from a pipe");
+  return std::move(*image);
 }

@@ -11,14 +11,16 @@ namespace {
 /// Why none of the plan's objects runs here, and what to do.
 Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
   const std::string_view here = levelOfThisCpu();
-  const bool isOnlyMore = std::ranges::any_of(
-      *plan.objects(), [&](const fb::Object *object) { return object->level()->string_view() <= here; });
+  const bool needsMatrixUnit = std::ranges::all_of(*plan.objects(), [&](const fb::Object *object) {
+    return std::ranges::any_of(*object->features(),
+                               [](const auto *name) { return name->string_view().starts_with("amx"); });
+  });
   if (here.empty())
     return invalidInput(
         "the plan holds kernels for {}; this CPU has no level that trainc compiles for, which "
         "are x86-64-v3 and x86-64-v4: use another CPU",
         fmt::join(refusals, "; "));
-  if (isOnlyMore) // the features beyond the level are those of products on matrix units
+  if (needsMatrixUnit)
     return invalidInput("the plan holds kernels for {}; this CPU is an {} without these: compile the model "
                         "with --fp32-products=fma, or use a CPU with them",
                         fmt::join(refusals, "; "), here);

@@ -293,3 +293,22 @@ nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   nn.loss "loss" %nll
 }
 train.program @columns { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }
+
+// -----
+
+// A parameter for each position.
+
+// CHECK-LABEL: train.program @a_gain_for_each_position attributes
+// CHECK-NOT:   @decode
+nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %x = nn.embedding "wte" %tokens of 10 by 8
+  %t = nn.transpose %x by [0, 2, 1]
+  // expected-remark @+1 {{parameter "ln.weight": expected 'tensor<4xf32>', as for training, found 'tensor<2xf32>' for another number of samples or positions, on which no parameter's size may depend}}
+  %n = nn.layer_norm "ln" %t
+  %u = nn.transpose %n by [0, 2, 1]
+  %logits = nn.linear "head" %u to 10
+  nn.output "logits" %logits
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @a_gain_for_each_position { model @m optimizer sgd(lr 0.1) schedule constant batch 2 x 4 }

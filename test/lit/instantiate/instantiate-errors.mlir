@@ -348,7 +348,7 @@ nn.block @b17(%x: tensor<?x4xf32>) {
 }
 nn.block @b16(%x: tensor<?x4xf32>) {
   %y = nn.apply @b15 "a" (%x)
-  // expected-error @below {{the model would have at least 196606 ops up to here once its blocks are expanded, and may have 100000: block @b15 has 98302, applied here 1 time; apply it fewer times, or use fewer and wider layers}}
+  // expected-error @below {{the model would have at least 196606 ops up to here once its blocks are expanded, and may have 100000: block @b15 has 98302, applied here 1 time; use fewer and wider layers}}
   %z = nn.apply @b15 "b" (%y)
   nn.return %z
 }
@@ -433,6 +433,28 @@ nn.block @b0(%x: tensor<?x4xf32>) {
 }
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.apply @b40 "" (%x)
+  nn.loss "loss" %y
+}
+train.program @p { model @m optimizer sgd batch 2 }
+
+// -----
+
+// A block that contains itself and is too large besides.
+
+nn.block @wide(%x: tensor<?x4xf32>) {
+  %y = nn.relu %x
+  %z = nn.relu %y
+  nn.return %z
+}
+nn.block @itself(%x: tensor<?x4xf32>) {
+  // expected-error @+1 {{block @itself contains itself}}
+  %y = nn.apply @itself "again" (%x)
+  %z = nn.repeat @wide "w" times 90000 (%y)
+  nn.return %z
+}
+nn.model @m(%x: tensor<?x4xf32>) {
+  // expected-note @+1 {{in scope 'a', applied here}}
+  %y = nn.apply @itself "a" (%x)
   nn.loss "loss" %y
 }
 train.program @p { model @m optimizer sgd batch 2 }

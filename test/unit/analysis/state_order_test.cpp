@@ -47,7 +47,7 @@ TEST_F(StateOrderTest, PairsAreThoseOfEachState) {
                        {ops_[0], ops_[2]}, {ops_[2], ops_[3]}, {ops_[1], ops_[4]}, {ops_[2], ops_[4]}}));
 }
 
-/// Takes minutes where the work for each access grows with the number of states.
+/// Takes minutes if the work for each access grows with the number of states.
 TEST_F(StateOrderTest, AHundredThousandStates) {
   constexpr int kStates = 100000;
   auto type = mlir::RankedTensorType::get({4}, mlir::Float32Type::get(&context_));

@@ -22,20 +22,21 @@ inline char stateIn(const std::filesystem::path &folder) {
   return name == std::string::npos ? '\0' : text[name + 2];
 }
 
-/// Returns when the thread `id` of this process sleeps.
+/// Returns when the thread `id` of this process sleeps, or has ended.
 inline void waitUntilAsleep(pid_t id) {
-  while (stateIn("/proc/self/task/" + std::to_string(id)) != 'S')
+  for (char state = 'R'; state != 'S' && state != '\0';
+       state = stateIn("/proc/self/task/" + std::to_string(id)))
     std::this_thread::yield();
 }
 
-/// Returns when all threads of this process sleep but the one that asks.
+/// Returns when all threads of this process sleep, except the one that asks.
 inline void waitUntilOthersAreAsleep() {
   for (const auto &task : std::filesystem::directory_iterator("/proc/self/task"))
     if (const auto id = static_cast<pid_t>(std::stol(task.path().filename().string())); id != ::gettid())
       waitUntilAsleep(id);
 }
 
-/// How often each thread of this process but the one that asks has slept.
+/// How often each thread of this process has slept, except the one that asks.
 inline std::map<std::string, uint64_t> sleepsOfOthers() {
   std::map<std::string, uint64_t> sleeps;
   for (const auto &task : std::filesystem::directory_iterator("/proc/self/task")) {
