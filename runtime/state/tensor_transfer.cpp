@@ -192,8 +192,10 @@ Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> tr
       const std::scoped_lock lock(mutex);
       if (good.ok())
         damaged = std::min(damaged, order[i]);
-      else
+      else if (status.ok()) {
         status = good.status();
+        next = order.size(); // what a device lost once is lost
+      }
     }
   };
   {
