@@ -69,7 +69,9 @@ private:
   View packedView(mlir::OpOperand &member, mlir::OpResult made, View within);
   bool canMakeInState(mlir::OpResult made, llvm::StringRef state, View target, train::SetOp stores = {});
   bool mayBeMadeOver(mlir::OpResult made, mlir::OpOperand &operand, View target);
-  /// True if nothing but the collective, from its start on, uses its operand's bytes.
+  /// Whether all ops that read `value`, or a view of it, begin before `position`, except `pack`.
+  bool isReadBefore(mlir::Value value, mlir::Operation *pack, int64_t position) const;
+  /// True if nothing except the collective, from its start on, uses its operand's bytes.
   bool isOnlyReader(ExecutableOpInterface start);
   /// True if the op of `made` may make it over the bytes of an operand: nothing reads them afterwards.
   bool mayOverwrite(mlir::OpResult made, mlir::Value operand);

@@ -171,6 +171,14 @@ void Assignment::assignCollective(ExecutableOpInterface start) {
     bind(pending, sums && isOnlyReader(start) ? views_.lookup(operand) : newScratch(pending));
 }
 
+bool Assignment::isReadBefore(Value value, Operation *pack, int64_t position) const {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isAlias(user))
+      return isReadBefore(user->getResult(0), pack, position);
+    return user == pack || (!isa<CollectiveOpInterface>(user) && timeline_.begin(user) < position);
+  });
+}
+
 bool Assignment::isOnlyReader(ExecutableOpInterface start) {
   Value operand = start->getOperand(0);
   Operation *definition = operand.getDefiningOp();
@@ -178,12 +186,17 @@ bool Assignment::isOnlyReader(ExecutableOpInterface start) {
   if (!definition || isa<train::GetOp>(definition) || isAlias(definition) ||
       storages_[view.storage].persistent || !operand.hasOneUse())
     return false;
-  const bool membersUsedHere =
-      !isPack(definition) ||
-      llvm::all_of(definition->getOperands(), [](Value member) { return member.hasOneUse(); });
-  return membersUsedHere && llvm::all_of(occupants_[view.storage], [&](Value other) {
-           return timeline_.lastUse(other) <= timeline_.lastUse(operand);
-         });
+  const auto isMine = [&](Value member) {
+    while (Operation *alias = member.getDefiningOp()) {
+      if (!isAlias(alias))
+        break;
+      member = alias->getOperand(0);
+    }
+    return isReadBefore(member, definition, timeline_.begin(start));
+  };
+  return (!isPack(definition) || llvm::all_of(definition->getOperands(), isMine)) &&
+         llvm::all_of(occupants_[view.storage],
+                      [&](Value other) { return timeline_.lastUse(other) <= timeline_.lastUse(operand); });
 }
 
 } // namespace trainc
