@@ -26,8 +26,10 @@ class RecomputeTest(harness.EndToEndTest):
         self.assert_same_folder("none/step-00000003", "selective/step-00000003")
         self.assertLess(fewer.pop("activations"), (1 - least) * kept.pop("activations"))
         self.assertEqual(kept.pop("peak") - fewer.pop("peak") > 0, True)
-        self.assertEqual({kind: fewer[kind] for kind in fewer if kind != "workspace"},
-                         {kind: kept[kind] for kind in kept if kind != "workspace"})
+        # What the runtime knows of each instruction is among the unplanned bytes, and there are other instructions.
+        others = [kind for kind in kept if kind not in ("workspace", "unplanned")]
+        self.assertEqual({kind: fewer[kind] for kind in others}, {kind: kept[kind] for kind in others})
+        self.assertAlmostEqual(fewer["unplanned"], kept["unplanned"], delta=0.001 * kept["unplanned"])
 
     def test_gpt_with_dropout(self):
         self.check(small_gpt.text(), small_gpt.write_tokens("tokens.bin", 40), least=0.15)
