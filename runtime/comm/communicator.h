@@ -91,8 +91,9 @@ public:
   virtual uint32_t rank() const = 0;
   virtual uint32_t ranks() const = 0;
 
-  /// Allocates `bytes` of zeroed memory for the arenas of a device, 64-byte aligned, that lives as long as
-  /// the communicator: memory of the host, unless the communicator is made for a device that has its own.
+  /// Allocates `bytes` of zeroed memory for an arena of a device, from a multiple of kArenaAlignment on, that
+  /// lives as long as the communicator: memory of the host, unless the communicator is made for a device that
+  /// has its own.
   /// Every rank allocates the same sizes in the same order; collectives work on such memory only, which peers
   /// may read in place. Fails (kFailed), naming `name`, when there is no such amount of memory.
   virtual Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) = 0;

@@ -56,9 +56,9 @@ public:
   /// For messages, e.g. "cpu (x86-64-v4, 2 threads)".
   virtual std::string description() const = 0;
 
-  /// Allocates `bytes` of zeroed memory in a space, aligned to 64 bytes, that lives as long as the device
-  /// and, where there is a communicator, as long as that: then peers can reach device memory. Fails (kFailed)
-  /// when there is no such amount of it, (kInvalidInput) when the device has no such space.
+  /// Allocates `bytes` of zeroed memory in a space, from a multiple of kArenaAlignment on, that lives as long
+  /// as the device and, where there is a communicator, as long as that: then peers can reach device memory.
+  /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.
   virtual Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                          Communicator *communicator) = 0;
   /// Bytes of all that it has allocated in memory, without what a communicator gave.

@@ -28,7 +28,9 @@ public:
   bool holds(DeviceAddress address) const {
     return address.value() - this->address().value() < bytes_; // wraps below it
   }
-  /// Fail (kFailed), naming the arena, when the disk does.
+  /// Past the page cache where the file system can: offsets, lengths and the host's addresses should be
+  /// multiples of kDiskAlignment, else all transfers go through the cache from then on. Fail (kFailed),
+  /// naming the arena, when the disk does.
   Status read(std::span<std::byte> destination, DeviceAddress source) const;
   Status write(DeviceAddress destination, std::span<const std::byte> source) const;
 

@@ -4,6 +4,7 @@
 #include "runtime/exec/memory_by_role.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/limits.h"
 
 #include <algorithm>
 #include <numeric>
@@ -32,11 +33,10 @@ Status checkGroup(const fb::Plan &plan, const Communicator *communicator) {
 
 /// The plan's device memory; all collectives of an entry may be in flight.
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan) {
-  constexpr uint64_t alignment = 64;
   CommunicatorNeeds needs{0, 1};
   for (const fb::Arena *arena : *plan.arenas())
     if (arena->space() == fb::Space::Device)
-      needs.bytes += (arena->bytes() + alignment - 1) / alignment * alignment;
+      needs.bytes += (arena->bytes() + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
   for (const fb::Entry *entry : *plan.entries())
     needs.inFlight = std::max(
         needs.inFlight, static_cast<uint32_t>(std::ranges::count(

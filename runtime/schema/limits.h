@@ -10,5 +10,7 @@ inline constexpr uint32_t kMaximumRanks = 1 << 16;
 inline constexpr uint32_t kMaximumRanges = 1024;
 /// Offsets, on both sides, and lengths of copies to and from disk are multiples of it, as direct I/O asks.
 inline constexpr uint64_t kDiskAlignment = 4096;
+/// Every arena begins on a multiple of it: what is aligned in an arena then is in memory.
+inline constexpr uint64_t kArenaAlignment = kDiskAlignment;
 
 } // namespace trainc

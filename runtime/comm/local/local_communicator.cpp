@@ -2,12 +2,11 @@
 
 #include "runtime/base/thread.h"
 #include "runtime/comm/host_message.h"
+#include "runtime/schema/limits.h"
 
 namespace trainc {
 
 namespace {
-
-constexpr uint64_t kAlignment = 64;
 
 /// How often peers hear of a rank that takes its own time; often within any sensible timeout.
 constexpr std::chrono::milliseconds kIdle{100};
@@ -49,7 +48,7 @@ Result<DeviceAddress> LocalCommunicator::allocate(std::string_view name, uint64_
                   name, rank_, left, memory_->bytesPerRank());
   std::byte *data = memory_->memory(rank_) + end_;
   allocated_ += bytes;
-  end_ += (bytes + kAlignment - 1) / kAlignment * kAlignment; // a page has room for that
+  end_ += (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment; // pages have room for that
   return DeviceAddress(data);
 }
 

@@ -35,9 +35,9 @@ struct LocalPlace {
 /// Communicators may outlive the group.
 class LocalGroup {
 public:
-  /// `bytesPerRank`: what a rank may allocate, each allocation rounded up to 64 bytes. Pages that nobody
-  /// touches cost nothing. Fails (kInvalidInput) without ranks or where shard groups do not divide them,
-  /// (kFailed) when there is no such amount of memory.
+  /// `bytesPerRank`: what a rank may allocate, each allocation rounded up to kArenaAlignment. Pages that
+  /// nobody touches cost nothing. Fails (kInvalidInput) without ranks or where shard groups do not divide
+  /// them, (kFailed) when there is no such amount of memory.
   static Result<LocalGroup> create(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options = {});
 
   /// The group of processes that have no parent in common: every rank calls it, and they wait for each other.

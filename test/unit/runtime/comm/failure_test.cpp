@@ -1,4 +1,5 @@
 #include "runtime/comm/local/shared_memory.h"
+#include "runtime/schema/limits.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
 
@@ -94,7 +95,7 @@ TEST(CommFailure, ARankThatTakesItsOwnTimeIsWaitedFor) {
 }
 
 TEST(CommFailure, AGroupThatFailedStaysSoForTheFirstReason) {
-  Ranks ranks(2, 4096);
+  Ranks ranks(2, 2 * kArenaAlignment);
   ranks[1].fail("first");
   ranks[0].fail("second");
   startOn(ranks, {0, 1}, 0);
@@ -174,7 +175,7 @@ TEST(CommFailure, PlansThatDifferAreFound) {
 
 TEST(CommFailure, TheRangeThatDiffersIsNamed) {
   std::array<std::array<CollectiveRange, 2>, 2> ranges;
-  Ranks ranks(2, 4096);
+  Ranks ranks(2, 2 * kArenaAlignment);
   const auto a = ranks.allocate(16), b = ranks.allocate(16);
   for (const uint32_t rank : {0U, 1U}) {
     const std::span<float> second = b[rank].subspan(rank, 8);
@@ -184,13 +185,13 @@ TEST(CommFailure, TheRangeThatDiffersIsNamed) {
   EXPECT_THAT(
       ranks.wait(0, 0).message(),
       HasSubstr("rank 1 failed: its plan differs: it started all-reduce of 24 f32 in 2 ranges, range 1 "
-                "from byte 68 to byte 68 where rank 0 started all-reduce of 24 f32 in 2 ranges, range 1 "
-                "from byte 64 to byte 64"));
+                "from byte 4100 to byte 4100 where rank 0 started all-reduce of 24 f32 in 2 ranges, range 1 "
+                "from byte 4096 to byte 4096"));
 }
 
 TEST(CommFailure, RangesOfOtherSizesAreFound) {
   std::array<std::array<CollectiveRange, 2>, 2> ranges;
-  Ranks ranks(2, 4096);
+  Ranks ranks(2, 2 * kArenaAlignment);
   const auto a = ranks.allocate(16), b = ranks.allocate(16);
   for (const uint32_t rank : {0U, 1U}) {
     const size_t first = 8 - rank, second = 8 + rank; // as many together
@@ -203,13 +204,13 @@ TEST(CommFailure, RangesOfOtherSizesAreFound) {
 
 TEST(CommFailure, PlansWithOtherAddressesAreFound) {
   for (const auto kind : {MeetingKind::kAllReduce, MeetingKind::kReduceScatter, MeetingKind::kAllGather}) {
-    Ranks ranks(2, 4096);
+    Ranks ranks(2, 2 * kArenaAlignment);
     const auto a = ranks.allocate(16), b = ranks.allocate(16);
     ranks.start(0, 0, kind, a[0], b[0]);
     ranks.start(1, 0, kind, a[1], b[1].subspan(1));
     EXPECT_THAT(ranks.wait(0, 0).message(), HasSubstr("rank 1 failed: its plan differs"))
         << collectiveName(kind);
-    EXPECT_THAT(ranks.wait(1, 0).message(), HasSubstr("from byte 0 to byte 68"));
+    EXPECT_THAT(ranks.wait(1, 0).message(), HasSubstr("from byte 0 to byte 4100"));
   }
 }
 

@@ -1,3 +1,4 @@
+#include "runtime/schema/limits.h"
 #include "test/unit/runtime/comm/support.h"
 #include "test/unit/runtime/no_threads.h"
 
@@ -23,25 +24,26 @@ TEST(LocalGroup, RefusesMoreThanThereIs) {
 }
 
 TEST(LocalGroup, MemoryIsZeroedAlignedAndApart) {
-  test::Ranks ranks(3, 4096);
+  test::Ranks ranks(3, 2 * kArenaAlignment);
   for (uint32_t rank = 0; rank < 3; ++rank) {
     std::byte *first = ranks[rank].allocate("first", 100)->pointer(),
               *second = ranks[rank].allocate("second", 3968)->pointer();
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0U);
-    EXPECT_EQ(second, first + 128);
-    EXPECT_TRUE(std::all_of(first, first + 4096, [](std::byte b) { return b == std::byte{0}; }));
-    std::fill_n(first, 4096, std::byte{0xff}); // what another rank would find
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % kArenaAlignment, 0U);
+    EXPECT_EQ(second, first + kArenaAlignment);
+    EXPECT_TRUE(
+        std::all_of(first, first + 2 * kArenaAlignment, [](std::byte b) { return b == std::byte{0}; }));
+    std::fill_n(first, 2 * kArenaAlignment, std::byte{0xff}); // what another rank would find
   }
 }
 
 TEST(LocalGroup, SaysWhatDoesNotFit) {
-  test::Ranks ranks(1, 4096);
+  test::Ranks ranks(1, 8192);
   EXPECT_TRUE(ranks[0].allocate("weights", 4000).ok());
-  const auto more = ranks[0].allocate("gradients", 65);
+  const auto more = ranks[0].allocate("gradients", 4097);
   EXPECT_EQ(more.status().code(), StatusCode::kFailed);
   EXPECT_EQ(more.status().message(),
-            "cannot allocate 65 bytes for 'gradients' on rank 0: 64 of its 4096 shared bytes are left");
-  EXPECT_TRUE(ranks[0].allocate("gradients", 64).ok());
+            "cannot allocate 4097 bytes for 'gradients' on rank 0: 4096 of its 8192 shared bytes are left");
+  EXPECT_TRUE(ranks[0].allocate("gradients", 4096).ok());
 }
 
 TEST(LocalGroup, KnowsItsRanks) {

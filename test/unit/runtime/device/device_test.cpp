@@ -5,6 +5,7 @@
 #include "runtime/device/cpu/kernel_library.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
+#include "runtime/schema/limits.h"
 #include "test/unit/runtime/plans/plan_builder.h"
 
 #include <cmath>
@@ -70,7 +71,7 @@ protected:
 
 TEST_P(DeviceTest, ArenasAreZeroedAndAligned) {
   const DeviceAddress address = *allocate("test", (3 << 20) + 5);
-  EXPECT_EQ(address.value() % 64, 0u);
+  EXPECT_EQ(address.value() % kArenaAlignment, 0u);
   EXPECT_THAT(download(address, 1000), testing::Each(0.0f));
 }
 
