@@ -78,9 +78,16 @@ def Plan_BufferOp : Plan_Op<"buffer", [Symbol]> {
 
 def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   let summary = "a generated kernel; its code is a function of the same name in the module @kernels";
+  let description = [{
+    A launch runs `grid` blocks. `shared` is the memory of a block's own. `threads` says how many threads of a GPU run a block
+    together; a CPU runs a block on one thread.
+  }];
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_KernelKind:$kind, TypedArrayAttrBase<Plan_Param, "parameters">:$params,
-                       I64Attr:$grid, I64Attr:$flops, DefaultValuedAttr<I64Attr, "0">:$shared_bytes);
-  let assemblyFormat = "$sym_name $kind `grid` $grid `flops` $flops (`shared` $shared_bytes^)? $params attr-dict";
+                       I64Attr:$grid, I64Attr:$flops, DefaultValuedAttr<I64Attr, "0">:$shared_bytes,
+                       DefaultValuedAttr<I64Attr, "1">:$threads);
+  let assemblyFormat = [{
+    $sym_name $kind `grid` $grid (`threads` $threads^)? `flops` $flops (`shared` $shared_bytes^)? $params attr-dict
+  }];
 }
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {

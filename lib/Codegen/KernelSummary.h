@@ -27,14 +27,15 @@ struct KernelParam {
   int64_t bytes;
 };
 
-/// One launch of a kernel: `void symbol(void *const *args, int64_t begin, int64_t end)` runs tiles [begin,
-/// end) of `grid`. Tiles are independent.
+/// One launch of a kernel over the blocks of `grid`, which are independent; plan.fbs (Kernel) says how a
+/// device calls it.
 struct LaunchSummary {
   std::string name; ///< what the kernel's symbol begins with
   int64_t grid;
   llvm::SmallVector<KernelParam> params;
   int64_t flops = 0;       ///< 0 where unknown
   int64_t sharedBytes = 0; ///< memory of a block's own
+  int64_t threads = 1;     ///< of a block on a GPU; a CPU runs a block on one thread
 };
 
 /// An instruction that leaves an op to a library of the device.

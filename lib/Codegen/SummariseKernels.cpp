@@ -101,9 +101,9 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
     for (const codegen::KernelParam &param : launch.params)
       params.push_back(plan::ParamAttr::get(&getContext(), param.access, storedElement(param.element),
                                             param.bytes, mayAlias(summary, launch, param)));
-    auto kernel =
-        plan::KernelOp::create(builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind,
-                               builder.getArrayAttr(params), launch.grid, launch.flops, launch.sharedBytes);
+    auto kernel = plan::KernelOp::create(
+        builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind,
+        builder.getArrayAttr(params), launch.grid, launch.flops, launch.sharedBytes, launch.threads);
     known.kernels.push_back(FlatSymbolRefAttr::get(kernel));
   }
   known.summary = std::move(summary);

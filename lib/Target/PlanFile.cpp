@@ -90,6 +90,7 @@ static void writeKernels(ModuleOp module, fb::PlanT &plan) {
     table->kind = static_cast<fb::KernelKind>(kernel.getKind());
     table->grid = kernel.getGrid();
     table->flops = kernel.getFlops();
+    table->threads = kernel.getThreads();
     table->shared_bytes = kernel.getSharedBytes();
     for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {
       auto entry = std::make_unique<fb::ParamT>();

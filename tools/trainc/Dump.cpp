@@ -234,9 +234,9 @@ void PlanPrinter::printCode() {
          fmt::join(features, ", "));
   }
   for (const fb::Kernel *kernel : *plan_.kernels())
-    line("kernel {} {} grid={} flops={} {}{}", kernel->symbol()->str(), kernelKindName(kernel->kind()),
-         kernel->grid(), kernel->flops(),
-         kernel->shared_bytes() > 0 ? fmt::format("shared={} ", kernel->shared_bytes()) : "",
+    line("kernel {} {} grid={} {}flops={} {}{}", kernel->symbol()->str(), kernelKindName(kernel->kind()),
+         kernel->grid(), kernel->threads() > 1 ? fmt::format("threads={} ", kernel->threads()) : "",
+         kernel->flops(), kernel->shared_bytes() > 0 ? fmt::format("shared={} ", kernel->shared_bytes()) : "",
          parameters(*kernel));
 }
 

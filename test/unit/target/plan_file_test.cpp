@@ -1,0 +1,32 @@
+// What a module says arrives in the plan file. Compiled plans are compared as a whole elsewhere; here is what
+// no compiled one has yet.
+#include "lib/Target/PlanFile.h"
+
+#include "runtime/schema/plan_generated.h"
+
+#include "mlir/Parser/Parser.h"
+#include <gtest/gtest.h>
+
+namespace trainc {
+namespace {
+
+TEST(PlanFile, KernelsSayWhatABlockIs) {
+  mlir::MLIRContext context;
+  context.loadDialect<plan::PlanDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+plan.kernel @one rows grid 4 flops 0 [#plan.param<read, f32, 64>]
+plan.kernel @many gemm grid 16 threads 256 flops 8192 shared 4096 [#plan.param<write, f32, 64>]
+)",
+                                                        &context);
+  ASSERT_TRUE(module);
+  const std::vector<uint8_t> bytes = serializePlan(*module, "test", "cpu", {}, "{}");
+  const auto &kernels = *fb::GetPlan(bytes.data())->kernels();
+  EXPECT_EQ(kernels[0]->threads(), 1U);
+  EXPECT_EQ(kernels[0]->shared_bytes(), 0U);
+  EXPECT_EQ(kernels[1]->grid(), 16U);
+  EXPECT_EQ(kernels[1]->threads(), 256U);
+  EXPECT_EQ(kernels[1]->shared_bytes(), 4096U);
+}
+
+} // namespace
+} // namespace trainc
