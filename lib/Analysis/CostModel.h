@@ -8,7 +8,7 @@
 
 namespace trainc {
 
-/// What a machine can do at most.
+/// What a machine can do at most. Targets know machines (lib/Codegen/Target.h).
 struct Machine {
   double flopsPerSecond;
   double bytesPerSecond;
@@ -20,12 +20,6 @@ struct Machine {
   double linkShareBesideCompute;
   /// What a collective takes besides its bytes: ranks meet, and learn that all are done.
   double meetSeconds;
-
-  /// What one of `ranks` has of the machine that compiles: its cores and vector width, with rates per core as
-  /// measured in docs/measurements.
-  static Machine thisOne(int64_t ranks);
-  /// Two cores with AVX-512. What is decided for it does not depend on the machine that compiles.
-  static Machine reference();
 };
 
 /// What an entry takes where collectives run beside the other instructions, one at a time.

@@ -2,8 +2,6 @@
 
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cpu/CpuTarget.h"
-#include "lib/Codegen/Cpu/Levels.h"
-#include "runtime/base/cpu_features.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -25,32 +23,6 @@ static LibraryCalls libraryCallsOf(train::ProgramOp program) {
 
 static Fp32Products productsOf(train::ProgramOp program) {
   return program.getFp32Products() == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
-}
-
-/// `words` choose no level that the program's products have code for.
-static LogicalResult reportNoLevel(train::ProgramOp program, StringRef words) {
-  const Fp32Products products = productsOf(program);
-  const Level &least = allLevels(products).front();
-  auto error = program.emitError("cpu ") << words << ": ";
-  const StringRef name = products == Fp32Products::Bf16x3 ? "bf16x3" : "fma";
-  if (words != "native")
-    return error << "fp32_products " << name << " has code for " << least.name
-                 << " alone; choose that, or fma";
-  const auto missing = missingFeatures(least.name, {least.features.begin(), least.features.end()});
-  return error << "the CPU of this machine cannot run fp32_products " << name
-               << " (missing: " << llvm::join(missing, ", ")
-               << "); name the levels of the CPU that the plan is for";
-}
-
-LogicalResult Target::settle(train::ProgramOp program) {
-  const StringRef words = program.getCpu().value_or("all");
-  if (words == "all")
-    return success();
-  const std::vector<Level> levels = chooseLevels(productsOf(program), words);
-  if (levels.empty())
-    return reportNoLevel(program, words);
-  program.setCpu(llvm::join(llvm::map_range(levels, [](const Level &level) { return level.name; }), ","));
-  return success();
 }
 
 std::unique_ptr<Target> Target::chosenFor(Operation *op) {

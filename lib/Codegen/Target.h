@@ -1,6 +1,7 @@
 // The seam between what a plan computes and the kind of processor that computes it.
 #pragma once
 
+#include "lib/Analysis/CostModel.h"
 #include "lib/Codegen/Fp32Products.h"
 #include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
@@ -51,14 +52,22 @@ public:
   /// The target that the program of the module around `op` asks for; without a program the default.
   static std::unique_ptr<Target> chosenFor(mlir::Operation *op);
 
-  /// Writes into the program what its words mean on this machine: the name of a level for `cpu "native"`.
-  /// Fails with an error at the program if the words contradict each other or the machine.
-  static llvm::LogicalResult settle(train::ProgramOp program);
+  /// Writes into the program what its words mean on this machine, such as the name of a level for
+  /// `cpu "native"`. Fails with an error at the program if the words contradict each other or the machine.
+  virtual llvm::LogicalResult settle(train::ProgramOp program) const = 0;
 
   /// As `--target` and the attribute `plan.target` name it.
   virtual llvm::StringRef name() const = 0;
 
   virtual TargetLimits limits() const = 0;
+
+  /// For which machine passes place collectives. It does not depend on the machine that compiles, so that
+  /// equal programs give equal plans.
+  virtual Machine referenceMachine() const = 0;
+
+  /// What one of `ranks` has of the machine that compiles, for predictions; of a target that it has no device
+  /// of, of the reference.
+  virtual Machine thisMachine(int64_t ranks) const = 0;
 
   /// An empty module for kernels, of which of() knows the target again, with the dialects loaded that
   /// generate() and compile() need.

@@ -148,7 +148,8 @@ static void addCodePasses(PassManager &manager) {
 
 LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots) {
   for (auto program : module.getOps<train::ProgramOp>())
-    if (failed(train::applyOptions(program, options.settings)) || failed(codegen::Target::settle(program)))
+    if (failed(train::applyOptions(program, options.settings)) ||
+        failed(codegen::Target::chosenFor(program)->settle(program)))
       return failure();
   Strategy strategy = strategyOf(module);
   if (options.chunkLoss)
@@ -209,13 +210,15 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
   auto start = std::chrono::steady_clock::now();
   auto kernels = module.lookupSymbol<ModuleOp>("kernels");
   // Made by passes, it has no place of its own to name in errors.
-  kernels->setLoc((*module.getOps<plan::TrainingOp>().begin())->getLoc());
+  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
+  kernels->setLoc(training.getLoc());
   const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
   auto objects = target->compile(kernels);
   if (failed(objects))
     return failure();
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report = reportJson(module, secondsSoFar + seconds);
+  report = reportJson(
+      module, OnThisMachine{target->thisMachine(int64_t(training.getRanks())), secondsSoFar + seconds});
   return serializePlan(module, module.getName().value_or("model"), target->name(),
                        toKernelObjects(std::move(*objects)), reportJson(module, std::nullopt));
 }

@@ -1,6 +1,5 @@
 #include "lib/Pipelines/Report.h"
 
-#include "lib/Analysis/CostModel.h"
 #include "lib/Pipelines/GatheredWindow.h"
 #include "lib/Support/StoredElement.h"
 
@@ -160,10 +159,9 @@ static llvm::json::Object collectives(ModuleOp module) {
 }
 
 /// What a training step takes where this machine runs all ranks.
-static EntrySeconds predictStep(ModuleOp module) {
+static EntrySeconds predictStep(ModuleOp module, const Machine &machine) {
   EntrySeconds step;
-  for (auto training : module.getOps<plan::TrainingOp>()) {
-    const Machine machine = Machine::thisOne(int64_t(training.getRanks()));
+  for (auto training : module.getOps<plan::TrainingOp>())
     for (auto entry : module.getOps<plan::EntryOp>()) {
       const auto runs = double(runsPerStep(module, entry.getKind()));
       const EntrySeconds each = predictSeconds(entry, training, machine);
@@ -171,7 +169,6 @@ static EntrySeconds predictStep(ModuleOp module) {
       step.communication += runs * each.communication;
       step.exposed += runs * each.exposed;
     }
-  }
   return step;
 }
 
@@ -206,7 +203,7 @@ static llvm::json::Array settings(ModuleOp module) {
   return json;
 }
 
-std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
+std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
   MemoryReport memory = memoryReport(module);
   llvm::json::Object json{
       {"parameters", parameterCount(module)},
@@ -228,14 +225,14 @@ std::string reportJson(ModuleOp module, std::optional<double> compileSeconds) {
                                             {"vocabulary", int64_t(generation.getVocabulary())}};
   for (auto refusal : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = refusal.getReason();
-  if (compileSeconds) {
-    const EntrySeconds step = predictStep(module);
+  if (here) {
+    const EntrySeconds step = predictStep(module, here->machine);
     json["predicted_step_seconds"] = step.total;
     if (step.communication > 0) {
       json["predicted_communication_seconds"] = step.communication;
       json["predicted_exposed_share"] = step.exposed / step.communication;
     }
-    json["compile_seconds"] = *compileSeconds;
+    json["compile_seconds"] = here->compileSeconds;
   }
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));
 }

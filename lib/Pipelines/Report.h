@@ -3,6 +3,8 @@
 
 #include "dialects/Plan/Plan.h"
 
+#include "lib/Analysis/CostModel.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <optional>
@@ -24,8 +26,13 @@ struct MemoryReport {
 /// Sums the arenas of a module of phase `plan`, and what the runtime holds beside them.
 MemoryReport memoryReport(mlir::ModuleOp module);
 
-/// The report as JSON (docs/report.md). What depends on the machine that compiles, the predictions and
-/// compile_seconds, is left out where no time is given, so that equal models have equal reports.
-std::string reportJson(mlir::ModuleOp module, std::optional<double> compileSeconds);
+/// What of a report depends on the machine that compiles.
+struct OnThisMachine {
+  Machine machine; ///< what a rank has of it, for predictions
+  double compileSeconds;
+};
+
+/// The report as JSON (docs/report.md); with nothing of this machine, equal models have equal reports.
+std::string reportJson(mlir::ModuleOp module, std::optional<OnThisMachine> here);
 
 } // namespace trainc

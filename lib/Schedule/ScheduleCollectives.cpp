@@ -4,6 +4,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/StateOrder.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Schedule/Messages.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Support/StoredElement.h"
@@ -312,12 +313,12 @@ namespace {
 
 struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> {
   void runOnOperation() override {
+    const Machine machine = codegen::Target::chosenFor(getOperation())->referenceMachine();
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
-        ListScheduler(entry.getBody().front(), settings, int64_t(program.getRanks()), Machine::reference())
-            .run();
+        ListScheduler(entry.getBody().front(), settings, int64_t(program.getRanks()), machine).run();
         if (failed(order.requireKept()))
           signalPassFailure();
       }

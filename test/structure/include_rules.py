@@ -40,7 +40,7 @@ MAY_INCLUDE = {
     # What passes ask of the target that a plan is for.
     "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
     "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
-    "lib/Schedule": COMPILER_BASE + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + DIALECTS,
     "lib": COMPILER_BASE + DIALECTS,

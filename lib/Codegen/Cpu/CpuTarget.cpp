@@ -1,12 +1,15 @@
 // Which generator makes the kernels of an op.
 #include "lib/Codegen/Cpu/CpuTarget.h"
 
+#include "dialects/Train/Train.h"
+#include "lib/Codegen/Cpu/CpuMachine.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Objects.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
+#include "runtime/base/cpu_features.h"
 #include "runtime/schema/cpu_workspace.h"
 
 using namespace mlir;
@@ -33,7 +36,10 @@ public:
       : products_(products), libraryCalls_(libraryCalls), levels_(levels) {}
 
   StringRef name() const override { return "cpu"; }
+  LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kCpuLimits; }
+  Machine referenceMachine() const override { return referenceCpu(); }
+  Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<SmallVector<std::string>> generate(Operation *op, KernelModule &kernels) const override;
@@ -41,6 +47,7 @@ public:
 
 private:
   void prepare(ModuleOp kernels) const override;
+  LogicalResult reportNoLevel(train::ProgramOp program) const;
 
   FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
   KernelSummary summarise(nn::AttentionOp op) const;
@@ -52,6 +59,30 @@ private:
 };
 
 } // namespace
+
+/// The words choose no level that the program's products have code for.
+LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
+  const Level &least = allLevels(products_).front();
+  auto error = program.emitError("cpu ") << levels_ << ": ";
+  const StringRef name = products_ == Fp32Products::Bf16x3 ? "bf16x3" : "fma";
+  if (levels_ != "native")
+    return error << "fp32_products " << name << " has code for " << least.name
+                 << " alone; choose that, or fma";
+  const auto missing = missingFeatures(least.name, {least.features.begin(), least.features.end()});
+  return error << "the CPU of this machine cannot run fp32_products " << name
+               << " (missing: " << llvm::join(missing, ", ")
+               << "); name the levels of the CPU that the plan is for";
+}
+
+LogicalResult CpuTarget::settle(train::ProgramOp program) const {
+  if (levels_ == "all")
+    return success();
+  const std::vector<Level> levels = chooseLevels(products_, levels_);
+  if (levels.empty())
+    return reportNoLevel(program);
+  program.setCpu(llvm::join(llvm::map_range(levels, [](const Level &level) { return level.name; }), ","));
+  return success();
+}
 
 /// On a CPU, library calls are plain code (runtime/device/cpu).
 FailureOr<KernelSummary> CpuTarget::summarise(GemmOpInterface op) const {

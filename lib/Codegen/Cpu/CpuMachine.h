@@ -1,0 +1,15 @@
+// What CPUs can do, for estimates.
+#pragma once
+
+#include "lib/Analysis/CostModel.h"
+
+namespace trainc::codegen {
+
+/// Two cores with AVX-512.
+Machine referenceCpu();
+
+/// What one of `ranks` has of the machine that compiles: its cores and vector width, with rates per core as
+/// measured in docs/measurements.
+Machine thisCpu(int64_t ranks);
+
+} // namespace trainc::codegen
