@@ -2,6 +2,7 @@
 
 #include "lib/Pipelines/GatheredWindow.h"
 #include "lib/Support/StoredElement.h"
+#include "runtime/schema/limits.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -24,9 +25,6 @@ static int64_t runsPerStep(ModuleOp module, EntryKind entry) {
     return training.getAccumulate() - (isLastApart ? 1 : 0);
   return 1;
 }
-
-/// Threads that are counted: a plan does not know how many a machine has.
-constexpr int64_t kThreads = 32;
 
 /// Program and libraries, a plan and its kernels, the threads' stacks, buffers for files.
 constexpr int64_t kProcessBytes = int64_t{32} << 20;
@@ -66,11 +64,12 @@ static int64_t generationBytes(ModuleOp module) {
   return bytes;
 }
 
-/// A device gives each thread the memory of a block, as much as the largest kernel takes.
+/// A device gives each thread the memory of a block, as much as the largest kernel takes. A plan does not
+/// know how many threads a machine has: trainrun warns of more that a limit has no room for.
 static int64_t blockBytes(ModuleOp module) {
   int64_t largest = 0;
   module.walk([&](plan::KernelOp kernel) { largest = std::max(largest, int64_t(kernel.getSharedBytes())); });
-  return kThreads * largest;
+  return int64_t(kCountedThreads) * largest;
 }
 
 /// What the runtime knows of the plan's instructions and states, besides the plan itself: 0.6 KiB each were

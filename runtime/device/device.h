@@ -45,6 +45,14 @@ struct StepRange {
   uint32_t begin, end;
 };
 
+/// Memory that a device has beside arenas for the blocks of kernels that run at the same time.
+struct BlockMemory {
+  uint64_t blocks = 0;
+  uint64_t bytes = 0; ///< of each
+
+  uint64_t together() const { return blocks * bytes; }
+};
+
 /// One device. What is enqueued runs in the order in which it was, perhaps later, and is done after
 /// synchronise(). Addresses, sizes and kernel indices come from a verified plan: enqueue(), write() and
 /// read() check nothing. Not thread-safe, except for what is said to be for any
@@ -61,8 +69,10 @@ public:
   /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.
   virtual Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                          Communicator *communicator) = 0;
-  /// Bytes of all that it has allocated in memory, without what a communicator gave.
+  /// Bytes of all arenas that it has allocated in memory, without what a communicator gave.
   virtual uint64_t allocatedBytes() const = 0;
+  /// Since loadKernels(); none where blocks have memory of the processor's own.
+  virtual BlockMemory blockMemory() const = 0;
 
   /// Loads the plan's kernels, which entries then name by their indices. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.

@@ -62,6 +62,7 @@ public:
 
   const fb::Plan &plan() const { return plan_; }
   Device &device() { return device_; }
+  const Device &device() const { return device_; }
   /// The other ranks.
   ControlChannel &control() { return control_; }
   uint32_t rank() const { return control_.rank(); }

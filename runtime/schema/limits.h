@@ -12,5 +12,7 @@ inline constexpr uint32_t kMaximumRanges = 1024;
 inline constexpr uint64_t kDiskAlignment = 4096;
 /// Every arena begins on a multiple of it: what is aligned in an arena then is in memory.
 inline constexpr uint64_t kArenaAlignment = kDiskAlignment;
+/// For whose blocks a memory limit leaves room (Kernel.shared_bytes).
+inline constexpr uint32_t kCountedThreads = 32;
 
 } // namespace trainc

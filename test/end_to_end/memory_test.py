@@ -112,6 +112,23 @@ train.program @p {{ model @m optimizer sgd batch {batch} accumulate {accumulate}
         self.fails([*compile, f"--memory-limit={self.unplanned}"], 2, "no plan fits; allow more")
         self.assertFalse(Path("none.plan").exists())
 
+    def test_limit_on_more_threads_than_it_counts(self):
+        """Threads have memory for their blocks: a limit counts 32, and trainrun says what more of them need."""
+        peak = self.peak_of(harness.program("gpt"))
+        dump, _ = self.run_program(harness.TRAINC, "dump", "model.plan")
+        block = -(-max(int(bytes) for bytes in re.findall(r" shared=(\d+) ", dump)) // 4096) * 4096
+        limit = peak + self.unplanned + 2 * block
+        self.compile(harness.program("gpt"), f"--memory-limit={limit}")
+        run = ["model.plan", "--data", small_gpt.write_tokens("tokens.bin", 20), "--steps", "1"]
+        _, messages = self.trainrun(*run, "--threads=40")
+        self.assertIn(f"warning: expected at most {limit} bytes, the memory limit", messages)
+        self.assertIn(f"found up to {limit + 6 * block} on 40 threads", messages)
+        self.assertIn(f"run with --threads=34, or compile with --memory-limit={limit + 6 * block}", messages)
+        self.assertIn("for the blocks of kernels on 40 threads", messages)
+        self.assertNotIn("warning", self.trainrun(*run, "--threads=34")[1])
+        self.compile(harness.program("gpt"))
+        self.assertNotIn("warning", self.trainrun(*run, "--threads=40")[1])
+
     def test_limit_of_the_program(self):
         """The command line wins over what train.program says."""
         model = re.sub(r"(train\.program @\w+ \{)", r"\1 memory_limit 1MiB ", harness.program("gpt"))

@@ -42,7 +42,7 @@ MAY_INCLUDE = {
     "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
-    "lib/Pipelines": ["lib"] + DIALECTS,
+    "lib/Pipelines": ["lib"] + DIALECTS + ["runtime/schema/limits.h"],
     "lib": COMPILER_BASE + DIALECTS,
     "tools/common": ["runtime/base"],
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],

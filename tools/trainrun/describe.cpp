@@ -23,6 +23,14 @@ std::string bytesByRole(const Executor &executor) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+/// What no arena holds.
+std::string blockMemory(BlockMemory blocks) {
+  if (blocks.together() == 0)
+    return {};
+  return fmt::format(", and {} for the blocks of kernels on {} thread{}", formatBytes(blocks.together()),
+                     blocks.blocks, blocks.blocks == 1 ? "" : "s");
+}
+
 std::string describeInput(const fb::Input &input) {
   const char *extent = input.extent() == fb::BatchExtent::Step ? " of the whole step" : "";
   std::string text = fmt::format("{} {} [{}]{}", input.column()->str(), dtypeName(input.dtype()),
@@ -77,9 +85,10 @@ uint64_t parameterCount(const fb::Plan &plan) {
 }
 
 std::string summary(const Executor &executor) {
-  return fmt::format("{}: {} parameters, {} planned ({})", executor.plan().name()->str(),
+  return fmt::format("{}: {} parameters, {} planned ({}){}", executor.plan().name()->str(),
                      formatCount(static_cast<double>(parameterCount(executor.plan()))),
-                     formatBytes(executor.peakBytes()), bytesByRole(executor));
+                     formatBytes(executor.peakBytes()), bytesByRole(executor),
+                     blockMemory(executor.device().blockMemory()));
 }
 
 std::string details(const Executor &executor) {
@@ -92,6 +101,10 @@ std::string details(const Executor &executor) {
     text += fmt::format("arena {}: {} bytes ({})\n", arena->name()->str(), arena->bytes(),
                         formatBytes(arena->bytes()));
   text += fmt::format("planned: {} bytes; by role: {}\n", executor.peakBytes(), bytesByRole(executor));
+  uint64_t block = 0;
+  for (const fb::Kernel *kernel : *plan.kernels())
+    block = std::max<uint64_t>(block, kernel->shared_bytes());
+  text += fmt::format("besides, for the blocks of kernels: {} bytes a thread\n", block);
   for (const fb::Object *object : *plan.objects())
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
                         formatBytes(object->image()->size()), plan.kernels()->size());

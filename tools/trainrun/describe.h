@@ -8,7 +8,8 @@ namespace trainc {
 /// Elements of all parameters.
 uint64_t parameterCount(const fb::Plan &plan);
 
-/// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameters 475 MiB, ...)".
+/// One line: "gpt2: 124M parameters, 2.61 GiB planned (parameter 475 MiB, ...), and 1.84 MiB for the blocks
+/// of kernels on 2 threads".
 std::string summary(const Executor &executor);
 
 /// Several lines: arenas with their bytes by role, entries with their inputs, settings of training and

@@ -10,6 +10,7 @@
 #include "runtime/schema/plain_text.h"
 #include "runtime/training/run.h"
 #include "runtime/training/run_data.h"
+#include "tools/trainrun/block_memory.h"
 #include "tools/trainrun/describe.h"
 
 #include <algorithm>
@@ -71,6 +72,8 @@ Status dryRun(const Executor &executor, const Options &options) {
 void announce(TrainingRun &run, const Machine &machine, const Options &options, Log &log) {
   log.info("{}", summary(run.executor()));
   log.info("{}", run.executor().device().description());
+  if (const auto warning = beyondMemoryLimit(run.executor().plan(), run.executor().device().blockMemory()))
+    log.warning("{}", *warning);
   if (options.threads && machine.threads < *options.threads)
     log.warning("the system starts {} of the {} threads asked for; results are the same", machine.threads,
                 *options.threads);

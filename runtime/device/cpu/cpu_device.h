@@ -29,6 +29,7 @@ public:
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
+  BlockMemory blockMemory() const override { return {pool_.threads(), blockBytes_}; }
   Status loadKernels(const fb::Plan &plan) override;
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                               StepObserver *observer) override;

@@ -29,6 +29,7 @@ public:
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return cpu_.allocatedBytes(); }
+  BlockMemory blockMemory() const override { return cpu_.blockMemory(); }
   Status loadKernels(const fb::Plan &plan) override { return cpu_.loadKernels(plan); }
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                               StepObserver *observer) override;

@@ -16,6 +16,7 @@ public:
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }
+  BlockMemory blockMemory() const override { return {}; }
   Status loadKernels(const fb::Plan &) override { return {}; }
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *, StepObserver *) override {
     return std::make_unique<Executable>(std::move(program));

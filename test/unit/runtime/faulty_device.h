@@ -19,6 +19,7 @@ public:
     return device_->allocate(name, space, bytes, communicator);
   }
   uint64_t allocatedBytes() const override { return device_->allocatedBytes(); }
+  BlockMemory blockMemory() const override { return device_->blockMemory(); }
   Status loadKernels(const fb::Plan &plan) override { return device_->loadKernels(plan); }
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                               StepObserver *observer) override {

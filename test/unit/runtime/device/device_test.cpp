@@ -187,6 +187,7 @@ TEST(CpuDevice, BlocksHaveMemoryOfTheirOwn) {
   PlanBytes bytes(builder.payload());
   CpuDevice device(4);
   ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
+  EXPECT_EQ(device.blockMemory().together(), 4U * 4096);
   for (int repetition = 0; repetition < 200; ++repetition) {
     std::vector<int64_t> sums(64);
     void *args[] = {sums.data()};
