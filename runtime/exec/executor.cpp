@@ -208,13 +208,6 @@ Status Executor::clearScratch() {
   return synchronise();
 }
 
-std::optional<StateView> Executor::findState(std::string_view name) const {
-  for (const StateView &state : states_)
-    if (view(state.info->name()) == name)
-      return state;
-  return std::nullopt;
-}
-
 std::span<const InputView> Executor::inputs(std::string_view name) const {
   const BoundEntry *entry = findEntry(name);
   return entry ? std::span<const InputView>(entry->inputs) : std::span<const InputView>();

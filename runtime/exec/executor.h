@@ -115,7 +115,6 @@ public:
 
   /// All states, in the plan's order.
   std::span<const StateView> states() const { return states_; }
-  std::optional<StateView> findState(std::string_view name) const;
   /// The columns of an entry, in the plan's order; empty when there is no such entry.
   std::span<const InputView> inputs(std::string_view entry) const;
   /// Any buffer of the plan, e.g. Generation.logits.

@@ -4,6 +4,7 @@
 #include "test/unit/runtime/exec/allocation_counter.h"
 #include "test/unit/runtime/plans/plan_builder.h"
 #include "test/unit/runtime/rank_threads.h"
+#include "test/unit/runtime/state_of.h"
 #include "test/unit/runtime/test_device.h"
 
 #include <algorithm>
@@ -114,7 +115,7 @@ TEST_P(ExecutorRanks, StatesAreTheRanksParts) {
   onRankRuns(plan(), [&](RankRun &run, Communicator &) {
     const uint64_t begin = run.partBegin(), end = begin + part;
     const auto expectState = [&](std::string_view name, uint64_t offset, uint64_t elements) {
-      const StateView state = *run.executor().findState(name);
+      const StateView state = stateOf(run.executor(), name);
       const uint64_t from = std::max(begin, offset), to = std::min(end, offset + elements);
       ASSERT_EQ(state.memory.bytes, from < to ? (to - from) * 4 : 0) << name;
       if (from >= to)

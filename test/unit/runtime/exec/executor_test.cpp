@@ -4,6 +4,7 @@
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/exec/allocation_counter.h"
 #include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/runtime/state_of.h"
 #include "test/unit/runtime/test_device.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ protected:
     ASSERT_TRUE(created.ok()) << created.status().message();
     executor = std::move(*created);
   }
-  HostCopy<float> weight() { return {*device, executor->findState("w")->memory}; }
+  HostCopy<float> weight() { return {*device, stateOf(*executor, "w").memory}; }
   template <typename T> HostCopy<T> buffer(uint32_t index) { return {*device, executor->buffer(index)}; }
   std::optional<NonFinite> replay(std::string_view entry) {
     auto found = executor->replay(entry);
@@ -95,9 +96,8 @@ TEST_F(ExecutorTest, InterfaceByName) {
   EXPECT_FALSE(executor->hasEntry("encode"));
   EXPECT_FALSE(executor->setScalar("seed", uint64_t{1})) << "the plan has no seed";
   EXPECT_EQ(*executor->scalar("grad_norm", -1.0F), -1.0F);
-  EXPECT_FALSE(executor->findState("v").has_value());
   EXPECT_EQ(executor->states().size(), 1u);
-  EXPECT_EQ(executor->findState("w")->memory.bytes, 16384u);
+  EXPECT_EQ(stateOf(*executor, "w").memory.bytes, 16384u);
   EXPECT_TRUE(executor->inputs("init").empty());
   EXPECT_EQ(executor->inputs("micro_step")[0].info->limit(), 16u);
 }
@@ -152,8 +152,7 @@ TEST_F(ExecutorTest, ReplayLooksAtMatrixProducts) {
 TEST_F(ExecutorTest, ReplayLooksAtLibraryCalls) {
   start(libraryPlan());
   {
-    HostCopy<float> x(*device, executor->findState("x")->memory),
-        w(*device, executor->findState("w")->memory);
+    HostCopy<float> x(*device, stateOf(*executor, "x").memory), w(*device, stateOf(*executor, "w").memory);
     x[1] = 3e38F;
     w[32 + 5] = 2; // what x[1] is multiplied by in column 5
   }

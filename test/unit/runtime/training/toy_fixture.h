@@ -5,6 +5,7 @@
 #include "runtime/exec/executor.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/state/support.h"
+#include "test/unit/runtime/state_of.h"
 #include "test/unit/runtime/test_device.h"
 #include "test/unit/runtime/training/toy_plan.h"
 
@@ -26,7 +27,7 @@ public:
   }
 
   Executor &executor() { return *executor_; }
-  HostCopy<float> weights() { return {*device_, executor_->findState("wte.weight")->memory}; }
+  HostCopy<float> weights() { return {*device_, stateOf(*executor_, "wte.weight").memory}; }
 
 private:
   PlanBytes bytes_;

@@ -138,7 +138,7 @@ TEST_F(TrainLoopTest, ResumedEqualsUninterrupted) {
   for (const StateView &state : whole.executor().states())
     EXPECT_EQ(HostCopy<std::byte>(whole.executor().device(), state.memory),
               HostCopy<std::byte>(second.executor().device(),
-                                  second.executor().findState(state.info->name()->str())->memory))
+                                  stateOf(second.executor(), state.info->name()->str()).memory))
         << state.info->name()->str();
 }
 
@@ -272,7 +272,7 @@ TEST_F(TrainLoopTest, TheStepBeforeANonFiniteOneIsSaved) {
   PlanBuilder builder = toyPlan();
   builder.plan.training->schedule->peak = 1.5;
   const auto accelerate = [](ToyRun &run) { // the weights overflow after a few steps
-    const DeviceSpan momentum = run.executor().findState("exp_avg.wte.weight")->memory;
+    const DeviceSpan momentum = stateOf(run.executor(), "exp_avg.wte.weight").memory;
     HostCopy<float> values(run.executor().device(), momentum);
     std::ranges::fill(values, 3e38F);
   };
