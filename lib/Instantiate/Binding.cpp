@@ -88,6 +88,9 @@ static void completeProgram(Binding &binding) {
     train::setDerived(program, "eval_batch", builder.getI64IntegerAttr(binding.microBatch), "micro_batch");
   if (binding.ranks == 1 && program.getZeroStage() > 0) // the same program
     train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank has all parts");
+  train::ShardingAttr sharding = program.getShardingAttr();
+  if (binding.ranks > 1 && program.getZeroStage() == 0 && sharding && sharding.getWords().get("hybrid_shard"))
+    train::setDerived(program, "hybrid_shard", builder.getI64IntegerAttr(binding.ranks), "all ranks");
 }
 
 /// A rank's micro-batches are a subtree of the tree over all of a step's.

@@ -94,7 +94,7 @@ class CompileErrors(harness.EndToEndTest):
             (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
             (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
             (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
-            (["--compile-to=spmd", "--ranks=6", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks are no groups of 4"),
+            (["--compile-to=spmd", "--ranks=6", "--zero-stage=1", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks are no groups of 4"),
             (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap (--wrap): there is no block @layers", "did you mean 'layer'?"),
             (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
             (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
