@@ -111,6 +111,14 @@ static FailureOr<Value> buildLogits(Instantiation &shared, OpBuilder &builder, i
   return nn::shapeOf(logits)[1] == 1 ? logits : selectPosition(builder, logits, position);
 }
 
+/// Where prefill and decode leave their logits, of `type`; declared at the first call.
+static train::StateOp outputState(Instantiation &shared, Location loc, RankedTensorType type) {
+  for (auto state : shared.binding.module.getOps<train::StateOp>())
+    if (state.getRole() == train::StateRole::output)
+      return state;
+  return shared.states.declare(loc, "logits", train::StateRole::output, type);
+}
+
 static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t length,
                                 const PositionFlow &flow) {
   train::EntryOp entry = shared.states.createEntry(kind);
@@ -121,10 +129,8 @@ static LogicalResult buildEntry(Instantiation &shared, EntryKind kind, int64_t l
     return failure();
   Location loc = logits->getLoc();
   auto type = nn::typeLike(*logits, {nn::shapeOf(*logits).back()});
-  train::StateOp state = shared.states.lookup("logits");
-  if (!state)
-    state = shared.states.declare(loc, "logits", train::StateRole::output, type);
-  setState(builder, loc, state, nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
+  setState(builder, loc, outputState(shared, loc, type),
+           nn::TensorBuilder(builder, loc).reshape(*logits, type.getShape()));
   eraseDeadOps(entry);
   // A prompt starts at 0, wherever it ends; a further token stands where it is.
   builder.setInsertionPointToStart(&entry.getBody().front());

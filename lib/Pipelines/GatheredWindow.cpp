@@ -35,7 +35,8 @@ static void addGathered(plan::CollectiveOp collective, int64_t position, const S
   for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
     auto source = symbols.lookup<plan::BufferOp>(range.getSource().getBuffer().getValue()),
          destination = symbols.lookup<plan::BufferOp>(range.getDestination().getBuffer().getValue());
-    if (source.getRole() == plan::Role::parameter && destination.getArena() == "scratch")
+    if (source.getRole() == plan::Role::parameter &&
+        !symbols.lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
       lifetimes.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
   }
 }

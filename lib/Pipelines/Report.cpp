@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
@@ -92,14 +93,17 @@ static int64_t unplannedBytes(ModuleOp module) {
 MemoryReport memoryReport(ModuleOp module) {
   MemoryReport report;
   int64_t scratch = 0;
+  llvm::StringSet<> persistent; // names of arenas
   for (auto arena : module.getOps<plan::ArenaOp>()) {
     report.peak += arena.getBytes();
-    if (!arena.getPersistent())
-      scratch = arena.getBytes();
+    if (arena.getPersistent())
+      persistent.insert(arena.getSymName());
+    else
+      scratch += arena.getBytes();
   }
   int64_t named = 0;
   for (auto buffer : module.getOps<plan::BufferOp>()) {
-    if (buffer.getArena() != "persistent")
+    if (!persistent.contains(buffer.getArena()))
       continue;
     named += buffer.getBytes();
     switch (buffer.getRole()) {
