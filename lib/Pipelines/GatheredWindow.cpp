@@ -11,11 +11,11 @@ namespace trainc {
 namespace {
 
 /// From a gather to the last use of what it fills, as positions in an entry.
-struct Lifetime {
+struct GatheredSpan {
   int64_t first, last, bytes;
 };
 
-using Lifetimes = llvm::MapVector<StringRef, Lifetime>; // by buffer
+using GatheredSpans = llvm::MapVector<StringRef, GatheredSpan>; // by buffer
 
 } // namespace
 
@@ -29,7 +29,7 @@ static void forEachBuffer(Operation &op, llvm::function_ref<void(StringRef)> vis
 
 /// Adds what the collective gathers of parameters into scratch.
 static void addGathered(plan::CollectiveOp collective, int64_t position, const SymbolTable &symbols,
-                        Lifetimes &lifetimes) {
+                        GatheredSpans &spans) {
   if (collective.getKind() != CollectiveKind::all_gather)
     return;
   for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
@@ -37,15 +37,15 @@ static void addGathered(plan::CollectiveOp collective, int64_t position, const S
          destination = symbols.lookup<plan::BufferOp>(range.getDestination().getBuffer().getValue());
     if (source.getRole() == plan::Role::parameter &&
         !symbols.lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
-      lifetimes.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
+      spans.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
   }
 }
 
-static int64_t mostAtOnce(const Lifetimes &lifetimes) {
+static int64_t mostAtOnce(const GatheredSpans &spans) {
   SmallVector<std::pair<int64_t, int64_t>> changes; // where, and of how many bytes
-  for (auto &[buffer, lifetime] : lifetimes) {
-    changes.push_back({lifetime.first, lifetime.bytes});
-    changes.push_back({lifetime.last + 1, -lifetime.bytes});
+  for (auto &[buffer, span] : spans) {
+    changes.push_back({span.first, span.bytes});
+    changes.push_back({span.last + 1, -span.bytes});
   }
   llvm::sort(changes); // what ends before what begins at the same place
   int64_t most = 0, bytes = 0;
@@ -58,18 +58,18 @@ int64_t gatheredWindow(ModuleOp module) {
   SymbolTable symbols(module);
   int64_t most = 0;
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    Lifetimes lifetimes;
+    GatheredSpans spans;
     int64_t position = 0;
     for (Operation &op : entry.getBody().front()) {
       if (auto collective = dyn_cast<plan::CollectiveOp>(op))
-        addGathered(collective, position, symbols, lifetimes);
+        addGathered(collective, position, symbols, spans);
       forEachBuffer(op, [&](StringRef buffer) {
-        if (auto *found = lifetimes.find(buffer); found != lifetimes.end())
+        if (auto *found = spans.find(buffer); found != spans.end())
           found->second.last = position;
       });
       ++position;
     }
-    most = std::max(most, mostAtOnce(lifetimes));
+    most = std::max(most, mostAtOnce(spans));
   }
   return most;
 }

@@ -39,7 +39,7 @@ public:
 private:
   void findForward(Block &block);
   void findAtHand(Block &block);
-  void findReads(Block &block);
+  void findKept(Block &block);
   std::optional<Recipe> findRecipe(Value value) const;
 
   llvm::DenseSet<Operation *> forward_;
@@ -75,7 +75,7 @@ KeptValues::KeptValues(train::EntryOp entry) {
   Block &block = entry.getBody().front();
   findForward(block);
   findAtHand(block);
-  findReads(block);
+  findKept(block);
   for (Operation &op : block)
     for (Value result : op.getResults())
       if (std::optional<Recipe> recipe = kept_.contains(result) ? findRecipe(result) : std::nullopt) {
@@ -117,7 +117,7 @@ void KeptValues::findAtHand(Block &block) {
   }
 }
 
-void KeptValues::findReads(Block &block) {
+void KeptValues::findKept(Block &block) {
   for (Operation &op : block) {
     if (isForward(&op))
       continue;
@@ -164,12 +164,12 @@ namespace trainc {
 namespace {
 
 /// Where the backward reads `value`, or views that the forward made of it.
-void findReads(Value value, const KeptValues &choice, SmallVectorImpl<OpOperand *> &reads) {
+void collectBackwardReads(Value value, const KeptValues &choice, SmallVectorImpl<OpOperand *> &reads) {
   for (OpOperand &use : value.getUses())
     if (!choice.isForward(use.getOwner()))
       reads.push_back(&use);
     else if (KeptValues::isRecomputableView(use.getOwner()))
-      findReads(use.getOwner()->getResult(0), choice, reads);
+      collectBackwardReads(use.getOwner()->getResult(0), choice, reads);
 }
 
 /// What stands for `value`, which is what a recipe makes or a view of it.
@@ -184,7 +184,7 @@ Value again(Value value, IRMapping &mapping, OpBuilder &builder) {
 /// Makes the recipe's value again before its first use in the backward.
 void recompute(const Recipe &recipe, const KeptValues &choice) {
   SmallVector<OpOperand *> reads;
-  findReads(recipe.value, choice, reads);
+  collectBackwardReads(recipe.value, choice, reads);
   Operation *first = reads.front()->getOwner();
   for (OpOperand *read : reads)
     if (read->getOwner()->isBeforeInBlock(first))

@@ -276,7 +276,7 @@ void ListScheduler::placeWaits() {
   SmallVector<Operation *> laterSums;
   Operation *next = nullptr; // the first wait of the next message
   number();
-  const auto earlier = [&](Operation *a, Operation *b) { return !a || (b && stands(b, a)) ? b : a; };
+  const auto firstOf = [&](Operation *a, Operation *b) { return !a || (b && stands(b, a)) ? b : a; };
   const SmallVector<Message> messages = messagesOf(block);
   llvm::DenseMap<Operation *, Operation *> firstStart; // of the message of each start: they stay together
   llvm::DenseMap<Operation *, Operation *> reads;      // of what each start brings, before anything moves
@@ -289,10 +289,10 @@ void ListScheduler::placeWaits() {
     Operation *place = next;
     for (CollectiveOpInterface start : message) {
       Operation *read = reads.lookup(start);
-      place = earlier(place, firstStart.lookup_or(read, read));
+      place = firstOf(place, firstStart.lookup_or(read, read));
     }
     if (!isGather(message.front())) {
-      place = earlier(place, beforeMoreThan(kSumsInFlight, laterSums));
+      place = firstOf(place, beforeMoreThan(kSumsInFlight, laterSums));
       laterSums.push_back(message.front());
     }
     for (CollectiveOpInterface start : message) {

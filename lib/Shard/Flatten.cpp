@@ -18,8 +18,8 @@ namespace trainc {
 
 namespace {
 
-/// A parameter's place in a bucket.
-struct Place {
+/// Which bucket a parameter is a member of, and where it lies there.
+struct Membership {
   train::StateOp bucket;
   int64_t offset;
 };
@@ -241,7 +241,7 @@ private:
   train::ShardingSettings settings;
   bool dividesParameters;
   llvm::StringSet<> trained;
-  llvm::MapVector<std::string, Place, std::map<std::string, unsigned>> places;
+  llvm::MapVector<std::string, Membership, std::map<std::string, unsigned>> places;
   int declared = 0;
 };
 

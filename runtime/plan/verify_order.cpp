@@ -42,14 +42,14 @@ public:
 
   Status check() {
     for (uint32_t i = 0; i < entry_.instructions()->size(); ++i)
-      TRAINC_RETURN_IF_ERROR(located(plan_, entry_, std::to_string(i), at(i), step(i)));
+      TRAINC_RETURN_IF_ERROR(located(plan_, entry_, std::to_string(i), at(i), add(i)));
     return {};
   }
 
 private:
   const fb::Instruction &at(uint32_t index) const { return *entry_.instructions()->Get(index); }
 
-  Status step(uint32_t index) {
+  Status add(uint32_t index) {
     const fb::Instruction &instruction = at(index);
     TRAINC_RETURN_IF_ERROR(edges(index, instruction));
     const Done begin = doneBefore(instruction, nullptr);

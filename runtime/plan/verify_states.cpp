@@ -21,7 +21,7 @@ uint64_t flatElements(const fb::Plan &plan, const fb::State &state) {
                          : held; // an arena's bytes times the most ranks: no overflow
 }
 
-Status place(const fb::Plan &plan, const fb::State &state) {
+Status liesInBuffer(const fb::Plan &plan, const fb::State &state) {
   const std::string what = nameOf(state);
   if (state.buffer() >= plan.buffers()->size())
     return invalidInput("{}: expected a buffer below {}, found {}", what, plan.buffers()->size(),
@@ -46,7 +46,7 @@ Status state(const fb::Plan &plan, const fb::State &state) {
   if (view(state.name()) == "__metadata__")
     return invalidInput("{}: expected another name: in safetensors files this one stands for something else",
                         nameOf(state));
-  TRAINC_RETURN_IF_ERROR(place(plan, state));
+  TRAINC_RETURN_IF_ERROR(liesInBuffer(plan, state));
   if (state.role() != fb::Role::Parameter && state.role() != fb::Role::Optimizer)
     return invalidInput("{}: expected the role parameter or optimizer, found {}", nameOf(state),
                         roleName(state.role()));

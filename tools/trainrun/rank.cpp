@@ -22,11 +22,11 @@ namespace trainc {
 namespace {
 
 /// The device that the user chose, and the threads that it may use.
-struct Machine {
+struct ChosenDevice {
   std::unique_ptr<Device> device;
   unsigned threads = 1;
 
-  static Machine open(const Options &options, const Rank &rank) {
+  static ChosenDevice open(const Options &options, const Rank &rank) {
     if (options.device == "null")
       return {std::make_unique<NullDevice>()};
     const unsigned share =
@@ -40,7 +40,7 @@ struct Machine {
 private:
   static constexpr uint64_t kSeedsApart = uint64_t{1} << 32;
 
-  template <typename T, typename... Arguments> static Machine of(Arguments... arguments) {
+  template <typename T, typename... Arguments> static ChosenDevice of(Arguments... arguments) {
     auto device = std::make_unique<T>(arguments...);
     const unsigned threads = device->threads();
     return {std::move(device), threads};
@@ -69,13 +69,13 @@ Status dryRun(const Executor &executor, const Options &options) {
   return describeData(executor, DataUse::kEvaluation, options);
 }
 
-void announce(TrainingRun &run, const Machine &machine, const Options &options, Log &log) {
+void announce(TrainingRun &run, const ChosenDevice &chosen, const Options &options, Log &log) {
   log.info("{}", summary(run.executor()));
   log.info("{}", run.executor().device().description());
   if (const auto warning = beyondMemoryLimit(run.executor().plan(), run.executor().device().blockMemory()))
     log.warning("{}", *warning);
-  if (options.threads && machine.threads < *options.threads)
-    log.warning("the system starts {} of the {} threads asked for; results are the same", machine.threads,
+  if (options.threads && chosen.threads < *options.threads)
+    log.warning("the system starts {} of the {} threads asked for; results are the same", chosen.threads,
                 *options.threads);
 }
 
@@ -84,13 +84,13 @@ StopRequests stopBySignal(const Rank &rank) {
 }
 
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
-  Machine machine = Machine::open(options, rank);
+  ChosenDevice chosen = ChosenDevice::open(options, rank);
   ConsoleObserver console(log);
   MetricsObserver metrics(options.metrics, log);
   TextPrinter text;
   RunContext context{.observers = {&console},
                      .communicator = rank.communicator.get(),
-                     .threads = machine.threads,
+                     .threads = chosen.threads,
                      .stop = stopBySignal(rank),
                      .secondsSinceStart = [&] { return rank.secondsBefore + secondsSinceProcessStart(); }};
   if (rank.writes() && !options.metrics.empty())
@@ -99,11 +99,11 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
     context.observers.push_back(&text);
 
   TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingRun> run,
-                          TrainingRun::create(file, *machine.device, options, std::move(context)));
+                          TrainingRun::create(file, *chosen.device, options, std::move(context)));
   if (options.device == "null")
     return dryRun(run->executor(), options);
   std::optional<Communicator::OwnTime> talk(std::in_place, rank.communicator.get());
-  announce(*run, machine, options, log);
+  announce(*run, chosen, options, log);
   talk.reset();
   const Status status = run->run();
   talk.emplace(rank.communicator.get());

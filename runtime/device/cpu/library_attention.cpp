@@ -43,7 +43,7 @@ public:
 
   void runBackward() const {
     forEachQuery([&](const Query &query) {
-      floats(kAttentionWorkspace)[place(query)] =
+      floats(kAttentionWorkspace)[numberOf(query)] =
           dot(row(kOutGradient, query), row(kOut, query), call_.value_size());
     });
     forEachQuery([&](const Query &query) { gatherQueryGradient(query); });
@@ -70,7 +70,7 @@ private:
   }
 
   /// In [batch, heads, queries].
-  uint64_t place(const Query &query) const {
+  uint64_t numberOf(const Query &query) const {
     return (query.sample * call_.heads() + query.head) * call_.queries() + query.index;
   }
 
@@ -113,7 +113,7 @@ private:
       attendBlock(query, first, std::min(first + kKeys, call_.keys()), largest, total);
     for (uint64_t i = 0; total > 0 && i < call_.value_size(); ++i)
       out[i] /= total;
-    floats(kLogSumExp)[place(query)] = static_cast<float>(largest + plain::log(total));
+    floats(kLogSumExp)[numberOf(query)] = static_cast<float>(largest + plain::log(total));
   }
 
   void attendBlock(const Query &query, uint64_t begin, uint64_t end, float &largest, float &total) const {
@@ -146,10 +146,10 @@ private:
     float weight, gradient;
   };
   Pair pairOf(const Query &query, uint64_t key) const {
-    const float weight = expOf(score(query, key) - floats(kLogSumExp)[place(query)]);
+    const float weight = expOf(score(query, key) - floats(kLogSumExp)[numberOf(query)]);
     const float *value = keyRow(kValue, query.sample, query.head / group(), key);
     const float slope = dot(row(kOutGradient, query), value, call_.value_size());
-    return {weight, weight * (slope - floats(kAttentionWorkspace)[place(query)])};
+    return {weight, weight * (slope - floats(kAttentionWorkspace)[numberOf(query)])};
   }
 
   void gatherQueryGradient(const Query &query) const {
