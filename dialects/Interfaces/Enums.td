@@ -37,4 +37,8 @@ def CollectiveKind : Trainc_Enum<"CollectiveKind", "what ranks do together", [
 def RankGroup : Trainc_Enum<"RankGroup", "which ranks meet", [
     I32EnumAttrCase<"all", 0>, I32EnumAttrCase<"shard", 1>, I32EnumAttrCase<"replica", 2>]>;
 
+def Activation : Trainc_Enum<"Activation", "what a matrix product does with a sum before it writes it", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"gelu", 1>, I32EnumAttrCase<"gelu_tanh", 2>,
+    I32EnumAttrCase<"gelu_gradient", 3>, I32EnumAttrCase<"gelu_tanh_gradient", 4>]>;
+
 #endif

@@ -138,10 +138,10 @@ struct EpilogueStep {
 /// result is set if `keepsBefore`.
 struct GemmEpilogue {
   std::optional<unsigned> biasOperand = std::nullopt;
-  std::optional<EpilogueKind> activation = std::nullopt;
+  Activation activation = Activation::none;
   bool keepsBefore = false;
 
-  bool isEmpty() const { return !biasOperand && !activation; }
+  bool isEmpty() const { return !biasOperand && activation == Activation::none; }
 };
 
 /// Labels of operand and result dimensions; see IndexingOpInterface.

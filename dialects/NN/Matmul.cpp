@@ -164,6 +164,9 @@ Inferred ProductOp::inferTypes(Adaptor op, InferError error) {
   if (op.getBias() && op.getBias().getType() != row)
     return error() << "operand bias must be one row of the product, " << row << ", found "
                    << op.getBias().getType();
+  if (op.getActivation() > Activation::gelu_tanh)
+    return error() << "expected an activation, none, gelu or gelu_tanh, found "
+                   << stringifyActivation(op.getActivation());
   if (op.getBefore() && op.getActivation() == Activation::none)
     return error() << "`before` needs an activation";
   return SmallVector<Type>(resultCount(op), *result);
@@ -176,11 +179,9 @@ KernelClass ProductOp::getKernelClass() { return KernelClass::Gemm; }
 int ProductOp::getInPlaceOperand(unsigned result) { return result == 0 && getAccumulate() ? 2 : -1; }
 
 GemmEpilogue ProductOp::getGemmEpilogue() {
-  GemmEpilogue epilogue{.keepsBefore = getBefore()};
+  GemmEpilogue epilogue{.activation = getActivation(), .keepsBefore = getBefore()};
   if (getBias())
     epilogue.biasOperand = getBiasMutable()[0].getOperandNumber();
-  if (getActivation() != Activation::none)
-    epilogue.activation = getActivation() == Activation::gelu ? EpilogueKind::Gelu : EpilogueKind::GeluTanh;
   return epilogue;
 }
 

@@ -15,9 +15,4 @@ def NN_Predicate : I32EnumAttr<"Predicate", "comparison", [
   let cppNamespace = "::trainc::nn";
 }
 
-def NN_Activation : I32EnumAttr<"Activation", "what a product's result goes through", [
-    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"gelu", 1>, I32EnumAttrCase<"gelu_tanh", 2>]> {
-  let cppNamespace = "::trainc::nn";
-}
-
 #endif

@@ -3,6 +3,7 @@
 #ifndef TRAINC_NN_FUSION
 #define TRAINC_NN_FUSION
 
+include "dialects/Interfaces/Enums.td"
 include "dialects/NN/NNBase.td"
 
 // Where a value of a kernel stands: `#nn.pattern<16, *64>` has an element for each of 16 rows.
@@ -81,7 +82,7 @@ def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInter
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
                        Optional<NN_Tensor>:$accumulate, Optional<NN_Tensor>:$bias,
-                       DefaultValuedAttr<NN_Activation, "Activation::none">:$activation, UnitAttr:$before);
+                       DefaultValuedAttr<Activation, "Activation::none">:$activation, UnitAttr:$before);
   let results = (outs Variadic<NN_Tensor>:$results);
   let assemblyFormat = [{
     $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?

@@ -157,7 +157,7 @@ def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operan
       I64Attr:$row_a, I64Attr:$row_b, I64Attr:$row_result, DefaultValuedAttr<I64Attr, "0">:$matrix_a,
       DefaultValuedAttr<I64Attr, "0">:$matrix_b, DefaultValuedAttr<I64Attr, "0">:$matrix_result,
       UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$adds,
-      DefaultValuedAttr<Plan_Activation, "Activation::none">:$activation,
+      DefaultValuedAttr<Activation, "Activation::none">:$activation,
       DefaultValuedAttr<Plan_SideSum, "SideSum::none">:$side_sum)> {
   let summary = "a matrix product that the device leaves to a library";
   let description = [{

@@ -54,12 +54,6 @@ private:
   KernelSummary summary_;
 };
 
-plan::Activation activationOf(const GemmEpilogue &epilogue) {
-  if (!epilogue.activation)
-    return plan::Activation::none;
-  return *epilogue.activation == EpilogueKind::Gelu ? plan::Activation::gelu : plan::Activation::gelu_tanh;
-}
-
 bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
 /// What attention and its gradient have in common.
@@ -115,7 +109,7 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
   call.flag("transpose_a", gemm.transposeA);
   call.flag("transpose_b", gemm.transposeB);
   call.flag("adds", gemm.accumulate);
-  call.attribute("activation", plan::ActivationAttr::get(op->getContext(), activationOf(epilogue)));
+  call.attribute("activation", ActivationAttr::get(op->getContext(), epilogue.activation));
   return call.finish(workspaceBytes);
 }
 

@@ -52,14 +52,17 @@ template <typename Op> Tensor multiply(Op op, Frame &frame) {
   return result;
 }
 
-double activate(nn::Activation activation, double x) {
+double activate(Activation activation, double x) {
   switch (activation) {
-  case nn::Activation::none:
+  case Activation::none:
     break;
-  case nn::Activation::gelu:
+  case Activation::gelu:
     return x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
-  case nn::Activation::gelu_tanh:
+  case Activation::gelu_tanh:
     return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+  case Activation::gelu_gradient:
+  case Activation::gelu_tanh_gradient:
+    llvm_unreachable("no activation of nn.product");
   }
   return x;
 }

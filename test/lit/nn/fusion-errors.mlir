@@ -380,3 +380,11 @@ func.func @product_before(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
   %r:2 = nn.product %x, %w before : tensor<8x16xf32>, tensor<16x32xf32>
   return
 }
+
+// -----
+
+func.func @product_gradient(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
+  // expected-error @below {{expected an activation, none, gelu or gelu_tanh, found gelu_gradient}}
+  %r = nn.product %x, %w activation gelu_gradient : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
