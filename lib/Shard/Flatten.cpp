@@ -4,6 +4,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/StateOrder.h"
 #include "lib/Shard/WrapUnits.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -63,8 +64,9 @@ public:
       if (failed(replaceWrites<train::SetOp>(entry)) || failed(replaceWrites<train::GradientOp>(entry)))
         return failure();
     }
+    SymbolTable symbols(module);
     for (auto &[name, place] : places)
-      SymbolTable::lookupSymbolIn(module, name)->erase();
+      symbols.erase(symbols.lookup(name));
     return success();
   }
 
@@ -179,9 +181,10 @@ private:
       if (auto found = places.find(target(write).str()); found != places.end())
         writes[found->second.bucket].push_back(write);
     });
+    const StateOrder order(entry.getBody().front());
     for (auto &[state, members] : writes) {
       auto bucket = cast<train::StateOp>(state);
-      if (failed(checkWrites<Write>(entry, bucket, members)))
+      if (failed(checkWrites<Write>(entry, order, bucket, members)))
         return failure();
       Write last = members.back();
       llvm::sort(members, [&](Write a, Write b) { return offsetOf(a) < offsetOf(b); });
@@ -204,7 +207,8 @@ private:
 
   /// Members must be written together, lest one write of all means something else.
   template <typename Write>
-  LogicalResult checkWrites(train::EntryOp entry, train::StateOp bucket, ArrayRef<Write> writes) {
+  LogicalResult checkWrites(train::EntryOp entry, const StateOrder &order, train::StateOp bucket,
+                            ArrayRef<Write> writes) {
     Write first = writes.front();
     llvm::StringSet<> names;
     for (Write write : writes)
@@ -215,9 +219,8 @@ private:
       return first.emitOpError("is one of ")
              << writes.size() << " writes of an entry to a group of " << bucket.getMembersAttr().size()
              << " parameters, which several ranks hold in one state; expected all of them";
-    for (auto get : entry.getBody().getOps<train::GetOp>())
-      if (get.getState() == bucket.getSymName() && first->isBeforeInBlock(get) &&
-          std::is_same_v<Write, train::SetOp>)
+    for (train::GetOp get : order.reads(bucket.getSymName()))
+      if (std::is_same_v<Write, train::SetOp> && first->isBeforeInBlock(get))
         return get.emitOpError(
             "reads a parameter behind the first write to those that several ranks hold in one "
             "state with it; expected all reads before");

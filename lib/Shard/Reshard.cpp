@@ -4,6 +4,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/Overlap.h"
+#include "lib/Analysis/StateOrder.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -27,17 +28,19 @@ struct Read {
 class Resharder {
 public:
   Resharder(train::EntryOp entry, int64_t maxReuseDistance)
-      : block(entry.getBody().front()), maxReuseDistance(maxReuseDistance) {}
+      : block(entry.getBody().front()), maxReuseDistance(maxReuseDistance), order(block) {}
 
   void run() {
-    auto starts = llvm::to_vector(block.getOps<CollectiveOpInterface>());
-    llvm::erase_if(starts, [](CollectiveOpInterface start) { return !gatheredState(start); });
-    for (CollectiveOpInterface start : starts)
+    SmallVector<std::pair<CollectiveOpInterface, train::StateOp>> gathers;
+    for (auto start : block.getOps<CollectiveOpInterface>())
+      if (train::StateOp state = gatheredState(start))
+        gathers.push_back({start, state});
+    for (auto [start, state] : gathers)
       for (Operation *op : readsOf(waitOf(start)))
-        reads.push_back({op, gatheredState(start).getBlocksAttr(), start->getResult(0)});
+        reads.push_back({op, state.getBlocksAttr(), start->getResult(0)});
     llvm::sort(reads, [](const Read &a, const Read &b) { return isBefore(a.op, b.op); });
-    for (CollectiveOpInterface start : starts)
-      split(start, gatheredState(start).getBlocksAttr());
+    for (auto [start, state] : gathers)
+      split(start, state);
   }
 
 private:
@@ -66,13 +69,17 @@ private:
     return !between.empty() && distance >= maxReuseDistance;
   }
 
-  void split(CollectiveOpInterface start, Attribute unit) {
+  void split(CollectiveOpInterface start, train::StateOp state) {
     Operation *wait = waitOf(start);
+    const Attribute unit = state.getBlocksAttr();
+    // Behind it the state is another one, which is not to be gathered for those that read what it was.
+    train::SetOp write = order.writeBehind(state.getSymName(), start);
     SmallVector<Operation *> own = readsOf(wait);
     Operation *previous = nullptr;
     IRMapping again; // of the current run; empty in the first
     for (Operation *op : own) {
-      if (previous && isParted(previous, op, unit))
+      const bool isOverwritten = write && write->isBeforeInBlock(op);
+      if (previous && !isOverwritten && isParted(previous, op, unit))
         again = gatherAgain(start, wait, op);
       for (OpOperand &operand : op->getOpOperands())
         if (Value other = again.lookupOrNull(operand.get()))
@@ -95,6 +102,7 @@ private:
 
   Block &block;
   int64_t maxReuseDistance;
+  StateOrder order;
   SmallVector<Read> reads;
 };
 
