@@ -50,6 +50,21 @@ bool conflict(Operation *a, Operation *b) {
   });
 }
 
+DenseMap<Operation *, Operation *> nextAccesses(Block &block) {
+  using Access = std::pair<size_t, Operation *>; // the larger the number, the nearer
+  DenseMap<std::pair<SideEffects::Resource *, Attribute>, Access> nearest;
+  DenseMap<Operation *, Operation *> next;
+  for (auto [number, op] : llvm::enumerate(llvm::reverse(block)))
+    for (const Effect &effect : effectsOf(&op)) {
+      if (isa<train::SetOp>(op))
+        next[&op] = std::max(nearest.lookup({effect.resource, effect.state}),
+                             nearest.lookup({effect.resource, Attribute()}))
+                        .second;
+      nearest[{effect.resource, effect.state}] = {number + 1, &op};
+    }
+  return next;
+}
+
 // --- Values ---
 
 train::SetOp writeSeenBy(train::GetOp get) {

@@ -14,6 +14,10 @@ namespace trainc {
 /// SSA orders.
 bool conflict(mlir::Operation *a, mlir::Operation *b);
 
+/// By write of a state in the block: the next op that must stay behind it. Moves that keep all such orders
+/// do not change what it is.
+llvm::DenseMap<mlir::Operation *, mlir::Operation *> nextAccesses(mlir::Block &block);
+
 /// The write whose value a read sees; null for what the entry began with.
 train::SetOp writeSeenBy(train::GetOp get);
 

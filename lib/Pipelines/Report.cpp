@@ -147,13 +147,14 @@ static int64_t flopsPerStep(ModuleOp module) {
 static llvm::json::Object collectives(ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
   for (auto training : module.getOps<plan::TrainingOp>())
-    for (auto entry : module.getOps<plan::EntryOp>())
+    for (auto entry : module.getOps<plan::EntryOp>()) {
+      const int64_t runs = runsPerStep(module, entry.getKind());
       for (auto collective : entry.getBody().getOps<plan::CollectiveOp>()) {
         auto &[count, bytes] = kinds[stringifyCollectiveKind(collective.getKind())];
-        const int64_t runs = runsPerStep(module, entry.getKind());
         count += runs;
         bytes += runs * ringBytes(collective, training);
       }
+    }
   llvm::json::Object json;
   for (auto &[kind, sums] : kinds)
     if (sums.first > 0)

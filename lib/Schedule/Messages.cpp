@@ -98,11 +98,7 @@ llvm::SetVector<Operation *> startsBehind(Value value) {
 
 Operation *need(Value value) { return firstUser(value, moves); }
 
-} // namespace trainc
-
 // --- Stores ---
-
-namespace trainc {
 
 namespace {
 
@@ -170,11 +166,16 @@ void move(const Store &store, Block &block, Block::iterator place) {
 } // namespace
 
 void sinkStores(Block &block) {
+  const auto next = nextAccesses(block);
   for (const Store &store : storesOf(block)) {
-    auto next = behind(store);
-    while (next != block.end() && !accesses(&*next, store.writes))
-      ++next;
-    move(store, block, next);
+    llvm::SmallPtrSet<Operation *, 4> barriers;
+    for (train::SetOp write : store.writes)
+      if (Operation *access = next.lookup(write))
+        barriers.insert(access);
+    auto place = barriers.empty() ? block.end() : behind(store);
+    while (place != block.end() && !barriers.contains(&*place))
+      ++place;
+    move(store, block, place);
   }
 }
 

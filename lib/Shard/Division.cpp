@@ -33,9 +33,11 @@ static bool isUneven(int label, ValueRange values, ArrayRef<SmallVector<int>> la
 
 Division::Division(ModuleOp module, int64_t ranks, int64_t zeroStage)
     : module(module), ranks(ranks), zeroStage(zeroStage) {
-  for (auto state : module.getOps<train::StateOp>())
+  for (auto state : module.getOps<train::StateOp>()) {
+    roles[state.getSymName()] = state.getRole();
     if (state.getDivided())
       shrunk.insert(state.getSymName());
+  }
   while (findLocal())
     ;
   while (findDivided())
@@ -119,12 +121,8 @@ bool Division::divides(Operation &op) const {
   return label != -1 && !readsLocal(op) && !isWrittenToWholeGradient(op) && readsDivided(op, label);
 }
 
-train::StateRole Division::roleOf(StringRef state) const {
-  return cast<train::StateOp>(SymbolTable::lookupSymbolIn(module, state)).getRole();
-}
-
 bool Division::writesWholeGradient(train::SetOp set) const {
-  return roleOf(set.getState()) == train::StateRole::gradient && !mayShrink(set.getState());
+  return roles.at(set.getState()) == train::StateRole::gradient && !mayShrink(set.getState());
 }
 
 bool Division::isWrittenToWholeGradient(Operation &op) const {
@@ -136,7 +134,7 @@ bool Division::isWrittenToWholeGradient(Operation &op) const {
 
 /// Which parameters are divided was decided before.
 bool Division::mayShrink(StringRef state) const {
-  const train::StateRole role = roleOf(state);
+  const train::StateRole role = roles.at(state);
   return (role == train::StateRole::optimizer && zeroStage >= 1) ||
          (role == train::StateRole::gradient && zeroStage >= 2);
 }

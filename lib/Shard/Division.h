@@ -36,13 +36,13 @@ private:
   /// Whether a gradient is written that every rank keeps whole.
   bool writesWholeGradient(train::SetOp set) const;
   bool isWrittenToWholeGradient(mlir::Operation &op) const;
-  train::StateRole roleOf(llvm::StringRef state) const;
   bool canDivide(mlir::Operation &op, int label) const;
   bool readsDivided(mlir::Operation &op, int label) const;
 
   mlir::ModuleOp module;
   int64_t ranks, zeroStage;
-  llvm::DenseSet<mlir::Value> local; ///< values that differ between ranks
+  llvm::StringMap<train::StateRole> roles; ///< of all states
+  llvm::DenseSet<mlir::Value> local;       ///< values that differ between ranks
   llvm::StringSet<> localStates;
   llvm::DenseSet<mlir::Value> divided;
   llvm::StringSet<> shrunk;

@@ -40,6 +40,12 @@ protected:
   std::string said_;
 };
 
+TEST_F(StateOrderTest, AWriteHasANextAccess) {
+  auto next = nextAccesses(block());
+  EXPECT_EQ(next.lookup(ops_[2]), ops_[3]);
+  EXPECT_EQ(next.lookup(ops_[4]), nullptr);
+}
+
 TEST_F(StateOrderTest, PairsAreThoseOfEachState) {
   const auto pairs = StateOrder(block()).pairs();
   const std::vector<std::pair<mlir::Operation *, mlir::Operation *>> found(pairs.begin(), pairs.end());
