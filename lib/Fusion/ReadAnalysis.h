@@ -51,8 +51,7 @@ struct OpSpace : Space {
 
 /// Classifies the ops of one block. Three kinds of op can stand in kernels:
 ///  * views (nn.broadcast, nn.reshape) and free values (made from numbers and positions alone, or random
-///  numbers):
-///    each kernel makes its own;
+///    numbers): each kernel makes its own;
 ///  * computed ops (the rest): made once, in one kernel.
 /// A view or free value that a library op reads, or that fits no consumer's space, is computed as well.
 class ReadAnalysis {

@@ -231,11 +231,7 @@ Result<SafetensorsHeader> readSafetensorsHeader(const std::string &name, std::sp
   return header;
 }
 
-} // namespace trainc
-
 // --- The file ---
-
-namespace trainc {
 
 std::string describe(const SafetensorsTensor &tensor) {
   return fmt::format("{} [{}]", dtypeName(tensor.dtype), fmt::join(tensor.shape, ", "));

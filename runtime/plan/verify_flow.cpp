@@ -1,14 +1,12 @@
 // Values on their way through memory, entry by entry:
 //
 //  * What an instruction reads is what was written for it: every byte read through a buffer was last written,
-//  in
-//    the same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found
+//    in the same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found
 //    them, and batch columns as the host left them; the scratch arena holds nothing at an entry's start. So
 //    no two values that are needed at once share bytes.
 //  * Nothing is written in vain: a copy, a zeroing or a collective does not destroy what was written through
-//  the
-//    same buffer and not read since, nor is what it writes destroyed unread. So none is longer than the value
-//    that it moves.
+//    the same buffer and not read since, nor is what it writes destroyed unread. So none is longer than the
+//    value that it moves.
 //
 // Whether this holds is a matter of each byte, so arenas are followed apart. Loops are followed in all their
 // iterations (flow_loop.cpp). Addresses depend on the rank's place in its shard group. Bytes that no operand

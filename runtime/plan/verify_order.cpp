@@ -5,16 +5,13 @@
 // each entry:
 //
 //  * Two instructions that touch the same bytes of an arena, one of them writing, do not run at the same
-//  time, on
-//    any rank. So each way in which the streams may run leaves the same bytes as the entry's own order, in
-//    which verify_flow.cpp follows the values. A collective reads peers' memory as well, and is done when it
-//    is done on all ranks: the same rule keeps on every rank what others read there.
+//    time, on any rank. So each way in which the streams may run leaves the same bytes as the entry's own
+//    order, in which verify_flow.cpp follows the values. A collective reads peers' memory as well, and is
+//    done when it is done on all ranks: the same rule keeps on every rank what others read there.
 //  * All ranks run the same collectives in the same order: they run one program, whose instructions do not
-//  depend on
-//    the rank except for operands' addresses, and collectives are on one stream.
-//  * What an instruction comes after is earlier, on another stream, and implied by nothing else that it comes
-//  after:
-//    no wait is redundant.
+//    depend on the rank except for operands' addresses, and collectives are on one stream.
+//  * What an instruction comes after is earlier, on another stream, and implied by nothing else that it
+//    comes after: no wait is redundant.
 #include "runtime/plan/streams.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/verify.h"

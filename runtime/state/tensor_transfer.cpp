@@ -71,11 +71,7 @@ TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const
   return match;
 }
 
-} // namespace trainc
-
 // --- Transfers ---
-
-namespace trainc {
 
 namespace {
 

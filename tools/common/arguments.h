@@ -19,7 +19,7 @@ using FindHome = std::function<std::optional<std::string>(std::string_view optio
 ///  * an option that ends in its '=', as `--steps=$STEPS` does if the shell's variable is empty, or an empty
 ///    argument, as "$OUT" is. CLI11 would take the next option for the value, or the empty one;
 ///  * an option instead of another one's value, as in `--checkpoint-dir --resume`. CLI11 would take it as
-///  such;
+///    such;
 ///  * an option of one value that is given twice;
 ///  * a flag's value that is neither true nor false;
 ///  * an unknown option. The message names its home, or else the nearest name.

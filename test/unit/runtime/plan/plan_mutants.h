@@ -29,11 +29,9 @@ std::vector<Mutant> mutants(const fb::PlanT &plan);
 /// All faults of these kinds in where operands lie. Some are harmless: what is read was written for it all
 /// the same, and nothing is lost (isSound() of flow_interpreter.h). The others must be refused:
 ///   argument  an argument of a launch lies over another one, or next to its begin; or a kernel says no
-///   longer that
-///             it may
+///             longer that it may
 ///   body      an instruction of a loop's body is left out, two are swapped, or two of its buffers lie over
-///   each
-///             other
+///             each other
 ///   stride    an operand of a loop advances by another stride
 ///   place     an operand moves otherwise with the place in the shard group; or what one rank reads there is
 ///             overwritten
