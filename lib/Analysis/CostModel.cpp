@@ -1,7 +1,6 @@
 #include "lib/Analysis/CostModel.h"
 
 #include "dialects/NN/NN.h"
-#include "lib/Analysis/LinkTimeline.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;
@@ -51,6 +50,28 @@ static double blockSeconds(Block &block, const SymbolTable &symbols, const Machi
   for (Operation &op : block)
     total += instructionSeconds(op, symbols, machine);
   return total;
+}
+
+void LinkTimeline::compute(double seconds) {
+  while (!queue.empty() && seconds > 0) {
+    Collective &first = queue.front();
+    const double takes = first.left / share, passes = std::min(takes, seconds);
+    busy += passes;
+    seconds -= passes;
+    first.left -= passes * share;
+    if (takes <= passes)
+      queue.pop_front();
+  }
+}
+
+double LinkTimeline::wait(int64_t number) {
+  double waits = 0;
+  while (llvm::any_of(queue, [&](const Collective &each) { return each.number == number; })) {
+    waits += queue.front().left;
+    queue.pop_front();
+  }
+  busy += waits;
+  return waits;
 }
 
 EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine) {

@@ -6,6 +6,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cstdint>
+#include <deque>
+
 namespace trainc {
 
 /// What a machine can do at most. Targets know machines (lib/Codegen/Target.h).
@@ -20,6 +23,33 @@ struct Machine {
   double linkShareBesideCompute;
   /// What a collective takes besides its bytes: ranks meet, and learn that all are done.
   double meetSeconds;
+};
+
+/// Collectives one after the other, in the order of their starts, while the rank computes or waits.
+class LinkTimeline {
+public:
+  /// `shareBesideCompute`: the part of its rate that a collective keeps while the rank computes.
+  explicit LinkTimeline(double shareBesideCompute) : share(shareBesideCompute) {}
+
+  /// A collective that takes so many seconds while the rank waits.
+  void start(int64_t number, double seconds) { queue.push_back({number, seconds}); }
+  void compute(double seconds);
+  /// Returns the seconds until the collective of that number ends; none where it has.
+  double wait(int64_t number);
+  /// Returns the seconds until all have ended.
+  double waitForAll() { return queue.empty() ? 0 : wait(queue.back().number); }
+
+  /// Seconds so far in which a collective was under way.
+  double busySeconds() const { return busy; }
+
+private:
+  struct Collective {
+    int64_t number;
+    double left; ///< seconds while the rank waits
+  };
+
+  double share, busy = 0;
+  std::deque<Collective> queue; ///< those that have not ended
 };
 
 /// What an entry takes where collectives run beside the other instructions, one at a time.

@@ -1,8 +1,8 @@
 #include "runtime/exec/replay.h"
 
 #include "runtime/log/units.h"
-#include "runtime/plan/place.h"
 #include "runtime/plan/uses.h"
+#include "runtime/plan/view.h"
 
 #include <algorithm>
 #include <cmath>

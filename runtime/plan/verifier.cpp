@@ -1,8 +1,8 @@
 #include "runtime/plan/verifier.h"
 
 #include "runtime/plan/dtype.h"
-#include "runtime/plan/place.h"
 #include "runtime/plan/verify.h"
+#include "runtime/plan/view.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>

@@ -13,8 +13,8 @@
 // comes over which moves with the place are the same at all places. The others are followed at every place at
 // which operands begin and end in another order than at the place before (flow_places.cpp).
 #include "runtime/plan/flow.h"
-#include "runtime/plan/place.h"
 #include "runtime/plan/verify.h"
+#include "runtime/plan/view.h"
 
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 #include "runtime/comm/mpi/mpi_communicator.h"
 
 #include "runtime/base/thread.h"
+#include "runtime/comm/mpi/entry.h"
 
 #include <chrono>
 
@@ -134,3 +135,13 @@ void MpiCommunicator::close() {
 }
 
 } // namespace trainc
+
+/// See kMpiEntry.
+extern "C" __attribute__((visibility("default"))) void
+traincOpenMpi(const trainc::MpiOptions &options, std::unique_ptr<trainc::Communicator> &communicator,
+              trainc::Status &status);
+
+void traincOpenMpi(const trainc::MpiOptions &options, std::unique_ptr<trainc::Communicator> &communicator,
+                   trainc::Status &status) {
+  status = trainc::MpiCommunicator::create(options, communicator);
+}

@@ -4,13 +4,25 @@
 #include "runtime/base/status.h"
 #include "runtime/data/tokenizer/bpe_definition.h"
 #include "runtime/data/tokenizer/merge_table.h"
-#include "runtime/data/tokenizer/string_hash.h"
 #include "runtime/data/tokenizer/word_cache.h"
 
 #include <array>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <xxhash.h>
 
 namespace trainc {
+
+struct StringHash {
+  using is_transparent = void;
+  size_t operator()(std::string_view text) const { return XXH3_64bits(text.data(), text.size()); }
+};
+
+/// Looked up with views.
+template <typename Value>
+using StringMap = std::unordered_map<std::string, Value, StringHash, std::equal_to<>>;
 
 /// Encodes a word by merging, as long as there is one, the adjacent pair of highest priority, the leftmost
 /// first. Not thread-safe: words are cached.

@@ -1,5 +1,5 @@
 // Collectives beside computation, on a link that then keeps half of its rate.
-#include "lib/Analysis/LinkTimeline.h"
+#include "lib/Analysis/CostModel.h"
 
 #include <gtest/gtest.h>
 
