@@ -36,6 +36,10 @@ static FailureOr<Sizes> checkAttention(Value q, Value k, Value v, Value segments
   if (failed(checkHeads("q", q, heads, error)) || failed(checkHeads("k", k, keyHeads, error)) ||
       failed(checkHeads("v", v, keyHeads, error)))
     return failure();
+  if (tensorType(k).getElementType() != tensorType(q).getElementType() ||
+      tensorType(v).getElementType() != tensorType(q).getElementType())
+    return error() << "q, k and v must have the same element type, found " << q.getType() << ", "
+                   << k.getType() << " and " << v.getType();
   if (heads % keyHeads != 0)
     return error() << heads << " query heads cannot share " << keyHeads << " key heads evenly";
   Sizes sizes{shapeOf(q)[0], shapeOf(q)[1], shapeOf(k)[1], shapeOf(q)[2] / heads, shapeOf(v)[2] / keyHeads};
@@ -63,6 +67,13 @@ static LogicalResult checkLimit(Value limit, InferError error) {
   return success();
 }
 
+/// The log-sum-exp's type.
+static RankedTensorType lseType(Value q, const Sizes &sizes, int64_t heads) {
+  Type element = tensorType(q).getElementType();
+  return RankedTensorType::get({sizes.batch, heads, sizes.queries},
+                               isLowPrecision(element) ? Float32Type::get(q.getContext()) : element);
+}
+
 Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
   int64_t heads = op.getHeads();
   auto sizes = checkAttention(op.getQ(), op.getK(), op.getV(), op.getSegments(), heads,
@@ -72,7 +83,7 @@ Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {
   if (double scale = op.getScale() ? op.getScale()->convertToDouble() : 1; !std::isfinite(inF32(scale)))
     return error() << "scale must be a finite number, found " << formatInF32(scale);
   return SmallVector<Type>{typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth}),
-                           typeLike(op.getQ(), {sizes->batch, heads, sizes->queries})};
+                           lseType(op.getQ(), *sizes, heads)};
 }
 
 Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
@@ -82,7 +93,7 @@ Inferred AttentionGradOp::inferTypes(Adaptor op, InferError error) {
   if (failed(sizes))
     return failure();
   RankedTensorType out = typeLike(op.getQ(), {sizes->batch, sizes->queries, heads * sizes->valueWidth});
-  RankedTensorType lse = typeLike(op.getQ(), {sizes->batch, heads, sizes->queries});
+  RankedTensorType lse = lseType(op.getQ(), *sizes, heads);
   if (op.getOut().getType() != out || op.getDout().getType() != out || op.getLse().getType() != lse)
     return error() << "operands out, dout and lse must be " << out << ", " << out << " and " << lse
                    << ", found " << op.getOut().getType() << ", " << op.getDout().getType() << " and "

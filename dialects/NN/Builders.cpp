@@ -46,8 +46,9 @@ Value TensorBuilder::sumTo(Value x, RankedTensorType type) {
   return reshape(sum(x, dims), to);
 }
 
-Value TensorBuilder::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dims, bool keep) {
-  return create<ReduceOp>(kind, x, dims, keep).getResult();
+Value TensorBuilder::reduce(ReduceKind kind, Value x, ArrayRef<int64_t> dims, bool keep, Type to) {
+  const bool same = !to || to == tensorType(x).getElementType();
+  return create<ReduceOp>(kind, x, dims, keep, same ? TypeAttr() : TypeAttr::get(to)).getResult();
 }
 
 Value TensorBuilder::reshape(Value x, ArrayRef<int64_t> shape) {
@@ -77,7 +78,10 @@ Value TensorBuilder::concat(ArrayRef<Value> inputs, int64_t dim) {
 }
 
 Value TensorBuilder::matmul(Value lhs, Value rhs, Matmul how) {
-  return create<MatmulOp>(lhs, rhs, how.transposeLhs, how.transposeRhs, how.reduceBatch, Value()).getResult();
+  const bool same = !how.to || how.to == tensorType(lhs).getElementType();
+  return create<MatmulOp>(lhs, rhs, how.transposeLhs, how.transposeRhs, how.reduceBatch, Value(),
+                          same ? TypeAttr() : TypeAttr::get(how.to))
+      .getResult();
 }
 
 std::optional<double> constantValue(Value value) {

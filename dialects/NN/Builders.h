@@ -44,7 +44,9 @@ public:
   mlir::Value broadcastLast(mlir::Value x, llvm::ArrayRef<int64_t> shape);
   /// The adjoint of broadcastTo: sums `x` over the dimensions along which `type` was repeated to x's shape.
   mlir::Value sumTo(mlir::Value x, mlir::RankedTensorType type);
-  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false);
+  /// `to`: the result's element type, if it is not that of `x` (see ReduceOp).
+  mlir::Value reduce(ReduceKind kind, mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false,
+                     mlir::Type to = {});
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> dims, bool keep = false) {
     return reduce(ReduceKind::sum, x, dims, keep);
   }
@@ -58,6 +60,7 @@ public:
 
   struct Matmul {
     bool transposeLhs = false, transposeRhs = false, reduceBatch = false;
+    mlir::Type to = {}; ///< of the result, if it is not that of the factors
   };
   mlir::Value matmul(mlir::Value lhs, mlir::Value rhs, Matmul how);
 
@@ -77,6 +80,8 @@ inline mlir::RankedTensorType typeLike(mlir::Value value, llvm::ArrayRef<int64_t
 }
 /// `dim` counted from the front (negative dimensions count from the end).
 inline int64_t normalizeDim(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
+/// True for the types of fewer bits than f32: bf16 and f16.
+inline bool isLowPrecision(mlir::Type element) { return element.isBF16() || element.isF16(); }
 /// False for a number that an integer type does not hold: a fraction, NaN, or one beyond its range; and for
 /// one that would become infinite in a float type.
 bool isHeldBy(mlir::Type element, double number);

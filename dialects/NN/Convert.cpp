@@ -64,6 +64,11 @@ Inferred ConvertOp::inferTypes(Adaptor adaptor, InferError error) {
   return SmallVector<Type>{tensorType(adaptor.getX()).clone(to)};
 }
 
+bool ConvertOp::isWidening() {
+  return !isa<DeferredType>(getX().getType()) && isLowPrecision(tensorType(getX()).getElementType()) &&
+         (getTo().isF32() || getTo().isF64());
+}
+
 Value ConvertOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   Value x = operands[0];
   Type from = getElementTypeOrSelf(x);
@@ -78,6 +83,9 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
     return {};
   if (getX().getType() == getType())
     return getX();
+  if (auto inner = getX().getDefiningOp<ConvertOp>())
+    if (inner.isWidening() && inner.getX().getType() == getType())
+      return inner.getX();
   std::optional<double> number = splatNumber(adaptor.getX());
   auto element = dyn_cast<FloatType>(getTo());
   if (!number || !element)

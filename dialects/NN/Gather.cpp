@@ -33,7 +33,10 @@ Inferred ScatterAddOp::inferTypes(Adaptor adaptor, InferError error) {
   if (failed(checkTable(adaptor.getTable(), adaptor.getIds(), error)))
     return failure();
   RankedTensorType expected = rowsType(adaptor.getTable(), adaptor.getIds());
-  if (adaptor.getUpdates().getType() != expected)
+  auto updates = tensorType(adaptor.getUpdates());
+  if (expected.getElementType().isF32() && isLowPrecision(updates.getElementType()))
+    expected = expected.clone(updates.getElementType());
+  if (updates != expected)
     return error() << "operand updates must hold one row of table, " << adaptor.getTable().getType()
                    << ", per element of ids, " << adaptor.getIds().getType() << ": expected " << expected
                    << ", found " << adaptor.getUpdates().getType();
@@ -67,7 +70,11 @@ std::optional<IndexLimit> GatherOp::getIndexLimit(unsigned operand) {
 
 void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, MutableArrayRef<Value> out) {
   TensorBuilder build(builder, getLoc());
-  out[0] = build.create<ScatterAddOp>(build.zero(tensorType(getTable())), getIds(), g[0]).getResult();
+  RankedTensorType table = tensorType(getTable());
+  // A row that is read often would lose what is added late.
+  Type sum = isLowPrecision(table.getElementType()) ? builder.getF32Type() : table.getElementType();
+  Value rows = build.create<ScatterAddOp>(build.zero(table.clone(sum)), getIds(), g[0]).getResult();
+  out[0] = build.convert(rows, table.getElementType());
 }
 
 KernelClass ScatterAddOp::getKernelClass() { return KernelClass::Scatter; }

@@ -33,10 +33,9 @@ template <typename Adaptor> static LogicalResult checkOperands(Adaptor op, Infer
   return success();
 }
 
-/// The type of a product, with or without an epilogue.
-template <typename Adaptor> static FailureOr<RankedTensorType> productType(Adaptor op, InferError error) {
-  if (failed(checkOperands(op, error)))
-    return failure();
+/// The type of a product of such elements, with or without an epilogue.
+template <typename Adaptor>
+static FailureOr<RankedTensorType> productType(Adaptor op, Type element, InferError error) {
   Matrix lhs = matrixOf(op.getLhs(), op.getTransposeLhs()), rhs = matrixOf(op.getRhs(), op.getTransposeRhs());
   if (lhs.columns != rhs.rows)
     return error() << "the inner dimensions differ: lhs, " << op.getLhs().getType()
@@ -51,15 +50,29 @@ template <typename Adaptor> static FailureOr<RankedTensorType> productType(Adapt
   if (!op.getReduceBatch())
     shape.assign(lhs.batch.begin(), lhs.batch.end());
   shape.append({lhs.rows, rhs.columns});
-  RankedTensorType result = typeLike(op.getLhs(), shape);
+  const auto result = RankedTensorType::get(shape, element);
   if (op.getAccumulate() && op.getAccumulate().getType() != result)
     return error() << "operand accumulate must have the product's type " << result << ", found "
                    << op.getAccumulate().getType();
   return result;
 }
 
+/// The element type of the result: that of the factors, or f32 where those are shorter.
+static FailureOr<Type> resultElement(MatmulOp::Adaptor op, InferError error) {
+  Type factors = tensorType(op.getLhs()).getElementType();
+  if (!op.getTo() || (isLowPrecision(factors) && op.getTo()->isF32()))
+    return op.getTo().value_or(factors);
+  return error() << "factors of " << factors << " have no product in " << *op.getTo()
+                 << "; expected `to f32` with factors of bf16 or f16 alone";
+}
+
 Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
-  auto result = productType(op, error);
+  if (failed(checkOperands(op, error)))
+    return failure();
+  FailureOr<Type> element = resultElement(op, error);
+  if (failed(element))
+    return failure();
+  auto result = productType(op, *element, error);
   if (failed(result))
     return failure();
   return SmallVector<Type>{*result};
@@ -157,7 +170,9 @@ Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, ArrayRef<EpilogueStep
 }
 
 Inferred ProductOp::inferTypes(Adaptor op, InferError error) {
-  auto result = productType(op, error);
+  if (failed(checkOperands(op, error)))
+    return failure();
+  auto result = productType(op, tensorType(op.getLhs()).getElementType(), error);
   if (failed(result))
     return failure();
   const auto row = RankedTensorType::get(result->getShape().take_back(1), result->getElementType());
@@ -218,10 +233,11 @@ static Value buildRhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
 void MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed,
                         MutableArrayRef<Value> out) {
   TensorBuilder build(builder, getLoc());
+  Value cotangent = build.convert(g[0], tensorType(getLhs()).getElementType());
   if (needed[0])
-    out[0] = buildLhsVjp(build, *this, g[0]);
+    out[0] = buildLhsVjp(build, *this, cotangent);
   if (needed[1])
-    out[1] = buildRhsVjp(build, *this, g[0]);
+    out[1] = buildRhsVjp(build, *this, cotangent);
   if (getAccumulate())
     out[2] = g[0];
 }

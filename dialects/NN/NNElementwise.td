@@ -106,6 +106,10 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<Differ
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$x `to` $to attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
+  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
+    /// Whether it gives bf16 or f16 numbers as a type that holds all of them.
+    bool isWidening();
+  }];
 }
 
 // Ops whose text has their type: in a model the result is deferred all the same.

@@ -17,12 +17,14 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
     two dimensions if told to. With `reduce_batch`, both sides have the same leading dimensions and the products are summed over them:
     the gradient of a weight, [k, n] from [..., t, k] transposed and [..., t, n]. `accumulate` is added to the product, in place once
     scheduled.
+
+    Factors of bf16 or f16 are added up in f32. The sum is rounded once, to the factors' type, or stays f32 with `to f32`.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
-                       Optional<NN_Tensor>:$accumulate);
+                       Optional<NN_Tensor>:$accumulate, OptionalAttr<TypeAttr>:$to);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
-    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?
+    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)? (`to` $to^)?
     (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? attr-dict
     `` custom<Types>(type($lhs), type($rhs))
   }];
@@ -42,6 +44,7 @@ def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<Inde
                                                   DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                                   DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
   let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids; ids out of range are skipped";
+  let description = [{ Updates may be of bf16 or f16 with a table of f32. }];
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$updates `into` $table `at` $ids attr-dict `` custom<Types>(type($updates), type($table), type($ids))";
@@ -60,6 +63,7 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     [batch, t] (with s = t): only keys of the query's own segment. `limit` (scalar i32; generation): query i sees keys
     j <= limit + i. A query that sees no key yields zeros. Scale is 1/sqrt(d) unless given.
     Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], which the backward uses.
+    With q, k and v of bf16 or f16, all between is computed in f32; out is rounded once, and the log-sum-exp is f32.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);

@@ -24,10 +24,11 @@ def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
   let description = [{
     `mean` is a sum times 1/n once canonicalised, and of floating-point numbers only. Negative dimensions count from the end.
+    Elements of bf16 or f16 are combined in f32. The result is rounded once, to their type, or stays f32 with `to f32`.
   }];
-  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep);
+  let arguments = (ins NN_ReduceKind:$kind, NN_Tensor:$x, DenseI64ArrayAttr:$dims, UnitAttr:$keep, OptionalAttr<TypeAttr>:$to);
   let results = (outs NN_Tensor:$result);
-  let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? attr-dict `` custom<Types>(type($x))";
+  let assemblyFormat = "$kind $x `over` $dims (`keep` $keep^)? (`to` $to^)? attr-dict `` custom<Types>(type($x))";
   let hasFolder = 1;
   let hasCanonicalizeMethod = 1;
 }

@@ -31,10 +31,16 @@ Inferred ReduceOp::inferTypes(Adaptor adaptor, InferError error) {
     else if (adaptor.getKeep())
       shape.push_back(1);
   }
-  return single(adaptor.getX(), shape);
+  Type element = type.getElementType();
+  if (adaptor.getTo() && !(isLowPrecision(element) && adaptor.getTo()->isF32()))
+    return error() << "elements of " << element << " are not combined to " << *adaptor.getTo()
+                   << "; expected `to f32` with elements of bf16 or f16 alone";
+  return SmallVector<Type>{RankedTensorType::get(shape, adaptor.getTo().value_or(element))};
 }
 
-OpFoldResult ReduceOp::fold(FoldAdaptor) { return getDims().empty() ? OpFoldResult(getX()) : OpFoldResult(); }
+OpFoldResult ReduceOp::fold(FoldAdaptor) {
+  return getDims().empty() && !getTo() ? OpFoldResult(getX()) : OpFoldResult();
+}
 
 /// A kept dimension becomes a reshape, a mean a sum times 1/n, and dimensions count from the front.
 LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
@@ -49,9 +55,11 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
   TensorBuilder build(rewriter, op.getLoc());
   double count =
       double(tensorType(op.getX()).getNumElements()) / double(tensorType(op.getResult()).getNumElements());
-  Value result = build.reduce(mean ? ReduceKind::sum : op.getKind(), op.getX(), dims);
+  Type element = tensorType(op.getResult()).getElementType();
+  Type sum = mean && isLowPrecision(element) ? rewriter.getF32Type() : element; // rounded after the product
+  Value result = build.reduce(mean ? ReduceKind::sum : op.getKind(), op.getX(), dims, /*keep=*/false, sum);
   if (mean)
-    result = build.mul(result, 1 / count);
+    result = build.convert(build.mul(result, 1 / count), element);
   rewriter.replaceOp(op, build.reshape(result, shapeOf(op.getResult())));
   return success();
 }
@@ -77,6 +85,7 @@ IndexingRule ReduceOp::getIndexingRule() {
 
 /// `value`, a result of the reduction (or its cotangent), repeated to the shape of what was reduced.
 static Value spread(TensorBuilder &build, ReduceOp op, Value value) {
+  value = build.convert(value, tensorType(op.getX()).getElementType());
   SmallVector<int64_t> kept(shapeOf(op.getX()));
   for (int64_t dim : op.getDims())
     kept[normalizeDim(dim, kept.size())] = 1;
@@ -93,8 +102,10 @@ static Value buildExtremumVjp(TensorBuilder &build, ReduceOp op, Value g) {
   Value x = op.getX();
   Value chosen = build.compare(Predicate::eq, x, spread(build, op, op.getResult()));
   Value ones = build.select(chosen, build.constantLike(x, 1), build.constantLike(x, 0));
-  Value count = build.reduce(ReduceKind::sum, ones, op.getDims(), op.getKeep());
-  return build.mul(ones, spread(build, op, build.div(g, count)));
+  Type element = tensorType(op.getResult()).getElementType();
+  Type wide = isLowPrecision(element) ? Type(Float32Type::get(element.getContext())) : element;
+  Value count = build.reduce(ReduceKind::sum, ones, op.getDims(), op.getKeep(), wide); // exact
+  return build.mul(ones, spread(build, op, build.div(build.convert(g, wide), count)));
 }
 
 void ReduceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {

@@ -13,14 +13,11 @@ static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
   return nn::ReshapeOp::create(b, type, x, type.getShape());
 }
 
-/// A reduction that drops `dims`, which are in rising order.
+/// A reduction that drops `dims`, which are in rising order, and rounds nothing.
 static Value reduceOver(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
-  SmallVector<int64_t> shape;
-  for (auto [dim, size] : llvm::enumerate(nn::tensorType(x).getShape()))
-    if (!llvm::is_contained(dims, int64_t(dim)))
-      shape.push_back(size);
-  auto type = RankedTensorType::get(shape, nn::tensorType(x).getElementType());
-  return nn::ReduceOp::create(b, type, kind, x, dims);
+  Type element = nn::tensorType(x).getElementType();
+  Type wide = nn::isLowPrecision(element) ? Type(b.getF32Type()) : element;
+  return nn::TensorBuilder(b, b.getLoc()).reduce(kind, x, dims, /*keep=*/false, wide);
 }
 
 /// x with the dimensions in `last` moved to the end.
@@ -77,6 +74,7 @@ static void legalizeReduce(nn::ReduceOp reduce) {
   Value result = from.getNumElements() == to.getNumElements()
                      ? reduce.getX()
                      : reduceInSteps(b, reduce.getKind(), reduce.getX(), dims);
+  result = nn::TensorBuilder(b, b.getLoc()).convert(result, to.getElementType());
   if (result.getType() != to)
     result = reshape(b, result, to);
   reduce.getResult().replaceAllUsesWith(result);

@@ -1,0 +1,31 @@
+// RUN: trainc-opt %s --split-input-file --verify-diagnostics
+
+func.func @product(%a: tensor<4x8xf32>, %b: tensor<8x6xf32>) {
+  // expected-error@+1 {{factors of 'f32' have no product in 'f32'; expected `to f32` with factors of bf16 or f16 alone}}
+  %0 = nn.matmul %a, %b to f32 : tensor<4x8xf32>, tensor<8x6xf32>
+  return
+}
+
+// -----
+
+func.func @product(%a: tensor<4x8xbf16>, %b: tensor<8x6xbf16>) {
+  // expected-error@+1 {{factors of 'bf16' have no product in 'f16'}}
+  %0 = nn.matmul %a, %b to f16 : tensor<4x8xbf16>, tensor<8x6xbf16>
+  return
+}
+
+// -----
+
+func.func @sum(%x: tensor<4x8xf32>) {
+  // expected-error@+1 {{elements of 'f32' are not combined to 'f64'; expected `to f32` with elements of bf16 or f16 alone}}
+  %0 = nn.reduce sum %x over [1] to f64 : tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @attention(%q: tensor<1x4x8xf16>, %k: tensor<1x4x8xbf16>) {
+  // expected-error@+1 {{q, k and v must have the same element type, found 'tensor<1x4x8xf16>', 'tensor<1x4x8xbf16>' and 'tensor<1x4x8xbf16>'}}
+  %o, %lse = nn.attention %q, %k, %k heads 2 : tensor<1x4x8xf16>, tensor<1x4x8xbf16>, tensor<1x4x8xbf16>
+  return
+}
