@@ -12,7 +12,7 @@ class Trainc_Enum<string name, string what, list<I32EnumAttrCase> cases> : I32En
 def EntryKind : Trainc_Enum<"EntryKind", "what an entry does; its name in a plan file", [
     I32EnumAttrCase<"init", 0>, I32EnumAttrCase<"begin_step", 1>, I32EnumAttrCase<"micro_step", 2>,
     I32EnumAttrCase<"last_micro_step", 3>, I32EnumAttrCase<"update", 4>, I32EnumAttrCase<"eval", 5>,
-    I32EnumAttrCase<"prefill", 6>, I32EnumAttrCase<"decode", 7>]>;
+    I32EnumAttrCase<"prefill", 6>, I32EnumAttrCase<"decode", 7>, I32EnumAttrCase<"refresh", 8>]>;
 
 // Documented beside Scalar in plan.fbs.
 def HostScalar : Trainc_Enum<"HostScalar", "a number exchanged with the host; its name in a plan file", [

@@ -144,6 +144,13 @@ struct GemmEpilogue {
   bool isEmpty() const { return !biasOperand && activation == Activation::none; }
 };
 
+/// In which type an op computes in a program of bf16 or f16; see PrecisionOpInterface.
+enum class PrecisionClass {
+  Low,  ///< in the low type, with sums in f32: products, attention
+  Keep, ///< in that of what it gets: what moves elements, or costs no digit that counts
+  Full, ///< in f32
+};
+
 /// Labels of operand and result dimensions; see IndexingOpInterface.
 struct IndexingRule {
   llvm::SmallVector<llvm::SmallVector<int>> operands, results;

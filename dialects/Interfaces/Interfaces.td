@@ -132,6 +132,22 @@ def CostOpInterface : OpInterface<"CostOpInterface"> {
     }], "int64_t", "getFlops", (ins)>];
 }
 
+def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{
+    In which type an op on f32 tensors may compute if its program computes in bf16 or f16. Ops without this interface need f32: losses,
+    statistics, functions whose slope is steep.
+  }];
+  let methods = [InterfaceMethod<[{ Keeps what it gets unless the op says something else. }],
+    "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>];
+}
+
+def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op that adds up bf16 or f16 numbers in f32, and can give the sums as they are. }];
+  let methods = [InterfaceMethod<[{ Has it give its sums in f32 instead of rounding them. }], "void", "keepSums", (ins)>];
+}
+
 def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{

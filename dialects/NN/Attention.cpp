@@ -121,6 +121,8 @@ void AttentionOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>
   llvm::copy(grad.getResults(), out.begin());
 }
 
+PrecisionClass AttentionOp::getPrecisionClass() { return PrecisionClass::Low; }
+
 /// Samples may be split; positions see each other, and heads share keys.
 IndexingRule AttentionOp::getIndexingRule() {
   IndexingRule rule{{{0, -1, -1}, {0, -1, -1}, {0, -1, -1}}, {{0, -1, -1}, {0, -1, -1}}};

@@ -108,6 +108,13 @@ template <typename Op> static int64_t productFlops(Op op) {
 
 int64_t MatmulOp::getFlops() { return productFlops(*this); }
 
+PrecisionClass MatmulOp::getPrecisionClass() { return PrecisionClass::Low; }
+
+void MatmulOp::keepSums() {
+  setTo(Float32Type::get(getContext()));
+  getResult().setType(tensorType(getResult()).clone(*getTo()));
+}
+
 KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
 int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
 

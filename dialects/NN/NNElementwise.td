@@ -16,6 +16,9 @@ class NN_ElementwiseOp<string mnemonic, list<Trait> traits = []>
   let extraClassDefinition = inferDefinition # indexingDefinition;
 }
 
+// Computes in bf16 or f16 if it gets such numbers, and has a gradient.
+defvar NN_KeepsPrecision = [DeclareOpInterfaceMethods<DifferentiableOpInterface>, PrecisionOpInterface];
+
 class NN_UnaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpInterfaceMethods<DifferentiableOpInterface>]>
     : NN_ElementwiseOp<mnemonic, traits> {
   let summary = what;
@@ -46,8 +49,8 @@ class NN_BinaryOp<string mnemonic, string what, list<Trait> traits = [DeclareOpI
   }];
 }
 
-def NN_NegOp : NN_UnaryOp<"neg", "-x"> { let hasFolder = 1; }
-def NN_AbsOp : NN_UnaryOp<"abs", "|x|">;
+def NN_NegOp : NN_UnaryOp<"neg", "-x", NN_KeepsPrecision> { let hasFolder = 1; }
+def NN_AbsOp : NN_UnaryOp<"abs", "|x|", NN_KeepsPrecision>;
 def NN_ExpOp : NN_UnaryOp<"exp", "e^x">;
 def NN_LogOp : NN_UnaryOp<"log", "natural logarithm">;
 def NN_SqrtOp : NN_UnaryOp<"sqrt", "square root">;
@@ -58,7 +61,7 @@ def NN_CosOp : NN_UnaryOp<"cos", "cosine">;
 def NN_TanhOp : NN_UnaryOp<"tanh", "hyperbolic tangent">;
 def NN_ErfOp : NN_UnaryOp<"erf", "error function">;
 def NN_SigmoidOp : NN_UnaryOp<"sigmoid", "1/(1+e^-x)">;
-def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)">;
+def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)", NN_KeepsPrecision>;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
 
@@ -72,21 +75,20 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInter
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
-def NN_AddOp : NN_BinaryOp<"add", "x + y", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
-                                            DeclareOpInterfaceMethods<EpilogueOpInterface>]> { let hasFolder = 1; }
-def NN_SubOp : NN_BinaryOp<"sub", "x - y"> { let hasFolder = 1; }
-def NN_MulOp : NN_BinaryOp<"mul", "x y"> { let hasFolder = 1; }
+def NN_AddOp : NN_BinaryOp<"add", "x + y", NN_KeepsPrecision # [DeclareOpInterfaceMethods<EpilogueOpInterface>]> { let hasFolder = 1; }
+def NN_SubOp : NN_BinaryOp<"sub", "x - y", NN_KeepsPrecision> { let hasFolder = 1; }
+def NN_MulOp : NN_BinaryOp<"mul", "x y", NN_KeepsPrecision> { let hasFolder = 1; }
 def NN_DivOp : NN_BinaryOp<"div", "x / y; of integers towards zero, and 0 where y is 0"> { let hasFolder = 1; }
-def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is">;
-def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is">;
+def NN_MaxOp : NN_BinaryOp<"max", "the larger one; NaN where either is", NN_KeepsPrecision>;
+def NN_MinOp : NN_BinaryOp<"min", "the smaller one; NaN where either is", NN_KeepsPrecision>;
 
-def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", []> {
+def NN_CompareOp : NN_BinaryOp<"compare", "x <predicate> y as i1; false where either is NaN, except ne", [PrecisionOpInterface]> {
   let arguments = (ins NN_Predicate:$predicate, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let assemblyFormat = "$predicate $lhs `,` $rhs attr-dict `` custom<Types>(type($lhs), type($rhs))";
   let extraClassDefinition = inferDefinition # indexingDefinition;
 }
 
-def NN_SelectOp : NN_ElementwiseOp<"select", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def NN_SelectOp : NN_ElementwiseOp<"select", NN_KeepsPrecision> {
   let summary = "condition ? x : y";
   let arguments = (ins NN_Tensor:$condition, NN_Tensor:$lhs, NN_Tensor:$rhs);
   let results = (outs NN_Tensor:$result);

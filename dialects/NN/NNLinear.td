@@ -10,7 +10,9 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
                                          DeclareOpInterfaceMethods<CostOpInterface>,
                                          DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                          DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
-                                         DeclareOpInterfaceMethods<GemmOpInterface, ["buildWithEpilogue"]>]> {
+                                         DeclareOpInterfaceMethods<GemmOpInterface, ["buildWithEpilogue"]>,
+                                         DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionClass"]>,
+                                         DeclareOpInterfaceMethods<WideSumOpInterface>]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
     op(lhs) is [..., m, k]. op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them. op transposes the last
@@ -32,6 +34,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
 }
 
 def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                         PrecisionOpInterface,
                                          DeclareOpInterfaceMethods<LookupOpInterface>,
                                          DeclareOpInterfaceMethods<IndexingOpInterface>]> {
   let summary = "rows of a table: result[..., :] = table[ids[...], :]; a row of zeros if the id is out of range";
@@ -55,6 +58,7 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
                                                DeclareOpInterfaceMethods<IndexingOpInterface>,
                                                DeclareOpInterfaceMethods<CostOpInterface>,
                                                DeclareOpInterfaceMethods<ExecutableOpInterface>,
+                                               DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionClass"]>,
                                                AttrSizedOperandSegments]> {
   let summary = "softmax(scale q k^T + mask) v per head";
   let description = [{

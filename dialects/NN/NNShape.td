@@ -14,13 +14,14 @@ class NN_StridedCopyOp<string mnemonic>
     : NN_ShapeOp<mnemonic, [
         DeclareOpInterfaceMethods<ExecutableOpInterface>,
         DeclareOpInterfaceMethods<StridedCopyOpInterface>,
+        PrecisionOpInterface,
         RecomputableOpInterface]> {
   let extraClassDefinition = inferDefinition # [{
     ::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::StridedCopy; }
   }];
 }
 
-def NN_ReduceOp : NN_ShapeOp<"reduce"> {
+def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInterface>]> {
   let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
   let description = [{
     `mean` is a sum times 1/n once canonicalised, and of floating-point numbers only. Negative dimensions count from the end.
@@ -33,7 +34,7 @@ def NN_ReduceOp : NN_ShapeOp<"reduce"> {
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_BroadcastOp : NN_ShapeOp<"broadcast", [RecomputableOpInterface]> {
+def NN_BroadcastOp : NN_ShapeOp<"broadcast", [PrecisionOpInterface, RecomputableOpInterface]> {
   let summary = "repeats x to a larger shape: right-aligned, dimensions of size 1 are repeated, missing ones added in front";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
@@ -42,7 +43,8 @@ def NN_BroadcastOp : NN_ShapeOp<"broadcast", [RecomputableOpInterface]> {
   let hasCanonicalizeMethod = 1;
 }
 
-def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>, RecomputableOpInterface]> {
+def NN_ReshapeOp : NN_ShapeOp<"reshape", [DeclareOpInterfaceMethods<ExecutableOpInterface>, PrecisionOpInterface,
+                                          RecomputableOpInterface]> {
   let summary = "the same elements, row-major, in another shape; one dimension may be -1, 0 keeps x's dimension";
   let arguments = (ins NN_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs NN_Tensor:$result);
@@ -86,7 +88,8 @@ def NN_ConcatOp : NN_StridedCopyOp<"concat"> {
 
 def NN_SplitOp : NN_TensorOp<"split", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                       DeclareOpInterfaceMethods<IndexingOpInterface>,
-                                      DeclareOpInterfaceMethods<DecomposableOpInterface>]> {
+                                      DeclareOpInterfaceMethods<DecomposableOpInterface>,
+                                      PrecisionOpInterface]> {
   let summary = "cuts dimension `dim` (the last unless given) into equal parts";
   let arguments = (ins NN_Tensor:$x, I64Attr:$count, DefaultValuedAttr<I64Attr, "-1">:$dim);
   let results = (outs Variadic<NN_Tensor>:$parts);

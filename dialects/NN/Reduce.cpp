@@ -38,6 +38,11 @@ Inferred ReduceOp::inferTypes(Adaptor adaptor, InferError error) {
   return SmallVector<Type>{RankedTensorType::get(shape, adaptor.getTo().value_or(element))};
 }
 
+void ReduceOp::keepSums() {
+  setTo(Float32Type::get(getContext()));
+  getResult().setType(tensorType(getResult()).clone(*getTo()));
+}
+
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getDims().empty() && !getTo() ? OpFoldResult(getX()) : OpFoldResult();
 }

@@ -233,10 +233,10 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "precision",
      .option = "--precision",
      .kind = ValueKind::Choice,
-     .values = "fp32",
+     .values = "fp32|bf16",
      .otherwise = "fp32",
-     .only = "this version computes in fp32",
-     .help = "Precision of the step"},
+     .help = "What the step computes with: fp32, or bf16 where that costs no accuracy that counts\n"
+             "(matrix products, attention, activations), with parameters and their update in fp32"},
 };
 
 /// A setting that somebody gave: its word, and its value as an option has it.

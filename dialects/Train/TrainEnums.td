@@ -13,6 +13,7 @@ def Train_OptimizerKind : Train_Enum<"OptimizerKind", "optimizer", [
     I32EnumAttrCase<"adamw", 0>, I32EnumAttrCase<"adam", 1>, I32EnumAttrCase<"sgd", 2>]>;
 def Train_StateRole : Train_Enum<"StateRole", "what a state is for", [
     I32EnumAttrCase<"parameter", 0>, I32EnumAttrCase<"gradient", 1>, I32EnumAttrCase<"optimizer", 2>,
-    I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>]>;
+    I32EnumAttrCase<"scalar", 3>, I32EnumAttrCase<"cache", 4>, I32EnumAttrCase<"output", 5>,
+    I32EnumAttrCase<"working", 6>]>;
 
 #endif

@@ -130,7 +130,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention, `all` both. With
     `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept.
     `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
-    `target cpu` and `precision fp32` may be said, and nothing else in their place yet.
+    `precision bf16` computes with bf16 numbers where that costs no accuracy that counts, and keeps parameters in f32.
+    `target cpu` may be said, and nothing else in its place yet.
 
     The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
     the text does not show, says where each setting comes from: its line, its option, or what it is derived from. The model's exports move
@@ -157,6 +158,8 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
     A `scalar` with a direction is exchanged with the host around entries: which, says its name or `@name as loss` (see Scalar in plan.fbs). `frozen` parameters have no gradient. A flat
     state holds the elements of its `members` one after the other. If it is `divided`, each rank has a part of them, its type from the phase `spmd` on.
     `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
+    One of role `working` has a parameter's values in the type that the program computes in. No checkpoint holds it; the entry
+    `refresh` makes it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StateRole:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<HostScalar>:$scalar,
@@ -225,7 +228,7 @@ def Train_SumOverRanksOp : Train_Op<"sum_over_ranks", [Pure, SameOperandsAndResu
 }
 
 def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
-  let summary = "something the runtime can run: init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode";
+  let summary = "something the runtime can run: init, refresh, begin_step, micro_step, last_micro_step, update, eval, prefill, decode";
   let description = [{ Its name says its kind, or `@name as micro_step`. }];
   let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind);
   let regions = (region SizedRegion<1>:$body);

@@ -24,7 +24,9 @@ train::StateOp gatheredState(CollectiveOpInterface start) {
   if (!get || !isGather(start))
     return nullptr;
   auto state = SymbolTable::lookupNearestSymbolFrom<train::StateOp>(start, get.getStateAttr());
-  return state && state.getRole() == train::StateRole::parameter ? state : nullptr;
+  const bool ofParameters = state && (state.getRole() == train::StateRole::parameter ||
+                                      state.getRole() == train::StateRole::working);
+  return ofParameters ? state : nullptr;
 }
 
 bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBeforeInBlock(b)); }

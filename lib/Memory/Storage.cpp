@@ -9,6 +9,7 @@ namespace trainc {
 static plan::Role bufferRole(train::StateRole role) {
   switch (role) {
   case train::StateRole::parameter:
+  case train::StateRole::working:
     return plan::Role::parameter;
   case train::StateRole::gradient:
     return plan::Role::gradient;

@@ -15,6 +15,7 @@
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Pipelines/Unsharding.h"
+#include "lib/Precision/Passes.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
@@ -47,6 +48,7 @@ void registerDialects(DialectRegistry &registry) {
 void registerPasses() {
   registerTransformsPasses();
   registerTraincInstantiatePasses();
+  registerTraincPrecisionPasses();
   registerTraincAutodiffPasses();
   registerTraincOptimizerPasses();
   registerTraincRematPasses();
@@ -63,7 +65,8 @@ void registerPasses() {
 namespace {
 /// What the program says about which passes run.
 struct Strategy {
-  bool manyRanks = false, reproducibleOverRanks = false, recomputes = false, libraryProducts = false;
+  bool manyRanks = false, reproducibleOverRanks = false, recomputes = false, libraryProducts = false,
+       lowPrecision = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
 };
@@ -76,6 +79,7 @@ static Strategy strategyOf(ModuleOp module) {
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
+    strategy.lowPrecision = program.getPrecision() && *program.getPrecision() != "fp32";
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
     if (std::optional<uint64_t> bytes = program.getMemoryLimit())
       strategy.memoryLimit = {int64_t(*bytes), int64_t(program.getZeroStage()), strategy.recomputes};
@@ -86,12 +90,21 @@ static Strategy strategyOf(ModuleOp module) {
 /// model -> step: whole tensors, forward, backward and update, in primitive ops.
 static void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createInstantiatePass());
+  // Casts before the backward, which follows from them.
+  if (strategy.lowPrecision)
+    manager.addPass(createInsertCasts());
   manager.addPass(createAutodiff());
+  if (strategy.lowPrecision) {
+    manager.addPass(createWidenGradients());
+    manager.addPass(createRoundSaved());
+  }
   if (strategy.manyRanks || strategy.reproducibleOverRanks)
     manager.addPass(createFlatten());
   manager.addPass(createOptimizer());
   if (strategy.reproducibleOverRanks)
     manager.addPass(createTreeAccumulate());
+  if (strategy.lowPrecision)
+    manager.addPass(createWorkingCopies());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.

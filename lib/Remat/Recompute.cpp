@@ -1,6 +1,6 @@
 // Pass `recompute`: the backward computes again what is cheap.
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/StateOrder.h"
+#include "lib/Analysis/ForwardOps.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/StoredElement.h"
 
@@ -37,7 +37,6 @@ public:
   static bool isRecomputableView(Operation *op);
 
 private:
-  void findForward(Block &block);
   void findAtHand(Block &block);
   void findKept(Block &block);
   std::optional<Recipe> findRecipe(Value value) const;
@@ -71,9 +70,8 @@ static Value stripViews(Value value) {
   return value;
 }
 
-KeptValues::KeptValues(train::EntryOp entry) {
+KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
   Block &block = entry.getBody().front();
-  findForward(block);
   findAtHand(block);
   findKept(block);
   for (Operation &op : block)
@@ -82,28 +80,6 @@ KeptValues::KeptValues(train::EntryOp entry) {
         kept_.erase(result);
         recipes_.push_back(std::move(*recipe));
       }
-}
-
-void KeptValues::findForward(Block &block) {
-  SmallVector<Operation *> found;
-  auto visit = [&](Operation *op) {
-    if (forward_.insert(op).second)
-      found.push_back(op);
-  };
-  auto module = block.getParentOp()->getParentOfType<ModuleOp>();
-  if (train::StateOp loss = train::findScalar(module, HostScalar::loss))
-    for (train::SetOp set : StateOrder(block).writes(loss.getSymName()))
-      visit(set);
-  for (auto border : block.getOps<train::BorderOp>())
-    forward_.insert(border); // nothing in the backward reads by it
-  while (!found.empty()) {
-    Operation *op = found.pop_back_val();
-    for (Value operand : op->getOperands())
-      visit(operand.getDefiningOp());
-    if (auto get = dyn_cast<train::GetOp>(op))
-      if (train::SetOp set = writeSeenBy(get))
-        visit(set);
-  }
 }
 
 void KeptValues::findAtHand(Block &block) {

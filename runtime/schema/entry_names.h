@@ -10,11 +10,11 @@ namespace trainc {
 inline constexpr std::string_view kInitEntry = "init", kBeginStepEntry = "begin_step",
                                   kMicroStepEntry = "micro_step", kLastMicroStepEntry = "last_micro_step",
                                   kUpdateEntry = "update", kEvalEntry = "eval", kPrefillEntry = "prefill",
-                                  kDecodeEntry = "decode";
+                                  kDecodeEntry = "decode", kRefreshEntry = "refresh";
 
 inline constexpr std::array kEntryNames = {kInitEntry,          kBeginStepEntry, kMicroStepEntry,
                                            kLastMicroStepEntry, kUpdateEntry,    kEvalEntry,
-                                           kPrefillEntry,       kDecodeEntry};
+                                           kPrefillEntry,       kDecodeEntry,    kRefreshEntry};
 /// Those that a training step runs, of which a plan has some.
 inline constexpr std::initializer_list<std::string_view> kStepEntries = {kBeginStepEntry, kMicroStepEntry,
                                                                          kLastMicroStepEntry, kUpdateEntry};

@@ -83,10 +83,9 @@ Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
   return file == checkpoint.state().files.end() ? FileChecksums() : file->second;
 }
 
-} // namespace
-
-Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
-                                     const Observers &observers) {
+/// The plan's initialisers, or what a checkpoint or --init has in place of them.
+Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const RunOptions &options,
+                                  const Observers &observers) {
   if (executor.rank() == 0)
     warnOfLookalikes(options, observers);
   TRAINC_ASSIGN_OR_RETURN(const std::filesystem::path checkpoint, findCheckpoint(options));
@@ -115,6 +114,16 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
   }
   start.position.shuffle = !options.noShuffle;
   start.position.seed = options.seed.value_or(0);
+  return start;
+}
+
+} // namespace
+
+Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const RunOptions &options,
+                                     const Observers &observers) {
+  TRAINC_ASSIGN_OR_RETURN(StartingPoint start, loadWeights(executor, threads, options, observers));
+  if (executor.hasEntry(kRefreshEntry))
+    TRAINC_RETURN_IF_ERROR(executor.run(kRefreshEntry));
   return start;
 }
 

@@ -30,7 +30,7 @@ public:
 
   LogicalResult run() {
     setInteger("seed", 1);
-    if (failed(entry(EntryKind::init)))
+    if (failed(entry(EntryKind::init)) || (find(EntryKind::refresh) && failed(entry(EntryKind::refresh))))
       return failure();
     for (int64_t step = 0; step < kSteps; ++step)
       if (failed(trainStep(step)))

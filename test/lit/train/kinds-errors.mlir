@@ -1,6 +1,6 @@
 // RUN: trainc-opt %s -verify-diagnostics -split-input-file
 
-// expected-error @below {{'first' is no kind of entry; expected one of init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode, or `@first as KIND`}}
+// expected-error @below {{'first' is no kind of entry; expected one of init, begin_step, micro_step, last_micro_step, update, eval, prefill, decode, refresh, or `@first as KIND`}}
 train.entry @first {}
 
 // -----

@@ -286,8 +286,8 @@ train.program @p { model @m optimizer sgd ranks 0 }
 
 // -----
 
-// expected-error @below {{this version computes in fp32, found 'bf16'}}
-train.program @p { model @m optimizer sgd precision bf16 }
+// expected-error @below {{expected fp32 or bf16, found 'int8'}}
+train.program @p { model @m optimizer sgd precision int8 }
 
 // -----
 

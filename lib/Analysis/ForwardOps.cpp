@@ -1,0 +1,33 @@
+#include "lib/Analysis/ForwardOps.h"
+
+#include "lib/Analysis/StateOrder.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+llvm::DenseSet<Operation *> forwardOps(train::EntryOp entry) {
+  Block &block = entry.getBody().front();
+  llvm::DenseSet<Operation *> forward;
+  SmallVector<Operation *> found;
+  auto visit = [&](Operation *op) {
+    if (forward.insert(op).second)
+      found.push_back(op);
+  };
+  if (train::StateOp loss = train::findScalar(entry->getParentOfType<ModuleOp>(), HostScalar::loss))
+    for (train::SetOp set : StateOrder(block).writes(loss.getSymName()))
+      visit(set);
+  for (auto border : block.getOps<train::BorderOp>())
+    forward.insert(border); // nothing in the backward reads by it
+  while (!found.empty()) {
+    Operation *op = found.pop_back_val();
+    for (Value operand : op->getOperands())
+      visit(operand.getDefiningOp());
+    if (auto get = dyn_cast<train::GetOp>(op))
+      if (train::SetOp set = writeSeenBy(get))
+        visit(set);
+  }
+  return forward;
+}
+
+} // namespace trainc

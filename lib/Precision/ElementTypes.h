@@ -1,0 +1,47 @@
+// What the passes of mixed precision ask of types, and how they change them.
+#pragma once
+
+#include "dialects/NN/Builders.h"
+#include "dialects/Train/Train.h"
+
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+
+namespace trainc {
+
+/// The type that the module's program computes in, or null for f32.
+inline mlir::Type lowTypeOf(mlir::ModuleOp module) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (program.getPrecision() == "bf16")
+      return mlir::BFloat16Type::get(module.getContext());
+  return {};
+}
+
+/// The element type of a tensor of floats; null for all else.
+inline mlir::Type floatElement(mlir::Value value) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
+  return tensor && llvm::isa<mlir::FloatType>(tensor.getElementType()) ? tensor.getElementType()
+                                                                       : mlir::Type();
+}
+
+/// `value` as another type that its defining op converts from: the x of `convert x to low`; null if it is
+/// something else.
+inline mlir::Value roundedFrom(mlir::Value value) {
+  auto convert = value.getDefiningOp<nn::ConvertOp>();
+  const bool rounds = convert &&
+                      nn::isLowPrecision(floatElement(value) ? floatElement(value) : mlir::Type()) &&
+                      floatElement(convert.getX()) && floatElement(convert.getX()).isF32();
+  return rounds ? convert.getX() : mlir::Value();
+}
+
+/// Gives the op's results the types that follow from its operands, which were right before one was cast.
+inline void inferAgain(mlir::Operation *op) {
+  llvm::SmallVector<mlir::Type> types;
+  [[maybe_unused]] llvm::LogicalResult inferred = llvm::cast<mlir::InferTypeOpInterface>(op).inferReturnTypes(
+      op->getContext(), op->getLoc(), op->getOperands(), op->getAttrDictionary(), op->getPropertiesStorage(),
+      op->getRegions(), types);
+  assert(succeeded(inferred) && "casts change element types alone");
+  for (auto [result, type] : llvm::zip_equal(op->getResults(), types))
+    result.setType(type);
+}
+
+} // namespace trainc

@@ -1,0 +1,170 @@
+// Pass `insert-casts`: which ops of the forward compute in the low type.
+#include "lib/Precision/ElementTypes.h"
+#include "lib/Precision/Passes.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_INSERTCASTS
+#include "lib/Precision/Passes.h.inc"
+
+namespace {
+
+/// Casts operands in one entry, op by op.
+class Caster {
+public:
+  Caster(ModuleOp module, Type low) : symbols(module), low(low), full(Float32Type::get(low.getContext())) {}
+
+  void run(train::EntryOp entry) {
+    for (Operation &op : llvm::make_early_inc_range(entry.getBody().front()))
+      visit(op);
+  }
+
+private:
+  void visit(Operation &op);
+  void visitTensorOp(Operation &op);
+  Type elementOf(Operation &op);
+  Value as(Value value, Type element);
+  Value makeAs(Value value, Type element);
+
+  SymbolTable symbols;
+  Type low, full;
+  /// Numbers of the text: they are what the others need.
+  llvm::DenseSet<Value> constants;
+  /// Parameters in the low type, and what is moved of them alone. They follow activations.
+  llvm::DenseSet<Value> ofParameters;
+  /// Each cast is made once, where its operand is known.
+  llvm::DenseMap<std::pair<Value, Type>, Value> casts;
+};
+
+} // namespace
+
+void Caster::visit(Operation &op) {
+  if (auto get = dyn_cast<train::GetOp>(op)) {
+    auto state = symbols.lookup<train::StateOp>(get.getState());
+    if (state.getRole() != train::StateRole::parameter || !floatElement(get.getResult()))
+      return;
+    Value cast = as(get.getResult(), low);
+    get.getResult().replaceAllUsesExcept(cast, cast.getDefiningOp());
+    ofParameters.insert(cast);
+  } else if (auto set = dyn_cast<train::SetOp>(op)) {
+    auto state = symbols.lookup<train::StateOp>(set.getState());
+    if (floatElement(set.getValue()))
+      set.getValueMutable().assign(
+          as(set.getValue(), cast<RankedTensorType>(state.getType()).getElementType()));
+  } else if (auto minimize = dyn_cast<train::MinimizeOp>(op)) {
+    minimize.getLossMutable().assign(as(minimize.getLoss(), full));
+  } else if (op.hasTrait<OpTrait::ConstantLike>()) {
+    constants.insert(op.getResult(0));
+  } else if (isa<InferTypeOpInterface>(op) && llvm::any_of(op.getOperands(), floatElement)) {
+    visitTensorOp(op);
+  }
+}
+
+void Caster::visitTensorOp(Operation &op) {
+  auto isMadeOf = [&](const llvm::DenseSet<Value> &values) { // and of nothing else, such as indices
+    return llvm::all_of(op.getOperands(), [&](Value operand) {
+      return constants.contains(operand) || values.contains(operand);
+    });
+  };
+  const bool keeps = isa<PrecisionOpInterface>(op) &&
+                     cast<PrecisionOpInterface>(op).getPrecisionClass() == PrecisionClass::Keep;
+  const bool follows = keeps && isMadeOf(ofParameters), isConstant = keeps && isMadeOf(constants);
+  Type element = elementOf(op);
+  for (OpOperand &operand : op.getOpOperands())
+    if (floatElement(operand.get()))
+      operand.set(as(operand.get(), element));
+  inferAgain(&op);
+  if (isConstant)
+    constants.insert(op.result_begin(), op.result_end());
+  else if (follows)
+    ofParameters.insert(op.result_begin(), op.result_end());
+}
+
+/// Of activations the lowest type decides: sums of both kinds need no more digits than the shorter has.
+Type Caster::elementOf(Operation &op) {
+  auto precision = dyn_cast<PrecisionOpInterface>(op);
+  if (!precision || precision.getPrecisionClass() == PrecisionClass::Full)
+    return full;
+  if (precision.getPrecisionClass() == PrecisionClass::Low)
+    return low;
+  bool parameters = false, activations = false;
+  for (Value operand : op.getOperands()) {
+    if (!floatElement(operand) || constants.contains(operand))
+      continue;
+    const bool isParameter = ofParameters.contains(operand);
+    if (!isParameter && floatElement(operand) == low)
+      return low;
+    (isParameter ? parameters : activations) = true;
+  }
+  return parameters && !activations ? low : full;
+}
+
+Value Caster::as(Value value, Type element) {
+  if (floatElement(value) == element)
+    return value;
+  if (auto convert = value.getDefiningOp<nn::ConvertOp>();
+      convert && convert.isWidening() && floatElement(convert.getX()) == element)
+    return convert.getX();
+  Value &made = casts[{value, element}];
+  if (!made) {
+    Value fresh = makeAs(value, element); // which may make further casts
+    return casts[{value, element}] = fresh;
+  }
+  return made;
+}
+
+/// Of what is moved of parameters the parameters are cast, before they are repeated.
+Value Caster::makeAs(Value value, Type element) {
+  Operation *op = value.getDefiningOp();
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfter(op);
+  if (!ofParameters.contains(value) || isa<nn::ConvertOp>(op))
+    return nn::TensorBuilder(builder, value.getLoc()).convert(value, element);
+  const unsigned result = cast<OpResult>(value).getResultNumber();
+  Operation *copy = builder.clone(*op);
+  for (OpOperand &operand : copy->getOpOperands())
+    if (floatElement(operand.get()))
+      operand.set(as(operand.get(), element));
+  inferAgain(copy);
+  return copy->getResult(result);
+}
+
+/// Caches hold what attention reads.
+static void retypeCaches(ModuleOp module, Type low) {
+  llvm::StringSet<> caches;
+  for (auto state : module.getOps<train::StateOp>()) {
+    auto type = cast<RankedTensorType>(state.getType());
+    if (state.getRole() != train::StateRole::cache || !type.getElementType().isF32())
+      continue;
+    state.setType(type.clone(low));
+    caches.insert(state.getSymName());
+  }
+  for (auto entry : module.getOps<train::EntryOp>())
+    for (auto get : entry.getBody().getOps<train::GetOp>())
+      if (caches.contains(get.getState()))
+        get.getResult().setType(cast<RankedTensorType>(get.getType()).clone(low));
+}
+
+namespace {
+
+struct InsertCasts : impl::InsertCastsBase<InsertCasts> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    Type low = lowTypeOf(module);
+    if (!low)
+      return;
+    retypeCaches(module, low);
+    using enum EntryKind;
+    for (EntryKind kind : {micro_step, eval, prefill, decode})
+      if (auto entry = findEntry<train::EntryOp>(module, kind))
+        Caster(module, low).run(entry);
+  }
+};
+
+} // namespace
+} // namespace trainc

@@ -1,0 +1,108 @@
+#ifndef TRAINC_PRECISION_PASSES
+#define TRAINC_PRECISION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
+  let summary = "lets the forward compute in bf16 where ops allow it";
+  let description = [{
+    In a program with `precision bf16`, casts operands of the forward, each op's as it needs them (PrecisionOpInterface).
+
+    ```mlir
+    %w = train.get @w : tensor<64x32xf32>
+    %h = nn.matmul %x, %w : tensor<8x64xf32>, tensor<64x32xf32>
+    %y = nn.tanh %h : tensor<8x32xf32>
+    ```
+    becomes
+    ```mlir
+    %w = train.get @w : tensor<64x32xf32>
+    %low_w = nn.convert %w to bf16 : tensor<64x32xf32>
+    %low_x = nn.convert %x to bf16 : tensor<8x64xf32>
+    %h = nn.matmul %low_x, %low_w : tensor<8x64xbf16>, tensor<64x32xbf16>
+    %full_h = nn.convert %h to f32 : tensor<8x32xbf16>
+    %y = nn.tanh %full_h : tensor<8x32xf32>
+    ```
+
+    * Products and attention compute in bf16, and add up in f32.
+    * What moves elements, and sums, differences and products of elements, keep the type of what they get. If activations of
+      both types meet, bf16 wins. Parameters and constants follow the others.
+    * All else computes in f32: losses, statistics of norms and softmax, reductions, functions such as `nn.exp`.
+
+    A parameter is cast once, where it is read, so that all its uses see the same numbers. No cast is made twice. Key-value caches hold bf16.
+    Entries `init` and `begin_step` stay as they are.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect"];
+}
+
+def WidenGradients : Pass<"widen-gradients", "::mlir::ModuleOp"> {
+  let summary = "keeps the gradients of parameters in f32, in which they are added up";
+  let description = [{
+    A parameter that the forward reads in bf16 gets a gradient of bf16, which is cast. The op that adds the gradient up has it in f32.
+
+    ```mlir
+    %g = nn.matmul %x transposed, %dy : tensor<8x64xbf16>, tensor<8x32xbf16>
+    %wide = nn.convert %g to f32 : tensor<64x32xbf16>
+    train.gradient @w, %wide : tensor<64x32xf32>
+    ```
+    becomes
+    ```mlir
+    %g = nn.matmul %x transposed, %dy to f32 : tensor<8x64xbf16>, tensor<8x32xbf16>
+    train.gradient @w, %g : tensor<64x32xf32>
+    ```
+
+    Sums of several gradients, and moves of their elements, are made of f32 as well. A value that others read too is cast instead.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect"];
+}
+
+def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
+  let summary = "keeps what the backward reads of the forward in bf16";
+  let description = [{
+    Some of the forward is computed in f32. What the backward reads of it has to be kept, and would take twice the memory.
+
+    ```mlir
+    %y = nn.exp %x : tensor<8x32xf32>             // in the forward
+    %dx = nn.mul %dy, %y : tensor<8x32xf32>, tensor<8x32xf32>  // in the backward
+    ```
+    becomes
+    ```mlir
+    %y = nn.exp %x : tensor<8x32xf32>
+    %saved = nn.convert %y to bf16 : tensor<8x32xf32>
+    %wide = nn.convert %saved to f32 : tensor<8x32xbf16>
+    %dx = nn.mul %dy, %wide : tensor<8x32xf32>, tensor<8x32xf32>
+    ```
+
+    The forward itself goes on with the exact numbers. Statistics (results with fewer elements than the operands, and what is made of
+    such alone) stay f32: they are small, and much depends on them.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect"];
+}
+
+def WorkingCopies : Pass<"working-copies", "::mlir::ModuleOp"> {
+  let summary = "keeps a copy of parameters in bf16, which the forward reads";
+  let description = [{
+    Parameters are f32, lest small updates be lost. The forward would cast them in each micro-batch, and ranks would send 4 bytes
+    an element. So each parameter gets a second state.
+
+    ```mlir
+    %w = train.get @w : tensor<64x32xf32>
+    %low = nn.convert %w to bf16 : tensor<64x32xf32>
+    ...
+    train.set @w, %new : tensor<64x32xf32>
+    ```
+    becomes
+    ```mlir
+    %low = train.get @working.w : tensor<64x32xbf16>
+    ...
+    train.set @w, %new : tensor<64x32xf32>
+    %copy = nn.convert %new to bf16 : tensor<64x32xf32>
+    train.set @working.w, %copy : tensor<64x32xbf16>
+    ```
+
+    A new entry `refresh` makes the copies from what was drawn or read. No checkpoint holds them. With several ranks and `zero_stage` 1 or
+    more only the update reads trained parameters themselves. Each rank then keeps the part that it updates. What is gathered is the copy.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
+#endif

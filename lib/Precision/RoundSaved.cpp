@@ -1,0 +1,89 @@
+// Pass `round-saved`: what the backward reads of the forward is kept in the low type.
+#include "lib/Analysis/ForwardOps.h"
+#include "lib/Precision/ElementTypes.h"
+#include "lib/Precision/Passes.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_ROUNDSAVED
+#include "lib/Precision/Passes.h.inc"
+
+/// Kernels make it again from the low numbers that it has.
+static bool isWidened(Value value) {
+  auto convert = value.getDefiningOp<nn::ConvertOp>();
+  return convert && convert.isWidening();
+}
+
+namespace {
+
+/// One entry with forward and backward.
+class SavedValues {
+public:
+  SavedValues(train::EntryOp entry, Type low) : entry(entry), forward(forwardOps(entry)), low(low) {}
+
+  void run() {
+    for (Operation &op : llvm::make_early_inc_range(entry.getBody().front())) {
+      if (!forward.contains(&op) || isa<train::InputOp>(op)) // columns are in memory as they are
+        continue;
+      for (Value result : op.getResults())
+        if (isSmall(result))
+          small.insert(result);
+        else if (Type element = floatElement(result); element && element.isF32() && !isWidened(result))
+          round(result);
+    }
+  }
+
+private:
+  bool isSmall(Value value) const;
+  void round(Value value);
+
+  train::EntryOp entry;
+  llvm::DenseSet<Operation *> forward;
+  Type low;
+  llvm::DenseSet<Value> small;
+};
+
+} // namespace
+
+/// Statistics of what is combined, states, numbers of the text, and what is made of such alone.
+bool SavedValues::isSmall(Value value) const {
+  Operation *op = value.getDefiningOp();
+  int64_t largest = 0;
+  bool madeOfSmall = true;
+  for (Value operand : op->getOperands()) {
+    largest = std::max(largest, nn::tensorType(operand).getNumElements());
+    madeOfSmall &= !floatElement(operand) || small.contains(operand);
+  }
+  return madeOfSmall || nn::tensorType(value).getNumElements() < largest;
+}
+
+/// The forward goes on with the exact number; only who reads it later reads a rounded one.
+void SavedValues::round(Value value) {
+  auto isBackward = [&](OpOperand &use) { return !forward.contains(use.getOwner()); };
+  if (llvm::none_of(value.getUses(), isBackward))
+    return;
+  OpBuilder builder(entry.getContext());
+  builder.setInsertionPointAfterValue(value);
+  nn::TensorBuilder build(builder, value.getLoc());
+  Value rounded = build.convert(value, low), wide = build.convert(rounded, floatElement(value));
+  for (Value made : {rounded, wide})
+    forward.insert(made.getDefiningOp());
+  value.replaceUsesWithIf(wide, isBackward);
+}
+
+namespace {
+
+struct RoundSaved : impl::RoundSavedBase<RoundSaved> {
+  void runOnOperation() override {
+    if (Type low = lowTypeOf(getOperation()))
+      if (auto entry = findEntry<train::EntryOp>(getOperation(), EntryKind::micro_step))
+        SavedValues(entry, low).run();
+  }
+};
+
+} // namespace
+} // namespace trainc

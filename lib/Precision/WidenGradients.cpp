@@ -1,0 +1,55 @@
+// Pass `widen-gradients`: nothing rounds a parameter's gradient.
+#include "lib/Precision/ElementTypes.h"
+#include "lib/Precision/Passes.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_WIDENGRADIENTS
+#include "lib/Precision/Passes.h.inc"
+
+namespace {
+
+bool keepsPrecision(Operation *op) {
+  auto precision = dyn_cast_or_null<PrecisionOpInterface>(op);
+  return precision && precision.getPrecisionClass() == PrecisionClass::Keep && op->getNumResults() == 1;
+}
+
+/// The numbers of `value`, of a low type, before they were rounded: in f32. Ops that nobody else reads give
+/// them themselves.
+Value widened(Value value) {
+  if (Value exact = roundedFrom(value))
+    return exact;
+  Operation *op = value.getDefiningOp();
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointAfterValue(value);
+  if (value.hasOneUse() && isa<WideSumOpInterface>(op)) {
+    cast<WideSumOpInterface>(op).keepSums();
+  } else if (value.hasOneUse() && keepsPrecision(op)) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (Type element = floatElement(operand.get()); element && nn::isLowPrecision(element))
+        operand.set(widened(operand.get()));
+    inferAgain(op);
+  } else {
+    return nn::TensorBuilder(builder, value.getLoc()).convert(value, builder.getF32Type());
+  }
+  return value;
+}
+
+struct WidenGradients : impl::WidenGradientsBase<WidenGradients> {
+  void runOnOperation() override {
+    getOperation()->walk([](train::GradientOp gradient) {
+      auto convert = gradient.getValue().getDefiningOp<nn::ConvertOp>();
+      if (!convert || !convert.isWidening() || !convert->hasOneUse())
+        return;
+      Value low = convert.getX();
+      convert.getResult().replaceAllUsesWith(low); // the one use of `low` is now the gradient
+      convert.erase();
+      gradient.getValueMutable().assign(widened(low));
+    });
+  }
+};
+
+} // namespace
+} // namespace trainc

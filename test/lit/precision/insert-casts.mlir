@@ -1,0 +1,89 @@
+// RUN: trainc-opt %s --split-input-file --insert-casts | FileCheck %s
+
+// Products compute in bf16, losses and functions in f32; every cast is made once.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<64x32xf32>
+train.state parameter @b : tensor<32xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  // CHECK: %[[X:.*]] = train.input "x" micro : tensor<8x64xf32>
+  // CHECK: %[[LOW_X:.*]] = nn.convert %[[X]] to bf16
+  %x = train.input "x" micro : tensor<8x64xf32>
+  // CHECK: %[[W:.*]] = train.get @w
+  // CHECK: %[[LOW_W:.*]] = nn.convert %[[W]] to bf16
+  %w = train.get @w : tensor<64x32xf32>
+  %b = train.get @b : tensor<32xf32>
+  // CHECK: %[[H:.*]] = nn.matmul %[[LOW_X]], %[[LOW_W]] : tensor<8x64xbf16>, tensor<64x32xbf16>
+  %h = nn.matmul %x, %w : tensor<8x64xf32>, tensor<64x32xf32>
+  // CHECK: %[[BIAS:.*]] = nn.broadcast %{{.*}} to [8, 32] : tensor<32xbf16>
+  %bias = nn.broadcast %b to [8, 32] : tensor<32xf32>
+  // CHECK: %[[A:.*]] = nn.add %[[H]], %[[BIAS]] : tensor<8x32xbf16>, tensor<8x32xbf16>
+  %a = nn.add %h, %bias : tensor<8x32xf32>, tensor<8x32xf32>
+  // CHECK: %[[FULL_A:.*]] = nn.convert %[[A]] to f32
+  // CHECK-NOT: nn.convert
+  // CHECK: %[[T:.*]] = nn.tanh %[[FULL_A]] : tensor<8x32xf32>
+  %t = nn.tanh %a : tensor<8x32xf32>
+  // CHECK-NEXT: %[[E:.*]] = nn.exp %[[FULL_A]] : tensor<8x32xf32>
+  %e = nn.exp %a : tensor<8x32xf32>
+  // CHECK-NEXT: %[[SUM:.*]] = nn.add %[[T]], %[[E]] : tensor<8x32xf32>
+  %s = nn.add %t, %e : tensor<8x32xf32>, tensor<8x32xf32>
+  // Where bf16 and f32 meet, bf16 wins.
+  // CHECK-NEXT: %[[LOW_SUM:.*]] = nn.convert %[[SUM]] to bf16
+  // CHECK-NEXT: %[[R:.*]] = nn.mul %[[LOW_SUM]], %[[A]] : tensor<8x32xbf16>, tensor<8x32xbf16>
+  %r = nn.mul %s, %a : tensor<8x32xf32>, tensor<8x32xf32>
+  // CHECK: %[[FULL_R:.*]] = nn.convert %[[R]] to f32
+  // CHECK: %[[TOTAL:.*]] = nn.reduce sum %[[FULL_R]] over [0, 1] : tensor<8x32xf32>
+  %total = nn.reduce sum %r over [0, 1] : tensor<8x32xf32>
+  // CHECK: train.set @loss, %[[TOTAL]] : tensor<f32>
+  train.set @loss, %total : tensor<f32>
+  // CHECK: train.minimize %[[TOTAL]] : tensor<f32>
+  train.minimize %total : tensor<f32>
+}
+
+// -----
+
+// The scale of a norm follows the norm, and is cast before it is repeated.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @gain : tensor<32xf32>
+train.state parameter @w : tensor<32x32xf32>
+train.state scalar from_device @eval_loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @eval
+train.entry @eval {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  // CHECK: %[[GAIN:.*]] = train.get @gain
+  // CHECK: %[[LOW:.*]] = nn.convert %[[GAIN]] to bf16
+  // CHECK: %[[WIDE:.*]] = nn.convert %[[LOW]] to f32
+  // CHECK: %[[SCALE:.*]] = nn.broadcast %[[WIDE]] to [8, 32] : tensor<32xf32>
+  %gain = train.get @gain : tensor<32xf32>
+  %scale = nn.broadcast %gain to [8, 32] : tensor<32xf32>
+  // CHECK: %[[Y:.*]], %{{.*}} = nn.standardize %{{.*}} eps {{.*}} : tensor<8x32xf32>
+  %y, %rstd = nn.standardize %x eps 1.0e-05 : tensor<8x32xf32>
+  // CHECK: nn.mul %[[Y]], %[[SCALE]] : tensor<8x32xf32>, tensor<8x32xf32>
+  %z = nn.mul %y, %scale : tensor<8x32xf32>, tensor<8x32xf32>
+  %t = nn.reduce sum %z over [0, 1] : tensor<8x32xf32>
+  train.set @eval_loss, %t : tensor<f32>
+}
+
+// -----
+
+// A program in f32 stays as it is.
+
+train.program @p { model @m  optimizer sgd }
+train.state parameter @w : tensor<32x32xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+// CHECK-NOT: nn.convert
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %w = train.get @w : tensor<32x32xf32>
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x32xf32>
+  %t = nn.reduce sum %y over [0, 1] : tensor<8x32xf32>
+  train.set @loss, %t : tensor<f32>
+  train.minimize %t : tensor<f32>
+}

@@ -1,0 +1,30 @@
+// RUN: trainc-opt %s --round-saved | FileCheck %s
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<8x32xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  %low = train.input "x" micro : tensor<8x32xbf16>
+  // What is widened is made again, not kept.
+  // CHECK: %[[X:.*]] = nn.convert %{{.*}} to f32 : tensor<8x32xbf16>
+  %x = nn.convert %low to f32 : tensor<8x32xbf16>
+  // CHECK-NEXT: %[[Y:.*]], %[[RSTD:.*]] = nn.standardize %[[X]]
+  // CHECK-NEXT: %[[ROUNDED:.*]] = nn.convert %[[Y]] to bf16
+  // CHECK-NEXT: %[[SAVED:.*]] = nn.convert %[[ROUNDED]] to f32
+  %y, %rstd = nn.standardize %x eps 1.0e-05 : tensor<8x32xf32>
+  // The forward goes on with the exact numbers.
+  // CHECK-NEXT: nn.exp %[[Y]]
+  %e = nn.exp %y : tensor<8x32xf32>
+  %total = nn.reduce sum %e over [0, 1] : tensor<8x32xf32>
+  train.set @loss, %total : tensor<f32>
+  // CHECK: %[[A:.*]] = nn.mul %[[SAVED]], %[[X]]
+  %a = nn.mul %y, %x : tensor<8x32xf32>, tensor<8x32xf32>
+  // A statistic stays as it is.
+  // CHECK: nn.reshape %[[RSTD]]
+  %column = nn.reshape %rstd to [8, 1] : tensor<8xf32>
+  %factor = nn.broadcast %column to [8, 32] : tensor<8x1xf32>
+  %g = nn.mul %a, %factor : tensor<8x32xf32>, tensor<8x32xf32>
+  train.gradient @w, %g : tensor<8x32xf32>
+}
