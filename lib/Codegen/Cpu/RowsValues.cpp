@@ -148,7 +148,9 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
   }
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
-    Value index = emit.add(emit.mul(gatherRow(gather, row), plan.columns), step.column);
+    Value index = emit.add(emit.mul(gatherRow(gather, row), plan.facts.columns), step.column);
+    if (plan.flat) // the table's row is in pieces, as the kernel's is
+      index = emit.add(index, emit.mul(row.row, plan.columns));
     Value loaded = emit.load({inputs[table], elementOf(value), index}, plan.lanes, step.mask);
     Value zero = emit.constant(loaded.getType(), 0);
     return arith::SelectOp::create(emit.builder, emit.loc, row.found[value], loaded, zero);

@@ -24,3 +24,9 @@ func.func @gather_many(%table: tensor<5x3xf32>, %ids: tensor<2x4xi32> {check.int
   %r = nn.gather %table at %ids : tensor<5x3xf32>, tensor<2x4xi32>
   return %r : tensor<2x4x3xf32>
 }
+// One row, so long that tiles share it.
+func.func @long_row(%table: tensor<3x40001xf32>, %id: tensor<1xi32> {check.values = dense<2> : tensor<1xi32>}) -> tensor<1x40001xf32>
+    attributes {check.no_gradients = "40001 differences"} {
+  %row = nn.gather %table at %id : tensor<3x40001xf32>, tensor<1xi32>
+  return %row : tensor<1x40001xf32>
+}
