@@ -114,15 +114,6 @@ Tensor choose(nn::SelectOp op, Frame &frame) {
   return result;
 }
 
-/// Rounds to nearest even in a narrower float type.
-double roundTo(FloatType type, double number) {
-  APFloat value(number);
-  bool inexact;
-  value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-  return value.convertToDouble();
-}
-
 Tensor convert(nn::ConvertOp op, Frame &frame) {
   const Tensor &x = frame[op.getX()];
   Tensor result(op.getResult());

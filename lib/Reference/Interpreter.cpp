@@ -27,9 +27,14 @@ const Registry &trainc::reference::registry() {
 }
 
 FailureOr<Tensors> trainc::reference::runOp(Operation &op, Frame &frame) {
-  if (const Registry::Function *function = registry().find(&op))
-    return (*function)(&op, frame);
-  return op.emitOpError("has no function in the reference interpreter (lib/Reference)");
+  const Registry::Function *function = registry().find(&op);
+  if (!function)
+    return op.emitOpError("has no function in the reference interpreter (lib/Reference)");
+  FailureOr<Tensors> results = (*function)(&op, frame);
+  if (succeeded(results))
+    for (Tensor &result : *results)
+      result.roundShortNumbers();
+  return results;
 }
 
 LogicalResult trainc::reference::runAndDefine(Operation &op, Frame &frame) {

@@ -24,6 +24,7 @@ Tensor::Tensor(RankedTensorType type, DenseElementsAttr literal) : Tensor(type) 
       wide.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
       setNumber(position, wide.convertToDouble());
     }
+    roundShortNumbers();
     return;
   }
   bool isBool = literal.getElementType().isInteger(1);
@@ -34,6 +35,23 @@ Tensor::Tensor(RankedTensorType type, DenseElementsAttr literal) : Tensor(type) 
     else
       setInteger(position, number);
   }
+}
+
+bool trainc::reference::isShort(Type element) { return element.isBF16() || element.isF16(); }
+
+double trainc::reference::roundTo(FloatType type, double number) {
+  APFloat value(number);
+  bool inexact;
+  value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+  return value.convertToDouble();
+}
+
+void Tensor::roundShortNumbers() {
+  if (!isShort(type_.getElementType()))
+    return;
+  for (double &real : reals)
+    real = roundTo(cast<FloatType>(type_.getElementType()), real);
 }
 
 void Tensor::setInteger(int64_t position, int64_t number) {

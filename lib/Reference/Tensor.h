@@ -11,8 +11,9 @@
 
 namespace trainc::reference {
 
-/// A row-major array of static shape. Numbers of every float type are held in float64 and not rounded to it;
-/// integers of every width (i1 too, as 0 and 1) in int64.
+/// A row-major array of static shape. Numbers of every float type are held in float64. Those of f32 and f64
+/// are not rounded to it. Those of bf16 and f16 are: what an op gives is rounded once, to nearest even.
+/// Integers of every width (i1 too, as 0 and 1) are held in int64.
 class Tensor {
 public:
   /// Zeros of that type.
@@ -41,6 +42,8 @@ public:
   void setInteger(int64_t position, int64_t number);
   /// Stores a number in a tensor of any type; the fraction is dropped where it holds integers.
   void setNumber(int64_t position, double number);
+  /// Rounds to numbers of the element type where that is bf16 or f16.
+  void roundShortNumbers();
   /// Copies one element of a tensor of the same element type.
   void copyElement(int64_t position, const Tensor &from, int64_t fromPosition);
   /// The same numbers in row-major order under another type of as many elements.
@@ -51,6 +54,11 @@ private:
 };
 
 using Tensors = std::vector<Tensor>;
+
+/// Whether tensors of such elements hold rounded numbers: bf16 and f16.
+bool isShort(mlir::Type element);
+/// The nearest number of a narrower float type; of two, the even one.
+double roundTo(mlir::FloatType type, double number);
 
 /// Row-major strides, in elements.
 llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape);

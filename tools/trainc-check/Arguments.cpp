@@ -15,6 +15,7 @@ Tensor check::drawReals(RankedTensorType type, double low, double high, unsigned
   Tensor tensor(type);
   for (double &real : tensor.reals)
     real = low + (high - low) * unit(generator);
+  tensor.roundShortNumbers();
   return tensor;
 }
 

@@ -29,12 +29,39 @@ Buffer::Buffer(int64_t bytes) : size_(bytes) {
   std::memset(data_, 0xFF, padded);
 }
 
+namespace {
+
+/// A number of bf16 or f16, of which C++ 20 knows nothing.
+template <bool isBf16> struct ShortFloat {
+  uint16_t bits;
+
+  ShortFloat() = default;
+  explicit ShortFloat(double number) {
+    APFloat value(number);
+    bool inexact;
+    value.convert(semantics(), APFloat::rmNearestTiesToEven, &inexact);
+    bits = uint16_t(value.bitcastToAPInt().getZExtValue());
+  }
+  explicit ShortFloat(int64_t number) : ShortFloat(double(number)) {}
+  explicit operator double() const { return APFloat(semantics(), APInt(16, bits)).convertToDouble(); }
+  explicit operator int64_t() const { return int64_t(double(*this)); }
+
+private:
+  static const llvm::fltSemantics &semantics() { return isBf16 ? APFloat::BFloat() : APFloat::IEEEhalf(); }
+};
+
+} // namespace
+
 /// Calls `visit(Element())` with a value of the element's C++ type.
 template <typename Visit> static void withElement(Type element, Visit visit) {
   if (element.isF32())
     visit(float());
   else if (element.isF64())
     visit(double());
+  else if (element.isBF16())
+    visit(ShortFloat<true>());
+  else if (element.isF16())
+    visit(ShortFloat<false>());
   else if (element.isInteger(64))
     visit(int64_t());
   else if (element.isInteger(32))

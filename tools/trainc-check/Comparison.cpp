@@ -15,11 +15,24 @@ static double difference(double actual, double expected) {
   return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
 }
 
+/// The distance of numbers of a short float type near `number`.
+static double unitInTheLastPlace(mlir::Type element, double number) {
+  if (!reference::isShort(element) || !std::isfinite(number))
+    return 0;
+  const llvm::fltSemantics &semantics = mlir::cast<mlir::FloatType>(element).getFloatSemantics();
+  const int least = llvm::APFloat::semanticsMinExponent(semantics),
+            digits = int(llvm::APFloat::semanticsPrecision(semantics));
+  const int exponent = number == 0 ? least : std::max(std::ilogb(number), least);
+  return std::ldexp(1, exponent - digits + 1);
+}
+
 double check::elementError(const Tensor &actual, const Tensor &expected, double floor) {
   double error = 0;
   for (int64_t i = 0; i < expected.elements(); ++i) {
-    double scale = std::isfinite(expected.real(i)) ? std::abs(expected.real(i)) : floor;
-    error = std::max(error, difference(actual.real(i), expected.real(i)) / std::max(scale, floor));
+    const double a = actual.real(i), e = expected.real(i);
+    const double larger = std::abs(a) > std::abs(e) ? a : e, scale = std::isfinite(e) ? std::abs(e) : floor;
+    const double apart = difference(a, e) - unitInTheLastPlace(expected.type().getElementType(), larger);
+    error = std::max(error, apart / std::max(scale, floor));
   }
   return error;
 }

@@ -7,7 +7,8 @@ namespace trainc::check {
 
 // Equal infinities and two NaNs differ by 0, a NaN and a number by infinity.
 
-/// The largest |actual - expected| / max(|expected|, floor) of any element.
+/// The largest |actual - expected| / max(|expected|, floor) of any element. Numbers of bf16 and f16 differ by
+/// one unit in the last place less: both were rounded, each by at most half a unit.
 double elementError(const reference::Tensor &actual, const reference::Tensor &expected, double floor);
 
 /// max |actual - expected| / max(max |expected|, floor), the maxima over all elements; infinities do not
