@@ -21,8 +21,9 @@ AttentionShape shapeOf(nn::AttentionOp op) {
 class ForwardEmitter {
 public:
   ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
-      : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
-        shape(shapeOf(op)), tiles(function, element, shape.queries, shape.widest()) {}
+      : op(op), function(function), emit(function.emit()),
+        element(heldElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
+        tiles(function, shape.element, shape.queries, shape.widest()) {}
 
   void run() {
     q = function.operand(0);
@@ -37,6 +38,7 @@ public:
     largest = tiles.buffer(1);
     total = tiles.buffer(1);
     decay = tiles.buffer(1);
+    heldRows = tiles.rowBuffer(shape.element, shape.widest());
     const int64_t blocks = llvm::divideCeil(shape.queries, tiles.width());
     function.tiles([&](Value index) {
       Value head = emit.divide(index, blocks), first = emit.mul(emit.remainder(index, blocks), tiles.width());
@@ -74,10 +76,12 @@ private:
     tiles.fill(largest, 1, -std::numeric_limits<double>::infinity());
     tiles.blocks(emit.i64(0), tiles.lastKey(visibility, shape.keys, first, valid), shape.keys,
                  [&](Value key, int64_t count) {
-                   tiles.scores(scores, keyRows.from(emit, key), count, packedQ);
+                   HeadRows heldKeys = tiles.held(keyRows, key, count, heldRows);
+                   tiles.scores(scores, heldKeys.from(emit, key), count, packedQ);
                    tiles.hide(scores, visibility, true, first, valid, key, count);
                    tiles.eachVector([&](Value lane) { softmax(count, lane); });
-                   tiles.accumulate(sums, valueRows.from(emit, key), count, scores, decay);
+                   HeadRows heldValues = tiles.held(valueRows, key, count, heldRows);
+                   tiles.accumulate(sums, heldValues.from(emit, key), count, scores, decay);
                  });
     finish(b, head, first, valid);
   }
@@ -136,7 +140,7 @@ private:
   AttentionShape shape;
   AttentionTiles tiles;
   Visibility visibility;
-  Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay;
+  Value q, k, v, out, lse, packedQ, sums, scores, largest, total, decay, heldRows;
 };
 
 } // namespace
@@ -149,8 +153,9 @@ KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
                        .params = {},
                        .flops = op.getFlops(),
                        .sharedBytes = AttentionTiles::bufferBytes(
-                           getElementTypeOrSelf(op.getQ()), width,
-                           {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1})};
+                                          shape.element, width,
+                                          {shape.depth, shape.valueWidth, AttentionTiles::kBlock, 1, 1, 1}) +
+                                      AttentionTiles::rowBufferBytes(shape.element, shape.widest())};
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     launch.params.push_back(operandParam(op, i));
   for (unsigned i = 0; i < op->getNumResults(); ++i)

@@ -31,8 +31,9 @@ int64_t summedRowsPerTile(const AttentionShape &shape) {
 class GradEmitter {
 public:
   GradEmitter(nn::AttentionGradOp op, KernelFunction &function)
-      : op(op), function(function), emit(function.emit()), element(getElementTypeOrSelf(op.getQ())),
-        shape(shapeOf(op)), scale(op.getScale().convertToDouble()) {}
+      : op(op), function(function), emit(function.emit()),
+        element(heldElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
+        scale(op.getScale().convertToDouble()) {}
 
   /// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].
   void rowSums();
@@ -71,6 +72,7 @@ private:
   Value q, k, v, dout, lse, sums;                         // arguments
   Value dq, dk, dv;                                       // results
   Value packedA, packedB, gradA, gradB, scores, dP, ones; // in the block's memory
+  Value heldA, heldB;                                     // likewise, of the other side
 };
 
 } // namespace
@@ -82,8 +84,8 @@ void GradEmitter::rowSums() {
   const int64_t width = shape.valueWidth, rows = summedRows(shape), rowsPerTile = summedRowsPerTile(shape);
   const int64_t lanes = std::min<int64_t>(32, llvm::bit_ceil<uint64_t>(width)), whole = width / lanes * lanes;
   auto products = [&](Value sum, Value index, Mask mask) {
-    Value a = emit.load({out, element, index}, lanes, mask),
-          b = emit.load({grad, element, index}, lanes, mask);
+    Value a = emit.load({out, shape.element, index}, lanes, mask),
+          b = emit.load({grad, shape.element, index}, lanes, mask);
     return math::FmaOp::create(emit.builder, emit.loc, a, b, sum).getResult();
   };
   function.tiles([&](Value tile) {
@@ -142,7 +144,7 @@ void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value f
 }
 
 void GradEmitter::eachTile(int64_t positions, int64_t heads, void (GradEmitter::*tile)(Value, Value, Value)) {
-  tiles.emplace(function, element, positions, shape.widest());
+  tiles.emplace(function, shape.element, positions, shape.widest());
   packedA = tiles->buffer(shape.depth);
   packedB = tiles->buffer(shape.valueWidth);
   gradA = tiles->buffer(shape.depth);
@@ -150,6 +152,8 @@ void GradEmitter::eachTile(int64_t positions, int64_t heads, void (GradEmitter::
   scores = tiles->buffer(AttentionTiles::kBlock);
   dP = tiles->buffer(AttentionTiles::kBlock);
   ones = tiles->buffer(1);
+  heldA = tiles->rowBuffer(shape.element, shape.depth);
+  heldB = tiles->rowBuffer(shape.element, shape.valueWidth);
   tiles->fill(ones, 1, 1);
   const int64_t blocks = llvm::divideCeil(positions, tiles->width());
   function.tiles([&](Value index) {
@@ -176,11 +180,13 @@ void GradEmitter::queryTile(Value b, Value head, Value first) {
   tiles->fill(gradA, shape.depth, 0);
   Value end = tiles->lastKey(visibility, shape.keys, first, valid);
   tiles->blocks(emit.i64(0), end, shape.keys, [&](Value key, int64_t count) {
-    tiles->scores(scores, keys.from(emit, key), count, packedA);
-    tiles->scores(dP, values.from(emit, key), count, packedB);
+    HeadRows heldKeys = tiles->held(keys, key, count, heldA),
+             heldValues = tiles->held(values, key, count, heldB);
+    tiles->scores(scores, heldKeys.from(emit, key), count, packedA);
+    tiles->scores(dP, heldValues.from(emit, key), count, packedB);
     tiles->hide(scores, visibility, true, first, valid, key, count);
     scoreGradients(true, statistics, first, valid, key, count);
-    tiles->accumulate(gradA, keys.from(emit, key), count, dP, ones);
+    tiles->accumulate(gradA, heldKeys.from(emit, key), count, dP, ones);
   });
   Value factor = emit.constant(Emitter::laneType(element, AttentionTiles::kSquare), scale);
   tiles->unpack(gradA, shape.queryRows(emit, dq, b, head).from(emit, first), valid,
@@ -213,12 +219,14 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
     Value head = emit.add(emit.mul(keyHead, shape.group()), member), statistics = statisticsBase(b, head);
     HeadRows queries = shape.queryRows(emit, q, b, head), grads = shape.outRows(emit, dout, b, head);
     tiles->blocks(begin, emit.i64(shape.queries), shape.queries, [&](Value query, int64_t count) {
-      tiles->scores(scores, queries.from(emit, query), count, packedA);
-      tiles->scores(dP, grads.from(emit, query), count, packedB);
+      HeadRows heldQueries = tiles->held(queries, query, count, heldA),
+               heldGrads = tiles->held(grads, query, count, heldB);
+      tiles->scores(scores, heldQueries.from(emit, query), count, packedA);
+      tiles->scores(dP, heldGrads.from(emit, query), count, packedB);
       tiles->hide(scores, visibility, false, first, valid, query, count);
       scoreGradients(false, statistics, first, valid, query, count);
-      tiles->accumulate(gradB, grads.from(emit, query), count, scores, ones);
-      tiles->accumulate(gradA, queries.from(emit, query), count, dP, ones);
+      tiles->accumulate(gradB, heldGrads.from(emit, query), count, scores, ones);
+      tiles->accumulate(gradA, heldQueries.from(emit, query), count, dP, ones);
     });
   });
   Type vector = Emitter::laneType(element, AttentionTiles::kSquare);
@@ -241,17 +249,19 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
                        .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
                        .params = {},
                        .flops = flops,
-                       .sharedBytes = AttentionTiles::bufferBytes(getElementTypeOrSelf(op.getQ()), width,
+                       .sharedBytes = AttentionTiles::bufferBytes(shape.element, width,
                                                                   {shape.depth, shape.valueWidth, shape.depth,
                                                                    shape.valueWidth, AttentionTiles::kBlock,
-                                                                   AttentionTiles::kBlock, 1})};
+                                                                   AttentionTiles::kBlock, 1}) +
+                                      AttentionTiles::rowBufferBytes(shape.element, shape.depth) +
+                                      AttentionTiles::rowBufferBytes(shape.element, shape.valueWidth)};
   auto read = [&](OpOperand &operand) {
     launch.params.push_back(operandParam(op, operand.getOperandNumber()));
   };
   for (OpOperand *operand :
        {&op.getQMutable(), &op.getKMutable(), &op.getVMutable(), &op.getDoutMutable(), &op.getLseMutable()})
     read(*operand);
-  launch.params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getQ())));
+  launch.params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getLse())));
   for (OpOperand &segments : op.getSegmentsMutable())
     read(segments);
   for (unsigned result : results)
@@ -268,7 +278,7 @@ KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
        .grid = int64_t(llvm::divideCeil(summedRows(shape), summedRowsPerTile(shape))),
        .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
                   operandParam(op, op.getDoutMutable().getOperandNumber()),
-                  scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getQ()))}});
+                  scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse()))}});
   // Three of the seven products are in the second launch, four in the third; the op counts five.
   const int64_t flops = op.getFlops();
   kernels.launches.push_back(

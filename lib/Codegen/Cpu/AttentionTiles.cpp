@@ -12,7 +12,7 @@ using namespace trainc::codegen;
 static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
 
 HeadRows HeadRows::from(Emitter &emit, Value first) const {
-  return {base, emit.add(offset, emit.mul(first, stride)), stride, width};
+  return {base, element, emit.add(offset, emit.mul(first, stride)), stride, width};
 }
 
 static int64_t dimOf(Value value, unsigned dim) {
@@ -20,26 +20,26 @@ static int64_t dimOf(Value value, unsigned dim) {
 }
 
 AttentionShape::AttentionShape(Value q, Value k, Value v, int64_t heads, int64_t keyHeads)
-    : batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)), heads(heads), keyHeads(keyHeads),
-      depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
+    : element(getElementTypeOrSelf(q)), batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)),
+      heads(heads), keyHeads(keyHeads), depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
 
-static HeadRows headRows(Emitter &emit, Value base, Value batch, Value head, int64_t positions, int64_t heads,
-                         int64_t width) {
+static HeadRows headRows(Emitter &emit, Value base, Type element, Value batch, Value head, int64_t positions,
+                         int64_t heads, int64_t width) {
   Value offset = emit.add(emit.mul(batch, positions * heads * width), emit.mul(head, width));
-  return {base, offset, heads * width, width};
+  return {base, element, offset, heads * width, width};
 }
 
 HeadRows AttentionShape::queryRows(Emitter &emit, Value base, Value b, Value head) const {
-  return headRows(emit, base, b, head, queries, heads, depth);
+  return headRows(emit, base, element, b, head, queries, heads, depth);
 }
 HeadRows AttentionShape::keyRows(Emitter &emit, Value base, Value b, Value keyHead) const {
-  return headRows(emit, base, b, keyHead, keys, keyHeads, depth);
+  return headRows(emit, base, element, b, keyHead, keys, keyHeads, depth);
 }
 HeadRows AttentionShape::valueRows(Emitter &emit, Value base, Value b, Value keyHead) const {
-  return headRows(emit, base, b, keyHead, keys, keyHeads, valueWidth);
+  return headRows(emit, base, element, b, keyHead, keys, keyHeads, valueWidth);
 }
 HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head) const {
-  return headRows(emit, base, b, head, queries, heads, valueWidth);
+  return headRows(emit, base, element, b, head, queries, heads, valueWidth);
 }
 
 int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
@@ -49,9 +49,9 @@ int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
 }
 
 AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t positions, int64_t widest)
-    : emit(function.emit()), element(element), function(function),
+    : emit(function.emit()), element(heldElement(element)), function(function),
       tileWidth(attentionTileWidth(positions, widest)), vectorLanes(std::min(kLanes, tileWidth)),
-      product(tileProduct(function.module(), element, tileWidth)) {}
+      product(tileProduct(function.module(), this->element, tileWidth)) {}
 
 // --- Buffers ---
 
@@ -59,11 +59,39 @@ Value AttentionTiles::buffer(int64_t rows) {
   return function.blockArray(element, llvm::alignTo(rows, kSquare) * tileWidth);
 }
 
-int64_t AttentionTiles::bufferBytes(Type element, int64_t width, ArrayRef<int64_t> rows) {
+int64_t AttentionTiles::bufferBytes(Type tensorElement, int64_t width, ArrayRef<int64_t> rows) {
   int64_t bytes = 0;
   for (int64_t each : rows)
-    bytes += blockArrayBytes(element, llvm::alignTo(each, kSquare) * width);
+    bytes += blockArrayBytes(heldElement(tensorElement), llvm::alignTo(each, kSquare) * width);
   return bytes;
+}
+
+Value AttentionTiles::rowBuffer(Type tensorElement, int64_t width) {
+  return tensorElement == element ? Value() : function.blockArray(element, kBlock * width);
+}
+
+int64_t AttentionTiles::rowBufferBytes(Type tensorElement, int64_t width) {
+  Type held = heldElement(tensorElement);
+  return tensorElement == held ? 0 : blockArrayBytes(held, kBlock * width);
+}
+
+HeadRows AttentionTiles::held(const HeadRows &rows, Value first, int64_t count, Value buffer) {
+  if (!buffer)
+    return rows;
+  emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value row) {
+    Value from = rows.from(emit, emit.add(first, row)).offset, to = emit.mul(row, rows.width);
+    int64_t done = 0;
+    for (int64_t lanes = kLanes; lanes > 0; lanes /= 2) { // fewer for what is left
+      const int64_t end = rows.width / lanes * lanes;
+      emit.loop(emit.i64(done), emit.i64(end), lanes, [&](Value column) {
+        Value loaded = emit.load({rows.base, rows.element, emit.add(from, column)}, lanes);
+        emit.store(loaded, {buffer, element, emit.add(to, column)});
+      });
+      done = end;
+    }
+  });
+  Value before = emit.sub(emit.i64(0), emit.mul(first, rows.width));
+  return {buffer, element, before, rows.width, rows.width};
 }
 
 Address AttentionTiles::at(Value buffer, Value row, Value lane) {
@@ -121,7 +149,7 @@ void AttentionTiles::pack(Value buffer, const HeadRows &rows, Value valid, doubl
       SmallVector<Value> square;
       for (int64_t i = 0; i < kSquare; ++i) {
         HeadRows row = rows.from(emit, emit.min(emit.add(lane, i), last));
-        square.push_back(emit.load({row.base, element, emit.add(row.offset, column)}, kSquare, mask));
+        square.push_back(emit.load({row.base, row.element, emit.add(row.offset, column)}, kSquare, mask));
       }
       for (auto [i, packed] : llvm::enumerate(emit.transposed(square)))
         emit.store(scale == 1 ? packed : emit.mul(packed, factor),
@@ -142,7 +170,7 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
         Value position = emit.add(lane, int64_t(i));
         emit.when(emit.less(position, valid), [&, value = unpacked] {
           HeadRows row = rows.from(emit, position);
-          emit.store(value, {row.base, element, emit.add(row.offset, column)}, mask);
+          emit.store(value, {row.base, row.element, emit.add(row.offset, column)}, mask);
         });
       }
     });
@@ -152,6 +180,7 @@ void AttentionTiles::unpack(Value buffer, const HeadRows &rows, Value valid,
 // --- Products ---
 
 void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Value packed) {
+  assert(rows.element == element && "products are of held rows");
   Value from = emit.pointer(rows.base, element, rows.offset);
   func::CallOp::create(emit.builder, emit.loc, product,
                        ValueRange{out, from, packed, packed, emit.i64(count), emit.i64(rows.width),
@@ -159,6 +188,7 @@ void AttentionTiles::scores(Value out, const HeadRows &rows, int64_t count, Valu
 }
 
 void AttentionTiles::accumulate(Value out, const HeadRows &rows, int64_t count, Value weights, Value factor) {
+  assert(rows.element == element && "products are of held rows");
   Value from = emit.pointer(rows.base, element, rows.offset);
   func::CallOp::create(emit.builder, emit.loc, product,
                        ValueRange{out, from, weights, factor, emit.i64(rows.width), emit.i64(count),

@@ -3,7 +3,8 @@
 // A tile owns `width` positions (queries or keys), which are the lanes of all its vectors: matrices that
 // belong to them are packed transposed in the block's memory, [depth, width]. The other side's rows stay
 // where they are; their elements are broadcast. So nothing but a tile's own rows is ever transposed, and sums
-// over the other side run in the order of its rows.
+// over the other side run in the order of its rows. All that a tile holds is f32 where tensors are of bf16 or
+// f16, and so are blocks of the other side's rows, in a buffer of their own.
 #pragma once
 
 #include "lib/Codegen/Cpu/KernelFunction.h"
@@ -13,6 +14,7 @@ namespace trainc::codegen {
 /// Rows of a tensor [batch, positions, heads * width], as one head sees them.
 struct HeadRows {
   mlir::Value base;   ///< pointer
+  mlir::Type element; ///< as it lies in memory
   mlir::Value offset; ///< i64, elements before the first row
   int64_t stride;     ///< elements from row to row
   int64_t width;      ///< elements of a row
@@ -25,6 +27,7 @@ struct HeadRows {
 struct AttentionShape {
   AttentionShape(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads);
 
+  mlir::Type element; ///< of all these tensors
   int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
 
   /// Query heads that share a key head.
@@ -62,6 +65,7 @@ public:
   /// Rows of the other side in one block.
   static constexpr int64_t kBlock = 32, kSquare = 8;
 
+  /// `element`: of the tensors.
   AttentionTiles(KernelFunction &function, mlir::Type element, int64_t positions, int64_t widest);
 
   /// Positions of a tile.
@@ -72,7 +76,13 @@ public:
   /// A matrix [rows, width] in the block's memory.
   mlir::Value buffer(int64_t rows);
   /// Bytes of such matrices of `width` positions.
-  static int64_t bufferBytes(mlir::Type element, int64_t width, llvm::ArrayRef<int64_t> rows);
+  static int64_t bufferBytes(mlir::Type tensorElement, int64_t width, llvm::ArrayRef<int64_t> rows);
+  /// Memory for a block of the other side's rows of `width` elements; null where it is read in its place.
+  mlir::Value rowBuffer(mlir::Type tensorElement, int64_t width);
+  static int64_t rowBufferBytes(mlir::Type tensorElement, int64_t width);
+  /// The same rows, of which those from `first` on, `count` of them, are now in `buffer` if there is one.
+  HeadRows held(const HeadRows &rows, mlir::Value first, int64_t count, mlir::Value buffer);
+
   Address at(mlir::Value buffer, mlir::Value row, mlir::Value lane);
 
   /// buffer[c, i] = scale * rows[i, c] for the `valid` rows; further lanes repeat the last row.
@@ -109,7 +119,7 @@ public:
               llvm::function_ref<void(mlir::Value, int64_t)> body);
 
   Emitter &emit;
-  mlir::Type element;
+  mlir::Type element; ///< of all numbers in the block's memory
 
 private:
   /// Which lanes from `lane` on see `row`; null where all do.

@@ -9,6 +9,9 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
+/// Instructions that round to bf16 or f16 and widen again.
+static constexpr int64_t kRounding = 9;
+
 static int64_t weightOf(Operation &op) {
   if (isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp>(op))
     return 12;
@@ -28,7 +31,7 @@ BodyCost trainc::codegen::bodyCost(Operation *op) {
   Location loc = builder.getUnknownLoc();
   SmallVector<Value> operands;
   for (Type type : op->getOperandTypes())
-    operands.push_back(block.addArgument(getElementTypeOrSelf(type), loc));
+    operands.push_back(block.addArgument(heldElement(getElementTypeOrSelf(type)), loc));
   auto position = [&] {
     cost.positions = true;
     return Value(block.addArgument(builder.getI64Type(), loc));
@@ -39,5 +42,8 @@ BodyCost trainc::codegen::bodyCost(Operation *op) {
   elementwise.buildBody(builder, operands, scalars);
   for (Operation &built : block)
     cost.weight += weightOf(built);
+  Type element = getElementTypeOrSelf(op->getResult(0));
+  if (heldElement(element) != element && cost.weight > 0)
+    cost.weight += kRounding;
   return cost;
 }

@@ -275,7 +275,7 @@ static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, Ker
   KernelFunction function(kernels, launch);
   Value source = box.operand ? function.operand(*box.operand) : Value();
   Value result = function.result(0);
-  Type element = storedElement(getElementTypeOrSelf(op->getResult(0)));
+  Type element = memoryElement(getElementTypeOrSelf(op->getResult(0)));
   if (isTransposed(dims))
     SquareCopier(function, squaresOf(box, dims), source, result, element).run();
   else

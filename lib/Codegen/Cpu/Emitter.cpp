@@ -1,14 +1,18 @@
 // Short forms for the ops that kernels are made of.
 #include "lib/Codegen/Cpu/Emitter.h"
 
+#include "dialects/NN/Builders.h"
 #include "lib/Support/StoredElement.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::codegen;
 
 // --- Types ---
@@ -17,6 +21,14 @@ Type Emitter::pointerType() const { return LLVM::LLVMPointerType::get(builder.ge
 
 Type Emitter::laneType(Type element, int64_t lanes) {
   return lanes == 0 ? element : VectorType::get({lanes}, element);
+}
+
+Type trainc::codegen::heldElement(Type element) {
+  return nn::isLowPrecision(element) ? Float32Type::get(element.getContext()) : element;
+}
+
+Type trainc::codegen::memoryElement(Type element) {
+  return nn::isLowPrecision(element) ? IntegerType::get(element.getContext(), 16) : storedElement(element);
 }
 
 static int64_t lanesOf(Value value) {
@@ -150,20 +162,25 @@ Value Emitter::pointer(Value base, Type element, Value index) {
 static unsigned alignmentOf(Type memory) { return std::max(1u, memory.getIntOrFloatBitWidth() / 8); }
 
 Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {
-  Type memory = storedElement(from.element), type = laneType(memory, lanes);
+  Type memory = memoryElement(from.element), type = laneType(memory, lanes);
   Value address = pointer(from.base, from.element, from.index), value;
   if (mask)
     value =
         LLVM::MaskedLoadOp::create(builder, loc, type, address, mask, constant(type, 0), alignmentOf(memory));
   else
     value = LLVM::LoadOp::create(builder, loc, type, address, alignmentOf(memory));
+  if (nn::isLowPrecision(from.element))
+    return rounded(arith::BitcastOp::create(builder, loc, laneType(from.element, lanes), value),
+                   from.element);
   if (!from.element.isInteger(1))
     return value;
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, constant(type, 0));
 }
 
 void Emitter::store(Value value, const Address &to, Mask mask) {
-  Type memory = storedElement(to.element);
+  Type memory = memoryElement(to.element);
+  if (nn::isLowPrecision(to.element))
+    value = shortBits(value, to.element);
   if (to.element.isInteger(1))
     value = arith::ExtUIOp::create(builder, loc, laneType(memory, lanesOf(value)), value);
   Value address = pointer(to.base, to.element, to.index);
@@ -171,6 +188,53 @@ void Emitter::store(Value value, const Address &to, Mask mask) {
     LLVM::MaskedStoreOp::create(builder, loc, value, address, mask, alignmentOf(memory));
   else
     LLVM::StoreOp::create(builder, loc, value, address, alignmentOf(memory));
+}
+
+// --- bf16 and f16 ---
+
+/// Whether rounding to `element` would change no bit of `value`.
+static bool isNumberOf(Type element, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto wide = dyn_cast_or_null<arith::ExtFOp>(op))
+    return getElementTypeOrSelf(wide.getIn()) == element;
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return isNumberOf(element, select.getTrueValue()) && isNumberOf(element, select.getFalseValue());
+  if (auto broadcast = dyn_cast_or_null<vector::BroadcastOp>(op))
+    return isNumberOf(element, broadcast.getSource());
+  APFloat number(0.0);
+  if (!matchPattern(value, m_ConstantFloat(&number)))
+    return false;
+  bool inexact;
+  number.convert(cast<FloatType>(element).getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+  return !inexact;
+}
+
+Value Emitter::rounded(Value value, Type element) {
+  if (!nn::isLowPrecision(element))
+    return value;
+  Type held = laneType(builder.getF32Type(), lanesOf(value)), narrow = laneType(element, lanesOf(value));
+  if (value.getType() == held && isNumberOf(element, value))
+    return value;
+  if (value.getType() == held)
+    value = arith::TruncFOp::create(builder, loc, narrow, value);
+  return arith::ExtFOp::create(builder, loc, held, value);
+}
+
+/// What was only moved is moved bit by bit: conversions would change NaNs.
+Value Emitter::shortBits(Value value, Type element) {
+  Type bits = laneType(builder.getI16Type(), lanesOf(value));
+  if (auto wide = value.getDefiningOp<arith::ExtFOp>(); wide && isNumberOf(element, value)) {
+    auto loaded = wide.getIn().getDefiningOp<arith::BitcastOp>();
+    return loaded ? loaded.getIn() : arith::BitcastOp::create(builder, loc, bits, wide.getIn()).getResult();
+  }
+  if (auto select = value.getDefiningOp<arith::SelectOp>(); select && isNumberOf(element, value))
+    return arith::SelectOp::create(builder, loc, select.getCondition(),
+                                   shortBits(select.getTrueValue(), element),
+                                   shortBits(select.getFalseValue(), element));
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>(); broadcast && isNumberOf(element, value))
+    return vector::BroadcastOp::create(builder, loc, bits, shortBits(broadcast.getSource(), element));
+  Value narrow = arith::TruncFOp::create(builder, loc, laneType(element, lanesOf(value)), value);
+  return arith::BitcastOp::create(builder, loc, bits, narrow);
 }
 
 void Emitter::prefetch(Value pointer, bool forWrite) {

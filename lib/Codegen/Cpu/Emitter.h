@@ -8,6 +8,12 @@
 
 namespace trainc::codegen {
 
+/// What numbers of `element` are computed with and held as in registers: f32 for bf16 and f16.
+mlir::Type heldElement(mlir::Type element);
+/// What elements are loaded and stored as: i1 as i8, and bf16 and f16 as i16, as LLVM has few operations on
+/// vectors of them.
+mlir::Type memoryElement(mlir::Type element);
+
 /// A place in memory: an element of a row-major buffer.
 struct Address {
   mlir::Value base;   ///< llvm pointer
@@ -52,9 +58,15 @@ public:
   Mask lanesBelow(mlir::Value count, int64_t lanes);
 
   mlir::Value pointer(mlir::Value base, mlir::Type element, mlir::Value index);
-  /// Loads a scalar (lanes = 0) or a vector; masked-off lanes are zero and not touched.
+  /// Loads a scalar (lanes = 0) or a vector; masked-off lanes are zero and not touched. Numbers of bf16 and
+  /// f16 become f32.
   mlir::Value load(const Address &from, int64_t lanes = 0, Mask mask = {});
+  /// Rounds f32 to bf16 and f16.
   void store(mlir::Value value, const Address &to, Mask mask = {});
+
+  /// A number that was computed for `element`, as one of its numbers: for bf16 and f16 it is rounded to
+  /// nearest even, and held as f32.
+  mlir::Value rounded(mlir::Value value, mlir::Type element);
 
   /// Asks for the cache line at `pointer`, which may be past the end of a buffer.
   void prefetch(mlir::Value pointer, bool forWrite = false);
@@ -69,6 +81,10 @@ public:
                                       mlir::ValueRange carried, LoopBody body);
   void loop(mlir::Value begin, mlir::Value end, int64_t step, llvm::function_ref<void(mlir::Value)> body);
   void when(mlir::Value condition, llvm::function_ref<void()> body);
+
+private:
+  /// The bits of a held number of bf16 or f16, i16.
+  mlir::Value shortBits(mlir::Value value, mlir::Type element);
 };
 
 } // namespace trainc::codegen

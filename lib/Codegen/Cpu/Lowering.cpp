@@ -28,6 +28,7 @@ static LogicalResult lowerLoops(ModuleOp module) {
 }
 
 LogicalResult trainc::codegen::lowerToLLVMDialect(ModuleOp module) {
+  expandConversions(module);
   if (failed(expandMath(module)) || failed(lowerLoops(module)))
     return failure();
   MLIRContext *context = module.getContext();

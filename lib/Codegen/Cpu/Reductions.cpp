@@ -57,7 +57,7 @@ Value trainc::codegen::combineLanes(Emitter &emit, nn::ReduceKind kind, Value ve
 }
 
 LaneSum::LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes)
-    : op(op), emit(function.emit()), element(getElementTypeOrSelf(Value(op))),
+    : op(op), emit(function.emit()), element(heldElement(getElementTypeOrSelf(Value(op)))),
       lanes(SumTree(element, length).lanes), vectorLanes(vectorLanes) {
   assert(lanes % vectorLanes == 0 && "vectors are parts of the tree's lanes");
   if (lanes != vectorLanes)
@@ -94,7 +94,7 @@ Value LaneSum::total() {
 }
 
 Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int64_t count) {
-  Type element = getElementTypeOrSelf(Value(op));
+  Type element = heldElement(getElementTypeOrSelf(Value(op)));
   const nn::ReduceKind kind = op.getKind();
   const int64_t lanes = SumTree(element, count).lanes;
   Value identity = identityOf(emit, kind, Emitter::laneType(element, lanes));

@@ -7,7 +7,10 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+/// Of what tiles leave of a reduction.
+static Type partialElement(const TileReduction &reduction) {
+  return heldElement(getElementTypeOrSelf(Value(reduction.op)));
+}
 
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
@@ -21,7 +24,7 @@ static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &ke
   for (const TileReduction &reduction : plan.tileReductions)
     if (!reduction.direct)
       launch.params.push_back(
-          scratchParam(kernels, reduction.scratch, plan::Access::write, elementOf(reduction.op)));
+          scratchParam(kernels, reduction.scratch, plan::Access::write, partialElement(reduction)));
   return launch;
 }
 
@@ -29,7 +32,8 @@ static KernelSummary summarise(const RowsPlan &plan) {
   KernelSummary kernels;
   for (const TileReduction &reduction : plan.tileReductions)
     if (!reduction.direct)
-      kernels.scratchBytes.push_back(plan.scratchElements(reduction) * elementBytes(elementOf(reduction.op)));
+      kernels.scratchBytes.push_back(plan.scratchElements(reduction) *
+                                     elementBytes(partialElement(reduction)));
   kernels.launches.push_back(summariseWalk(plan, kernels));
   summariseFinish(plan, kernels);
   kernels.mayAlias = plan.mayAlias();

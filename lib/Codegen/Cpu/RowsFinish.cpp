@@ -54,10 +54,10 @@ private:
   }
 
   void strip(nn::ReduceOp op, Value from, Value to, Value column, int64_t lanes, Mask mask) {
-    Type element = getElementTypeOrSelf(Value(op));
-    Value first = emit.load({from, element, column}, lanes, mask);
+    Type element = getElementTypeOrSelf(Value(op)), partial = heldElement(element);
+    Value first = emit.load({from, partial, column}, lanes, mask);
     Value sum = emit.loop(emit.i64(1), emit.i64(plan.grid), 1, first, [&](Value tile, ValueRange carried) {
-      Value next = emit.load({from, element, emit.add(emit.mul(tile, width), column)}, lanes, mask);
+      Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
       return SmallVector<Value>{combine(emit, op.getKind(), carried[0], next)};
     })[0];
     emit.store(scaleMean(emit, op, sum), {to, element, column}, mask);
@@ -82,7 +82,7 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     launch.name = "finish";
     launch.grid = llvm::divideCeil(width, kColumnsPerTile);
     launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
-                                         getElementTypeOrSelf(Value(reduction.op))));
+                                         heldElement(getElementTypeOrSelf(Value(reduction.op)))));
     launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));
   }
   for (auto &[width, launch] : byWidth)

@@ -6,6 +6,8 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+/// Of partial results, which are rounded when they are complete.
+static Type partialElement(nn::ReduceOp op) { return heldElement(elementOf(op)); }
 
 RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
     : plan(plan), function(kernels, launch), emit(function.emit()) {}
@@ -90,7 +92,7 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
     totals = piece(index, rows, emit.i64(0), columnCount());
   } else {
     for (LaneSum &sum : sums)
-      totals.push_back(identityOf(emit, sum.op.getKind(), elementOf(sum.op)));
+      totals.push_back(identityOf(emit, sum.op.getKind(), partialElement(sum.op)));
     Value end = emit.i64(plan.columns);
     totals = emit.loop(emit.i64(0), end, SumTree::kPiece, totals, [&](Value begin, ValueRange carried) {
       SmallVector<Value> next = piece(index, rows, begin, emit.min(emit.add(begin, SumTree::kPiece), end));
@@ -102,7 +104,7 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   for (auto [i, sum] : llvm::enumerate(sums)) {
     bool isPartial = plan.isTileReduction(sum.op);
     rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
-        isPartial ? totals[i] : scaleMean(emit, sum.op, totals[i]);
+        isPartial ? totals[i] : emit.rounded(scaleMean(emit, sum.op, totals[i]), elementOf(sum.op));
   }
 }
 
@@ -178,7 +180,7 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
 // --- Partial results of tiles ---
 
 Address RowsEmitter::partial(const TileReduction &reduction, Value column) {
-  Type element = elementOf(reduction.op);
+  Type element = partialElement(reduction.op);
   if (reduction.direct)
     return {outputs[reduction.result], element, column};
   return {scratch[reduction.scratch], element, emit.add(emit.mul(currentTile, reduction.width), column)};
@@ -203,7 +205,7 @@ void RowsEmitter::clearPartials() {
     if (!plan.facts.isAlongColumns(op))
       continue;
     const int64_t lanes = plan.lanes;
-    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(elementOf(op), lanes));
+    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(partialElement(op), lanes));
     Value whole = emit.i64(plan.columns / lanes * lanes);
     emit.loop(emit.i64(0), whole, lanes,
               [&](Value column) { emit.store(identity, partial(reduction, column)); });
@@ -220,7 +222,7 @@ void RowsEmitter::finishRow(RowState &row) {
     if (plan.facts.isAlongColumns(op))
       continue;
     if (reduction.ofRows)
-      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], elementOf(op), row.row});
+      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], partialElement(op), row.row});
     else // a flat row's piece, which is its tile
       emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)));
   }

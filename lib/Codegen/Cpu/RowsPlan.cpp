@@ -85,7 +85,8 @@ void RowsPlan::collectTileReductions() {
       continue;
     auto op = value.getDefiningOp<nn::ReduceOp>();
     bool ofRows = !facts.isAlongColumns(op.getX());
-    bool direct = grid == 1 && !ofRows && op.getKind() != nn::ReduceKind::mean;
+    bool rounds = heldElement(getElementTypeOrSelf(value)) != getElementTypeOrSelf(value);
+    bool direct = grid == 1 && !ofRows && !rounds && op.getKind() != nn::ReduceKind::mean;
     tileReductions.push_back({op, unsigned(index), facts.isAlongColumns(value) ? columns : 1, ofRows, direct,
                               direct ? 0 : scratch});
     scratch += !direct;
@@ -126,7 +127,8 @@ int64_t RowsPlan::weight(Value value) {
 void RowsPlan::chooseStashes() {
   llvm::DenseMap<Value, unsigned> results;
   for (auto [index, value] : llvm::enumerate(facts.yield().getValues()))
-    if (facts.pattern(value).isIdentity() && facts.pattern(facts.strip(value)).isIdentity())
+    if (facts.pattern(value).isIdentity() && facts.pattern(facts.strip(value)).isIdentity() &&
+        getElementTypeOrSelf(value) == getElementTypeOrSelf(facts.strip(value)))
       results.try_emplace(facts.strip(value), index);
   auto choose = [&](Value value, int64_t pass) {
     int64_t bytes = blockArrayBytes(getElementTypeOrSelf(value), columns);

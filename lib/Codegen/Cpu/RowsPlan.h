@@ -16,7 +16,7 @@ struct TileReduction {
   unsigned result;  ///< of the kernel
   int64_t width;    ///< elements of the result: the columns, or 1
   bool ofRows;      ///< elements of rows are reduced
-  bool direct;      ///< there is one tile, which writes the result itself
+  bool direct;      ///< there is one tile, which writes the result itself, as nothing is left to do
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
 };
 

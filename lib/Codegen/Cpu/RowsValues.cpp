@@ -195,5 +195,6 @@ Value RowsEmitter::body(Operation *op, ValueRange operands, int64_t laneCount, V
   };
   auto stream = [&](int64_t number) { return emit.splat(function.stream(number), laneCount); };
   LaneContext context{emit.loc, laneCount, index, linear, stream};
-  return cast<ElementwiseOpInterface>(op).buildBody(emit.builder, operands, context);
+  return emit.rounded(cast<ElementwiseOpInterface>(op).buildBody(emit.builder, operands, context),
+                      elementOf(op->getResult(0)));
 }

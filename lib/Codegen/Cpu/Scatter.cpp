@@ -1,6 +1,7 @@
 // Rows added at indices.
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Support/StoredElement.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -16,30 +17,47 @@ static int64_t widthOf(nn::ScatterAddOp op) { return elementCount(op.getTable())
 static int64_t lanesOf(nn::ScatterAddOp op) {
   return std::min<int64_t>(kStrip, llvm::bit_ceil<uint64_t>(widthOf(op)));
 }
+static Type elementOf(nn::ScatterAddOp op) { return getElementTypeOrSelf(op.getTable()); }
+/// A table of bf16 or f16 is added up in a scratch buffer, and rounded once.
+static bool addsAside(nn::ScatterAddOp op) { return heldElement(elementOf(op)) != elementOf(op); }
 
 KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
   KernelSummary kernels;
-  kernels.launches.push_back({.name = "scatter",
-                              .grid = int64_t(llvm::divideCeil(widthOf(op), lanesOf(op))),
-                              .params = {operandParam(op, op.getIdsMutable().getOperandNumber()),
-                                         operandParam(op, op.getUpdatesMutable().getOperandNumber()),
-                                         resultParam(op, 0, plan::Access::read_write)}});
+  LaunchSummary launch{.name = "scatter",
+                       .grid = int64_t(llvm::divideCeil(widthOf(op), lanesOf(op))),
+                       .params = {operandParam(op, op.getIdsMutable().getOperandNumber()),
+                                  operandParam(op, op.getUpdatesMutable().getOperandNumber()),
+                                  resultParam(op, 0, plan::Access::read_write)}};
+  if (Type sum = heldElement(elementOf(op)); addsAside(op)) {
+    kernels.scratchBytes.push_back(elementCount(op.getTable()) * elementBytes(sum));
+    launch.params.push_back(scratchParam(kernels, 0, plan::Access::write, sum));
+  }
+  kernels.launches.push_back(std::move(launch));
   return kernels;
 }
 
 Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kernels) {
   const int64_t count = elementCount(op.getIds()), rows = tableRows(op), width = widthOf(op),
                 lanes = lanesOf(op);
-  Type element = getElementTypeOrSelf(op.getTable()), idType = getElementTypeOrSelf(op.getIds());
+  Type element = elementOf(op), sumElement = heldElement(element);
+  Type updateElement = getElementTypeOrSelf(op.getUpdates()), idType = getElementTypeOrSelf(op.getIds());
   const KernelSummary summary = summariseScatter(op);
   KernelFunction function(kernels, summary.launches.front());
   Emitter &emit = function.emit();
   Value ids = function.operand(op.getIdsMutable().getOperandNumber());
   Value updates = function.operand(op.getUpdatesMutable().getOperandNumber());
-  Value table = function.result(0);
+  Value table = function.result(0), sums = addsAside(op) ? function.scratch(0) : table;
   function.tiles([&](Value tile) {
     Value column = emit.mul(tile, lanes);
     Mask mask = width % lanes == 0 ? Mask() : emit.lanesBelow(emit.sub(emit.i64(width), column), lanes);
+    auto copyRows = [&](Value from, Type fromElement, Value to, Type toElement) {
+      emit.loop(emit.i64(0), emit.i64(rows), 1, [&](Value row) {
+        Value at = emit.add(emit.mul(row, width), column);
+        emit.store(emit.load({from, fromElement, at}, lanes, mask), {to, toElement, at}, mask);
+      });
+    };
+    if (addsAside(op))
+      copyRows(table, element, sums, sumElement);
     emit.loop(emit.i64(0), emit.i64(count), 1, [&](Value i) {
       Value id = emit.load({ids, idType, i});
       if (!idType.isInteger(64))
@@ -47,11 +65,13 @@ Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kern
       Value inRange =
           arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::ult, id, emit.i64(rows));
       emit.when(inRange, [&] {
-        Address to{table, element, emit.add(emit.mul(id, width), column)};
-        Value update = emit.load({updates, element, emit.add(emit.mul(i, width), column)}, lanes, mask);
+        Address to{sums, sumElement, emit.add(emit.mul(id, width), column)};
+        Value update = emit.load({updates, updateElement, emit.add(emit.mul(i, width), column)}, lanes, mask);
         emit.store(emit.add(emit.load(to, lanes, mask), update), to, mask);
       });
     });
+    if (addsAside(op))
+      copyRows(sums, sumElement, table, element);
   });
   return {function.finish()};
 }

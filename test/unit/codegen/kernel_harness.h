@@ -44,6 +44,9 @@ public:
     void run(Order order = Order::AtOnce) const;
     /// The result `index` of the op.
     reference::Tensor result(unsigned index) const;
+    /// The bytes of an operand, and of a result.
+    void *operandBytes(unsigned index) const { return operands[index].data(); }
+    const void *resultBytes(unsigned index) const { return resultData[index]; }
 
   private:
     friend class CompiledOp;

@@ -1,0 +1,121 @@
+// Replaces conversions to and from bf16 and f16 that no instruction computes, or not alike on all levels.
+#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/Cpu/Lowering.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace trainc::codegen;
+
+namespace {
+
+/// Builds in front of an op, on vectors or scalars like its result.
+class ConversionBuilder {
+public:
+  explicit ConversionBuilder(Operation *op)
+      : builder(op), loc(op->getLoc()), result(op->getResult(0).getType()),
+        vector(dyn_cast<VectorType>(result)) {}
+
+  Type type32() { return type(builder.getF32Type()); }
+
+  /// f32 -> the op's type.
+  Value narrow(Value x) {
+    return getElementTypeOrSelf(result).isBF16() ? roundToBf16(x)
+                                                 : Value(arith::TruncFOp::create(builder, loc, result, x));
+  }
+
+  /// bf16 is the upper half of f32.
+  Value widenBf16(Value x) {
+    auto loaded = x.getDefiningOp<arith::BitcastOp>();
+    Type shortType = type(builder.getI16Type());
+    Value bits = loaded && loaded.getIn().getType() == shortType
+                     ? loaded.getIn()
+                     : arith::BitcastOp::create(builder, loc, shortType, x).getResult();
+    Value upper = shift<arith::ShLIOp>(arith::ExtUIOp::create(builder, loc, i32(), bits), 16);
+    return arith::BitcastOp::create(builder, loc, type32(), upper);
+  }
+
+  /// f64 -> f32 so that rounding the result to fewer bits is as good as rounding `x` itself: what is no
+  /// number of f32 becomes the neighbour whose last bit is 1, which is halfway between no two shorter
+  /// numbers.
+  Value roundToOdd(Value x) {
+    Value nearest = arith::TruncFOp::create(builder, loc, type32(), x);
+    Value back = arith::ExtFOp::create(builder, loc, x.getType(), nearest);
+    Value bits = arith::BitcastOp::create(builder, loc, i32(), nearest);
+    auto magnitude = [&](Value y) { return math::AbsFOp::create(builder, loc, y).getResult(); };
+    Value below = arith::SubIOp::create(builder, loc, bits, integer(1));
+    Value isBeyond =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, magnitude(back), magnitude(x));
+    Value cut = arith::SelectOp::create(builder, loc, isBeyond, below, bits);
+    Value isInexact = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ONE, back, x);
+    Value last = arith::ExtUIOp::create(builder, loc, i32(), isInexact);
+    return arith::BitcastOp::create(builder, loc, type32(), arith::OrIOp::create(builder, loc, cut, last));
+  }
+
+  OpBuilder builder;
+  Location loc;
+
+private:
+  /// To nearest even, by integers: the instruction would take subnormal numbers for zero. Half a unit in the
+  /// last place, less one where that is even, carries into the upper half where it should. NaN becomes quiet
+  /// and keeps its upper bits.
+  Value roundToBf16(Value x) {
+    Value bits = arith::BitcastOp::create(builder, loc, i32(), x);
+    Value upper = shift<arith::ShRUIOp>(bits, 16);
+    Value odd = arith::AndIOp::create(builder, loc, upper, integer(1));
+    Value half = arith::AddIOp::create(builder, loc, odd, integer(0x7fff));
+    Value carried = shift<arith::ShRUIOp>(arith::AddIOp::create(builder, loc, bits, half), 16);
+    Value quiet = arith::OrIOp::create(builder, loc, upper, integer(0x40));
+    Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+    Value chosen = arith::SelectOp::create(builder, loc, isNaN, quiet, carried);
+    Value narrow = arith::TruncIOp::create(builder, loc, type(builder.getI16Type()), chosen);
+    return arith::BitcastOp::create(builder, loc, type(builder.getBF16Type()), narrow);
+  }
+
+  Type type(Type element) { return vector ? VectorType::get(vector.getShape(), element) : element; }
+  Type i32() { return type(builder.getI32Type()); }
+  Value integer(int64_t value) { return Emitter(builder).constant(i32(), value); }
+  template <typename Shift> Value shift(Value x, int64_t by) {
+    return Shift::create(builder, loc, x, integer(by));
+  }
+
+  Type result;
+  VectorType vector;
+};
+
+Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+bool isShort(Type element) { return element.isBF16() || element.isF16(); }
+
+/// What takes the place of `op`; null if it stays. Integers go by way of f32.
+Value expanded(Operation &op) {
+  if (auto wide = dyn_cast<arith::ExtFOp>(op); wide && elementOf(wide.getIn()).isBF16())
+    return ConversionBuilder(&op).widenBf16(wide.getIn());
+  if (op.getNumResults() != 1 || !isShort(elementOf(op.getResult(0))))
+    return {};
+  ConversionBuilder build(&op);
+  if (auto integer = dyn_cast<arith::SIToFPOp>(op))
+    return build.narrow(arith::SIToFPOp::create(build.builder, build.loc, build.type32(), integer.getIn()));
+  if (auto integer = dyn_cast<arith::UIToFPOp>(op))
+    return build.narrow(arith::UIToFPOp::create(build.builder, build.loc, build.type32(), integer.getIn()));
+  auto narrow = dyn_cast<arith::TruncFOp>(op);
+  if (narrow && elementOf(narrow.getIn()).isF64())
+    return build.narrow(build.roundToOdd(narrow.getIn()));
+  return narrow && elementOf(narrow).isBF16() ? build.narrow(narrow.getIn()) : Value();
+}
+
+} // namespace
+
+void trainc::codegen::expandConversions(Operation *root) {
+  root->walk([](Operation *op) {
+    Value value = expanded(*op);
+    auto bits = dyn_cast<arith::BitcastOp>(op); // of what has just become bits, and is wanted as such
+    auto inner = bits ? bits.getIn().getDefiningOp<arith::BitcastOp>() : arith::BitcastOp();
+    if (inner && inner.getIn().getType() == bits.getType())
+      value = inner.getIn();
+    if (!value)
+      return;
+    op->getResult(0).replaceAllUsesWith(value);
+    op->erase();
+  });
+}
