@@ -82,11 +82,17 @@ bool liesIn(Value value, StringRef state) {
          llvm::any_of(definition->getOperands(), [&](Value operand) { return liesIn(operand, state); });
 }
 
+/// Whether each kernel that reads the result makes it from the operand, or reads that in its place.
+static bool isReadThrough(Operation *op) {
+  auto convert = dyn_cast<nn::ConvertOp>(op);
+  return isa<nn::BroadcastOp, nn::ReshapeOp>(op) || isView(op) || (convert && convert.isWidening());
+}
+
 /// Ops that use the value a read gave, or an alias of it.
 static void collectUsers(Operation *read, SmallVectorImpl<Operation *> &users) {
   for (Operation *user : read->getUsers()) {
     users.push_back(user);
-    if (isa<nn::BroadcastOp, nn::ReshapeOp>(user) || isView(user))
+    if (isReadThrough(user))
       collectUsers(user, users);
   }
 }

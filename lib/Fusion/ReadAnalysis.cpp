@@ -15,7 +15,10 @@ static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getTyp
 static constexpr unsigned kMaxFreeCost = 16;
 
 bool ReadAnalysis::isPrimitive(Operation *op) { return nn::KernelOp::canHold(op); }
-bool ReadAnalysis::isView(Operation *op) { return isa<nn::BroadcastOp, nn::ReshapeOp>(op); }
+bool ReadAnalysis::isView(Operation *op) {
+  auto convert = dyn_cast<nn::ConvertOp>(op);
+  return isa<nn::BroadcastOp, nn::ReshapeOp>(op) || (convert && convert.isWidening());
+}
 
 Value ReadAnalysis::stripReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
@@ -101,7 +104,7 @@ bool ReadAnalysis::collect(Value value, const nn::RepeatPattern &pattern, OpSpac
   Operation *def = value.getDefiningOp();
   if (def && def->getBlock() == &block && isView(def)) {
     Value source = def->getOperand(0);
-    if (isa<nn::ReshapeOp>(def))
+    if (!isa<nn::BroadcastOp>(def))
       return collect(source, pattern, space);
     if (auto composed = pattern.compose(nn::RepeatPattern::broadcast(shapeOf(source), shapeOf(value))))
       return collectRepeated(source, value, pattern, *composed, space);

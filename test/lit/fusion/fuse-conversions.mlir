@@ -1,0 +1,65 @@
+// RUN: trainc-opt %s --split-input-file --fuse | FileCheck %s
+
+// Kernels read short numbers and convert them on the way: no f32 copy of them crosses a border.
+
+// CHECK-LABEL: func.func @two_kernels
+func.func @two_kernels(%x: tensor<64x128xbf16>, %y: tensor<128xf32>) -> (tensor<128xf32>, tensor<64xf32>) {
+  // CHECK: nn.kernel 64 x 128 ({{.*}}%arg0 : tensor<64x128xbf16>{{.*}} -> (tensor<128xf32>)
+  // CHECK: nn.kernel 64 x 128 ({{.*}}%arg0 : tensor<64x128xbf16>{{.*}} -> (tensor<64xf32>)
+  %wide = nn.convert %x to f32 : tensor<64x128xbf16>
+  %columns = nn.reduce sum %wide over [0] : tensor<64x128xf32>
+  %e = nn.exp %columns : tensor<128xf32>
+  %row = nn.broadcast %e to [64, 128] : tensor<128xf32>
+  %product = nn.mul %wide, %row : tensor<64x128xf32>, tensor<64x128xf32>
+  %rows = nn.reduce sum %product over [1] : tensor<64x128xf32>
+  return %e, %rows : tensor<128xf32>, tensor<64xf32>
+}
+
+// -----
+
+// The producer stores short numbers alone, and its own readers in f32 see them rounded.
+// CHECK-LABEL: func.func @producer
+func.func @producer(%x: tensor<8x16xf32>) -> (tensor<8x16xbf16>, tensor<8x16xf32>) {
+  // CHECK: nn.kernel
+  // CHECK: %[[SHORT:.*]] = nn.convert %{{.*}} to bf16
+  // CHECK-NEXT: %[[WIDE:.*]] = nn.convert %[[SHORT]] to f32
+  // CHECK-NEXT: nn.exp %[[WIDE]]
+  // CHECK-NOT: nn.kernel
+  %short = nn.convert %x to bf16 : tensor<8x16xf32>
+  %wide = nn.convert %short to f32 : tensor<8x16xbf16>
+  %e = nn.exp %wide : tensor<8x16xf32>
+  return %short, %e : tensor<8x16xbf16>, tensor<8x16xf32>
+}
+
+// -----
+
+// A product in f32 needs the copy; the kernel beside it does without.
+// CHECK-LABEL: func.func @product
+func.func @product(%x: tensor<8x16xf16>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  // CHECK: %[[COPY:.*]] = nn.kernel {{.*}} %arg0 : tensor<8x16xf16>) -> (tensor<8x16xf32>)
+  // CHECK: %[[PRODUCT:.*]] = nn.matmul %[[COPY]], %arg1
+  // CHECK: nn.kernel 8 x 16 ({{.*}} = %arg0 : tensor<8x16xf16>
+  %wide = nn.convert %x to f32 : tensor<8x16xf16>
+  %product = nn.matmul %wide, %w : tensor<8x16xf32>, tensor<16x4xf32>
+  %e = nn.exp %product : tensor<8x4xf32>
+  %s = nn.reduce sum %wide over [1] keep : tensor<8x16xf32>
+  %b = nn.broadcast %s to [8, 4] : tensor<8x1xf32>
+  %r = nn.mul %e, %b : tensor<8x4xf32>, tensor<8x4xf32>
+  return %product, %r : tensor<8x4xf32>, tensor<8x4xf32>
+}
+
+// -----
+
+// Through other views, either way round.
+// CHECK-LABEL: func.func @views
+func.func @views(%x: tensor<16xbf16>, %y: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  // CHECK: nn.kernel 8 x 16 (%{{.*}} = %arg0 : tensor<16xbf16> at <*8, 16>, %{{.*}} = %arg1
+  // CHECK-NOT: nn.kernel
+  %wide = nn.convert %x to f32 : tensor<16xbf16>
+  %a = nn.broadcast %wide to [8, 16] : tensor<16xf32>
+  %short = nn.broadcast %x to [8, 16] : tensor<16xbf16>
+  %b = nn.convert %short to f32 : tensor<8x16xbf16>
+  %s = nn.add %a, %y : tensor<8x16xf32>, tensor<8x16xf32>
+  %r = nn.mul %s, %b : tensor<8x16xf32>, tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
