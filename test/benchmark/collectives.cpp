@@ -25,8 +25,7 @@ double bestSeconds(Communicator &rank, const Collective &collective) {
     if (!rank.barrier().ok())
       return -1;
     const double begin = steadySeconds();
-    rank.start(0, collective);
-    if (!rank.wait(0).ok())
+    if (!rank.wait(rank.start(collective)).ok())
       return -1;
     best = std::min(best, steadySeconds() - begin);
   }
