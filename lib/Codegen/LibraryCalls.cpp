@@ -79,7 +79,7 @@ template <typename Op> void describeAttention(CallBuilder &call, Op op, int64_t 
 } // namespace
 
 bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op) {
-  return !op.getGemmShape().sumsBatch() && isF32(op->getResult(0));
+  return !op.getGemmShape().sumsBatch() && isF32(op->getOperand(0)) && isF32(op->getResult(0));
 }
 
 bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }

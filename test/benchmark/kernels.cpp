@@ -20,7 +20,15 @@ int64_t bytesMoved(const CompiledOp &op) {
   return bytes;
 }
 
-void run(benchmark::State &state, const char *text, const char *level, bool inPlace) {
+/// A kernel's text with bf16 in place of f32, but for the log-sum-exp of attention.
+std::string inBf16(std::string text) {
+  for (size_t at = 0; (at = text.find("xf32", at)) != std::string::npos; ++at)
+    if (!llvm::StringRef(text).take_front(at).ends_with("4x12x256"))
+      text.replace(at, 4, "xbf16");
+  return text;
+}
+
+void run(benchmark::State &state, const std::string &text, const char *level, bool inPlace) {
   CompiledOp op(text);
   if (!op)
     return state.SkipWithError("does not compile");
@@ -51,7 +59,7 @@ void copy(benchmark::State &state) {
   state.SetBytesProcessed(2 * bytes * state.iterations());
 }
 
-void add(const char *name, const char *text, bool inPlace = false) {
+void add(const char *name, const std::string &text, bool inPlace = false) {
   for (const char *level : {"x86-64-v3", "x86-64-v4"})
     benchmark::RegisterBenchmark((std::string(name) + "/" + level).c_str(), run, text, level, inPlace)
         ->Unit(benchmark::kMillisecond);
@@ -106,6 +114,19 @@ const char *kBiasGelu =
   %y = nn.add %x, %bb : tensor<4096x3072xf32>, tensor<4096x3072xf32>
   %r = nn.gelu %y approximate tanh : tensor<4096x3072xf32>
   return %r : tensor<4096x3072xf32> })";
+
+const char *kBiasGeluOfBf16 =
+    R"(func.func @f(%x: tensor<4096x3072xbf16>, %b: tensor<3072xf32>) -> tensor<4096x3072xbf16> {
+  %w = nn.convert %x to f32 : tensor<4096x3072xbf16>
+  %bb = nn.broadcast %b to [4096, 3072] : tensor<3072xf32>
+  %y = nn.add %w, %bb : tensor<4096x3072xf32>, tensor<4096x3072xf32>
+  %g = nn.gelu %y approximate tanh : tensor<4096x3072xf32>
+  %r = nn.convert %g to bf16 : tensor<4096x3072xf32>
+  return %r : tensor<4096x3072xbf16> })";
+
+const char *kRounding = R"(func.func @f(%x: tensor<4096x3072xf32>) -> tensor<4096x3072xbf16> {
+  %r = nn.convert %x to bf16 : tensor<4096x3072xf32>
+  return %r : tensor<4096x3072xbf16> })";
 
 const char *kCrossEntropy =
     R"(func.func @f(%x: tensor<512x50257xf32>, %l: tensor<512xi32>) -> (tensor<512x50257xf32>, tensor<512xf32>) {
@@ -165,13 +186,19 @@ int main(int argc, char **argv) {
   add("adamw_16M_in_place", kAdamW, /*inPlace=*/true);
   add("layer_norm_4096x768", kLayerNorm);
   add("bias_gelu_4096x3072", kBiasGelu);
+  add("bias_gelu_4096x3072_of_bf16", kBiasGeluOfBf16);
+  add("rounding_to_bf16_4096x3072", kRounding);
   add("cross_entropy_512x50257_in_place", kCrossEntropy, /*inPlace=*/true);
   add("column_sum_4096x3072", kColumnSum);
+  add("column_sum_4096x3072_of_bf16", inBf16(kColumnSum));
   add("sum_of_squares_16M", kSumOfSquares);
   add("transpose_3072x3072", kTranspose);
+  add("transpose_3072x3072_of_bf16", inBf16(kTranspose));
   add("scatter_add_4096x768", kScatter);
   add("attention_4x256x12x64_causal", kAttention);
+  add("attention_4x256x12x64_causal_of_bf16", inBf16(kAttention));
   add("attention_grad_4x256x12x64_causal", kAttentionGrad);
+  add("attention_grad_4x256x12x64_causal_of_bf16", inBf16(kAttentionGrad));
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
