@@ -22,9 +22,10 @@ func.func @columns_bf16(%x: tensor<701x67xbf16>) -> (tensor<67xbf16>, tensor<67x
   %mean = nn.reduce mean %x over [0] : tensor<701x67xbf16>
   return %sum, %wide, %max, %mean : tensor<67xbf16>, tensor<67xf32>, tensor<67xbf16>, tensor<67xbf16>
 }
-func.func @columns_of_one_tile_bf16(%x: tensor<5x19xbf16>) -> (tensor<19xbf16>, tensor<19xbf16>) {
-  %sum = nn.reduce sum %x over [0] : tensor<5x19xbf16>
-  %min = nn.reduce min %x over [0] : tensor<5x19xbf16>
+// One tile, whose sums stay f32 too.
+func.func @columns_of_one_tile_bf16(%x: tensor<301x19xbf16>) -> (tensor<19xbf16>, tensor<19xbf16>) {
+  %sum = nn.reduce sum %x over [0] : tensor<301x19xbf16>
+  %min = nn.reduce min %x over [0] : tensor<301x19xbf16>
   return %sum, %min : tensor<19xbf16>, tensor<19xbf16>
 }
 func.func @total_bf16(%x: tensor<33x1021xbf16>) -> (tensor<bf16>, tensor<f32>) attributes {check.kernel_tolerance = 2.0e-5} {
@@ -90,9 +91,10 @@ func.func @columns_f16(%x: tensor<701x67xf16>) -> (tensor<67xf16>, tensor<67xf32
   %mean = nn.reduce mean %x over [0] : tensor<701x67xf16>
   return %sum, %wide, %max, %mean : tensor<67xf16>, tensor<67xf32>, tensor<67xf16>, tensor<67xf16>
 }
-func.func @columns_of_one_tile_f16(%x: tensor<5x19xf16>) -> (tensor<19xf16>, tensor<19xf16>) {
-  %sum = nn.reduce sum %x over [0] : tensor<5x19xf16>
-  %min = nn.reduce min %x over [0] : tensor<5x19xf16>
+// One tile, whose sums stay f32 too.
+func.func @columns_of_one_tile_f16(%x: tensor<301x19xf16>) -> (tensor<19xf16>, tensor<19xf16>) {
+  %sum = nn.reduce sum %x over [0] : tensor<301x19xf16>
+  %min = nn.reduce min %x over [0] : tensor<301x19xf16>
   return %sum, %min : tensor<19xf16>, tensor<19xf16>
 }
 func.func @total_f16(%x: tensor<33x1021xf16>) -> (tensor<f16>, tensor<f32>) attributes {check.kernel_tolerance = 2.0e-5} {

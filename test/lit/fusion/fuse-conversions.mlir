@@ -63,3 +63,24 @@ func.func @views(%x: tensor<16xbf16>, %y: tensor<8x16xf32>) -> tensor<8x16xf32> 
   %r = nn.mul %s, %b : tensor<8x16xf32>, tensor<8x16xf32>
   return %r : tensor<8x16xf32>
 }
+
+// -----
+
+// A kernel that reads a state through a conversion stays before the state's next write.
+train.state parameter @w : tensor<64x64xbf16>
+train.state optimizer @m : tensor<64xf32>
+// CHECK-LABEL: train.entry @update
+train.entry @update {
+  // CHECK: %[[W:.*]] = train.get @w
+  // CHECK: %[[READ:.*]] = nn.kernel {{.*}} = %[[W]] : tensor<64x64xbf16>
+  // CHECK: nn.exp
+  // CHECK: train.set @w
+  // CHECK: train.set @m, %[[READ]]
+  %w = train.get @w : tensor<64x64xbf16>
+  %wide = nn.convert %w to f32 : tensor<64x64xbf16>
+  %s = nn.reduce sum %wide over [1] : tensor<64x64xf32>
+  %zero = nn.constant 0.0 : tensor<64x64xbf16>
+  train.set @w, %zero : tensor<64x64xbf16>
+  %e = nn.exp %s : tensor<64xf32>
+  train.set @m, %e : tensor<64xf32>
+}
