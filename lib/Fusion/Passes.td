@@ -27,7 +27,8 @@ def FusePass : Pass<"fuse"> {
 
     Producers are merged into consumers first, then groups that read the same large values with each other. Constants, iotas, random
     numbers, broadcasts, reshapes and conversions of bf16 or f16 to f32 never cross a border: each kernel makes its own, so that it reads
-    the short numbers. If products and attention need such a value, a kernel of its own makes it. The ops end in an order that respects values and states, close to the original one.
+    the short numbers. If products and attention need such a value, a kernel of its own makes it. The ops end in an order that respects
+    values and states, close to the original one.
   }];
   let options = [
     Option<"maxBuffers", "max-buffers", "int64_t", "24", "Tensors a kernel may read and write">,

@@ -50,9 +50,8 @@ struct OpSpace : Space {
 };
 
 /// Classifies the ops of one block. Three kinds of op can stand in kernels:
-///  * views (nn.broadcast, nn.reshape, and nn.convert from a short type to one that holds all its numbers)
-///  and
-///    free values (made from numbers and positions alone, or random numbers): each kernel makes its own;
+///  * views (nn.broadcast, nn.reshape, and nn.convert to a type that holds all of a short type's numbers) and
+///    free values (made from numbers and positions alone, or random ones): each kernel makes its own;
 ///  * computed ops (the rest): made once, in one kernel.
 /// A view or free value that a library op reads, or that fits no consumer's space, is computed as well.
 class ReadAnalysis {

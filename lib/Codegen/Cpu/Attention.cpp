@@ -14,7 +14,7 @@ using namespace trainc::codegen;
 namespace {
 
 AttentionShape shapeOf(nn::AttentionOp op) {
-  return {op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), int64_t(op.keyHeads())};
+  return {op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), op.keyHeads()};
 }
 
 /// One tile: a block of queries of one head of one sequence.

@@ -83,6 +83,8 @@ HeadRows AttentionTiles::held(const HeadRows &rows, Value first, int64_t count, 
     int64_t done = 0;
     for (int64_t lanes = kLanes; lanes > 0; lanes /= 2) { // fewer for what is left
       const int64_t end = rows.width / lanes * lanes;
+      if (end == done)
+        continue;
       emit.loop(emit.i64(done), emit.i64(end), lanes, [&](Value column) {
         Value loaded = emit.load({rows.base, rows.element, emit.add(from, column)}, lanes);
         emit.store(loaded, {buffer, element, emit.add(to, column)});
