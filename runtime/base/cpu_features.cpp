@@ -55,7 +55,7 @@ constexpr std::string_view kLevel4[] = {"avx512f", "avx512bw", "avx512cd", "avx5
 
 std::vector<std::string> missingFeatures(std::string_view level, const std::vector<std::string_view> &extra) {
   std::vector<std::string_view> needed(std::begin(kLevel3), std::end(kLevel3));
-  if (level == "x86-64-v4")
+  if (level.starts_with("x86-64-v4"))
     needed.insert(needed.end(), std::begin(kLevel4), std::end(kLevel4));
   needed.insert(needed.end(), extra.begin(), extra.end());
   const std::vector<Feature> known = features();

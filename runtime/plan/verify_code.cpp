@@ -54,8 +54,8 @@ Status kernel(const fb::Kernel &kernel) {
 
 Status object(const fb::Object &object) {
   const std::string_view level = view(object.level());
-  if (level != "x86-64-v3" && level != "x86-64-v4")
-    return invalidInput("object level: expected 'x86-64-v3' or 'x86-64-v4', found another");
+  if (level != "x86-64-v3" && level != "x86-64-v4" && level != "x86-64-v4-bf16")
+    return invalidInput("object level: expected 'x86-64-v3', 'x86-64-v4' or 'x86-64-v4-bf16', found another");
   for (const auto *feature : *object.features())
     TRAINC_RETURN_IF_ERROR(name(view(feature), "a CPU feature"));
   if (object.image()->size() == 0)

@@ -16,16 +16,29 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// On a module of kernels: what of the program their code depends on.
-static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu";
+/// On a module of kernels: what of the program their code depends on, and what levels depend on.
+static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu",
+                               kBf16Products = "plan.bf16_products";
 
 Fp32Products trainc::codegen::fp32Products(ModuleOp kernels) {
   return kernels->hasAttr(kSplitProducts) ? Fp32Products::Bf16x3 : Fp32Products::Fma;
 }
 
-std::vector<Level> trainc::codegen::levels(ModuleOp kernels) {
+void trainc::codegen::addBf16Products(ModuleOp kernels) {
+  kernels->setAttr(kBf16Products, UnitAttr::get(kernels.getContext()));
+}
+
+static std::vector<Level> chosenLevels(ModuleOp kernels) {
   auto words = kernels->getAttrOfType<StringAttr>(kLevels);
   return chooseLevels(fp32Products(kernels), words ? words.getValue() : "all");
+}
+
+std::vector<Level> trainc::codegen::levels(ModuleOp kernels) {
+  return kernels->hasAttr(kBf16Products) ? chosenLevels(kernels) : baseLevels(kernels);
+}
+
+std::vector<Level> trainc::codegen::baseLevels(ModuleOp kernels) {
+  return withBases(fp32Products(kernels), chosenLevels(kernels));
 }
 
 namespace {

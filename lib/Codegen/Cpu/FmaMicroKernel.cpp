@@ -1,11 +1,14 @@
 // The micro-kernel of matrix products, once for every instruction-set level.
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
-
+#include "lib/Codegen/Cpu/LowPrecision.h"
 #include "lib/Support/StoredElement.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::fma;
 
@@ -14,15 +17,18 @@ namespace {
 /// Builds the body for one level: register tiles of rows x columns one after the other.
 class MicroKernel {
 public:
-  MicroKernel(OpBuilder &builder, func::FuncOp function, Type element, int64_t laneStride, const Level &level)
-      : emit(builder), element(element), laneStride(laneStride), lanes(level.lanes), rows(level.registerRows),
-        columns(level.registerColumns), a(function.getArgument(0)), b(function.getArgument(1)),
-        c(function.getArgument(2)), depth(function.getArgument(3)), stride(function.getArgument(4)),
-        validRows(function.getArgument(5)), validColumns(function.getArgument(6)),
-        adds(function.getArgument(7)) {}
+  MicroKernel(OpBuilder &builder, func::FuncOp function, const Factors &factors, int64_t laneStride,
+              const Level &level)
+      : emit(builder), factors(factors), element(factors.word()), laneStride(laneStride), lanes(level.lanes),
+        rows(level.registerRows), columns(level.registerColumns), a(function.getArgument(0)),
+        b(function.getArgument(1)), c(function.getArgument(2)), depth(function.getArgument(3)),
+        stride(function.getArgument(4)), validRows(function.getArgument(5)),
+        validColumns(function.getArgument(6)), adds(function.getArgument(7)) {}
 
   void run() {
     prefetchC();
+    if (factors.pairs)
+      depth = emit.divide(emit.add(depth, 1), 2);
     // Tiles past the valid columns are not packed.
     Value end = emit.i64(kPanelColumns);
     if (columns < kPanelColumns)
@@ -38,7 +44,7 @@ private:
   /// The rows of C come from far away, and are wanted when the products are done.
   void prefetchC() {
     for (int64_t row = 0; row < kPanelRows; ++row)
-      for (int64_t column = 0; column < kPanelColumns; column += kLine) {
+      for (int64_t column = 0; column < kPanelColumns; column += kLineBytes / elementBytes(element)) {
         emit.prefetch(emit.pointer(c, element, emit.add(emit.mul(stride, row), column)), /*forWrite=*/true);
       }
   }
@@ -56,11 +62,25 @@ private:
         Value left = emit.splat(emit.load({fromA, element, emit.i64(u * kPanelRows + i)}), lanes);
         for (auto [j, factor] : llvm::enumerate(right)) {
           Value &sum = sums[i * right.size() + j];
-          sum = math::FmaOp::create(emit.builder, emit.loc, left, factor, sum);
+          sum = multiplyAdd(left, factor, sum);
         }
       }
     }
     return sums;
+  }
+
+  /// Of pairs, both products are added; numbers below 2^-126 count as zero there.
+  Value multiplyAdd(Value left, Value right, Value sum) {
+    if (!factors.pairs)
+      return math::FmaOp::create(emit.builder, emit.loc, left, right, sum);
+    auto pairs = [&](Value words) -> Value {
+      Type type = VectorType::get({2 * lanes}, factors.element);
+      return LLVM::BitcastOp::create(emit.builder, emit.loc, type, words);
+    };
+    auto name = emit.builder.getStringAttr("llvm.x86.avx512bf16.dpbf16ps.512");
+    return LLVM::CallIntrinsicOp::create(emit.builder, emit.loc, sum.getType(), name,
+                                         ValueRange{sum, pairs(left), pairs(right)})
+        .getResult(0);
   }
 
   void registerTile(Value row, Value column) {
@@ -103,8 +123,9 @@ private:
   }
 
   Emitter emit;
-  Type element;
-  const int64_t laneStride;    // of panels, in elements
+  const Factors factors;
+  Type element;                // of sums
+  const int64_t laneStride;    // of panels, in words
   const int64_t lanes;         // of a vector
   const int64_t rows, columns; // of a register tile
   Value a, b, c, depth, stride, validRows, validColumns, adds;
@@ -112,11 +133,13 @@ private:
 
 } // namespace
 
-func::FuncOp fma::microKernel(KernelModule &kernels, Type element, int64_t laneStride) {
-  return functionWithVariants(kernels, typedName("gemm_micro_kernel", element),
-                              argumentTypes(kernels.getContext(), 3, 5),
+func::FuncOp fma::microKernel(KernelModule &kernels, const Factors &factors, int64_t laneStride) {
+  const std::string name =
+      factors.pairs ? "gemm_micro_kernel_pairs" : typedName("gemm_micro_kernel", factors.word());
+  return functionWithVariants(kernels, name, argumentTypes(kernels.getContext(), 3, 5),
+                              factors.levels(kernels),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-                                MicroKernel(body, function, element, laneStride, level).run();
+                                MicroKernel(body, function, factors, laneStride, level).run();
                               });
 }
 
@@ -126,15 +149,31 @@ ProductSizes trainc::codegen::fmaSizes(Type element) {
           .depthBlock = kDepthBlock,
           .tileRows = 256,
           .tileColumns = 384,
-          .packedBytes = elementBytes(element),
+          .packedBytes = elementBytes(sumElement(element)),
           .onMatrixUnit = false};
 }
 
-ProductScheme trainc::codegen::fmaProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
-  ProductScheme scheme{fmaSizes(element)};
-  const int64_t laneStride = scheme.laneStride() / scheme.packedBytes;
-  scheme.packA = packPanels(kernels, element, Side::A, a, laneStride);
-  scheme.packB = packPanels(kernels, element, Side::B, b, laneStride);
-  scheme.multiply = microKernel(kernels, element, laneStride);
+ProductSizes trainc::codegen::pairSizes(Type element) {
+  ProductSizes sizes = fmaSizes(element);
+  sizes.depthBlock *= 2;
+  sizes.packedBytes /= 2;
+  return sizes;
+}
+
+static ProductScheme makeScheme(KernelModule &kernels, const ProductSizes &sizes, const Factors &factors,
+                                LaneOrder a, LaneOrder b) {
+  ProductScheme scheme{sizes};
+  const int64_t laneStride = scheme.laneStride() / elementBytes(factors.word());
+  scheme.packA = packPanels(kernels, factors, Side::A, a, laneStride);
+  scheme.packB = packPanels(kernels, factors, Side::B, b, laneStride);
+  scheme.multiply = microKernel(kernels, factors, laneStride);
   return scheme;
+}
+
+ProductScheme trainc::codegen::fmaProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
+  return makeScheme(kernels, fmaSizes(element), Factors{element}, a, b);
+}
+
+ProductScheme trainc::codegen::pairProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
+  return makeScheme(kernels, pairSizes(element), Factors{element, /*pairs=*/true}, a, b);
 }

@@ -1,12 +1,16 @@
 // Packing: rows of op(A) and columns of op(B) into panels.
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
+#include "lib/Codegen/Cpu/LowPrecision.h"
+#include "lib/Support/StoredElement.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::fma;
 
@@ -14,7 +18,7 @@ namespace {
 
 struct Packing {
   Emitter &emit;
-  Type element;
+  Factors factors;
   int64_t width, panelStride;
   Value to, from, stride, valid, depth;
 
@@ -22,92 +26,155 @@ struct Packing {
   void transposeLanes();
 
 private:
-  void transposeSquare(Value panel, Value source, Value last, Value lane, Value term, Mask mask);
+  enum class Last { No, HalfPair };
+
+  void copyRow(Value whole, Value word, Last last);
+  Value rowLanes(Value row, Value next, Value lane, int64_t lanes, Mask mask);
+  void transposeSquare(Value panel, Value source, Value last, Value lane, Value word, Mask mask);
+  Value squareRow(Value source, Value index, Mask mask);
+
   Value panelAt(Value lane) {
-    return emit.pointer(to, element, emit.mul(emit.divide(lane, width), panelStride));
+    return emit.pointer(to, factors.word(), emit.mul(emit.divide(lane, width), panelStride));
   }
+  Value element(Value base, Value index) { return emit.pointer(base, factors.element, index); }
+  int64_t lineElements() const { return kLineBytes / elementBytes(factors.element); }
 
   static constexpr int64_t kSquare = 8;
 };
 
 } // namespace
 
-/// Row by row of the matrix, as it lies in memory; the rows that follow are too far away for the CPU's own
-/// prefetching.
+/// Row by row of the matrix, as it lies in memory, or by two. If the depth is odd, the last pair has a zero.
 void Packing::copyLanes() {
-  constexpr int64_t kRowsAhead = 8;
-  const int64_t vector = std::gcd(width, kLine);
   Value whole = emit.mul(emit.divide(valid, width), width);
-  emit.loop(emit.i64(0), depth, 1, [&](Value term) {
-    Value row = emit.pointer(from, element, emit.mul(term, stride));
-    Value later = emit.pointer(row, element, emit.mul(stride, kRowsAhead));
-    auto copy = [&](Value lane, llvm::function_ref<Mask(int64_t)> mask) {
-      for (int64_t first = 0; first < width; first += vector) {
-        Value lanes = emit.load({row, element, emit.add(lane, first)}, vector, mask(first));
-        emit.store(lanes, {panelAt(lane), element, emit.add(emit.mul(term, width), first)});
-      }
-    };
-    emit.loop(emit.i64(0), whole, width, [&](Value lane) {
-      for (int64_t line = 0; line < width; line += kLine)
-        emit.prefetch(emit.pointer(later, element, emit.add(lane, line)));
-      copy(lane, [](int64_t) { return Mask(); });
+  emit.loop(emit.i64(0), emit.divide(depth, factors.wordTerms()), 1,
+            [&](Value word) { copyRow(whole, word, Last::No); });
+  if (factors.pairs)
+    emit.when(emit.less(emit.i64(0), emit.remainder(depth, 2)),
+              [&] { copyRow(whole, emit.divide(depth, 2), Last::HalfPair); });
+}
+
+/// The rows that follow are too far away for the CPU's own prefetching. Panels before lane `whole` are full.
+void Packing::copyRow(Value whole, Value word, Last last) {
+  constexpr int64_t kWordsAhead = 8;
+  const int64_t vector = std::gcd(width, int64_t{16});
+  Value row = element(from, emit.mul(emit.mul(word, factors.wordTerms()), stride));
+  Value next = factors.pairs && last == Last::No ? element(row, stride) : Value();
+  SmallVector<Value> later;
+  for (int64_t term = 0; term < factors.wordTerms(); ++term)
+    later.push_back(element(row, emit.mul(stride, kWordsAhead * factors.wordTerms() + term)));
+  auto copy = [&](Value lane, llvm::function_ref<Mask(int64_t)> mask) {
+    for (int64_t first = 0; first < width; first += vector) {
+      Value words = rowLanes(row, next, emit.add(lane, first), vector, mask(first));
+      emit.store(words, {panelAt(lane), factors.word(), emit.add(emit.mul(word, width), first)});
+    }
+  };
+  emit.loop(emit.i64(0), whole, width, [&](Value lane) {
+    for (Value each : later)
+      for (int64_t line = 0; line < width; line += lineElements())
+        emit.prefetch(element(each, emit.add(lane, line)));
+    copy(lane, [](int64_t) { return Mask(); });
+  });
+  emit.when(emit.less(whole, valid), [&] {
+    copy(whole, [&](int64_t first) {
+      return emit.lanesBelow(emit.sub(emit.sub(valid, whole), emit.i64(first)), vector);
     });
-    emit.when(emit.less(whole, valid), [&] {
-      copy(whole, [&](int64_t first) {
-        return emit.lanesBelow(emit.sub(emit.sub(valid, whole), emit.i64(first)), vector);
+  });
+}
+
+/// Words of lanes that lie side by side in `row` and, of pairs, in `next`, if any.
+Value Packing::rowLanes(Value row, Value next, Value lane, int64_t lanes, Mask mask) {
+  const Address at{row, factors.element, lane};
+  if (!factors.pairs)
+    return factors.word() == factors.element ? emit.load(at, lanes, mask)
+                                             : loadWidened(emit, at, lanes, mask);
+  Type half = emit.builder.getI16Type(), bits = Emitter::laneType(emit.builder.getI32Type(), lanes);
+  Value words =
+      arith::ExtUIOp::create(emit.builder, emit.loc, bits, emit.load({row, half, lane}, lanes, mask));
+  if (next) {
+    Value upper =
+        arith::ExtUIOp::create(emit.builder, emit.loc, bits, emit.load({next, half, lane}, lanes, mask));
+    upper = arith::ShLIOp::create(emit.builder, emit.loc, upper, emit.constant(bits, 16));
+    words = arith::OrIOp::create(emit.builder, emit.loc, words, upper);
+  }
+  return arith::BitcastOp::create(emit.builder, emit.loc, Emitter::laneType(factors.word(), lanes), words);
+}
+
+/// `lane` is counted from the panel's first, whose source is `source`; lanes past `last` repeat it. The mask
+/// is of terms.
+void Packing::transposeSquare(Value panel, Value source, Value last, Value lane, Value word, Mask mask) {
+  Value term = emit.mul(word, factors.wordTerms());
+  SmallVector<Value> rows;
+  for (int64_t i = 0; i < kSquare; ++i) {
+    Value row = emit.mul(emit.min(emit.add(lane, i), last), stride);
+    Value later = emit.mul(emit.add(lane, kSquare + i), stride);
+    emit.prefetch(element(source, emit.add(later, term)));
+    rows.push_back(squareRow(source, emit.add(row, term), mask));
+  }
+  for (auto [i, words] : llvm::enumerate(emit.transposed(rows)))
+    emit.store(words, {panel, factors.word(), emit.add(emit.mul(emit.add(word, int64_t(i)), width), lane)});
+}
+
+/// The words that begin with the element `index` of the source.
+Value Packing::squareRow(Value source, Value index, Mask mask) {
+  if (!factors.pairs)
+    return rowLanes(source, Value(), index, kSquare, mask);
+  Value terms = emit.load({source, emit.builder.getI16Type(), index}, 2 * kSquare, mask);
+  return vector::BitCastOp::create(emit.builder, emit.loc, Emitter::laneType(factors.word(), kSquare), terms);
+}
+
+/// A panel has room for a whole square where the depth ends inside one.
+void Packing::transposeLanes() {
+  const int64_t squareTerms = kSquare * factors.wordTerms();
+  Value squares = emit.divide(depth, squareTerms), whole = emit.mul(squares, kSquare),
+        rest = emit.sub(depth, emit.mul(squares, squareTerms));
+  emit.loop(emit.i64(0), valid, width, [&](Value first) {
+    Value panel = panelAt(first), source = element(from, emit.mul(first, stride));
+    Value last = emit.sub(emit.sub(valid, first), emit.i64(1));
+    emit.loop(emit.i64(0), emit.i64(width), kSquare, [&](Value lane) {
+      emit.loop(emit.i64(0), whole, kSquare,
+                [&](Value word) { transposeSquare(panel, source, last, lane, word, Mask()); });
+      emit.when(emit.less(emit.i64(0), rest), [&] {
+        transposeSquare(panel, source, last, lane, whole, emit.lanesBelow(rest, squareTerms));
       });
     });
   });
 }
 
-/// `lane` is counted from the panel's first, whose source is `source`; lanes past `last` repeat it. The mask
-/// is of terms.
-void Packing::transposeSquare(Value panel, Value source, Value last, Value lane, Value term, Mask mask) {
-  SmallVector<Value> rows;
-  for (int64_t i = 0; i < kSquare; ++i) {
-    Value row = emit.mul(emit.min(emit.add(lane, i), last), stride);
-    Value later = emit.mul(emit.add(lane, kSquare + i), stride);
-    emit.prefetch(emit.pointer(source, element, emit.add(later, term)));
-    rows.push_back(emit.load({source, element, emit.add(row, term)}, kSquare, mask));
-  }
-  for (auto [i, terms] : llvm::enumerate(emit.transposed(rows)))
-    emit.store(terms, {panel, element, emit.add(emit.mul(emit.add(term, int64_t(i)), width), lane)});
+Type Factors::word() const { return sumElement(element); }
+
+std::vector<Level> Factors::levels(KernelModule &kernels) const {
+  if (!pairs)
+    return baseLevels(kernels);
+  std::vector<Level> chosen = codegen::levels(kernels);
+  llvm::erase_if(chosen, [](const Level &level) { return !level.base; });
+  return chosen;
 }
 
-/// A panel has room for a whole square where the depth ends inside one.
-void Packing::transposeLanes() {
-  Value whole = emit.mul(emit.divide(depth, kSquare), kSquare), rest = emit.sub(depth, whole);
-  emit.loop(emit.i64(0), valid, width, [&](Value first) {
-    Value panel = panelAt(first), source = emit.pointer(from, element, emit.mul(first, stride));
-    Value last = emit.sub(emit.sub(valid, first), emit.i64(1));
-    emit.loop(emit.i64(0), emit.i64(width), kSquare, [&](Value lane) {
-      emit.loop(emit.i64(0), whole, kSquare,
-                [&](Value term) { transposeSquare(panel, source, last, lane, term, Mask()); });
-      emit.when(emit.less(emit.i64(0), rest),
-                [&] { transposeSquare(panel, source, last, lane, whole, emit.lanesBelow(rest, kSquare)); });
-    });
-  });
+std::string Factors::typedName(StringRef name) const {
+  return pairs ? (name + "_pairs").str() : codegen::typedName(name, element);
 }
 
-func::FuncOp fma::packPanels(KernelModule &kernels, Type element, Side side, LaneOrder order,
+func::FuncOp fma::packPanels(KernelModule &kernels, const Factors &factors, Side side, LaneOrder order,
                              int64_t laneStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
   const SmallVector<Type> inputs = argumentTypes(kernels.getContext(), 2, 3);
   auto pack = [&](Emitter &emit, func::FuncOp function, int64_t width) {
     auto args = function.getArguments();
-    Packing packing{emit, element, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
+    Packing packing{emit, factors, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
     if (adjacent)
       packing.copyLanes();
     else
       packing.transposeLanes();
   };
-  if (side == Side::A)
-    return internalFunction(kernels, typedName(adjacent ? "gemm_copy_a" : "gemm_transpose_a", element),
-                            inputs,
+  if (side == Side::A && !factors.pairs)
+    return internalFunction(kernels, factors.typedName(adjacent ? "gemm_copy_a" : "gemm_transpose_a"), inputs,
                             [&](Emitter &emit, func::FuncOp function) { pack(emit, function, kPanelRows); });
-  return functionWithVariants(kernels, typedName(adjacent ? "gemm_copy_b" : "gemm_transpose_b", element),
-                              inputs, [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-                                Emitter emit(body);
-                                pack(emit, function, level.registerColumns);
-                              });
+  const std::string name =
+      std::string(adjacent ? "gemm_copy_" : "gemm_transpose_") + (side == Side::A ? "a" : "b");
+  auto body = [&](OpBuilder &builder, func::FuncOp function, const Level &level) {
+    Emitter emit(builder);
+    pack(emit, function, side == Side::A ? kPanelRows : level.registerColumns);
+  };
+  return functionWithVariants(kernels, factors.typedName(name), inputs, factors.levels(kernels), body);
 }

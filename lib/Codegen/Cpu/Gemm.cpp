@@ -2,7 +2,9 @@
 #include "lib/Codegen/Cpu/Gemm.h"
 
 #include "lib/Codegen/Cpu/CpuTarget.h"
+#include "lib/Codegen/Cpu/GemmTile.h"
 #include "lib/Codegen/Cpu/Generators.h"
+#include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/MatrixUnit.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -13,152 +15,104 @@ using namespace trainc::codegen;
 
 namespace {
 
-/// A tile of C, which one thread computes, and how many cover C: some of them where there are few.
-struct TileGrid {
-  TileGrid(const GemmShape &gemm, const ProductSizes &sizes) : gemm(gemm), sizes(sizes) {
-    constexpr int64_t kFewest = 4;
-    int64_t down = llvm::divideCeil(gemm.m, sizes.tileRows);
-    int64_t across = llvm::divideCeil(gemm.n, sizes.tileColumns);
-    divide(down, across);
-    while (gemm.batch * down * across < kFewest && std::max(rows, columns) > 2 * sizes.panelColumns) {
-      (rows >= columns ? down : across) *= 2;
-      divide(down, across);
-    }
-    tilesDown = llvm::divideCeil(gemm.m, rows);
-    tilesAcross = llvm::divideCeil(gemm.n, columns);
-  }
-
-  int64_t rows, columns, tilesDown, tilesAcross;
-
-  /// Tiles of one matrix.
-  int64_t tiles() const { return tilesDown * tilesAcross; }
-
-private:
-  void divide(int64_t down, int64_t across) {
-    rows = llvm::alignTo(llvm::divideCeil(gemm.m, down), sizes.panelRows);
-    columns = llvm::alignTo(llvm::divideCeil(gemm.n, across), sizes.panelColumns);
-  }
-
-  const GemmShape &gemm;
-  const ProductSizes &sizes;
-};
-
-/// Of the panels that hold `lanes` lanes, `width` each.
-int64_t panelBytes(const ProductSizes &sizes, int64_t lanes, int64_t width) {
-  return lanes / width * sizes.panelStride(width);
-}
-
 /// Products too small to fill the matrix unit's tiles are left to multiply-adds.
-bool fitsMatrixUnit(Fp32Products products, Type element, const GemmShape &gemm) {
+bool fitsMatrixUnit(Fp32Products products, const Product &product) {
   constexpr int64_t kSmallest = 32;
+  const GemmShape &gemm = product.shape;
   const bool fills = std::min({gemm.m, gemm.n, gemm.k}) >= kSmallest;
-  return products == Fp32Products::Bf16x3 && element.isF32() && fills;
+  return products == Fp32Products::Bf16x3 && product.factor.isF32() && fills;
 }
 
-ProductScheme makeScheme(KernelModule &kernels, Type element, const GemmShape &gemm) {
-  const LaneOrder a = gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided;
-  const LaneOrder b = gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent;
-  return fitsMatrixUnit(fp32Products(kernels), element, gemm) ? splitProducts(kernels, a, b)
-                                                              : fmaProducts(kernels, element, a, b);
+ProductSizes sizesOf(Fp32Products products, const Product &product) {
+  return fitsMatrixUnit(products, product) ? splitSizes() : fmaSizes(product.factor);
 }
 
 class GemmEmitter {
 public:
-  GemmEmitter(GemmOpInterface op, const GemmShape &gemm, KernelFunction &function)
-      : gemm(gemm), function(function), emit(function.emit()),
-        element(getElementTypeOrSelf(op->getResult(0))), scheme(makeScheme(function.module(), element, gemm)),
-        grid(gemm, scheme) {}
+  GemmEmitter(const Product &product, KernelFunction &function)
+      : product(product), gemm(product.shape), function(function), kernels(function.module()),
+        emit(function.emit()), sizes(sizesOf(fp32Products(kernels), product)), grid(gemm, sizes),
+        memory(product, sizes, grid) {}
 
   void run() {
-    a = function.operand(0);
-    b = function.operand(1);
-    c = function.result(0);
-    panelsA = panels(grid.rows, scheme.panelRows);
-    panelsB = panels(grid.columns, scheme.panelColumns);
+    GemmTile::Pointers at{.a = function.operand(0), .b = function.operand(1), .c = function.result(0)};
+    at.panelsA = function.blockArray(emit.builder.getI8Type(), memory.bytesA);
+    at.panelsB = function.blockArray(emit.builder.getI8Type(), memory.bytesB);
+    if (memory.sums > 0)
+      at.sums = function.blockArray(emit.builder.getF32Type(), memory.sums);
+    if (product.factor.isBF16())
+      return runPerLevel(at);
+    const ProductScheme scheme = fitsMatrixUnit(fp32Products(kernels), product)
+                                     ? splitProducts(kernels, orderA(), orderB())
+                                     : fmaProducts(kernels, product.factor, orderA(), orderB());
     if (scheme.onMatrixUnit)
       MatrixUnit(emit).configure();
-    function.tiles([&](Value index) {
-      Value matrix = emit.divide(index, grid.tiles()), place = emit.remainder(index, grid.tiles());
-      Value row = emit.mul(emit.remainder(place, grid.tilesDown), grid.rows);
-      Value column = emit.mul(emit.divide(place, grid.tilesDown), grid.columns);
-      if (!gemm.sumsBatch())
-        return tile(matrix, row, column, emit.i64(gemm.accumulate));
-      emit.loop(emit.i64(0), emit.i64(gemm.batch), 1, [&](Value summed) {
-        Value earlier = gemm.accumulate ? emit.i64(1) : emit.min(summed, emit.i64(1));
-        tile(summed, row, column, earlier);
-      });
-    });
+    GemmTile tile(kernels, emit, product, grid, memory, scheme, at);
+    function.tiles([&](Value index) { tile.compute(index); });
     if (scheme.onMatrixUnit)
       MatrixUnit(emit).release();
   }
 
 private:
-  /// `adds`: 1 if the first block of terms adds to C already.
-  void tile(Value matrix, Value row, Value column, Value adds) {
-    Value rows = emit.min(emit.i64(grid.rows), emit.sub(emit.i64(gemm.m), row));
-    Value columns = emit.min(emit.i64(grid.columns), emit.sub(emit.i64(gemm.n), column));
-    Value baseA = emit.mul(matrix, gemm.strideA), baseB = emit.mul(matrix, gemm.strideB);
-    Value baseC = emit.add(emit.mul(matrix, gemm.strideC), emit.add(emit.mul(row, gemm.ldc), column));
-    emit.loop(emit.i64(0), emit.i64(gemm.k), scheme.depthBlock, [&](Value first) {
-      Value depth = emit.min(emit.i64(scheme.depthBlock), emit.sub(emit.i64(gemm.k), first));
-      Value fromA = pointerTo(a, baseA, row, first, gemm.lda, !gemm.transposeA);
-      Value fromB = pointerTo(b, baseB, column, first, gemm.ldb, gemm.transposeB);
-      call(scheme.packA, {panelsA, fromA, emit.i64(gemm.lda), rows, depth});
-      call(scheme.packB, {panelsB, fromB, emit.i64(gemm.ldb), columns, depth});
-      multiplyPanels(baseC, rows, columns, depth, emit.max(adds, emit.min(first, emit.i64(1))));
+  /// Levels with instructions for bf16 numbers sum up longer blocks of terms, as these take less memory:
+  /// their tiles differ in more than what they call.
+  void runPerLevel(const GemmTile::Pointers &at) {
+    addBf16Products(kernels);
+    SmallVector<Value> args = {at.a, at.b, at.c, at.panelsA, at.panelsB, at.sums ? at.sums : at.c};
+    func::FuncOp tile =
+        functionWithVariants(kernels, tileName(), argumentTypes(kernels.getContext(), 6, 1), levels(kernels),
+                             [&](OpBuilder &builder, func::FuncOp variant, const Level &level) {
+                               Emitter inside(builder);
+                               const ProductScheme scheme =
+                                   level.base ? pairProducts(kernels, product.factor, orderA(), orderB())
+                                              : fmaProducts(kernels, product.factor, orderA(), orderB());
+                               auto own = variant.getArguments();
+                               GemmTile(kernels, inside, product, grid, memory, scheme,
+                                        {own[0], own[1], own[2], own[3], own[4], own[5]})
+                                   .compute(own[6]);
+                             });
+    function.tiles([&](Value index) {
+      args.push_back(index);
+      func::CallOp::create(emit.builder, emit.loc, tile, args);
     });
   }
 
-  /// A panel of A stays in the first-level cache while those of B pass by.
-  void multiplyPanels(Value baseC, Value rows, Value columns, Value depth, Value adds) {
-    emit.loop(emit.i64(0), rows, scheme.panelRows, [&](Value i) {
-      emit.loop(emit.i64(0), columns, scheme.panelColumns, [&](Value j) {
-        Value to = emit.pointer(c, element, emit.add(baseC, emit.add(emit.mul(i, gemm.ldc), j)));
-        call(scheme.multiply,
-             {panelAt(panelsA, i, scheme.panelRows), panelAt(panelsB, j, scheme.panelColumns), to, depth,
-              emit.i64(gemm.ldc), emit.sub(rows, i), emit.sub(columns, j), adds});
-      });
-    });
+  /// All that its code depends on.
+  std::string tileName() const {
+    std::string name;
+    llvm::raw_string_ostream text(name);
+    text << "gemm_tile_" << product.factor << "_" << product.result;
+    for (int64_t size : {gemm.m, gemm.n, gemm.k, gemm.batch, gemm.lda, gemm.ldb, gemm.ldc, gemm.strideA,
+                         gemm.strideB, gemm.strideC})
+      text << "_" << size;
+    text << "_" << (gemm.transposeA ? "t" : "n") << (gemm.transposeB ? "t" : "n")
+         << (gemm.accumulate ? "a" : "");
+    return name;
   }
 
-  /// Pointer to the element of lane `lane` and term `term`; `lanesAreRows`: of the matrix as it lies in
-  /// memory.
-  Value pointerTo(Value base, Value offset, Value lane, Value term, int64_t stride, bool lanesAreRows) {
-    Value row = lanesAreRows ? lane : term, column = lanesAreRows ? term : lane;
-    return emit.pointer(base, element, emit.add(offset, emit.add(emit.mul(row, stride), column)));
-  }
+  LaneOrder orderA() const { return gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided; }
+  LaneOrder orderB() const { return gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent; }
 
-  void call(func::FuncOp callee, ArrayRef<Value> args) {
-    func::CallOp::create(emit.builder, emit.loc, callee, args);
-  }
-
-  Value panels(int64_t lanes, int64_t width) {
-    return function.blockArray(emit.builder.getI8Type(), panelBytes(scheme, lanes, width));
-  }
-
-  Value panelAt(Value panels, Value lane, int64_t width) {
-    Value offset = emit.mul(emit.divide(lane, width), scheme.panelStride(width));
-    return emit.pointer(panels, emit.builder.getI8Type(), offset);
-  }
-
+  const Product &product;
   const GemmShape &gemm;
   KernelFunction &function;
+  KernelModule &kernels;
   Emitter &emit;
-  Type element;
-  ProductScheme scheme;
-  TileGrid grid;
-  Value a, b, c, panelsA, panelsB;
+  const ProductSizes sizes;
+  const TileGrid grid;
+  const TileMemory memory;
 };
 
 } // namespace
 
 KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products products) {
-  const GemmShape gemm = op.getGemmShape();
-  Type element = getElementTypeOrSelf(op->getResult(0));
-  const ProductSizes sizes = fitsMatrixUnit(products, element, gemm) ? splitSizes() : fmaSizes(element);
+  const Product product(op);
+  const GemmShape &gemm = product.shape;
+  const ProductSizes sizes = sizesOf(products, product);
   const int64_t matrices = gemm.sumsBatch() ? 1 : gemm.batch;
   const TileGrid grid(gemm, sizes);
-  Type byte = IntegerType::get(op->getContext(), 8);
+  const TileMemory memory(product, sizes, grid);
+  Type byte = IntegerType::get(op->getContext(), 8), real = Float32Type::get(op->getContext());
   KernelSummary kernels;
   kernels.launches.push_back(
       {.name = llvm::formatv("gemm_{0}x{1}x{2}_{3}{4}", gemm.m, gemm.n, gemm.k, gemm.transposeA ? 't' : 'n',
@@ -167,15 +121,15 @@ KernelSummary trainc::codegen::summariseGemm(GemmOpInterface op, Fp32Products pr
        .params = {operandParam(op, 0), operandParam(op, 1),
                   resultParam(op, 0, gemm.accumulate ? plan::Access::read_write : plan::Access::write)},
        .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k,
-       .sharedBytes = blockArrayBytes(byte, panelBytes(sizes, grid.rows, sizes.panelRows)) +
-                      blockArrayBytes(byte, panelBytes(sizes, grid.columns, sizes.panelColumns))});
+       .sharedBytes = blockArrayBytes(byte, memory.bytesA) + blockArrayBytes(byte, memory.bytesB) +
+                      blockArrayBytes(real, memory.sums)});
   return kernels;
 }
 
 Symbols trainc::codegen::generateGemm(GemmOpInterface op, KernelModule &kernels) {
   const KernelSummary summary = summariseGemm(op, fp32Products(kernels));
   KernelFunction function(kernels, summary.launches.front());
-  const GemmShape gemm = op.getGemmShape();
-  GemmEmitter(op, gemm, function).run();
+  const Product product(op);
+  GemmEmitter(product, function).run();
   return {function.finish()};
 }

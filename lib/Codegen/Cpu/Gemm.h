@@ -43,9 +43,14 @@ struct ProductScheme : ProductSizes {
   mlir::func::FuncOp multiply = {};
 };
 
-/// Fused multiply-adds in vector registers (FmaPanels.cpp, FmaMicroKernel.cpp).
+/// Fused multiply-adds in vector registers, of factors of type `element` (FmaPanels.cpp,
+/// FmaMicroKernel.cpp). Factors of bf16 and f16 are packed as f32.
 ProductSizes fmaSizes(mlir::Type element);
 ProductScheme fmaProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
+
+/// Likewise, of pairs of bf16 numbers, on levels that multiply and add these.
+ProductSizes pairSizes(mlir::Type element);
+ProductScheme pairProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
 
 /// f32 products on a matrix unit for bf16 (SplitPanels.cpp, SplitMicroKernel.cpp); see Fp32Products::Bf16x3.
 ProductSizes splitSizes();

@@ -17,9 +17,12 @@ const std::vector<Level> &trainc::codegen::allLevels(Fp32Products products) {
   static const std::vector<std::string> v3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"},
                                         v4 = with(
                                             v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
-  static const std::vector<Level> all = {{"x86-64-v3", v3, "", 8, 4, 24}, {"x86-64-v4", v4, "", 16, 8, 48}};
+  static const std::vector<Level> all = {
+      {"x86-64-v3", "x86-64-v3", v3, "", 8, 4, 24},
+      {"x86-64-v4", "x86-64-v4", v4, "", 16, 8, 48},
+      {"x86-64-v4-bf16", "x86-64-v4", with(v4, {"avx512_bf16"}), "+avx512bf16", 16, 8, 48, "x86-64-v4"}};
   static const std::vector<Level> matrixUnit = {
-      {"x86-64-v4", with(v4, {"amx_tile", "amx_bf16"}), "+amx-tile,+amx-bf16", 16, 8, 48}};
+      {"x86-64-v4", "x86-64-v4", with(v4, {"amx_tile", "amx_bf16"}), "+amx-tile,+amx-bf16", 16, 8, 48}};
   return products == Fp32Products::Bf16x3 ? matrixUnit : all;
 }
 
@@ -43,12 +46,28 @@ std::vector<Level> trainc::codegen::chooseLevels(Fp32Products products, StringRe
   return levels;
 }
 
-std::string trainc::codegen::variantName(StringRef name, const Level &level) {
-  return (name + "." + level.name).str();
+std::vector<Level> trainc::codegen::withBases(Fp32Products products, ArrayRef<Level> levels) {
+  std::vector<Level> bases;
+  for (const Level &level : allLevels(products))
+    if (llvm::any_of(levels, [&](const Level &other) {
+          return StringRef(other.base ? other.base : other.name) == level.name;
+        }))
+      bases.push_back(level);
+  return bases;
+}
+
+std::string trainc::codegen::variantName(StringRef name, StringRef level) {
+  return (name + "." + level).str();
 }
 
 func::FuncOp trainc::codegen::functionWithVariants(
     KernelModule &kernels, StringRef name, TypeRange inputs,
+    llvm::function_ref<void(OpBuilder &, func::FuncOp, const Level &)> body) {
+  return functionWithVariants(kernels, name, inputs, baseLevels(kernels), body);
+}
+
+func::FuncOp trainc::codegen::functionWithVariants(
+    KernelModule &kernels, StringRef name, TypeRange inputs, ArrayRef<Level> among,
     llvm::function_ref<void(OpBuilder &, func::FuncOp, const Level &)> body) {
   if (auto made = kernels.lookup(name))
     return made;
@@ -58,9 +77,9 @@ func::FuncOp trainc::codegen::functionWithVariants(
   auto declaration = func::FuncOp::create(builder, loc, name, type);
   kernels.add(declaration);
   declaration.setPrivate();
-  for (const Level &level : levels(kernels)) {
+  for (const Level &level : among) {
     builder.setInsertionPointToEnd(kernels.getBody());
-    auto function = func::FuncOp::create(builder, loc, variantName(name, level), type);
+    auto function = func::FuncOp::create(builder, loc, variantName(name, level.name), type);
     builder.setInsertionPointToStart(function.addEntryBlock());
     body(builder, function, level);
     func::ReturnOp::create(builder, loc);

@@ -13,14 +13,18 @@
 namespace trainc::codegen {
 
 struct Level {
-  const char *name;                  ///< as LLVM names it
+  const char *name;
+  const char *llvmCpu;
   std::vector<std::string> features; ///< beyond SSE4.2, as /proc/cpuinfo names them
-  const char *llvmFeatures;          ///< beyond the level's, as LLVM names them
+  const char *llvmFeatures;          ///< beyond llvmCpu's, as LLVM names them
   int64_t lanes;                     ///< f32 numbers of a vector register
   /// The largest block of f32 sums that matrix products keep in registers, beside a row of B and one number
   /// of A; divisors of the panels' sizes (FmaProducts.h). The wider it is, the fewer loads a multiply-add has
   /// beside it, which counts where another hardware thread of the core takes turns.
   int64_t registerRows, registerColumns;
+  /// The level whose code this one has, but for products of bf16 numbers, which it has instructions for; null
+  /// where that is itself.
+  const char *base = nullptr;
 };
 
 /// Those that kernels with such products can have code for: all that can run it, the lowest first.
@@ -29,16 +33,32 @@ const std::vector<Level> &allLevels(Fp32Products products);
 /// Those of them that `words` choose (`cpu` of train.program).
 std::vector<Level> chooseLevels(Fp32Products products, llvm::StringRef words);
 
-/// Those that a module of kernels has code for.
+/// `levels`, each with a base as its base.
+std::vector<Level> withBases(Fp32Products products, llvm::ArrayRef<Level> levels);
+
+/// Those that a module of kernels has code for. Levels with a base are among them where kernels have products
+/// of bf16 numbers; else their base is.
 std::vector<Level> levels(mlir::ModuleOp kernels);
 
-/// A function whose code differs between levels: declared as `name`, and defined once a level as
-/// variantName(name, level). Made at its first use; `body` fills a function without results. Whatever its
-/// code depends on beside the level is part of its name.
+/// Notes that a module's kernels have such products.
+void addBf16Products(mlir::ModuleOp kernels);
+
+/// Those, with bases.
+std::vector<Level> baseLevels(mlir::ModuleOp kernels);
+
+/// A function whose code differs between levels: declared as `name`, and defined once for each level of
+/// `among` as variantName(name, level). A level whose variant there is none of takes its base's. Made at its
+/// first use; `body` fills a function without results. Whatever its code depends on beside the level is part
+/// of its name.
+mlir::func::FuncOp
+functionWithVariants(KernelModule &kernels, llvm::StringRef name, mlir::TypeRange inputs,
+                     llvm::ArrayRef<Level> among,
+                     llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);
+/// Among base levels.
 mlir::func::FuncOp
 functionWithVariants(KernelModule &kernels, llvm::StringRef name, mlir::TypeRange inputs,
                      llvm::function_ref<void(mlir::OpBuilder &, mlir::func::FuncOp, const Level &)> body);
 
-std::string variantName(llvm::StringRef name, const Level &level);
+std::string variantName(llvm::StringRef name, llvm::StringRef level);
 
 } // namespace trainc::codegen

@@ -85,21 +85,28 @@ Tensors CompiledOp::randomInputs(int64_t integerLimit, unsigned seed) const {
 
 CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::string &level,
                                           Pairs shared) const {
-  Execution execution;
+  std::vector<Buffer> operands;
   for (Value operand : operation->getOperands())
-    execution.operands.emplace_back(inputs[cast<BlockArgument>(operand).getArgNumber()]);
+    operands.emplace_back(inputs[cast<BlockArgument>(operand).getArgNumber()]);
+  return prepare(std::move(operands), level, shared);
+}
+
+CompiledOp::Execution CompiledOp::prepare(std::vector<Buffer> operands, const std::string &level,
+                                          Pairs shared) const {
+  Execution execution;
+  execution.operands = std::move(operands);
   llvm::SmallDenseSet<unsigned> taken;
   for (auto [index, result] : llvm::enumerate(operation->getResults())) {
     auto type = cast<RankedTensorType>(result.getType());
     execution.types.push_back(type);
     execution.results.emplace_back(type.getNumElements() * elementBytes(type.getElementType()));
-    execution.resultData.push_back(execution.results.back().data());
+    execution.resultPointers.push_back(execution.results.back().data());
     int inPlace = cast<ExecutableOpInterface>(operation).getInPlaceOperand(index);
     for (auto [operand, shares] : shared)
       if (shares == index && inPlace < 0 && taken.insert(operand).second)
         inPlace = operand;
     if (inPlace >= 0)
-      execution.resultData[index] = execution.operands[inPlace].data();
+      execution.resultPointers[index] = execution.operands[inPlace].data();
   }
   for (int64_t bytes : summary.scratchBytes)
     execution.scratch.emplace_back(bytes);
@@ -107,7 +114,7 @@ CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::stri
     std::vector<void *> args;
     for (const KernelParam &param : launch.params)
       args.push_back(param.source == KernelParam::Source::Operand  ? execution.operands[param.index].data()
-                     : param.source == KernelParam::Source::Result ? execution.resultData[param.index]
+                     : param.source == KernelParam::Source::Result ? execution.resultPointers[param.index]
                                                                    : execution.scratch[param.index].data());
     KernelFunction kernel = images.at(level).find(symbol);
     EXPECT_NE(kernel, nullptr) << "no symbol " << symbol;
@@ -129,7 +136,7 @@ void CompiledOp::Execution::run(Order order) const {
 
 Tensor CompiledOp::Execution::result(unsigned index) const {
   Buffer whole(types[index].getNumElements() * elementBytes(types[index].getElementType()));
-  memcpy(whole.data(), resultData[index], whole.size());
+  memcpy(whole.data(), resultPointers[index], whole.size());
   return whole.read(types[index]);
 }
 
@@ -142,7 +149,19 @@ Tensors CompiledOp::run(const Tensors &inputs, const std::string &level, Order o
   return results;
 }
 
-bool CompiledOp::levelRunsHere(const std::string &level) { return missingFeatures(level, {}).empty(); }
+std::vector<std::string> CompiledOp::levels() const {
+  std::vector<std::string> names;
+  for (const auto &[level, image] : images)
+    names.push_back(level);
+  return names;
+}
+
+bool CompiledOp::levelRunsHere(const std::string &level) {
+  const bool pairs = level.ends_with("-bf16");
+  return missingFeatures(level, pairs ? std::vector<std::string_view>{"avx512_bf16"}
+                                      : std::vector<std::string_view>{})
+      .empty();
+}
 
 // --- Comparison ---
 

@@ -46,7 +46,7 @@ public:
     reference::Tensor result(unsigned index) const;
     /// The bytes of an operand, and of a result.
     void *operandBytes(unsigned index) const { return operands[index].data(); }
-    const void *resultBytes(unsigned index) const { return resultData[index]; }
+    const void *resultBytes(unsigned index) const { return resultPointers[index]; }
 
   private:
     friend class CompiledOp;
@@ -58,13 +58,15 @@ public:
     };
     std::vector<Buffer> operands, results, scratch, shared;
     std::vector<mlir::RankedTensorType> types;
-    std::vector<void *> resultData;
+    std::vector<void *> resultPointers;
     std::vector<Bound> launches;
   };
 
-  /// Copies `inputs` (of the function's arguments) into buffers. `level`: "x86-64-v3" or "x86-64-v4";
-  /// `shared` pairs (operand, result) get one buffer, the first pair of a result or operand counts.
+  /// Copies `inputs` (of the function's arguments) into buffers. `level`: one of levels(); `shared` pairs
+  /// (operand, result) get one buffer, the first pair of a result or operand counts.
   Execution prepare(const reference::Tensors &inputs, const std::string &level, Pairs shared = {}) const;
+  /// Likewise, with the operands as they lie in memory.
+  Execution prepare(std::vector<Buffer> operands, const std::string &level, Pairs shared = {}) const;
 
   /// Prepares, runs, and reads the results.
   reference::Tensors run(const reference::Tensors &inputs, const std::string &level = "x86-64-v3",
@@ -75,6 +77,8 @@ public:
   /// Random inputs: floats from [-2, 2], integers from [0, integerLimit).
   reference::Tensors randomInputs(int64_t integerLimit = 4, unsigned seed = 1) const;
 
+  /// Levels that there is code for.
+  std::vector<std::string> levels() const;
   static bool levelRunsHere(const std::string &level);
 
 private:
