@@ -1,20 +1,24 @@
 // Matrix products of GPT-2 124M at 1024 tokens (the vocabulary's in chunks of 256 rows) on one core:
 // generated kernels and libraries in one run. What came out: docs/adr/0001-cpu-blas.md.
 //
-//   build/bin/products [LIBRARY]... [--benchmark_...]
+//   build/bin/products [--element=f32|bf16|f16] [--to-f32] [LIBRARY]... [--benchmark_...]
 //
-// LIBRARY: path of a shared library with cblas_sgemm (OpenBLAS, BLIS, MKL) or dnnl_sgemm (oneDNN). It is
-// loaded at run time, so that OPENBLAS_CORETYPE and the like act, and so that none resolves another's
-// symbols. Rates are of CPU time. Where the machine is not idle, --benchmark_repetitions=5
+// --element: of the factors, f32 by default. Products of bf16 and f16 numbers are rounded to these, but with
+// --to-f32 (docs/adr/0018-bf16-products.md).
+// LIBRARY: path of a shared library with cblas_sgemm (OpenBLAS, BLIS, MKL) or dnnl_sgemm (oneDNN), whose
+// products of f32 numbers are measured beside ours. It is loaded at run time, so that OPENBLAS_CORETYPE and
+// the like act, and so that none resolves another's symbols. Rates are of CPU time. Where the machine is not
+// idle, --benchmark_repetitions=5
 // --benchmark_enable_random_interleaving=true spreads what disturbs over all.
 #include "runtime/base/cpu_features.h"
-#include "test/unit/codegen/kernel_harness.h"
+#include "test/unit/codegen/low_numbers.h"
 
 #include <benchmark/benchmark.h>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <time.h>
 
 using namespace trainc::codegen::testing;
 using trainc::missingFeatures;
@@ -56,39 +60,88 @@ struct Code {
 
 const Code kCodes[] = {{"x86-64-v3", "x86-64-v3", {}, trainc::Fp32Products::Fma},
                        {"x86-64-v4", "x86-64-v4", {}, trainc::Fp32Products::Fma},
+                       {"x86-64-v4-bf16", "x86-64-v4-bf16", {"avx512_bf16"}, trainc::Fp32Products::Fma},
                        {"bf16x3", "x86-64-v4", {"amx_tile", "amx_bf16"}, trainc::Fp32Products::Bf16x3}};
 
-void setRate(benchmark::State &state, const Shape &shape) {
+/// CPU time of this thread, in seconds.
+double cpuTime() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+}
+
+/// The rate of all runs together, and that of the best, which a busy machine disturbs least.
+template <typename Run> void measure(benchmark::State &state, const Shape &shape, Run run) {
+  double best = HUGE_VAL;
+  for ([[maybe_unused]] auto _ : state) {
+    const double start = cpuTime();
+    run();
+    best = std::min(best, cpuTime() - start);
+  }
   state.counters["GFLOP/s"] =
       benchmark::Counter(shape.flops() * 1e-9, benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["best"] = shape.flops() * 1e-9 / best;
 }
 
-std::string matrix(int64_t rows, int64_t columns, bool transposed) {
-  return transposed ? fmt::format("tensor<{}x{}xf32>", columns, rows)
-                    : fmt::format("tensor<{}x{}xf32>", rows, columns);
+/// The element types of products.
+struct Elements {
+  std::string factor = "f32", result = "f32";
+
+  bool isRounded() const { return factor != result; }
+};
+
+std::string matrix(int64_t rows, int64_t columns, bool transposed, const std::string &element) {
+  return transposed ? fmt::format("tensor<{}x{}x{}>", columns, rows, element)
+                    : fmt::format("tensor<{}x{}x{}>", rows, columns, element);
 }
 
-std::string program(const Shape &shape) {
-  const std::string a = matrix(shape.m, shape.k, shape.transposeA),
-                    b = matrix(shape.k, shape.n, shape.transposeB), c = matrix(shape.m, shape.n, false);
+std::string program(const Shape &shape, const Elements &elements) {
+  const std::string a = matrix(shape.m, shape.k, shape.transposeA, elements.factor),
+                    b = matrix(shape.k, shape.n, shape.transposeB, elements.factor),
+                    c = matrix(shape.m, shape.n, false, elements.result);
   return fmt::format("func.func @f(%a: {0}, %b: {1}) -> {2} {{\n"
-                     "  %c = nn.matmul %a {3}, %b {4} : {0}, {1}\n"
+                     "  %c = nn.matmul %a {3}, %b {4} {5} : {0}, {1}\n"
                      "  return %c : {2}\n"
                      "}}",
-                     a, b, c, shape.transposeA ? "transposed" : "", shape.transposeB ? "transposed" : "");
+                     a, b, c, shape.transposeA ? "transposed" : "", shape.transposeB ? "transposed" : "",
+                     elements.isRounded() ? "to f32" : "");
 }
 
-void generated(benchmark::State &state, const Shape &shape, const Code &code) {
+std::vector<float> numbers(int64_t count) {
+  std::vector<float> values(count);
+  for (int64_t i = 0; i < count; ++i)
+    values[i] = float(i * 7919 % 2003) * 1e-3F - 1.0F;
+  return values;
+}
+
+/// Random numbers, the first few again and again.
+Buffer operand(int64_t count, const std::string &element) {
+  if (element == "f32")
+    return f32Buffer(numbers(count));
+  constexpr int64_t kDrawn = 1 << 16;
+  const Low low = element == "bf16" ? Low::Bf16 : Low::F16;
+  const Buffer drawn = lowBuffer(randomNumbers(kDrawn, low, 1), low);
+  Buffer buffer(count * int64_t(sizeof(uint16_t)));
+  for (int64_t at = 0; at < buffer.size(); at += drawn.size())
+    std::memcpy(static_cast<char *>(buffer.data()) + at, drawn.data(),
+                std::min(drawn.size(), buffer.size() - at));
+  return buffer;
+}
+
+void generated(benchmark::State &state, const Shape &shape, const Code &code, const Elements &elements) {
   if (!missingFeatures(code.level, code.features).empty())
     return state.SkipWithError("this CPU cannot run it");
-  const CompiledOp op(program(shape), code.products);
+  const CompiledOp op(program(shape, elements), code.products);
   if (!op)
     return state.SkipWithError("does not compile");
-  const CompiledOp::Execution execution = op.prepare(op.randomInputs(), code.level);
+  if (!llvm::is_contained(op.levels(), code.level))
+    return state.SkipWithError("the level has no other code for it");
+  std::vector<Buffer> operands;
+  operands.push_back(operand(shape.m * shape.k, elements.factor));
+  operands.push_back(operand(shape.k * shape.n, elements.factor));
+  const CompiledOp::Execution execution = op.prepare(std::move(operands), code.level);
   execution.run(); // C's pages
-  for ([[maybe_unused]] auto _ : state)
-    execution.run();
-  setRate(state, shape);
+  measure(state, shape, [&] { execution.run(); });
 }
 
 struct Library {
@@ -112,20 +165,11 @@ struct Library {
   }
 };
 
-std::vector<float> numbers(int64_t count) {
-  std::vector<float> values(count);
-  for (int64_t i = 0; i < count; ++i)
-    values[i] = float(i * 7919 % 2003) * 1e-3F - 1.0F;
-  return values;
-}
-
 void called(benchmark::State &state, const Shape &shape, const Library &library) {
   const std::vector<float> a = numbers(shape.m * shape.k), b = numbers(shape.k * shape.n);
   std::vector<float> c(shape.m * shape.n);
   library.multiply(shape, a.data(), b.data(), c.data());
-  for ([[maybe_unused]] auto _ : state)
-    library.multiply(shape, a.data(), b.data(), c.data());
-  setRate(state, shape);
+  measure(state, shape, [&] { library.multiply(shape, a.data(), b.data(), c.data()); });
 }
 
 bool addLibrary(const std::filesystem::path &path) {
@@ -149,16 +193,34 @@ bool addLibrary(const std::filesystem::path &path) {
   return true;
 }
 
+/// Takes the options of this program's own out of the arguments.
+Elements takeElements(int &argc, char **argv) {
+  Elements elements;
+  bool toF32 = false;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i)
+    if (const std::string_view arg = argv[i]; arg.starts_with("--element="))
+      elements.factor = arg.substr(strlen("--element="));
+    else if (arg == "--to-f32")
+      toF32 = true;
+    else
+      argv[kept++] = argv[i];
+  argc = kept;
+  elements.result = toF32 ? "f32" : elements.factor;
+  return elements;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
   for (const char *library : {"OPENBLAS", "BLIS", "MKL", "OMP"})
     setenv(fmt::format("{}_NUM_THREADS", library).c_str(), "1", /*overwrite=*/1);
   benchmark::Initialize(&argc, argv);
+  const Elements elements = takeElements(argc, argv);
   for (const Shape &shape : kShapes)
     for (const Code &code : kCodes)
       benchmark::RegisterBenchmark(fmt::format("{}/{}", shape.name, code.name).c_str(), generated, shape,
-                                   code)
+                                   code, elements)
           ->Unit(benchmark::kMillisecond);
   for (int i = 1; i < argc; ++i)
     if (!addLibrary(argv[i]))
