@@ -7,9 +7,10 @@
 
 namespace trainc {
 
-/// Features of the x86-64 psABI level `level` ("x86-64-v3" or "x86-64-v4") and of `extra` that this CPU (or
-/// its operating system) lacks, spelled as in /proc/cpuinfo. Features that this program does not know count
-/// as lacking. Where `extra` names the matrix unit (amx_tile), the process is granted its use.
+/// Features of the x86-64 psABI level that `level` begins with ("x86-64-v3" or "x86-64-v4"), and of `extra`,
+/// that this CPU (or its operating system) lacks, spelled as in /proc/cpuinfo. Features that this program
+/// does not know count as lacking. Where `extra` names the matrix unit (amx_tile), the process is granted its
+/// use.
 std::vector<std::string> missingFeatures(std::string_view level, const std::vector<std::string_view> &extra);
 
 /// The highest of these levels that this CPU has; empty if it has none.

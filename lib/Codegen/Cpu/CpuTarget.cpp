@@ -87,12 +87,26 @@ LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
                << "); name the levels of the CPU that the plan is for";
 }
 
+/// A program in fp32 whose model converts nothing to bf16 has none.
+static bool mayHaveBf16Products(train::ProgramOp program) {
+  if (program.getPrecision().value_or("fp32") != "fp32")
+    return true;
+  const WalkResult found = program->getParentOfType<ModuleOp>().walk([](Operation *op) {
+    return llvm::any_of(op->getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isBF16(); })
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return found.wasInterrupted();
+}
+
 LogicalResult CpuTarget::settle(train::ProgramOp program) const {
   if (levels_ == "all")
     return success();
-  const std::vector<Level> levels = chooseLevels(products_, levels_);
+  std::vector<Level> levels = chooseLevels(products_, levels_);
   if (levels.empty())
     return reportNoLevel(program);
+  if (!mayHaveBf16Products(program))
+    levels = withBases(products_, levels);
   program.setCpu(llvm::join(llvm::map_range(levels, [](const Level &level) { return level.name; }), ","));
   return success();
 }

@@ -75,6 +75,19 @@ void chooseVariants(llvm::Module &module, const Level &level) {
   }
 }
 
+/// What other levels alone call.
+void eraseUncalled(llvm::Module &module) {
+  llvm::SmallVector<llvm::Function *> uncalled;
+  do {
+    uncalled.clear();
+    for (llvm::Function &function : module)
+      if (function.hasInternalLinkage() && function.use_empty())
+        uncalled.push_back(&function);
+    for (llvm::Function *function : uncalled)
+      function->eraseFromParent();
+  } while (!uncalled.empty());
+}
+
 /// The relocatable object of a module given as bitcode; a context of its own lets levels compile in parallel.
 llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level) {
   llvm::LLVMContext context;
@@ -87,6 +100,7 @@ llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &l
   (*module)->setTargetTriple((*machine)->getTargetTriple());
   (*module)->setDataLayout((*machine)->createDataLayout());
   chooseVariants(**module, level);
+  eraseUncalled(**module);
   for (llvm::Function &function : **module) {
     function.addFnAttr("target-cpu", level.llvmCpu);
     function.addFnAttr("target-features", level.llvmFeatures);

@@ -282,11 +282,17 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
   PlanBuilder builder = fullPlan();
   auto &better = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
   better->level = "x86-64-v4";
+  auto &best = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
+  best->level = "x86-64-v4-bf16";
+  best->features.emplace_back("avx512_bf16");
   PlanBytes bytes(builder.payload());
   CpuDevice device(1);
   ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
-  const bool v4 = missingFeatures("x86-64-v4", {}).empty();
-  EXPECT_EQ(device.description(), v4 ? "cpu (x86-64-v4, 1 threads)" : "cpu (x86-64-v3, 1 threads)");
+  const bool v4 = missingFeatures("x86-64-v4", {}).empty(),
+             bf16 = missingFeatures("x86-64-v4-bf16", {"avx512_bf16"}).empty();
+  EXPECT_EQ(device.description(), bf16 ? "cpu (x86-64-v4-bf16, 1 threads)"
+                                  : v4 ? "cpu (x86-64-v4, 1 threads)"
+                                       : "cpu (x86-64-v3, 1 threads)");
 }
 
 TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {
