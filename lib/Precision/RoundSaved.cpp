@@ -56,7 +56,7 @@ bool SavedValues::isSmall(Value value) const {
   bool madeOfSmall = true;
   for (Value operand : op->getOperands()) {
     largest = std::max(largest, nn::tensorType(operand).getNumElements());
-    madeOfSmall &= !floatElement(operand) || small.contains(operand);
+    madeOfSmall &= small.contains(operand);
   }
   return madeOfSmall || nn::tensorType(value).getNumElements() < largest;
 }

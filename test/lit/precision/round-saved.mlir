@@ -2,11 +2,15 @@
 
 train.program @p { model @m  optimizer sgd  precision bf16 }
 train.state parameter @w : tensor<8x32xf32>
+train.state parameter @table : tensor<16x32xbf16>
 train.state scalar from_device @loss : tensor<f32>
 
 // CHECK-LABEL: train.entry @micro_step
 train.entry @micro_step {
-  %low = train.input "x" micro : tensor<8x32xbf16>
+  // Rows of a table are activations, although all but the indices is a parameter's.
+  %table = train.get @table : tensor<16x32xbf16>
+  %ids = train.input "ids" micro : tensor<8xi32>
+  %low = nn.gather %table at %ids : tensor<16x32xbf16>, tensor<8xi32>
   // What is widened is made again, not kept.
   // CHECK: %[[X:.*]] = nn.convert %{{.*}} to f32 : tensor<8x32xbf16>
   %x = nn.convert %low to f32 : tensor<8x32xbf16>
