@@ -76,6 +76,7 @@ Tensors CompiledOp::randomInputs(int64_t integerLimit, unsigned seed) const {
     Tensor &tensor = inputs.emplace_back(cast<RankedTensorType>(type));
     for (double &real : tensor.reals)
       real = float(std::uniform_real_distribution<double>(-2, 2)(random));
+    tensor.roundShortNumbers();
     bool isBool = tensor.type().getElementType().isInteger(1);
     for (int64_t &integer : tensor.integers)
       integer = std::uniform_int_distribution<int64_t>(0, isBool ? 1 : integerLimit - 1)(random);

@@ -416,3 +416,38 @@ TEST(Rows, RandomStreamsShareCode) {
   expectMatchesReference(second, second.randomInputs(), 1e-6);
   EXPECT_NE(first.launched()[0], second.launched()[0]);
 }
+
+/// In place too, where what later passes read back takes more bits than the result has.
+TEST(Rows, SoftmaxOfShortNumbers) {
+  expectMatchesReference(R"(func.func @f(%s: tensor<5x1003xbf16>) -> tensor<5x1003xbf16> {
+    %x = nn.convert %s to f32 : tensor<5x1003xbf16>
+    %m = nn.reduce max %x over [1] keep : tensor<5x1003xf32>
+    %mb = nn.broadcast %m to [5, 1003] : tensor<5x1xf32>
+    %c = nn.sub %x, %mb : tensor<5x1003xf32>, tensor<5x1003xf32>
+    %e = nn.exp %c : tensor<5x1003xf32>
+    %t = nn.reduce sum %e over [1] keep : tensor<5x1003xf32>
+    %tb = nn.broadcast %t to [5, 1003] : tensor<5x1xf32>
+    %o = nn.div %e, %tb : tensor<5x1003xf32>, tensor<5x1003xf32>
+    %r = nn.convert %o to bf16 : tensor<5x1003xf32>
+    return %r : tensor<5x1003xbf16> })",
+                         4e-3);
+}
+
+TEST(Rows, BitsOfShortNumbersAreThoseOfAlone) {
+  for (const std::string type : {"bf16", "f16"}) {
+    const std::string x = "tensor<301x67x" + type + ">", sums = "tensor<67x" + type + ">";
+    CompiledOp together("func.func @f(%x: " + x + ", %y: " + x + ") -> (" + x + ", " + x + ", " + sums +
+                        ") {\n  %a = nn.add %x, %y : " + x + ", " + x + "\n  %b = nn.mul %a, %y : " + x +
+                        ", " + x + "\n  %s = nn.reduce sum %b over [0] : " + x +
+                        "\n  return %a, %b, %s : " + x + ", " + x + ", " + sums + "\n}");
+    CompiledOp product("func.func @f(%a: " + x + ", %y: " + x + ") -> " + x +
+                       " {\n  %b = nn.mul %a, %y : " + x + ", " + x + "\n  return %b : " + x + "\n}");
+    CompiledOp sum("func.func @f(%b: " + x + ") -> " + sums + " {\n  %s = nn.reduce sum %b over [0] : " + x +
+                   "\n  return %s : " + sums + "\n}");
+    ASSERT_TRUE(together && product && sum);
+    auto inputs = together.randomInputs();
+    auto results = together.run(inputs);
+    EXPECT_EQ(product.run({results[0], inputs[1]})[0].reals, results[1].reals) << type;
+    EXPECT_EQ(sum.run({results[1]})[0].reals, results[2].reals) << type;
+  }
+}
