@@ -102,6 +102,18 @@ static void legalizeBroadcast(nn::BroadcastOp broadcast) {
   broadcast.erase();
 }
 
+/// Rows of a converted table are converted rows, so that nobody has to convert all of the table.
+static void legalizeGather(nn::GatherOp gather) {
+  auto convert = gather.getTable().getDefiningOp<nn::ConvertOp>();
+  if (!convert || !convert.isWidening())
+    return;
+  ImplicitLocOpBuilder b(gather.getLoc(), gather);
+  nn::TensorBuilder build(b, b.getLoc());
+  Value rows = build.create<nn::GatherOp>(convert.getX(), gather.getIds()).getResult();
+  gather.getResult().replaceAllUsesWith(build.convert(rows, convert.getTo()));
+  gather.erase();
+}
+
 /// One constant for each use that is not by a primitive op, right before it.
 static void separateZero(Operation *zero) {
   OpBuilder builder(zero->getContext());
@@ -122,6 +134,8 @@ void trainc::legalizePrimitives(Block &block) {
       legalizeReduce(reduce);
     else if (auto broadcast = dyn_cast<nn::BroadcastOp>(op))
       legalizeBroadcast(broadcast);
+    else if (auto gather = dyn_cast<nn::GatherOp>(op))
+      legalizeGather(gather);
     else if (isZero(&op))
       zeros.push_back(&op);
   }

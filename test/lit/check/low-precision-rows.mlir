@@ -55,6 +55,12 @@ func.func @embedding_bf16(%table: tensor<50x33xbf16>, %ids: tensor<7x11xi32> {ch
   %s = nn.scatter_add %g into %table at %ids : tensor<7x11x33xbf16>, tensor<50x33xbf16>, tensor<7x11xi32>
   return %x, %d, %s : tensor<7x11x33xbf16>, tensor<50x33xf32>, tensor<50x33xbf16>
 }
+func.func @embedding_in_f32_bf16(%table: tensor<50x33xbf16>, %ids: tensor<7x11xi32> {check.integers = [-1, 51]}, %p: tensor<7x11x33xf32>) -> tensor<7x11x33xf32> {
+  %wide = nn.convert %table to f32 : tensor<50x33xbf16>
+  %x = nn.gather %wide at %ids : tensor<50x33xf32>, tensor<7x11xi32>
+  %r = nn.add %x, %p : tensor<7x11x33xf32>, tensor<7x11x33xf32>
+  return %r : tensor<7x11x33xf32>
+}
 func.func @picked_bf16(%table: tensor<50x1xbf16>, %ids: tensor<77xi64> {check.integers = [-1, 51]}) -> tensor<77x1xbf16> {
   %x = nn.gather %table at %ids : tensor<50x1xbf16>, tensor<77xi64>
   return %x : tensor<77x1xbf16>
@@ -123,6 +129,12 @@ func.func @embedding_f16(%table: tensor<50x33xf16>, %ids: tensor<7x11xi32> {chec
   %d = nn.scatter_add %g into %zero at %ids : tensor<7x11x33xf16>, tensor<50x33xf32>, tensor<7x11xi32>
   %s = nn.scatter_add %g into %table at %ids : tensor<7x11x33xf16>, tensor<50x33xf16>, tensor<7x11xi32>
   return %x, %d, %s : tensor<7x11x33xf16>, tensor<50x33xf32>, tensor<50x33xf16>
+}
+func.func @embedding_in_f32_f16(%table: tensor<50x33xf16>, %ids: tensor<7x11xi32> {check.integers = [-1, 51]}, %p: tensor<7x11x33xf32>) -> tensor<7x11x33xf32> {
+  %wide = nn.convert %table to f32 : tensor<50x33xf16>
+  %x = nn.gather %wide at %ids : tensor<50x33xf32>, tensor<7x11xi32>
+  %r = nn.add %x, %p : tensor<7x11x33xf32>, tensor<7x11x33xf32>
+  return %r : tensor<7x11x33xf32>
 }
 func.func @picked_f16(%table: tensor<50x1xf16>, %ids: tensor<77xi64> {check.integers = [-1, 51]}) -> tensor<77x1xf16> {
   %x = nn.gather %table at %ids : tensor<50x1xf16>, tensor<77xi64>

@@ -84,3 +84,19 @@ train.entry @update {
   %e = nn.exp %s : tensor<64xf32>
   train.set @m, %e : tensor<64xf32>
 }
+
+// -----
+
+// Of a table in f32, too, only the rows that are read are converted.
+// CHECK-LABEL: func.func @table
+func.func @table(%table: tensor<50x64xbf16>, %ids: tensor<7xi32>) -> tensor<7x64xf32> {
+  // CHECK: nn.kernel 7 x 64 ({{.*}} = %arg0 : tensor<50x64xbf16> table
+  // CHECK: %[[ROWS:.*]] = nn.gather {{.*}} : tensor<50x64xbf16>, tensor<7xi32>
+  // CHECK: %[[WIDE:.*]] = nn.convert %[[ROWS]] to f32
+  // CHECK: nn.exp %[[WIDE]]
+  // CHECK-NOT: nn.kernel
+  %wide = nn.convert %table to f32 : tensor<50x64xbf16>
+  %rows = nn.gather %wide at %ids : tensor<50x64xf32>, tensor<7xi32>
+  %e = nn.exp %rows : tensor<7x64xf32>
+  return %e : tensor<7x64xf32>
+}
