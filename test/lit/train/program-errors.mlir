@@ -316,7 +316,7 @@ train.program @p { model @m optimizer sgd cpu "x86-64-v3,x86-64-v5" }
 
 // -----
 
-// expected-error @below {{expected words in quotes, such as cpu "x86-64-v4"}}
+// expected-error @below {{expected words in quotes, such as cpu "x86-64-v4-bf16"}}
 train.program @p { model @m optimizer sgd cpu native }
 
 // -----
