@@ -52,11 +52,13 @@ private:
 /// Statistics of what is combined, states, numbers of the text, and what is made of such alone.
 bool SavedValues::isSmall(Value value) const {
   Operation *op = value.getDefiningOp();
-  int64_t largest = 0;
+  int64_t largest = 0; // of what is combined: a lookup gives fewer elements than its table has, too
   bool madeOfSmall = true;
   for (Value operand : op->getOperands()) {
+    if (small.contains(operand))
+      continue;
+    madeOfSmall = false;
     largest = std::max(largest, nn::tensorType(operand).getNumElements());
-    madeOfSmall &= small.contains(operand);
   }
   return madeOfSmall || nn::tensorType(value).getNumElements() < largest;
 }

@@ -76,7 +76,7 @@ class PrecisionTest(harness.EndToEndTest):
             self.trainrun("model.plan", "--resume=run." + precision, "--eval-data", data, "--metrics", f"{precision}.jsonl")
             losses[precision] = harness.metrics(f"{precision}.jsonl")[-1]["eval_loss"]
         self.assertLess(abs(losses["bf16"] / losses["fp32"] - 1), 2e-3)
-        out, _ = self.trainrun("model.plan", "--resume=run.bf16", "--generate=ab", "--max-tokens=4", "--tokenizer=bytes", "--temperature=0")
+        out, _ = self.trainrun("model.plan", "--resume=run.bf16", "--generate=AB", "--max-tokens=4", "--tokenizer=bytes", "--temperature=0")
         self.assertTrue(out)
 
     def test_stages_have_the_same_bits(self):
