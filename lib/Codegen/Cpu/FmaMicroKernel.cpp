@@ -134,12 +134,11 @@ private:
 } // namespace
 
 func::FuncOp fma::microKernel(KernelModule &kernels, const Factors &factors, int64_t laneStride) {
-  const std::string name =
-      factors.pairs ? "gemm_micro_kernel_pairs" : typedName("gemm_micro_kernel", factors.word());
-  return functionWithVariants(kernels, name, argumentTypes(kernels.getContext(), 3, 5),
-                              factors.levels(kernels),
+  Type element = factors.element.isBF16() ? factors.element : factors.word();
+  return functionWithVariants(kernels, typedName("gemm_micro_kernel", element),
+                              argumentTypes(kernels.getContext(), 3, 5), factors.levels(kernels),
                               [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-                                MicroKernel(body, function, factors, laneStride, level).run();
+                                MicroKernel(body, function, factors.on(level), laneStride, level).run();
                               });
 }
 
@@ -153,27 +152,14 @@ ProductSizes trainc::codegen::fmaSizes(Type element) {
           .onMatrixUnit = false};
 }
 
-ProductSizes trainc::codegen::pairSizes(Type element) {
-  ProductSizes sizes = fmaSizes(element);
-  sizes.depthBlock *= 2;
-  sizes.packedBytes /= 2;
-  return sizes;
-}
-
-static ProductScheme makeScheme(KernelModule &kernels, const ProductSizes &sizes, const Factors &factors,
-                                LaneOrder a, LaneOrder b) {
-  ProductScheme scheme{sizes};
-  const int64_t laneStride = scheme.laneStride() / elementBytes(factors.word());
+ProductScheme trainc::codegen::fmaProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
+  if (element.isBF16())
+    addBf16Products(kernels);
+  ProductScheme scheme{fmaSizes(element)};
+  const Factors factors{element};
+  const int64_t laneStride = scheme.laneStride() / scheme.packedBytes;
   scheme.packA = packPanels(kernels, factors, Side::A, a, laneStride);
   scheme.packB = packPanels(kernels, factors, Side::B, b, laneStride);
   scheme.multiply = microKernel(kernels, factors, laneStride);
   return scheme;
-}
-
-ProductScheme trainc::codegen::fmaProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
-  return makeScheme(kernels, fmaSizes(element), Factors{element}, a, b);
-}
-
-ProductScheme trainc::codegen::pairProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
-  return makeScheme(kernels, pairSizes(element), Factors{element, /*pairs=*/true}, a, b);
 }

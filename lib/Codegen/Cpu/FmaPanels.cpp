@@ -144,37 +144,36 @@ void Packing::transposeLanes() {
 Type Factors::word() const { return sumElement(element); }
 
 std::vector<Level> Factors::levels(KernelModule &kernels) const {
-  if (!pairs)
-    return baseLevels(kernels);
-  std::vector<Level> chosen = codegen::levels(kernels);
-  llvm::erase_if(chosen, [](const Level &level) { return !level.base; });
-  return chosen;
+  return element.isBF16() ? codegen::levels(kernels) : baseLevels(kernels);
 }
 
-std::string Factors::typedName(StringRef name) const {
-  return pairs ? (name + "_pairs").str() : codegen::typedName(name, element);
+Factors Factors::on(const Level &level) const {
+  return {.element = element, .pairs = element.isBF16() && level.base};
 }
 
 func::FuncOp fma::packPanels(KernelModule &kernels, const Factors &factors, Side side, LaneOrder order,
                              int64_t laneStride) {
   const bool adjacent = order == LaneOrder::Adjacent;
   const SmallVector<Type> inputs = argumentTypes(kernels.getContext(), 2, 3);
-  auto pack = [&](Emitter &emit, func::FuncOp function, int64_t width) {
+  auto pack = [&](Emitter &emit, func::FuncOp function, const Factors &packed, int64_t width) {
     auto args = function.getArguments();
-    Packing packing{emit, factors, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
+    Packing packing{emit, packed, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
     if (adjacent)
       packing.copyLanes();
     else
       packing.transposeLanes();
   };
-  if (side == Side::A && !factors.pairs)
-    return internalFunction(kernels, factors.typedName(adjacent ? "gemm_copy_a" : "gemm_transpose_a"), inputs,
-                            [&](Emitter &emit, func::FuncOp function) { pack(emit, function, kPanelRows); });
   const std::string name =
-      std::string(adjacent ? "gemm_copy_" : "gemm_transpose_") + (side == Side::A ? "a" : "b");
-  auto body = [&](OpBuilder &builder, func::FuncOp function, const Level &level) {
-    Emitter emit(builder);
-    pack(emit, function, side == Side::A ? kPanelRows : level.registerColumns);
-  };
-  return functionWithVariants(kernels, factors.typedName(name), inputs, factors.levels(kernels), body);
+      typedName(std::string(adjacent ? "gemm_copy_" : "gemm_transpose_") + (side == Side::A ? "a" : "b"),
+                factors.element);
+  if (side == Side::A && !factors.element.isBF16())
+    return internalFunction(kernels, name, inputs, [&](Emitter &emit, func::FuncOp function) {
+      pack(emit, function, factors, kPanelRows);
+    });
+  return functionWithVariants(kernels, name, inputs, factors.levels(kernels),
+                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+                                Emitter emit(body);
+                                pack(emit, function, factors.on(level),
+                                     side == Side::A ? kPanelRows : level.registerColumns);
+                              });
 }

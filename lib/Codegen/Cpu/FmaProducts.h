@@ -22,10 +22,9 @@ struct Factors {
   mlir::Type word() const;
   /// How many terms that are.
   int64_t wordTerms() const { return pairs ? 2 : 1; }
-  /// The levels that differ in the code for them.
+  /// The levels that differ in the code for them, and what they are on one.
   std::vector<Level> levels(KernelModule &kernels) const;
-  /// Of a function that packs them.
-  std::string typedName(llvm::StringRef name) const;
+  Factors on(const Level &level) const;
 };
 
 /// Panels of B are as wide as the level's register tiles. `laneStride`: ProductScheme::laneStride(), in

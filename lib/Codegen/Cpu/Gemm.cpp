@@ -4,7 +4,6 @@
 #include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cpu/GemmTile.h"
 #include "lib/Codegen/Cpu/Generators.h"
-#include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/MatrixUnit.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -40,8 +39,6 @@ public:
     at.panelsB = function.blockArray(emit.builder.getI8Type(), memory.bytesB);
     if (memory.sums > 0)
       at.sums = function.blockArray(emit.builder.getF32Type(), memory.sums);
-    if (product.factor.isBF16())
-      return runPerLevel(at);
     const ProductScheme scheme = fitsMatrixUnit(fp32Products(kernels), product)
                                      ? splitProducts(kernels, orderA(), orderB())
                                      : fmaProducts(kernels, product.factor, orderA(), orderB());
@@ -54,42 +51,6 @@ public:
   }
 
 private:
-  /// Levels with instructions for bf16 numbers sum up longer blocks of terms, as these take less memory:
-  /// their tiles differ in more than what they call.
-  void runPerLevel(const GemmTile::Pointers &at) {
-    addBf16Products(kernels);
-    SmallVector<Value> args = {at.a, at.b, at.c, at.panelsA, at.panelsB, at.sums ? at.sums : at.c};
-    func::FuncOp tile =
-        functionWithVariants(kernels, tileName(), argumentTypes(kernels.getContext(), 6, 1), levels(kernels),
-                             [&](OpBuilder &builder, func::FuncOp variant, const Level &level) {
-                               Emitter inside(builder);
-                               const ProductScheme scheme =
-                                   level.base ? pairProducts(kernels, product.factor, orderA(), orderB())
-                                              : fmaProducts(kernels, product.factor, orderA(), orderB());
-                               auto own = variant.getArguments();
-                               GemmTile(kernels, inside, product, grid, memory, scheme,
-                                        {own[0], own[1], own[2], own[3], own[4], own[5]})
-                                   .compute(own[6]);
-                             });
-    function.tiles([&](Value index) {
-      args.push_back(index);
-      func::CallOp::create(emit.builder, emit.loc, tile, args);
-    });
-  }
-
-  /// All that its code depends on.
-  std::string tileName() const {
-    std::string name;
-    llvm::raw_string_ostream text(name);
-    text << "gemm_tile_" << product.factor << "_" << product.result;
-    for (int64_t size : {gemm.m, gemm.n, gemm.k, gemm.batch, gemm.lda, gemm.ldb, gemm.ldc, gemm.strideA,
-                         gemm.strideB, gemm.strideC})
-      text << "_" << size;
-    text << "_" << (gemm.transposeA ? "t" : "n") << (gemm.transposeB ? "t" : "n")
-         << (gemm.accumulate ? "a" : "");
-    return name;
-  }
-
   LaneOrder orderA() const { return gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided; }
   LaneOrder orderB() const { return gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent; }
 

@@ -44,13 +44,10 @@ struct ProductScheme : ProductSizes {
 };
 
 /// Fused multiply-adds in vector registers, of factors of type `element` (FmaPanels.cpp,
-/// FmaMicroKernel.cpp). Factors of bf16 and f16 are packed as f32.
+/// FmaMicroKernel.cpp). Factors of bf16 and f16 are packed as f32; those of bf16 as pairs on levels that
+/// multiply and add these, which fill half of a panel.
 ProductSizes fmaSizes(mlir::Type element);
 ProductScheme fmaProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
-
-/// Likewise, of pairs of bf16 numbers, on levels that multiply and add these.
-ProductSizes pairSizes(mlir::Type element);
-ProductScheme pairProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
 
 /// f32 products on a matrix unit for bf16 (SplitPanels.cpp, SplitMicroKernel.cpp); see Fp32Products::Bf16x3.
 ProductSizes splitSizes();

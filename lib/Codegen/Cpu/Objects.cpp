@@ -10,7 +10,6 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LLVMContext.h"
@@ -51,45 +50,32 @@ llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const Level &
                                   std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-/// Of every function with variants keeps that of `level` or, where there is none, of its base, under the name
-/// by which it is called. A function that other levels alone have is called by these alone.
-void chooseVariants(llvm::Module &module, const Level &level) {
-  llvm::MapVector<llvm::StringRef, llvm::SmallVector<llvm::Function *>> variants;
+/// Of every function with variants keeps that of `level`, or else of its base, under the name by which it is
+/// called.
+void chooseVariants(llvm::Module &module, const Level &level, const std::vector<Level> &all) {
+  llvm::SmallVector<llvm::Function *> declarations;
   for (llvm::Function &function : module)
-    if (const auto [name, suffix] = function.getName().rsplit('.');
-        !suffix.empty() && module.getFunction(name))
-      variants[name].push_back(&function);
-  for (auto &[name, functions] : variants) {
-    llvm::Function *declared = module.getFunction(name);
-    llvm::Function *chosen = module.getFunction(variantName(name, level.name));
+    if (function.isDeclaration())
+      declarations.push_back(&function);
+  for (llvm::Function *declared : declarations) {
+    llvm::Function *chosen = module.getFunction(variantName(declared->getName(), level.name));
     if (!chosen && level.base)
-      chosen = module.getFunction(variantName(name, level.base));
-    if (chosen) {
-      declared->replaceAllUsesWith(chosen);
-      chosen->setLinkage(llvm::GlobalValue::InternalLinkage);
-      declared->eraseFromParent();
-    }
-    for (llvm::Function *other : functions)
-      if (other != chosen)
-        other->eraseFromParent();
+      chosen = module.getFunction(variantName(declared->getName(), level.base));
+    if (!chosen)
+      continue;
+    for (const Level &other : all)
+      if (llvm::Function *variant = module.getFunction(variantName(declared->getName(), other.name));
+          variant && variant != chosen)
+        variant->eraseFromParent();
+    declared->replaceAllUsesWith(chosen);
+    declared->eraseFromParent();
+    chosen->setLinkage(llvm::GlobalValue::InternalLinkage);
   }
 }
 
-/// What other levels alone call.
-void eraseUncalled(llvm::Module &module) {
-  llvm::SmallVector<llvm::Function *> uncalled;
-  do {
-    uncalled.clear();
-    for (llvm::Function &function : module)
-      if (function.hasInternalLinkage() && function.use_empty())
-        uncalled.push_back(&function);
-    for (llvm::Function *function : uncalled)
-      function->eraseFromParent();
-  } while (!uncalled.empty());
-}
-
 /// The relocatable object of a module given as bitcode; a context of its own lets levels compile in parallel.
-llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level) {
+llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level,
+                                         const std::vector<Level> &all) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
@@ -99,8 +85,7 @@ llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &l
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());
   (*module)->setDataLayout((*machine)->createDataLayout());
-  chooseVariants(**module, level);
-  eraseUncalled(**module);
+  chooseVariants(**module, level, all);
   for (llvm::Function &function : **module) {
     function.addFnAttr("target-cpu", level.llvmCpu);
     function.addFnAttr("target-features", level.llvmFeatures);
@@ -144,7 +129,7 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
   const std::vector<Level> all = levels(kernels);
   std::vector<std::string> compiled(all.size()), errors(all.size());
   auto compile = [&](size_t i) {
-    if (llvm::Expected<std::string> object = compileLevel(*bitcode, all[i]))
+    if (llvm::Expected<std::string> object = compileLevel(*bitcode, all[i], all))
       compiled[i] = std::move(*object);
     else
       errors[i] = llvm::toString(object.takeError());
