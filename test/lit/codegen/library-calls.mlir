@@ -33,6 +33,12 @@ train.entry @micro_step {
   // CHECK: nn.matmul{{.*}}plan.launches
   %k = nn.matmul %x, %x transposed reduce_batch : tensor<2x3x8xf32>, tensor<2x3x8xf32>
 
+  // Nor is a product of shorter numbers, though it is in f32.
+  // CHECK: nn.matmul{{.*}}plan.launches
+  %z = train.input "z" micro : tensor<2x3x8xbf16>
+  %y = train.input "y" micro : tensor<8x4xbf16>
+  %zy = nn.matmul %z, %y to f32 : tensor<2x3x8xbf16>, tensor<8x4xbf16>
+
   // CHECK: nn.attention {{.*}}plan.library_call = #plan.library_call_spec<"plan.attention"
   // CHECK-SAME: key = 1 : i64, log_sum_exp = 4 : i64, out = 3 : i64, query = 0 : i64, value = 2 : i64
   // PRODUCTS: nn.attention {{.*}}plan.launches
