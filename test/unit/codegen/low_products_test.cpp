@@ -245,6 +245,8 @@ TEST(LowProducts, LevelsFollowTheFactors) {
   EXPECT_EQ(CompiledOp(program(c, {Low::Bf16, true})).levels(), all);
   EXPECT_EQ(CompiledOp(program(c, {Low::Bf16, false})).levels(), all);
   EXPECT_EQ(CompiledOp(program(c, {Low::F16, false})).levels(), both);
+  const CompiledOp beside(program(c, {Low::Bf16, false}), trainc::Fp32Products::Bf16x3);
+  EXPECT_EQ(beside.levels(), std::vector<std::string>{"x86-64-v4"});
 }
 
 } // namespace
