@@ -1,5 +1,6 @@
 #include "runtime/exec/replay.h"
 
+#include "runtime/base/small_float.h"
 #include "runtime/log/units.h"
 #include "runtime/plan/uses.h"
 #include "runtime/plan/view.h"
@@ -121,13 +122,24 @@ private:
 
   /// Takes note of the first value of a range that is not finite; whether there is one.
   Result<bool> scan(const Written &written) {
-    if (plan_.buffers()->Get(written.operand->buffer())->dtype() != fb::DType::F32)
+    switch (plan_.buffers()->Get(written.operand->buffer())->dtype()) {
+    case fb::DType::F32:
+      return scan<float>(written);
+    case fb::DType::BF16:
+      return scan<BFloat16>(written);
+    case fb::DType::F16:
+      return scan<Float16>(written);
+    default:
       return false;
+    }
+  }
+
+  template <typename Number> Result<bool> scan(const Written &written) {
     for (uint64_t done = 0; done < written.memory.bytes; done += kScannedAtOnce) {
       const DeviceSpan piece{written.memory.address + done,
                              std::min(written.memory.bytes - done, kScannedAtOnce)};
       TRAINC_ASSIGN_OR_RETURN(const std::span<const std::byte> bytes, onHost(piece));
-      if (scan(bytes, done / sizeof(float))) {
+      if (scan<Number>(bytes, done / sizeof(Number))) {
         finding_.buffer = written.operand->buffer();
         return true;
       }
@@ -135,9 +147,11 @@ private:
     return false;
   }
 
-  bool scan(std::span<const std::byte> bytes, uint64_t firstElement) {
-    for (uint64_t i = 0; i < bytes.size() / sizeof(float); ++i) {
-      std::memcpy(&finding_.value, bytes.data() + i * sizeof(float), sizeof(float));
+  template <typename Number> bool scan(std::span<const std::byte> bytes, uint64_t firstElement) {
+    for (uint64_t i = 0; i < bytes.size() / sizeof(Number); ++i) {
+      Number number;
+      std::memcpy(&number, bytes.data() + i * sizeof(Number), sizeof(Number));
+      finding_.value = static_cast<float>(number);
       if (std::isfinite(finding_.value))
         continue;
       finding_.index = firstElement + i;

@@ -1,7 +1,6 @@
 // The micro-kernel of matrix products, once for every instruction-set level.
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
-#include "lib/Codegen/Cpu/LowPrecision.h"
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -148,7 +147,7 @@ ProductSizes trainc::codegen::fmaSizes(Type element) {
           .depthBlock = kDepthBlock,
           .tileRows = 256,
           .tileColumns = 384,
-          .packedBytes = elementBytes(sumElement(element)),
+          .packedBytes = elementBytes(heldElement(element)),
           .onMatrixUnit = false};
 }
 

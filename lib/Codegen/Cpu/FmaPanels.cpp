@@ -1,7 +1,6 @@
 // Packing: rows of op(A) and columns of op(B) into panels.
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
-#include "lib/Codegen/Cpu/LowPrecision.h"
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -86,8 +85,7 @@ void Packing::copyRow(Value whole, Value word, Last last) {
 Value Packing::rowLanes(Value row, Value next, Value lane, int64_t lanes, Mask mask) {
   const Address at{row, factors.element, lane};
   if (!factors.pairs)
-    return factors.word() == factors.element ? emit.load(at, lanes, mask)
-                                             : loadWidened(emit, at, lanes, mask);
+    return emit.load(at, lanes, mask);
   Type half = emit.builder.getI16Type(), bits = Emitter::laneType(emit.builder.getI32Type(), lanes);
   Value words =
       arith::ExtUIOp::create(emit.builder, emit.loc, bits, emit.load({row, half, lane}, lanes, mask));
@@ -141,7 +139,7 @@ void Packing::transposeLanes() {
   });
 }
 
-Type Factors::word() const { return sumElement(element); }
+Type Factors::word() const { return heldElement(element); }
 
 std::vector<Level> Factors::levels(KernelModule &kernels) const {
   return element.isBF16() ? codegen::levels(kernels) : baseLevels(kernels);

@@ -1,6 +1,5 @@
 #include "lib/Codegen/Cpu/GemmTile.h"
 
-#include "lib/Codegen/Cpu/LowPrecision.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -12,7 +11,7 @@ Product::Product(GemmOpInterface op)
     : shape(op.getGemmShape()), factor(getElementTypeOrSelf(op->getOperand(0))),
       result(getElementTypeOrSelf(op->getResult(0))) {}
 
-bool Product::roundsResult() const { return sumElement(result) != result; }
+bool Product::roundsResult() const { return heldElement(result) != result; }
 
 TileGrid::TileGrid(const GemmShape &gemm, const ProductSizes &sizes) : gemm(gemm), sizes(sizes) {
   constexpr int64_t kFewest = 4;
@@ -77,13 +76,13 @@ func::FuncOp rowsFunction(KernelModule &kernels, StringRef name, Type low,
 
 func::FuncOp trainc::codegen::roundRows(KernelModule &kernels, Type low) {
   return rowsFunction(kernels, "gemm_round", low, [](Emitter &emit, Address to, Address sum, Mask mask) {
-    storeRounded(emit, emit.load(sum, kSumLanes), to, mask);
+    emit.store(emit.load(sum, kSumLanes), to, mask);
   });
 }
 
 func::FuncOp trainc::codegen::widenRows(KernelModule &kernels, Type low) {
   return rowsFunction(kernels, "gemm_widen", low, [](Emitter &emit, Address from, Address sum, Mask mask) {
-    emit.store(loadWidened(emit, from, kSumLanes, mask), sum);
+    emit.store(emit.load(from, kSumLanes, mask), sum);
   });
 }
 
