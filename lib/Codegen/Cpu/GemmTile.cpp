@@ -1,6 +1,5 @@
 #include "lib/Codegen/Cpu/GemmTile.h"
 
-
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
