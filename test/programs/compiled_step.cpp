@@ -30,6 +30,8 @@ public:
   Status run() {
     TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
     writeParameters();
+    if (executor_->hasEntry(kRefreshEntry))
+      TRAINC_RETURN_IF_ERROR(executor_->run(kRefreshEntry));
     TRAINC_RETURN_IF_ERROR(generate());
     TRAINC_RETURN_IF_ERROR(runEntry(kEvalEntry, 0));
     TRAINC_ASSIGN_OR_RETURN(evalLoss, scalar("eval_loss"));

@@ -203,8 +203,10 @@ Attribute Generator::drawAttribute(StringRef name, ValueRange operands) {
   if (name == "type")
     return TypeAttr::get(
         drawType(chance(3) ? Type(builder_.getI32Type()) : builder_.getF32Type(), chance(2)));
-  if (name == "to")
-    return TypeAttr::get(oneOf<Type>({builder_.getF32Type(), builder_.getI32Type(), builder_.getI64Type()}));
+  if (name == "to") // sums of f32 numbers have none
+    return chance(2) ? Attribute()
+                     : TypeAttr::get(oneOf<Type>(
+                           {builder_.getF32Type(), builder_.getI32Type(), builder_.getI64Type()}));
   if (name == "predicate")
     return nn::PredicateAttr::get(&context_, nn::Predicate(pick(nn::getMaxEnumValForPredicate() + 1)));
   if (name == "kind")

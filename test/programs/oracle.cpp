@@ -22,15 +22,10 @@ using reference::Tensor;
 
 namespace {
 
-/// A way to run a step in which every op's results are changed by some part of themselves, as rounding to f32
-/// changes them by up to 2^-24. The largest of what several such runs change is what rounding may change,
-/// with kMargin for sums, in which every term is rounded.
-constexpr double kChange = 1e-6, kMargin = 3;
+/// The largest of what several runs with changed numbers change is what rounding may change, with this margin
+/// for sums, in which every term is rounded.
+constexpr double kMargin = 3;
 constexpr int kChangedRuns = 4;
-/// Beside that, of a tensor's largest number.
-constexpr double kRounding = 1e-6;
-/// Where changes move a tensor by more than this part of its largest number, a choice hangs on rounding.
-constexpr double kUnstable = 1e-2;
 
 /// The program for one rank: forward, and what train.gradient is given.
 class Interpreted {
@@ -209,13 +204,13 @@ static double largestOf(ArrayRef<double> numbers) {
 }
 
 /// Widens the tolerance to what a change makes of the numbers.
-static void addChanged(Expected &expected, ArrayRef<double> changed) {
+static void addChanged(Expected &expected, ArrayRef<double> changed, const Rounding &rounding) {
   double moved = 0;
   for (auto [a, b] : llvm::zip(expected.numbers, changed))
     moved = std::isfinite(b) ? std::max(moved, std::abs(a - b)) : HUGE_VAL;
   const double largest = largestOf(expected.numbers);
-  expected.tolerance = std::max(expected.tolerance, kMargin * moved + kRounding * largest);
-  expected.isUnstable |= moved > kUnstable * largest;
+  expected.tolerance = std::max(expected.tolerance, kMargin * moved + rounding.least * largest);
+  expected.isUnstable |= moved > rounding.unstable * largest;
 }
 
 static LogicalResult expect(Expected &expected, ArrayRef<double> numbers) {
@@ -242,7 +237,7 @@ static LogicalResult expectContinuation(Step &step, const std::optional<Tensor> 
   return success();
 }
 
-FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned seed) {
+FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned seed, const Rounding &rounding) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
   Interpreted program(module, seed);
   if (failed(program.compile()))
@@ -264,16 +259,16 @@ FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned see
     if (failed(expect(step.gradients[name], tensor.reals)))
       return failure();
   for (int run = 0; run < kChangedRuns; ++run) {
-    FailureOr<Outcome> changed = runStep(program, step, kChange);
+    FailureOr<Outcome> changed = runStep(program, step, rounding.change);
     if (failed(changed))
       return failure();
-    addChanged(step.loss, changed->loss);
-    addChanged(step.evalLoss, changed->evalLoss);
-    addChanged(step.evalTargets, changed->evalTargets);
+    addChanged(step.loss, changed->loss, rounding);
+    addChanged(step.evalLoss, changed->evalLoss, rounding);
+    addChanged(step.evalTargets, changed->evalTargets, rounding);
     for (auto [position, expected] : llvm::enumerate(step.continuation.logits))
-      addChanged(expected, logitsAt(*changed->logits, position));
+      addChanged(expected, logitsAt(*changed->logits, position), rounding);
     for (auto &[name, tensor] : changed->gradients)
-      addChanged(step.gradients[name], tensor.reals);
+      addChanged(step.gradients[name], tensor.reals, rounding);
   }
   return step;
 }

@@ -38,10 +38,24 @@ struct Step {
   Continuation continuation;
 };
 
+/// What rounding does to numbers. A step is run in a way in which every op's results are changed by some part
+/// of themselves, a few times what one rounding changes.
+struct Rounding {
+  double change;   ///< the part
+  double least;    ///< of a tensor's largest number: what may differ if changes do nothing
+  double unstable; ///< likewise: if changes move a tensor by more, a choice hangs on rounding
+
+  /// Rounding to f32 changes numbers by up to 2^-24.
+  static Rounding ofF32() { return {.change = 1e-6, .least = 1e-6, .unstable = 1e-2}; }
+  /// To bf16 by 2^-9.
+  static Rounding ofBf16() { return {.change = 0x1p-7, .least = 0x1p-7, .unstable = 0.5}; }
+};
+
 /// Interprets the program in `module` (phase `model`, which is left as it is): instantiated and
 /// differentiated for one rank, then run on each rank's samples, so that nothing of what is checked is used,
 /// but for gradients of ops and the expansion of layers. Fails where the program is illegal, or where its
 /// numbers are not finite.
-mlir::FailureOr<Step> expectStep(mlir::ModuleOp module, size_t ranks, unsigned seed);
+mlir::FailureOr<Step> expectStep(mlir::ModuleOp module, size_t ranks, unsigned seed,
+                                 const Rounding &rounding);
 
 } // namespace trainc::programs

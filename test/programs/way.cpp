@@ -57,6 +57,8 @@ private:
       way_.set("accumulate", count);
     }
     if (chance(4))
+      way_.set("precision", "bf16");
+    if (chance(4))
       way_.set("library_calls", oneOf({"products", "attention", "all"}));
     if (chance(3)) {
       way_.options.chunkLoss = {.minBytes = 0, .minRows = 1 + int64_t(pick(8))};
