@@ -82,8 +82,8 @@ public:
   /// Sets what enqueue() calls once, before the next instruction that changes a parameter or an optimizer
   /// state: waiting for a checkpoint writer that reads them.
   void holdStateWrites(std::function<void()> callback) { beforeStateWrite_ = std::move(callback); }
-  /// Runs an entry instruction by instruction and tells the first of all ranks' that wrote a number that is not
-  /// finite; all ranks get the same answer. Fails as run() does.
+  /// Runs an entry instruction by instruction and tells the first of all ranks' that wrote a number that is
+  /// not finite; all ranks get the same answer. Fails as run() does.
   Result<std::optional<NonFinite>> replay(std::string_view entry);
 
   /// Copies to the device, behind what was enqueued before. `bytes` must stay as they are until
