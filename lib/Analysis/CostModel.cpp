@@ -3,12 +3,21 @@
 #include "dialects/NN/NN.h"
 #include "lib/Support/StoredElement.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 
 namespace trainc {
 
 static double seconds(double flops, double bytes, const Machine &machine) {
   return machine.launchSeconds + std::max(flops / machine.flopsPerSecond, bytes / machine.bytesPerSecond);
+}
+
+/// That of a matrix product with such factors.
+static double productSeconds(double flops, double bytes, Type factor, Machine machine) {
+  if (factor.isBF16())
+    machine.flopsPerSecond = machine.bf16FlopsPerSecond;
+  return seconds(flops, bytes, machine);
 }
 
 static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, const Machine &machine) {
@@ -18,7 +27,10 @@ static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, c
   double bytes = 0;
   for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>())
     bytes += double(param.getBytes()) * (param.getAccess() == plan::Access::read_write ? 2 : 1);
-  return seconds(double(kernel.getFlops()), bytes, machine);
+  if (kernel.getKind() != plan::KernelKind::gemm)
+    return seconds(double(kernel.getFlops()), bytes, machine);
+  auto factor = *kernel.getParams().getAsRange<plan::ParamAttr>().begin();
+  return productSeconds(double(kernel.getFlops()), bytes, factor.getElement(), machine);
 }
 
 static double callSeconds(plan::LibraryCallOpInterface call, const Machine &machine) {
@@ -144,8 +156,11 @@ double computeSeconds(Operation &op, const Machine &machine) {
   if (!executable || !isGenerated(executable.getKernelClass()))
     return 0;
   auto cost = dyn_cast<CostOpInterface>(op);
-  return seconds(cost ? double(cost.getFlops()) : 0,
-                 bytesOf(op.getOperandTypes()) + bytesOf(op.getResultTypes()), machine);
+  const double flops = cost ? double(cost.getFlops()) : 0,
+               bytes = bytesOf(op.getOperandTypes()) + bytesOf(op.getResultTypes());
+  return executable.getKernelClass() == KernelClass::Gemm
+             ? productSeconds(flops, bytes, getElementTypeOrSelf(op.getOperand(0)), machine)
+             : seconds(flops, bytes, machine);
 }
 
 double collectiveSeconds(double bytesSent, const Machine &machine) {

@@ -14,6 +14,8 @@ namespace trainc {
 /// What a machine can do at most. Targets know machines (lib/Codegen/Target.h).
 struct Machine {
   double flopsPerSecond;
+  /// Of matrix products with factors of bf16.
+  double bf16FlopsPerSecond;
   double bytesPerSecond;
   /// Cost of starting an instruction on all threads.
   double launchSeconds;

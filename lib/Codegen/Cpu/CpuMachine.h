@@ -5,7 +5,7 @@
 
 namespace trainc::codegen {
 
-/// Two cores with AVX-512.
+/// Two cores with AVX-512 and instructions for bf16.
 Machine referenceCpu();
 
 /// What one of `ranks` has of the machine that compiles: its cores and vector width, with rates per core as
