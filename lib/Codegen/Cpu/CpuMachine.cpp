@@ -7,8 +7,8 @@
 
 using namespace trainc;
 
-/// Per core: kernels of matrix products in f32 and, with instructions for them, in bf16, and those that stream
-/// through memory. Ranks of one host exchange bytes through its memory.
+/// Per core: kernels of matrix products in f32 and, with instructions for them, in bf16, and those that
+/// stream through memory. Ranks of one host exchange bytes through its memory.
 static Machine ofCores(double cores, bool avx512, bool bf16) {
   const double flops = cores * (avx512 ? 105e9 : 75e9);
   return {.flopsPerSecond = flops,
