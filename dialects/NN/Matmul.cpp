@@ -164,7 +164,10 @@ static Activation activationOf(EpilogueKind kind) {
   return kind == EpilogueKind::Gelu ? Activation::gelu : Activation::gelu_tanh;
 }
 
+/// Of f32 alone: library calls of plans have no others.
 Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, ArrayRef<EpilogueStep> steps, bool keepsBefore) {
+  if (!tensorType(getLhs()).getElementType().isF32())
+    return nullptr;
   Value bias;
   Activation activation = Activation::none;
   for (const EpilogueStep &step : steps)

@@ -67,3 +67,13 @@ func.func @others(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>, %c: tensor<8x1xf32
   %g = nn.gelu %u : tensor<4x8xf32>
   return %s, %t, %q, %g : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>
 }
+
+// Products of bf16 factors are no library calls.
+// CHECK-LABEL: func.func @low
+// CHECK-NOT: nn.product
+func.func @low(%x: tensor<8x16xbf16>, %w: tensor<16x8xbf16>, %bias: tensor<8xbf16>) -> tensor<8x8xbf16> {
+  %p = nn.matmul %x, %w : tensor<8x16xbf16>, tensor<16x8xbf16>
+  %row = nn.broadcast %bias to [8, 8] : tensor<8xbf16>
+  %t = nn.add %p, %row : tensor<8x8xbf16>, tensor<8x8xbf16>
+  return %t : tensor<8x8xbf16>
+}
