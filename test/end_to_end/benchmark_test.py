@@ -1,5 +1,6 @@
 """test/benchmark/compare.py, with a stand-in for PyTorch's side, compare_ranks.py without it, and compare_builds.py: what they compile, and what they print."""
 
+import itertools
 import json
 import re
 import sys
@@ -22,9 +23,9 @@ NUMBER = r"([\d.]+)"
 
 class BenchmarkTest(harness.EndToEndTest):
     def test_steps_are_those_of_the_peer(self):
-        arguments = SimpleNamespace(bin=Path(TRAINC).parent, fp32_products="fma")
-        for name, case in compare.CASES.items():
-            with self.subTest(name):
+        for (name, case), precision in itertools.product(compare.CASES.items(), ["fp32", "bf16"]):
+            with self.subTest(name, precision=precision):
+                arguments = SimpleNamespace(bin=Path(TRAINC).parent, fp32_products="fma", precision=precision)
                 compare.compile_plan(arguments, case, Path("model.plan"), Path("report.json"))
                 out, _ = self.trainrun("model.plan", "--device=null")
                 self.assertIn(f"training: 1 micro-batch of {case.batch} samples a step of {case.seq_len} tokens", out)

@@ -4,6 +4,7 @@ import json
 import math
 from pathlib import Path
 
+import autocast_run
 import harness
 import sharded_gpt
 import small_gpt
@@ -41,6 +42,23 @@ class PrecisionTest(harness.EndToEndTest):
 
     def test_llama_trains_as_in_fp32(self):
         self.check_as_fp32(program("llama"), small_gpt.write_tokens("tokens.bin", 200), "--micro-batch=4", "--accumulate=2")
+
+    def check_as_pytorch(self, name):
+        """test/golden/autocast.json: losses of Hugging Face's model in torch.autocast, from the same weights."""
+        expected = json.loads((harness.GOLDEN / "autocast.json").read_text())[name]
+        data = autocast_run.write_tokens("tokens.bin")
+        losses = [line["loss"] for line in autocast_run.train(autocast_run.text(name), "bf16", data)]
+        self.assertLess(abs(losses[0] / expected["fp32"][0] - 1), 1e-3, "weights are not those of autocast.json: make it again")
+        for difference in autocast_run.window_differences(losses, expected["bf16"]):
+            self.assertLess(abs(difference), 1e-3)
+        step, worst = autocast_run.worst_step(losses, expected["bf16"])
+        self.assertLess(abs(worst), 5e-3, f"step {step}")
+
+    def test_gpt_trains_as_in_pytorch(self):
+        self.check_as_pytorch("gpt")
+
+    def test_llama_trains_as_in_pytorch(self):
+        self.check_as_pytorch("llama")
 
     def test_checkpoints_hold_parameters_in_f32(self):
         data = small_gpt.write_tokens("tokens.bin", 40)
