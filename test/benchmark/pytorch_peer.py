@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The PyTorch side of the side-by-side benchmark: trains GPT-2 in fp32 and prints one JSON object (needs torch, numpy).
+"""The PyTorch side of the side-by-side benchmark: trains GPT-2 and prints one JSON object (needs torch, numpy).
 
   pytorch_peer.py --config gpt2 --mode compile
+  pytorch_peer.py --config gpt2 --precision bf16      in torch.autocast(bfloat16)
 
 Written the way a careful user writes it today: fused QKV, scaled_dot_product_attention, tied embedding, fused AdamW
 with decay for matrices only, clipping, gradients set to None, every core. compare.py runs it beside trainrun.
@@ -136,8 +137,9 @@ def make_batches(config, path):
         yield samples[:, :-1].contiguous(), samples[:, 1:].contiguous()
 
 
-def train_step(model, optimizer, tokens, labels):
-    loss = model(tokens, labels)
+def train_step(model, optimizer, tokens, labels, autocast):
+    with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+        loss = model(tokens, labels)
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), MAX_NORM)
     optimizer.step()
@@ -163,7 +165,7 @@ def measure(config, arguments):
     seconds, losses = [], []
     for step in range(arguments.warmup + arguments.steps):
         began = time.perf_counter()
-        losses.append(train_step(model, optimizer, *next(batches)))
+        losses.append(train_step(model, optimizer, *next(batches), autocast=arguments.precision == "bf16"))
         seconds.append(time.perf_counter() - began)
 
     tokens = config.batch * config.seq_len
@@ -183,6 +185,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", choices=CONFIGS, default="small")
     parser.add_argument("--mode", choices=["eager", "compile"], default="eager")
+    parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32", help="bf16: in torch.autocast")
     parser.add_argument("--compile-mode", default="default", help="mode of torch.compile, such as max-autotune")
     parser.add_argument("--steps", type=int, default=10, help="steps that count")
     parser.add_argument("--warmup", type=int, default=3, help="steps before them")
@@ -193,7 +196,7 @@ def main():
         parser.error("--steps and --warmup must be at least 1: the first step allocates and compiles")
     config = CONFIGS[arguments.config]
     settings = {
-        "config": arguments.config, "mode": arguments.mode, "threads": arguments.threads, "steps": arguments.steps,
+        "config": arguments.config, "mode": arguments.mode, "precision": arguments.precision, "threads": arguments.threads, "steps": arguments.steps,
         "torch": torch.__version__, "cpu_capability": torch.backends.cpu.get_cpu_capability(),
     }  # fmt: skip
     print(json.dumps(settings | measure(config, arguments)))
