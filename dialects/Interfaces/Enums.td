@@ -19,7 +19,7 @@ def HostScalar : Trainc_Enum<"HostScalar", "a number exchanged with the host; it
     I32EnumAttrCase<"lr", 0>, I32EnumAttrCase<"seed", 1>, I32EnumAttrCase<"step", 2>, I32EnumAttrCase<"micro", 3>,
     I32EnumAttrCase<"position", 4>, I32EnumAttrCase<"loss", 5>, I32EnumAttrCase<"grad_norm", 6>,
     I32EnumAttrCase<"finite", 7>, I32EnumAttrCase<"targets", 8>, I32EnumAttrCase<"eval_loss", 9>,
-    I32EnumAttrCase<"eval_targets", 10>]>;
+    I32EnumAttrCase<"eval_targets", 10>, I32EnumAttrCase<"step_loss_scale", 11>, I32EnumAttrCase<"overflow", 12>]>;
 
 def ScalarDirection : Trainc_Enum<"ScalarDirection", "who writes a scalar for whom", [
     I32EnumAttrCase<"to_device", 0>, I32EnumAttrCase<"from_device", 1>]>;

@@ -19,6 +19,10 @@ constexpr int64_t kMaxAccumulate = int64_t(1) << 16;
 constexpr int64_t kMaxLength = INT32_MAX;
 /// Steps of a run.
 constexpr int64_t kMaxSteps = INT32_MAX;
+/// What a loss is multiplied by at first, at least, or all the time.
+constexpr int64_t kMaxLossScale = int64_t(1) << 40;
+/// Steps that the state of a loss scale counts, in f32.
+constexpr int64_t kMaxLossScaleWindow = int64_t(1) << 24;
 /// Steps that a schedule counts.
 constexpr int64_t kMaxScheduled = int64_t(1) << 40;
 

@@ -43,7 +43,8 @@ ParameterSettings train::settingsOf(ProgramOp program, StringRef name, int64_t r
 
 static constexpr StringRef kReserved[] = {
     // what generation gives out, and what optimizers make
-    "logits", "bias_correction1", "bias_correction2",
+    "logits", "bias_correction1", "bias_correction2", "loss_scale", "loss_scale_good_steps",
+    "loss_scale_hysteresis",
     // the module of generated code
     "kernels",
     // what a safetensors file says of itself

@@ -35,6 +35,7 @@ struct ProgramWord {
   /// Of sharding: the zero_stage from which on the word does something, and what the stages below do not do.
   int64_t fromStage = 0;
   std::string_view idle = {};
+  bool ofFp16 = false; ///< does nothing in another precision
 };
 
 inline constexpr ProgramWord kProgramWords[] = {
@@ -233,10 +234,51 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "precision",
      .option = "--precision",
      .kind = ValueKind::Choice,
-     .values = "fp32|bf16",
+     .values = "fp32|bf16|fp16",
      .otherwise = "fp32",
-     .help = "What the step computes with: fp32, or bf16 where that costs no accuracy that counts\n"
-             "(matrix products, attention, activations), with parameters and their update in fp32"},
+     .help = "What the step computes with: fp32, or bf16 or fp16 where that costs no accuracy that counts\n"
+             "(matrix products, attention, activations), with parameters and their update in fp32; fp16\n"
+             "scales the loss"},
+    {.word = "loss_scale",
+     .option = "--loss-scale",
+     .values = "N",
+     .most = kMaxLossScale,
+     .otherwise = "0",
+     .help = "With --precision=fp16: what the loss is multiplied by, so that small gradients do not\n"
+             "vanish; 0, the default: found and kept up by the run itself",
+     .ofFp16 = true},
+    {.word = "loss_scale_init",
+     .option = "--loss-scale-init",
+     .values = "N",
+     .least = 1,
+     .most = kMaxLossScale,
+     .otherwise = "65536",
+     .help = "With --precision=fp16: the scale of the first step; default: 65536",
+     .ofFp16 = true},
+    {.word = "loss_scale_window",
+     .option = "--loss-scale-window",
+     .values = "N",
+     .least = 1,
+     .most = kMaxLossScaleWindow,
+     .otherwise = "2000",
+     .help = "With --precision=fp16: steps without overflow after which the scale doubles; default: 2000",
+     .ofFp16 = true},
+    {.word = "loss_scale_hysteresis",
+     .option = "--loss-scale-hysteresis",
+     .values = "N",
+     .least = 1,
+     .most = kMaxLossScaleWindow,
+     .otherwise = "1",
+     .help = "With --precision=fp16: how many steps in a row overflow before the scale halves; default: 1",
+     .ofFp16 = true},
+    {.word = "loss_scale_min",
+     .option = "--loss-scale-min",
+     .values = "N",
+     .least = 1,
+     .most = kMaxLossScale,
+     .otherwise = "1",
+     .help = "With --precision=fp16: the scale does not shrink below it; default: 1",
+     .ofFp16 = true},
 };
 
 /// A setting that somebody gave: its word, and its value as an option has it.

@@ -130,7 +130,9 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention, `all` both. With
     `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept.
     `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
-    `precision bf16` computes with bf16 numbers where that costs no accuracy that counts, and keeps parameters in f32.
+    `precision bf16` computes with bf16 numbers where that costs no accuracy that counts, and keeps parameters in f32. `precision fp16` does
+    so with f16 numbers, and scales the loss: `loss_scale`, `loss_scale_init`, `loss_scale_window`, `loss_scale_hysteresis` and
+    `loss_scale_min` say how.
     `target cpu` may be said, and nothing else in its place yet.
 
     The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
@@ -145,6 +147,9 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$precision,
+                       DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,
+                       DefaultValuedAttr<I64Attr, "2000">:$loss_scale_window, DefaultValuedAttr<I64Attr, "1">:$loss_scale_hysteresis,
+                       DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,
                        OptionalAttr<TypedArrayAttrBase<Train_Group, "groups">>:$groups,
                        OptionalAttr<DictionaryAttr>:$exports, OptionalAttr<StrAttr>:$no_generation,
                        OptionalAttr<DictionaryAttr>:$sources);

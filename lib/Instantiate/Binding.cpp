@@ -132,6 +132,19 @@ static void warnOfIdleOptions(train::ProgramOp program) {
   }
 }
 
+/// Says which settings of the loss's scale do nothing.
+static void warnOfIdleScaling(train::ProgramOp program) {
+  DictionaryAttr given = program.getSourcesAttr();
+  const bool isFp16 = program.getPrecision() == "fp16";
+  for (const train::ProgramWord &each : train::kProgramWords) {
+    const bool idle = each.ofFp16 && (!isFp16 || (program.getLossScale() > 0 && each.word != "loss_scale"));
+    if (idle && given && given.get(StringRef(each.word)))
+      program.emitWarning() << StringRef(each.word) << " (" << StringRef(each.option)
+                            << ") does nothing with "
+                            << (isFp16 ? "a fixed loss_scale" : "a precision other than fp16");
+  }
+}
+
 /// Blocks that units are named after exist, on however many ranks the program runs.
 static LogicalResult checkWrap(Binding &binding) {
   const StringRef wrap = train::shardingOf(binding.program).wrap;
@@ -173,6 +186,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   binding.ranks = int64_t(program->getRanks());
   binding.accumulate = int64_t(program->getAccumulate());
   warnOfIdleOptions(binding.program);
+  warnOfIdleScaling(binding.program);
   completeProgram(binding);
   binding.evalBatch = int64_t(*program->getEvalBatch());
   if (failed(checkReproducible(binding)) || failed(checkWrap(binding)))

@@ -1,5 +1,6 @@
 // Pass `optimizer`: the update that follows from a step's gradients.
 #include "dialects/Train/Sharding.h"
+#include "lib/Optimizer/LossScaler.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Optimizer/StepBuilder.h"
 #include "lib/Optimizer/UpdateRule.h"
@@ -57,6 +58,14 @@ static Value buildGlobalNorm(StepBuilder &build, const Gradients &gradients) {
     total = total ? build.add(total, sum) : sum;
   }
   return build.create<nn::SqrtOp>(total).getResult();
+}
+
+/// The gradients times `factor`, if there is one.
+static Gradients scaled(StepBuilder &build, const Gradients &gradients, Value factor) {
+  if (!factor)
+    return gradients;
+  return llvm::map_to_vector(
+      gradients, [&](const auto &each) { return std::pair(each.first, build.scale(each.second, factor)); });
 }
 
 /// min(1, clip/(norm + 1e-6)), as torch.nn.utils.clip_grad_norm_.
@@ -207,6 +216,8 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   const bool alone = program.getRanks() == 1;
   if (!alone)
     sumOverRanks(build, gradients);
+  LossScaler scaler(build, train::lossScalingOf(program));
+  gradients = scaled(build, gradients, scaler.inverse());
   Value norm = buildGlobalNorm(build, gradients);
   SmallVector<Value> watched{norm};
   if (train::findScalar(module, HostScalar::loss)) {
@@ -217,6 +228,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   build.finite = buildFiniteFlag(build, watched);
   build.writeReport(HostScalar::grad_norm, norm);
   build.writeReport(HostScalar::finite, build.finite);
+  scaler.advance();
   Value clip =
       program.getClip() ? buildClipFactor(build, norm, program.getClip()->convertToDouble()) : Value();
   std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());

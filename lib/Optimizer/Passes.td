@@ -36,6 +36,13 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     The update computes the global norm of all gradients before clipping (state `grad_norm`). It scales gradients by min(1, clip/(norm +
     1e-6)), as PyTorch does. It writes every state only if norm and loss are finite (state `finite`), so a bad step changes nothing.
 
+    In a program with `precision fp16` gradients are those of a multiple of the loss (pass `scale-loss`). They are summed as they are, and
+    divided by the scale for the norm and the update. With a dynamic scale the state `loss_scale` halves where a step is not finite, for
+    the last of `loss_scale_hysteresis` such steps in a row and each behind it. It doubles after `loss_scale_window` finite steps in a
+    row. It does not shrink below `loss_scale_min`, nor become infinite. The states `loss_scale_good_steps` and `loss_scale_hysteresis`
+    count. The host learns the step's scale (`step_loss_scale`), and whether the step is skipped while the scale may still shrink
+    (`overflow`).
+
     The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`, `momentum.<parameter>`, `bias_correction1` and
     `bias_correction2`; `@init` zeroes them. A bias correction is 1 - beta^t, advanced as c beta + (1 - beta), which does not cancel.
   }];

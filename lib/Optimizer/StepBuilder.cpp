@@ -74,13 +74,14 @@ static ArrayAttr renamed(ArrayAttr members, StringRef kind) {
                         llvm::map_to_vector(members.getAsRange<train::MemberAttr>(), rename));
 }
 
-Value StepBuilder::readOptimizerState(StringRef kind, RankedTensorType type, StringRef parameter) {
+Value StepBuilder::readOptimizerState(StringRef kind, RankedTensorType type, StringRef parameter,
+                                      double initial) {
   const std::string name = optimizerStateName(kind, parameter);
   if (!symbols.state(name)) {
     train::StateOp declared = symbols.declareState(name, train::StateRole::optimizer, type);
     if (train::StateOp flat = symbols.state(parameter); flat && flat.getMembers())
       declared.setMembersAttr(renamed(flat.getMembersAttr(), kind));
-    zeroState(symbols.declareEntry(EntryKind::init, declared), declared);
+    fillState(symbols.declareEntry(EntryKind::init, declared), declared, initial);
   }
   return read(name);
 }
@@ -115,8 +116,9 @@ Value StepBuilder::learningRate(double scale) {
   return rate;
 }
 
-void trainc::zeroState(train::EntryOp entry, train::StateOp state) {
+void trainc::fillState(train::EntryOp entry, train::StateOp state, double value) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
-  Value zero = nn::TensorBuilder(builder, state.getLoc()).zero(cast<RankedTensorType>(state.getType()));
-  train::SetOp::create(builder, state.getLoc(), state.getSymName(), zero);
+  auto type = cast<RankedTensorType>(state.getType());
+  Value filled = nn::TensorBuilder(builder, state.getLoc()).constant(value, type);
+  train::SetOp::create(builder, state.getLoc(), state.getSymName(), filled);
 }

@@ -44,10 +44,10 @@ public:
   train::StateOp state(llvm::StringRef name) const { return symbols.state(name); }
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
-  /// The optimizer's state `KIND.PARAMETER` of that type, or `KIND` if it is no parameter's; zero before the
-  /// first step. It is declared on first use, and flat where the parameter is.
+  /// The optimizer's state `KIND.PARAMETER` of that type, or `KIND` if it is no parameter's; `initial` before
+  /// the first step. It is declared on first use, and flat where the parameter is.
   mlir::Value readOptimizerState(llvm::StringRef kind, mlir::RankedTensorType type,
-                                 llvm::StringRef parameter = {});
+                                 llvm::StringRef parameter = {}, double initial = 0);
   /// replace() of such a state.
   void replaceOptimizerState(llvm::StringRef kind, mlir::Value old, mlir::Value updated,
                              llvm::StringRef parameter = {});
@@ -61,6 +61,7 @@ public:
   mlir::Value sumOverRanks(mlir::Value value, llvm::StringRef of = {});
   /// The learning rate of this step times `scale`, a scalar.
   mlir::Value learningRate(double scale);
+  mlir::RankedTensorType scalarType() { return mlir::RankedTensorType::get({}, builder.getF32Type()); }
   /// `scalar` repeated to the type of `like`, times `like`.
   mlir::Value scale(mlir::Value like, mlir::Value scalar) {
     return mul(like, broadcastTo(scalar, nn::tensorType(like)));
@@ -76,7 +77,8 @@ private:
   std::map<double, mlir::Value> rates;
 };
 
-/// Ends `entry` with zeroing a state.
-void zeroState(train::EntryOp entry, train::StateOp state);
+/// Ends `entry` with giving all elements of a state one value.
+void fillState(train::EntryOp entry, train::StateOp state, double value);
+inline void zeroState(train::EntryOp entry, train::StateOp state) { fillState(entry, state, 0); }
 
 } // namespace trainc

@@ -91,8 +91,10 @@ static Strategy strategyOf(ModuleOp module) {
 static void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createInstantiatePass());
   // Casts before the backward, which follows from them.
-  if (strategy.lowPrecision)
+  if (strategy.lowPrecision) {
     manager.addPass(createInsertCasts());
+    manager.addPass(createScaleLoss());
+  }
   manager.addPass(createAutodiff());
   if (strategy.lowPrecision) {
     manager.addPass(createWidenGradients());

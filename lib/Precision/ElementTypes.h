@@ -10,9 +10,12 @@ namespace trainc {
 
 /// The type that the module's program computes in, or null for f32.
 inline mlir::Type lowTypeOf(mlir::ModuleOp module) {
-  for (auto program : module.getOps<train::ProgramOp>())
+  for (auto program : module.getOps<train::ProgramOp>()) {
     if (program.getPrecision() == "bf16")
       return mlir::BFloat16Type::get(module.getContext());
+    if (program.getPrecision() == "fp16")
+      return mlir::Float16Type::get(module.getContext());
+  }
   return {};
 }
 

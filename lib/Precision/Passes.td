@@ -4,9 +4,10 @@
 include "mlir/Pass/PassBase.td"
 
 def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
-  let summary = "lets the forward compute in bf16 where ops allow it";
+  let summary = "lets the forward compute in bf16 or f16 where ops allow it";
   let description = [{
-    In a program with `precision bf16`, casts operands of the forward, each op's as it needs them (PrecisionOpInterface).
+    In a program with `precision bf16`, casts operands of the forward, each op's as it needs them (PrecisionOpInterface). With
+    `precision fp16` the same is done with f16.
 
     ```mlir
     %w = train.get @w : tensor<64x32xf32>
@@ -103,6 +104,27 @@ def WorkingCopies : Pass<"working-copies", "::mlir::ModuleOp"> {
     more only the update reads trained parameters themselves. Each rank then keeps the part that it updates. What is gathered is the copy.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
+def ScaleLoss : Pass<"scale-loss", "::mlir::ModuleOp"> {
+  let summary = "multiplies the loss that is minimised, lest gradients vanish in f16";
+  let description = [{
+    The smallest number of f16 is 6e-8, and many gradients are smaller. A program with `precision fp16` minimises a multiple of its loss.
+
+    ```mlir
+    train.minimize %loss : tensor<f32>
+    ```
+    becomes
+    ```mlir
+    %scale = train.get @loss_scale : tensor<f32>
+    %scaled = nn.mul %loss, %scale : tensor<f32>, tensor<f32>
+    train.minimize %scaled : tensor<f32>
+    ```
+
+    The loss that is reported stays as it is. `@init` sets the state to `loss_scale_init`; the pass `optimizer` divides gradients by it, and
+    makes it grow and shrink. With a fixed scale (`loss_scale 1024`) the factor is a constant.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 
 #endif

@@ -35,6 +35,8 @@ constexpr KnownScalar kScalars[] = {
     {"targets", F32, FromDevice, false},
     {"eval_loss", F32, FromDevice, false},
     {"eval_targets", F32, FromDevice, false},
+    {"step_loss_scale", F32, FromDevice, false},
+    {"overflow", F32, FromDevice, false},
 };
 
 Status scalar(const fb::Plan &plan, const fb::Scalar &scalar) {

@@ -98,7 +98,7 @@ class CompileErrors(harness.EndToEndTest):
             (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap (--wrap): there is no block @layers", "did you mean 'layer'?"),
             (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
             (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
-            (["-o", "x.plan", "--precision=int8"], "--precision: expected one of fp32, bf16", "found 'int8'"),
+            (["-o", "x.plan", "--precision=int8"], "--precision: expected one of fp32, bf16, fp16, found 'int8'"),
             (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "expected a whole number from 2 to 65536"),
             (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing: expected one of none, selective, found 'full'"),
             (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),

@@ -87,9 +87,9 @@ LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
                << "); name the levels of the CPU that the plan is for";
 }
 
-/// A program in fp32 whose model converts nothing to bf16 has none.
+/// A program in another precision whose model converts nothing to bf16 has none.
 static bool mayHaveBf16Products(train::ProgramOp program) {
-  if (program.getPrecision().value_or("fp32") != "fp32")
+  if (program.getPrecision() == "bf16")
     return true;
   const WalkResult found = program->getParentOfType<ModuleOp>().walk([](Operation *op) {
     return llvm::any_of(op->getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isBF16(); })

@@ -55,6 +55,11 @@ train.program @p {
 // CHECK-NEXT: target                    cpu                                 default
 // CHECK-NEXT: cpu                       all                                 default
 // CHECK-NEXT: precision                 fp32                                default
+// CHECK-NEXT: loss_scale                0                                   default
+// CHECK-NEXT: loss_scale_init           65536                               default
+// CHECK-NEXT: loss_scale_window         2000                                default
+// CHECK-NEXT: loss_scale_hysteresis     1                                   default
+// CHECK-NEXT: loss_scale_min            1                                   default
 
 // ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank has all parts
 // ALONE: prefetch {{ *}}2 {{ *}}[[FILE]]:19

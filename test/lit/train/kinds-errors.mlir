@@ -10,7 +10,7 @@ train.entry @first as step {}
 
 // -----
 
-// expected-error @below {{'total' is no kind of scalar; expected one of lr, seed, step, micro, position, loss, grad_norm, finite, targets, eval_loss, eval_targets, or `@total as KIND`}}
+// expected-error @below {{'total' is no kind of scalar; expected one of lr, seed, step, micro, position, loss, grad_norm, finite, targets, eval_loss, eval_targets, step_loss_scale, overflow, or `@total as KIND`}}
 train.state scalar from_device @total : tensor<f32>
 
 // -----

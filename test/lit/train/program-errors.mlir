@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target, cpu and precision}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target, cpu, precision, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -286,8 +286,13 @@ train.program @p { model @m optimizer sgd ranks 0 }
 
 // -----
 
-// expected-error @below {{expected fp32 or bf16, found 'int8'}}
+// expected-error @below {{expected fp32 or bf16 or fp16, found 'int8'}}
 train.program @p { model @m optimizer sgd precision int8 }
+
+// -----
+
+// expected-error @below {{loss_scale_window must lie between 1 and 16777216, found 0}}
+train.program @p { model @m optimizer sgd precision fp16 loss_scale_window 0 }
 
 // -----
 

@@ -1,0 +1,57 @@
+// The state machine of PyTorch's GradScaler, with the hysteresis and the minimum of DeepSpeed's
+// DynamicLossScaler.
+#include "lib/Optimizer/LossScaler.h"
+
+#include <limits>
+
+using namespace mlir;
+using namespace trainc;
+
+static constexpr StringRef kGoodSteps = "loss_scale_good_steps", kHysteresis = "loss_scale_hysteresis";
+
+LossScaler::LossScaler(StepBuilder &build, std::optional<train::LossScaling> scaling)
+    : build_(build), scaling_(scaling) {
+  if (!scaling_)
+    return;
+  if (!scaling_->isDynamic()) {
+    inverse_ = build_.constant(1 / scaling_->fixed, build_.scalarType());
+    return;
+  }
+  scale_ = build_.read(train::kLossScaleState);
+  inverse_ = build_.create<nn::ReciprocalOp>(scale_).getResult();
+}
+
+Value LossScaler::choose(nn::Predicate predicate, Value x, double y, Value then, Value otherwise) {
+  return build_.select(build_.compare(predicate, x, build_.constantLike(x, y)), then, otherwise);
+}
+
+Value LossScaler::ifFinite(Value then, Value otherwise) {
+  return choose(nn::Predicate::gt, build_.finite, 0, then, otherwise);
+}
+
+Value LossScaler::readCounter(StringRef name, double initial) {
+  return build_.readOptimizerState(name, build_.scalarType(), /*parameter=*/{}, initial);
+}
+
+void LossScaler::advance() {
+  if (!scale_)
+    return;
+  using enum nn::Predicate;
+  auto number = [&](double value) { return build_.constant(value, build_.scalarType()); };
+  Value good = build_.add(readCounter(kGoodSteps, 0), 1);
+  Value left = readCounter(kHysteresis, scaling_->hysteresis);
+  // As GradScaler's, the scale stays where twice of it is infinite.
+  Value twice = build_.mul(scale_, 2);
+  Value grown = choose(le, twice, std::numeric_limits<float>::max(), twice, scale_);
+  Value afterGood = choose(ge, good, scaling_->window, grown, scale_);
+  Value half = build_.create<nn::MaxOp>(build_.mul(scale_, 0.5), number(scaling_->minimum)).getResult();
+  Value afterBad = choose(le, left, 1, half, scale_);
+  Value fewer = build_.create<nn::MaxOp>(build_.sub(left, number(1)), number(1)).getResult();
+  Value counted = choose(ge, good, scaling_->window, number(0), good);
+  build_.write(train::kLossScaleState, ifFinite(afterGood, afterBad));
+  build_.write(kGoodSteps, ifFinite(counted, number(0)));
+  build_.write(kHysteresis, ifFinite(number(scaling_->hysteresis), fewer));
+  build_.writeReport(HostScalar::step_loss_scale, scale_);
+  Value canShrink = choose(gt, scale_, scaling_->minimum, number(1), number(0));
+  build_.writeReport(HostScalar::overflow, ifFinite(number(0), canShrink));
+}
