@@ -168,6 +168,10 @@ Status MetricsWriter::write(const StepMetrics &metrics) {
   }
   if (metrics.sentBytes)
     add(line, "sent_bytes", *metrics.sentBytes);
+  if (metrics.lossScale)
+    add(line, "loss_scale", *metrics.lossScale);
+  if (metrics.skippedSteps)
+    add(line, "skipped_steps", *metrics.skippedSteps);
   if (metrics.startSeconds)
     add(line, "start_seconds", *metrics.startSeconds);
   return append(finish(line));

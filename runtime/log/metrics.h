@@ -25,6 +25,9 @@ struct StepMetrics {
   /// Where there are several ranks, of this one, with the bytes that it sent in collectives.
   std::optional<CommunicationSeconds> communication = std::nullopt;
   std::optional<uint64_t> sentBytes = std::nullopt;
+  /// Where the loss has a scale that changes: that of the step, and steps skipped so far, this one included.
+  std::optional<double> lossScale = std::nullopt;
+  std::optional<uint64_t> skippedSteps = std::nullopt;
   std::optional<double> startSeconds =
       std::nullopt; ///< first step only: from the start of the process to that of the step
 };

@@ -99,6 +99,9 @@ TrainerState stateFromJson(const Json &json) {
   TrainerState state;
   state.plan = json.at("plan").get<std::string>();
   state.step = count(json, "step");
+  state.skippedSteps = json.contains("skipped_steps") ? count(json, "skipped_steps") : 0;
+  if (state.skippedSteps > state.step)
+    throw std::out_of_range("more steps are skipped than done");
   state.seed = count(json, "seed");
   state.shuffle = json.at("shuffle").get<bool>();
   state.samples = count(json, "samples");
@@ -124,6 +127,8 @@ std::string TrainerState::toJson() const {
                {"tokens", tokens},
                {"data_samples", dataSamples},
                {"environment", environment}};
+  if (skippedSteps > 0)
+    json["skipped_steps"] = skippedSteps;
   if (!data.empty())
     json["data"] = dataToJson(data);
   for (const auto &[name, file] : files)

@@ -12,8 +12,9 @@ namespace trainc {
 /// The position of a run, and the checksums of its checkpoint's files. Holds nothing that differs between two
 /// runs that must be equal (no times, no thread counts), so that equal runs write equal bytes.
 struct TrainerState {
-  std::string plan;  ///< Plan.name
-  uint64_t step = 0; ///< steps done
+  std::string plan;          ///< Plan.name
+  uint64_t step = 0;         ///< steps done
+  uint64_t skippedSteps = 0; ///< of them, those whose gradients overflowed; earlier versions recorded none
   uint64_t seed = 0;
   bool shuffle = true;            ///< whether samples come in an order that the seed decides
   uint64_t samples = 0;           ///< samples taken from the data so far: the data position

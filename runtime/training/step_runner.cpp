@@ -3,6 +3,7 @@
 #include "runtime/log/units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace trainc {
@@ -108,9 +109,14 @@ Result<StepResult> StepRunner::readResult() {
   TRAINC_ASSIGN_OR_RETURN(result.gradNorm, executor_.scalar("grad_norm", none));
   TRAINC_ASSIGN_OR_RETURN(result.targets, executor_.scalar("targets", none));
   TRAINC_ASSIGN_OR_RETURN(const float finite, executor_.scalar("finite", 0.0F));
+  TRAINC_ASSIGN_OR_RETURN(const float overflow, executor_.scalar("overflow", 0.0F));
+  TRAINC_ASSIGN_OR_RETURN(const float lossScale, executor_.scalar("step_loss_scale", none));
   result.loss = withoutNanSign(result.loss);
   result.gradNorm = withoutNanSign(result.gradNorm);
   result.finite = finite != 0;
+  result.overflow = overflow != 0;
+  if (!std::isnan(lossScale))
+    result.lossScale = lossScale;
   return result;
 }
 

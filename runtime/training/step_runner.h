@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 namespace trainc {
@@ -49,6 +50,8 @@ struct StepResult {
   float gradNorm = 0;                      ///< before clipping; NaN where the plan computes none
   float targets = 0;                       ///< number or weight of them; NaN where the plan does not count
   bool finite = true;                      ///< false: the update was not applied
+  bool overflow = false;                   ///< it was not, and a smaller loss scale may help
+  std::optional<double> lossScale = {};    ///< of plans that change it: what the loss was multiplied by
   CommunicationSeconds communication = {}; ///< of this rank
   uint64_t sentBytes = 0;                  ///< by this rank, in collectives
 };

@@ -99,9 +99,12 @@ Status TrainLoop::runStep(Loader &loader) {
   if (stopped_)
     return {};
   const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
+  const uint64_t updates = position_.step - position_.skippedSteps; // others do not move the schedule
   const StepScalars scalars{position_.seed, position_.step,
-                            static_cast<float>(learningRate(schedule, position_.step, options_.steps))};
+                            static_cast<float>(learningRate(schedule, updates, options_.steps))};
   TRAINC_ASSIGN_OR_RETURN(const StepResult result, runner_.run(scalars, *batch));
+  if (result.overflow)
+    skip(result);
   report(scalars, result, steadySeconds() - begin);
   TRAINC_RETURN_IF_ERROR(checkFinite(scalars, result, *batch));
   position_.step += 1;
@@ -110,8 +113,16 @@ Status TrainLoop::runStep(Loader &loader) {
   return {};
 }
 
+void TrainLoop::skip(const StepResult &result) {
+  if (position_.skippedSteps++ == 0)
+    note(
+        fmt::format("step {}: gradients overflow at the loss scale {}; such steps are skipped, and the scale "
+                    "shrinks; later ones are not mentioned",
+                    position_.step + 1, result.lossScale.value_or(0)));
+}
+
 Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
-  if (result.finite)
+  if (result.finite || result.overflow)
     return {};
   const std::string what =
       fmt::format("step {}: the loss is {}, the gradient's norm {}; the update was not applied",
@@ -164,6 +175,10 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   if (parts_.executor.plan().ranks() > 1) {
     metrics.communication = result.communication;
     metrics.sentBytes = result.sentBytes;
+  }
+  if (result.lossScale) {
+    metrics.lossScale = result.lossScale;
+    metrics.skippedSteps = position_.skippedSteps;
   }
   metrics.startSeconds = std::exchange(startSeconds_, std::nullopt);
   parts_.observers.tell(&RunObserver::onStep, metrics);

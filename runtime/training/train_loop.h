@@ -61,6 +61,8 @@ private:
   Status runStep(Loader &loader);
   Result<StepBatch> nextBatch(Loader &loader) const;
   Result<std::string> describeBadData(const StepBatch &batch) const;
+  /// Counts a step whose update was not applied, since its gradients overflow.
+  void skip(const StepResult &result);
   Status checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch);
   void report(const StepScalars &scalars, const StepResult &result, double seconds);
   Status evaluate();

@@ -43,6 +43,8 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
                             .mfu = std::nullopt,
                             .communication = CommunicationSeconds{0.125, 0.25, 0.0625},
                             .sentBytes = 1ULL << 33,
+                            .lossScale = 1073741824,
+                            .skippedSteps = 2,
                             .startSeconds = 0.5};
   ASSERT_TRUE(writer->write(metrics).ok());
   // Flushed: visible while the writer is open.
@@ -61,6 +63,8 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
   EXPECT_EQ(read["communication_seconds"], 0.25);
   EXPECT_EQ(read["exposed_seconds"], 0.0625);
   EXPECT_EQ(read["sent_bytes"], 1ULL << 33);
+  EXPECT_THAT(lines()[0], HasSubstr("\"loss_scale\": 1073741824,")); // all digits
+  EXPECT_EQ(read["skipped_steps"], 2);
   EXPECT_EQ(read["start_seconds"], 0.5);
 }
 

@@ -14,6 +14,7 @@ TrainerState example() {
   return {
       .plan = "gpt2",
       .step = 20,
+      .skippedSteps = 3,
       .seed = 18446744073709551615ULL,
       .shuffle = false,
       .samples = 160,
@@ -68,7 +69,7 @@ std::string sealed(nlohmann::json json) {
 TEST(TrainerState, NumbersAreWholeAndNotNegative) {
   const auto good = nlohmann::json::parse(example().toJson());
   EXPECT_TRUE(TrainerState::fromJson("s.json", sealed(good)).ok());
-  for (const char *key : {"step", "seed", "samples", "tokens", "data_samples"})
+  for (const char *key : {"step", "seed", "samples", "tokens", "data_samples", "skipped_steps"})
     for (const nlohmann::json &value :
          {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json("7"), nlohmann::json()}) {
       nlohmann::json bad = good;

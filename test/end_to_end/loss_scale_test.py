@@ -1,0 +1,117 @@
+"""--precision=fp16: trains as fp32 does; steps that overflow are skipped, and the loss scale follows."""
+
+import json
+from pathlib import Path
+
+import harness
+import small_gpt
+
+LOW = "--precision=fp16"
+WARMUP = ("schedule constant", "schedule constant(warmup 10)")
+POWER = 30  # of a first scale at which gradients overflow
+HUGE = f"--loss-scale-init={2**POWER}"
+
+
+class LossScaleTest(harness.EndToEndTest):
+    def train(self, plan, name, *args, data, steps=20, ranks=1):
+        """The metrics of a run whose checkpoints are in the folder `name`."""
+        processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+        _, self.err = self.trainrun(plan, *processes, "--data", data, "--steps", steps, "--checkpoint-dir", name, "--metrics", f"{name}.jsonl", *args)
+        return harness.metrics(f"{name}.jsonl")
+
+    @staticmethod
+    def results(run):
+        return [(line["loss"], line["grad_norm"], line["loss_scale"]) for line in run]
+
+    def test_gpt_trains_as_in_fp32(self):
+        data = small_gpt.write_tokens("tokens.bin", 200)
+        losses, norms = {}, {}
+        for precision in ["fp32", "fp16"]:
+            self.compile(small_gpt.text(), f"--precision={precision}")
+            run = self.train("model.plan", precision, data=data, steps=60)
+            losses[precision] = sum(line["loss"] for line in run[-20:]) / 20
+            norms[precision] = run[-1]["grad_norm"]
+            self.assertLess(losses[precision], run[0]["loss"])
+        self.assertLess(abs(losses["fp16"] / losses["fp32"] - 1), 0.01)
+        self.assertLess(abs(norms["fp16"] / norms["fp32"] - 1), 0.1, "norms are those of the loss itself")
+        self.assertEqual({line["loss_scale"] for line in run}, {65536.0})
+        self.assertEqual({line["skipped_steps"] for line in run}, {0})
+
+    def test_an_overflow_is_skipped(self):
+        """The scale halves until gradients fit. Such steps count, but do not move the schedule."""
+        data = small_gpt.write_tokens("tokens.bin", 200)
+        self.compile(small_gpt.text(WARMUP), LOW, HUGE, "--loss-scale-window=8")
+        run = self.train("model.plan", "run", data=data, steps=40)
+        self.assertIn("step 1: gradients overflow at the loss scale 1073741824; such steps are skipped", self.err)
+        self.assertEqual(self.err.count("overflow"), 1)
+        skipped = next(i for i, line in enumerate(run) if line["grad_norm"] is not None)
+        self.assertGreater(skipped, 1)
+        self.assertEqual([line["loss_scale"] for line in run[:skipped + 1]], [2.0**(POWER - i) for i in range(skipped + 1)])
+        self.assertEqual([line["skipped_steps"] for line in run[:skipped + 1]], [*range(1, skipped + 1), skipped])
+        scale, done, good = 2.0**POWER, 0, 0
+        for line in run:
+            self.assertEqual(line["loss_scale"], scale)
+            self.assertAlmostEqual(line["lr"], 1e-2 * min(1, (done + 1) / 10), delta=1e-8)
+            if line["grad_norm"] is None:
+                scale, good = scale / 2, 0
+            else:
+                done, good = done + 1, (good + 1) % 8
+                scale *= 1 if good else 2
+        self.assertEqual(run[-1]["skipped_steps"], 40 - done)
+        self.assertLess(run[-1]["loss"], run[0]["loss"])
+        state = json.loads(Path("run/step-00000040/trainer_state.json").read_text())
+        self.assertEqual(state["skipped_steps"], 40 - done)
+
+    def test_hysteresis_and_minimum(self):
+        data = small_gpt.write_tokens("tokens.bin", 60)
+        self.compile(small_gpt.text(), LOW, HUGE, "--loss-scale-hysteresis=3", f"--loss-scale-min={2**(POWER - 2)}")
+        self.fails([harness.TRAINRUN, "model.plan", "--data", data, "--steps=9", "--metrics=m.jsonl", *harness.DEVICE], 1,
+                   "step 5: ", "the update was not applied. Replayed: ", "--on-nonfinite=skip")
+        scales = [line["loss_scale"] for line in harness.metrics("m.jsonl")]
+        self.assertEqual(scales, [2.0**(POWER - i) for i in (0, 0, 0, 1, 2)])
+
+    def test_a_fixed_scale(self):
+        data = small_gpt.write_tokens("tokens.bin", 60)
+        self.compile(small_gpt.text(), LOW, "--loss-scale=4096")
+        run = self.train("model.plan", "run", data=data, steps=5)
+        self.assertNotIn("loss_scale", run[0])
+        self.assertNotIn("loss_scale", harness.read_safetensors("run/step-00000005/optimizer.safetensors"))
+        self.compile(small_gpt.text(), LOW, f"--loss-scale={2**POWER}")
+        self.fails([harness.TRAINRUN, "model.plan", "--data", data, "--steps=5", *harness.DEVICE], 1, "step 1: ", "--on-nonfinite=skip")
+
+    def test_a_resumed_run_has_the_bits_of_one(self):
+        data = small_gpt.write_tokens("tokens.bin", 100)
+        self.compile(small_gpt.text(WARMUP), LOW, HUGE, "--accumulate=2", "--loss-scale-window=3")
+        whole = self.train("model.plan", "whole", data=data, steps=24)
+        self.assertEqual(whole[2]["skipped_steps"], 3)
+        for steps, *resume in [(3,), (16, "--resume"), (24, "--resume")]:
+            parts = self.train("model.plan", "parts", *resume, data=data, steps=steps)
+        self.assertEqual(self.results(parts), self.results(whole))
+        self.assert_same_folder("whole/step-00000024", "parts/step-00000024")
+        states = harness.read_safetensors("parts/step-00000024/optimizer.safetensors")
+        self.assertIn("loss_scale", states)
+        self.assertIn("loss_scale_good_steps", states)
+
+    def test_stages_have_the_same_bits(self):
+        data = small_gpt.write_tokens("tokens.bin", 100)
+        for accumulate in (1, 2):
+            expected = None
+            for stage in range(4):
+                self.compile(small_gpt.text(), LOW, HUGE, "--ranks=2", "--micro-batch=2", f"--accumulate={accumulate}", f"--zero-stage={stage}",
+                             "--sync-gradients=micro_step")
+                found = self.results(self.train("model.plan", f"run{stage}{accumulate}", data=data, steps=18, ranks=2))
+                expected = expected or found
+                self.assertEqual(found, expected, stage)
+            self.assertIsNone(expected[0][1])
+            self.assertIsNotNone(expected[-1][1])
+
+    def test_settings_that_do_nothing(self):
+        Path("model.mlir").write_text(small_gpt.text())
+        _, err = self.trainc("compile", "model.mlir", "--compile-to=step", "--precision=bf16", "--loss-scale-window=5")
+        self.assertIn("loss_scale_window (--loss-scale-window) does nothing with a precision other than fp16", err)
+        _, err = self.trainc("compile", "model.mlir", "--compile-to=step", LOW, "--loss-scale=64", "--loss-scale-min=5")
+        self.assertIn("loss_scale_min (--loss-scale-min) does nothing with a fixed loss_scale", err)
+
+
+if __name__ == "__main__":
+    harness.main()
