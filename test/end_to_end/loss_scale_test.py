@@ -5,6 +5,7 @@ from pathlib import Path
 
 import harness
 import small_gpt
+from harness import program
 
 LOW = "--precision=fp16"
 WARMUP = ("schedule constant", "schedule constant(warmup 10)")
@@ -36,6 +37,24 @@ class LossScaleTest(harness.EndToEndTest):
         self.assertLess(abs(norms["fp16"] / norms["fp32"] - 1), 0.1, "norms are those of the loss itself")
         self.assertEqual({line["loss_scale"] for line in run}, {65536.0})
         self.assertEqual({line["skipped_steps"] for line in run}, {0})
+
+    def test_llama_trains_as_in_fp32(self):
+        data = small_gpt.write_tokens("tokens.bin", 200)
+        losses = {}
+        for precision in ["fp32", "fp16"]:
+            self.compile(program("llama"), f"--precision={precision}", "--micro-batch=4", "--accumulate=2")
+            run = self.train("model.plan", precision, data=data, steps=60)
+            losses[precision] = sum(line["loss"] for line in run[-20:]) / 20
+        self.assertLess(abs(losses["fp16"] / losses["fp32"] - 1), 0.01)
+
+    def test_levels_and_recomputation_change_no_bit(self):
+        data = small_gpt.write_tokens("tokens.bin", 40)
+        expected = None
+        for cpu, *options in [("native",), ("x86-64-v3",), ("native", "--activation-checkpointing=selective")]:
+            self.compile(small_gpt.text(), LOW, HUGE, *options, cpu=cpu)
+            found = self.results(self.train("model.plan", "run" + cpu + "".join(options), data=data, steps=12))
+            expected = expected or found
+            self.assertEqual(found, expected, (cpu, options))
 
     def test_an_overflow_is_skipped(self):
         """The scale halves until gradients fit. Such steps count, but do not move the schedule."""
@@ -104,6 +123,16 @@ class LossScaleTest(harness.EndToEndTest):
                 self.assertEqual(found, expected, stage)
             self.assertIsNone(expected[0][1])
             self.assertIsNotNone(expected[-1][1])
+
+    def test_any_number_of_ranks_has_the_same_bits(self):
+        """With --reproducible=ranks."""
+        data = small_gpt.write_tokens("tokens.bin", 100)
+        expected = None
+        for ranks, accumulate in [(1, 4), (2, 2)]:
+            self.compile(small_gpt.text(), LOW, HUGE, "--reproducible=ranks", "--micro-batch=2", f"--ranks={ranks}", f"--accumulate={accumulate}")
+            found = self.results(self.train("model.plan", f"run{ranks}", data=data, steps=12, ranks=ranks))
+            expected = expected or found
+            self.assertEqual(found, expected)
 
     def test_settings_that_do_nothing(self):
         Path("model.mlir").write_text(small_gpt.text())
