@@ -35,6 +35,8 @@ private:
   Type low, full;
   /// Numbers of the text: they are what the others need.
   llvm::DenseSet<Value> constants;
+  /// Columns of the data, such as targets, and what is made of them alone: they keep their digits.
+  llvm::DenseSet<Value> ofColumns;
   /// Parameters in the low type, and what is moved of them alone. They follow activations.
   llvm::DenseSet<Value> ofParameters;
   /// Each cast is made once, where its operand is known.
@@ -58,6 +60,9 @@ void Caster::visit(Operation &op) {
           as(set.getValue(), cast<RankedTensorType>(state.getType()).getElementType()));
   } else if (auto minimize = dyn_cast<train::MinimizeOp>(op)) {
     minimize.getLossMutable().assign(as(minimize.getLoss(), full));
+  } else if (isa<train::InputOp>(op)) {
+    if (floatElement(op.getResult(0)))
+      ofColumns.insert(op.getResult(0));
   } else if (op.hasTrait<OpTrait::ConstantLike>()) {
     constants.insert(op.getResult(0));
   } else if (isa<InferTypeOpInterface>(op) && llvm::any_of(op.getOperands(), floatElement)) {
@@ -73,6 +78,7 @@ void Caster::visitTensorOp(Operation &op) {
   };
   const bool keeps = isa<PrecisionOpInterface>(op) &&
                      cast<PrecisionOpInterface>(op).getPrecisionClass() == PrecisionClass::Keep;
+  const bool isData = keeps && isMadeOf(ofColumns);
   const bool follows = keeps && isMadeOf(ofParameters), isConstant = keeps && isMadeOf(constants);
   Type element = elementOf(op);
   for (OpOperand &operand : op.getOpOperands())
@@ -81,11 +87,14 @@ void Caster::visitTensorOp(Operation &op) {
   inferAgain(&op);
   if (isConstant)
     constants.insert(op.result_begin(), op.result_end());
+  else if (isData)
+    ofColumns.insert(op.result_begin(), op.result_end());
   else if (follows)
     ofParameters.insert(op.result_begin(), op.result_end());
 }
 
-/// Of activations the lowest type decides: sums of both kinds need no more digits than the shorter has.
+/// Of activations the lowest type decides: sums of both kinds need no more digits than the shorter has. What
+/// meets a column of the data is f32, as it is.
 Type Caster::elementOf(Operation &op) {
   auto precision = dyn_cast<PrecisionOpInterface>(op);
   if (!precision || precision.getPrecisionClass() == PrecisionClass::Full)
@@ -93,6 +102,8 @@ Type Caster::elementOf(Operation &op) {
   if (precision.getPrecisionClass() == PrecisionClass::Low)
     return low;
   bool parameters = false, activations = false;
+  if (llvm::any_of(op.getOperands(), [&](Value operand) { return ofColumns.contains(operand); }))
+    return full;
   for (Value operand : op.getOperands()) {
     if (!floatElement(operand) || constants.contains(operand))
       continue;

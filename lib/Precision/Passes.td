@@ -26,7 +26,7 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
 
     * Products and attention compute in bf16, and add up in f32.
     * What moves elements, and sums, differences and products of elements, keep the type of what they get. If activations of
-      both types meet, bf16 wins. Parameters and constants follow the others.
+      both types meet, bf16 wins. Parameters and constants follow the others. What meets a column of the data is computed in f32.
     * All else computes in f32: losses, statistics of norms and softmax, reductions, functions such as `nn.exp`.
 
     A parameter is cast once, where it is read, so that all its uses see the same numbers. No cast is made twice. Key-value caches hold bf16.

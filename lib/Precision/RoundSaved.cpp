@@ -49,10 +49,19 @@ private:
 
 } // namespace
 
-/// Statistics of what is combined, states, numbers of the text, and what is made of such alone.
+/// What an op gives in f32 of others: of bf16 and f16, or, if it needs f32 itself, of more elements. Products
+/// and moves of elements may give fewer as well, and are no statistics.
+static bool isStatistic(Value value, int64_t largestOperand) {
+  auto precision = value.getDefiningOp<PrecisionOpInterface>();
+  if (precision && precision.getPrecisionClass() != PrecisionClass::Full)
+    return precision.getPrecisionClass() == PrecisionClass::Low;
+  return nn::tensorType(value).getNumElements() < largestOperand;
+}
+
+/// Statistics, states, numbers of the text, and what is made of such alone.
 bool SavedValues::isSmall(Value value) const {
   Operation *op = value.getDefiningOp();
-  int64_t largest = 0; // of what is combined: a lookup gives fewer elements than its table has, too
+  int64_t largest = 0;
   bool madeOfSmall = true;
   for (Value operand : op->getOperands()) {
     if (small.contains(operand))
@@ -60,7 +69,8 @@ bool SavedValues::isSmall(Value value) const {
     madeOfSmall = false;
     largest = std::max(largest, nn::tensorType(operand).getNumElements());
   }
-  return madeOfSmall || nn::tensorType(value).getNumElements() < largest;
+  Type element = floatElement(value);
+  return madeOfSmall || (element && element.isF32() && isStatistic(value, largest));
 }
 
 /// The forward goes on with the exact number; only who reads it later reads a rounded one.

@@ -71,6 +71,31 @@ train.entry @eval {
 
 // -----
 
+// Targets keep their digits.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<32x4xf32>
+train.state scalar from_device @eval_loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @eval
+train.entry @eval {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  // CHECK: %[[TARGET:.*]] = train.input "target"
+  %target = train.input "target" micro : tensor<8x4xf32>
+  %w = train.get @w : tensor<32x4xf32>
+  // CHECK: %[[Y:.*]] = nn.matmul
+  // CHECK: %[[FULL:.*]] = nn.convert %[[Y]] to f32
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x4xf32>
+  // CHECK: %[[TWICE:.*]] = nn.add %[[TARGET]], %[[TARGET]] : tensor<8x4xf32>, tensor<8x4xf32>
+  %twice = nn.add %target, %target : tensor<8x4xf32>, tensor<8x4xf32>
+  // CHECK: nn.sub %[[FULL]], %[[TWICE]] : tensor<8x4xf32>, tensor<8x4xf32>
+  %d = nn.sub %y, %twice : tensor<8x4xf32>, tensor<8x4xf32>
+  %t = nn.reduce sum %d over [0, 1] : tensor<8x4xf32>
+  train.set @eval_loss, %t : tensor<f32>
+}
+
+// -----
+
 // A program in f32 stays as it is.
 
 train.program @p { model @m  optimizer sgd }

@@ -1,4 +1,4 @@
-// RUN: trainc-opt %s --round-saved | FileCheck %s
+// RUN: trainc-opt %s --split-input-file --round-saved | FileCheck %s
 
 train.program @p { model @m  optimizer sgd  precision bf16 }
 train.state parameter @w : tensor<8x32xf32>
@@ -31,4 +31,30 @@ train.entry @micro_step {
   %factor = nn.broadcast %column to [8, 32] : tensor<8x1xf32>
   %g = nn.mul %a, %factor : tensor<8x32xf32>, tensor<8x32xf32>
   train.gradient @w, %g : tensor<8x32xf32>
+}
+
+// -----
+
+// A product to fewer columns is no statistic, and so the loss' log-sum-exp is one: it stays as it is.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<32x4xbf16>
+train.state parameter @b : tensor<8xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x32xbf16>
+  %labels = train.input "labels" micro : tensor<8xi32>
+  %w = train.get @w : tensor<32x4xbf16>
+  %low = nn.matmul %x, %w : tensor<8x32xbf16>, tensor<32x4xbf16>
+  %logits = nn.convert %low to f32 : tensor<8x4xbf16>
+  // CHECK: %{{.*}}, %[[LSE:.*]] = nn.cross_entropy
+  // CHECK-NOT: nn.convert
+  %nll, %lse = nn.cross_entropy %logits, %labels : tensor<8x4xf32>, tensor<8xi32>
+  %total = nn.reduce sum %nll over [0] : tensor<8xf32>
+  train.set @loss, %total : tensor<f32>
+  // CHECK: nn.neg %[[LSE]]
+  %g = nn.neg %lse : tensor<8xf32>
+  train.gradient @b, %g : tensor<8xf32>
 }
