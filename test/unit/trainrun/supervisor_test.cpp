@@ -55,14 +55,19 @@ void waitUntilTaken(int signal, pid_t supervisor) {
 }
 
 /// Meets the others until one is missing; what that says is on standard error. 0 once it was met `times`.
-int meet(const LocalGroup &group, uint32_t rank, int times) {
-  const auto communicator = group.communicator(rank);
+int meet(Communicator &communicator, int times) {
   for (int i = 0; i < times; ++i)
-    if (const Status status = (*communicator)->barrier(); !status.ok()) {
+    if (const Status status = communicator.barrier(); !status.ok()) {
       (void)std::fprintf(stderr, "%s\n", status.message().c_str());
       return 1;
     }
   return 0;
+}
+
+/// The same, once in a rank: it leaves the others behind.
+int meet(const LocalGroup &group, uint32_t rank, int times) {
+  const auto communicator = group.communicator(rank);
+  return meet(**communicator, times);
 }
 
 constexpr int kForever = 1 << 30;
@@ -168,7 +173,8 @@ TEST_F(SupervisorTest, SignalsAreHandedOnOnce) {
   const int code = run(
       [&](uint32_t rank) {
         catchStopSignals(SecondSignal::kLeftToParent);
-        if (meet(group_, rank, 1) != 0)
+        const auto communicator = group_.communicator(rank);
+        if (meet(**communicator, 1) != 0)
           return 1;
         if (rank == 0)
           ::kill(parent, SIGTERM);
@@ -178,7 +184,7 @@ TEST_F(SupervisorTest, SignalsAreHandedOnOnce) {
           ::kill(parent, SIGTERM);
           waitUntilTaken(SIGTERM, parent);
         }
-        return meet(group_, rank, 1) == 0 && std::string_view(stopSignal()) == "SIGTERM" ? 7 : 1;
+        return meet(**communicator, 1) == 0 && std::string_view(stopSignal()) == "SIGTERM" ? 7 : 1;
       },
       {.sameSignal = 1e9});
   EXPECT_EQ(code, 7);
