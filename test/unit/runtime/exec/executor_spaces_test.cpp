@@ -31,11 +31,13 @@ TEST(ExecutorSpaces, CopiesToDiskAreAlignedOnEveryRank) {
     EXPECT_TRUE(status.ok()) << status.message();
     EXPECT_THAT(HostCopy<float>(*device, w), testing::Each(0.5F));
     for (uint32_t i = 0; i < (*plan)->buffers()->size(); ++i)
-      if ((*plan)->buffers()->Get(i)->offset() % kDiskAlignment == 0)
+      if ((*plan)->buffers()->Get(i)->offset() % kDiskAlignment == 0) {
         EXPECT_EQ((*executor)->buffer(i).address.value() % kDiskAlignment, 0U) << "buffer " << i;
+      }
     EXPECT_TRUE(communicator.barrier().ok());
-    if (canBeDirect() && communicator.rank() == 0)
+    if (canBeDirect() && communicator.rank() == 0) {
       EXPECT_EQ(directFiles(), others + 2) << "a copy was not as direct I/O asks";
+    }
     EXPECT_TRUE(communicator.barrier().ok());
   });
 }
