@@ -26,14 +26,11 @@ inline mlir::Type floatElement(mlir::Value value) {
                                                                        : mlir::Type();
 }
 
-/// `value` as another type that its defining op converts from: the x of `convert x to low`; null if it is
-/// something else.
+/// The f32 numbers that were rounded to `value`, of a low type; null if it was made otherwise.
 inline mlir::Value roundedFrom(mlir::Value value) {
   auto convert = value.getDefiningOp<nn::ConvertOp>();
-  const bool rounds = convert &&
-                      nn::isLowPrecision(floatElement(value) ? floatElement(value) : mlir::Type()) &&
-                      floatElement(convert.getX()) && floatElement(convert.getX()).isF32();
-  return rounds ? convert.getX() : mlir::Value();
+  const mlir::Type from = convert ? floatElement(convert.getX()) : mlir::Type();
+  return from && from.isF32() && nn::isLowPrecision(convert.getTo()) ? convert.getX() : mlir::Value();
 }
 
 /// Gives the op's results the types that follow from its operands, which were right before one was cast.

@@ -121,12 +121,10 @@ Value Caster::as(Value value, Type element) {
   if (auto convert = value.getDefiningOp<nn::ConvertOp>();
       convert && convert.isWidening() && floatElement(convert.getX()) == element)
     return convert.getX();
-  Value &made = casts[{value, element}];
-  if (!made) {
-    Value fresh = makeAs(value, element); // which may make further casts
-    return casts[{value, element}] = fresh;
-  }
-  return made;
+  if (Value made = casts.lookup({value, element}))
+    return made;
+  Value made = makeAs(value, element); // which may make further casts
+  return casts[{value, element}] = made;
 }
 
 /// Of what is moved of parameters the parameters are cast, before they are repeated.

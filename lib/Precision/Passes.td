@@ -73,8 +73,9 @@ def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
     %dx = nn.mul %dy, %wide : tensor<8x32xf32>, tensor<8x32xf32>
     ```
 
-    The forward itself goes on with the exact numbers. Statistics (results with fewer elements than the operands, and what is made of
-    such alone) stay f32: they are small, and much depends on them.
+    The forward itself goes on with the exact numbers. Statistics stay f32: they are small, and much depends on them. These are results in
+    f32 of products and attention (the log-sum-exp), results with fewer elements than the operands of ops that compute in f32, and what is
+    made of such alone.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }

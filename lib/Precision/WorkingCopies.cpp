@@ -23,6 +23,8 @@ public:
 
   void run() {
     findReads();
+    if (!casts.empty())
+      refreshEntry = createRefresh();
     for (auto &[state, reads] : casts)
       declare(cast<train::StateOp>(state));
     for (auto &[state, reads] : casts)
@@ -37,6 +39,7 @@ private:
   void declare(train::StateOp state);
   void readCopy(nn::ConvertOp cast);
   void writeCopies(train::EntryOp entry);
+  train::EntryOp createRefresh();
   void refresh(train::StateOp state);
 
   ModuleOp module;
@@ -46,6 +49,7 @@ private:
   /// Of each parameter's state the casts of what is read of it, in the order of the program.
   llvm::MapVector<Operation *, SmallVector<nn::ConvertOp>> casts;
   llvm::DenseMap<Operation *, train::StateOp> copies;
+  train::EntryOp refreshEntry;
 };
 
 /// The read of a state of which `value` is all, or the bytes of a member; null if it is something else.
@@ -85,16 +89,18 @@ void CopyMaker::declare(train::StateOp state) {
   refresh(state);
 }
 
+/// The entry behind `init`, which has nothing to do yet.
+train::EntryOp CopyMaker::createRefresh() {
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(findEntry<train::EntryOp>(module, EntryKind::init));
+  auto entry = train::EntryOp::create(builder, module.getLoc(), EntryKind::refresh);
+  entry.getBody().emplaceBlock();
+  return entry;
+}
+
 /// What the copy is when weights have been drawn or read.
 void CopyMaker::refresh(train::StateOp state) {
-  auto entry = findEntry<train::EntryOp>(module, EntryKind::refresh);
-  if (!entry) {
-    OpBuilder builder(module.getContext());
-    builder.setInsertionPointAfter(findEntry<train::EntryOp>(module, EntryKind::init));
-    entry = train::EntryOp::create(builder, module.getLoc(), EntryKind::refresh);
-    entry.getBody().emplaceBlock();
-  }
-  OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
+  OpBuilder builder = OpBuilder::atBlockEnd(&refreshEntry.getBody().front());
   Value value = train::GetOp::create(builder, state.getLoc(), state.getType(), state.getSymName());
   Value rounded = nn::TensorBuilder(builder, state.getLoc()).convert(value, low);
   train::SetOp::create(builder, state.getLoc(), copies[state].getSymName(), rounded);

@@ -128,8 +128,8 @@ const char *kRounding = R"(func.func @f(%x: tensor<4096x3072xf32>) -> tensor<409
   %r = nn.convert %x to bf16 : tensor<4096x3072xf32>
   return %r : tensor<4096x3072xbf16> })";
 
-const char *kCrossEntropy =
-    R"(func.func @f(%x: tensor<512x50257xf32>, %l: tensor<512xi32>) -> (tensor<512x50257xf32>, tensor<512x1xf32>) {
+/// From the scores %x and the labels %l: the scores' gradient %g and the log-sum-exp %lse.
+const std::string kCrossEntropyBody = R"(
   %m = nn.reduce max %x over [1] keep : tensor<512x50257xf32>
   %mb = nn.broadcast %m to [512, 50257] : tensor<512x1xf32>
   %c = nn.sub %x, %mb : tensor<512x50257xf32>, tensor<512x50257xf32>
@@ -147,30 +147,17 @@ const char *kCrossEntropy =
   %t = nn.select %h, %one, %z : tensor<512x50257xi1>, tensor<512x50257xf32>, tensor<512x50257xf32>
   %g = nn.sub %p, %t : tensor<512x50257xf32>, tensor<512x50257xf32>
   %lg = nn.log %s : tensor<512x1xf32>
-  %lse = nn.add %lg, %m : tensor<512x1xf32>, tensor<512x1xf32>
+  %lse = nn.add %lg, %m : tensor<512x1xf32>, tensor<512x1xf32>)";
+
+const std::string kCrossEntropy =
+    R"(func.func @f(%x: tensor<512x50257xf32>, %l: tensor<512xi32>) -> (tensor<512x50257xf32>, tensor<512x1xf32>) {)" +
+    kCrossEntropyBody + R"(
   return %g, %lse : tensor<512x50257xf32>, tensor<512x1xf32> })";
 
-const char *kCrossEntropyOfBf16 =
+const std::string kCrossEntropyOfBf16 =
     R"(func.func @f(%short: tensor<512x50257xbf16>, %l: tensor<512xi32>) -> (tensor<512x50257xbf16>, tensor<512x1xf32>) {
-  %x = nn.convert %short to f32 : tensor<512x50257xbf16>
-  %m = nn.reduce max %x over [1] keep : tensor<512x50257xf32>
-  %mb = nn.broadcast %m to [512, 50257] : tensor<512x1xf32>
-  %c = nn.sub %x, %mb : tensor<512x50257xf32>, tensor<512x50257xf32>
-  %e = nn.exp %c : tensor<512x50257xf32>
-  %s = nn.reduce sum %e over [1] keep : tensor<512x50257xf32>
-  %r = nn.reciprocal %s : tensor<512x1xf32>
-  %rb = nn.broadcast %r to [512, 50257] : tensor<512x1xf32>
-  %p = nn.mul %e, %rb : tensor<512x50257xf32>, tensor<512x50257xf32>
-  %i = nn.iota 1 : tensor<512x50257xi32>
-  %l1 = nn.reshape %l to [512, 1] : tensor<512xi32>
-  %lb = nn.broadcast %l1 to [512, 50257] : tensor<512x1xi32>
-  %h = nn.compare eq %i, %lb : tensor<512x50257xi32>, tensor<512x50257xi32>
-  %one = nn.constant 1.0 : tensor<512x50257xf32>
-  %z = nn.constant 0.0 : tensor<512x50257xf32>
-  %t = nn.select %h, %one, %z : tensor<512x50257xi1>, tensor<512x50257xf32>, tensor<512x50257xf32>
-  %g = nn.sub %p, %t : tensor<512x50257xf32>, tensor<512x50257xf32>
-  %lg = nn.log %s : tensor<512x1xf32>
-  %lse = nn.add %lg, %m : tensor<512x1xf32>, tensor<512x1xf32>
+  %x = nn.convert %short to f32 : tensor<512x50257xbf16>)" +
+    kCrossEntropyBody + R"(
   %d = nn.convert %g to bf16 : tensor<512x50257xf32>
   return %d, %lse : tensor<512x50257xbf16>, tensor<512x1xf32> })";
 
