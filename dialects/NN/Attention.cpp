@@ -69,9 +69,8 @@ static LogicalResult checkLimit(Value limit, InferError error) {
 
 /// The log-sum-exp's type.
 static RankedTensorType lseType(Value q, const Sizes &sizes, int64_t heads) {
-  Type element = tensorType(q).getElementType();
   return RankedTensorType::get({sizes.batch, heads, sizes.queries},
-                               isLowPrecision(element) ? Float32Type::get(q.getContext()) : element);
+                               wideElement(tensorType(q).getElementType()));
 }
 
 Inferred AttentionOp::inferTypes(Adaptor op, InferError error) {

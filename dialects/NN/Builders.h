@@ -82,6 +82,10 @@ inline mlir::RankedTensorType typeLike(mlir::Value value, llvm::ArrayRef<int64_t
 inline int64_t normalizeDim(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
 /// True for the types of fewer bits than f32: bf16 and f16.
 inline bool isLowPrecision(mlir::Type element) { return element.isBF16() || element.isF16(); }
+/// What numbers of the type are computed and summed in: f32 for a low type, else the type itself.
+inline mlir::Type wideElement(mlir::Type element) {
+  return isLowPrecision(element) ? mlir::Float32Type::get(element.getContext()) : element;
+}
 /// False for a number that an integer type does not hold: a fraction, NaN, or one beyond its range; and for
 /// one that would become infinite in a float type.
 bool isHeldBy(mlir::Type element, double number);

@@ -72,7 +72,7 @@ void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, M
   TensorBuilder build(builder, getLoc());
   RankedTensorType table = tensorType(getTable());
   // A row that is read often would lose what is added late.
-  Type sum = isLowPrecision(table.getElementType()) ? builder.getF32Type() : table.getElementType();
+  Type sum = wideElement(table.getElementType());
   Value rows = build.create<ScatterAddOp>(build.zero(table.clone(sum)), getIds(), g[0]).getResult();
   out[0] = build.convert(rows, table.getElementType());
 }

@@ -61,7 +61,7 @@ LogicalResult ReduceOp::canonicalize(ReduceOp op, PatternRewriter &rewriter) {
   double count =
       double(tensorType(op.getX()).getNumElements()) / double(tensorType(op.getResult()).getNumElements());
   Type element = tensorType(op.getResult()).getElementType();
-  Type sum = mean && isLowPrecision(element) ? rewriter.getF32Type() : element; // rounded after the product
+  Type sum = mean ? wideElement(element) : element; // rounded after the product
   Value result = build.reduce(mean ? ReduceKind::sum : op.getKind(), op.getX(), dims, /*keep=*/false, sum);
   if (mean)
     result = build.convert(build.mul(result, 1 / count), element);
@@ -108,7 +108,7 @@ static Value buildExtremumVjp(TensorBuilder &build, ReduceOp op, Value g) {
   Value chosen = build.compare(Predicate::eq, x, spread(build, op, op.getResult()));
   Value ones = build.select(chosen, build.constantLike(x, 1), build.constantLike(x, 0));
   Type element = tensorType(op.getResult()).getElementType();
-  Type wide = isLowPrecision(element) ? Type(Float32Type::get(element.getContext())) : element;
+  Type wide = wideElement(element);
   Value count = build.reduce(ReduceKind::sum, ones, op.getDims(), op.getKeep(), wide); // exact
   return build.mul(ones, spread(build, op, build.div(build.convert(g, wide), count)));
 }

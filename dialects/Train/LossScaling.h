@@ -1,7 +1,7 @@
 // How a program scales its loss, lest gradients vanish in f16.
 #pragma once
 
-#include "dialects/Train/Train.h"
+#include "dialects/Train/Precision.h"
 
 namespace trainc::train {
 
@@ -23,7 +23,7 @@ struct LossScaling {
 
 /// Null in other precisions.
 inline std::optional<LossScaling> lossScalingOf(ProgramOp program) {
-  if (program.getPrecision() != "fp16")
+  if (!precisionOf(program).compute.isF16())
     return std::nullopt;
   return LossScaling{double(program.getLossScale()), double(program.getLossScaleInit()),
                      double(program.getLossScaleWindow()), double(program.getLossScaleHysteresis()),

@@ -55,6 +55,7 @@ static Attribute valueOf(Builder builder, const ProgramWord &word, StringRef tex
     return builder.getBoolAttr(text == "true");
   case ValueKind::Choice:
   case ValueKind::Words:
+  case ValueKind::Names:
   case ValueKind::Wrap:
     return builder.getStringAttr(text);
   }

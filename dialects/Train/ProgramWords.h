@@ -15,6 +15,7 @@ enum class ValueKind {
   Bytes,  ///< a number of bytes above 0, such as 16GiB
   Choice, ///< one of `values`
   Words,  ///< some of `values`, with commas between them
+  Names,  ///< patterns of parameters' names, with commas between them
   Truth,  ///< true or false
   Wrap    ///< units of parameters; see #train.sharding
 };
@@ -35,7 +36,8 @@ struct ProgramWord {
   /// Of sharding: the zero_stage from which on the word does something, and what the stages below do not do.
   int64_t fromStage = 0;
   std::string_view idle = {};
-  bool ofFp16 = false; ///< does nothing in another precision
+  bool ofFp16 = false;      ///< does nothing in another precision
+  bool ofPrecision = false; ///< a word of `precision bf16 (...)`
 };
 
 inline constexpr ProgramWord kProgramWords[] = {
@@ -239,6 +241,58 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "What the step computes with: fp32, or bf16 or fp16 where that costs no accuracy that counts\n"
              "(matrix products, attention, activations), with parameters and their update in fp32; fp16\n"
              "scales the loss"},
+    {.word = "params",
+     .option = "--param-type",
+     .kind = ValueKind::Choice,
+     .values = "f32|bf16",
+     .otherwise = "f32",
+     .help = "In which type the run holds parameters: f32, with a copy in the type that it computes with,\n"
+             "or with --precision=bf16 bf16 alone, which updates round at random",
+     .ofPrecision = true},
+    {.word = "reduce",
+     .option = "--reduce-type",
+     .kind = ValueKind::Choice,
+     .values = "f32|bf16|f16",
+     .otherwise = "f32",
+     .help = "In which type ranks send each other gradients; each adds them up in f32",
+     .ofPrecision = true},
+    {.word = "buffers",
+     .option = "--buffer-type",
+     .kind = ValueKind::Choice,
+     .values = "f32|bf16|f16",
+     .otherwise = "f32",
+     .help = "In which type the step computes with columns of numbers in the data",
+     .ofPrecision = true},
+    {.word = "keep",
+     .option = "--keep-f32",
+     .kind = ValueKind::Names,
+     .values = "PATTERN,...",
+     .otherwise = "none",
+     .help = "Parameters whose names match, with * for any text, are read in f32, and the ops that read\n"
+             "them compute in f32",
+     .ofPrecision = true},
+    {.word = "eval_precision",
+     .option = "--eval-precision",
+     .kind = ValueKind::Choice,
+     .values = "fp32|bf16|fp16",
+     .otherwise = "",
+     .derived = "precision",
+     .help = "What evaluation computes with; default: as --precision"},
+    {.word = "optimizer_states",
+     .option = "--optimizer-states",
+     .kind = ValueKind::Choice,
+     .values = "f32|bf16",
+     .otherwise = "f32",
+     .help = "In which type the run holds the optimizer's moments; it computes them in f32, and rounds at\n"
+             "random to bf16"},
+    {.word = "skipped_steps",
+     .option = "--skipped-steps",
+     .kind = ValueKind::Choice,
+     .values = "hold|advance",
+     .otherwise = "hold",
+     .help = "With --precision=fp16: whether a step that overflows holds the schedule of the learning rate\n"
+             "or advances it",
+     .ofFp16 = true},
     {.word = "loss_scale",
      .option = "--loss-scale",
      .values = "N",

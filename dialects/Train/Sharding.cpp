@@ -119,6 +119,7 @@ static LogicalResult verifyWord(EmitError error, StringRef name, Attribute value
   case ValueKind::Choice:
     return verifyQuoted(error, *word, value);
   case ValueKind::Words:
+  case ValueKind::Names:
     break; // of no word of `sharding`
   case ValueKind::Number:
   case ValueKind::Bytes:

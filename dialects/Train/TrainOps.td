@@ -132,7 +132,11 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
     `precision bf16` computes with bf16 numbers where that costs no accuracy that counts, and keeps parameters in f32. `precision fp16` does
     so with f16 numbers, and scales the loss: `loss_scale`, `loss_scale_init`, `loss_scale_window`, `loss_scale_hysteresis` and
-    `loss_scale_min` say how.
+    `loss_scale_min` say how, and `skipped_steps advance` moves the schedule in steps that overflow, too.
+    `precision bf16 (params = f32, compute = bf16, reduce = f32, buffers = f32, keep "*.norm.*" f32)` says as well in which types the run
+    holds parameters, computes, sums gradients over ranks and takes columns of the data, and which parameters are read in f32. Each
+    word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
+    holds the optimizer's moments.
     `target cpu` may be said, and nothing else in its place yet.
 
     The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
@@ -147,6 +151,8 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$precision,
+                       OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep,
+                       OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,
                        DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,
                        DefaultValuedAttr<I64Attr, "2000">:$loss_scale_window, DefaultValuedAttr<I64Attr, "1">:$loss_scale_hysteresis,
                        DefaultValuedAttr<I64Attr, "1">:$loss_scale_min,

@@ -14,10 +14,15 @@ using namespace trainc::train;
 static constexpr StringRef kOtherWords[] = {"model", "optimizer", "schedule", "clip",
                                             "batch", "sharding",  "group",    "export"};
 
-/// Whether the setting has a line of its own: `batch` and `sharding` are lines of several.
-static bool hasLine(const ProgramWord &word) {
-  return !word.ofSharding && word.word != "micro_batch" && word.word != "seq_len";
+/// The word of the line on which the setting stands: `batch`, `sharding` and `precision` are lines of
+/// several.
+static StringRef lineOf(const ProgramWord &word) {
+  if (word.word == "micro_batch" || word.word == "seq_len")
+    return "batch";
+  return word.ofSharding ? "sharding" : word.ofPrecision ? "precision" : StringRef(word.word);
 }
+
+static bool hasLine(const ProgramWord &word) { return lineOf(word) == StringRef(word.word); }
 
 static SmallVector<StringRef> lineWords() {
   SmallVector<StringRef> words(std::begin(kOtherWords), std::end(kOtherWords));
@@ -62,16 +67,17 @@ static LogicalResult checkNumbers(DictionaryAttr program, ErrorAt errorAt) {
     const StringRef attribute(word.word);
     if (word.ofSharding || !program.get(attribute))
       continue;
-    const bool ofBatch = !hasLine(word);
+    const bool ofBatch = lineOf(word) == "batch";
     auto count = program.getAs<IntegerAttr>(attribute);
     if (count && (count.getInt() < word.least || count.getInt() > word.most))
-      return errorAt(ofBatch ? "batch" : attribute)
-             << (attribute == "seq_len" ? "sequence length"
-                 : ofBatch              ? "batch"
-                                        : attribute)
-             << " must lie between " << word.least << " and " << word.most << ", found " << count.getInt();
+      return errorAt(lineOf(word)) << (attribute == "seq_len" ? "sequence length"
+                                       : ofBatch              ? "batch"
+                                                              : attribute)
+                                   << " must lie between " << word.least << " and " << word.most << ", found "
+                                   << count.getInt();
     if (auto value = program.getAs<StringAttr>(attribute);
-        value && failed(checkChoice(word, value, [&] { return errorAt(attribute); })))
+        value && word.kind != ValueKind::Names &&
+        failed(checkChoice(word, value, [&] { return errorAt(lineOf(word)); })))
       return failure();
   }
   auto norm = program.getAs<FloatAttr>("clip");
@@ -150,6 +156,8 @@ ParseResult ProgramParser::parseLine(StringRef word, SMLoc loc) {
 }
 
 ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
+  if (word.word == "precision")
+    return parsePrecision(parser, state.attributes);
   if (word.kind == ValueKind::Choice)
     return parseChoice(parser, word, state.attributes);
   if (word.kind == ValueKind::Words) // quoted, as names of levels have dashes
@@ -172,6 +180,9 @@ void ProgramParser::noteSources() {
     } else {
       sources.set(word, line);
     }
+    for (const ProgramWord &inside : kProgramWords)
+      if (word == "precision" && inside.ofPrecision && state.attributes.get(StringRef(inside.word)))
+        sources.set(StringRef(inside.word), line);
   }
   state.addAttribute("sources", sources.getDictionary(parser.getContext()));
 }
@@ -225,6 +236,8 @@ ParseResult ProgramOp::parse(OpAsmParser &parser, OperationState &state) {
 /// Prints the setting's line, unless it is not given or says what holds anyway.
 static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program,
                          const ProgramWord &word) {
+  if (word.word == "precision")
+    return printPrecision(line, program);
   Attribute value = program->getAttr(StringRef(word.word));
   if (auto text = dyn_cast_or_null<StringAttr>(value)) {
     if (word.kind == ValueKind::Words)

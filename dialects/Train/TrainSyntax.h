@@ -28,6 +28,11 @@ mlir::ParseResult parseChoice(mlir::OpAsmParser &parser, const ProgramWord &word
 mlir::ParseResult parseWords(mlir::OpAsmParser &parser, const ProgramWord &word,
                              mlir::NamedAttrList &attributes);
 
+/// `bf16 (params = f32, keep "*.norm.*" f32)`: the word `precision` and those inside, each an attribute.
+mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::NamedAttrList &attributes);
+/// Prints it, unless it says what holds anyway.
+void printPrecision(llvm::function_ref<mlir::OpAsmPrinter &(llvm::StringRef)> line, ProgramOp program);
+
 /// `16GiB`, or a number of bytes.
 mlir::ParseResult parseBytes(mlir::AsmParser &parser, mlir::IntegerAttr &attribute);
 

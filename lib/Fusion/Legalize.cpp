@@ -16,7 +16,7 @@ static Value reshape(ImplicitLocOpBuilder &b, Value x, RankedTensorType type) {
 /// A reduction that drops `dims`, which are in rising order, and rounds nothing.
 static Value reduceOver(ImplicitLocOpBuilder &b, nn::ReduceKind kind, Value x, ArrayRef<int64_t> dims) {
   Type element = nn::tensorType(x).getElementType();
-  Type wide = nn::isLowPrecision(element) ? Type(b.getF32Type()) : element;
+  Type wide = nn::wideElement(element);
   return nn::TensorBuilder(b, b.getLoc()).reduce(kind, x, dims, /*keep=*/false, wide);
 }
 

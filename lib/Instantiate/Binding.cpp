@@ -2,6 +2,7 @@
 
 #include "dialects/NN/Syntax.h"
 #include "dialects/Train/Parameters.h"
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/Entries.h"
@@ -135,7 +136,7 @@ static void warnOfIdleOptions(train::ProgramOp program) {
 /// Says which settings of the loss's scale do nothing.
 static void warnOfIdleScaling(train::ProgramOp program) {
   DictionaryAttr given = program.getSourcesAttr();
-  const bool isFp16 = program.getPrecision() == "fp16";
+  const bool isFp16 = train::precisionOf(program).compute.isF16();
   for (const train::ProgramWord &each : train::kProgramWords) {
     const bool idle = each.ofFp16 && (!isFp16 || (program.getLossScale() > 0 && each.word != "loss_scale"));
     if (idle && given && given.get(StringRef(each.word)))
@@ -148,8 +149,7 @@ static void warnOfIdleScaling(train::ProgramOp program) {
 /// Products of bf16 and f16 numbers are not made of three bf16 numbers each, and only some CPUs run such a
 /// plan.
 static void warnOfIdleProducts(train::ProgramOp program) {
-  const bool isLow = program.getPrecision().value_or("fp32") != "fp32";
-  if (isLow && program.getFp32Products() == "bf16x3")
+  if (train::precisionOf(program).computesLow() && program.getFp32Products() == "bf16x3")
     program.emitWarning("fp32_products (--fp32-products) bf16x3 does nothing for products of ")
         << *program.getPrecision() << " numbers, and the plan runs on CPUs with AMX alone; leave it out";
 }

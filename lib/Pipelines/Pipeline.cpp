@@ -2,6 +2,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Autodiff/Passes.h"
@@ -79,7 +80,7 @@ static Strategy strategyOf(ModuleOp module) {
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
-    strategy.lowPrecision = program.getPrecision() && *program.getPrecision() != "fp32";
+    strategy.lowPrecision = train::precisionOf(program).computesLow();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
     if (std::optional<uint64_t> bytes = program.getMemoryLimit())
       strategy.memoryLimit = {int64_t(*bytes), int64_t(program.getZeroStage()), strategy.recomputes};

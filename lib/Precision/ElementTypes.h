@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/NN/Builders.h"
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/Train.h"
 
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -9,13 +10,10 @@
 namespace trainc {
 
 /// The type that the module's program computes in, or null for f32.
-inline mlir::Type lowTypeOf(mlir::ModuleOp module) {
-  for (auto program : module.getOps<train::ProgramOp>()) {
-    if (program.getPrecision() == "bf16")
-      return mlir::BFloat16Type::get(module.getContext());
-    if (program.getPrecision() == "fp16")
-      return mlir::Float16Type::get(module.getContext());
-  }
+inline mlir::FloatType lowTypeOf(mlir::ModuleOp module) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (train::PrecisionSettings settings = train::precisionOf(program); settings.computesLow())
+      return settings.compute;
   return {};
 }
 

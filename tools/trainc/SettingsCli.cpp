@@ -82,7 +82,8 @@ CLI::Validator validatorOf(const ProgramWord &word) {
   case ValueKind::Truth:
     return oneOfWords(valuesOf(word));
   case ValueKind::Wrap:
-    break; // names of blocks, which the compiler knows
+  case ValueKind::Names:
+    break; // of blocks and parameters, which the compiler knows
   }
   return CLI::Validator();
 }

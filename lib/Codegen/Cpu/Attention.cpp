@@ -1,5 +1,6 @@
 // Attention, forward: softmax(scale q k^T) v without the matrix of scores (Milakov and Gimelshein 2018; Dao
 // et al. 2022).
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
 
@@ -22,7 +23,7 @@ class ForwardEmitter {
 public:
   ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
       : op(op), function(function), emit(function.emit()),
-        element(heldElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
+        element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
         tiles(function, shape.element, shape.queries, shape.widest()) {}
 
   void run() {

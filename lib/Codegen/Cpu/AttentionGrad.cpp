@@ -1,6 +1,7 @@
 // The gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P
 // dP): dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is computed again
 // from the log-sum-exp.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/RowsEmitter.h"
@@ -32,7 +33,7 @@ class GradEmitter {
 public:
   GradEmitter(nn::AttentionGradOp op, KernelFunction &function)
       : op(op), function(function), emit(function.emit()),
-        element(heldElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
+        element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
         scale(op.getScale().convertToDouble()) {}
 
   /// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].

@@ -1,5 +1,6 @@
 // Packing, products and masks of attention.
 #include "lib/Codegen/Cpu/AttentionTiles.h"
+#include "dialects/NN/Builders.h"
 
 #include "llvm/ADT/bit.h"
 
@@ -49,7 +50,7 @@ int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
 }
 
 AttentionTiles::AttentionTiles(KernelFunction &function, Type element, int64_t positions, int64_t widest)
-    : emit(function.emit()), element(heldElement(element)), function(function),
+    : emit(function.emit()), element(nn::wideElement(element)), function(function),
       tileWidth(attentionTileWidth(positions, widest)), vectorLanes(std::min(kLanes, tileWidth)),
       product(tileProduct(function.module(), this->element, tileWidth)) {}
 
@@ -62,7 +63,7 @@ Value AttentionTiles::buffer(int64_t rows) {
 int64_t AttentionTiles::bufferBytes(Type tensorElement, int64_t width, ArrayRef<int64_t> rows) {
   int64_t bytes = 0;
   for (int64_t each : rows)
-    bytes += blockArrayBytes(heldElement(tensorElement), llvm::alignTo(each, kSquare) * width);
+    bytes += blockArrayBytes(nn::wideElement(tensorElement), llvm::alignTo(each, kSquare) * width);
   return bytes;
 }
 
@@ -71,7 +72,7 @@ Value AttentionTiles::rowBuffer(Type tensorElement, int64_t width) {
 }
 
 int64_t AttentionTiles::rowBufferBytes(Type tensorElement, int64_t width) {
-  Type held = heldElement(tensorElement);
+  Type held = nn::wideElement(tensorElement);
   return tensorElement == held ? 0 : blockArrayBytes(held, kBlock * width);
 }
 

@@ -1,4 +1,5 @@
 // Weighs an elementwise op by building its body aside.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/Emitter.h"
 #include "lib/Codegen/Cpu/RowsPlan.h"
 
@@ -31,7 +32,7 @@ BodyCost trainc::codegen::bodyCost(Operation *op) {
   Location loc = builder.getUnknownLoc();
   SmallVector<Value> operands;
   for (Type type : op->getOperandTypes())
-    operands.push_back(block.addArgument(heldElement(getElementTypeOrSelf(type)), loc));
+    operands.push_back(block.addArgument(nn::wideElement(getElementTypeOrSelf(type)), loc));
   auto position = [&] {
     cost.positions = true;
     return Value(block.addArgument(builder.getI64Type(), loc));
@@ -43,7 +44,7 @@ BodyCost trainc::codegen::bodyCost(Operation *op) {
   for (Operation &built : block)
     cost.weight += weightOf(built);
   Type element = getElementTypeOrSelf(op->getResult(0));
-  if (heldElement(element) != element && cost.weight > 0)
+  if (nn::wideElement(element) != element && cost.weight > 0)
     cost.weight += kRounding;
   return cost;
 }

@@ -1,6 +1,7 @@
 // Which generator makes the kernels of an op.
 #include "lib/Codegen/Cpu/CpuTarget.h"
 
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cpu/CpuMachine.h"
 #include "lib/Codegen/Cpu/Generators.h"
@@ -89,7 +90,8 @@ LogicalResult CpuTarget::reportNoLevel(train::ProgramOp program) const {
 
 /// A program in another precision whose model converts nothing to bf16 has none.
 static bool mayHaveBf16Products(train::ProgramOp program) {
-  if (program.getPrecision() == "bf16")
+  const train::PrecisionSettings precision = train::precisionOf(program);
+  if (precision.compute.isBF16() || precision.eval.isBF16())
     return true;
   const WalkResult found = program->getParentOfType<ModuleOp>().walk([](Operation *op) {
     return llvm::any_of(op->getResultTypes(), [](Type type) { return getElementTypeOrSelf(type).isBF16(); })

@@ -23,10 +23,6 @@ Type Emitter::laneType(Type element, int64_t lanes) {
   return lanes == 0 ? element : VectorType::get({lanes}, element);
 }
 
-Type trainc::codegen::heldElement(Type element) {
-  return nn::isLowPrecision(element) ? Float32Type::get(element.getContext()) : element;
-}
-
 Type trainc::codegen::memoryElement(Type element) {
   return nn::isLowPrecision(element) ? IntegerType::get(element.getContext(), 16) : storedElement(element);
 }

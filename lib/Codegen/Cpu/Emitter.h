@@ -8,8 +8,6 @@
 
 namespace trainc::codegen {
 
-/// What numbers of `element` are computed with and held as in registers: f32 for bf16 and f16.
-mlir::Type heldElement(mlir::Type element);
 /// What elements are loaded and stored as: i1 as i8, and bf16 and f16 as i16, as LLVM has few operations on
 /// vectors of them.
 mlir::Type memoryElement(mlir::Type element);

@@ -1,4 +1,5 @@
 // The micro-kernel of matrix products, once for every instruction-set level.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Support/StoredElement.h"
@@ -147,7 +148,7 @@ ProductSizes trainc::codegen::fmaSizes(Type element) {
           .depthBlock = kDepthBlock,
           .tileRows = 256,
           .tileColumns = 384,
-          .packedBytes = elementBytes(heldElement(element)),
+          .packedBytes = elementBytes(nn::wideElement(element)),
           .onMatrixUnit = false};
 }
 

@@ -1,4 +1,5 @@
 // Packing: rows of op(A) and columns of op(B) into panels.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/FmaProducts.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Support/StoredElement.h"
@@ -139,7 +140,7 @@ void Packing::transposeLanes() {
   });
 }
 
-Type Factors::word() const { return heldElement(element); }
+Type Factors::word() const { return nn::wideElement(element); }
 
 std::vector<Level> Factors::levels(KernelModule &kernels) const {
   return element.isBF16() ? codegen::levels(kernels) : baseLevels(kernels);

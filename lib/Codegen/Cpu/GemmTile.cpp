@@ -1,4 +1,5 @@
 #include "lib/Codegen/Cpu/GemmTile.h"
+#include "dialects/NN/Builders.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -10,7 +11,7 @@ Product::Product(GemmOpInterface op)
     : shape(op.getGemmShape()), factor(getElementTypeOrSelf(op->getOperand(0))),
       result(getElementTypeOrSelf(op->getResult(0))) {}
 
-bool Product::roundsResult() const { return heldElement(result) != result; }
+bool Product::roundsResult() const { return nn::wideElement(result) != result; }
 
 TileGrid::TileGrid(const GemmShape &gemm, const ProductSizes &sizes) : gemm(gemm), sizes(sizes) {
   constexpr int64_t kFewest = 4;

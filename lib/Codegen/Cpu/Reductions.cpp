@@ -1,4 +1,5 @@
 // Combiners of reductions, in the order of their trees (SumTree.h).
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/RowsEmitter.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -57,7 +58,7 @@ Value trainc::codegen::combineLanes(Emitter &emit, nn::ReduceKind kind, Value ve
 }
 
 LaneSum::LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes)
-    : op(op), emit(function.emit()), element(heldElement(getElementTypeOrSelf(Value(op)))),
+    : op(op), emit(function.emit()), element(nn::wideElement(getElementTypeOrSelf(Value(op)))),
       lanes(SumTree(element, length).lanes), vectorLanes(vectorLanes) {
   assert(lanes % vectorLanes == 0 && "vectors are parts of the tree's lanes");
   if (lanes != vectorLanes)
@@ -94,7 +95,7 @@ Value LaneSum::total() {
 }
 
 Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int64_t count) {
-  Type element = heldElement(getElementTypeOrSelf(Value(op)));
+  Type element = nn::wideElement(getElementTypeOrSelf(Value(op)));
   const nn::ReduceKind kind = op.getKind();
   const int64_t lanes = SumTree(element, count).lanes;
   Value identity = identityOf(emit, kind, Emitter::laneType(element, lanes));

@@ -1,4 +1,5 @@
 // The launches of a row kernel.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/RowsEmitter.h"
 #include "lib/Support/StoredElement.h"
@@ -9,7 +10,7 @@ using namespace trainc::codegen;
 
 /// Of what tiles leave of a reduction.
 static Type partialElement(const TileReduction &reduction) {
-  return heldElement(getElementTypeOrSelf(Value(reduction.op)));
+  return nn::wideElement(getElementTypeOrSelf(Value(reduction.op)));
 }
 
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.

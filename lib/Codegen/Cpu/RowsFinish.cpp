@@ -1,5 +1,6 @@
 // The launches that combine what a row kernel's tiles leave of reductions: partial results in the order of
 // tiles, elements of rows in that of their tree.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/RowsEmitter.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -54,7 +55,7 @@ private:
   }
 
   void strip(nn::ReduceOp op, Value from, Value to, Value column, int64_t lanes, Mask mask) {
-    Type element = getElementTypeOrSelf(Value(op)), partial = heldElement(element);
+    Type element = getElementTypeOrSelf(Value(op)), partial = nn::wideElement(element);
     Value first = emit.load({from, partial, column}, lanes, mask);
     Value sum = emit.loop(emit.i64(1), emit.i64(plan.grid), 1, first, [&](Value tile, ValueRange carried) {
       Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
@@ -82,7 +83,7 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     launch.name = "finish";
     launch.grid = llvm::divideCeil(width, kColumnsPerTile);
     launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
-                                         heldElement(getElementTypeOrSelf(Value(reduction.op)))));
+                                         nn::wideElement(getElementTypeOrSelf(Value(reduction.op)))));
     launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));
   }
   for (auto &[width, launch] : byWidth)

@@ -1,4 +1,5 @@
 // The loops of a row kernel: tiles, rows, passes over columns.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/RowsEmitter.h"
 
 using namespace mlir;
@@ -7,7 +8,7 @@ using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
 /// Of partial results, which are rounded when they are complete.
-static Type partialElement(nn::ReduceOp op) { return heldElement(elementOf(op)); }
+static Type partialElement(nn::ReduceOp op) { return nn::wideElement(elementOf(op)); }
 
 RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
     : plan(plan), function(kernels, launch), emit(function.emit()) {}

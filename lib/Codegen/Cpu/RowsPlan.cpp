@@ -1,5 +1,6 @@
 // Decides tiles, lanes and what later passes read back.
 #include "lib/Codegen/Cpu/RowsPlan.h"
+#include "dialects/NN/Builders.h"
 
 #include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cpu/Emitter.h"
@@ -85,7 +86,7 @@ void RowsPlan::collectTileReductions() {
       continue;
     auto op = value.getDefiningOp<nn::ReduceOp>();
     bool ofRows = !facts.isAlongColumns(op.getX());
-    bool rounds = heldElement(getElementTypeOrSelf(value)) != getElementTypeOrSelf(value);
+    bool rounds = nn::wideElement(getElementTypeOrSelf(value)) != getElementTypeOrSelf(value);
     bool direct = grid == 1 && !ofRows && !rounds && op.getKind() != nn::ReduceKind::mean;
     tileReductions.push_back({op, unsigned(index), facts.isAlongColumns(value) ? columns : 1, ofRows, direct,
                               direct ? 0 : scratch});

@@ -1,4 +1,5 @@
 // Rows added at indices.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
@@ -19,7 +20,7 @@ static int64_t lanesOf(nn::ScatterAddOp op) {
 }
 static Type elementOf(nn::ScatterAddOp op) { return getElementTypeOrSelf(op.getTable()); }
 /// A table of bf16 or f16 is added up in a scratch buffer, and rounded once.
-static bool addsAside(nn::ScatterAddOp op) { return heldElement(elementOf(op)) != elementOf(op); }
+static bool addsAside(nn::ScatterAddOp op) { return nn::wideElement(elementOf(op)) != elementOf(op); }
 
 KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
   KernelSummary kernels;
@@ -28,7 +29,7 @@ KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
                        .params = {operandParam(op, op.getIdsMutable().getOperandNumber()),
                                   operandParam(op, op.getUpdatesMutable().getOperandNumber()),
                                   resultParam(op, 0, plan::Access::read_write)}};
-  if (Type sum = heldElement(elementOf(op)); addsAside(op)) {
+  if (Type sum = nn::wideElement(elementOf(op)); addsAside(op)) {
     kernels.scratchBytes.push_back(elementCount(op.getTable()) * elementBytes(sum));
     launch.params.push_back(scratchParam(kernels, 0, plan::Access::write, sum));
   }
@@ -39,7 +40,7 @@ KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
 Symbols trainc::codegen::generateScatter(nn::ScatterAddOp op, KernelModule &kernels) {
   const int64_t count = elementCount(op.getIds()), rows = tableRows(op), width = widthOf(op),
                 lanes = lanesOf(op);
-  Type element = elementOf(op), sumElement = heldElement(element);
+  Type element = elementOf(op), sumElement = nn::wideElement(element);
   Type updateElement = getElementTypeOrSelf(op.getUpdates()), idType = getElementTypeOrSelf(op.getIds());
   const KernelSummary summary = summariseScatter(op);
   KernelFunction function(kernels, summary.launches.front());

@@ -55,6 +55,13 @@ train.program @p {
 // CHECK-NEXT: target                    cpu                                 default
 // CHECK-NEXT: cpu                       all                                 default
 // CHECK-NEXT: precision                 fp32                                default
+// CHECK-NEXT: params                    f32                                 default
+// CHECK-NEXT: reduce                    f32                                 default
+// CHECK-NEXT: buffers                   f32                                 default
+// CHECK-NEXT: keep                      none                                default
+// CHECK-NEXT: eval_precision                                                derived: precision
+// CHECK-NEXT: optimizer_states          f32                                 default
+// CHECK-NEXT: skipped_steps             hold                                default
 // CHECK-NEXT: loss_scale                0                                   default
 // CHECK-NEXT: loss_scale_init           65536                               default
 // CHECK-NEXT: loss_scale_window         2000                                default

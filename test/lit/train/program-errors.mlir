@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target, cpu, precision, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, fp32_products, library_calls, activation_checkpointing, target, cpu, precision, eval_precision, optimizer_states, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -418,3 +418,33 @@ train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
 
 // expected-error @below {{'prefetch' is given twice}}
 train.program @p { model @m  optimizer sgd  sharding(prefetch = 1, prefetch = 2) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{precision bf16 computes in bf16, found f32}}
+train.program @p { model @m optimizer sgd precision bf16 (compute = f32) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{unknown word 'parameters'; expected params, compute, reduce, buffers or keep}}
+train.program @p { model @m optimizer sgd precision bf16 (parameters = f32) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{expected the pattern of parameters' names in quotes, such as keep "*.norm.*" f32}}
+train.program @p { model @m optimizer sgd precision bf16 (keep w f32) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{expected 'f32', the one type that parameters are kept in}}
+train.program @p { model @m optimizer sgd precision bf16 (keep "w" bf16) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{'reduce' is given twice}}
+train.program @p { model @m optimizer sgd precision bf16 (reduce = f32, reduce = bf16) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{expected f32 or bf16 or f16, found 'fp32'}}
+train.program @p { model @m optimizer sgd precision bf16 (reduce = fp32) }

@@ -1,0 +1,118 @@
+// The word `precision` of train.program: its syntax, and what it says.
+#include "dialects/Train/Precision.h"
+
+#include "dialects/Train/Parameters.h"
+#include "dialects/Train/TrainSyntax.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::train;
+
+// --- Syntax ---
+
+/// The type that a precision computes in: `fp32` has f32.
+static StringRef computeTypeOf(StringRef precision) {
+  return precision == "fp32" ? "f32" : precision == "fp16" ? "f16" : precision;
+}
+
+/// `compute = bf16`, which the precision says as well.
+static ParseResult parseCompute(OpAsmParser &parser, StringRef precision) {
+  const SMLoc loc = parser.getCurrentLocation();
+  StringRef type;
+  if (parser.parseEqual() || parser.parseKeyword(&type))
+    return failure();
+  if (type == computeTypeOf(precision))
+    return success();
+  return parser.emitError(loc) << "precision " << precision << " computes in " << computeTypeOf(precision)
+                               << ", found " << type;
+}
+
+/// `keep "*.norm.*" f32`, several of which become one attribute.
+static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
+  const SMLoc loc = parser.getCurrentLocation();
+  std::string pattern;
+  if (parser.parseOptionalString(&pattern) || pattern.empty() || StringRef(pattern).contains(','))
+    return parser.emitError(loc) << "expected the pattern of parameters' names in quotes, such as keep "
+                                    "\"*.norm.*\" f32";
+  if (parser.parseKeyword("f32", ", the one type that parameters are kept in"))
+    return failure();
+  auto before = dyn_cast_or_null<StringAttr>(attributes.get("keep"));
+  attributes.set(
+      "keep", parser.getBuilder().getStringAttr(before ? before.getValue() + "," + pattern : Twine(pattern)));
+  return success();
+}
+
+static ParseResult parseInside(OpAsmParser &parser, StringRef precision, NamedAttrList &attributes) {
+  const SMLoc loc = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseKeyword(&name))
+    return failure();
+  if (name == "compute")
+    return parseCompute(parser, precision);
+  if (name == "keep")
+    return parseKeep(parser, attributes);
+  const ProgramWord *word = findProgramWord(name);
+  if (!word || !word->ofPrecision)
+    return parser.emitError(loc) << "unknown word '" << name
+                                 << "'; expected params, compute, reduce, buffers or keep";
+  if (attributes.get(name))
+    return parser.emitError(loc) << "'" << name << "' is given twice";
+  return failure(parser.parseEqual() || parseChoice(parser, *word, attributes));
+}
+
+ParseResult trainc::train::parsePrecision(OpAsmParser &parser, NamedAttrList &attributes) {
+  if (parseChoice(parser, *findProgramWord("precision"), attributes))
+    return failure();
+  const StringRef precision = cast<StringAttr>(attributes.get("precision")).getValue();
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
+                                        [&] { return parseInside(parser, precision, attributes); });
+}
+
+void trainc::train::printPrecision(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program) {
+  SmallVector<std::string> inside;
+  for (const ProgramWord &word : kProgramWords) {
+    auto value = program->getAttrOfType<StringAttr>(StringRef(word.word));
+    if (word.ofPrecision && value && word.kind == ValueKind::Names)
+      for (StringRef pattern : llvm::split(value.getValue(), ','))
+        inside.push_back(("keep \"" + pattern + "\" f32").str());
+    else if (word.ofPrecision && value)
+      inside.push_back((StringRef(word.word) + " = " + value.getValue()).str());
+  }
+  if (!program.getPrecision() && inside.empty())
+    return;
+  OpAsmPrinter &printer = line("precision");
+  printer << program.getPrecision().value_or("fp32");
+  if (!inside.empty())
+    printer << " (" << llvm::join(inside, ", ") << ")";
+}
+
+// --- Meaning ---
+
+FloatType trainc::train::elementTypeNamed(MLIRContext *context, StringRef name) {
+  return llvm::StringSwitch<FloatType>(name)
+      .Case("f32", Float32Type::get(context))
+      .Case("bf16", BFloat16Type::get(context))
+      .Case("f16", Float16Type::get(context))
+      .Default({});
+}
+
+bool PrecisionSettings::keepsF32(StringRef parameter) const {
+  return llvm::any_of(keep, [&](StringRef pattern) { return matchesPattern(pattern, parameter); });
+}
+
+PrecisionSettings trainc::train::precisionOf(ProgramOp program) {
+  auto type = [&](std::optional<StringRef> name) {
+    return elementTypeNamed(program.getContext(), name.value_or("f32"));
+  };
+  const StringRef precision = program.getPrecision().value_or("fp32");
+  PrecisionSettings settings;
+  settings.compute = type(computeTypeOf(precision));
+  settings.eval = type(computeTypeOf(program.getEvalPrecision().value_or(precision)));
+  settings.params = type(program.getParams());
+  settings.optimizerStates = type(program.getOptimizerStates());
+  settings.reduce = type(program.getReduce());
+  settings.buffers = type(program.getBuffers());
+  if (std::optional<StringRef> patterns = program.getKeep())
+    patterns->split(settings.keep, ',');
+  return settings;
+}

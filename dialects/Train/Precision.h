@@ -1,0 +1,27 @@
+// In which types a program holds its numbers, and computes.
+#pragma once
+
+#include "dialects/Train/Train.h"
+
+namespace trainc::train {
+
+/// The element type `f32`, `bf16` or `f16`; null for other words.
+mlir::FloatType elementTypeNamed(mlir::MLIRContext *context, llvm::StringRef name);
+
+/// A program's words `precision bf16 (...)`, `eval_precision` and `optimizer_states`, with their defaults.
+struct PrecisionSettings {
+  mlir::FloatType compute, eval;   ///< of the step and generation, and of evaluation, where ops allow it
+  mlir::FloatType params;          ///< of parameters that live across steps
+  mlir::FloatType optimizerStates; ///< of the optimizer's moments
+  mlir::FloatType reduce;          ///< of gradients on their way between ranks
+  mlir::FloatType buffers;         ///< of columns of the data in what computes in the low type
+  llvm::SmallVector<llvm::StringRef> keep; ///< patterns of parameters that are read in f32
+
+  bool computesLow() const { return !compute.isF32(); }
+  /// Whether ops that read the parameter compute in f32.
+  bool keepsF32(llvm::StringRef parameter) const;
+};
+
+PrecisionSettings precisionOf(ProgramOp program);
+
+} // namespace trainc::train
