@@ -122,10 +122,12 @@ Tensor convert(nn::ConvertOp op, Frame &frame) {
   bool narrows = to && from && to.getWidth() < from.getWidth();
   unsigned width = result.type().getElementTypeBitWidth();
   for (int64_t i = 0; i < x.elements(); ++i)
-    if (!result.isFloat())
+    if (!to)
       result.setInteger(i, x.isFloat() ? toInteger(x.reals[i], width) : x.integers[i]);
+    else if (!from)
+      result.setNumber(i, isShort(to) ? roundTo(to, x.integers[i]) : x.real(i));
     else
-      result.setNumber(i, narrows ? roundTo(to, x.reals[i]) : x.real(i));
+      result.setNumber(i, narrows ? roundTo(to, x.reals[i]) : x.reals[i]);
   return result;
 }
 

@@ -39,12 +39,23 @@ Tensor::Tensor(RankedTensorType type, DenseElementsAttr literal) : Tensor(type) 
 
 bool trainc::reference::isShort(Type element) { return element.isBF16() || element.isF16(); }
 
+static double toDouble(APFloat value) {
+  bool inexact;
+  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
+  return value.convertToDouble();
+}
+
 double trainc::reference::roundTo(FloatType type, double number) {
   APFloat value(number);
   bool inexact;
   value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-  value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &inexact);
-  return value.convertToDouble();
+  return toDouble(value);
+}
+
+double trainc::reference::roundTo(FloatType type, int64_t number) {
+  APFloat value(type.getFloatSemantics());
+  value.convertFromAPInt(APInt(64, uint64_t(number)), /*IsSigned=*/true, APFloat::rmNearestTiesToEven);
+  return toDouble(value);
 }
 
 void Tensor::roundShortNumbers() {

@@ -59,6 +59,7 @@ using Tensors = std::vector<Tensor>;
 bool isShort(mlir::Type element);
 /// The nearest number of a narrower float type; of two, the even one.
 double roundTo(mlir::FloatType type, double number);
+double roundTo(mlir::FloatType type, int64_t number);
 
 /// Row-major strides, in elements.
 llvm::SmallVector<int64_t> stridesOf(llvm::ArrayRef<int64_t> shape);

@@ -8,6 +8,9 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
+static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+static bool isShort(Type element) { return element.isBF16() || element.isF16(); }
+
 namespace {
 
 /// Builds in front of an op, on vectors or scalars like its result.
@@ -53,10 +56,39 @@ public:
     return arith::BitcastOp::create(builder, loc, type32(), arith::OrIOp::create(builder, loc, cut, last));
   }
 
+  /// An integer -> f32, in the same way. f64 holds 53 bits: of more the last of those that stay says whether
+  /// there was something behind it.
+  Value integerToOdd(Value x) {
+    const unsigned width = elementOf(x).getIntOrFloatBitWidth();
+    if (width <= 24)
+      return arith::SIToFPOp::create(builder, loc, type32(), x);
+    if (width > 53)
+      x = withoutLastBits(x, width - 53);
+    return roundToOdd(arith::SIToFPOp::create(builder, loc, type(builder.getF64Type()), x));
+  }
+
   OpBuilder builder;
   Location loc;
 
 private:
+  /// Rounds integers that f64 might not hold to multiples of 2^count: to the odd one of two neighbours.
+  Value withoutLastBits(Value x, unsigned count) {
+    auto number = [&](int64_t value) { return Emitter(builder).constant(x.getType(), value); };
+    auto compare = [&](arith::CmpIPredicate predicate, Value a, int64_t b) {
+      return arith::CmpIOp::create(builder, loc, predicate, a, number(b));
+    };
+    Value last = arith::AndIOp::create(builder, loc, x, number((int64_t(1) << count) - 1));
+    Value upper = arith::SubIOp::create(builder, loc, x, last);
+    Value isInexact =
+        arith::ExtUIOp::create(builder, loc, x.getType(), compare(arith::CmpIPredicate::ne, last, 0));
+    Value odd = arith::OrIOp::create(builder, loc, upper,
+                                     arith::ShLIOp::create(builder, loc, isInexact, number(count)));
+    constexpr int64_t kHeld = int64_t(1) << 53; // as are all integers of a smaller magnitude
+    Value moved = arith::AddIOp::create(builder, loc, x, number(kHeld));
+    return arith::SelectOp::create(builder, loc, compare(arith::CmpIPredicate::ult, moved, 2 * kHeld), x,
+                                   odd);
+  }
+
   /// To nearest even, by integers: the instruction would take subnormal numbers for zero. Half a unit in the
   /// last place, less one where that is even, carries into the upper half where it should. NaN becomes quiet
   /// and keeps its upper bits.
@@ -84,10 +116,7 @@ private:
   VectorType vector;
 };
 
-Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-bool isShort(Type element) { return element.isBF16() || element.isF16(); }
-
-/// What takes the place of `op`; null if it stays. Integers go by way of f32.
+/// What takes the place of `op`; null if it stays. All goes by way of f32.
 Value expanded(Operation &op) {
   if (auto wide = dyn_cast<arith::ExtFOp>(op); wide && elementOf(wide.getIn()).isBF16())
     return ConversionBuilder(&op).widenBf16(wide.getIn());
@@ -95,8 +124,8 @@ Value expanded(Operation &op) {
     return {};
   ConversionBuilder build(&op);
   if (auto integer = dyn_cast<arith::SIToFPOp>(op))
-    return build.narrow(arith::SIToFPOp::create(build.builder, build.loc, build.type32(), integer.getIn()));
-  if (auto integer = dyn_cast<arith::UIToFPOp>(op))
+    return build.narrow(build.integerToOdd(integer.getIn()));
+  if (auto integer = dyn_cast<arith::UIToFPOp>(op)) // of one bit
     return build.narrow(arith::UIToFPOp::create(build.builder, build.loc, build.type32(), integer.getIn()));
   auto narrow = dyn_cast<arith::TruncFOp>(op);
   if (narrow && elementOf(narrow.getIn()).isF64())

@@ -130,6 +130,48 @@ template <typename Wide> void expectRounded(const Format &format, const char *fr
   });
 }
 
+/// The bits of the nearest number, by integers alone: of all bits behind the digits that the type has, the
+/// first is a half.
+uint16_t nearest(const Format &format, int64_t number) {
+  const uint64_t magnitude = number < 0 ? 0 - uint64_t(number) : uint64_t(number);
+  const uint16_t sign = number < 0 ? 0x8000 : 0;
+  if (magnitude == 0)
+    return 0;
+  const int exponent = std::bit_width(magnitude) - 1, behind = std::max(0, exponent - format.fraction);
+  const uint64_t rest = magnitude & ((uint64_t(1) << behind) - 1), half = uint64_t(1) << behind >> 1;
+  uint64_t digits = magnitude >> behind; // of which the first is 1, and adds one to the exponent
+  digits += behind > 0 && (rest > half || (rest == half && digits % 2 != 0)) ? 1 : 0;
+  digits <<= format.fraction - (exponent - behind);
+  const uint64_t bits = (uint64_t(exponent + format.bias - 1) << format.fraction) + digits;
+  return sign | uint16_t(std::min<uint64_t>(bits, format.infinity()));
+}
+
+/// Integers of all magnitudes that lie in the middle of two numbers of the type, the even one below or above
+/// it, and those beside it by each power of two: also by what f32 and f64 have no digit for.
+template <typename Integer> std::vector<Integer> integerDecisions(const Format &format) {
+  using Limits = std::numeric_limits<Integer>;
+  std::vector<Integer> numbers = {0, 1, -1, Limits::max(), Limits::max() - 1, Limits::min(), -Limits::max()};
+  const int64_t end = int64_t(1) << format.fraction;
+  for (int shift = 0; shift + format.fraction + 1 < Limits::digits; ++shift)
+    for (int64_t digits : {int64_t(0), int64_t(1), end / 3, end / 2, end - 2, end - 1}) {
+      const int64_t middle = ((end + digits) * 2 + 1) << shift;
+      for (int64_t beside = 0; beside <= int64_t(1) << shift; beside = std::max<int64_t>(1, beside * 2))
+        for (int64_t number : {middle + beside, middle - beside})
+          for (int64_t sign : {1, -1})
+            numbers.push_back(Integer(sign * std::min<int64_t>(number, Limits::max())));
+    }
+  return numbers;
+}
+
+template <typename Integer> void expectIntegersRounded(const Format &format, const char *from) {
+  const std::vector<Integer> numbers = integerDecisions<Integer>(format);
+  Kernel kernel(conversion(int64_t(numbers.size()), from, format.name));
+  kernel.run<uint16_t>(numbers, [&](const std::vector<uint16_t> &rounded) {
+    for (size_t i = 0; i < numbers.size(); ++i)
+      ASSERT_EQ(rounded[i], nearest(format, numbers[i])) << numbers[i];
+  });
+}
+
 template <typename Wide> void expectWidened(const Format &format, const char *to) {
   std::vector<uint16_t> all(kPatterns);
   for (int bits = 0; bits < kPatterns; ++bits)
@@ -186,6 +228,11 @@ TEST(Conversions, F32ToF16) { expectRounded<float>(kF16, "f32"); }
 /// Rounding to f32 on the way would take numbers beside the middle for the middle.
 TEST(Conversions, F64ToBf16) { expectRounded<double>(kBf16, "f64"); }
 TEST(Conversions, F64ToF16) { expectRounded<double>(kF16, "f64"); }
+
+TEST(Conversions, I32ToBf16) { expectIntegersRounded<int32_t>(kBf16, "i32"); }
+TEST(Conversions, I32ToF16) { expectIntegersRounded<int32_t>(kF16, "i32"); }
+TEST(Conversions, I64ToBf16) { expectIntegersRounded<int64_t>(kBf16, "i64"); }
+TEST(Conversions, I64ToF16) { expectIntegersRounded<int64_t>(kF16, "i64"); }
 
 TEST(Conversions, Bf16ToF32) { expectWidened<float>(kBf16, "f32"); }
 TEST(Conversions, F16ToF32) { expectWidened<float>(kF16, "f32"); }

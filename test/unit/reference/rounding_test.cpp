@@ -42,5 +42,15 @@ TEST(Rounding, OfTheLogSumExpChangesASmallLossByMuch) {
   EXPECT_NEAR(lossWith([](double number) { return number * (1 + 1e-6); }), loss + 8e-6, 1e-8);
 }
 
+/// Of numbers beside a middle of two: float64 would take the last two for it.
+TEST(Rounding, OfIntegersIsOnce) {
+  mlir::MLIRContext context;
+  auto bf16 = mlir::BFloat16Type::get(&context);
+  const int64_t one = 1, middle = (one << 62) + (one << 54), next = (one << 62) + (one << 55);
+  EXPECT_EQ(roundTo(bf16, middle), double(one << 62));
+  EXPECT_EQ(roundTo(bf16, middle + 1), double(next));
+  EXPECT_EQ(roundTo(bf16, -middle - 1), -double(next));
+}
+
 } // namespace
 } // namespace trainc::reference
