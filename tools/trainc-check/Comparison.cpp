@@ -1,5 +1,7 @@
 #include "Comparison.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,8 +17,7 @@ static double difference(double actual, double expected) {
   return std::isnan(apart) ? std::numeric_limits<double>::infinity() : apart;
 }
 
-/// The distance of numbers of a short float type near `number`.
-static double unitInTheLastPlace(mlir::Type element, double number) {
+double check::unitInTheLastPlace(mlir::Type element, double number) {
   if (!reference::isShort(element) || !std::isfinite(number))
     return 0;
   const llvm::fltSemantics &semantics = mlir::cast<mlir::FloatType>(element).getFloatSemantics();
@@ -51,5 +52,19 @@ double check::tensorError(const Tensors &actual, const Tensors &expected, double
   double error = 0;
   for (size_t i = 0; i < expected.size(); ++i)
     error = std::max(error, tensorError(actual[i], expected[i], floor));
+  return error;
+}
+
+double check::allowedError(const Tensors &actual, const Tensors &expected, const Tensors &errors) {
+  constexpr double kFloat64 = 1e-12; // of float64's own rounding
+  double error = 0;
+  for (auto [a, e, most] : llvm::zip_equal(actual, expected, errors))
+    for (int64_t i = 0; i < e.elements(); ++i) {
+      const double apart = difference(a.real(i), e.real(i));
+      const double half = unitInTheLastPlace(e.type().getElementType(), e.real(i)) / 2;
+      const double allowed = (e.isFloat() ? most.reals[i] : 0) + half + kFloat64 * std::abs(e.real(i));
+      if (apart > 0)
+        error = std::max(error, std::isnan(allowed) ? HUGE_VAL : apart / allowed);
+    }
   return error;
 }

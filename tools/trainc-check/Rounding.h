@@ -1,0 +1,20 @@
+// What rounding to bf16 and f16 may do to results.
+#pragma once
+
+#include "lib/Reference/Tensor.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/LLVM.h"
+
+namespace trainc::check {
+
+/// Whether the function takes, makes or gives numbers of bf16 or f16.
+bool hasShortNumbers(mlir::func::FuncOp function);
+
+/// For each element of each result the most that it may be off because each op rounds each of its numbers of
+/// bf16 and f16 once, by half a unit in the last place: what each of these changes moves it by alone, in
+/// float64, added up as if all had the worst sign. That is the bound of first order.
+mlir::FailureOr<reference::Tensors> roundingErrors(mlir::func::FuncOp function,
+                                                   const reference::Tensors &arguments);
+
+} // namespace trainc::check
