@@ -189,6 +189,15 @@ const char *kAttentionGrad =
   %g:3 = nn.attention_grad %q, %k, %v, %o, %l, %d heads 12 kv_heads 12 causal scale 0.125 : tensor<4x256x768xf32>, tensor<4x256x768xf32>, tensor<4x256x768xf32>, tensor<4x256x768xf32>, tensor<4x12x256xf32>, tensor<4x256x768xf32>
   return %g#0, %g#1, %g#2 : tensor<4x256x768xf32>, tensor<4x256x768xf32>, tensor<4x256x768xf32> })";
 
+/// Rows of so few columns that the last, incomplete vector of each counts.
+std::string shortRows(int64_t columns) {
+  const std::string width = std::to_string(columns), row = "tensor<" + width + "xf32>",
+                    x = "tensor<4096x" + width + "xf32>";
+  return "func.func @f(%x: " + x + ", %scale: " + row + ") -> " + x +
+         " {\n  %all = nn.broadcast %scale to [4096, " + width + "] : " + row +
+         "\n  %r = nn.mul %x, %all : " + x + ", " + x + "\n  return %r : " + x + "\n}";
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -198,6 +207,11 @@ int main(int argc, char **argv) {
   add("bias_gelu_4096x3072", kBiasGelu);
   add("bias_gelu_4096x3072_of_bf16", kBiasGeluOfBf16);
   add("rounding_to_bf16_4096x3072", kRounding);
+  for (int64_t columns : {3, 64, 67, 79}) {
+    const std::string name = "short_rows_4096x" + std::to_string(columns);
+    add(name.c_str(), shortRows(columns));
+    add((name + "_bf16").c_str(), inBf16(shortRows(columns)));
+  }
   add("cross_entropy_512x50257_in_place", kCrossEntropy, /*inPlace=*/true);
   add("cross_entropy_512x50257_of_bf16_in_place", kCrossEntropyOfBf16, /*inPlace=*/true);
   add("column_sum_4096x3072", kColumnSum);

@@ -5,6 +5,7 @@
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Link.h"
 #include "lib/Codegen/Cpu/Lowering.h"
+#include "lib/Codegen/Cpu/ShortMasks.h"
 
 #include "mlir/IR/Threading.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -86,6 +87,8 @@ llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &l
   (*module)->setTargetTriple((*machine)->getTargetTriple());
   (*module)->setDataLayout((*machine)->createDataLayout());
   chooseVariants(**module, level, all);
+  if (!llvm::is_contained(level.features, "avx512bw"))
+    expandShortMasks(**module);
   for (llvm::Function &function : **module) {
     function.addFnAttr("target-cpu", level.llvmCpu);
     function.addFnAttr("target-features", level.llvmFeatures);
