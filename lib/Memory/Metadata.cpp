@@ -1,5 +1,6 @@
 #include "lib/Memory/Metadata.h"
 
+#include "dialects/Train/LossScaling.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 
@@ -61,6 +62,12 @@ static ArrayAttr describeSettings(Builder &builder, train::ProgramOp program) {
   return builder.getArrayAttr(settings);
 }
 
+/// Without a dynamic scale no step is skipped.
+static bool skippedAdvance(train::ProgramOp program) {
+  const std::optional<train::LossScaling> scaling = train::lossScalingOf(program);
+  return scaling && scaling->isDynamic() && program.getSkippedSteps() == "advance";
+}
+
 static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
   train::ScheduleAttr schedule = program.getSchedule();
   int64_t microBatch = program.getMicroBatch().value_or(0);
@@ -69,7 +76,7 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
       program.getAccumulate(), program.getSeqLen().value_or(0), program.getSteps().value_or(0),
       program.getEvalBatch().value_or(microBatch), schedule.getKind(),
       program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
-      schedule.getTotal());
+      schedule.getTotal(), skippedAdvance(program));
   training->setAttr("train.settings", describeSettings(builder, program));
   if (program.getRanks() > 1)
     training->setAttr("train.sharding", train::describeSharding(program)); // for the report

@@ -140,6 +140,7 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
     table->schedule->minimum = training.getMinimum().convertToDouble();
     table->schedule->warmup = training.getWarmup();
     table->schedule->total = training.getTotal();
+    table->schedule->skipped_advance = training.getSkippedAdvance();
     plan.training = std::move(table);
     plan.ranks = training.getRanks();
     plan.shard_ranks = training.getShardRanks();

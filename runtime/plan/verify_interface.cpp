@@ -77,6 +77,10 @@ Status scalars(const fb::Plan &plan) {
       (!found.contains("eval_loss") || !found.contains("eval_targets")))
     return invalidInput(
         "expected scalars 'eval_loss' and 'eval_targets' in a plan that evaluates, found one missing");
+  if (plan.training() && plan.training()->schedule() && plan.training()->schedule()->skipped_advance() &&
+      !found.contains("overflow"))
+    return invalidInput(
+        "schedule: expected scalar 'overflow' where skipped steps move it, found none of this name");
   return {};
 }
 

@@ -99,9 +99,9 @@ Status TrainLoop::runStep(Loader &loader) {
   if (stopped_)
     return {};
   const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
-  const uint64_t updates = position_.step - position_.skippedSteps; // others do not move the schedule
+  const uint64_t moves = position_.step - (schedule.skipped_advance() ? 0 : position_.skippedSteps);
   const StepScalars scalars{position_.seed, position_.step,
-                            static_cast<float>(learningRate(schedule, updates, options_.steps))};
+                            static_cast<float>(learningRate(schedule, moves, options_.steps))};
   TRAINC_ASSIGN_OR_RETURN(const StepResult result, runner_.run(scalars, *batch));
   if (result.overflow)
     skip(result);

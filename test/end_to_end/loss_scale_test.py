@@ -81,6 +81,23 @@ class LossScaleTest(harness.EndToEndTest):
         state = json.loads(Path("run/step-00000040/trainer_state.json").read_text())
         self.assertEqual(state["skipped_steps"], 40 - done)
 
+    def test_skipped_steps_advance_the_schedule(self):
+        """On request, as in PyTorch's usual loop. Nothing else changes."""
+        data = small_gpt.write_tokens("tokens.bin", 100)
+        for word in ("hold", "advance"):
+            self.compile(small_gpt.text(WARMUP), LOW, HUGE, "--loss-scale-window=3", f"--skipped-steps={word}", to=f"{word}.plan")
+        hold = self.train("hold.plan", "hold", data=data, steps=24)
+        run = self.train("advance.plan", "whole", data=data, steps=24)
+        self.assertGreater(run[-1]["skipped_steps"], 1)
+        for line in run:
+            self.assertAlmostEqual(line["lr"], 1e-2 * min(1, line["step"] / 10), delta=1e-8)
+        skipped = next(i for i, line in enumerate(run) if line["grad_norm"] is not None)
+        self.assertEqual(self.results(run[:skipped + 1]), self.results(hold[:skipped + 1]))
+        self.assertNotEqual(self.results(run), self.results(hold))
+        for steps, *resume in [(3,), (16, "--resume"), (24, "--resume")]:
+            self.train("advance.plan", "parts", *resume, data=data, steps=steps)
+        self.assert_same_folder("whole/step-00000024", "parts/step-00000024")
+
     def test_hysteresis_and_minimum(self):
         data = small_gpt.write_tokens("tokens.bin", 60)
         self.compile(small_gpt.text(), LOW, HUGE, "--loss-scale-hysteresis=3", f"--loss-scale-min={2**(POWER - 2)}")

@@ -257,8 +257,9 @@ void PlanPrinter::printTraining() {
     line("training micro_batch={} accumulate={} seq_len={} steps={} eval_batch={}", training->micro_batch(),
          training->accumulate(), training->seq_len(), training->steps(), training->eval_batch());
     if (const fb::Schedule *schedule = training->schedule())
-      line("schedule {} peak={} minimum={} warmup={} total={}", scheduleName(schedule->kind()),
-           schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total());
+      line("schedule {} peak={} minimum={} warmup={} total={}{}", scheduleName(schedule->kind()),
+           schedule->peak(), schedule->minimum(), schedule->warmup(), schedule->total(),
+           schedule->skipped_advance() ? " skipped_advance" : "");
   }
   if (const fb::Generation *generation = plan_.generation())
     line("generation context={} vocabulary={} logits in {}", generation->context(), generation->vocabulary(),

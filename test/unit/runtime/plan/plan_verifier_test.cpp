@@ -175,6 +175,8 @@ const Rule kRules[] = {
     {"accumulate", [](auto &b) { b.plan.training->accumulate = uint64_t{1} << 40; },
      "accumulate: expected 1"},
     {"rate", [](auto &b) { b.plan.training->schedule->peak = -1; }, "finite rates"},
+    {"skippedSteps", [](auto &b) { b.plan.training->schedule->skipped_advance = true; },
+     "schedule: expected scalar 'overflow' where skipped steps move it"},
     {"logits", [](auto &b) { b.plan.generation->vocabulary = 1 << 20; }, "generation, logits"},
     {"exportPath", [](auto &b) { b.plan.exports[0]->file = "../config.json"; }, "expected a plain file name"},
 };
