@@ -201,10 +201,11 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "fp32_products",
      .option = "--fp32-products",
      .kind = ValueKind::Choice,
-     .values = "fma|bf16x3",
+     .values = "fma|bf16x3|tf32",
      .otherwise = "fma",
-     .help = "How matrix products of fp32 numbers are computed: fma on every CPU, or bf16x3, as\n"
-             "accurate and faster, on CPUs with AMX"},
+     .help = "How matrix products of fp32 numbers are computed: fma on every CPU; bf16x3, as accurate and\n"
+             "faster, on CPUs with AMX; or tf32, of numbers rounded to 11 bits, on tensor cores of GPUs, of\n"
+             "which this version makes no plans"},
     {.word = "library_calls",
      .option = "--library-calls",
      .kind = ValueKind::Choice,

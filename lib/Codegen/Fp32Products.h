@@ -10,7 +10,9 @@ enum class Fp32Products {
   /// f32; what is left out is below 2^-25 of a product, less than its rounding to f32 (Henry, Tang and
   /// Heinecke 2019, "Leveraging the bfloat16 artificial intelligence datatype for higher-precision
   /// computations"). Needs AMX. Infinities become NaN, and numbers below 2^-109 lose digits.
-  Bf16x3
+  Bf16x3,
+  /// Numbers rounded to 11 significant bits, products added up in f32: tensor cores of GPUs.
+  Tf32
 };
 
 } // namespace trainc

@@ -22,7 +22,8 @@ static LibraryCalls libraryCallsOf(train::ProgramOp program) {
 }
 
 static Fp32Products productsOf(train::ProgramOp program) {
-  return program.getFp32Products() == "bf16x3" ? Fp32Products::Bf16x3 : Fp32Products::Fma;
+  const StringRef word = program.getFp32Products().value_or("fma");
+  return word == "bf16x3" ? Fp32Products::Bf16x3 : word == "tf32" ? Fp32Products::Tf32 : Fp32Products::Fma;
 }
 
 std::unique_ptr<Target> Target::chosenFor(Operation *op) {

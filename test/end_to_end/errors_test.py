@@ -116,7 +116,7 @@ class CompileErrors(harness.EndToEndTest):
             (["--compile-to=step", "--report=r.json"], "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made\n"),
             (["--compile-to=foo"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found 'foo'"),
             (["--compile-to=0"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found '0'"),
-            (["-o", "x.plan", "--fp32-products=1"], "--fp32-products: expected one of fma, bf16x3, found '1'"),
+            (["-o", "x.plan", "--fp32-products=1"], "--fp32-products: expected one of fma, bf16x3, tf32, found '1'"),
             (["-o", "x.plan", "--micro-batch=1048577"], "--micro-batch: expected a whole number from 1 to 1048576", "found '1048577'"),
             (["-o", "x.plan", "--accumulate=65537"], "--accumulate: expected a whole number from 1 to 65536", "found '65537'"),
             (["-o", "none/x.plan"], "-o none/x.plan: the folder 'none' does not exist; create it, or name another"),

@@ -102,6 +102,11 @@ static bool mayHaveBf16Products(train::ProgramOp program) {
 }
 
 LogicalResult CpuTarget::settle(train::ProgramOp program) const {
+  if (products_ == Fp32Products::Tf32)
+    return program.emitError(
+        "fp32_products (--fp32-products) tf32 is for tensor cores of GPUs, which round "
+        "numbers to 11 significant bits; target cpu has no such products: choose fma, or bf16x3 for "
+        "CPUs with AMX");
   if (levels_ == "all")
     return success();
   std::vector<Level> levels = chooseLevels(products_, levels_);

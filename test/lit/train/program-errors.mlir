@@ -306,8 +306,8 @@ train.program @p { model @m optimizer sgd activation_checkpointing full }
 
 // -----
 
-// expected-error @below {{expected fma or bf16x3, found 'tf32'}}
-train.program @p { model @m optimizer sgd fp32_products tf32 }
+// expected-error @below {{expected fma or bf16x3 or tf32, found 'tf19'}}
+train.program @p { model @m optimizer sgd fp32_products tf19 }
 
 // -----
 
@@ -351,8 +351,8 @@ train.program @p { model @m optimizer sgd memory_limit 16GB }
 
 // -----
 
-// expected-error @below {{expected fma or bf16x3, found 'tf32'}}
-"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, fp32_products = "tf32"}> : () -> ()
+// expected-error @below {{expected fma or bf16x3 or tf32, found 'tf19'}}
+"train.program"() <{sym_name = "p", model = @m, optimizer = #train.optimizer<sgd>, schedule = #train.schedule<constant>, fp32_products = "tf19"}> : () -> ()
 
 // -----
 
