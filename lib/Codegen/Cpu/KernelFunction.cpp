@@ -1,6 +1,7 @@
 // The frame of every kernel.
 #include "lib/Codegen/Cpu/KernelFunction.h"
 
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Support/StoredElement.h"
 
@@ -9,6 +10,7 @@
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::codegen;
 
 /// The argument that points to a block's memory, where the launch has some.
@@ -84,8 +86,11 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   std::string text;
   llvm::raw_string_ostream stream(text);
   made.print(stream, OpPrintingFlags().useLocalScope());
-  for (const KernelParam &param : launched)
+  for (const KernelParam &param : launched) {
     stream << " " << param.bytes;
+    if (nn::isLowPrecision(param.element)) // which code may hold as bits
+      stream << " " << param.element;
+  }
   if (launch.sharedBytes > 0)
     stream << " shared " << launch.sharedBytes;
   std::string symbol =

@@ -45,7 +45,8 @@ public:
 private:
   mlir::Value argument(KernelParam::Source source, unsigned index);
   /// Renames `made` by its content, or drops it for the equal one that exists. Equal code for operands of
-  /// other sizes is another kernel, as a plan says how much of its operands a kernel may touch.
+  /// other sizes, or for bf16 in place of f16, is another kernel, as a plan says how much
+  /// of its operands a kernel may touch, and their types.
   std::string nameByContent(mlir::func::FuncOp made, llvm::StringRef prefix,
                             llvm::ArrayRef<KernelParam> launched);
 
