@@ -14,10 +14,12 @@ struct PrecisionSettings {
   mlir::FloatType params;          ///< of parameters that live across steps
   mlir::FloatType optimizerStates; ///< of the optimizer's moments
   mlir::FloatType reduce;          ///< of gradients on their way between ranks
-  mlir::FloatType buffers;         ///< of columns of the data in what computes in the low type
+  mlir::FloatType buffers;         ///< of columns of the data where a step computes in the low type
   llvm::SmallVector<llvm::StringRef> keep; ///< patterns of parameters that are read in f32
 
   bool computesLow() const { return !compute.isF32(); }
+  /// Whether entries that compute in a low type round columns of the data where they read them.
+  bool roundsColumns() const { return computesLow() && !buffers.isF32(); }
   /// Whether ops that read the parameter compute in f32.
   bool keepsF32(llvm::StringRef parameter) const;
 };

@@ -6,6 +6,7 @@
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Instantiate/Entries.h"
+#include "lib/Instantiate/PrecisionChecks.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -146,14 +147,6 @@ static void warnOfIdleScaling(train::ProgramOp program) {
   }
 }
 
-/// Products of bf16 and f16 numbers are not made of three bf16 numbers each, and only some CPUs run such a
-/// plan.
-static void warnOfIdleProducts(train::ProgramOp program) {
-  if (train::precisionOf(program).computesLow() && program.getFp32Products() == "bf16x3")
-    program.emitWarning("fp32_products (--fp32-products) bf16x3 does nothing for products of ")
-        << *program.getPrecision() << " numbers, and the plan runs on CPUs with AMX alone; leave it out";
-}
-
 /// Blocks that units are named after exist, on however many ranks the program runs.
 static LogicalResult checkWrap(Binding &binding) {
   const StringRef wrap = train::shardingOf(binding.program).wrap;
@@ -196,10 +189,10 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   binding.accumulate = int64_t(program->getAccumulate());
   warnOfIdleOptions(binding.program);
   warnOfIdleScaling(binding.program);
-  warnOfIdleProducts(binding.program);
   completeProgram(binding);
   binding.evalBatch = int64_t(*program->getEvalBatch());
-  if (failed(checkReproducible(binding)) || failed(checkWrap(binding)))
+  if (failed(checkPrecision(binding.program)) || failed(checkReproducible(binding)) ||
+      failed(checkWrap(binding)))
     return failure();
   warnOfIdleWords(binding.program);
   return binding;

@@ -5,6 +5,7 @@
 #include "lib/Instantiate/Entries.h"
 #include "lib/Instantiate/ModelSize.h"
 #include "lib/Instantiate/Passes.h"
+#include "lib/Instantiate/PrecisionChecks.h"
 #include "runtime/schema/plain_text.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -104,7 +105,7 @@ LogicalResult trainc::instantiate(ModuleOp module) {
   train::EntryOp eval = shared.states.createEntry(EntryKind::eval);
   // The first expansion declares the parameters, and reports what is wrong with the model.
   FailureOr<Forward> micro = buildMicroStep(shared, microStep);
-  if (failed(micro) || failed(applyGroups(shared.binding)))
+  if (failed(micro) || failed(applyGroups(shared.binding)) || failed(checkKept(shared.binding)))
     return failure();
   buildInit(shared, init);
   if (failed(buildBeginStep(shared, beginStep, *micro)) || failed(buildEval(shared, eval)))

@@ -67,7 +67,7 @@ namespace {
 /// What the program says about which passes run.
 struct Strategy {
   bool manyRanks = false, reproducibleOverRanks = false, recomputes = false, libraryProducts = false,
-       lowPrecision = false;
+       lowPrecision = false, lowEvaluation = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
 };
@@ -81,6 +81,7 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
     strategy.lowPrecision = train::precisionOf(program).computesLow();
+    strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
     if (std::optional<uint64_t> bytes = program.getMemoryLimit())
       strategy.memoryLimit = {int64_t(*bytes), int64_t(program.getZeroStage()), strategy.recomputes};
@@ -92,10 +93,10 @@ static Strategy strategyOf(ModuleOp module) {
 static void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createInstantiatePass());
   // Casts before the backward, which follows from them.
-  if (strategy.lowPrecision) {
+  if (strategy.lowPrecision || strategy.lowEvaluation)
     manager.addPass(createInsertCasts());
+  if (strategy.lowPrecision)
     manager.addPass(createScaleLoss());
-  }
   manager.addPass(createAutodiff());
   if (strategy.lowPrecision) {
     manager.addPass(createWidenGradients());

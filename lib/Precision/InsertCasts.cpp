@@ -17,7 +17,8 @@ namespace {
 /// Casts operands in one entry, op by op.
 class Caster {
 public:
-  Caster(ModuleOp module, Type low) : symbols(module), low(low), full(Float32Type::get(low.getContext())) {}
+  Caster(ModuleOp module, const train::PrecisionSettings &settings, Type low)
+      : symbols(module), settings(settings), low(low), full(Float32Type::get(low.getContext())) {}
 
   void run(train::EntryOp entry) {
     for (Operation &op : llvm::make_early_inc_range(entry.getBody().front()))
@@ -28,10 +29,12 @@ private:
   void visit(Operation &op);
   void visitTensorOp(Operation &op);
   Type elementOf(Operation &op);
+  Value round(Value value);
   Value as(Value value, Type element);
   Value makeAs(Value value, Type element);
 
   SymbolTable symbols;
+  const train::PrecisionSettings &settings;
   Type low, full;
   /// Numbers of the text: they are what the others need.
   llvm::DenseSet<Value> constants;
@@ -39,6 +42,8 @@ private:
   llvm::DenseSet<Value> ofColumns;
   /// Parameters in the low type, and what is moved of them alone. They follow activations.
   llvm::DenseSet<Value> ofParameters;
+  /// Parameters that the program keeps in f32, and what is moved of them alone.
+  llvm::DenseSet<Value> ofKept;
   /// Each cast is made once, where its operand is known.
   llvm::DenseMap<std::pair<Value, Type>, Value> casts;
 };
@@ -50,9 +55,10 @@ void Caster::visit(Operation &op) {
     auto state = symbols.lookup<train::StateOp>(get.getState());
     if (state.getRole() != train::StateRole::parameter || !floatElement(get.getResult()))
       return;
-    Value cast = as(get.getResult(), low);
-    get.getResult().replaceAllUsesExcept(cast, cast.getDefiningOp());
-    ofParameters.insert(cast);
+    if (settings.keepsF32(state.getSymName()))
+      ofKept.insert(get.getResult());
+    else
+      ofParameters.insert(round(get.getResult()));
   } else if (auto set = dyn_cast<train::SetOp>(op)) {
     auto state = symbols.lookup<train::StateOp>(set.getState());
     if (floatElement(set.getValue()))
@@ -61,7 +67,9 @@ void Caster::visit(Operation &op) {
   } else if (auto minimize = dyn_cast<train::MinimizeOp>(op)) {
     minimize.getLossMutable().assign(as(minimize.getLoss(), full));
   } else if (isa<train::InputOp>(op)) {
-    if (floatElement(op.getResult(0)))
+    if (floatElement(op.getResult(0)) && settings.roundsColumns())
+      round(op.getResult(0));
+    else if (floatElement(op.getResult(0)))
       ofColumns.insert(op.getResult(0));
   } else if (op.hasTrait<OpTrait::ConstantLike>()) {
     constants.insert(op.getResult(0));
@@ -80,6 +88,7 @@ void Caster::visitTensorOp(Operation &op) {
                      cast<PrecisionOpInterface>(op).getPrecisionClass() == PrecisionClass::Keep;
   const bool isData = keeps && isMadeOf(ofColumns);
   const bool follows = keeps && isMadeOf(ofParameters), isConstant = keeps && isMadeOf(constants);
+  const bool isKept = keeps && isMadeOf(ofKept);
   Type element = elementOf(op);
   for (OpOperand &operand : op.getOpOperands())
     if (floatElement(operand.get()))
@@ -91,13 +100,17 @@ void Caster::visitTensorOp(Operation &op) {
     ofColumns.insert(op.result_begin(), op.result_end());
   else if (follows)
     ofParameters.insert(op.result_begin(), op.result_end());
+  else if (isKept)
+    ofKept.insert(op.result_begin(), op.result_end());
 }
 
 /// Of activations the lowest type decides: sums of both kinds need no more digits than the shorter has. What
-/// meets a column of the data is f32, as it is.
+/// meets a parameter that is kept in f32 is f32, products too, and what meets a column of the data.
 Type Caster::elementOf(Operation &op) {
   auto precision = dyn_cast<PrecisionOpInterface>(op);
-  if (!precision || precision.getPrecisionClass() == PrecisionClass::Full)
+  const bool readsKept =
+      llvm::any_of(op.getOperands(), [&](Value operand) { return ofKept.contains(operand); });
+  if (!precision || precision.getPrecisionClass() == PrecisionClass::Full || readsKept)
     return full;
   if (precision.getPrecisionClass() == PrecisionClass::Low)
     return low;
@@ -113,6 +126,13 @@ Type Caster::elementOf(Operation &op) {
     (isParameter ? parameters : activations) = true;
   }
   return parameters && !activations ? low : full;
+}
+
+/// All that read the value read it in the low type.
+Value Caster::round(Value value) {
+  Value cast = as(value, low);
+  value.replaceAllUsesExcept(cast, cast.getDefiningOp());
+  return cast;
 }
 
 Value Caster::as(Value value, Type element) {
@@ -159,19 +179,41 @@ static void retypeCaches(ModuleOp module, Type low) {
         get.getResult().setType(cast<RankedTensorType>(get.getType()).clone(low));
 }
 
+/// The entry goes on in f32, with the numbers of the columns that the others read: a step's targets may be
+/// weights.
+static void roundColumns(train::EntryOp entry, Type low) {
+  for (auto column : llvm::make_early_inc_range(entry.getBody().getOps<train::InputOp>())) {
+    if (!floatElement(column.getResult()))
+      continue;
+    OpBuilder builder(entry.getContext());
+    builder.setInsertionPointAfter(column);
+    nn::TensorBuilder build(builder, column.getLoc());
+    Value rounded = build.convert(column.getResult(), low),
+          wide = build.convert(rounded, builder.getF32Type());
+    column.getResult().replaceAllUsesExcept(wide, rounded.getDefiningOp());
+  }
+}
+
 namespace {
 
 struct InsertCasts : impl::InsertCastsBase<InsertCasts> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    Type low = lowTypeOf(module);
-    if (!low)
-      return;
-    retypeCaches(module, low);
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      insertCasts(getOperation(), train::precisionOf(program));
+  }
+
+private:
+  static void insertCasts(ModuleOp module, const train::PrecisionSettings &settings) {
     using enum EntryKind;
-    for (EntryKind kind : {micro_step, eval, prefill, decode})
-      if (auto entry = findEntry<train::EntryOp>(module, kind))
-        Caster(module, low).run(entry);
+    if (settings.computesLow())
+      retypeCaches(module, settings.compute);
+    for (EntryKind kind : {micro_step, eval, prefill, decode}) {
+      const FloatType type = kind == eval ? settings.eval : settings.compute;
+      if (auto entry = findEntry<train::EntryOp>(module, kind); entry && !type.isF32())
+        Caster(module, settings, type).run(entry);
+    }
+    if (auto entry = findEntry<train::EntryOp>(module, begin_step); entry && settings.roundsColumns())
+      roundColumns(entry, settings.compute);
   }
 };
 

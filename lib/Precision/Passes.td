@@ -30,7 +30,20 @@ def InsertCasts : Pass<"insert-casts", "::mlir::ModuleOp"> {
     * All else computes in f32: losses, statistics of norms and softmax, reductions, functions such as `nn.exp`.
 
     A parameter is cast once, where it is read, so that all its uses see the same numbers. No cast is made twice. Key-value caches hold bf16.
-    Entries `init` and `begin_step` stay as they are.
+
+    With `keep "w" f32` the parameter is read as it is, and the product is one of f32 numbers. Whatever reads such a parameter computes in
+    f32. What is moved of it alone counts as the parameter.
+
+    ```mlir
+    %w = train.get @w : tensor<64x32xf32>
+    %h = nn.matmul %x, %w : tensor<8x64xf32>, tensor<64x32xf32>
+    %y = nn.tanh %h : tensor<8x32xf32>
+    ```
+
+    With `buffers = bf16` columns of the data are cast where they are read, as parameters are. The entry `begin_step` then reads the
+    rounded numbers, too, in f32. Else it stays as it is, as `init` does.
+
+    The entry `eval` computes in the type of `eval_precision`, in which the casts are, or in f32, without any.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
@@ -74,8 +87,8 @@ def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
     ```
 
     The forward itself goes on with the exact numbers. Statistics stay f32: they are small, and much depends on them. These are results in
-    f32 of products and attention (the log-sum-exp), results with fewer elements than the operands of ops that compute in f32, and what is
-    made of such alone.
+    f32 of products and attention (the log-sum-exp; products with parameters that are kept in f32), results with fewer elements than the
+    operands of ops that compute in f32, and what is made of such alone.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }

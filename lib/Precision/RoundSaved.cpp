@@ -64,9 +64,7 @@ bool SavedValues::isSmall(Value value) const {
   int64_t largest = 0;
   bool madeOfSmall = true;
   for (Value operand : op->getOperands()) {
-    if (small.contains(operand))
-      continue;
-    madeOfSmall = false;
+    madeOfSmall &= small.contains(operand);
     largest = std::max(largest, nn::tensorType(operand).getNumElements());
   }
   Type element = floatElement(value);

@@ -3,6 +3,7 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Train/Parameters.h"
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Shard/WrapUnits.h"
@@ -26,12 +27,12 @@ struct Membership {
 };
 
 /// What the members of a flat state have in common: their unit, how they are updated, whether every rank
-/// keeps them whole.
+/// keeps them whole, and whether the step reads them in f32 where it reads others in a lower type.
 struct BucketKey {
   StringRef unit;
   Type element;
   double lrScale, weightDecay;
-  bool trained, whole;
+  bool trained, whole, kept;
   bool operator==(const BucketKey &) const = default;
 };
 
@@ -46,7 +47,7 @@ class Flattener {
 public:
   Flattener(ModuleOp module, train::ProgramOp program)
       : module(module), program(program), settings(train::shardingOf(program)),
-        dividesParameters(program.getZeroStage() == 3) {}
+        precision(train::precisionOf(program)), dividesParameters(program.getZeroStage() == 3) {}
 
   LogicalResult run() {
     if (program.getRanks() % settings.shardRanks != 0)
@@ -89,7 +90,8 @@ private:
             .lrScale = update.lrScale,
             .weightDecay = update.weightDecay,
             .trained = trained.contains(state.getSymName()),
-            .whole = !dividesParameters || type.getNumElements() < settings.persistBelow};
+            .whole = !dividesParameters || type.getNumElements() < settings.persistBelow,
+            .kept = precision.computesLow() && precision.keepsF32(state.getSymName())};
   }
 
   FailureOr<SmallVector<Bucket>> buckets() {
@@ -242,6 +244,7 @@ private:
   ModuleOp module;
   train::ProgramOp program;
   train::ShardingSettings settings;
+  train::PrecisionSettings precision;
   bool dividesParameters;
   llvm::StringSet<> trained;
   llvm::MapVector<std::string, Membership, std::map<std::string, unsigned>> places;

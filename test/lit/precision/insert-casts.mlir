@@ -112,3 +112,134 @@ train.entry @micro_step {
   train.set @loss, %t : tensor<f32>
   train.minimize %t : tensor<f32>
 }
+
+// -----
+
+// What reads a parameter that is kept computes in f32, and what is moved of it alone counts as kept. The others stay as they were.
+
+train.program @p { model @m  optimizer sgd  precision bf16 (keep "kept.*" f32) }
+train.state parameter @kept.w : tensor<32x64xf32>
+train.state parameter @kept.gain : tensor<32xf32>
+train.state parameter @w : tensor<32x32xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  // CHECK: %[[X:.*]] = train.input "x"
+  %x = train.input "x" micro : tensor<8x64xf32>
+  // CHECK: %[[KEPT:.*]] = train.get @kept.w
+  // CHECK-NEXT: %[[GAIN:.*]] = train.get @kept.gain
+  %kept = train.get @kept.w : tensor<32x64xf32>
+  %gain = train.get @kept.gain : tensor<32xf32>
+  // CHECK: nn.convert %{{.*}} to bf16 : tensor<32x32xf32>
+  %w = train.get @w : tensor<32x32xf32>
+  // CHECK: %[[MOVED:.*]] = nn.transpose %[[KEPT]] by [1, 0] : tensor<32x64xf32>
+  %moved = nn.transpose %kept by [1, 0] : tensor<32x64xf32>
+  // CHECK: %[[H:.*]] = nn.matmul %[[X]], %[[MOVED]] : tensor<8x64xf32>, tensor<64x32xf32>
+  %h = nn.matmul %x, %moved : tensor<8x64xf32>, tensor<64x32xf32>
+  // CHECK: %[[LOW_H:.*]] = nn.convert %[[H]] to bf16
+  // CHECK: %[[Y:.*]] = nn.matmul %[[LOW_H]], %{{.*}} : tensor<8x32xbf16>, tensor<32x32xbf16>
+  %y = nn.matmul %h, %w : tensor<8x32xf32>, tensor<32x32xf32>
+  // CHECK: %[[WIDE_Y:.*]] = nn.convert %[[Y]] to f32
+  // CHECK: %[[SCALE:.*]] = nn.broadcast %[[GAIN]] to [8, 32] : tensor<32xf32>
+  %scale = nn.broadcast %gain to [8, 32] : tensor<32xf32>
+  // CHECK: %[[Z:.*]] = nn.mul %[[WIDE_Y]], %[[SCALE]] : tensor<8x32xf32>, tensor<8x32xf32>
+  %z = nn.mul %y, %scale : tensor<8x32xf32>, tensor<8x32xf32>
+  // CHECK: nn.reduce sum %[[Z]] over [0, 1] : tensor<8x32xf32>
+  %t = nn.reduce sum %z over [0, 1] : tensor<8x32xf32>
+  train.set @loss, %t : tensor<f32>
+  train.minimize %t : tensor<f32>
+}
+
+// -----
+
+// Rounded columns are rounded for all, and no longer ask for f32; the count of targets reads the rounded numbers, too.
+
+train.program @p { model @m  optimizer sgd  precision bf16 (buffers = bf16) }
+train.state parameter @w : tensor<32x4xf32>
+train.state scalar from_device @targets : tensor<f32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @begin_step
+train.entry @begin_step {
+  // CHECK: %[[T:.*]] = train.input "target"
+  // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[T]] to bf16
+  // CHECK-NEXT: %[[WIDE:.*]] = nn.convert %[[LOW]] to f32
+  // CHECK-NEXT: nn.reduce sum %[[WIDE]] over [0, 1] : tensor<8x4xf32>
+  %target = train.input "target" step : tensor<8x4xf32>
+  %sum = nn.reduce sum %target over [0, 1] : tensor<8x4xf32>
+  train.set @targets, %sum : tensor<f32>
+}
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  // CHECK: %[[T:.*]] = train.input "target"
+  // CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[T]] to bf16
+  %target = train.input "target" micro : tensor<8x4xf32>
+  %w = train.get @w : tensor<32x4xf32>
+  // CHECK: %[[Y:.*]] = nn.matmul
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x4xf32>
+  // CHECK: nn.sub %[[Y]], %[[LOW]] : tensor<8x4xbf16>, tensor<8x4xbf16>
+  %d = nn.sub %y, %target : tensor<8x4xf32>, tensor<8x4xf32>
+  %t = nn.reduce sum %d over [0, 1] : tensor<8x4xf32>
+  train.set @loss, %t : tensor<f32>
+  train.minimize %t : tensor<f32>
+}
+
+// -----
+
+// Evaluation in f32 of a program in bf16.
+
+train.program @p { model @m  optimizer sgd  precision bf16  eval_precision fp32 }
+train.state parameter @w : tensor<32x32xf32>
+train.state scalar from_device @eval_loss : tensor<f32>
+train.state output @logits : tensor<8x32xf32>
+
+// CHECK-LABEL: train.entry @eval
+// CHECK-NOT: nn.convert
+train.entry @eval {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %w = train.get @w : tensor<32x32xf32>
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x32xf32>
+  %t = nn.reduce sum %y over [0, 1] : tensor<8x32xf32>
+  train.set @eval_loss, %t : tensor<f32>
+}
+// CHECK-LABEL: train.entry @prefill
+train.entry @prefill {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %w = train.get @w : tensor<32x32xf32>
+  // CHECK: nn.matmul %{{.*}} : tensor<8x32xbf16>, tensor<32x32xbf16>
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x32xf32>
+  train.set @logits, %y : tensor<8x32xf32>
+}
+
+// -----
+
+// Evaluation in f16 of a program in f32: that entry alone is cast, and its loss is f32.
+
+train.program @p { model @m  optimizer sgd  eval_precision fp16 }
+train.state parameter @w : tensor<32x32xf32>
+train.state scalar from_device @loss : tensor<f32>
+train.state scalar from_device @eval_loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+// CHECK-NOT: nn.convert
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %w = train.get @w : tensor<32x32xf32>
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x32xf32>
+  %t = nn.reduce sum %y over [0, 1] : tensor<8x32xf32>
+  train.set @loss, %t : tensor<f32>
+  train.minimize %t : tensor<f32>
+}
+// CHECK-LABEL: train.entry @eval
+train.entry @eval {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %w = train.get @w : tensor<32x32xf32>
+  // CHECK: nn.matmul %{{.*}} : tensor<8x32xf16>, tensor<32x32xf16>
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x32xf32>
+  // CHECK: %[[SUM:.*]] = nn.reduce sum %{{.*}} over [0, 1] : tensor<8x32xf32>
+  %t = nn.reduce sum %y over [0, 1] : tensor<8x32xf32>
+  // CHECK: train.set @eval_loss, %[[SUM]] : tensor<f32>
+  train.set @eval_loss, %t : tensor<f32>
+}

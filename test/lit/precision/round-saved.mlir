@@ -58,3 +58,29 @@ train.entry @micro_step {
   %g = nn.neg %lse : tensor<8xf32>
   train.gradient @b, %g : tensor<8xf32>
 }
+
+// -----
+
+// The sums of a product with a parameter that is kept in f32 stay as they are, and so does the log-sum-exp of such logits.
+
+train.program @p { model @m  optimizer sgd  precision bf16 (keep "w" f32) }
+train.state parameter @w : tensor<32x4xf32>
+train.state parameter @b : tensor<8xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+// CHECK-NOT: nn.convert
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %labels = train.input "labels" micro : tensor<8xi32>
+  %w = train.get @w : tensor<32x4xf32>
+  %logits = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x4xf32>
+  %nll, %lse = nn.cross_entropy %logits, %labels : tensor<8x4xf32>, tensor<8xi32>
+  %total = nn.reduce sum %nll over [0] : tensor<8xf32>
+  train.set @loss, %total : tensor<f32>
+  %d = nn.sub %lse, %nll : tensor<8xf32>, tensor<8xf32>
+  train.gradient @b, %d : tensor<8xf32>
+  // CHECK: train.gradient @w
+  %s = nn.matmul %x transposed, %logits : tensor<8x32xf32>, tensor<8x4xf32>
+  train.gradient @w, %s : tensor<32x4xf32>
+}

@@ -55,3 +55,41 @@ train.entry @eval {
   %low = nn.convert %w to bf16 : tensor<16x16xf32>
   train.set @y, %low : tensor<16x16xbf16>
 }
+
+// -----
+
+// A parameter that nothing casts has no copy: it was kept in f32. One that the evaluation reads itself is divided all the same.
+
+train.program @p { model @m  optimizer sgd  precision bf16 (keep "k" f32)  eval_precision fp32  ranks 2  zero_stage 1 }
+// CHECK: train.state parameter divided @bucket.0 : tensor<512xf32>
+// CHECK: train.state working @working.bucket.0
+// CHECK: train.state parameter @bucket.1 : tensor<512xf32>
+// CHECK-NOT: @working.bucket.1
+train.state parameter @bucket.0 : tensor<512xf32> {members = [#train.member<"w", 0, tensor<16x16xf32>>]}
+train.state parameter @bucket.1 : tensor<512xf32> {members = [#train.member<"k", 0, tensor<16x16xf32>>]}
+train.state output @y : tensor<16x16xbf16>
+train.state output @z : tensor<16x16xf32>
+
+train.entry @init {
+  %0 = nn.constant 1.0 : tensor<512xf32>
+  train.set @bucket.0, %0 : tensor<512xf32>
+  train.set @bucket.1, %0 : tensor<512xf32>
+}
+train.entry @micro_step {
+  %flat = train.get @bucket.0 : tensor<512xf32>
+  %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<16x16xf32>
+  %low = nn.convert %w to bf16 : tensor<16x16xf32>
+  train.set @y, %low : tensor<16x16xbf16>
+  // CHECK: %[[KEPT:.*]] = train.get @bucket.1 : tensor<512xf32>
+  // CHECK: dist.member %[[KEPT]] at 0 : tensor<512xf32> -> tensor<16x16xf32>
+  %other = train.get @bucket.1 : tensor<512xf32>
+  %k = dist.member %other at 0 : tensor<512xf32> -> tensor<16x16xf32>
+  train.set @z, %k : tensor<16x16xf32>
+}
+// CHECK-LABEL: train.entry @eval
+train.entry @eval {
+  // CHECK: train.get @bucket.0 : tensor<512xf32>
+  %flat = train.get @bucket.0 : tensor<512xf32>
+  %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<16x16xf32>
+  train.set @z, %w : tensor<16x16xf32>
+}

@@ -1,0 +1,67 @@
+#include "lib/Instantiate/PrecisionChecks.h"
+
+#include "dialects/NN/Syntax.h"
+#include "dialects/Train/Parameters.h"
+#include "dialects/Train/Precision.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// Says which words have nothing to do, as no entry that they are about computes in a low type.
+static void warnOfIdleTypes(train::ProgramOp program, const train::PrecisionSettings &settings) {
+  if (!settings.computesLow() && !settings.buffers.isF32())
+    program.emitWarning(
+        "buffers (--buffer-type) does nothing with precision fp32, which takes columns of the "
+        "data as they are");
+  if (!settings.computesLow() && settings.eval.isF32() && !settings.keep.empty())
+    program.emitWarning(
+        "keep (--keep-f32) does nothing with precision fp32, which reads all parameters in f32");
+}
+
+/// Low products are made as one, whatever the word says, and only some CPUs may run a plan with it.
+static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionSettings &settings) {
+  const StringRef products = program.getFp32Products().value_or("fma");
+  const bool mayHaveF32 = !settings.computesLow() || settings.eval.isF32() || !settings.keep.empty();
+  if (products == "fma" || mayHaveF32)
+    return;
+  auto warning = program.emitWarning("fp32_products (--fp32-products) ")
+                 << products << " does nothing for products of " << *program.getPrecision() << " numbers";
+  warning << (products == "bf16x3" ? ", and the plan runs on CPUs with AMX alone; leave it out"
+                                   : "; leave it out");
+}
+
+LogicalResult trainc::checkPrecision(train::ProgramOp program) {
+  const train::PrecisionSettings settings = train::precisionOf(program);
+  if (settings.roundsColumns() && settings.buffers != settings.compute)
+    return program.emitError("buffers (--buffer-type): expected f32 or ")
+           << settings.compute << ", which precision " << *program.getPrecision() << " computes in, found "
+           << settings.buffers;
+  warnOfIdleTypes(program, settings);
+  warnOfIdleProducts(program, settings);
+  return success();
+}
+
+/// "; did you mean 'a'?", or some of the parameters.
+static std::string suggestion(StringRef pattern, ArrayRef<StringRef> parameters) {
+  constexpr size_t kShown = 5;
+  if (StringRef nearest = nearestName(pattern, parameters); !nearest.empty())
+    return ("; did you mean '" + nearest + "'?").str();
+  if (parameters.empty())
+    return "; it has none";
+  return "; it has " + llvm::join(parameters.take_front(kShown), ", ") +
+         (parameters.size() > kShown ? ", ..." : "");
+}
+
+LogicalResult trainc::checkKept(const Binding &binding) {
+  train::ProgramOp program = binding.program;
+  SmallVector<StringRef> parameters;
+  for (auto state : ModuleOp(binding.module).getOps<train::StateOp>())
+    if (state.getRole() == train::StateRole::parameter)
+      parameters.push_back(state.getSymName());
+  for (StringRef pattern : train::precisionOf(program).keep)
+    if (llvm::none_of(parameters, [&](StringRef name) { return train::matchesPattern(pattern, name); }))
+      return program.emitError() << "keep (--keep-f32) \"" << pattern << "\" matches no parameter of model @"
+                                 << program.getModel() << "; `*` stands for any text"
+                                 << suggestion(pattern, parameters);
+  return success();
+}

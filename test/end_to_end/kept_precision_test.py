@@ -1,0 +1,159 @@
+"""Words that make parts of a run compute in another precision than the rest: `keep`, `buffers` and `eval_precision`."""
+
+import json
+import random
+import struct
+from pathlib import Path
+
+import harness
+import sharded_gpt
+import small_gpt
+from harness import Tensor, program
+
+LOW = "--precision=bf16"
+KEEP = "--keep-f32=*.ln_*,wte.weight,h.1.attn.*"
+MSE = """
+nn.model @m(%features: tensor<?x20xf32>, %labels: tensor<?x10xf32>) {
+  %h = nn.linear "fc1" %features to 32
+  %a = nn.relu %h
+  %y = nn.linear "fc2" %a to 10
+  %l = nn.mse %y, %labels
+  nn.loss "loss" %l
+}
+train.program @p { model @m  optimizer adamw(lr 1e-2)  batch 8 }
+"""
+
+
+def rounded(number):
+    """To bf16, to the nearest, of two equally near to the even one."""
+    bits = struct.unpack("<I", struct.pack("<f", number))[0]
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
+
+
+class KeptPrecisionTest(harness.EndToEndTest):
+    def train(self, plan, name, *args, data, steps=4, ranks=1):
+        """Losses and norms of a run whose checkpoints are in the folder `name`; it takes the memory that the plan says."""
+        processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+        self.trainrun(plan, *processes, "--data", data, "--steps", steps, "--checkpoint-dir", name, "--metrics", f"{name}.jsonl", *args)
+        lines = harness.metrics(f"{name}.jsonl")
+        self.assertEqual({line["peak_bytes"] for line in lines}, {self.report["memory"]["peak"]})
+        return [(line["loss"], line["grad_norm"]) for line in lines]
+
+    def compile(self, text, *args, **kwargs):
+        plan = super().compile(text, "--report=report.json", *args, **kwargs)
+        self.report = json.loads(Path("report.json").read_text())
+        return plan
+
+    def evaluated(self, plan, checkpoint, data, ranks=1):
+        processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
+        self.trainrun(plan, *processes, f"--resume={checkpoint}", "--eval-data", data, "--metrics=eval.jsonl")
+        return harness.metrics("eval.jsonl")[-1]["eval_loss"]
+
+    # --- keep ---
+
+    def test_all_kept_is_fp32(self):
+        """If every op reads a parameter, or what is made of one and the data alone, all compute in f32: bit for bit."""
+        data = harness.GOLDEN / "mlp" / "data.safetensors"
+        runs = {}
+        for name, options in {"fp32": [], "kept": [LOW, "--keep-f32=*"], "bf16": [LOW]}.items():
+            self.compile(program("mlp"), *options)
+            runs[name] = self.train("model.plan", name, data=data, steps=8)
+        self.assertEqual(runs["kept"], runs["fp32"])
+        self.assertNotEqual(runs["bf16"], runs["fp32"])
+        self.assert_same_folder("kept/step-00000008", "fp32/step-00000008")
+
+    def test_kept_parameters_are_divided_and_sent_as_in_fp32(self):
+        for options in [["--zero-stage=0"], ["--zero-stage=1"], ["--zero-stage=2"], ["--zero-stage=3"], ["--zero-stage=3", "--hybrid-shard=2"]]:
+            reports = []
+            for precision in [[], [LOW, "--keep-f32=*"]]:
+                self.compile(sharded_gpt.text(False), "--ranks=4", "--micro-batch=2", *precision, *options)
+                reports.append({"collectives": self.report["collectives"], "parameters": self.report["memory"]["parameters"],
+                                "optimizer": self.report["memory"]["optimizer"]})
+            self.assertEqual(*reports, options)
+
+    def check_stages(self, ranks, micro_batch):
+        data = small_gpt.write_tokens("tokens.bin", 60)
+        expected = None
+        for options in (["--zero-stage=0"], ["--zero-stage=1"], ["--zero-stage=2"], ["--zero-stage=3"],
+                        ["--zero-stage=3", "--param-persistence-threshold=0", "--wrap=mlp", "--prefetch=2"]):
+            self.compile(sharded_gpt.text(False), LOW, KEEP, "--eval-precision=fp32", f"--ranks={ranks}", f"--micro-batch={micro_batch}", *options)
+            found = self.train("model.plan", f"run{ranks}" + "".join(options), data=data, ranks=ranks)
+            found.append(self.evaluated("model.plan", f"run{ranks}" + "".join(options), data, ranks=ranks))
+            expected = expected or found
+            self.assertEqual(found, expected, options)
+
+    def test_stages_have_the_same_bits_on_2_ranks(self):
+        self.check_stages(2, 4)
+
+    def test_stages_have_the_same_bits_on_4_ranks(self):
+        self.check_stages(4, 2)
+
+    def test_a_resumed_run_has_the_bits_of_one(self):
+        data = small_gpt.write_tokens("tokens.bin", 60)
+        self.compile(sharded_gpt.text(False), LOW, KEEP, "--eval-precision=fp32", "--ranks=2", "--zero-stage=3", "--micro-batch=2", "--accumulate=2")
+        self.train("model.plan", "whole", data=data, steps=6, ranks=2)
+        self.train("model.plan", "parts", data=data, steps=3, ranks=2)
+        self.train("model.plan", "parts", "--resume", data=data, steps=6, ranks=2)
+        self.assert_same_folder("whole/step-00000006", "parts/step-00000006")
+
+    def test_text_is_generated(self):
+        data = small_gpt.write_tokens("tokens.bin", 20)
+        self.compile(small_gpt.text(), LOW, KEEP)
+        self.train("model.plan", "run", data=data, steps=1)
+        out, _ = self.trainrun("model.plan", "--resume=run", "--generate=AB", "--max-tokens=4", "--tokenizer=bytes", "--temperature=0")
+        self.assertTrue(out)
+
+    # --- buffers ---
+
+    def test_columns_are_rounded_on_entry(self):
+        """As if the data had been rounded before."""
+        numbers = random.Random(3)
+        exact = {name: [numbers.gauss(0, 1) for _ in range(64 * width)] for name, width in {"features": 20, "labels": 10}.items()}
+        for file, change in {"exact": float, "rounded": rounded}.items():
+            harness.write_safetensors(f"{file}.safetensors", {"features": Tensor("F32", [64, 20], map(change, exact["features"])),
+                                                              "labels": Tensor("F32", [64, 10], map(change, exact["labels"]))})
+        self.compile(MSE, LOW)
+        before = self.train("model.plan", "before", data="rounded.safetensors")
+        kept = self.train("model.plan", "kept", data="exact.safetensors")
+        self.compile(MSE, LOW, "--buffer-type=bf16")
+        self.assertEqual(self.train("model.plan", "entry", data="exact.safetensors"), before)
+        self.assertNotEqual(kept, before)
+
+    # --- eval_precision ---
+
+    def check_evaluation(self, training, evaluation):
+        """It has the bits of the evaluation of a plan that trains in that precision, from the same checkpoint, and changes no step."""
+        data = small_gpt.write_tokens("tokens.bin", 41)
+        self.compile(sharded_gpt.text(False), f"--precision={evaluation}", to="other.plan")
+        self.compile(sharded_gpt.text(False), f"--precision={training}", to="same.plan")
+        expected_steps = self.train("same.plan", "same", data=data)
+        expected = self.evaluated("other.plan", "same", data)
+        self.assertNotEqual(self.evaluated("same.plan", "same", data), expected)
+        self.compile(sharded_gpt.text(False), f"--precision={training}", f"--eval-precision={evaluation}")
+        self.assertEqual(self.train("model.plan", "model", data=data), expected_steps)
+        self.assertEqual(self.evaluated("model.plan", "same", data), expected)
+        for stage in range(4):
+            self.compile(sharded_gpt.text(False), f"--precision={training}", f"--eval-precision={evaluation}", "--ranks=2", "--micro-batch=4",
+                         "--eval-batch=8", f"--zero-stage={stage}")
+            self.assertEqual(self.evaluated("model.plan", "same", data, ranks=2), expected, stage)
+
+    def test_fp32_evaluation_of_bf16(self):
+        self.check_evaluation("bf16", "fp32")
+
+    def test_bf16_evaluation_of_fp32(self):
+        self.check_evaluation("fp32", "bf16")
+
+    def test_fp16_evaluation_of_fp32(self):
+        self.check_evaluation("fp32", "fp16")
+
+    def test_bf16_evaluation_of_fp16(self):
+        self.check_evaluation("fp16", "bf16")
+
+    def test_evaluation_alone_asks_for_the_level_of_bf16(self):
+        self.compile(small_gpt.text(), "--eval-precision=bf16", cpu="x86-64-v4-bf16")
+        self.assertIn("\nobject x86-64-v4-bf16 ", self.trainc("dump", "model.plan")[0])
+
+
+if __name__ == "__main__":
+    harness.main()
