@@ -38,6 +38,9 @@ private:
   static thread_local int depth;
 };
 
+/// Elements of a chunk, by whose numbers nn.stochastic_round counts.
+constexpr int64_t kDrawnChunk = 256;
+
 /// Reports a type error at the op being inferred; converts to failure().
 using InferError = llvm::function_ref<mlir::InFlightDiagnostic()>;
 

@@ -162,4 +162,27 @@ def NN_RandomOp : NN_ElementwiseOp<"random"> {
   }];
 }
 
+def NN_StochasticRoundOp : NN_ElementwiseOp<"stochastic_round"> {
+  let summary = "x, of f32, as one of its two neighbours in bf16: the nearer it is, the likelier";
+  let description = [{
+    A number between two neighbours becomes the upper one with the probability (x - lower) / (upper - lower), so that the mean of many
+    roundings is x. Numbers of bf16 stay, and so do infinities. NaN stays NaN. Beyond the largest number of bf16 is no upper
+    neighbour: there numbers are rounded to the nearest, and become infinite halfway to what the next number would be.
+
+    The random numbers are Philox4x32-10's (see nn.random), keyed by `seed`, at counter (step, position): so that they depend on neither
+    threads nor ranks. `seed` and `step` are i64 scalars. The position is 256 * chunk + i mod 256, where `chunks` holds the number of the
+    chunk that each element belongs to, and i is the element's row-major position in x. Equal chunks must have unequal positions, so x
+    begins with a chunk.
+    In detail: the key's words are (low, high) of seed; the counter's are (low, high) of position, then (low, high) of step. The four words
+    that are drawn are eight numbers of 16 bits, the low half of each word first. `draw` says which of them is used, so that several
+    values of an element need one draw. It is added to the bits of x, of which the upper 16 are the result.
+  }];
+  let arguments = (ins NN_Tensor:$x, NN_Tensor:$chunks, NN_Tensor:$seed, NN_Tensor:$step, I64Attr:$draw);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = [{
+    $x `in` $chunks `draw` $draw `seed` $seed `step` $step attr-dict
+    `` custom<Types>(type($x), type($chunks), type($seed), type($step))
+  }];
+}
+
 #endif

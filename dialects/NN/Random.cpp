@@ -1,4 +1,5 @@
-// nn.random: Philox4x32-10 and Box-Muller on lanes. The op's description fixes every bit of it.
+// nn.random and nn.stochastic_round: Philox4x32-10 and Box-Muller on lanes. The ops' descriptions fix every
+// bit of it.
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
@@ -11,12 +12,19 @@ using namespace trainc::nn;
 
 using Inferred = FailureOr<SmallVector<Type>>;
 
-Inferred RandomOp::inferTypes(Adaptor adaptor, InferError error) {
-  const std::pair<StringRef, Value> scalars[] = {
-      {"seed", adaptor.getSeed()}, {"step", adaptor.getStep()}, {"offset", adaptor.getOffset()}};
+/// What keys and counts random numbers.
+static LogicalResult checkScalars(ArrayRef<std::pair<StringRef, Value>> scalars, InferError error) {
   for (auto [name, value] : scalars)
     if (tensorType(value).getRank() != 0 || !tensorType(value).getElementType().isInteger(64))
       return error() << "operand " << name << " must be a tensor<i64>, found " << value.getType();
+  return success();
+}
+
+Inferred RandomOp::inferTypes(Adaptor adaptor, InferError error) {
+  if (failed(checkScalars(
+          {{"seed", adaptor.getSeed()}, {"step", adaptor.getStep()}, {"offset", adaptor.getOffset()}},
+          error)))
+    return failure();
   auto type = cast<RankedTensorType>(adaptor.getType());
   if (!isa<FloatType>(type.getElementType()))
     return error() << "draws floating-point numbers, found " << type;
@@ -96,4 +104,67 @@ Value RandomOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneCon
   Value uniform = toUniform(build, words[0]);
   Value drawn = getNormal() ? toNormal(build, uniform, toUniform(build, words[1])) : uniform;
   return build.element == element ? drawn : build.create<arith::TruncFOp>(lanes.type(element), drawn);
+}
+
+// --- nn.stochastic_round ---
+
+/// 16-bit numbers in the words of one draw.
+static constexpr int64_t kDraws = 8;
+
+Inferred StochasticRoundOp::inferTypes(Adaptor adaptor, InferError error) {
+  RankedTensorType type = tensorType(adaptor.getX()), chunks = tensorType(adaptor.getChunks());
+  if (!type.getElementType().isF32())
+    return error() << "rounds f32 numbers, found " << type;
+  if (!chunks.getElementType().isInteger(64))
+    return error() << "operand chunks must hold i64 numbers, found " << chunks;
+  if (failed(checkSameShape("x", adaptor.getX(), "chunks", adaptor.getChunks(), error)) ||
+      failed(checkScalars({{"seed", adaptor.getSeed()}, {"step", adaptor.getStep()}}, error)))
+    return failure();
+  if (const auto draw = int64_t(adaptor.getDraw()); draw < 0 || draw >= kDraws)
+    return error() << "draw must be 0 to " << kDraws - 1 << ", the numbers of one draw, found " << draw;
+  return SmallVector<Type>{RankedTensorType::get(type.getShape(), BFloat16Type::get(type.getContext()))};
+}
+
+/// One of the eight numbers of 16 bits in `words`, as i32.
+static Value drawnBits(const Lanes &build, const Philox::Words &words, int64_t draw) {
+  Type i32 = build.builder.getI32Type();
+  auto number = [&](int64_t value) { return build.context.constantInt(build.builder, i32, value); };
+  Value word = build.create<arith::TruncIOp>(build.context.type(i32), words[draw / 2]);
+  return draw % 2 == 1 ? build.create<arith::ShRUIOp>(word, number(16))
+                       : build.create<arith::AndIOp>(word, number(0xFFFF));
+}
+
+/// bf16 is the upper half of f32. A random number of 16 bits, added to the lower half, carries into the upper
+/// as often as the lower half says.
+static Value roundUpper(const Lanes &build, Value x, Value random) {
+  const LaneContext &lanes = build.context;
+  auto number = [&](int64_t value) {
+    return lanes.constantInt(build.builder, build.builder.getI32Type(), value);
+  };
+  auto upper = [&](Value bits) { return build.create<arith::ShRUIOp>(bits, number(16)); };
+  Value bits = build.create<arith::BitcastOp>(lanes.type(build.builder.getI32Type()), x);
+  Value magnitude = build.create<arith::AndIOp>(bits, number(0x7FFFFFFF));
+  Value isBeyond = build.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, magnitude, number(0x7F7F0000));
+  Value isNaN = build.create<arith::CmpIOp>(arith::CmpIPredicate::ugt, magnitude, number(0x7F800000));
+  Value half = number(0x8000); // to the nearest
+  Value added = build.create<arith::SelectOp>(isBeyond, half, random);
+  Value carried = upper(build.create<arith::AddIOp>(bits, added));
+  Value quiet = build.create<arith::OrIOp>(upper(bits), number(0x40));
+  Value rounded = build.create<arith::SelectOp>(isNaN, quiet, carried);
+  Value narrow = build.create<arith::TruncIOp>(lanes.type(build.builder.getI16Type()), rounded);
+  return build.create<arith::BitcastOp>(lanes.type(build.builder.getBF16Type()), narrow);
+}
+
+Value StochasticRoundOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  Value x = operands[0], chunk = operands[1], seed = operands[2], step = operands[3];
+  Philox philox(builder, lanes);
+  Value first = arith::MulIOp::create(builder, lanes.loc, chunk, philox.number(kDrawnChunk));
+  Value within =
+      arith::AndIOp::create(builder, lanes.loc, lanes.linearIndex(), philox.number(kDrawnChunk - 1));
+  Value position = arith::AddIOp::create(builder, lanes.loc, first, within);
+  Philox::Words words =
+      philox.draw({philox.low(position), philox.high(position), philox.low(step), philox.high(step)},
+                  {philox.low(seed), philox.high(seed)});
+  Lanes build(builder, lanes, x);
+  return roundUpper(build, x, drawnBits(build, words, int64_t(getDraw())));
 }

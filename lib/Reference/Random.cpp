@@ -1,9 +1,10 @@
-// nn.random, by Philox.
+// nn.random and nn.stochastic_round, by Philox.
 #include "lib/Reference/Random.h"
 
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Registry.h"
 
+#include <bit>
 #include <cmath>
 #include <numbers>
 
@@ -55,6 +56,40 @@ Tensor drawRandom(nn::RandomOp op, Frame &frame) {
   return result;
 }
 
+/// The number of bf16 that follows `x`, which is one, away from zero.
+float nextShort(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) + 0x10000); }
+
+/// Towards zero.
+float cutShort(float x) { return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & 0xFFFF0000); }
+
+/// `random`: a whole number below 2^16.
+double roundAtRandom(float x, uint32_t random) {
+  if (std::isnan(x) || cutShort(x) == x)
+    return x;
+  const float near = cutShort(x), far = nextShort(near);
+  if (std::isinf(far)) // halfway to what would follow if exponents went on
+    return std::abs(double(x) - double(near)) >= 0x1p119 ? far : near;
+  const double share = (double(x) - double(near)) / (double(far) - double(near));
+  return double(random) + share * 0x1p16 >= 0x1p16 ? far : near;
+}
+
+Tensor stochasticRound(nn::StochasticRoundOp op, Frame &frame) {
+  Tensor result(op.getResult());
+  const Tensor &x = frame[op.getX()], &chunks = frame[op.getChunks()];
+  const uint64_t seed = frame[op.getSeed()].integers[0], step = frame[op.getStep()].integers[0];
+  for (int64_t i = 0; i < result.elements(); ++i) {
+    const uint64_t position = uint64_t(chunks.integers[i]) * 256 + uint64_t(i % 256);
+    const auto words =
+        philox4x32({low(position), high(position), low(step), high(step)}, {low(seed), high(seed)});
+    const uint32_t word = words[op.getDraw() / 2];
+    result.reals[i] = roundAtRandom(float(x.reals[i]), op.getDraw() % 2 ? word >> 16 : word & 0xFFFF);
+  }
+  return result;
+}
+
 } // namespace
 
-void trainc::reference::registerRandom(Registry &registry) { registry.add<nn::RandomOp>(drawRandom); }
+void trainc::reference::registerRandom(Registry &registry) {
+  registry.add<nn::RandomOp>(drawRandom);
+  registry.add<nn::StochasticRoundOp>(stochasticRound);
+}

@@ -29,3 +29,43 @@ func.func @attention(%q: tensor<1x4x8xf16>, %k: tensor<1x4x8xbf16>) {
   %o, %lse = nn.attention %q, %k, %k heads 2 : tensor<1x4x8xf16>, tensor<1x4x8xbf16>, tensor<1x4x8xbf16>
   return
 }
+
+// -----
+
+func.func @round_f64(%x: tensor<4xf64>, %c: tensor<4xi64>, %s: tensor<i64>) {
+  // expected-error@+1 {{rounds f32 numbers, found 'tensor<4xf64>'}}
+  %0 = nn.stochastic_round %x in %c draw 0 seed %s step %s : tensor<4xf64>, tensor<4xi64>, tensor<i64>, tensor<i64>
+  return
+}
+
+// -----
+
+func.func @chunks_i32(%x: tensor<4xf32>, %c: tensor<4xi32>, %s: tensor<i64>) {
+  // expected-error@+1 {{operand chunks must hold i64 numbers, found 'tensor<4xi32>'}}
+  %0 = nn.stochastic_round %x in %c draw 0 seed %s step %s : tensor<4xf32>, tensor<4xi32>, tensor<i64>, tensor<i64>
+  return
+}
+
+// -----
+
+func.func @chunks_short(%x: tensor<4xf32>, %c: tensor<3xi64>, %s: tensor<i64>) {
+  // expected-error@+1 {{dimension 0 is 4 in x and 3 in chunks}}
+  %0 = nn.stochastic_round %x in %c draw 0 seed %s step %s : tensor<4xf32>, tensor<3xi64>, tensor<i64>, tensor<i64>
+  return
+}
+
+// -----
+
+func.func @ninth(%x: tensor<4xf32>, %c: tensor<4xi64>, %s: tensor<i64>) {
+  // expected-error@+1 {{draw must be 0 to 7, the numbers of one draw, found 8}}
+  %0 = nn.stochastic_round %x in %c draw 8 seed %s step %s : tensor<4xf32>, tensor<4xi64>, tensor<i64>, tensor<i64>
+  return
+}
+
+// -----
+
+func.func @seed(%x: tensor<4xf32>, %c: tensor<4xi64>, %s: tensor<i64>) {
+  // expected-error@+1 {{operand seed must be a tensor<i64>, found 'tensor<4xi64>'}}
+  %0 = nn.stochastic_round %x in %c draw 0 seed %c step %s : tensor<4xf32>, tensor<4xi64>, tensor<4xi64>, tensor<i64>
+  return
+}
