@@ -77,9 +77,10 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
   const auto lookup = [&](const std::string &tensor) { return file.find(tensor); };
   const auto ignoreNone = [](const SafetensorsTensor &, const auto &) { return false; };
   TensorMatch match = matchTensors(std::span(&file, 1), tensors, lookup, ignoreNone);
-  TRAINC_RETURN_IF_ERROR(match.status(
-      fmt::format("{}: the checkpoint (of '{}') does not fit this plan; was it made by another model?",
-                  file.path(), state_.plan)));
+  TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
+      "{}: the checkpoint (of '{}') does not fit this plan; was it made by another model, or with "
+      "another --param-type or --optimizer-states?",
+      file.path(), state_.plan)));
   addChecksums(state_.files.at(name), match.transfers);
   TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
   TRAINC_RETURN_IF_ERROR(file.check());

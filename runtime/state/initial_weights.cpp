@@ -93,14 +93,17 @@ Result<std::vector<std::string>> loadInitialWeights(const WeightFiles &weights,
   const auto ignore = [&](const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used) {
     return passedOver.contains(&tensor) || isIgnored(tensor, used);
   };
-  TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore);
+  TensorMatch match = matchTensors(weights.files(), wanted, lookup, ignore, Conversion::kRound);
   TRAINC_RETURN_IF_ERROR(match.status(
       fmt::format("--init={}: the weights do not fit this plan{}", weights.path(), adviceOnMissing(match))));
   addChecksums(recorded, match.transfers);
-  TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
+  const auto damaged = transferTensors(match.transfers, threads);
   TRAINC_RETURN_IF_ERROR(weights.check());
-  if (damaged) {
-    const SafetensorsTensor &tensor = *match.transfers[*damaged].source;
+  if (damaged.status().code() == StatusCode::kInvalidInput)
+    return invalidInput("--init={}: {}", weights.path(), damaged.status().message());
+  TRAINC_RETURN_IF_ERROR(damaged.status());
+  if (*damaged) {
+    const SafetensorsTensor &tensor = *match.transfers[**damaged].source;
     return invalidInput("--init={}: byte {}: tensor '{}' does not have the checksum that the checkpoint "
                         "records; it is damaged, use another one",
                         weights.path(), tensor.fileOffset, tensor.name);

@@ -4,6 +4,7 @@
 #include "runtime/base/small_float.h"
 #include "runtime/base/thread.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/state/float_rounding.h"
 
 #include <algorithm>
 #include <atomic>
@@ -48,7 +49,7 @@ Status TensorMatch::status(const std::string &what) const {
 }
 
 TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const StateTensor> tensors,
-                         const TensorLookup &lookup, const TensorFilter &ignore) {
+                         const TensorLookup &lookup, const TensorFilter &ignore, Conversion conversion) {
   TensorMatch match;
   std::set<const SafetensorsTensor *> used;
   for (const StateTensor &tensor : tensors) {
@@ -58,7 +59,7 @@ TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const
       continue;
     }
     used.insert(source);
-    if (source->shape != tensor.shape || !convertible(source->dtype, tensor.dtype))
+    if (source->shape != tensor.shape || !convertible(source->dtype, tensor.dtype, conversion))
       match.different.push_back(fmt::format("{}: {} in the file, {} in the plan", tensor.name,
                                             describe(*source), describe(tensor)));
     else
@@ -87,18 +88,18 @@ template <typename From> void toFloats(std::byte *destination, std::span<const s
 /// Whether the elements have the same name, and hence the same bytes, on both sides.
 bool sameType(SafetensorsDType from, fb::DType to) { return dtypeName(from) == fb::EnumNameDType(to); }
 
-void convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
-                  std::span<const std::byte> source) {
-  if (sameType(from, to)) {
-    std::memcpy(destination, source.data(), source.size());
-    return;
-  }
+/// Returns the first number that does not fit, if any.
+std::optional<RoundingOverflow> convertChunk(SafetensorsDType from, fb::DType to, std::byte *destination,
+                                             std::span<const std::byte> source) {
+  if (to == fb::DType::BF16)
+    return roundElements(from, source, SafetensorsDType::kBF16, destination);
   if (from == SafetensorsDType::kBF16)
     toFloats<BFloat16>(destination, source);
   else if (from == SafetensorsDType::kF16)
     toFloats<Float16>(destination, source);
   else
     toFloats<double>(destination, source);
+  return std::nullopt;
 }
 
 /// One transfer at work.
@@ -110,8 +111,20 @@ public:
         begin_(job.destination->firstByte / converted_ * element_),
         end_(begin_ + job.destination->bytes.size() / converted_ * element_) {}
 
-  /// False when a checksum differs.
+  /// False when a checksum differs. A number that does not fit may come from damage: that is known at the
+  /// end.
   Result<bool> run() {
+    TRAINC_ASSIGN_OR_RETURN(const bool good, copyAll());
+    if (good && overflow_)
+      return invalidInput(
+          "tensor '{}', element {}: {:.9g} does not fit BF16, whose numbers reach {:.9g}; use "
+          "--param-type=f32 when compiling",
+          source_.name, overflow_->element, overflow_->value, largestFinite(SafetensorsDType::kBF16));
+    return good;
+  }
+
+private:
+  Result<bool> copyAll() {
     if (!job_.checksums) {
       TRAINC_RETURN_IF_ERROR(copy(begin_, end_));
       return true;
@@ -130,7 +143,6 @@ public:
     return good;
   }
 
-private:
   /// Copies what is wanted of the source's bytes [begin, end), and returns the checksum of them all.
   Result<uint64_t> checkBlock(uint64_t begin, uint64_t end) {
     StreamHash hash;
@@ -148,12 +160,21 @@ private:
       const uint64_t bytes = std::min<uint64_t>(kHashChunkBytes, end - next);
       TRAINC_RETURN_IF_ERROR(job_.destination->bytes.write(
           (next - begin_) / element_ * converted_, bytes / element_ * converted_, staging_,
-          [&](std::span<std::byte> destination) {
-            convertChunk(source_.dtype, job_.destination->dtype, destination.data(),
-                         source_.bytes.subspan(next, bytes));
-          }));
+          [&](std::span<std::byte> destination) { convert(next, bytes, destination.data()); }));
     }
     return {};
+  }
+
+  /// Converts the source's bytes [begin, begin + bytes).
+  void convert(uint64_t begin, uint64_t bytes, std::byte *destination) {
+    const std::span<const std::byte> source = source_.bytes.subspan(begin, bytes);
+    if (sameType(source_.dtype, job_.destination->dtype)) {
+      std::memcpy(destination, source.data(), source.size());
+      return;
+    }
+    const auto found = convertChunk(source_.dtype, job_.destination->dtype, destination, source);
+    if (found && !overflow_)
+      overflow_ = {begin / element_ + found->element, found->value};
   }
 
   const TensorTransfer &job_;
@@ -161,14 +182,15 @@ private:
   uint64_t element_, converted_; ///< bytes of an element there and here
   uint64_t begin_, end_;         ///< the source's bytes that the destination holds
   std::vector<std::byte> staging_;
+  std::optional<RoundingOverflow> overflow_; ///< of the whole tensor's elements, the first one
 };
 
 } // namespace
 
-bool convertible(SafetensorsDType from, fb::DType to) {
-  const bool isFloat =
-      from == SafetensorsDType::kF64 || from == SafetensorsDType::kF16 || from == SafetensorsDType::kBF16;
-  return sameType(from, to) || (isFloat && to == fb::DType::F32);
+bool convertible(SafetensorsDType from, fb::DType to, Conversion conversion) {
+  const bool widens = to == fb::DType::F32;
+  const bool rounds = to == fb::DType::BF16 && conversion == Conversion::kRound;
+  return sameType(from, to) || (isRoundable(from) && (widens || rounds));
 }
 
 Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads) {

@@ -11,8 +11,14 @@
 
 namespace trainc {
 
-/// Whether elements of `from` become elements of `to` in a transfer: equal dtypes, or a float dtype into F32.
-bool convertible(SafetensorsDType from, fb::DType to);
+/// What may become of floats whose dtype is not the plan's.
+enum class Conversion {
+  kWiden, ///< F16, BF16 and F64 become F32
+  kRound, ///< and F16, F32 and F64 the nearest BF16
+};
+
+/// Whether elements of `from` become elements of `to` in a transfer: equal dtypes, or as `conversion` says.
+bool convertible(SafetensorsDType from, fb::DType to, Conversion conversion = Conversion::kWiden);
 
 /// One tensor to copy, as far as the destination holds it: equal shapes, convertible dtypes.
 struct TensorTransfer {
@@ -25,7 +31,8 @@ struct TensorTransfer {
 
 /// Runs all transfers on `threads` threads, or on fewer where the system starts no more. Returns the index of
 /// the first transfer of which a checksum differs, if any (its destination is then written all the same).
-/// Fails when a destination cannot be written.
+/// Fails when a destination cannot be written, and (kInvalidInput, naming the tensor) at a finite number that
+/// BF16 has no finite number for.
 Result<std::optional<size_t>> transferTensors(std::span<const TensorTransfer> transfers, unsigned threads);
 
 /// The file's tensor for a plan's tensor of that name, or null.
@@ -52,6 +59,7 @@ struct TensorMatch {
 using TensorFilter =
     std::function<bool(const SafetensorsTensor &tensor, const std::set<const SafetensorsTensor *> &used)>;
 TensorMatch matchTensors(std::span<const SafetensorsView> files, std::span<const StateTensor> tensors,
-                         const TensorLookup &lookup, const TensorFilter &ignore);
+                         const TensorLookup &lookup, const TensorFilter &ignore,
+                         Conversion conversion = Conversion::kWiden);
 
 } // namespace trainc

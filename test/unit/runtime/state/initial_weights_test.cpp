@@ -84,6 +84,36 @@ TEST(InitialWeights, FloatsBecomeF32) {
   EXPECT_TRUE(std::isnan(half[7]));
 }
 
+TEST(InitialWeights, FloatsBecomeTheNearestBf16) {
+  const auto bf16 = [](const char *name, uint64_t count) {
+    return OwnedTensor(name, fb::DType::BF16, {count}, std::vector<uint16_t>(count));
+  };
+  const std::vector<OwnedTensor> plan = {bf16("s", 4), bf16("d", 2), bf16("h", 2), bf16("b", 2)};
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const std::vector<OwnedTensor> file = {
+      // halfway to the number below and above, of which one is even
+      f32("s", {4}, {1 + 0x1p-8F, 1 + 0x1.8p-7F, -kInfinity, 0x1p-133F}),
+      {"d", fb::DType::F64, {2}, std::vector<double>{1 + 0x1p-8 + 0x1p-40, -2}},
+      {"h", fb::DType::F16, {2}, std::vector<uint16_t>{0x3C00, 0x7C00}},
+      {"b", fb::DType::BF16, {2}, std::vector<uint16_t>{0x7F81, 0x0001}}}; // NaN keeps its bits
+  const Status status = loadFrom(file, plan);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_THAT(plan[0].shorts(), ElementsAre(0x3F80, 0x3F82, 0xFF80, 0x0001));
+  EXPECT_THAT(plan[1].shorts(), ElementsAre(0x3F81, 0xC000));
+  EXPECT_THAT(plan[2].shorts(), ElementsAre(0x3F80, 0x7F80));
+  EXPECT_THAT(plan[3].shorts(), ElementsAre(0x7F81, 0x0001));
+}
+
+TEST(InitialWeights, WhatDoesNotFitBf16IsAnError) {
+  std::vector<float> values(300001, 1);
+  values[300000] = 3.4e38F; // in the last chunk
+  const Status status = loadFrom({f32("w", {300001}, values)},
+                                 {{"w", fb::DType::BF16, {300001}, std::vector<uint16_t>(300001)}});
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("--init="), HasSubstr("tensor 'w', element 300000: 3.39999995e+38"),
+                                      HasSubstr("does not fit BF16"), HasSubstr("--param-type=f32")));
+}
+
 TEST(InitialWeights, LargeTensorsOfSeveralChunks) {
   std::vector<uint16_t> values(300001);
   for (size_t i = 0; i < values.size(); ++i)

@@ -52,6 +52,11 @@ struct OwnedTensor {
     std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
+  std::vector<uint16_t> shorts() const {
+    std::vector<uint16_t> values(bytes.size() / sizeof(uint16_t));
+    std::memcpy(values.data(), bytes.data(), bytes.size());
+    return values;
+  }
 };
 
 inline OwnedTensor f32(std::string name, std::vector<uint64_t> shape, const std::vector<float> &values) {
