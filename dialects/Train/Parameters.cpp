@@ -51,8 +51,8 @@ static constexpr StringRef kReserved[] = {
     "__metadata__"};
 
 /// Each with a parameter's, a loss's or a cache's name behind it.
-static constexpr StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.", "grad.",   "targets.",
-                                          "cache.",   "bucket.",     "partial.",  "working."};
+static constexpr StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.", "grad.",    "targets.",
+                                          "cache.",   "bucket.",     "partial.",  "working.", "chunks."};
 
 bool train::isReservedName(StringRef name) {
   return symbolizeEntryKind(name) || symbolizeHostScalar(name) || llvm::is_contained(kReserved, name) ||

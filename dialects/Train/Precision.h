@@ -20,6 +20,8 @@ struct PrecisionSettings {
   bool computesLow() const { return !compute.isF32(); }
   /// Whether entries that compute in a low type round columns of the data where they read them.
   bool roundsColumns() const { return computesLow() && !buffers.isF32(); }
+  /// Whether updates round at random what they write.
+  bool roundsAtRandom() const { return params.isBF16() || optimizerStates.isBF16(); }
   /// Whether ops that read the parameter compute in f32.
   bool keepsF32(llvm::StringRef parameter) const;
 };

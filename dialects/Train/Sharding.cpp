@@ -1,6 +1,7 @@
 // The word `sharding` of train.program.
 #include "dialects/Train/Sharding.h"
 
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/TrainSyntax.h"
 
@@ -240,5 +241,6 @@ DictionaryAttr trainc::train::describeSharding(ProgramOp program) {
 }
 
 bool trainc::train::hasFlatStates(ProgramOp program) {
-  return program.getRanks() > 1 || shardingOf(program).reproducibleOverRanks;
+  return program.getRanks() > 1 || shardingOf(program).reproducibleOverRanks ||
+         precisionOf(program).roundsAtRandom();
 }

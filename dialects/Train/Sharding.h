@@ -33,7 +33,8 @@ mlir::DictionaryAttr wordsOfSharding(ProgramOp program);
 /// an effect.
 mlir::DictionaryAttr describeSharding(ProgramOp program);
 
-/// Whether what is trained lies in flat states: on several ranks, and on one that computes the same bits.
+/// Whether what is trained lies in flat states: on several ranks, and on one that computes the same bits or
+/// rounds at random, by the chunks of such states.
 bool hasFlatStates(ProgramOp program);
 
 /// The size that most parameters of the module have among their dimensions, the largest if there are several;

@@ -67,6 +67,12 @@ LogicalResult SetOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyStateUse(*this, getStateAttr(), getValue().getType(), symbols);
 }
 
+/// Gradients may be f32 whatever their parameter is.
 LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyStateUse(*this, getParameterAttr(), getValue().getType(), symbols);
+  auto type = cast<RankedTensorType>(getValue().getType());
+  auto state = symbols.lookupNearestSymbolFrom<StateOp>(*this, getParameterAttr());
+  if (state && type.getElementType().isF32() &&
+      type.getShape() == cast<RankedTensorType>(state.getType()).getShape())
+    return success();
+  return verifyStateUse(*this, getParameterAttr(), type, symbols);
 }

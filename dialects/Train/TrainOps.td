@@ -170,7 +170,8 @@ def Train_StateOp : Train_Op<"state", [Symbol]> {
     state holds the elements of its `members` one after the other. If it is `divided`, each rank has a part of them, its type from the phase `spmd` on.
     `blocks` are the uses of blocks in which a parameter is declared, the outermost first. A state of role `output` is what generation gives out (`logits`).
     One of role `working` has a parameter's values in the type that the program computes in. No checkpoint holds it; the entry
-    `refresh` makes it.
+    `refresh` makes it. One of role `chunks` has the numbers of the chunks of 256 elements in a flat state, by which random numbers are
+    drawn. The entry `refresh` makes it, too.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StateRole:$role, TypeAttrOf<AnyRankedTensor>:$type,
                        UnitAttr:$frozen, OptionalAttr<HostScalar>:$scalar,

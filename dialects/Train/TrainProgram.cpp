@@ -298,5 +298,9 @@ LogicalResult ProgramOp::verify() {
     return failure();
   if (getSeqLen() && !getMicroBatch())
     return emitOpError("has a sequence length without a batch; expected `batch B x T`");
+  if (getParams() == "bf16" && getPrecision() != "bf16")
+    return emitOpError("holds parameters in bf16, which a program with precision ")
+           << getPrecision().value_or("fp32")
+           << " cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)";
   return verifyExports(*this, getExportsAttr());
 }

@@ -14,6 +14,7 @@ static plan::Role bufferRole(train::StateRole role) {
   case train::StateRole::gradient:
     return plan::Role::gradient;
   case train::StateRole::optimizer:
+  case train::StateRole::chunks:
     return plan::Role::optimizer;
   case train::StateRole::cache:
     return plan::Role::cache;

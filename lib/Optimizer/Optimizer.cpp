@@ -1,4 +1,5 @@
 // Pass `optimizer`: the update that follows from a step's gradients.
+#include "dialects/Train/Precision.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/LossScaler.h"
 #include "lib/Optimizer/Passes.h"
@@ -110,6 +111,7 @@ private:
   void buildUpdate(train::EntryOp entry, Gradients gradients);
   bool syncsEveryMicroStep() const { return train::shardingOf(program).syncEveryMicroStep; }
   bool sumsBehindLastBackward();
+  bool hasFlatParameters();
   void sumOverRanks(StepBuilder &build, Gradients &gradients);
   /// The sums that the states hold, read in `entry`.
   Gradients readAccumulated(train::EntryOp entry, const Gradients &sums);
@@ -129,6 +131,8 @@ LogicalResult StepUpdate::run() {
     return program.emitOpError("the module has no entry @micro_step; run instantiate and autodiff first");
   if (microStep.getBody().getOps<train::GradientOp>().empty())
     return microStep.emitOpError("has no train.gradient; run autodiff first");
+  if (train::precisionOf(program).roundsAtRandom() && !hasFlatParameters())
+    return program.emitOpError("rounds at random, by the chunks of flat parameters; run flatten first");
   if (program.getAccumulate() == 1) {
     buildUpdate(microStep, takeGradients(microStep));
   } else if (sumsBehindLastBackward()) {
@@ -141,6 +145,14 @@ LogicalResult StepUpdate::run() {
     buildUpdate(update, readAccumulated(update, sums));
   }
   return success();
+}
+
+bool StepUpdate::hasFlatParameters() {
+  auto microStep = findEntry<train::EntryOp>(module, EntryKind::micro_step);
+  return llvm::all_of(microStep.getBody().getOps<train::GradientOp>(), [&](train::GradientOp gradient) {
+    train::StateOp state = symbols.state(gradient.getParameter());
+    return state && state.getMembers();
+  });
 }
 
 /// Each rank's sums over its micro-batches are summed over ranks as soon as the last micro-batch has added
@@ -213,6 +225,7 @@ void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
 void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
+  build.moments = train::precisionOf(program).optimizerStates;
   const bool alone = program.getRanks() == 1;
   if (!alone)
     sumOverRanks(build, gradients);
@@ -239,8 +252,9 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
     if (!value)
       value = build.read(name);
     auto settings = train::settingsOf(program, name, nn::shapeOf(value).size());
+    value = build.wide(value);
     Value clipped = clip ? build.scale(gradient, clip) : gradient;
-    build.replace(name, value, rule->update(build, {name, value, clipped, settings}));
+    build.replaceParameter(name, value, rule->update(build, {name, value, clipped, settings}));
   }
 }
 

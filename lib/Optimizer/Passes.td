@@ -43,6 +43,26 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     count. The host learns the step's scale (`step_loss_scale`), and whether the step is skipped while the scale may still shrink
     (`overflow`).
 
+    With `optimizer_states bf16` the moments are states of bf16, and with `precision bf16 (params = bf16)` parameters are. They are
+    read as f32. The update computes in f32, and goes on with what it has computed. What it writes is rounded at random
+    (`nn.stochastic_round`), so that small changes add up:
+
+    ```mlir
+    %seed = train.get @seed : tensor<i64>
+    %step = train.get @step : tensor<i64>
+    %numbers = train.get @chunks.bucket.0 : tensor<2xi64>
+    %column = nn.reshape %numbers to [2, 1] : tensor<2xi64>
+    %rows = nn.broadcast %column to [2, 256] : tensor<2x1xi64>
+    %chunks = nn.reshape %rows to [512] : tensor<2x256xi64>
+    %low = nn.stochastic_round %mean in %chunks draw 1 seed %seed step %step : tensor<512xf32>, tensor<512xi64>, tensor<i64>, tensor<i64>
+    %kept = nn.select %finite, %low, %old : tensor<512xi1>, tensor<512xbf16>, tensor<512xbf16>
+    train.set @exp_avg.bucket.0, %kept : tensor<512xbf16>
+    ```
+
+    All parameters are flat then (pass `flatten`), on one rank too. A state `chunks.<bucket>` numbers the chunks of a flat one: through
+    all trained parameters, in the order of their names. So an element has the same random numbers wherever it lies. `@refresh` makes
+    these states, and no checkpoint holds them.
+
     The optimizer's own states are `exp_avg.<parameter>`, `exp_avg_sq.<parameter>`, `momentum.<parameter>`, `bias_correction1` and
     `bias_correction2`; `@init` zeroes them. A bias correction is 1 - beta^t, advanced as c beta + (1 - beta), which does not cancel.
   }];

@@ -1,5 +1,7 @@
 #include "lib/Optimizer/StepBuilder.h"
 
+#include "lib/Optimizer/ChunkNumbers.h"
+
 using namespace mlir;
 using namespace trainc;
 
@@ -64,11 +66,12 @@ static std::string optimizerStateName(StringRef kind, StringRef parameter) {
   return parameter.empty() ? kind.str() : (kind + "." + parameter).str();
 }
 
-/// The members with names `KIND.NAME`.
-static ArrayAttr renamed(ArrayAttr members, StringRef kind) {
+/// The members with names `KIND.NAME`, of that element type.
+static ArrayAttr renamed(ArrayAttr members, StringRef kind, Type element) {
   auto rename = [&](train::MemberAttr member) -> Attribute {
     return train::MemberAttr::get(members.getContext(), (kind + "." + member.getName()).str(),
-                                  member.getOffset(), member.getType());
+                                  member.getOffset(),
+                                  cast<RankedTensorType>(member.getType().clone(element)));
   };
   return ArrayAttr::get(members.getContext(),
                         llvm::map_to_vector(members.getAsRange<train::MemberAttr>(), rename));
@@ -78,16 +81,50 @@ Value StepBuilder::readOptimizerState(StringRef kind, RankedTensorType type, Str
                                       double initial) {
   const std::string name = optimizerStateName(kind, parameter);
   if (!symbols.state(name)) {
+    if (moments && !parameter.empty())
+      type = type.clone(moments);
     train::StateOp declared = symbols.declareState(name, train::StateRole::optimizer, type);
     if (train::StateOp flat = symbols.state(parameter); flat && flat.getMembers())
-      declared.setMembersAttr(renamed(flat.getMembersAttr(), kind));
+      declared.setMembersAttr(renamed(flat.getMembersAttr(), kind, type.getElementType()));
     fillState(symbols.declareEntry(EntryKind::init, declared), declared, initial);
   }
-  return read(name);
+  return wide(read(name));
 }
 
 void StepBuilder::replaceOptimizerState(StringRef kind, Value old, Value updated, StringRef parameter) {
-  replace(optimizerStateName(kind, parameter), old, updated);
+  replaceHeld(optimizerStateName(kind, parameter), kind, old, updated, parameter);
+}
+
+void StepBuilder::replaceParameter(StringRef state, Value old, Value updated) {
+  replaceHeld(state, "parameter", old, updated, state);
+}
+
+void StepBuilder::replaceHeld(StringRef state, StringRef kind, Value old, Value updated,
+                              StringRef parameter) {
+  auto widened = old.getDefiningOp<nn::ConvertOp>();
+  if (!widened || !widened.isWidening())
+    return replace(state, old, updated);
+  replace(state, widened.getX(), roundAtRandom(updated, kind, parameter));
+}
+
+Value StepBuilder::roundAtRandom(Value x, StringRef kind, StringRef parameter) {
+  if (!seed) {
+    seed = readScalar(HostScalar::seed);
+    step = readScalar(HostScalar::step);
+  }
+  const uint64_t draw = draws.try_emplace(kind, draws.size()).first->second;
+  return create<nn::StochasticRoundOp>(x, chunksOf(parameter), seed, step, draw).getResult();
+}
+
+Value StepBuilder::chunksOf(StringRef parameter) {
+  Value &known = chunks[parameter];
+  if (!known) {
+    train::StateOp flat = symbols.state(parameter);
+    Value numbers = read(declareChunks(symbols, flat).getSymName());
+    Value rows = broadcastLast(numbers, {nn::tensorType(numbers).getNumElements(), nn::kDrawnChunk});
+    known = reshape(rows, cast<RankedTensorType>(flat.getType()).getShape());
+  }
+  return known;
 }
 
 /// The flag is compared where it is used, so that only numbers pass between kernels.

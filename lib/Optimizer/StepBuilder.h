@@ -7,6 +7,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include "llvm/ADT/StringMap.h"
+
 #include <map>
 
 namespace trainc {
@@ -45,14 +47,18 @@ public:
   mlir::Value read(llvm::StringRef state);
   void write(llvm::StringRef state, mlir::Value value);
   /// The optimizer's state `KIND.PARAMETER` of that type, or `KIND` if it is no parameter's; `initial` before
-  /// the first step. It is declared on first use, and flat where the parameter is.
+  /// the first step. It is declared on first use, and flat where the parameter is. A parameter's is held as
+  /// `moments` says, and read in f32.
   mlir::Value readOptimizerState(llvm::StringRef kind, mlir::RankedTensorType type,
                                  llvm::StringRef parameter = {}, double initial = 0);
-  /// replace() of such a state.
+  /// replaceParameter() for such a state.
   void replaceOptimizerState(llvm::StringRef kind, mlir::Value old, mlir::Value updated,
                              llvm::StringRef parameter = {});
-  /// Writes `updated` if the step is finite, else `old`, the value that the state has.
-  void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
+  /// Writes the parameters' state `updated` if the step is finite, else `old`, the value that the state has.
+  /// If the state is of bf16, `old` is wide() of it, and `updated` is rounded at random.
+  void replaceParameter(llvm::StringRef state, mlir::Value old, mlir::Value updated);
+  /// A value of f32 or bf16 as f32.
+  mlir::Value wide(mlir::Value value) { return convert(value, builder.getF32Type()); }
   /// What the host writes; declared on first use.
   mlir::Value readScalar(HostScalar scalar);
   /// Writes what the host reads, f32; declared on first use.
@@ -67,14 +73,29 @@ public:
     return mul(like, broadcastTo(scalar, nn::tensorType(like)));
   }
 
-  /// 1 if the step is finite, else 0: tensor<f32>. Set before replace() is used.
+  /// 1 if the step is finite, else 0: tensor<f32>. Set before states are replaced.
   mlir::Value finite;
+  /// In which type a parameter's optimizer states are held; null for f32.
+  mlir::FloatType moments;
 
 private:
+  void replace(llvm::StringRef state, mlir::Value old, mlir::Value updated);
+  /// `x`, which is for the bf16 state of that kind, as flat as the parameters' state `parameter`.
+  mlir::Value roundAtRandom(mlir::Value x, llvm::StringRef kind, llvm::StringRef parameter);
+  /// The number of each element's chunk.
+  mlir::Value chunksOf(llvm::StringRef parameter);
+  /// replace() with what a bf16 state holds, where `old` is wide() of such.
+  void replaceHeld(llvm::StringRef state, llvm::StringRef kind, mlir::Value old, mlir::Value updated,
+                   llvm::StringRef parameter);
   mlir::OpBuilder &builder;
   mlir::Location loc;
   StepSymbols &symbols;
   std::map<double, mlir::Value> rates;
+  /// What all roundings share is read once: passes cannot tell that no state which is written between changes
+  /// it.
+  mlir::Value seed, step;
+  llvm::StringMap<mlir::Value> chunks;
+  llvm::StringMap<uint64_t> draws; ///< which random number of an element is that of a kind of state
 };
 
 /// Ends `entry` with giving all elements of a state one value.

@@ -66,8 +66,8 @@ void registerPasses() {
 namespace {
 /// What the program says about which passes run.
 struct Strategy {
-  bool manyRanks = false, reproducibleOverRanks = false, recomputes = false, libraryProducts = false,
-       lowPrecision = false, lowEvaluation = false;
+  bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
+       libraryProducts = false, lowPrecision = false, lowEvaluation = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
 };
@@ -79,6 +79,7 @@ static Strategy strategyOf(ModuleOp module) {
   strategy.libraryProducts = codegen::Target::chosenFor(module)->libraryCalls().products;
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
+    strategy.flatStates = train::hasFlatStates(program);
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
     strategy.lowPrecision = train::precisionOf(program).computesLow();
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
@@ -95,14 +96,16 @@ static void addStepPasses(PassManager &manager, const Strategy &strategy) {
   // Casts before the backward, which follows from them.
   if (strategy.lowPrecision || strategy.lowEvaluation)
     manager.addPass(createInsertCasts());
-  if (strategy.lowPrecision)
+  if (strategy.lowPrecision) {
+    manager.addPass(createNarrowParameters());
     manager.addPass(createScaleLoss());
+  }
   manager.addPass(createAutodiff());
   if (strategy.lowPrecision) {
     manager.addPass(createWidenGradients());
     manager.addPass(createRoundSaved());
   }
-  if (strategy.manyRanks || strategy.reproducibleOverRanks)
+  if (strategy.flatStates)
     manager.addPass(createFlatten());
   manager.addPass(createOptimizer());
   if (strategy.reproducibleOverRanks)

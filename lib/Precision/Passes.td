@@ -93,6 +93,29 @@ def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
+def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
+  let summary = "holds parameters in bf16 alone, if the program says so";
+  let description = [{
+    In a program with `precision bf16 (params = bf16)`, parameters are states of bf16. What reads them in bf16 reads them as they are.
+
+    ```mlir
+    %w = train.get @w : tensor<64x32xf32>
+    %low = nn.convert %w to bf16 : tensor<64x32xf32>
+    %wide = nn.exp %w : tensor<64x32xf32>
+    ```
+    becomes
+    ```mlir
+    %w = train.get @w : tensor<64x32xbf16>
+    %all = nn.convert %w to f32 : tensor<64x32xbf16>
+    %wide = nn.exp %all : tensor<64x32xf32>
+    ```
+
+    `@init` draws f32 numbers, and rounds them to the nearest. The update computes in f32 and rounds at random (pass `optimizer`).
+    Gradients stay f32. Parameters that the program keeps in f32 (`keep "*.norm.*" f32`) are held in f32.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
+}
+
 def WorkingCopies : Pass<"working-copies", "::mlir::ModuleOp"> {
   let summary = "keeps a copy of parameters in bf16, which the forward reads";
   let description = [{

@@ -40,6 +40,10 @@ Value widened(Value value) {
 struct WidenGradients : impl::WidenGradientsBase<WidenGradients> {
   void runOnOperation() override {
     getOperation()->walk([](train::GradientOp gradient) {
+      if (nn::isLowPrecision(floatElement(gradient.getValue()))) { // of a parameter that is held in bf16
+        gradient.getValueMutable().assign(widened(gradient.getValue()));
+        return;
+      }
       auto convert = gradient.getValue().getDefiningOp<nn::ConvertOp>();
       if (!convert || !convert.isWidening() || !convert->hasOneUse())
         return;

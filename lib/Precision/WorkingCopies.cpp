@@ -89,8 +89,10 @@ void CopyMaker::declare(train::StateOp state) {
   refresh(state);
 }
 
-/// The entry behind `init`, which has nothing to do yet.
+/// The entry behind `init`, which may have nothing to do yet.
 train::EntryOp CopyMaker::createRefresh() {
+  if (auto made = findEntry<train::EntryOp>(module, EntryKind::refresh))
+    return made;
   OpBuilder builder(module.getContext());
   builder.setInsertionPointAfter(findEntry<train::EntryOp>(module, EntryKind::init));
   auto entry = train::EntryOp::create(builder, module.getLoc(), EntryKind::refresh);

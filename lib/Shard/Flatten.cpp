@@ -2,6 +2,7 @@
 #include "lib/Shard/Passes.h"
 
 #include "dialects/Dist/Dist.h"
+#include "dialects/NN/Builders.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Sharding.h"
@@ -198,7 +199,8 @@ private:
       }
       OpBuilder builder(last);
       builder.setInsertionPointAfter(lastDefinition(values));
-      Value flat = dist::PackOp::create(builder, bucket.getLoc(), bucket.getType(), values, offsets);
+      auto type = nn::typeLike(values.front(), cast<RankedTensorType>(bucket.getType()).getShape());
+      Value flat = dist::PackOp::create(builder, bucket.getLoc(), type, values, offsets);
       builder.setInsertionPoint(last);
       Write::create(builder, bucket.getLoc(), bucket.getSymName(), flat);
       for (Write member : members)

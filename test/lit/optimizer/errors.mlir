@@ -16,3 +16,13 @@ train.program @p { model @m optimizer sgd(lr 0.1) schedule constant batch 2 }
 train.entry @micro_step {
   %x = train.input "x" micro : tensor<2x4xf32>
 }
+
+// -----
+
+// expected-error @+1 {{'train.program' op rounds at random, by the chunks of flat parameters; run flatten first}}
+train.program @p { model @m optimizer adam(lr 0.1) schedule constant batch 2 optimizer_states bf16 }
+train.state parameter @w : tensor<256xf32>
+train.entry @micro_step {
+  %g = train.input "g" micro : tensor<256xf32>
+  train.gradient @w, %g : tensor<256xf32>
+}

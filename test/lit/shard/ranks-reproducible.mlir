@@ -5,11 +5,13 @@
 // RUN: sed 's/clip/zero_stage 2 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/clip/zero_stage 3 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: sed 's/sharding(/zero_stage 3 sharding(hybrid_shard = 2, /' %s | trainc-check --ranks=4 - | FileCheck %s
+// RUN: sed 's/clip/optimizer_states bf16 clip/' %s | trainc-check --ranks=2 - | FileCheck %s
+// RUN: sed 's/clip/zero_stage 3 precision bf16 (params = bf16) optimizer_states bf16 clip/' %s | trainc-check --ranks=4 - | FileCheck %s
 // RUN: trainc compile --ranks=2 --accumulate=4 --compile-to=spmd %s | FileCheck %s --check-prefix=SPMD
 // RUN: trainc compile --ranks=1 --accumulate=1 --compile-to=spmd %s | FileCheck %s --check-prefix=ALONE
 // RUN: trainc compile --ranks=2 --reproducible=plan --compile-to=spmd %s | FileCheck %s --check-prefix=PLAIN
 
-// Dropout, weighted targets of which some are ignored, clipping: the same on any number of ranks, not only nearly so.
+// Dropout, weighted targets of which some are ignored, clipping, states that are rounded at random: the same on any number of ranks, not only nearly so.
 // CHECK: PASS ranks={{[248]}} max_rel_err=0.0e+00 bound=0.0e+00
 
 // What targets count is added micro-batch by micro-batch before ranks and elements are.

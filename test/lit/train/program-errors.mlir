@@ -448,3 +448,8 @@ train.program @p { model @m optimizer sgd precision bf16 (reduce = f32, reduce =
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 // expected-error @below {{expected f32 or bf16 or f16, found 'fp32'}}
 train.program @p { model @m optimizer sgd precision bf16 (reduce = fp32) }
+
+// -----
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)}}
+train.program @p { model @m optimizer sgd precision fp16 (params = bf16) }

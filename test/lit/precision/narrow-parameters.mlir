@@ -1,0 +1,65 @@
+// RUN: trainc-opt %s --split-input-file --narrow-parameters | FileCheck %s
+
+// Trained and frozen parameters, but not those that are kept, nor other states.
+
+train.program @p { model @m  optimizer sgd  precision bf16 (params = bf16, keep "*.norm" f32) }
+// CHECK: train.state parameter @w : tensor<64x32xbf16>
+// CHECK-NEXT: train.state parameter frozen @f : tensor<64x32xbf16>
+// CHECK-NEXT: train.state parameter @h.norm : tensor<64x32xf32>
+// CHECK-NEXT: train.state optimizer @exp_avg.w : tensor<64x32xf32>
+train.state parameter @w : tensor<64x32xf32>
+train.state parameter frozen @f : tensor<64x32xf32>
+train.state parameter @h.norm : tensor<64x32xf32>
+train.state optimizer @exp_avg.w : tensor<64x32xf32>
+train.state output @y : tensor<64x32xbf16>
+train.state output @z : tensor<64x32xf32>
+
+// What is drawn is rounded.
+// CHECK-LABEL: train.entry @init
+// CHECK-NEXT: %[[DRAWN:.*]] = nn.constant
+// CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[DRAWN]] to bf16
+// CHECK-NEXT: train.set @w, %[[LOW]] : tensor<64x32xbf16>
+// CHECK-NEXT: train.set @h.norm, %[[DRAWN]] : tensor<64x32xf32>
+train.entry @init {
+  %0 = nn.constant 0.3 : tensor<64x32xf32>
+  train.set @w, %0 : tensor<64x32xf32>
+  train.set @h.norm, %0 : tensor<64x32xf32>
+}
+
+// Who reads bf16 reads the state as it is.
+// CHECK-LABEL: train.entry @micro_step
+// CHECK-NEXT: %[[W:.*]] = train.get @w : tensor<64x32xbf16>
+// CHECK-NEXT: %[[F:.*]] = train.get @f : tensor<64x32xbf16>
+// CHECK-NEXT: %[[N:.*]] = train.get @h.norm : tensor<64x32xf32>
+// CHECK-NEXT: nn.add %[[W]], %[[F]] : tensor<64x32xbf16>
+// CHECK-NEXT: train.set
+train.entry @micro_step {
+  %w = train.get @w : tensor<64x32xf32>
+  %low = nn.convert %w to bf16 : tensor<64x32xf32>
+  %f = train.get @f : tensor<64x32xf32>
+  %lowf = nn.convert %f to bf16 : tensor<64x32xf32>
+  %n = train.get @h.norm : tensor<64x32xf32>
+  %s = nn.add %low, %lowf : tensor<64x32xbf16>, tensor<64x32xbf16>
+  train.set @y, %s : tensor<64x32xbf16>
+}
+
+// Others read f32, some of them beside such as read bf16.
+// CHECK-LABEL: train.entry @eval
+// CHECK-NEXT: %[[W:.*]] = train.get @w : tensor<64x32xbf16>
+// CHECK-NEXT: %[[WIDE:.*]] = nn.convert %[[W]] to f32
+// CHECK-NEXT: train.set @y, %[[W]]
+// CHECK-NEXT: train.set @z, %[[WIDE]]
+train.entry @eval {
+  %w = train.get @w : tensor<64x32xf32>
+  %low = nn.convert %w to bf16 : tensor<64x32xf32>
+  train.set @y, %low : tensor<64x32xbf16>
+  train.set @z, %w : tensor<64x32xf32>
+}
+
+// -----
+
+// Without the word nothing changes.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+// CHECK: train.state parameter @w : tensor<4xf32>
+train.state parameter @w : tensor<4xf32>
