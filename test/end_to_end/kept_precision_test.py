@@ -56,10 +56,11 @@ class KeptPrecisionTest(harness.EndToEndTest):
         """If every op reads a parameter, or what is made of one and the data alone, all compute in f32: bit for bit."""
         data = harness.GOLDEN / "mlp" / "data.safetensors"
         runs = {}
-        for name, options in {"fp32": [], "kept": [LOW, "--keep-f32=*"], "bf16": [LOW]}.items():
+        for name, options in {"fp32": [], "kept": [LOW, "--keep-f32=*"], "bf16": [LOW], "kept16": ["--precision=fp16", "--keep-f32=*"]}.items():
             self.compile(program("mlp"), *options)
             runs[name] = self.train("model.plan", name, data=data, steps=8)
         self.assertEqual(runs["kept"], runs["fp32"])
+        self.assertEqual(runs["kept16"], runs["fp32"], "a power of two scales the loss")
         self.assertNotEqual(runs["bf16"], runs["fp32"])
         self.assert_same_folder("kept/step-00000008", "fp32/step-00000008")
 
@@ -96,6 +97,24 @@ class KeptPrecisionTest(harness.EndToEndTest):
         self.train("model.plan", "parts", data=data, steps=3, ranks=2)
         self.train("model.plan", "parts", "--resume", data=data, steps=6, ranks=2)
         self.assert_same_folder("whole/step-00000006", "parts/step-00000006")
+
+    def test_any_number_of_ranks_has_the_same_bits(self):
+        """With --reproducible=ranks."""
+        data = small_gpt.write_tokens("tokens.bin", 60)
+        expected = None
+        for ranks, accumulate in [(1, 4), (2, 2)]:
+            self.compile(sharded_gpt.text(False), LOW, KEEP, "--reproducible=ranks", "--micro-batch=2", f"--ranks={ranks}", f"--accumulate={accumulate}")
+            found = self.train("model.plan", f"run{ranks}", data=data, ranks=ranks)
+            expected = expected or found
+            self.assertEqual(found, expected)
+
+    def test_recomputation_changes_no_bit(self):
+        data = small_gpt.write_tokens("tokens.bin", 40)
+        runs = []
+        for way in ("none", "selective"):
+            self.compile(small_gpt.text(), LOW, KEEP, f"--activation-checkpointing={way}")
+            runs.append(self.train("model.plan", way, data=data))
+        self.assertEqual(*runs)
 
     def test_text_is_generated(self):
         data = small_gpt.write_tokens("tokens.bin", 20)
