@@ -4,6 +4,8 @@
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace trainc;
 
