@@ -168,8 +168,17 @@ def run_profile(arguments, case, plan, data):
     return sums
 
 
-def roofline(profile, peak):
-    """Shares of the step; the products' rate against the machine's, and the rest's bandwidth against a copy's."""
+def products_peak(peak, precision):
+    """FLOP/s that products of factors of this precision reach in registers, and with which instructions."""
+    of = "bf16_" if precision == "bf16" else ""
+    return peak[of + "flop_per_second"], peak[of + "instructions"]
+
+
+def roofline(profile, peak, precision):
+    """Shares of the step; the products' rate against the machine's, and the rest's bandwidth against a copy's.
+
+    Attention computes in f32, whatever its tensors are.
+    """
     total = sum(part["seconds"] for part in profile.values())
     products, attention = profile.pop("matrix products"), profile.pop("attention")
     rest = {key: sum(part[key] for part in profile.values()) for key in products}
@@ -179,7 +188,7 @@ def roofline(profile, peak):
         return {"share": part["seconds"] / total, "rate": rate, "of_machine": rate / machine}
 
     return {
-        "products": rates(products, "flop", peak["flop_per_second"]),
+        "products": rates(products, "flop", products_peak(peak, precision)[0]),
         "attention": rates(attention, "flop", peak["flop_per_second"]),
         "rest": rates(rest, "bytes", peak["copy_bytes_per_second"]),
     }
@@ -222,7 +231,7 @@ def compare(arguments, name, peak, folder):
     result = {program: medians(rounds) for program, rounds in runs.items()}
     add_gflops(result)
     progress(f"{name}: profile")
-    result["roofline"] = roofline(run_profile(arguments, case, plan, data), peak)
+    result["roofline"] = roofline(run_profile(arguments, case, plan, data), peak, arguments.precision)
     return result | {"ratios": ratios(result), "report": json.loads(report.read_text()), "rounds": runs}
 
 
@@ -298,11 +307,12 @@ def print_table(name, result, arguments):
     print("loss, first and last      " + "".join(f" {f'{x[0]:.2f} {x[-1]:.2f}':>9}" for x in ends.values()))
 
 
-def print_roofline(found, peak):
-    flops, bandwidth = peak["flop_per_second"] / 1e9, peak["copy_bytes_per_second"] / 1e9
+def print_roofline(found, peak, precision):
+    flops, instructions = products_peak(peak, precision)
+    bandwidth = peak["copy_bytes_per_second"] / 1e9
     print(f"\nof a step{'share, %':>17}{'rate':>18}   of what the machine can do")
     for title, key, unit, most in [
-        ("matrix products", "products", "GFLOP/s", f"{flops:.0f} GFLOP/s of {peak['instructions']} in registers"),
+        ("matrix products", "products", "GFLOP/s", f"{flops / 1e9:.0f} GFLOP/s of {instructions} in registers"),
         ("attention", "attention", "GFLOP/s", ""),
         ("the rest", "rest", "GB/s", f"{bandwidth:.1f} GB/s, read and written by copies"),
     ]:
@@ -353,7 +363,7 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 results[name] = compare(arguments, name, peak, pathlib.Path(folder))
             print_table(name, results[name], arguments)
-            print_roofline(results[name]["roofline"], peak)
+            print_roofline(results[name]["roofline"], peak, arguments.precision)
     except ProgramFailed as error:
         print(f"compare: {error}", file=sys.stderr)
         return 1

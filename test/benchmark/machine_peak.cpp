@@ -1,5 +1,6 @@
 // What this machine can do at most, the roofline of compare.py: FLOP/s of fused multiply-adds that stay in
-// registers, and bytes that copies of large buffers read and write per second.
+// registers, likewise of products of bf16 numbers, and bytes that copies of large buffers read and write per
+// second.
 //
 //   machine_peak THREADS     prints one JSON object
 #include "runtime/base/clock.h"
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
+#include <immintrin.h>
 #include <vector>
 
 using trainc::steadySeconds;
@@ -40,6 +42,20 @@ template <int kLanes> [[gnu::always_inline]] inline float multiplyAdd() {
 [[gnu::target("avx512f,fma"), gnu::noinline]] float multiplyAdd512() { return multiplyAdd<16>(); }
 [[gnu::target("avx2,fma"), gnu::noinline]] float multiplyAdd256() { return multiplyAdd<8>(); }
 
+/// As many instructions that add pairs of products of bf16 numbers to f32 sums.
+[[gnu::target("avx512f,avx512bf16"), gnu::noinline]] float addPairs512() {
+  __m512 sums[kChains] = {};
+  const __m512 numbers = _mm512_set1_ps(0.001F);
+  const __m512bh pairs = _mm512_cvtne2ps_pbh(numbers, numbers);
+  for (int round = 0; round < kRounds; ++round)
+    for (__m512 &sum : sums)
+      sum = _mm512_dpbf16_ps(sum, pairs, pairs);
+  __m512 total = _mm512_setzero_ps();
+  for (const __m512 &sum : sums)
+    total = _mm512_add_ps(total, sum);
+  return _mm512_reduce_add_ps(total);
+}
+
 /// The least seconds that `work(thread)` takes on all threads at once.
 template <typename Work> double bestSeconds(ThreadPool &pool, const Work &work) {
   double best = 1e9;
@@ -54,11 +70,31 @@ template <typename Work> double bestSeconds(ThreadPool &pool, const Work &work) 
   return best;
 }
 
-double peakFlops(ThreadPool &pool, bool avx512) {
+/// A kernel of kRounds x kChains instructions, each of so many products and as many sums.
+struct Kernel {
+  const char *instructions;
+  float (*run)();
+  int products;
+};
+
+/// Null for a CPU with neither.
+const Kernel *multiplyAddKernel() {
+  static constexpr Kernel avx512{"AVX-512", multiplyAdd512, 16}, avx2{"AVX2", multiplyAdd256, 8};
+  if (__builtin_cpu_supports("avx512f"))
+    return &avx512;
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &avx2 : nullptr;
+}
+
+/// What products of bf16 numbers are computed with: multiply-adds if there is no instruction for them.
+const Kernel *bf16Kernel() {
+  static constexpr Kernel pairs{"AVX512-BF16", addPairs512, 32};
+  return __builtin_cpu_supports("avx512bf16") ? &pairs : multiplyAddKernel();
+}
+
+double peakFlops(ThreadPool &pool, const Kernel &kernel) {
   volatile float sink = 0;
-  const double seconds =
-      bestSeconds(pool, [&](uint64_t) { sink = avx512 ? multiplyAdd512() : multiplyAdd256(); });
-  return 2.0 * kRounds * kChains * (avx512 ? 16 : 8) * pool.threads() / seconds;
+  const double seconds = bestSeconds(pool, [&](uint64_t) { sink = kernel.run(); });
+  return 2.0 * kRounds * kChains * kernel.products * pool.threads() / seconds;
 }
 
 double copyBandwidth(ThreadPool &pool) {
@@ -73,14 +109,16 @@ double copyBandwidth(ThreadPool &pool) {
 
 int main(int argc, char **argv) {
   const int threads = argc == 2 ? std::atoi(argv[1]) : 0;
-  const bool avx512 = __builtin_cpu_supports("avx512f");
-  if (threads < 1 || !(avx512 || __builtin_cpu_supports("avx2"))) {
+  const Kernel *kernel = multiplyAddKernel(), *ofBf16 = bf16Kernel();
+  if (threads < 1 || !kernel) {
     fmt::print(stderr, "usage: machine_peak THREADS, on a CPU with AVX2 or AVX-512\n");
     return 2;
   }
   ThreadPool pool(static_cast<unsigned>(threads));
   fmt::print("{{\"threads\": {}, \"instructions\": \"{}\", \"flop_per_second\": {:.4g}, "
+             "\"bf16_instructions\": \"{}\", \"bf16_flop_per_second\": {:.4g}, "
              "\"copy_bytes_per_second\": {:.4g}}}\n",
-             threads, avx512 ? "AVX-512" : "AVX2", peakFlops(pool, avx512), copyBandwidth(pool));
+             threads, kernel->instructions, peakFlops(pool, *kernel), ofBf16->instructions,
+             peakFlops(pool, *ofBf16), copyBandwidth(pool));
   return 0;
 }

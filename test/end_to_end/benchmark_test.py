@@ -46,6 +46,16 @@ class BenchmarkTest(harness.EndToEndTest):
         self.assertGreater(products["of_machine"], 0)  # no more: machine and products are timed at different moments
         self.assertAlmostEqual(products["rate"] / products["of_machine"], figures["machine"]["flop_per_second"], delta=1e6)
 
+    def test_products_stand_beside_their_instructions(self):
+        peak = json.loads(self.run_program(Path(TRAINC).parent / "machine_peak", "1")[0])
+        self.assertEqual(peak["bf16_instructions"], "AVX512-BF16" if "avx512_bf16" in Path("/proc/cpuinfo").read_text() else peak["instructions"])
+        self.assertGreater(peak["bf16_flop_per_second"], 0)
+        peak |= {"flop_per_second": 100e9, "bf16_flop_per_second": 200e9}
+        part = {"seconds": 1, "flop": 50e9, "bytes": 1e9}
+        for precision, share in ("fp32", 0.5), ("bf16", 0.25):
+            found = compare.roofline({"matrix products": dict(part), "attention": dict(part), "kernels": dict(part)}, peak, precision)
+            self.assertEqual((found["products"]["of_machine"], found["attention"]["of_machine"]), (share, 0.5))
+
     def test_a_build_beside_itself(self):
         out, _ = self.run_program(sys.executable, ROOT / "test" / "benchmark" / "compare_builds.py", Path(TRAINC).parent, Path(TRAINC).parent,
                                   "--only", "small-2", "--rounds", "1", "--json", "figures.json", timeout=300)
