@@ -64,6 +64,10 @@ public:
   /// For messages, e.g. "cpu (x86-64-v4, 2 threads)".
   virtual std::string description() const = 0;
 
+  /// What bits of results depend on beside the plan, since loadKernels(), e.g. "avx512_bf16": instructions
+  /// that sum in an order of their own. Empty where they depend on nothing.
+  virtual std::string arithmetic() const = 0;
+
   /// Allocates `bytes` of zeroed memory in a space, from a multiple of kArenaAlignment on, that lives as long
   /// as the device and, where there is a communicator, as long as that: then peers can reach device memory.
   /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.

@@ -21,7 +21,7 @@ struct TrainerState {
   uint64_t tokens = 0;            ///< tokens trained on so far
   uint64_t dataSamples = 0;       ///< samples the training data held
   std::vector<FileIdentity> data; ///< its files, in their order; earlier versions recorded none
-  std::map<std::string, std::string> environment; ///< what went in besides plan and data: the tokenizer
+  std::map<std::string, std::string> environment; ///< what went in besides plan and data
   std::map<std::string, FileChecksums> files;     ///< by name inside the checkpoint
 
   bool operator==(const TrainerState &) const = default;

@@ -2,6 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/schema/entry_names.h"
+#include "runtime/schema/plain_text.h"
 #include "runtime/state/checkpoint_folder.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
@@ -52,6 +53,34 @@ Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
       *options.seed, checkpoint.path().string(), checkpoint.state().seed, kHowToAllow);
 }
 
+constexpr const char *kArithmetic = "arithmetic"; ///< in the environment of a position
+
+/// Notes what bits depend on from here on.
+void recordArithmetic(const Device &device, TrainerState &position) {
+  if (const std::string now = device.arithmetic(); now.empty())
+    position.environment.erase(kArithmetic);
+  else
+    position.environment[kArithmetic] = now;
+}
+
+/// On other CPUs the same plan may go on with other bits.
+void warnOfOtherArithmetic(const Device &device, const Checkpoint &checkpoint, const Observers &observers) {
+  const auto recorded = checkpoint.state().environment.find(kArithmetic);
+  const std::string before = recorded == checkpoint.state().environment.end() ? "" : recorded->second,
+                    now = device.arithmetic();
+  if (before == now)
+    return;
+  auto with = [](const std::string &arithmetic) {
+    return arithmetic.empty() ? "without instructions of their own" : "with " + printable(arithmetic);
+  };
+  observers.tell(
+      &RunObserver::onWarning,
+      fmt::format("{}: products of bf16 numbers were computed {}, and now are {}: bits are not those "
+                  "of an uninterrupted run; a plan compiled with --cpu=x86-64-v3,x86-64-v4 has the "
+                  "same on all CPUs",
+                  checkpoint.path().string(), with(before), with(now)));
+}
+
 Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &path, unsigned threads,
                              const RunOptions &options, const Observers &observers) {
   TRAINC_ASSIGN_OR_RETURN(const Checkpoint checkpoint, Checkpoint::open(path));
@@ -59,6 +88,8 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   TRAINC_RETURN_IF_ERROR(checkpoint.loadParameters(stateTensors(executor, fb::Role::Parameter), threads));
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
+    if (executor.rank() == 0)
+      warnOfOtherArithmetic(executor.device(), checkpoint, observers);
   }
   observers.tell(&RunObserver::onNote, fmt::format("resumed from {}", path.string()));
   const std::string state = checkpoint.state().toJson();
@@ -124,6 +155,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
   TRAINC_ASSIGN_OR_RETURN(StartingPoint start, loadWeights(executor, threads, options, observers));
   if (executor.hasEntry(kRefreshEntry))
     TRAINC_RETURN_IF_ERROR(executor.run(kRefreshEntry));
+  recordArithmetic(executor.device(), start.position);
   return start;
 }
 

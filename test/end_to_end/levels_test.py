@@ -1,6 +1,9 @@
 """`trainc compile --cpu`: a plan holds code for the levels that it says, and a level's bits do not depend on the others."""
 
+import json
 import re
+import unittest
+from pathlib import Path
 
 import harness
 import small_gpt
@@ -45,6 +48,23 @@ class LevelsTest(harness.EndToEndTest):
         # A model without products of bf16 numbers has no code of its own for the level that is for these.
         for words in ("x86-64-v4-bf16", "x86-64-v4-bf16,x86-64-v4"):
             self.assertEqual(self.levels(self.compile(text, cpu=words)), ["x86-64-v4"])
+
+    @unittest.skipIf("avx512_bf16" not in Path("/proc/cpuinfo").read_text(), "the CPU has no instruction for products of bf16 numbers")
+    def test_a_resumed_run_says_if_its_bits_are_others(self):
+        """Of products of bf16 numbers, which one level has an instruction for."""
+        small_gpt.write_tokens("tokens.bin", 40)
+        for level in ("x86-64-v4", "x86-64-v4-bf16"):
+            self.compile(small_gpt.text(), "--precision=bf16", to=f"{level}.plan", cpu=level)
+        wide, pairs = ("without instructions of their own", "with avx512_bf16")
+        runs = [("x86-64-v4", wide, None), ("x86-64-v4-bf16", pairs, wide), ("x86-64-v4-bf16", pairs, None), ("x86-64-v4", wide, pairs)]
+        for step, (level, now, before) in enumerate(runs, 1):
+            _, log = self.trainrun(f"{level}.plan", "--data", "tokens.bin", "--steps", step, "--checkpoint-dir", "run", "--resume=auto")
+            if before:
+                self.assertIn(f"step-0000000{step - 1}: products of bf16 numbers were computed {before}, and now are {now}: bits are not", log)
+            else:
+                self.assertNotIn("bits are not", log)
+            state = json.loads(Path(f"run/step-0000000{step}/trainer_state.json").read_text())
+            self.assertEqual(state["environment"].get("arithmetic"), "avx512_bf16" if now == pairs else None)
 
     def test_mistakes(self):
         self.compile(harness.program("mlp"))

@@ -26,6 +26,7 @@ public:
   const std::string &level() const { return kernels_.level(); }
 
   std::string description() const override;
+  std::string arithmetic() const override { return kernels_.arithmetic(); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }

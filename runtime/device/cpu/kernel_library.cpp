@@ -29,6 +29,9 @@ Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
                       fmt::join(refusals, "; "), here, here);
 }
 
+/// The feature of code that has other bits than code of the other levels: of products of bf16 numbers.
+constexpr std::string_view kOwnArithmetic = "avx512_bf16";
+
 /// The object to run: the highest level whose features are all present.
 Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
   const fb::Object *best = nullptr;
@@ -57,6 +60,9 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
     return library;
   TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(plan));
   library.level_ = object->level()->str();
+  for (const auto *feature : *object->features())
+    if (feature->string_view() == kOwnArithmetic)
+      library.arithmetic_ = kOwnArithmetic;
   const std::span<const uint8_t> code(object->image()->data(), object->image()->size());
   Result<KernelImage> image = KernelImage::load(std::as_bytes(code));
   if (!image.ok())

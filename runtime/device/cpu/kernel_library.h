@@ -21,10 +21,12 @@ public:
   KernelFunction kernel(uint32_t index) const { return functions_[index]; }
   /// The level in use, e.g. "x86-64-v4"; empty when the plan has no kernels.
   const std::string &level() const { return level_; }
+  /// See Device::arithmetic().
+  const std::string &arithmetic() const { return arithmetic_; }
 
 private:
   const fb::Plan *plan_ = nullptr;
-  std::string level_;
+  std::string level_, arithmetic_;
   KernelImage image_;
   std::vector<KernelFunction> functions_;
 };

@@ -26,6 +26,7 @@ public:
   unsigned threads() const { return cpu_.threads(); }
 
   std::string description() const override;
+  std::string arithmetic() const override { return cpu_.arithmetic(); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return cpu_.allocatedBytes(); }

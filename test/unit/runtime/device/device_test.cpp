@@ -293,6 +293,7 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
   EXPECT_EQ(device.description(), bf16 ? "cpu (x86-64-v4-bf16, 1 threads)"
                                   : v4 ? "cpu (x86-64-v4, 1 threads)"
                                        : "cpu (x86-64-v3, 1 threads)");
+  EXPECT_EQ(device.arithmetic(), bf16 ? "avx512_bf16" : "");
 }
 
 TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {
