@@ -122,8 +122,8 @@ static void warnOfIdleWords(train::ProgramOp program) {
 static void warnOfIdleOptions(train::ProgramOp program) {
   if (program.getRanks() > 1)
     return;
-  // What is the same on all ranks sums by units, of however many there are.
-  const bool usesUnits = train::shardingOf(program).reproducibleOverRanks;
+  // What lies in flat states does so by units, on however many ranks.
+  const bool usesUnits = train::hasFlatStates(program);
   for (const train::ProgramWord &each : train::kProgramWords) {
     const bool idle = each.word == "zero_stage" ? program.getZeroStage() > 0
                       : each.word == "wrap"     ? !usesUnits

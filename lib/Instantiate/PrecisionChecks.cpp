@@ -32,6 +32,16 @@ static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionS
                                    : "; leave it out");
 }
 
+/// SGD without momentum has no states.
+static void warnOfIdleStates(train::ProgramOp program, const train::PrecisionSettings &settings) {
+  train::OptimizerAttr optimizer = program.getOptimizer();
+  const bool hasMoments = optimizer.getKind() != train::OptimizerKind::sgd ||
+                          optimizer.getMomentum().getValueAsDouble() != 0;
+  if (!hasMoments && settings.optimizerStates.isBF16())
+    program.emitWarning("optimizer_states (--optimizer-states) bf16 does nothing for sgd without momentum, "
+                        "which has no states; leave it out");
+}
+
 LogicalResult trainc::checkPrecision(train::ProgramOp program) {
   const train::PrecisionSettings settings = train::precisionOf(program);
   if (settings.roundsColumns() && settings.buffers != settings.compute)
@@ -40,6 +50,7 @@ LogicalResult trainc::checkPrecision(train::ProgramOp program) {
            << settings.buffers;
   warnOfIdleTypes(program, settings);
   warnOfIdleProducts(program, settings);
+  warnOfIdleStates(program, settings);
   return success();
 }
 

@@ -64,7 +64,8 @@ def WidenGradients : Pass<"widen-gradients", "::mlir::ModuleOp"> {
     train.gradient @w, %g : tensor<64x32xf32>
     ```
 
-    Sums of several gradients, and moves of their elements, are made of f32 as well. A value that others read too is cast instead.
+    The gradient of a parameter that is held in bf16 becomes f32 in the same way. Sums of several gradients, and moves of their elements, are
+    made of f32 as well. A value that others read too is cast instead.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }

@@ -6,8 +6,9 @@ include "mlir/Pass/PassBase.td"
 def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
-    In a program of several ranks, some parameters of a unit (`wrap` of the program's `sharding`) become one bucket: those with the same
-    learning-rate scale and weight decay. In a program with `precision bf16`, parameters that it keeps in f32 have buckets of their own.
+    In a program of several ranks, or one that rounds at random, some parameters of a unit (`wrap` of the program's `sharding`) become one
+    bucket: those with the same learning-rate scale and weight decay. In a program with `precision bf16`, parameters that it keeps in f32
+    have buckets of their own.
 
     ```mlir
     %w = train.get @w : tensor<4x2xf32>

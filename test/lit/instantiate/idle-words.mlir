@@ -27,3 +27,10 @@ train.program @p { model @m optimizer sgd batch 2 ranks 4 sharding(hybrid_shard 
 
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 train.program @p { model @m optimizer sgd batch 2 ranks 4 zero_stage 1 sharding(hybrid_shard = 2, gather_bucket = 10) }
+
+// -----
+
+// Plain SGD has no moments, which bf16 could hold.
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-warning @below {{optimizer_states (--optimizer-states) bf16 does nothing for sgd without momentum, which has no states; leave it out}}
+train.program @p { model @m optimizer sgd batch 2 optimizer_states bf16 }

@@ -52,3 +52,27 @@ train.entry @micro_step {
   train.gradient @w, %wide : tensor<64x32xf32>
   train.gradient @v, %wide_twice : tensor<64x32xf32>
 }
+
+// -----
+
+// The parameter is held in bf16: its gradient is f32 all the same.
+
+train.state parameter @w : tensor<64x32xbf16>
+train.state parameter @v : tensor<8x32xbf16>
+train.state output @y : tensor<8x32xbf16>
+
+// CHECK-LABEL: train.entry @micro_step
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x64xbf16>
+  %dy = train.input "dy" micro : tensor<8x32xbf16>
+  // CHECK: %[[W:.*]] = nn.matmul %{{.*}} transposed, %{{.*}} to f32 : tensor<8x64xbf16>, tensor<8x32xbf16>
+  // CHECK-NEXT: train.gradient @w, %[[W]] : tensor<64x32xf32>
+  %w = nn.matmul %x transposed, %dy : tensor<8x64xbf16>, tensor<8x32xbf16>
+  train.gradient @w, %w : tensor<64x32xbf16>
+  // CHECK-NEXT: %[[V:.*]] = nn.tanh
+  // CHECK-NEXT: %[[WIDE:.*]] = nn.convert %[[V]] to f32
+  // CHECK-NEXT: train.gradient @v, %[[WIDE]] : tensor<8x32xf32>
+  %v = nn.tanh %dy : tensor<8x32xbf16>
+  train.gradient @v, %v : tensor<8x32xbf16>
+  train.set @y, %v : tensor<8x32xbf16>
+}

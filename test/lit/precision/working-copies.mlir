@@ -93,3 +93,31 @@ train.entry @eval {
   %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<16x16xf32>
   train.set @z, %w : tensor<16x16xf32>
 }
+
+// -----
+
+// The entry `refresh` may be there already.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<4xf32>
+train.state chunks @chunks.w : tensor<1xi64>
+train.state output @y : tensor<4xbf16>
+
+train.entry @init {
+}
+// CHECK-LABEL: train.entry @refresh
+// CHECK-NEXT: %[[ZERO:.*]] = nn.constant 0 : tensor<1xi64>
+// CHECK-NEXT: train.set @chunks.w, %[[ZERO]]
+// CHECK-NEXT: %[[W:.*]] = train.get @w
+// CHECK-NEXT: %[[LOW:.*]] = nn.convert %[[W]] to bf16
+// CHECK-NEXT: train.set @working.w, %[[LOW]]
+// CHECK-NOT: train.entry @refresh
+train.entry @refresh {
+  %0 = nn.constant 0 : tensor<1xi64>
+  train.set @chunks.w, %0 : tensor<1xi64>
+}
+train.entry @eval {
+  %w = train.get @w : tensor<4xf32>
+  %low = nn.convert %w to bf16 : tensor<4xf32>
+  train.set @y, %low : tensor<4xbf16>
+}
