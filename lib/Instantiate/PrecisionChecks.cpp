@@ -35,8 +35,8 @@ static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionS
 /// SGD without momentum has no states.
 static void warnOfIdleStates(train::ProgramOp program, const train::PrecisionSettings &settings) {
   train::OptimizerAttr optimizer = program.getOptimizer();
-  const bool hasMoments = optimizer.getKind() != train::OptimizerKind::sgd ||
-                          optimizer.getMomentum().getValueAsDouble() != 0;
+  const bool hasMoments =
+      optimizer.getKind() != train::OptimizerKind::sgd || optimizer.getMomentum().getValueAsDouble() != 0;
   if (!hasMoments && settings.optimizerStates.isBF16())
     program.emitWarning("optimizer_states (--optimizer-states) bf16 does nothing for sgd without momentum, "
                         "which has no states; leave it out");

@@ -110,8 +110,9 @@ TEST(InitialWeights, WhatDoesNotFitBf16IsAnError) {
   const Status status = loadFrom({f32("w", {300001}, values)},
                                  {{"w", fb::DType::BF16, {300001}, std::vector<uint16_t>(300001)}});
   EXPECT_EQ(status.exitCode(), 2);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("--init="), HasSubstr("tensor 'w', element 300000: 3.39999995e+38"),
-                                      HasSubstr("does not fit BF16"), HasSubstr("--param-type=f32")));
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("--init="), HasSubstr("tensor 'w', element 300000: 3.39999995e+38"),
+                    HasSubstr("does not fit BF16"), HasSubstr("--param-type=f32")));
 }
 
 TEST(InitialWeights, LargeTensorsOfSeveralChunks) {
