@@ -43,18 +43,24 @@ class RoundingTest(harness.EndToEndTest):
             self.assertEqual(found, expected, (options, own, arguments))
             self.assert_same_folder(f"run0/step-{steps:08}", f"{name}/step-{steps:08}")
 
-    def check_stages(self, *options):
+    def check_two_ranks(self, plans, *options):
         on = ["--ranks=2", "--micro-batch=4"]
-        self.check_all_alike([([*on, "--zero-stage=0"], 2, ["--threads=2"]), ([*on, "--zero-stage=0"], 2, ["--threads=1"]),
-                              ([*on, "--zero-stage=1"], 2, []), ([*on, "--zero-stage=2"], 2, []), ([*on, "--zero-stage=3"], 2, []),
-                              ([*on, "--zero-stage=3", "--wrap=model", "--param-persistence-threshold=0"], 2, []),
-                              ([*on, "--zero-stage=3", "--wrap=mlp"], 2, [])], *options)
+        self.check_all_alike([([*on, *own], 2, arguments) for own, arguments in plans], *options)
 
-    def test_stages_moments_in_fp32(self):
-        self.check_stages(MOMENTS)
+    def test_stages_with_moments_in_bf16(self):
+        self.check_two_ranks([(["--zero-stage=0"], []), (["--zero-stage=1"], []), (["--zero-stage=3"], [])], MOMENTS)
 
     def test_stages_in_bf16(self):
-        self.check_stages(*BF16)
+        self.check_two_ranks([(["--zero-stage=0"], ["--threads=2"]), (["--zero-stage=1"], ["--threads=1"]), (["--zero-stage=2"], []),
+                              (["--zero-stage=3"], []), (["--zero-stage=3", "--wrap=model", "--param-persistence-threshold=0"], []),
+                              (["--zero-stage=3", "--wrap=mlp"], [])], *BF16)
+
+    def test_threads(self):
+        self.compile_plan("model", *BF16)
+        small_gpt.write_tokens("tokens.bin", 60)
+        for threads in [1, 2]:
+            self.train("model", f"threads{threads}", f"--threads={threads}")
+        self.assert_same_folder("threads1/step-00000004", "threads2/step-00000004")
 
     def test_groups(self):
         on = ["--ranks=4", "--micro-batch=2"]
@@ -145,6 +151,14 @@ class RoundingTest(harness.EndToEndTest):
             corrections = 8
             moments = full["optimizer"] - corrections
             self.assertEqual(low["optimizer"], moments // 2 + moments // 256 + corrections)
+
+    def test_parameters_are_sent_as_working_copies_are(self):
+        def sent(*options):
+            self.compile_plan("model", "--ranks=2", "--micro-batch=4", "--precision=bf16", *options)
+            return {kind: each["bytes"] for kind, each in json.loads(Path("report.json").read_text())["collectives"].items()}
+
+        for stage in [1, 3]:
+            self.assertEqual(sent(f"--zero-stage={stage}", PARAMETERS), sent(f"--zero-stage={stage}"))
 
     def check_trains_as_fp32(self, rate, bound):
         """The mean loss of the last 20 of 200 steps is within `bound` of fp32's."""
