@@ -32,10 +32,32 @@ template <int FractionBits, int MinExponent> uint16_t nearestBits(double value) 
   return static_cast<uint16_t>(sign | nearest);
 }
 
+/// The same of an f32, without branches, so that loops become vector instructions.
+template <int FractionBits, int MinExponent> uint16_t nearestBits(float value) {
+  constexpr int dropped = 23 - FractionBits;
+  constexpr uint32_t infinity = 0x7fffU >> FractionBits << FractionBits, wideInfinity = 0x7f800000;
+  const auto powerOfTwo = [](int exponent) { return static_cast<uint32_t>(127 + exponent) << 23; };
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t magnitude = bits & 0x7fffffffU;
+  const uint32_t rebased = magnitude - powerOfTwo(MinExponent - 1);
+  const uint32_t half = (uint32_t{1} << (dropped - 1)) - 1 + (rebased >> dropped & 1);
+  uint32_t nearest = std::min((rebased + half) >> dropped, infinity);
+  if constexpr (MinExponent >
+                -126) { // below, a sum with a number whose last digit is the smallest one rounds
+    const uint32_t large = powerOfTwo(MinExponent - FractionBits + 23);
+    const float sum = std::bit_cast<float>(magnitude) + std::bit_cast<float>(large);
+    nearest = magnitude < powerOfTwo(MinExponent) ? std::bit_cast<uint32_t>(sum) - large : nearest;
+  }
+  const uint32_t quiet = uint32_t{1} << (FractionBits - 1);
+  const uint32_t nan = infinity | quiet | (magnitude >> dropped & ~infinity & 0x7fffU);
+  return static_cast<uint16_t>((bits >> 16 & 0x8000U) | (magnitude > wideInfinity ? nan : nearest));
+}
+
 /// bfloat16: the upper half of an f32.
 struct BFloat16 {
   uint16_t bits;
   static BFloat16 nearest(double value) { return {nearestBits<7, -126>(value)}; }
+  static BFloat16 nearest(float value) { return {nearestBits<7, -126>(value)}; }
   explicit operator float() const { return std::bit_cast<float>(uint32_t{bits} << 16); }
   explicit operator double() const { return static_cast<float>(*this); }
 };
@@ -44,6 +66,7 @@ struct BFloat16 {
 struct Float16 {
   uint16_t bits;
   static Float16 nearest(double value) { return {nearestBits<10, -14>(value)}; }
+  static Float16 nearest(float value) { return {nearestBits<10, -14>(value)}; }
   explicit operator float() const {
     const uint32_t sign = uint32_t{bits & 0x8000U} << 16;
     const uint32_t magnitude = bits & 0x7fffU;

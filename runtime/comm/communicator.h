@@ -34,7 +34,8 @@ struct CollectiveRange {
   /// Of the whole tensor. For kReduceScatter and kAllGather a multiple of the ranks that meet: the p-th of as
   /// many equal parts belongs to place p.
   uint64_t elements = 0;
-  fb::DType dtype = fb::DType::F32; ///< sums (kAllReduce, kReduceScatter) are of F32; others move any type
+  /// Sums (kAllReduce, kReduceScatter) are of F32, BF16 or F16; others move any type.
+  fb::DType dtype = fb::DType::F32;
 };
 
 /// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Each
@@ -60,7 +61,7 @@ using Ticket = uint64_t;
 /// One rank of a group. Collectives run in the order in which they are started, beside the caller; all ranks
 /// that meet start the same ones in the same order, whatever other ranks are at. Sums are over the tree of
 /// tree_sum.h, by places, so an element's bits depend on the ranks' values alone; where shard groups are of
-/// 2^k ranks, the sum over replica groups of the sums over shard groups has the bits of the sum over all.
+/// 2^k ranks, the sum over replica groups of f32 sums over shard groups has the bits of the sum over all.
 /// Buffers come from a verified plan: start() checks nothing. Not thread-safe, noteProgress() and
 /// fail() apart: one thread drives a communicator.
 class Communicator {

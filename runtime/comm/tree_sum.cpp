@@ -1,5 +1,7 @@
 #include "runtime/comm/tree_sum.h"
 
+#include "runtime/base/small_float.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -35,29 +37,63 @@ struct Block {
   size_t begin, elements;
 };
 
+/// Numbers in f32: those of `x` as they are, or widened to `out`.
+const float *widen(const float *x, float * /*out*/, size_t /*elements*/) { return x; }
+template <typename Small>
+const float *widen(const Small *__restrict x, float *__restrict out, size_t elements) {
+  for (size_t i = 0; i < elements; ++i)
+    out[i] = static_cast<float>(x[i]);
+  return out;
+}
+
+/// Gives `out` the numbers of `x`, which may be the same memory, rounded to its type.
+void store(float *out, const float *x, size_t elements) {
+  if (x != out)
+    std::copy_n(x, elements, out);
+}
+template <typename Small> void store(Small *__restrict out, const float *__restrict x, size_t elements) {
+  for (size_t i = 0; i < elements; ++i)
+    out[i] = Small::nearest(x[i]);
+}
+
 /// The sum of a block of the inputs: in `out`, or where it already is if there is one input. `out` and the
 /// scratch blocks are written only when nothing of what they hold is needed any more.
-const float *sumBlock(std::span<const float *const> inputs, Block block, float *out, float *scratch) {
+template <typename Element>
+const float *sumBlock(std::span<const std::byte *const> inputs, Block block, float *out, float *scratch) {
   if (inputs.size() == 1)
-    return inputs[0] + block.begin;
+    return widen(reinterpret_cast<const Element *>(inputs[0]) + block.begin, out, block.elements);
   const size_t half = std::bit_floor(inputs.size() - 1);
-  const float *left = sumBlock(inputs.first(half), block, scratch, scratch);
-  const float *right = sumBlock(inputs.subspan(half), block, scratch + kBlock, scratch + kBlock);
+  const float *left = sumBlock<Element>(inputs.first(half), block, scratch, scratch);
+  const float *right = sumBlock<Element>(inputs.subspan(half), block, scratch + kBlock, scratch + kBlock);
   add(out, left, right, block.elements);
   return out;
+}
+
+/// Where the sum of a block is made: f32 where it is wanted.
+float *placeOfSum(float *out, float * /*scratch*/) { return out; }
+template <typename Small> float *placeOfSum(Small * /*out*/, float *scratch) { return scratch; }
+
+template <typename Element>
+void sumAll(std::span<const std::byte *const> inputs, std::byte *out, size_t elements, float *scratch) {
+  for (size_t begin = 0; begin < elements; begin += kBlock) {
+    const size_t count = std::min(kBlock, elements - begin);
+    Element *target = reinterpret_cast<Element *>(out) + begin;
+    store(target, sumBlock<Element>(inputs, {begin, count}, placeOfSum(target, scratch), scratch), count);
+  }
 }
 
 } // namespace
 
 TreeSum::TreeSum(uint32_t inputs) : scratch_(kBlock * std::bit_width(inputs)) {}
 
-void TreeSum::sum(std::span<const float *const> inputs, float *out, size_t elements) {
-  for (size_t begin = 0; begin < elements; begin += kBlock) {
-    const size_t count = std::min(kBlock, elements - begin);
-    const float *total = sumBlock(inputs, {begin, count}, out + begin, scratch_.data());
-    if (total != out + begin)
-      std::copy_n(total, count, out + begin);
-  }
+void TreeSum::sum(fb::DType dtype, std::span<const std::byte *const> inputs, std::byte *out,
+                  size_t elements) {
+  if (dtype == fb::DType::BF16)
+    sumAll<BFloat16>(inputs, out, elements, scratch_.data());
+  else if (dtype == fb::DType::F16)
+    sumAll<Float16>(inputs, out, elements, scratch_.data());
+  else
+    sumAll<float>(inputs, out, elements, scratch_.data());
 }
 
 } // namespace trainc

@@ -16,6 +16,11 @@ bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
   return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());
 }
 
+/// Whether ranks can sum values of the type.
+bool isSummed(fb::DType dtype) {
+  return dtype == fb::DType::F32 || dtype == fb::DType::BF16 || dtype == fb::DType::F16;
+}
+
 Status kind(const fb::Plan &plan, const fb::Collective &collective) {
   if (collective.kind() > fb::CollectiveKind::MAX || collective.group() > fb::Group::MAX)
     return invalidInput("collective: unknown kind {} or group {}", static_cast<int>(collective.kind()),
@@ -68,8 +73,9 @@ private:
   Status type() const {
     if (range_.dtype() > fb::DType::MAX)
       return invalidInput("{}: unknown dtype {}", name(), static_cast<int>(range_.dtype()));
-    if (collective_.kind() != fb::CollectiveKind::AllGather && range_.dtype() != fb::DType::F32)
-      return invalidInput("{}: expected values of f32 to sum, found {}", name(), dtypeName(range_.dtype()));
+    if (collective_.kind() != fb::CollectiveKind::AllGather && !isSummed(range_.dtype()))
+      return invalidInput("{}: expected values of f32, bf16 or f16 to sum, found {}", name(),
+                          dtypeName(range_.dtype()));
     return {};
   }
 

@@ -134,11 +134,11 @@ void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range)
   for (uint64_t done = 0; done < stretch.bytes; done += kPiece) {
     const uint64_t bytes = std::min(kPiece, stretch.bytes - done);
     for (uint32_t peer = 0; peer < meeting_.members.count; ++peer) {
-      inputs_[peer] = reinterpret_cast<const float *>(source(peer, stretch.range) + stretch.begin + done);
+      inputs_[peer] = source(peer, stretch.range) + stretch.begin + done;
       noteTaken(peer, bytes);
     }
-    treeSum_.sum(std::span(inputs_).first(meeting_.members.count),
-                 (range.destination + stretch.inPart + done).as<float>(), bytes / sizeof(float));
+    treeSum_.sum(range.dtype, std::span(inputs_).first(meeting_.members.count),
+                 (range.destination + stretch.inPart + done).pointer(), bytes / elementBytes(range.dtype));
     noteProgress();
   }
 }

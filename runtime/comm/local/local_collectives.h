@@ -58,7 +58,7 @@ private:
   uint32_t rank_;
   Rendezvous rendezvous_;
   TreeSum treeSum_;
-  std::vector<const float *> inputs_;
+  std::vector<const std::byte *> inputs_;
   Meeting meeting_{}; ///< for the current collective
   std::atomic<uint64_t> taken_{0};
 };

@@ -91,11 +91,10 @@ void MpiCollectives::sum(const Collective &collective, uint64_t round) {
   share(collective, place()).forEach(window(round), [&](const Stretch &stretch) {
     const CollectiveRange &range = collective.ranges[stretch.range];
     for (uint32_t peer = 0; peer < members_.count; ++peer)
-      inputs_[peer] = peer == place()
-                          ? (range.source + stretch.begin).as<float>()
-                          : reinterpret_cast<const float *>(staging(round, peer) + stretch.inWindow);
-    treeSum_.sum(std::span(inputs_).first(members_.count), (range.destination + stretch.inPart).as<float>(),
-                 stretch.bytes / sizeof(float));
+      inputs_[peer] = peer == place() ? (range.source + stretch.begin).pointer()
+                                      : staging(round, peer) + stretch.inWindow;
+    treeSum_.sum(range.dtype, std::span(inputs_).first(members_.count),
+                 (range.destination + stretch.inPart).pointer(), stretch.bytes / elementBytes(range.dtype));
   });
 }
 

@@ -46,7 +46,7 @@ private:
   uint64_t pieceBytes_;
   Exchange exchange_;
   TreeSum treeSum_;
-  std::vector<const float *> inputs_;
+  std::vector<const std::byte *> inputs_;
   std::unique_ptr<std::byte[]> staging_; ///< peers' pieces of the sums that this rank adds: two of each
   Members members_{};                    ///< of the current collective
 };

@@ -61,6 +61,16 @@ TYPED_TEST(SmallFloat, TheSmallestBecomeZero) {
   this->expect(std::numeric_limits<double>::min(), 0);
 }
 
+/// Of an f32 the nearest is the same, however it is computed: all exponents, and fractions around those that
+/// decide.
+TYPED_TEST(SmallFloat, TheNearestOfAnF32IsThatOfItsValue) {
+  for (uint64_t bits = 0; bits <= 0xffffffffU; bits += 0x7ff)
+    for (const uint64_t near : {bits, bits / 0x1000 * 0x1000, bits | 0xfff}) {
+      const auto value = std::bit_cast<float>(static_cast<uint32_t>(near));
+      ASSERT_EQ(TypeParam::nearest(value).bits, TypeParam::nearest(double{value}).bits) << near;
+    }
+}
+
 TYPED_TEST(SmallFloat, NanStaysNan) {
   for (unsigned bits = this->kInfinity + 1U; bits <= 0x7fff; ++bits)
     for (const uint16_t sign : {uint16_t{0}, kSign}) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <optional>
 
 namespace trainc::test {
 
@@ -27,17 +26,6 @@ uint64_t countOthers(std::span<const float> floats, uint64_t factor) {
 
 namespace {
 
-/// The sum over ranks [first, first + width), those that exist; `width` is a power of two.
-std::optional<float> subtree(uint32_t ranks, uint32_t first, uint32_t width, uint64_t i) {
-  if (first >= ranks)
-    return std::nullopt;
-  if (width == 1)
-    return value(first, i);
-  const auto left = subtree(ranks, first, width / 2, i);
-  const auto right = subtree(ranks, first + width / 2, width / 2, i);
-  return right ? *left + *right : *left;
-}
-
 LocalGroup makeGroup(uint32_t ranks, uint64_t bytesPerRank, LocalOptions options) {
   auto group = LocalGroup::create(ranks, bytesPerRank, options);
   EXPECT_TRUE(group.ok()) << group.status().message();
@@ -55,7 +43,9 @@ float value(uint32_t rank, uint64_t i) {
   return (bits & 0x100) != 0 ? -magnitude : magnitude;
 }
 
-float treeSum(uint32_t ranks, uint64_t i) { return subtree(ranks, 0, std::bit_ceil(ranks), i).value_or(0); }
+float treeSum(uint32_t ranks, uint64_t i) {
+  return subtree(ranks, 0, std::bit_ceil(ranks), [i](uint32_t rank) { return value(rank, i); }).value_or(0);
+}
 
 std::vector<float> treeSums(uint32_t ranks, uint64_t elements) {
   std::vector<float> sums(elements);

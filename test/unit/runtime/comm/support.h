@@ -1,15 +1,20 @@
 // Groups of ranks, and what their sums must be.
 #pragma once
 
+#include "runtime/base/small_float.h"
 #include "runtime/comm/local/local_group.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <memory>
+#include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace trainc::test {
@@ -27,11 +32,62 @@ inline constexpr fb::Group kShard = fb::Group::Shard, kReplica = fb::Group::Repl
 /// order of adding.
 float value(uint32_t rank, uint64_t i);
 
-/// The i-th sum of ranks' values over the tree of tree_sum.h, written down once more in another way.
+/// What valueOf(rank) gives, summed over ranks [first, first + width), those that exist; `width` is a power
+/// of two. The tree of tree_sum.h, written down once more in another way.
+template <typename ValueOf>
+std::optional<float> subtree(uint32_t ranks, uint32_t first, uint32_t width, ValueOf valueOf) {
+  if (first >= ranks)
+    return std::nullopt;
+  if (width == 1)
+    return valueOf(first);
+  const auto left = subtree(ranks, first, width / 2, valueOf);
+  const auto right = subtree(ranks, first + width / 2, width / 2, valueOf);
+  return right ? *left + *right : *left;
+}
+
+/// The i-th sum of ranks' values over the tree.
 float treeSum(uint32_t ranks, uint64_t i);
 
 /// The first such sums.
 std::vector<float> treeSums(uint32_t ranks, uint64_t elements);
+
+/// The i-th value of a rank in bf16 or f16: such a one rounded, or one that is special where rounding is.
+template <typename Small> Small smallValue(uint32_t rank, uint64_t i) {
+  constexpr uint16_t infinity = std::is_same_v<Small, Float16> ? 0x7c00 : 0x7f80;
+  constexpr uint16_t sign = 0x8000;
+  const uint16_t special[] = {0,
+                              1,                                           // the smallest number
+                              sign | 1,                                    // ... of the other sign
+                              static_cast<uint16_t>(infinity - 1),         // the largest: twice it overflows
+                              static_cast<uint16_t>(rank + 3),             // subnormal
+                              Small::nearest(rank == 0 ? 256.0 : 1).bits,  // more digits than bf16 has,
+                              Small::nearest(rank == 0 ? 2048.0 : 1).bits, // or f16
+                              Small::nearest(rank % 2 == 0 ? 3e4 : -3e4).bits};
+  const bool isFirst = rank == 0;
+  switch (i % 32) {
+  case 30:
+    return {static_cast<uint16_t>(isFirst ? infinity : infinity | sign)}; // together not a number
+  case 31:
+    return {static_cast<uint16_t>(isFirst ? infinity | 1 : 0)};
+  case 29:
+    return {static_cast<uint16_t>(isFirst ? infinity : 0)};
+  default:
+    return i % 32 < std::size(special) ? Small{special[i % 32]} : Small::nearest(double{value(rank, i)});
+  }
+}
+
+/// Their sum over the tree in f32, rounded once.
+template <typename Small> Small smallTreeSum(uint32_t ranks, uint64_t i) {
+  const auto sum = subtree(ranks, 0, std::bit_ceil(ranks),
+                           [i](uint32_t rank) { return static_cast<float>(smallValue<Small>(rank, i)); });
+  return Small::nearest(double{sum.value_or(0)});
+}
+
+/// Whether the numbers have the same bits, or are none.
+template <typename Small> bool sameNumber(Small a, Small b) {
+  const auto isNan = [](Small x) { return std::isnan(static_cast<float>(x)); };
+  return a.bits == b.bits || (isNan(a) && isNan(b));
+}
 
 /// The i-th element becomes factor (i % 10007): sums of such numbers over ranks are exact.
 void fillWithMultiples(Floats floats, uint64_t factor);
@@ -47,6 +103,15 @@ inline CollectiveRange rangeOf(std::span<const float> source, std::span<float> d
   return {.source = DeviceAddress(source.data()),
           .destination = DeviceAddress(destination.data()),
           .elements = std::max(source.size(), destination.size())};
+}
+
+inline CollectiveRange rangeOf(std::span<const Float16> source, std::span<Float16> destination) {
+  return {DeviceAddress(source.data()), DeviceAddress(destination.data()),
+          std::max(source.size(), destination.size()), fb::DType::F16};
+}
+inline CollectiveRange rangeOf(std::span<const BFloat16> source, std::span<BFloat16> destination) {
+  return {DeviceAddress(source.data()), DeviceAddress(destination.data()),
+          std::max(source.size(), destination.size()), fb::DType::BF16};
 }
 
 /// All ranks of a group, driven by one thread: start() returns at once, so it can start one rank after the

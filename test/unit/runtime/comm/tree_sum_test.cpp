@@ -1,5 +1,6 @@
 #include "runtime/comm/tree_sum.h"
 
+#include "runtime/plan/dtype.h"
 #include "test/unit/runtime/comm/support.h"
 
 namespace trainc {
@@ -15,12 +16,19 @@ std::vector<Values> values(uint32_t ranks, uint64_t elements) {
   return all;
 }
 
+/// Adds the inputs into `out`, which may be one of them.
+template <typename Element>
+void sumInto(fb::DType dtype, std::span<const std::vector<Element>> inputs, std::span<Element> out) {
+  std::vector<const std::byte *> pointers;
+  for (const auto &input : inputs)
+    pointers.push_back(std::as_bytes(std::span(input)).data());
+  TreeSum(static_cast<uint32_t>(inputs.size()))
+      .sum(dtype, pointers, std::as_writable_bytes(out).data(), out.size());
+}
+
 Values sum(std::span<const Values> inputs) {
-  std::vector<const float *> pointers;
-  for (const Values &input : inputs)
-    pointers.push_back(input.data());
   Values out(inputs[0].size());
-  TreeSum(static_cast<uint32_t>(inputs.size())).sum(pointers, out.data(), out.size());
+  sumInto<float>(fb::DType::F32, inputs, out);
   return out;
 }
 
@@ -51,12 +59,48 @@ TEST(TreeSum, WritesOverAnyInput) {
   for (const uint32_t ranks : {1U, 2U, 3U, 5U, 8U})
     for (uint32_t target = 0; target < ranks; ++target) {
       auto inputs = values(ranks, 3000);
-      std::vector<const float *> pointers;
-      for (const Values &input : inputs)
-        pointers.push_back(input.data());
-      TreeSum(ranks).sum(pointers, inputs[target].data(), 3000);
+      sumInto<float>(fb::DType::F32, inputs, inputs[target]);
       EXPECT_TRUE(test::sameBits(inputs[target], expected(ranks, 3000))) << target << " of " << ranks;
     }
+}
+
+/// Sums of bf16 and f16 numbers, apart from the inputs and over each of them.
+template <typename Small> void checkSmall(fb::DType dtype, uint32_t ranks, uint64_t elements) {
+  std::vector<std::vector<Small>> inputs(ranks, std::vector<Small>(elements));
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    for (uint64_t i = 0; i < elements; ++i)
+      inputs[rank][i] = test::smallValue<Small>(rank, i);
+  const auto expectSums = [&](const std::vector<Small> &found) {
+    for (uint64_t i = 0; i < elements; ++i)
+      ASSERT_PRED2(test::sameNumber<Small>, found[i], test::smallTreeSum<Small>(ranks, i))
+          << "element " << i << " of " << elements << ", " << ranks << " ranks, " << dtypeName(dtype);
+  };
+  std::vector<Small> out(elements);
+  sumInto<Small>(dtype, inputs, out);
+  expectSums(out);
+  for (uint32_t target = 0; target < ranks; ++target) {
+    auto copies = inputs;
+    sumInto<Small>(dtype, copies, copies[target]);
+    expectSums(copies[target]);
+  }
+}
+
+TEST(TreeSum, AddsSmallFloatsInF32AndRoundsOnce) {
+  for (uint32_t ranks = 1; ranks <= 9; ++ranks)
+    for (const uint64_t elements : {0, 1, 3, 31, 1023, 1024, 1025, 3001}) {
+      checkSmall<BFloat16>(fb::DType::BF16, ranks, elements);
+      checkSmall<Float16>(fb::DType::F16, ranks, elements);
+    }
+}
+
+/// The values above can tell: 256 + 1 + 1 + 0 is 258 in bf16, and 256 if each sum is rounded.
+TEST(TreeSum, RoundsNoPartOfASum) {
+  std::vector<std::vector<BFloat16>> inputs;
+  for (const double number : {256, 1, 1, 0})
+    inputs.push_back({BFloat16::nearest(number)});
+  std::vector<BFloat16> out(1);
+  sumInto<BFloat16>(fb::DType::BF16, inputs, out);
+  EXPECT_EQ(static_cast<float>(out[0]), 258);
 }
 
 TEST(TreeSum, AlignedGroupsGiveTheFlatSum) {

@@ -1,0 +1,96 @@
+// Sums of bf16 and f16 numbers, on every engine: added in f32 over the tree, and rounded once.
+#include "test/unit/runtime/comm/engine.h"
+#include "test/unit/runtime/comm/support.h"
+
+namespace trainc {
+namespace {
+
+using test::kAllReduce;
+using test::kReduceScatter;
+using test::rangeOf;
+using test::Rank;
+
+template <typename Small> std::span<Small> allocate(Rank &rank, uint64_t elements) {
+  return {rank->allocate("numbers", elements * sizeof(Small))->as<Small>(), elements};
+}
+
+template <typename Small> std::span<Small> allocateValues(Rank &rank, uint64_t elements) {
+  const std::span<Small> values = allocate<Small>(rank, elements);
+  for (uint64_t i = 0; i < elements; ++i)
+    values[i] = test::smallValue<Small>(rank.number(), i);
+  return values;
+}
+
+void run(Rank &rank, Collective collective, std::span<const CollectiveRange> ranges) {
+  collective.ranges = ranges;
+  rank.run(collective);
+}
+
+/// Expects what `ranks` sum, from the `begin`-th number on.
+template <typename Small> void expectSums(std::span<const Small> found, uint32_t ranks, uint64_t begin = 0) {
+  for (uint64_t i = 0; i < found.size(); ++i)
+    ASSERT_PRED2(test::sameNumber<Small>, found[i], test::smallTreeSum<Small>(ranks, begin + i))
+        << "element " << begin + i << " of " << found.size();
+}
+
+class SmallFloatsTest : public testing::TestWithParam<test::Job> {
+protected:
+  void onRanks(const std::function<void(Rank &)> &body) const {
+    test::onRanks(GetParam(), uint64_t{4} << 20, body);
+  }
+  uint32_t n = GetParam().grid.ranks;
+};
+
+template <typename Small> void checkAllReduce(Rank &rank, uint32_t n) {
+  for (const uint64_t elements : {uint64_t{0}, uint64_t{1}, uint64_t{n + 1}, uint64_t{33}, uint64_t{30007}}) {
+    const auto inPlace = allocateValues<Small>(rank, elements),
+               source = allocateValues<Small>(rank, elements), apart = allocate<Small>(rank, elements);
+    run(rank, kAllReduce, std::array{rangeOf(inPlace, inPlace)});
+    run(rank, kAllReduce, std::array{rangeOf(source, apart)});
+    rank.expectBytesOfARing();
+    expectSums<Small>(inPlace, n);
+    expectSums<Small>(apart, n);
+  }
+}
+
+TEST_P(SmallFloatsTest, AllReduce) {
+  onRanks([this](Rank &rank) {
+    checkAllReduce<BFloat16>(rank, n);
+    checkAllReduce<Float16>(rank, n);
+  });
+}
+
+template <typename Small> void checkReduceScatter(Rank &rank, uint32_t n) {
+  for (const uint64_t size : {1, 7, 33, 10001}) {
+    const auto source = allocateValues<Small>(rank, size * n), part = allocate<Small>(rank, size);
+    run(rank, kReduceScatter, std::array{rangeOf(source, part)});
+    rank.expectBytesOfARing();
+    expectSums<Small>(part, n, rank.number() * size);
+  }
+}
+
+TEST_P(SmallFloatsTest, ReduceScatter) {
+  onRanks([this](Rank &rank) {
+    checkReduceScatter<BFloat16>(rank, n);
+    checkReduceScatter<Float16>(rank, n);
+  });
+}
+
+// As gradients go with the loss, or those of one type with those of another.
+TEST_P(SmallFloatsTest, GoTogetherWithOthers) {
+  onRanks([this](Rank &rank) {
+    const auto brain = allocateValues<BFloat16>(rank, 3001);
+    const auto half = allocateValues<Float16>(rank, 77);
+    const test::Floats single = rank.allocateValues(1);
+    run(rank, kAllReduce, std::array{rangeOf(brain, brain), rangeOf(single, single), rangeOf(half, half)});
+    rank.expectBytesOfARing();
+    expectSums<BFloat16>(brain, n);
+    expectSums<Float16>(half, n);
+    EXPECT_TRUE(test::sameBits(single, test::treeSums(n, 1)));
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, SmallFloatsTest, testing::ValuesIn(test::jobs()), test::nameOf);
+
+} // namespace
+} // namespace trainc
