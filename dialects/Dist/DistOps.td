@@ -63,7 +63,7 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", [Same
   let summary = "begins to sum a value over all ranks";
   let description = [{
     Sums element by element over a binary tree of the ranks' numbers that is aligned at powers of two: ((0 + 1) + (2 + 3)) + ...
-    Every rank gets the same bits.
+    Every rank gets the same bits. Numbers of bf16 or f16 are added in f32, and the sum is rounded once.
   }];
   let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);

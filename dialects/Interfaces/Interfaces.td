@@ -145,7 +145,12 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
 def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op that adds up bf16 or f16 numbers in f32, and can give the sums as they are. }];
-  let methods = [InterfaceMethod<[{ Has it give its sums in f32 instead of rounding them. }], "void", "keepSums", (ins)>];
+  let methods = [
+    InterfaceMethod<[{ Has it give its sums in f32 instead of rounding them. }], "void", "keepSums", (ins)>,
+    InterfaceMethod<[{
+        Has it round the sums that it gives in f32 to `type` instead. False, and nothing is changed, if it cannot.
+      }],
+      "bool", "roundSums", (ins "::mlir::Type":$type)>];
 }
 
 def RecomputableOpInterface : OpInterface<"RecomputableOpInterface"> {

@@ -115,6 +115,14 @@ void MatmulOp::keepSums() {
   getResult().setType(tensorType(getResult()).clone(*getTo()));
 }
 
+bool MatmulOp::roundSums(Type type) {
+  if (getAccumulate() || !getTo() || tensorType(getLhs()).getElementType() != type)
+    return false;
+  removeToAttr();
+  getResult().setType(tensorType(getResult()).clone(type));
+  return true;
+}
+
 KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
 int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
 

@@ -43,6 +43,14 @@ void ReduceOp::keepSums() {
   getResult().setType(tensorType(getResult()).clone(*getTo()));
 }
 
+bool ReduceOp::roundSums(Type type) {
+  if (!getTo() || tensorType(getX()).getElementType() != type)
+    return false;
+  removeToAttr();
+  getResult().setType(tensorType(getResult()).clone(type));
+  return true;
+}
+
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getDims().empty() && !getTo() ? OpFoldResult(getX()) : OpFoldResult();
 }

@@ -221,7 +221,7 @@ def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$ki
   let summary = "what ranks do together, on the stream `communication`";
   let description = [{
     The ranks meet once for all ranges: the buckets of a unit that is gathered, or small tensors that are summed together.
-    Each range gets the bits that it would get alone. Sums are made in f32.
+    Each range gets the bits that it would get alone. Sums are made in f32; those of bf16 and f16 numbers are rounded once.
 
     ```mlir
     plan.collective all_gather in shard [

@@ -95,9 +95,17 @@ static void completeProgram(Binding &binding) {
     train::setDerived(program, "hybrid_shard", builder.getI64IntegerAttr(binding.ranks), "all ranks");
 }
 
-/// A rank's micro-batches are a subtree of the tree over all of a step's.
+/// A rank's micro-batches are a subtree of the tree over all of a step's. Sums that ranks round would have
+/// other bits with other subtrees.
 static LogicalResult checkReproducible(Binding &binding) {
-  if (!train::shardingOf(binding.program).reproducibleOverRanks || llvm::isPowerOf2_64(binding.accumulate))
+  if (!train::shardingOf(binding.program).reproducibleOverRanks)
+    return success();
+  if (Type reduce = train::precisionOf(binding.program).reduce; !reduce.isF32())
+    return binding.program.emitError()
+           << "reproducible = \"ranks\" promises the same bits on any number of ranks, which each round what "
+              "they sum with reduce = "
+           << reduce << " (--reduce-type): expected reduce = f32; leave one of the two out";
+  if (llvm::isPowerOf2_64(binding.accumulate))
     return success();
   return binding.program.emitError()
          << "reproducible = \"ranks\" sums micro-batches over a binary tree, of which each rank takes equal "

@@ -216,8 +216,10 @@ static llvm::StringMap<Value> valuesReadIn(train::EntryOp entry) {
 }
 
 /// Each rank has summed over its own samples. Gradients of which each keeps a part were summed as they came.
+/// What one rank has by itself is rounded as a sum over several would be (pass narrow-gradients).
 void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
-  if (program.getAccumulate() == 1 || !syncsEveryMicroStep())
+  const bool sums = program.getRanks() > 1 || !train::precisionOf(program).reduce.isF32();
+  if (sums && (program.getAccumulate() == 1 || !syncsEveryMicroStep()))
     for (auto &[name, gradient] : gradients)
       gradient = build.sumOverRanks(gradient, name);
 }
@@ -227,8 +229,7 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
   StepBuilder build(builder, program.getLoc(), symbols);
   build.moments = train::precisionOf(program).optimizerStates;
   const bool alone = program.getRanks() == 1;
-  if (!alone)
-    sumOverRanks(build, gradients);
+  sumOverRanks(build, gradients);
   LossScaler scaler(build, train::lossScalingOf(program));
   gradients = scaled(build, gradients, scaler.inverse());
   Value norm = buildGlobalNorm(build, gradients);

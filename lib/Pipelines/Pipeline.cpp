@@ -67,7 +67,7 @@ namespace {
 /// What the program says about which passes run.
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
-       libraryProducts = false, lowPrecision = false, lowEvaluation = false;
+       libraryProducts = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
 };
@@ -83,6 +83,7 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
     strategy.lowPrecision = train::precisionOf(program).computesLow();
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
+    strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
     if (std::optional<uint64_t> bytes = program.getMemoryLimit())
       strategy.memoryLimit = {int64_t(*bytes), int64_t(program.getZeroStage()), strategy.recomputes};
@@ -120,6 +121,9 @@ static void addStepPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addPass(createAccumulateInPlace());
+  // Behind those who add gradients up, in f32.
+  if (strategy.narrowGradients)
+    manager.addPass(createNarrowGradients());
   // Behind the last CSE, and before parameters are gathered for those who read them.
   if (strategy.recomputes)
     manager.addPass(createRecompute());

@@ -117,6 +117,31 @@ def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 
+def NarrowGradients : Pass<"narrow-gradients", "::mlir::ModuleOp"> {
+  let summary = "sums gradients over ranks in bf16 or f16";
+  let description = [{
+    In a program with `precision bf16 (reduce = bf16)`, rounds each gradient once, before its sum over ranks. `precision fp32` may have a
+    `reduce` as well.
+
+    ```mlir
+    %g = dist.pack %w, %b at [0, 2048] : tensor<64x32xf32>, tensor<32xf32> -> tensor<2304xf32>
+    %sum = train.sum_over_ranks %g of @bucket.0 : tensor<2304xf32>
+    ```
+    becomes
+    ```mlir
+    %low_w = nn.convert %w to bf16 : tensor<64x32xf32>
+    %low_b = nn.convert %b to bf16 : tensor<32xf32>
+    %low = dist.pack %low_w, %low_b at [0, 2048] : tensor<64x32xbf16>, tensor<32xbf16> -> tensor<2304xbf16>
+    %low_sum = train.sum_over_ranks %low of @bucket.0 : tensor<2304xbf16>
+    %sum = nn.convert %low_sum to f32 : tensor<2304xbf16>
+    ```
+
+    A sum of what accumulated in f32 is rounded as a whole. On one rank the same numbers are rounded, and there is no sum. Other sums over ranks,
+    such as that of the loss, stay f32.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
 def WorkingCopies : Pass<"working-copies", "::mlir::ModuleOp"> {
   let summary = "keeps a copy of parameters in bf16, which the forward reads";
   let description = [{

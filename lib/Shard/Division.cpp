@@ -109,11 +109,8 @@ bool Division::findDivided() {
 }
 
 bool Division::divides(Operation &op) const {
-  if (auto sum = dyn_cast<train::SumOverRanksOp>(op)) {
-    const bool isAddedToWhole =
-        llvm::any_of(sum->getUsers(), [&](Operation *user) { return isWrittenToWholeGradient(*user); });
-    return isEven(sum.getResult(), ranks) && !isAddedToWhole;
-  }
+  if (auto sum = dyn_cast<train::SumOverRanksOp>(op))
+    return isEven(sum.getResult(), ranks) && !isAddedToWholeGradient(op);
   if (auto get = dyn_cast<train::GetOp>(op))
     return shrunk.contains(get.getState()) ||
            (common.contains(get.getState()) && isEven(get.getResult(), ranks));
@@ -129,6 +126,13 @@ bool Division::isWrittenToWholeGradient(Operation &op) const {
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
     auto set = dyn_cast<train::SetOp>(user);
     return set && writesWholeGradient(set);
+  });
+}
+
+/// Sums of another type are widened before they are added.
+bool Division::isAddedToWholeGradient(Operation &op) const {
+  return llvm::any_of(op.getUsers(), [&](Operation *user) {
+    return isWrittenToWholeGradient(*user) || (isa<nn::ConvertOp>(user) && isAddedToWholeGradient(*user));
   });
 }
 

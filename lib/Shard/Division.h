@@ -36,6 +36,7 @@ private:
   /// Whether a gradient is written that every rank keeps whole.
   bool writesWholeGradient(train::SetOp set) const;
   bool isWrittenToWholeGradient(mlir::Operation &op) const;
+  bool isAddedToWholeGradient(mlir::Operation &op) const;
   bool canDivide(mlir::Operation &op, int label) const;
   bool readsDivided(mlir::Operation &op, int label) const;
 

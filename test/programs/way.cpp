@@ -38,6 +38,8 @@ public:
     way_.set("ranks", std::to_string(ranks));
     if (!isAlone)
       drawSharding(ranks, pick(4));
+    if (isLow_ && !isForAnyRanks_ && chance(2))
+      way_.set("reduce", "bf16");
     return way_;
   }
 
@@ -56,7 +58,8 @@ private:
       isPowerOfTwo_ = count == "2";
       way_.set("accumulate", count);
     }
-    if (chance(4))
+    isLow_ = chance(4);
+    if (isLow_)
       way_.set("precision", "bf16");
     if (chance(4))
       way_.set("library_calls", oneOf({"products", "attention", "all"}));
@@ -87,7 +90,8 @@ private:
       way_.set("reduce_bucket", oneOf({"0", "30", "500", "1000000"}));
     if (stage > 0 && chance(3))
       way_.set("gather_bucket", oneOf({"0", "30", "500", "1000000"}));
-    if (isPowerOfTwo_ && chance(3))
+    isForAnyRanks_ = isPowerOfTwo_ && chance(3);
+    if (isForAnyRanks_)
       way_.set("reproducible", "ranks");
     else if (chance(3))
       way_.set("sync", oneOf({"micro_step", "step"}));
@@ -127,6 +131,7 @@ private:
   std::mt19937 random_;
   Way way_;
   bool isPowerOfTwo_ = true; ///< the number of micro-batches
+  bool isLow_ = false, isForAnyRanks_ = false;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // RUN: trainc-opt %s --autodiff --optimizer | FileCheck %s
 // RUN: sed 's/ranks 2/ranks 2 sharding(sync = "micro_step")/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=EACH
 // RUN: sed 's/ranks 2/ranks 2 sharding(reproducible = "ranks")/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=COUNTERS
+// RUN: sed 's/ranks 2/precision fp32 (reduce = bf16)/' %s | trainc-opt --autodiff --optimizer | FileCheck %s --check-prefix=ALONE
 
 // Ranks that sum their gradients once a step do so where the last micro-batch has added its own, and use the sums there.
 
@@ -25,6 +26,12 @@
 // EACH-NOT: train.entry @last_micro_step
 // EACH: train.entry @update
 // EACH-NOT: train.entry @last_micro_step
+
+// What one rank rounds, as if there were others, is marked as their sum.
+// ALONE-LABEL: train.entry @update
+// ALONE: %[[SUM:.*]] = train.get @grad.w
+// ALONE: %[[MARKED:.*]] = train.sum_over_ranks %[[SUM]] of @w
+// ALONE: nn.square %[[MARKED]]
 
 // COUNTERS-NOT: train.entry @last_micro_step
 // COUNTERS: train.entry @update

@@ -1,4 +1,5 @@
 // RUN: trainc-opt --shard %s | FileCheck %s
+// RUN: sed 's/zero_stage 1/zero_stage 1 precision fp32 (reduce = bf16)/' %s | trainc-opt --narrow-gradients --shard | FileCheck %s --check-prefix=LOW
 
 // What every rank adds to a gradient that it keeps whole is all-reduced at once; the update then takes its part of the gradient.
 // CHECK: train.state gradient @grad.w : tensor<8xf32>
@@ -13,6 +14,17 @@
 // CHECK: dist.all_gather_start
 // CHECK: train.set @w
 // CHECK-NOT: reduce_scatter
+
+// The same with sums of another type, which are widened first.
+// LOW-LABEL: train.entry @micro_step
+// LOW: %[[START:.*]] = dist.all_reduce_start %{{.*}} of @w : tensor<8xbf16>
+// LOW: %[[SUM:.*]] = dist.wait %[[START]] : tensor<8xbf16>
+// LOW-NEXT: %[[WIDE:.*]] = nn.convert %[[SUM]] to f32 : tensor<8xbf16>
+// LOW-NEXT: %[[ADDED:.*]] = nn.add %{{.*}}, %[[WIDE]] : tensor<8xf32>
+// LOW-NEXT: train.set @grad.w, %[[ADDED]]
+// LOW-LABEL: train.entry @update
+// LOW-NOT: reduce_scatter
+
 train.program @main { model @m optimizer sgd(lr 0.1, momentum 0.9) batch 8 ranks 2 zero_stage 1 accumulate 2 sharding(sync = "micro_step") }
 train.state parameter @w : tensor<8xf32>
 train.state optimizer @momentum.w : tensor<8xf32>
