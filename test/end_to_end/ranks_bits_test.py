@@ -96,7 +96,8 @@ class ShardedTest(harness.EndToEndTest):
                 return  # what is around the MLPs is gathered for each layer anew, and some units stay
             reshards = options.get("reshard_after_forward") != "false"
             targets = options["micro_batch"] * small_gpt.LENGTH if reproducible else 1
-            expected = sharded_gpt.wire(flat, ranks, group, stage, wrap=wrap, reshard=reshards, targets=targets, **steps)
+            gradient = 4 if options.get("reduce_type", "f32") == "f32" else 2
+            expected = sharded_gpt.wire(flat, ranks, group, stage, wrap=wrap, reshard=reshards, targets=targets, gradient=gradient, **steps)
             self.assertEqual({kind: of["bytes"] for kind, of in report["collectives"].items()}, expected)
 
 

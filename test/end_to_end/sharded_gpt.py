@@ -81,12 +81,14 @@ def memory(flat, shapes, group, stage, accumulate=1, sync="step", reproducible="
             "gradients": sums * trained // (group if stage >= 2 and sync == "micro_step" else 1)}
 
 
-def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wrap="blocks", targets=1):
-    """Bytes that a rank sends in a step, by kind of collective. `targets` numbers are summed to count them."""
+def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wrap="blocks", targets=1, gradient=FLOAT):
+    """Bytes that a rank sends in a step, by kind of collective. `targets` numbers are summed to count them. `gradient`: bytes of an
+    element of what is summed."""
     trained = sum(bucket.bytes(group) for bucket in flat if not bucket.frozen)
+    summed = trained * gradient // FLOAT
     sums = accumulate if sync == "micro_step" else 1
     scalars = sum(2 * FLOAT * numbers * (ranks - 1) // ranks for numbers in [1, targets])  # with the loss
-    whole = 2 * sums * trained * (ranks - 1) // ranks + scalars  # sums that every rank gets all of
+    whole = 2 * sums * summed * (ranks - 1) // ranks + scalars  # sums that every rank gets all of
     if stage == 0:
         return {"all_reduce": whole}
     gathered = trained // CHUNK  # a square sum of each chunk, for the norm
@@ -102,6 +104,6 @@ def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wra
     if (stage == 1 and sums > 1) or not subtrees:  # until the update every rank keeps gradients whole; or makes whole sums
         return {"all_reduce": whole, "all_gather": gathered * (group - 1) // group}
     replicas = ranks // group
-    across = 2 * sums * (trained // group) * (replicas - 1) // replicas  # sums of the groups' sums
-    return {"all_reduce": across + scalars, "reduce_scatter": sums * trained * (group - 1) // group,
+    across = 2 * sums * (summed // group) * (replicas - 1) // replicas  # sums of the groups' sums
+    return {"all_reduce": across + scalars, "reduce_scatter": sums * summed * (group - 1) // group,
             "all_gather": gathered * (group - 1) // group}
