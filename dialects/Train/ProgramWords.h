@@ -230,7 +230,7 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "cpu",
      .option = "--cpu",
      .kind = ValueKind::Words,
-     .values = "all|native|x86-64-v3|x86-64-v4|x86-64-v4-bf16",
+     .values = "all|native|x86-64-v3|x86-64-v4|x86-64-v4-bf16|x86-64-v4-amx",
      .otherwise = "all",
      .help = "Which CPUs the plan has machine code for: all, those like this one (native), or of the\n"
              "named levels, with commas between them; fewer compile faster"},

@@ -1,6 +1,9 @@
+#include "runtime/base/cpu_features.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
 
+#include <algorithm>
+#include <fmt/ranges.h>
 #include <set>
 
 namespace trainc::verify {
@@ -54,8 +57,8 @@ Status kernel(const fb::Kernel &kernel) {
 
 Status object(const fb::Object &object) {
   const std::string_view level = view(object.level());
-  if (level != "x86-64-v3" && level != "x86-64-v4" && level != "x86-64-v4-bf16")
-    return invalidInput("object level: expected 'x86-64-v3', 'x86-64-v4' or 'x86-64-v4-bf16', found another");
+  if (std::ranges::find(kCpuLevels, level) == kCpuLevels.end())
+    return invalidInput("object level: expected one of {}, found another", fmt::join(kCpuLevels, ", "));
   for (const auto *feature : *object.features())
     TRAINC_RETURN_IF_ERROR(name(view(feature), "a CPU feature"));
   if (object.image()->size() == 0)

@@ -58,10 +58,12 @@ struct Code {
   trainc::Fp32Products products;
 };
 
-const Code kCodes[] = {{"x86-64-v3", "x86-64-v3", {}, trainc::Fp32Products::Fma},
-                       {"x86-64-v4", "x86-64-v4", {}, trainc::Fp32Products::Fma},
-                       {"x86-64-v4-bf16", "x86-64-v4-bf16", {"avx512_bf16"}, trainc::Fp32Products::Fma},
-                       {"bf16x3", "x86-64-v4", {"amx_tile", "amx_bf16"}, trainc::Fp32Products::Bf16x3}};
+const Code kCodes[] = {
+    {"x86-64-v3", "x86-64-v3", {}, trainc::Fp32Products::Fma},
+    {"x86-64-v4", "x86-64-v4", {}, trainc::Fp32Products::Fma},
+    {"x86-64-v4-bf16", "x86-64-v4-bf16", {"avx512_bf16"}, trainc::Fp32Products::Fma},
+    {"x86-64-v4-amx", "x86-64-v4-amx", {"amx_tile", "amx_bf16"}, trainc::Fp32Products::Fma},
+    {"bf16x3", "x86-64-v4", {"amx_tile", "amx_bf16"}, trainc::Fp32Products::Bf16x3}};
 
 /// CPU time of this thread, in seconds.
 double cpuTime() {

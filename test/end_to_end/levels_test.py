@@ -45,8 +45,10 @@ class LevelsTest(harness.EndToEndTest):
         self.trainc("compile", "model.mlir", "-o", "model.plan")
         self.assertEqual(self.setting("model.plan"), ("x86-64-v4", "model.mlir:15"))
         self.assertEqual(self.levels("model.plan"), ["x86-64-v4"])
-        # A model without products of bf16 numbers has no code of its own for the level that is for these.
-        for words in ("x86-64-v4-bf16", "x86-64-v4-bf16,x86-64-v4"):
+        low = self.compile(small_gpt.text(), "--precision=bf16", cpu="all")
+        self.assertEqual(self.levels(low), ["x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx"])
+        # A model without products of bf16 numbers has no code of its own for the levels that are for these.
+        for words in ("x86-64-v4-bf16", "x86-64-v4-amx", "x86-64-v4-bf16,x86-64-v4", "x86-64-v4-amx,x86-64-v4-bf16"):
             self.assertEqual(self.levels(self.compile(text, cpu=words)), ["x86-64-v4"])
 
     @unittest.skipIf("avx512_bf16" not in Path("/proc/cpuinfo").read_text(), "the CPU has no instruction for products of bf16 numbers")
@@ -69,8 +71,8 @@ class LevelsTest(harness.EndToEndTest):
     def test_mistakes(self):
         self.compile(harness.program("mlp"))
         compile = [TRAINC, "compile", "model.mlir", "-o", "x.plan"]
-        self.fails([*compile, "--cpu=x86-64-v2"], 2, "--cpu: expected one of all, native, x86-64-v3, x86-64-v4, x86-64-v4-bf16, found 'x86-64-v2'")
-        self.fails([*compile, "--cpu=native,"], 2, "--cpu: expected one of all, native, x86-64-v3, x86-64-v4, x86-64-v4-bf16, found ''")
+        self.fails([*compile, "--cpu=x86-64-v2"], 2, "--cpu: expected one of all, native, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx, found 'x86-64-v2'")
+        self.fails([*compile, "--cpu=native,"], 2, "--cpu: expected one of all, native, x86-64-v3, x86-64-v4, x86-64-v4-bf16, x86-64-v4-amx, found ''")
         self.fails([*compile, "--cpu=x86-64-v3", "--fp32-products=bf16x3"], 2,
                    "cpu x86-64-v3: fp32_products bf16x3 has code for x86-64-v4 alone; choose that, or fma")
 

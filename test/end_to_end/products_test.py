@@ -1,4 +1,4 @@
-"""Products of fp32 numbers on the matrix unit train as multiply-adds do, or are refused by the name of what is missing."""
+"""Products on the matrix unit, of fp32 and of bf16 numbers, train as multiply-adds do, or are refused by the name of what is missing."""
 
 import pathlib
 
@@ -26,6 +26,19 @@ class ProductsTest(harness.EndToEndTest):
         expected = self.losses(self.compile(small_gpt.text(), to="fma.plan"), data)
         actual = self.losses(split, data)
         self.assertLess(harness.relative_error(actual, expected), 1e-6)
+
+    def test_products_of_bf16_numbers(self):
+        data = small_gpt.write_tokens("tokens.bin", 40)
+        unit = self.compile(small_gpt.text(), "--precision=bf16", to="unit.plan", cpu="x86-64-v4-amx")
+        if not HAS_AMX:
+            _, error = self.trainrun(unit, "--data", data, code=2)
+            self.assertIn("x86-64-v4-amx (missing:", error)
+            self.assertIn("amx_bf16", error)
+            self.assertIn("compile the model with --cpu=", error)
+            return
+        expected = self.losses(self.compile(small_gpt.text(), "--precision=bf16", to="widened.plan", cpu="x86-64-v4"), data)
+        # Other sums round some activations to the other of two neighbours, which are 2^-8 apart.
+        self.assertLess(harness.relative_error(self.losses(unit, data), expected), 2**-8)
 
 
 if __name__ == "__main__":

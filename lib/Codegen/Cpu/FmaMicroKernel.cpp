@@ -14,21 +14,46 @@ using namespace trainc::codegen::fma;
 
 namespace {
 
-/// Builds the body for one level: register tiles of rows x columns one after the other.
+/// Builds the body for one level: panel by panel, and in them register tiles of rows x columns one after the
+/// other.
 class MicroKernel {
 public:
-  MicroKernel(OpBuilder &builder, func::FuncOp function, const Factors &factors, int64_t laneStride,
-              const Level &level)
-      : emit(builder), factors(factors), element(factors.word()), laneStride(laneStride), lanes(level.lanes),
-        rows(level.registerRows), columns(level.registerColumns), a(function.getArgument(0)),
-        b(function.getArgument(1)), c(function.getArgument(2)), depth(function.getArgument(3)),
-        stride(function.getArgument(4)), validRows(function.getArgument(5)),
-        validColumns(function.getArgument(6)), adds(function.getArgument(7)) {}
+  MicroKernel(const Emitter &emit, func::FuncOp function, const Factors &factors, const Level &level,
+              const ProductSizes &sizes)
+      : emit(emit), factors(factors), element(factors.word()), sizes(sizes),
+        laneStride(sizes.laneStride() / sizes.packedBytes), lanes(level.lanes), rows(level.registerRows),
+        columns(level.registerColumns), a(function.getArgument(0)), b(function.getArgument(1)),
+        c(function.getArgument(2)), depth(function.getArgument(3)), stride(function.getArgument(4)),
+        validRows(function.getArgument(5)), validColumns(function.getArgument(6)),
+        adds(function.getArgument(7)) {}
 
   void run() {
-    prefetchC();
     if (factors.pairs)
       depth = emit.divide(emit.add(depth, 1), 2);
+    if (sizes.callRows == kPanelRows && sizes.callColumns == kPanelColumns)
+      return panels();
+    Value endRow = emit.min(emit.i64(sizes.callRows), validRows),
+          endColumn = emit.min(emit.i64(sizes.callColumns), validColumns);
+    emit.loop(emit.i64(0), endRow, kPanelRows, [&](Value row) {
+      emit.loop(emit.i64(0), endColumn, kPanelColumns, [&](Value column) { panelsAt(row, column); });
+    });
+  }
+
+private:
+  /// The panels that begin at a row and a column of what the call computes.
+  void panelsAt(Value row, Value column) {
+    MicroKernel kernel(*this);
+    kernel.a = emit.pointer(a, element, emit.mul(row, laneStride));
+    kernel.b = emit.pointer(b, element, emit.mul(column, laneStride));
+    kernel.c = emit.pointer(c, element, emit.add(emit.mul(stride, row), column));
+    kernel.validRows = emit.sub(validRows, row);
+    kernel.validColumns = emit.sub(validColumns, column);
+    kernel.panels();
+  }
+
+  /// A panel of A times one of B.
+  void panels() {
+    prefetchC();
     // Tiles past the valid columns are not packed.
     Value end = emit.i64(kPanelColumns);
     if (columns < kPanelColumns)
@@ -38,7 +63,6 @@ public:
     });
   }
 
-private:
   static constexpr int64_t kUnroll = 4;
 
   /// The rows of C come from far away, and are wanted when the products are done.
@@ -124,7 +148,8 @@ private:
 
   Emitter emit;
   const Factors factors;
-  Type element;                // of sums
+  Type element; // of sums
+  const ProductSizes sizes;
   const int64_t laneStride;    // of panels, in words
   const int64_t lanes;         // of a vector
   const int64_t rows, columns; // of a register tile
@@ -133,33 +158,43 @@ private:
 
 } // namespace
 
-func::FuncOp fma::microKernel(KernelModule &kernels, const Factors &factors, int64_t laneStride) {
-  Type element = factors.element.isBF16() ? factors.element : factors.word();
-  return functionWithVariants(kernels, typedName("gemm_micro_kernel", element),
-                              argumentTypes(kernels.getContext(), 3, 5), factors.levels(kernels),
-                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-                                MicroKernel(body, function, factors.on(level), laneStride, level).run();
-                              });
+void fma::multiply(Emitter &emit, func::FuncOp function, const Factors &factors, const Level &level,
+                   const ProductSizes &sizes) {
+  MicroKernel(emit, function, factors, level, sizes).run();
 }
 
-ProductSizes trainc::codegen::fmaSizes(Type element) {
+ProductSizes fma::sizes(int64_t packedBytes) {
   return {.panelRows = kPanelRows,
           .panelColumns = kPanelColumns,
+          .callRows = kPanelRows,
+          .callColumns = kPanelColumns,
           .depthBlock = kDepthBlock,
           .tileRows = 256,
           .tileColumns = 384,
-          .packedBytes = elementBytes(nn::wideElement(element)),
-          .onMatrixUnit = false};
+          .packedBytes = packedBytes};
+}
+
+ProductSizes trainc::codegen::fmaSizes(Type element) {
+  return fma::sizes(elementBytes(nn::wideElement(element)));
 }
 
 ProductScheme trainc::codegen::fmaProducts(KernelModule &kernels, Type element, LaneOrder a, LaneOrder b) {
-  if (element.isBF16())
-    addBf16Products(kernels);
   ProductScheme scheme{fmaSizes(element)};
   const Factors factors{element};
-  const int64_t laneStride = scheme.laneStride() / scheme.packedBytes;
-  scheme.packA = packPanels(kernels, factors, Side::A, a, laneStride);
-  scheme.packB = packPanels(kernels, factors, Side::B, b, laneStride);
-  scheme.multiply = microKernel(kernels, factors, laneStride);
+  const SmallVector<Type> packing = argumentTypes(kernels.getContext(), 2, 3);
+  scheme.packA = internalFunction(
+      kernels, packName(element, Side::A, a), packing,
+      [&](Emitter &emit, func::FuncOp function) { pack(emit, function, factors, a, kPanelRows, scheme); });
+  scheme.packB = functionWithVariants(kernels, packName(element, Side::B, b), packing,
+                                      [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+                                        Emitter emit(body);
+                                        pack(emit, function, factors, b, level.registerColumns, scheme);
+                                      });
+  scheme.multiply = functionWithVariants(kernels, typedName("gemm_micro_kernel", factors.word()),
+                                         argumentTypes(kernels.getContext(), 3, 5),
+                                         [&](OpBuilder &body, func::FuncOp function, const Level &level) {
+                                           Emitter emit(body);
+                                           multiply(emit, function, factors, level, scheme);
+                                         });
   return scheme;
 }

@@ -142,37 +142,19 @@ void Packing::transposeLanes() {
 
 Type Factors::word() const { return nn::wideElement(element); }
 
-std::vector<Level> Factors::levels(KernelModule &kernels) const {
-  return element.isBF16() ? codegen::levels(kernels) : baseLevels(kernels);
+std::string fma::packName(Type element, Side side, LaneOrder order) {
+  return typedName(std::string(order == LaneOrder::Adjacent ? "gemm_copy_" : "gemm_transpose_") +
+                       (side == Side::A ? "a" : "b"),
+                   element);
 }
 
-Factors Factors::on(const Level &level) const {
-  return {.element = element, .pairs = element.isBF16() && level.base};
-}
-
-func::FuncOp fma::packPanels(KernelModule &kernels, const Factors &factors, Side side, LaneOrder order,
-                             int64_t laneStride) {
-  const bool adjacent = order == LaneOrder::Adjacent;
-  const SmallVector<Type> inputs = argumentTypes(kernels.getContext(), 2, 3);
-  auto pack = [&](Emitter &emit, func::FuncOp function, const Factors &packed, int64_t width) {
-    auto args = function.getArguments();
-    Packing packing{emit, packed, width, laneStride * width, args[0], args[1], args[2], args[3], args[4]};
-    if (adjacent)
-      packing.copyLanes();
-    else
-      packing.transposeLanes();
-  };
-  const std::string name =
-      typedName(std::string(adjacent ? "gemm_copy_" : "gemm_transpose_") + (side == Side::A ? "a" : "b"),
-                factors.element);
-  if (side == Side::A && !factors.element.isBF16())
-    return internalFunction(kernels, name, inputs, [&](Emitter &emit, func::FuncOp function) {
-      pack(emit, function, factors, kPanelRows);
-    });
-  return functionWithVariants(kernels, name, inputs, factors.levels(kernels),
-                              [&](OpBuilder &body, func::FuncOp function, const Level &level) {
-                                Emitter emit(body);
-                                pack(emit, function, factors.on(level),
-                                     side == Side::A ? kPanelRows : level.registerColumns);
-                              });
+void fma::pack(Emitter &emit, func::FuncOp function, const Factors &factors, LaneOrder order, int64_t width,
+               const ProductSizes &sizes) {
+  const int64_t panelStride = sizes.panelStride(width) / sizes.packedBytes;
+  auto args = function.getArguments();
+  Packing packing{emit, factors, width, panelStride, args[0], args[1], args[2], args[3], args[4]};
+  if (order == LaneOrder::Adjacent)
+    packing.copyLanes();
+  else
+    packing.transposeLanes();
 }

@@ -1,6 +1,6 @@
 // Panels and micro-kernel of products by fused multiply-adds. A panel of A is [term][lane]; one of B is
 // [register tile][term][lane], so that what a tile of registers reads of it stays in the first-level cache.
-// bf16 and f16 numbers become f32 in panels; or, where the CPU multiplies pairs of bf16 numbers, a panel has
+// bf16 and f16 numbers become f32 in panels; or, on levels that multiply pairs of bf16 numbers, a panel has
 // pairs of terms in place of terms.
 #pragma once
 
@@ -22,17 +22,20 @@ struct Factors {
   mlir::Type word() const;
   /// How many terms that are.
   int64_t wordTerms() const { return pairs ? 2 : 1; }
-  /// The levels that differ in the code for them, and what they are on one.
-  std::vector<Level> levels(KernelModule &kernels) const;
-  Factors on(const Level &level) const;
 };
 
-/// Panels of B are as wide as the level's register tiles. `laneStride`: ProductScheme::laneStride(), in
-/// words.
-mlir::func::FuncOp packPanels(KernelModule &kernels, const Factors &factors, Side side, LaneOrder order,
-                              int64_t laneStride);
+/// `packedBytes`: ProductSizes::packedBytes. A call of the micro-kernel computes one panel of each side.
+ProductSizes sizes(int64_t packedBytes);
 
-/// Differs between instruction-set levels, since it must use all registers and no more.
-mlir::func::FuncOp microKernel(KernelModule &kernels, const Factors &factors, int64_t laneStride);
+/// The name of a function that packs.
+std::string packName(mlir::Type element, Side side, LaneOrder order);
+
+/// Fills a function ProductScheme::packA or packB. `width`: lanes of a register tile; for A, kPanelRows.
+void pack(Emitter &emit, mlir::func::FuncOp function, const Factors &factors, LaneOrder order, int64_t width,
+          const ProductSizes &sizes);
+
+/// Fills a function ProductScheme::multiply on a level, whose registers it must all use, and no more.
+void multiply(Emitter &emit, mlir::func::FuncOp function, const Factors &factors, const Level &level,
+              const ProductSizes &sizes);
 
 } // namespace trainc::codegen::fma

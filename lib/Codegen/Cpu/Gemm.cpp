@@ -4,7 +4,6 @@
 #include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cpu/GemmTile.h"
 #include "lib/Codegen/Cpu/Generators.h"
-#include "lib/Codegen/Cpu/MatrixUnit.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -23,7 +22,9 @@ bool fitsMatrixUnit(Fp32Products products, const Product &product) {
 }
 
 ProductSizes sizesOf(Fp32Products products, const Product &product) {
-  return fitsMatrixUnit(products, product) ? splitSizes() : fmaSizes(product.factor);
+  if (fitsMatrixUnit(products, product))
+    return splitSizes();
+  return product.factor.isBF16() ? bf16Sizes() : fmaSizes(product.factor);
 }
 
 class GemmEmitter {
@@ -39,18 +40,26 @@ public:
     at.panelsB = function.blockArray(emit.builder.getI8Type(), memory.bytesB);
     if (memory.sums > 0)
       at.sums = function.blockArray(emit.builder.getF32Type(), memory.sums);
-    const ProductScheme scheme = fitsMatrixUnit(fp32Products(kernels), product)
-                                     ? splitProducts(kernels, orderA(), orderB())
-                                     : fmaProducts(kernels, product.factor, orderA(), orderB());
-    if (scheme.onMatrixUnit)
-      MatrixUnit(emit).configure();
+    const ProductScheme scheme = makeScheme();
+    callIfAny(scheme.begin);
     GemmTile tile(kernels, emit, product, grid, memory, scheme, at);
     function.tiles([&](Value index) { tile.compute(index); });
-    if (scheme.onMatrixUnit)
-      MatrixUnit(emit).release();
+    callIfAny(scheme.end);
   }
 
 private:
+  ProductScheme makeScheme() {
+    if (fitsMatrixUnit(fp32Products(kernels), product))
+      return splitProducts(kernels, orderA(), orderB());
+    return product.factor.isBF16() ? bf16Products(kernels, orderA(), orderB())
+                                   : fmaProducts(kernels, product.factor, orderA(), orderB());
+  }
+
+  void callIfAny(func::FuncOp callee) {
+    if (callee)
+      func::CallOp::create(emit.builder, emit.loc, callee, ValueRange());
+  }
+
   LaneOrder orderA() const { return gemm.transposeA ? LaneOrder::Adjacent : LaneOrder::Strided; }
   LaneOrder orderB() const { return gemm.transposeB ? LaneOrder::Strided : LaneOrder::Adjacent; }
 

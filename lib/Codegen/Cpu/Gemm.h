@@ -17,13 +17,13 @@ enum class Side { A, B };
 
 /// The sizes that suit one way to compute products.
 struct ProductSizes {
-  int64_t panelRows, panelColumns; ///< lanes of panels: what one call of the micro-kernel computes
+  int64_t panelRows, panelColumns; ///< lanes of panels
+  int64_t callRows, callColumns;   ///< what one call of the micro-kernel computes, at most: whole panels
   /// Terms that are packed at a time. Every element's sum runs in the order of its terms within a block and
   /// over the blocks, so its bits depend on the depth alone: on no tile, thread or instruction-set level.
   int64_t depthBlock;
   int64_t tileRows, tileColumns; ///< of C, at most, that one thread computes at a time: B's part stays in L2
   int64_t packedBytes;           ///< of one element in a panel
-  bool onMatrixUnit;             ///< whether products use the matrix unit's tiles (MatrixUnit.h)
 
   /// Bytes that a panel takes for each of its lanes: more than its terms have, lest all panels meet in one
   /// set of the cache. Panels of 8 lanes and multiples begin at cache lines.
@@ -39,17 +39,23 @@ struct ProductScheme : ProductSizes {
   mlir::func::FuncOp packA = {}, packB = {};
   /// The micro-kernel: a private function (a, b: packed panels, c: pointer, depth, row stride of c, valid
   /// rows, valid columns, adds: all i64) that stores or, if adds is not 0, adds the product of the panels to
-  /// the valid part of c.
+  /// the valid part of c. Rows and columns that are valid can be more than a call computes.
   mlir::func::FuncOp multiply = {};
+  /// What a kernel calls before and after all products, without arguments; null where there is nothing to do.
+  mlir::func::FuncOp begin = {}, end = {};
 };
 
-/// Fused multiply-adds in vector registers, of factors of type `element` (FmaPanels.cpp,
-/// FmaMicroKernel.cpp). Factors of bf16 and f16 are packed as f32; those of bf16 as pairs on levels that
-/// multiply and add these, which fill half of a panel.
+/// Fused multiply-adds in vector registers, of factors of f32, or of f16, which are packed as f32
+/// (FmaPanels.cpp, FmaMicroKernel.cpp).
 ProductSizes fmaSizes(mlir::Type element);
 ProductScheme fmaProducts(KernelModule &kernels, mlir::Type element, LaneOrder a, LaneOrder b);
 
-/// f32 products on a matrix unit for bf16 (SplitPanels.cpp, SplitMicroKernel.cpp); see Fp32Products::Bf16x3.
+/// Products of bf16 numbers, in the way of each level (Bf16Products.cpp). Sizes are one for all levels. They
+/// have room for numbers packed as f32; on levels that take pairs of bf16 numbers, half a panel is filled.
+ProductSizes bf16Sizes();
+ProductScheme bf16Products(KernelModule &kernels, LaneOrder a, LaneOrder b);
+
+/// f32 products on a matrix unit for bf16 (SplitPanels.cpp); see Fp32Products::Bf16x3.
 ProductSizes splitSizes();
 ProductScheme splitProducts(KernelModule &kernels, LaneOrder a, LaneOrder b);
 

@@ -40,7 +40,7 @@ TileMemory::TileMemory(const Product &product, const ProductSizes &sizes, const 
     : bytesA(panelBytes(sizes, grid.rows, sizes.panelRows)),
       bytesB(panelBytes(sizes, grid.columns, sizes.panelColumns)) {
   const bool oneBlock = product.shape.k <= sizes.depthBlock && !product.shape.sumsBatch();
-  sumRows = oneBlock ? sizes.panelRows : grid.rows;
+  sumRows = oneBlock ? std::min(sizes.callRows, grid.rows) : grid.rows;
   sums = product.roundsResult() ? sumRows * grid.columns : 0;
 }
 
@@ -129,10 +129,10 @@ GemmTile::Block GemmTile::block(Value matrix, Value first, Value depth, Value ad
 
 /// A panel of A stays in the first-level cache while those of B pass by.
 void GemmTile::multiplyPanels(Value baseC, Value rows, Value columns, const Block &block) {
-  emit.loop(emit.i64(0), rows, scheme.panelRows, [&](Value i) {
+  emit.loop(emit.i64(0), rows, scheme.callRows, [&](Value i) {
     if (product.roundsResult())
       return multiplyRounded(i, baseC, rows, columns, block);
-    emit.loop(emit.i64(0), columns, scheme.panelColumns, [&](Value j) {
+    emit.loop(emit.i64(0), columns, scheme.callColumns, [&](Value j) {
       Value to = emit.pointer(at.c, product.result, emit.add(baseC, emit.add(emit.mul(i, gemm.ldc), j)));
       multiply(i, j, to, gemm.ldc, rows, columns, block);
     });
@@ -144,12 +144,12 @@ void GemmTile::multiplyRounded(Value i, Value baseC, Value rows, Value columns, 
   Type real = emit.builder.getF32Type();
   Value to = emit.pointer(at.c, product.result, emit.add(baseC, emit.mul(i, gemm.ldc)));
   Value sums =
-      memory.sumRows == scheme.panelRows ? at.sums : emit.pointer(at.sums, real, emit.mul(i, grid.columns));
-  Value height = emit.min(emit.i64(scheme.panelRows), emit.sub(rows, i));
+      memory.sumRows <= scheme.callRows ? at.sums : emit.pointer(at.sums, real, emit.mul(i, grid.columns));
+  Value height = emit.min(emit.i64(scheme.callRows), emit.sub(rows, i));
   const SmallVector<Value> strip = {to, sums, emit.i64(gemm.ldc), emit.i64(grid.columns), height, columns};
   if (gemm.accumulate)
     emit.when(block.opens, [&] { call(widenRows(kernels, product.result), strip); });
-  emit.loop(emit.i64(0), columns, scheme.panelColumns, [&](Value j) {
+  emit.loop(emit.i64(0), columns, scheme.callColumns, [&](Value j) {
     multiply(i, j, emit.pointer(sums, real, j), grid.columns, rows, columns, block);
   });
   emit.when(block.closes, [&] { call(roundRows(kernels, product.result), strip); });

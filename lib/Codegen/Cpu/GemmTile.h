@@ -39,8 +39,8 @@ struct TileMemory {
   TileMemory(const Product &product, const ProductSizes &sizes, const TileGrid &grid);
 
   int64_t bytesA, bytesB; ///< of panels
-  /// f32 sums for elements of C that are rounded in the end, in rows as long as a tile's: of one panel where
-  /// one block of terms is all, else of the tile.
+  /// f32 sums for elements of C that are rounded in the end, in rows as long as a tile's: of one call of the
+  /// micro-kernel where one block of terms is all, else of the tile.
   int64_t sumRows, sums;
 };
 

@@ -17,12 +17,17 @@ const std::vector<Level> &trainc::codegen::allLevels(Fp32Products products) {
   static const std::vector<std::string> v3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"},
                                         v4 = with(
                                             v3, {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"});
+  static const std::vector<std::string> unit = with(v4, {"amx_tile", "amx_bf16"});
+  static constexpr const char *kUnit = "+amx-tile,+amx-bf16";
+  using enum Bf16Products;
   static const std::vector<Level> all = {
-      {"x86-64-v3", "x86-64-v3", v3, "", 8, 4, 24},
-      {"x86-64-v4", "x86-64-v4", v4, "", 16, 8, 48},
-      {"x86-64-v4-bf16", "x86-64-v4", with(v4, {"avx512_bf16"}), "+avx512bf16", 16, 8, 48, "x86-64-v4"}};
+      {"x86-64-v3", "x86-64-v3", v3, "", 8, 4, 24, Widened},
+      {"x86-64-v4", "x86-64-v4", v4, "", 16, 8, 48, Widened},
+      {"x86-64-v4-bf16", "x86-64-v4", with(v4, {"avx512_bf16"}), "+avx512bf16", 16, 8, 48, Pairs,
+       "x86-64-v4"},
+      {"x86-64-v4-amx", "x86-64-v4", unit, kUnit, 16, 8, 48, MatrixUnit, "x86-64-v4"}};
   static const std::vector<Level> matrixUnit = {
-      {"x86-64-v4", "x86-64-v4", with(v4, {"amx_tile", "amx_bf16"}), "+amx-tile,+amx-bf16", 16, 8, 48}};
+      {"x86-64-v4", "x86-64-v4", unit, kUnit, 16, 8, 48, MatrixUnit}};
   return products == Fp32Products::Bf16x3 ? matrixUnit : all;
 }
 

@@ -12,6 +12,13 @@
 
 namespace trainc::codegen {
 
+/// How products of bf16 numbers are computed.
+enum class Bf16Products {
+  Widened,   ///< as f32, by fused multiply-adds
+  Pairs,     ///< by instructions that multiply and add pairs (AVX512-BF16)
+  MatrixUnit ///< tile by tile (AMX)
+};
+
 struct Level {
   const char *name;
   const char *llvmCpu;
@@ -22,6 +29,7 @@ struct Level {
   /// of A; divisors of the panels' sizes (FmaProducts.h). The wider it is, the fewer loads a multiply-add has
   /// beside it, which counts where another hardware thread of the core takes turns.
   int64_t registerRows, registerColumns;
+  Bf16Products bf16Products;
   /// The level whose code this one has, but for products of bf16 numbers, which it has instructions for; null
   /// where that is itself.
   const char *base = nullptr;

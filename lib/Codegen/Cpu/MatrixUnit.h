@@ -7,6 +7,9 @@ namespace trainc::codegen {
 
 /// Rows of a tile, and elements of 4 bytes in a row.
 inline constexpr int64_t kUnitRows = 16;
+inline constexpr int64_t kTileBytes = 4 * kUnitRows * kUnitRows;
+/// Terms that one instruction adds up.
+inline constexpr int64_t kStepTerms = 2 * kUnitRows;
 
 /// Builds the unit's instructions. Tiles are numbered 0 to 7; a thread configures them before it uses them
 /// and releases them when done, which costs some hundred cycles.

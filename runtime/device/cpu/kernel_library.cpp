@@ -11,8 +11,10 @@ namespace {
 /// Why none of the plan's objects runs here, and what to do.
 Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
   const std::string_view here = levelOfThisCpu();
-  const bool needsMatrixUnit = std::ranges::all_of(*plan.objects(), [&](const fb::Object *object) {
-    return std::ranges::any_of(*object->features(),
+  // A level of its own stands for the unit in products of bf16 numbers.
+  const bool splitsProducts = std::ranges::all_of(*plan.objects(), [&](const fb::Object *object) {
+    return !object->level()->string_view().ends_with("-amx") &&
+           std::ranges::any_of(*object->features(),
                                [](const auto *name) { return name->string_view().starts_with("amx"); });
   });
   if (here.empty())
@@ -20,7 +22,7 @@ Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
         "the plan holds kernels for {}; this CPU has no level that trainc compiles for, which "
         "are x86-64-v3 and x86-64-v4: use another CPU",
         fmt::join(refusals, "; "));
-  if (needsMatrixUnit)
+  if (splitsProducts)
     return invalidInput("the plan holds kernels for {}; this CPU is an {} without these: compile the model "
                         "with --fp32-products=fma, or use a CPU with them",
                         fmt::join(refusals, "; "), here);
@@ -29,10 +31,18 @@ Status refuse(const fb::Plan &plan, const std::vector<std::string> &refusals) {
                       fmt::join(refusals, "; "), here, here);
 }
 
-/// The feature of code that has other bits than code of the other levels: of products of bf16 numbers.
-constexpr std::string_view kOwnArithmetic = "avx512_bf16";
+/// Features of code that has other bits than code of the other levels: of products of bf16 numbers.
+constexpr std::string_view kOwnArithmetic[] = {"avx512_bf16", "amx_bf16"};
 
-/// The object to run: the highest level whose features are all present.
+/// Whether the first of two levels is the better one.
+bool isBetter(const fb::Object &one, const fb::Object &other) {
+  auto place = [](const fb::Object &object) {
+    return std::ranges::find(kCpuLevels, object.level()->string_view());
+  };
+  return place(one) > place(other);
+}
+
+/// The object to run: that of the best level whose features are all present.
 Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
   const fb::Object *best = nullptr;
   std::vector<std::string> refusals;
@@ -43,7 +53,7 @@ Result<const fb::Object *> chooseObject(const fb::Plan &plan) {
     const auto missing = missingFeatures(object->level()->c_str(), features);
     if (!missing.empty())
       refusals.push_back(fmt::format("{} (missing: {})", object->level()->c_str(), fmt::join(missing, ", ")));
-    else if (!best || object->level()->str() > best->level()->str())
+    else if (!best || isBetter(*object, *best))
       best = object;
   }
   if (!best)
@@ -61,8 +71,8 @@ Result<KernelLibrary> KernelLibrary::load(const fb::Plan &plan) {
   TRAINC_ASSIGN_OR_RETURN(const fb::Object *object, chooseObject(plan));
   library.level_ = object->level()->str();
   for (const auto *feature : *object->features())
-    if (feature->string_view() == kOwnArithmetic)
-      library.arithmetic_ = kOwnArithmetic;
+    if (std::ranges::find(kOwnArithmetic, feature->string_view()) != std::end(kOwnArithmetic))
+      library.arithmetic_ = feature->str();
   const std::span<const uint8_t> code(object->image()->data(), object->image()->size());
   Result<KernelImage> image = KernelImage::load(std::as_bytes(code));
   if (!image.ok())

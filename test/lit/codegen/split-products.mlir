@@ -12,10 +12,14 @@ train.state parameter @e : tensor<96x31xf32>
 // CHECK: module @kernels attributes {plan.split_products, plan.target = "cpu"}
 // The unit is configured once a kernel, and released at its end.
 // CHECK: func.func @gemm_64x32x96_nn_
-// CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK: call @gemm_configure_unit
 // CHECK: func.call @gemm_split_rows_strided
 // CHECK: func.call @gemm_split_columns_adjacent
 // CHECK: func.call @gemm_split_micro_kernel
+// CHECK: call @gemm_release_unit
+// CHECK: func.func private @gemm_configure_unit
+// CHECK: llvm.call_intrinsic "llvm.x86.ldtilecfg"
+// CHECK: func.func private @gemm_release_unit
 // CHECK: llvm.call_intrinsic "llvm.x86.tilerelease"
 // Too few columns to fill the unit's tiles.
 // CHECK: func.func @gemm_64x31x96_nn_

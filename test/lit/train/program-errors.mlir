@@ -316,12 +316,12 @@ train.program @p { model @m optimizer sgd library_calls some }
 
 // -----
 
-// expected-error @below {{expected all or native or x86-64-v3 or x86-64-v4 or x86-64-v4-bf16, found 'x86-64-v5'}}
+// expected-error @below {{expected all or native or x86-64-v3 or x86-64-v4 or x86-64-v4-bf16 or x86-64-v4-amx, found 'x86-64-v5'}}
 train.program @p { model @m optimizer sgd cpu "x86-64-v3,x86-64-v5" }
 
 // -----
 
-// expected-error @below {{expected words in quotes, such as cpu "x86-64-v4-bf16"}}
+// expected-error @below {{expected words in quotes, such as cpu "x86-64-v4-amx"}}
 train.program @p { model @m optimizer sgd cpu native }
 
 // -----

@@ -6,6 +6,7 @@
 #include "lib/Reference/Interpreter.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/base/cpu_features.h"
+#include "test/unit/codegen/matrix_unit_emulation.h"
 
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -22,13 +23,17 @@ namespace trainc::codegen::testing {
 
 // --- CompiledOp ---
 
-CompiledOp::CompiledOp(const std::string &text, Fp32Products products) {
-  target = createCpuTarget(products);
-  kernelModule = target->createModule(context);
-  compile(text);
+Unit unitHere() {
+  return missingFeatures("x86-64-v4", {"amx_tile", "amx_bf16"}).empty() ? Unit::Real : Unit::Emulated;
 }
 
-void CompiledOp::compile(const std::string &text) {
+CompiledOp::CompiledOp(const std::string &text, Fp32Products products, Unit unit) {
+  target = createCpuTarget(products);
+  kernelModule = target->createModule(context);
+  compile(text, unit);
+}
+
+void CompiledOp::compile(const std::string &text, Unit unit) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
   module = parseSourceString<ModuleOp>(text, &context);
   if (!module) {
@@ -50,9 +55,12 @@ void CompiledOp::compile(const std::string &text) {
   auto made = target->generate(operation, kernels);
   ASSERT_TRUE(succeeded(made)) << text;
   symbols = std::move(*made);
-  auto objects = target->compile(*kernelModule);
-  ASSERT_TRUE(succeeded(objects)) << text;
-  for (const Object &object : *objects) {
+  if (unit == Unit::Emulated)
+    emulateMatrixUnit(*kernelModule);
+  auto compiled = target->compile(*kernelModule);
+  ASSERT_TRUE(succeeded(compiled)) << text;
+  for (const Object &object : *compiled) {
+    objects[object.level] = object.image;
     Result<KernelImage> image = KernelImage::load(std::as_bytes(std::span(object.image)));
     ASSERT_TRUE(image.ok()) << image.status().message();
     images[object.level] = std::move(*image);
@@ -133,6 +141,7 @@ void CompiledOp::Execution::run(Order order) const {
       for (int64_t tile = launch.grid; tile-- > 0;)
         launch.kernel(launch.args.data(), tile, tile + 1, launch.shared);
   }
+  EXPECT_FALSE(isMatrixUnitInUse()) << "a kernel has not released it";
 }
 
 Tensor CompiledOp::Execution::result(unsigned index) const {
@@ -158,7 +167,7 @@ std::vector<std::string> CompiledOp::levels() const {
 }
 
 bool CompiledOp::levelRunsHere(const std::string &level) {
-  const bool pairs = level.ends_with("-bf16");
+  const bool pairs = level.ends_with("-bf16"); // the matrix unit is emulated where there is none
   return missingFeatures(level, pairs ? std::vector<std::string_view>{"avx512_bf16"}
                                       : std::vector<std::string_view>{})
       .empty();

@@ -17,6 +17,12 @@ namespace trainc::codegen::testing {
 
 using check::Buffer;
 
+/// What runs code for the matrix unit: the CPU, or functions of this process (matrix_unit_emulation.h).
+enum class Unit { Real, Emulated };
+
+/// The CPU's if it has one.
+Unit unitHere();
+
 /// How the tiles of each launch run: all at once, or one by one from the last to the first.
 enum class Order { AtOnce, Reversed };
 
@@ -25,7 +31,8 @@ enum class Order { AtOnce, Reversed };
 class CompiledOp {
 public:
   /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
-  explicit CompiledOp(const std::string &text, Fp32Products products = Fp32Products::Fma);
+  explicit CompiledOp(const std::string &text, Fp32Products products = Fp32Products::Fma,
+                      Unit unit = unitHere());
 
   explicit operator bool() const { return !images.empty(); }
   const KernelSummary &kernels() const { return summary; }
@@ -79,10 +86,13 @@ public:
 
   /// Levels that there is code for.
   std::vector<std::string> levels() const;
+  /// Whether the code runs here that `unit` was left to its default for.
   static bool levelRunsHere(const std::string &level);
+  /// The ELF shared object of a level.
+  llvm::StringRef object(const std::string &level) const { return objects.at(level); }
 
 private:
-  void compile(const std::string &text);
+  void compile(const std::string &text, Unit unit);
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module, kernelModule;
   mlir::func::FuncOp function;
@@ -91,6 +101,7 @@ private:
   KernelSummary summary;
   llvm::SmallVector<std::string> symbols; ///< of the launches
   std::map<std::string, KernelImage> images;
+  std::map<std::string, std::string> objects; ///< what the images are made of
 };
 
 /// Expects both levels, in both orders of tiles, to give the same bits, within `tolerance` of the reference:

@@ -11,7 +11,14 @@
 
 namespace trainc::codegen::testing {
 
-inline const std::string kPairLevel = "x86-64-v4-bf16"; ///< with instructions for bf16 numbers
+/// Levels with instructions for bf16 numbers: for pairs, and for tiles.
+inline const std::string kPairLevel = "x86-64-v4-bf16", kUnitLevel = "x86-64-v4-amx";
+
+/// Whether products of bf16 numbers have the bits of that level alone, and take numbers below 2^-126 for
+/// zero.
+inline bool hasBf16Instructions(const std::string &level) {
+  return level == kPairLevel || level == kUnitLevel;
+}
 
 enum class Low { Bf16, F16 };
 

@@ -1,4 +1,5 @@
-// Matrix products of bf16 and f16 numbers against a double loop, on every level that runs here.
+// Matrix products of bf16 and f16 numbers against a double loop, on every level that runs here. The matrix
+// unit is emulated if the CPU has none.
 #include "test/unit/codegen/low_numbers.h"
 
 #include <gtest/gtest.h>
@@ -124,6 +125,9 @@ const std::vector<Case> kCases = {
     {"blocks_of_terms_odd", 33, 50, 1027, true, false},
     {"border_of_block", 20, 60, 513, false, true},
     {"tiles", 300, 500, 270, true, true},
+    {"whole_tiles", 64, 96, 256},
+    {"half_tiles", 80, 144, 96, false, true},
+    {"border_of_tiles", 33, 65, 97, true, false},
     {"accumulate", 45, 83, 77, false, false, true},
     {"accumulate_blocks", 45, 83, 600, false, true, true},
     {"batch", 17, 20, 31, false, false, false, 3},
@@ -157,11 +161,11 @@ TEST_P(LowProductsTest, IsASumInF32RoundedOnce) {
     if (!CompiledOp::levelRunsHere(level))
       continue;
     const std::vector<float> actual = runOn(op, c, kind, x, level);
-    expectClose(c, kind, expected, actual, level == kPairLevel ? std::ldexp(1.0, -123) : 0, level);
+    expectClose(c, kind, expected, actual, hasBf16Instructions(level) ? std::ldexp(1.0, -123) : 0, level);
     EXPECT_EQ(runOn(op, c, kind, x, level, Order::Reversed), actual) << level;
     if (first.empty())
       first = actual;
-    if (level != kPairLevel)
+    if (!hasBf16Instructions(level))
       EXPECT_EQ(actual, first) << level;
   }
 }
@@ -211,7 +215,7 @@ TEST(LowProducts, InfinitiesAndNaNStayInTheirRows) {
   }
 }
 
-/// Subnormal factors and results keep their value, but on the level with instructions for bf16 numbers.
+/// Subnormal factors and results keep their value, except on levels with instructions for bf16 numbers.
 TEST(LowProducts, SubnormalNumbers) {
   const Case c{"", 16, 48, 1};
   for (Low low : {Low::Bf16, Low::F16}) {
@@ -229,7 +233,7 @@ TEST(LowProducts, SubnormalNumbers) {
       const std::vector<float> actual = runOn(op, c, kind, x, level);
       forTerms(c, x, [&](int64_t i, double a, double b) {
         const float exact = roundedTo(float(a * b), low);
-        if (level == kPairLevel)
+        if (hasBf16Instructions(level))
           EXPECT_LE(std::abs(actual[i] - exact), std::ldexp(1.0, -126));
         else
           EXPECT_EQ(actual[i], exact) << level;
@@ -238,9 +242,11 @@ TEST(LowProducts, SubnormalNumbers) {
   }
 }
 
-/// Only plans whose kernels have products of bf16 numbers hold code for the level with instructions for them.
+/// Only plans whose kernels have products of bf16 numbers hold code for the levels with instructions for
+/// them.
 TEST(LowProducts, LevelsFollowTheFactors) {
-  const std::vector<std::string> both = {"x86-64-v3", "x86-64-v4"}, all = {both[0], both[1], kPairLevel};
+  const std::vector<std::string> both = {"x86-64-v3", "x86-64-v4"},
+                                 all = {both[0], both[1], kUnitLevel, kPairLevel};
   const Case c{"", 8, 8, 8};
   EXPECT_EQ(CompiledOp(program(c, {Low::Bf16, true})).levels(), all);
   EXPECT_EQ(CompiledOp(program(c, {Low::Bf16, false})).levels(), all);

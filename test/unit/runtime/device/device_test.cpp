@@ -220,6 +220,12 @@ TEST(CpuDevice, SaysHowToCompileForThisCpu) {
             fmt::format("the plan holds kernels for x86-64-v5 (missing: avx10); this CPU is an {0}: compile "
                         "the model with --cpu={0}, or with --cpu=all for every CPU",
                         here));
+  // The matrix unit that a level is for has nothing to do with fp32 products.
+  builder.plan.objects[0]->level = "x86-64-v4-amx";
+  builder.plan.objects[0]->features = {"amx_tile", "sve2"};
+  PlanBytes unit(builder.payload());
+  const Result<KernelLibrary> other = KernelLibrary::load(*fb::GetPlan(unit.payload().data()));
+  EXPECT_THAT(other.status().message(), HasSubstr(fmt::format("compile the model with --cpu={}", here)));
 }
 
 TEST(CpuDevice, NamesAMissingKernel) {
@@ -285,15 +291,20 @@ TEST(CpuDevice, PicksTheHighestLevelThatTheCpuHas) {
   auto &best = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
   best->level = "x86-64-v4-bf16";
   best->features.emplace_back("avx512_bf16");
+  auto &unit = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
+  unit->level = "x86-64-v4-amx";
+  unit->features = {"amx_tile", "amx_bf16"};
   PlanBytes bytes(builder.payload());
   CpuDevice device(1);
   ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
   const bool v4 = missingFeatures("x86-64-v4", {}).empty(),
-             bf16 = missingFeatures("x86-64-v4-bf16", {"avx512_bf16"}).empty();
-  EXPECT_EQ(device.description(), bf16 ? "cpu (x86-64-v4-bf16, 1 threads)"
-                                  : v4 ? "cpu (x86-64-v4, 1 threads)"
-                                       : "cpu (x86-64-v3, 1 threads)");
-  EXPECT_EQ(device.arithmetic(), bf16 ? "avx512_bf16" : "");
+             bf16 = missingFeatures("x86-64-v4-bf16", {"avx512_bf16"}).empty(),
+             amx = missingFeatures("x86-64-v4-amx", {"amx_tile", "amx_bf16"}).empty();
+  EXPECT_EQ(device.description(), amx    ? "cpu (x86-64-v4-amx, 1 threads)"
+                                  : bf16 ? "cpu (x86-64-v4-bf16, 1 threads)"
+                                  : v4   ? "cpu (x86-64-v4, 1 threads)"
+                                         : "cpu (x86-64-v3, 1 threads)");
+  EXPECT_EQ(device.arithmetic(), amx ? "amx_bf16" : bf16 ? "avx512_bf16" : "");
 }
 
 TEST(NullDevice, TakesAPlanOfAnySizeAndComputesNothing) {

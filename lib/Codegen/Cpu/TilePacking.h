@@ -1,0 +1,57 @@
+// Packing into tiles of the matrix unit. A tile is 16 lanes by 32 terms of bf16, of which two are a word: of
+// A it is [lane][word], of B [word][lane].
+#pragma once
+
+#include "lib/Codegen/Cpu/Gemm.h"
+#include "lib/Codegen/Cpu/MatrixUnit.h"
+
+namespace trainc::codegen {
+
+/// Fills a function ProductScheme::packA or packB. How numbers become words is up to the classes that derive
+/// from this.
+class TilePacking {
+public:
+  /// `element`: what the matrix is read as.
+  TilePacking(Emitter &emit, mlir::func::FuncOp function, mlir::Type element, Side side, LaneOrder order)
+      : emit(emit), side(side), order(order), to(function.getArgument(0)), element(element),
+        from(function.getArgument(1)), stride(function.getArgument(2)), valid(function.getArgument(3)),
+        depth(function.getArgument(4)) {}
+  virtual ~TilePacking() = default;
+
+  void run();
+
+protected:
+  /// Whether all lanes and terms of a block are there.
+  enum class Inside { Whole, Edge };
+
+  /// Bytes from the first tile to those of a block, which begins at a lane and a term.
+  virtual mlir::Value offset(mlir::Value lane, mlir::Value term) = 0;
+  /// Packs 16 lanes and kStepTerms terms.
+  virtual void packBlock(mlir::Value tile, mlir::Value lane, mlir::Value term, Inside inside) = 0;
+  /// Vector `i` of a square: 16 words of lane `lane` + i from `term` on if terms lie side by side, else word
+  /// i from `term` on of 16 lanes.
+  virtual mlir::Value words(mlir::Value lane, mlir::Value term, int64_t i, Inside inside) = 0;
+
+  /// 16 lanes by 16 words as the rows of a tile.
+  llvm::SmallVector<mlir::Value> square(mlir::Value lane, mlir::Value term, Inside inside);
+  /// `count` terms of lane `lane` + i from `term` on; zero from the depth on. Lanes past the last repeat it.
+  mlir::Value loadTerms(mlir::Value lane, int64_t i, mlir::Value term, int64_t count, Inside inside);
+  /// 16 lanes of term `term` + i; zero from the depth on.
+  mlir::Value loadLanes(mlir::Value lane, mlir::Value term, int64_t i, Inside inside);
+
+  mlir::VectorType integers() const;
+
+  Emitter &emit;
+  const Side side;
+  const LaneOrder order;
+  const mlir::Value to;
+
+private:
+  void block(mlir::Value lane, mlir::Value term);
+  void prefetchLater(mlir::Value row, mlir::Value column);
+
+  const mlir::Type element;
+  const mlir::Value from, stride, valid, depth;
+};
+
+} // namespace trainc::codegen
