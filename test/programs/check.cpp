@@ -200,7 +200,7 @@ Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &w
   const Result<std::vector<uint8_t>> plan = compilePlan(*module, options, fault);
   if (fault && !fault->wasMade)
     return {Verdict::kIllegal, "has no place for the fault"};
-  const bool isLow = given(options, "precision") == "bf16";
+  const bool isLow = given(options, "precision") == "bf16" || given(options, "eval_precision") == "bf16";
   FailureOr<Step> step = expectStep(*module, numberOf("ranks") * numberOf("accumulate"), seed,
                                     isLow ? Rounding::ofBf16() : Rounding::ofF32());
   if (failed(step))

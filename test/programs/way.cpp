@@ -58,9 +58,7 @@ private:
       isPowerOfTwo_ = count == "2";
       way_.set("accumulate", count);
     }
-    isLow_ = chance(4);
-    if (isLow_)
-      way_.set("precision", "bf16");
+    drawPrecision();
     if (chance(4))
       way_.set("library_calls", oneOf({"products", "attention", "all"}));
     if (chance(3)) {
@@ -76,6 +74,18 @@ private:
       way_.emulates = true;
       way_.text += " --device=emulated";
     }
+  }
+
+  void drawPrecision() {
+    isLow_ = chance(4);
+    if (isLow_)
+      way_.set("precision", "bf16");
+    if (isLow_ && chance(3))
+      way_.set("keep", "*");
+    if (isLow_ && chance(3))
+      way_.set("buffers", "bf16");
+    if (chance(isLow_ ? 3 : 8))
+      way_.set("eval_precision", isLow_ ? "fp32" : "bf16");
   }
 
   void drawSharding(unsigned ranks, unsigned stage) {
