@@ -126,7 +126,7 @@ class KeptPrecisionTest(harness.EndToEndTest):
     # --- buffers ---
 
     def test_columns_are_rounded_on_entry(self):
-        """As if the data had been rounded before."""
+        """Products and losses read what they would of data that were rounded before."""
         numbers = random.Random(3)
         exact = {name: [numbers.gauss(0, 1) for _ in range(64 * width)] for name, width in {"features": 20, "labels": 10}.items()}
         for file, change in {"exact": float, "rounded": rounded}.items():
