@@ -36,6 +36,15 @@ class LevelsTest(harness.EndToEndTest):
         self.assertEqual(self.train(every, "a"), self.train(native, "b"))
         self.assert_same_folder("a/step-00000006", "b/step-00000006")
 
+    def test_levels_that_share_code(self):
+        small_gpt.write_tokens("tokens.bin", 40)
+        every = self.compile(small_gpt.text(), "--precision=bf16", to="every.plan", cpu="all")
+        native = self.compile(small_gpt.text(), "--precision=bf16", to="native.plan")
+        self.assertEqual(self.levels(every), ["x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx"])
+        self.assertEqual(len(self.levels(native)), 1)
+        self.assertEqual(self.train(every, "a"), self.train(native, "b"))
+        self.assert_same_folder("a/step-00000006", "b/step-00000006")
+
     def test_named_levels(self):
         text = harness.program("mlp")
         self.assertEqual(self.levels(self.compile(text, cpu="x86-64-v3")), ["x86-64-v3"])
@@ -45,8 +54,6 @@ class LevelsTest(harness.EndToEndTest):
         self.trainc("compile", "model.mlir", "-o", "model.plan")
         self.assertEqual(self.setting("model.plan"), ("x86-64-v4", "model.mlir:15"))
         self.assertEqual(self.levels("model.plan"), ["x86-64-v4"])
-        low = self.compile(small_gpt.text(), "--precision=bf16", cpu="all")
-        self.assertEqual(self.levels(low), ["x86-64-v3", "x86-64-v4", "x86-64-v4-bf16", "x86-64-v4-amx"])
         # A model without products of bf16 numbers has no code of its own for the levels that are for these.
         for words in ("x86-64-v4-bf16", "x86-64-v4-amx", "x86-64-v4-bf16,x86-64-v4", "x86-64-v4-amx,x86-64-v4-bf16"):
             self.assertEqual(self.levels(self.compile(text, cpu=words)), ["x86-64-v4"])

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <optional>
 #include <unistd.h>
+#include <vector>
 
 LLD_HAS_DRIVER(elf)
 
@@ -54,23 +55,31 @@ static std::optional<std::string> readToEnd(const Descriptor &pipe) {
   return bytes;
 }
 
-/// Runs the linker from one name to the other; its messages if it fails.
-static llvm::Error runLinker(const std::string &input, const std::string &output) {
+/// Runs the linker from some names to another; its messages if it fails.
+static llvm::Error runLinker(llvm::ArrayRef<std::string> inputs, const std::string &output) {
   std::string messages;
   llvm::raw_string_ostream errors(messages);
-  const char *args[] = {"ld.lld",      "-shared",     "-nostdlib",        "--no-undefined",
-                        "--strip-all", "--threads=1", "--hash-style=gnu", input.c_str(),
-                        "-o",          output.c_str()};
+  std::vector<const char *> args = {"ld.lld",           "-shared",     "-nostdlib",
+                                    "--no-undefined",   "--strip-all", "--threads=1",
+                                    "--hash-style=gnu", "-o",          output.c_str()};
+  for (const std::string &input : inputs)
+    args.push_back(input.c_str());
   const lld::Result result = lld::lldMain(args, llvm::nulls(), errors, {{lld::Gnu, &lld::elf::link}});
   return result.retCode == 0 ? llvm::Error::success() : linkError(messages);
 }
 
-llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::StringRef object) {
+llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::ArrayRef<llvm::StringRef> objects) {
   static std::mutex linkerState;
   std::lock_guard<std::mutex> lock(linkerState);
-  llvm::Expected<Descriptor> input = fileInMemory(object);
-  if (!input)
-    return input.takeError();
+  std::vector<Descriptor> inputs;
+  std::vector<std::string> names;
+  for (llvm::StringRef object : objects) {
+    llvm::Expected<Descriptor> input = fileInMemory(object);
+    if (!input)
+      return input.takeError();
+    names.push_back(nameOf(*input));
+    inputs.push_back(std::move(*input));
+  }
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0)
     return linkError(llvm::Twine("cannot make a pipe: ") + std::strerror(errno) +
@@ -79,7 +88,7 @@ llvm::Expected<std::string> trainc::codegen::linkSharedObject(llvm::StringRef ob
   // A pipe holds less than an image, so somebody reads while the linker writes.
   std::optional<std::string> image;
   llvm::thread reader([&] { image = readToEnd(readEnd); });
-  llvm::Error error = runLinker(nameOf(*input), nameOf(writeEnd));
+  llvm::Error error = runLinker(names, nameOf(writeEnd));
   writeEnd = Descriptor();
   reader.join();
   if (error)

@@ -11,8 +11,11 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -74,9 +77,91 @@ void chooseVariants(llvm::Module &module, const Level &level, const std::vector<
   }
 }
 
-/// The relocatable object of a module given as bitcode; a context of its own lets levels compile in parallel.
-llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &level,
-                                         const std::vector<Level> &all) {
+/// What of the kernels a relocatable object holds. A level and its base have most code in common, which is
+/// compiled once, for the base.
+enum class Part { All, Common, Own };
+
+/// The kernels whose code differs between a level of `all` and its base, by name: they call a function that
+/// has a variant for that level.
+llvm::StringSet<> ownKernels(llvm::Module &module, const std::vector<Level> &all) {
+  llvm::SmallVector<llvm::Function *> found;
+  for (llvm::Function &function : module)
+    if (llvm::any_of(all, [&](const Level &level) {
+          return level.base && module.getFunction(variantName(function.getName(), level.name));
+        }))
+      found.push_back(&function);
+  llvm::StringSet<> names;
+  while (!found.empty())
+    for (llvm::User *user : found.pop_back_val()->users())
+      if (auto *call = llvm::dyn_cast<llvm::Instruction>(user);
+          call && names.insert(call->getFunction()->getName()).second)
+        found.push_back(call->getFunction());
+  return names;
+}
+
+/// Drops the kernels that are not in `part`, and what only they use.
+void keepPart(llvm::Module &module, Part part, const llvm::StringSet<> &own) {
+  if (part == Part::All)
+    return;
+  for (llvm::Function &function : llvm::make_early_inc_range(module))
+    if (!function.isDeclaration() && !function.hasLocalLinkage() &&
+        own.contains(function.getName()) != (part == Part::Own))
+      function.eraseFromParent();
+  auto isUnused = [](const llvm::GlobalValue &value) { return value.hasLocalLinkage() && value.use_empty(); };
+  for (bool erased = true; erased;) {
+    erased = false;
+    for (llvm::Function &function : llvm::make_early_inc_range(module))
+      if (isUnused(function)) {
+        function.eraseFromParent();
+        erased = true;
+      }
+  }
+  for (llvm::GlobalVariable &variable : llvm::make_early_inc_range(module.globals()))
+    if (isUnused(variable))
+      variable.eraseFromParent();
+}
+
+/// A relocatable object to make.
+struct Job {
+  const Level *level;
+  Part part;
+  std::string object = {}, error = {};
+};
+
+/// The objects to make for `all`, and for each of these which of them it is linked of.
+struct Jobs {
+  std::vector<Job> jobs;
+  std::vector<llvm::SmallVector<size_t>> ofLevel;
+
+  explicit Jobs(const std::vector<Level> &all) {
+    llvm::StringMap<size_t> common; // by the base
+    for (const Level &level : all) {
+      const bool isBase = llvm::any_of(all, [&](const Level &other) { return isBaseOf(level, other); });
+      if (isBase)
+        common[level.name] = add(level, Part::Common);
+      const auto shared = common.find(isBase || !level.base ? level.name : level.base);
+      if (shared == common.end())
+        ofLevel.push_back({add(level, Part::All)});
+      else
+        ofLevel.push_back({shared->second, add(level, Part::Own)});
+    }
+  }
+
+private:
+  static bool isBaseOf(const Level &level, const Level &other) {
+    return other.base && llvm::StringRef(other.base) == level.name;
+  }
+
+  size_t add(const Level &level, Part part) {
+    jobs.push_back({&level, part});
+    return jobs.size() - 1;
+  }
+};
+
+/// The relocatable object of a module given as bitcode; a context of its own lets several compile in
+/// parallel.
+llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &level, Part part,
+                                        const std::vector<Level> &all) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
@@ -86,7 +171,9 @@ llvm::Expected<std::string> compileLevel(llvm::StringRef bitcode, const Level &l
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());
   (*module)->setDataLayout((*machine)->createDataLayout());
+  const llvm::StringSet<> own = ownKernels(**module, all);
   chooseVariants(**module, level, all);
+  keepPart(**module, part, own);
   if (!llvm::is_contained(level.features, "avx512bw"))
     expandShortMasks(**module);
   for (llvm::Function &function : **module) {
@@ -130,19 +217,23 @@ FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels)
     return report(bitcode.takeError());
   initialiseTarget();
   const std::vector<Level> all = levels(kernels);
-  std::vector<std::string> compiled(all.size()), errors(all.size());
-  auto compile = [&](size_t i) {
-    if (llvm::Expected<std::string> object = compileLevel(*bitcode, all[i], all))
-      compiled[i] = std::move(*object);
+  Jobs made(all);
+  mlir::parallelForEach(kernels.getContext(), made.jobs, [&](Job &job) {
+    if (llvm::Expected<std::string> object = compilePart(*bitcode, *job.level, job.part, all))
+      job.object = std::move(*object);
     else
-      errors[i] = llvm::toString(object.takeError());
-  };
-  mlir::parallelFor(kernels.getContext(), 0, all.size(), compile);
+      job.error = llvm::toString(object.takeError());
+  });
   std::vector<Object> objects;
-  for (auto [i, level] : llvm::enumerate(all)) {
-    if (!errors[i].empty())
-      return report(llvm::createStringError(errors[i]));
-    llvm::Expected<std::string> image = linkSharedObject(compiled[i]);
+  for (auto [level, jobs] : llvm::zip_equal(all, made.ofLevel)) {
+    llvm::SmallVector<llvm::StringRef> parts;
+    for (const size_t index : jobs) {
+      const Job &job = made.jobs[index];
+      if (!job.error.empty())
+        return report(llvm::createStringError(job.error));
+      parts.push_back(job.object);
+    }
+    llvm::Expected<std::string> image = linkSharedObject(parts);
     if (!image)
       return report(image.takeError());
     objects.push_back({level.name, level.features, std::move(*image)});
