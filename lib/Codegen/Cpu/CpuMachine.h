@@ -9,7 +9,7 @@ namespace trainc::codegen {
 Machine referenceCpu();
 
 /// What one of `ranks` has of the machine that compiles: its cores and vector width, with rates per core as
-/// measured in docs/measurements.
+/// measured in docs/measurements; those of bf16 products on the matrix unit are estimated.
 Machine thisCpu(int64_t ranks);
 
 } // namespace trainc::codegen
