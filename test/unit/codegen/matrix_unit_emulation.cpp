@@ -6,6 +6,8 @@
 #include "llvm/ADT/StringMap.h"
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -32,12 +34,12 @@ struct Tile {
   }
 };
 
-thread_local Tile tiles[kTiles];
+thread_local std::array<Tile, kTiles> tiles;
 
 Tile &tile(int64_t number) {
-  EXPECT_LT(uint64_t(number), uint64_t(kTiles));
-  EXPECT_GT(tiles[number].rows, 0) << "tile " << number << " is used before it is configured";
-  return tiles[number];
+  Tile &found = tiles.at(size_t(number));
+  EXPECT_GT(found.rows, 0) << "tile " << number << " is used before it is configured";
+  return found;
 }
 
 /// The zero that the unit takes for numbers below 2^-126.
