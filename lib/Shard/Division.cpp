@@ -129,10 +129,12 @@ bool Division::isWrittenToWholeGradient(Operation &op) const {
   });
 }
 
-/// Sums of another type are widened before they are added.
+/// Whether the op's result is added to such a gradient, or what follows from each of its elements alone: sums
+/// of another type are widened before.
 bool Division::isAddedToWholeGradient(Operation &op) const {
   return llvm::any_of(op.getUsers(), [&](Operation *user) {
-    return isWrittenToWholeGradient(*user) || (isa<nn::ConvertOp>(user) && isAddedToWholeGradient(*user));
+    const bool follows = isa<ElementwiseOpInterface>(user) && user->getNumOperands() == 1;
+    return isWrittenToWholeGradient(*user) || (follows && isAddedToWholeGradient(*user));
   });
 }
 
