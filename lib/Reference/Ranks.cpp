@@ -58,12 +58,14 @@ static SmallVector<const Tensor *> valuesOf(Value value, Ranks frames) {
   return llvm::map_to_vector(frames, [&](const Frame *frame) { return &(*frame)[value]; });
 }
 
-/// The sum of what each rank has as `value`, which must be floats.
+/// The sum of what each rank has as `value`, which must be floats; rounded once.
 static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, Ranks frames) {
   SmallVector<const Tensor *> values = valuesOf(value, frames);
   if (!values.front()->isFloat())
     return op->emitOpError("sums floats, found ") << value.getType();
-  return sumOf(values);
+  Tensor sum = sumOf(values);
+  sum.roundShortNumbers();
+  return sum;
 }
 
 static LogicalResult run(dist::AllReduceStartOp op, Ranks frames) {

@@ -1,4 +1,5 @@
 // The interpreter runs entries by what they are, whatever their names.
+#include "dialects/Dist/Dist.h"
 #include "lib/Reference/Ranks.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -56,6 +57,27 @@ TEST_F(Entries, AreFoundByTheirKindOnManyRanks) {
   ASSERT_TRUE(succeeded(runEntryOnRanks(*module_, EntryKind::init, ranks, 2)));
   for (const EntryMemory &rank : ranks)
     EXPECT_THAT(stateOf(rank), ElementsAre(3, 3));
+}
+
+TEST_F(Entries, SumsOverRanksAreRoundedOnce) {
+  context_.loadDialect<dist::DistDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    train.state parameter @a : tensor<1xbf16>
+    train.entry @init {
+      %a = train.get @a : tensor<1xbf16>
+      %pending = dist.all_reduce_start %a : tensor<1xbf16>
+      %sum = dist.wait %pending : tensor<1xbf16>
+      train.set @a, %sum : tensor<1xbf16>
+    })",
+                                                        &context_);
+  ASSERT_TRUE(module);
+  std::vector<EntryMemory> ranks(4, EntryMemory(*module));
+  for (auto [rank, number] : llvm::zip_equal(ranks, std::array<double, 4>{256, 1, 2, 0}))
+    rank.states.find("a")->second.reals = {number};
+  ASSERT_TRUE(succeeded(runEntryOnRanks(*module, EntryKind::init, ranks, 4)));
+  for (const EntryMemory &rank : ranks)
+    EXPECT_THAT(stateOf(rank),
+                ElementsAre(260)); // 259 lies between 258 and 260; a sum of rounded sums is 258
 }
 
 TEST_F(Entries, ThatAreNotThereAreAnError) {
