@@ -29,6 +29,10 @@ public:
 
   Status run() {
     TRAINC_ASSIGN_OR_RETURN(executor_, Executor::create(plan_, *device_, {.communicator = communicator_}));
+    if (executor_->hasEntry(kInitEntry)) { // for the states beside parameters
+      executor_->setScalar("seed", int64_t{0});
+      TRAINC_RETURN_IF_ERROR(executor_->run(kInitEntry));
+    }
     writeParameters();
     if (executor_->hasEntry(kRefreshEntry))
       TRAINC_RETURN_IF_ERROR(executor_->run(kRefreshEntry));
@@ -39,8 +43,7 @@ public:
     TRAINC_RETURN_IF_ERROR(train());
     TRAINC_ASSIGN_OR_RETURN(loss, scalar("loss"));
     TRAINC_ASSIGN_OR_RETURN(const float finite, scalar("finite"));
-    if (finite == 0)
-      return failed("the plan finds that loss or gradients are not finite");
+    isFinite = finite != 0;
     return {};
   }
 
@@ -59,6 +62,7 @@ public:
   }
 
   float loss = 0, evalLoss = 0, evalTargets = 0;
+  bool isFinite = false;
   std::vector<std::vector<float>> logits;
 
 private:
@@ -145,6 +149,7 @@ Status runRank(RankStep &rank, bool isFirst, std::mutex &mutex, ComputedStep &co
     computed.loss = rank.loss;
     computed.evalLoss = rank.evalLoss;
     computed.evalTargets = rank.evalTargets;
+    computed.isFinite = rank.isFinite;
     computed.logits = std::move(rank.logits);
   }
   return rank.readParameters(computed.parameters);

@@ -31,6 +31,7 @@ struct StepInputs {
 struct ComputedStep {
   Parameters parameters; ///< after the step
   float loss = 0, evalLoss = 0, evalTargets = 0;
+  bool isFinite = false; ///< what the plan says of loss and gradients
   /// Of a plan that generates text: behind each of the last tokens, from the prompt's last on.
   std::vector<std::vector<float>> logits;
 };

@@ -5,7 +5,6 @@
 #include "lib/Autodiff/Passes.h"
 #include "lib/Instantiate/Instantiate.h"
 #include "lib/Reference/Interpreter.h"
-#include "test/programs/trial.h"
 
 #include "mlir/Pass/PassManager.h"
 
@@ -30,7 +29,8 @@ constexpr int kChangedRuns = 4;
 /// The program for one rank: forward, and what train.gradient is given.
 class Interpreted {
 public:
-  Interpreted(ModuleOp model, unsigned seed) : module_(model.clone()), random_(seed) {}
+  Interpreted(ModuleOp model, unsigned seed, double lossScale)
+      : module_(model.clone()), random_(seed), lossScale_(lossScale) {}
 
   LogicalResult compile() {
     PassManager passes(module_->getContext());
@@ -43,6 +43,7 @@ public:
       return failure();
     if (isLanguageModel)
       findLogits();
+    scaleLoss();
     return passes.run(*module_);
   }
 
@@ -93,26 +94,42 @@ public:
     return memory;
   }
 
-  LogicalResult run(EntryKind kind, EntryMemory &memory, double change) {
+  LogicalResult run(EntryKind kind, EntryMemory &memory, const Change &change) {
     auto entry = findEntry<train::EntryOp>(*module_, kind);
     reference::Frame frame(&memory);
     for (Operation &op : entry.getBody().front()) {
       FailureOr<reference::Tensors> results =
-          change == 0 ? reference::runOp(op, frame) : runChanged(op, frame, change, random_);
+          change.isNone() ? reference::runOp(op, frame) : runChanged(op, frame, change, random_);
       if (failed(results))
         return failure();
-      for (auto [value, tensor] : llvm::zip(op.getResults(), *results))
+      for (auto [value, tensor] : llvm::zip(op.getResults(), *results)) {
+        for (double number : tensor.reals)
+          largest_ = std::isfinite(number) ? std::max(largest_, std::abs(number)) : HUGE_VAL;
         frame.define(value, std::move(tensor));
+      }
     }
     if (kind == EntryKind::eval && logits_)
       lastLogits_ = std::as_const(frame)[logits_];
     return success();
   }
 
+  /// The largest number that any op has given in any run.
+  double largest() const { return largest_; }
+
   /// Of the last evaluation, if the model has logits that only tokens lead to.
   const std::optional<Tensor> &lastLogits() const { return lastLogits_; }
 
 private:
+  /// Multiplies what is minimised: gradients are scaled.
+  void scaleLoss() {
+    module_->walk([&](train::MinimizeOp minimize) {
+      OpBuilder builder(minimize);
+      nn::TensorBuilder build(builder, minimize.getLoc());
+      minimize.getLossMutable().assign(
+          build.mul(minimize.getLoss(), build.constantLike(minimize.getLoss(), lossScale_)));
+    });
+  }
+
   /// Whether the module's one cross-entropy is of what the model calls its logits.
   bool hasLogits() {
     SmallVector<nn::CrossEntropyOp> losses;
@@ -142,6 +159,7 @@ private:
 
   OwningOpRef<ModuleOp> module_;
   std::mt19937 random_;
+  double lossScale_, largest_ = 0;
   Value logits_; ///< of the evaluation
   std::optional<Tensor> lastLogits_;
 };
@@ -163,12 +181,13 @@ static double scalar(const EntryMemory &memory, StringRef name) {
 static bool isTargets(StringRef state) { return state == "targets" || state.starts_with("targets."); }
 
 /// The step of all ranks: losses are divided by the targets of all, gradients and losses add up.
-static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double change) {
+static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double lossScale,
+                                  const Change &change) {
   std::vector<EntryMemory> ranks;
   std::map<std::string, double> targets;
   for (size_t rank = 0; rank < step.samples.size(); ++rank) {
     EntryMemory &memory = ranks.emplace_back(program.memory(step, rank));
-    if (failed(program.run(EntryKind::begin_step, memory, 0)))
+    if (failed(program.run(EntryKind::begin_step, memory, Change{0})))
       return failure();
     for (auto &[name, tensor] : memory.states)
       if (isTargets(name))
@@ -187,6 +206,9 @@ static FailureOr<Outcome> runStep(Interpreted &program, const Step &step, double
         sum->second.reals[i] += tensor.reals[i];
     }
   }
+  for (auto &[name, gradient] : outcome.gradients)
+    for (double &number : gradient.reals)
+      number /= lossScale;
   EntryMemory evaluation = program.memory(step, 0);
   if (failed(program.run(EntryKind::eval, evaluation, change)))
     return failure();
@@ -239,7 +261,7 @@ static LogicalResult expectContinuation(Step &step, const std::optional<Tensor> 
 
 FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned seed, const Rounding &rounding) {
   ScopedDiagnosticHandler quiet(module.getContext(), [](Diagnostic &) { return success(); });
-  Interpreted program(module, seed);
+  Interpreted program(module, seed, rounding.lossScale);
   if (failed(program.compile()))
     return failure();
   Step step;
@@ -249,7 +271,7 @@ FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned see
   step.parameters = std::move(*parameters);
   for (size_t rank = 0; rank < ranks; ++rank)
     step.samples.push_back(program.drawSamples());
-  FailureOr<Outcome> exact = runStep(program, step, 0);
+  FailureOr<Outcome> exact = runStep(program, step, rounding.lossScale, Change{0});
   if (failed(exact) || failed(expect(step.loss, exact->loss)) ||
       failed(expect(step.evalLoss, exact->evalLoss)) || failed(expect(step.evalTargets, exact->evalTargets)))
     return failure();
@@ -259,7 +281,7 @@ FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned see
     if (failed(expect(step.gradients[name], tensor.reals)))
       return failure();
   for (int run = 0; run < kChangedRuns; ++run) {
-    FailureOr<Outcome> changed = runStep(program, step, rounding.change);
+    FailureOr<Outcome> changed = runStep(program, step, rounding.lossScale, rounding.change);
     if (failed(changed))
       return failure();
     addChanged(step.loss, changed->loss, rounding);
@@ -270,5 +292,6 @@ FailureOr<Step> programs::expectStep(ModuleOp module, size_t ranks, unsigned see
     for (auto &[name, tensor] : changed->gradients)
       addChanged(step.gradients[name], tensor.reals, rounding);
   }
+  step.mayOverflow = program.largest() > rounding.largest;
   return step;
 }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "lib/Reference/Interpreter.h"
+#include "test/programs/trial.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -36,19 +38,31 @@ struct Step {
   Expected loss, evalLoss, evalTargets;
   /// Empty if the model has no logits, or other columns than tokens lead to them.
   Continuation continuation;
+  bool mayOverflow = false; ///< some number is larger than all that surely stay finite
 };
 
 /// What rounding does to numbers. A step is run in a way in which every op's results are changed by some part
 /// of themselves, a few times what one rounding changes.
 struct Rounding {
-  double change;   ///< the part
-  double least;    ///< of a tensor's largest number: what may differ if changes do nothing
-  double unstable; ///< likewise: if changes move a tensor by more, a choice hangs on rounding
+  Change change;
+  double least;              ///< of a tensor's largest number: what may differ if changes do nothing
+  double unstable;           ///< likewise: if changes move a tensor by more, a choice hangs on rounding
+  double largest = HUGE_VAL; ///< of larger numbers some may become infinite
+  double lossScale = 1;      ///< which gradients are multiplied by on their way
 
   /// Rounding to f32 changes numbers by up to 2^-24.
-  static Rounding ofF32() { return {.change = 1e-6, .least = 1e-6, .unstable = 1e-2}; }
-  /// To bf16 by 2^-9.
-  static Rounding ofBf16() { return {.change = 0x1p-7, .least = 0x1p-7, .unstable = 0.5}; }
+  static Rounding ofF32() { return {.change = {1e-6}, .least = 1e-6, .unstable = 1e-2}; }
+  /// To bf16 by 2^-8.
+  static Rounding ofBf16() { return {.change = {0x1p-7}, .least = 0x1p-7, .unstable = 0.5}; }
+  /// To f16 by 2^-11; of numbers below 2^-14 by 2^-25. Its largest number is 65504, and changes may move
+  /// numbers that count by a half.
+  static Rounding ofF16(double lossScale) {
+    return {.change = {0x1p-10, 0x1p-24},
+            .least = 0x1p-10,
+            .unstable = 0.5,
+            .largest = 65504 / 2,
+            .lossScale = lossScale};
+  }
 };
 
 /// Interprets the program in `module` (phase `model`, which is left as it is): instantiated and

@@ -17,12 +17,18 @@ namespace {
 /// Numbers that are compared are no larger.
 constexpr double kLargest = 1e3;
 /// What a change of every op's results by kChange may do to a number, relative to its tensor's largest.
-constexpr double kChange = 1e-6, kMostMoved = 1e-3;
+constexpr Change kChange{1e-6};
+constexpr double kMostMoved = 1e-3;
 } // namespace
 
-static void perturb(reference::Tensor &tensor, double relative, std::mt19937 &random) {
+double Change::apply(double number, std::mt19937 &random) const {
+  const double sign = random() % 2 == 0 ? 1 : -1;
+  return number == 0 ? 0 : number * (1 + sign * relative) + sign * absolute;
+}
+
+static void perturb(reference::Tensor &tensor, const Change &change, std::mt19937 &random) {
   for (double &number : tensor.reals)
-    number *= 1 + relative * (random() % 2 == 0 ? 1 : -1);
+    number = change.apply(number, random);
 }
 
 static bool onlyMoves(Operation &op) {
@@ -30,18 +36,18 @@ static bool onlyMoves(Operation &op) {
              nn::SliceOp, nn::PadOp, nn::ConcatOp, nn::SplitOp, nn::GatherOp>(op);
 }
 
-FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Frame &frame, double relative,
-                                                   std::mt19937 &random) {
+FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Frame &frame,
+                                                   const Change &change, std::mt19937 &random) {
   if (onlyMoves(op))
     return reference::runOp(op, frame);
   SmallVector<std::pair<Value, reference::Tensor>> saved;
   if (!isa<ElementwiseOpInterface>(op))
     for (Value operand : op.getOperands()) {
       reference::Tensor changed = saved.emplace_back(operand, frame[operand]).second;
-      perturb(changed, relative, random);
+      perturb(changed, change, random);
       frame.define(operand, std::move(changed));
     }
-  frame.setRounding([&](double number) { return number * (1 + relative * (random() % 2 == 0 ? 1 : -1)); });
+  frame.setRounding([&](double number) { return change.apply(number, random); });
   FailureOr<reference::Tensors> results = reference::runOp(op, frame);
   frame.setRounding(nullptr);
   // The last first, in case an operand stands there twice.
@@ -49,7 +55,7 @@ FailureOr<reference::Tensors> programs::runChanged(Operation &op, reference::Fra
     frame.define(operand, std::move(tensor));
   if (succeeded(results))
     for (reference::Tensor &tensor : *results)
-      perturb(tensor, relative, random);
+      perturb(tensor, change, random);
   return results;
 }
 

@@ -11,6 +11,15 @@
 
 namespace trainc::programs {
 
+/// How far rounding moves a number, up or down. Zero stays.
+struct Change {
+  double relative;     ///< to the number
+  double absolute = 0; ///< in addition: of types whose smallest numbers have few digits
+
+  bool isNone() const { return relative == 0; }
+  double apply(double number, std::mt19937 &random) const;
+};
+
 /// What a model's values are for one batch: their types, and their numbers in the reference interpreter,
 /// exact and with every op's results changed a little.
 class Trial {
@@ -42,11 +51,10 @@ private:
   reference::Frame exact_, changed_;
 };
 
-/// Runs an op as reference::runOp does, but with numbers changed as rounding might: all real results are
-/// multiplied by 1 + `relative` or 1 - `relative`, and, where one element is computed from several, the
-/// operands before that and numbers on the way (reference::Frame::rounded). Ops that only move numbers round
-/// nothing.
-mlir::FailureOr<reference::Tensors> runChanged(mlir::Operation &op, reference::Frame &frame, double relative,
-                                               std::mt19937 &random);
+/// Runs an op as reference::runOp does, but with numbers changed as rounding might: all real results, and, if
+/// one element is computed from several, the operands before that and numbers on the way
+/// (reference::Frame::rounded). Ops that only move numbers round nothing.
+mlir::FailureOr<reference::Tensors> runChanged(mlir::Operation &op, reference::Frame &frame,
+                                               const Change &change, std::mt19937 &random);
 
 } // namespace trainc::programs

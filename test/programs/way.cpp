@@ -38,7 +38,7 @@ public:
     way_.set("ranks", std::to_string(ranks));
     if (!isAlone)
       drawSharding(ranks, pick(4));
-    if (isLow_ && !isForAnyRanks_ && chance(2))
+    if (isBf16_ && !isForAnyRanks_ && chance(2))
       way_.set("reduce", "bf16");
     return way_;
   }
@@ -58,7 +58,7 @@ private:
       isPowerOfTwo_ = count == "2";
       way_.set("accumulate", count);
     }
-    drawPrecision();
+    drawPrecision(pick(4));
     if (chance(4))
       way_.set("library_calls", oneOf({"products", "attention", "all"}));
     if (chance(3)) {
@@ -76,16 +76,28 @@ private:
     }
   }
 
-  void drawPrecision() {
-    isLow_ = chance(4);
-    if (isLow_)
-      way_.set("precision", "bf16");
-    if (isLow_ && chance(3))
+  /// Of the largest scales gradients of random programs overflow.
+  void drawPrecision(unsigned choice) {
+    if (choice == 0) {
+      drawBf16();
+    } else if (choice == 1) {
+      way_.set("precision", "fp16");
+      way_.lossScale = 1U << (4 * pick(5));
+      way_.set(oneOf({"loss_scale", "loss_scale_init"}), std::to_string(way_.lossScale));
+    } else if (chance(8)) {
+      way_.set("eval_precision", "bf16");
+    }
+  }
+
+  void drawBf16() {
+    isBf16_ = true;
+    way_.set("precision", "bf16");
+    if (chance(3))
       way_.set("keep", "*");
-    if (isLow_ && chance(3))
+    if (chance(3))
       way_.set("buffers", "bf16");
-    if (chance(isLow_ ? 3 : 8))
-      way_.set("eval_precision", isLow_ ? "fp32" : "bf16");
+    if (chance(3))
+      way_.set("eval_precision", "fp32");
   }
 
   void drawSharding(unsigned ranks, unsigned stage) {
@@ -141,7 +153,7 @@ private:
   std::mt19937 random_;
   Way way_;
   bool isPowerOfTwo_ = true; ///< the number of micro-batches
-  bool isLow_ = false, isForAnyRanks_ = false;
+  bool isBf16_ = false, isForAnyRanks_ = false;
 };
 
 } // namespace
