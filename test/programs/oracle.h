@@ -60,7 +60,7 @@ struct Rounding {
     return {.change = {0x1p-10, 0x1p-24},
             .least = 0x1p-10,
             .unstable = 0.5,
-            .largest = 65504 / 2,
+            .largest = 65504.0 / 2,
             .lossScale = lossScale};
   }
 };

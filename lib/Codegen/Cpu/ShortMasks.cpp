@@ -1,9 +1,9 @@
 // Rewrites masked loads and stores of i16 in LLVM's own IR, as only some levels need it.
 #include "lib/Codegen/Cpu/ShortMasks.h"
 
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 #include <numeric>
@@ -15,9 +15,9 @@ namespace {
 /// One masked access. Its mask has the lanes below some count, which may be none or all.
 class ShortAccess {
 public:
-  explicit ShortAccess(IntrinsicInst &access)
-      : access(access), isLoad(access.getIntrinsicID() == Intrinsic::masked_load), build(&access),
-        pointer(access.getArgOperand(isLoad ? 0 : 1)), mask(access.getArgOperand(isLoad ? 1 : 2)),
+  ShortAccess(CallInst &access, bool isLoad)
+      : access(access), isLoad(isLoad), build(&access), pointer(access.getArgOperand(isLoad ? 0 : 1)),
+        mask(access.getArgOperand(isLoad ? 1 : 2)),
         type(cast<FixedVectorType>(isLoad ? access.getType() : access.getArgOperand(0)->getType())),
         lanes(type->getNumElements()) {}
 
@@ -64,7 +64,7 @@ private:
     return ConstantDataVector::get(build.getContext(), numbers);
   }
 
-  IntrinsicInst &access;
+  CallInst &access;
   bool isLoad;
   IRBuilder<> build;
   Value *pointer, *mask;
@@ -75,25 +75,28 @@ private:
 
 } // namespace
 
-static bool isShortAccess(const IntrinsicInst &access) {
-  const bool isLoad = access.getIntrinsicID() == Intrinsic::masked_load;
-  if (!isLoad && access.getIntrinsicID() != Intrinsic::masked_store)
+/// Whether all calls of an intrinsic are masked accesses of an even number of i16.
+static bool isShort(const Function &intrinsic, bool isLoad) {
+  if (intrinsic.getIntrinsicID() != (isLoad ? Intrinsic::masked_load : Intrinsic::masked_store))
     return false;
-  auto *type = cast<FixedVectorType>(isLoad ? access.getType() : access.getArgOperand(0)->getType());
+  auto *type = cast<FixedVectorType>(isLoad ? intrinsic.getReturnType() : intrinsic.getArg(0)->getType());
   return type->getElementType()->isIntegerTy(16) && type->getNumElements() % 2 == 0;
 }
 
 void trainc::codegen::expandShortMasks(Module &module) {
-  for (Function &function : module) {
-    SmallVector<IntrinsicInst *> found;
-    for (Instruction &instruction : instructions(function))
-      if (auto *access = dyn_cast<IntrinsicInst>(&instruction); access && isShortAccess(*access))
-        found.push_back(access);
-    if (found.empty())
-      continue;
-    IRBuilder<> entry(&*function.getEntryBlock().getFirstInsertionPt());
-    Value *aside = entry.CreateAlloca(entry.getInt16Ty());
-    for (IntrinsicInst *access : found)
-      ShortAccess(*access).expand(aside);
-  }
+  DenseMap<Function *, Value *> aside;
+  for (Function &intrinsic : module)
+    for (bool isLoad : {true, false}) {
+      if (!isShort(intrinsic, isLoad))
+        continue;
+      for (User *user : make_early_inc_range(intrinsic.users())) {
+        auto &access = *cast<CallInst>(user);
+        Value *&memory = aside[access.getFunction()];
+        if (!memory) {
+          IRBuilder<> entry(&*access.getFunction()->getEntryBlock().getFirstInsertionPt());
+          memory = entry.CreateAlloca(entry.getInt16Ty());
+        }
+        ShortAccess(access, isLoad).expand(memory);
+      }
+    }
 }
