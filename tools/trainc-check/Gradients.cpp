@@ -2,6 +2,7 @@
 #include "Arguments.h"
 #include "Comparison.h"
 #include "Modes.h"
+#include "Rounding.h"
 
 #include "dialects/NN/NN.h"
 #include "lib/Reference/Interpreter.h"
@@ -17,12 +18,6 @@ using reference::Tensors;
 static bool isReal(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && isa<FloatType>(type.getElementType());
-}
-
-/// True for tensors of bf16 or f16: functions of them have steps, and differences of these say nothing.
-static bool isShort(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && reference::isShort(type.getElementType());
 }
 
 namespace {

@@ -18,7 +18,7 @@ using reference::Frame;
 using reference::Tensor;
 using reference::Tensors;
 
-static bool isShort(Value value) {
+bool check::isShort(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && reference::isShort(type.getElementType());
 }

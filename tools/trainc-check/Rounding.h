@@ -8,6 +8,9 @@
 
 namespace trainc::check {
 
+/// True for tensors of bf16 or f16.
+bool isShort(mlir::Value value);
+
 /// Whether the function takes, makes or gives numbers of bf16 or f16.
 bool hasShortNumbers(mlir::func::FuncOp function);
 
