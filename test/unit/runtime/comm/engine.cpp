@@ -41,7 +41,11 @@ void Rank::wait(uint32_t slot) {
 
 void Rank::run(Collective collective, std::span<const float> source, std::span<float> destination) {
   const CollectiveRange range = rangeOf(source, destination);
-  collective.ranges = std::span(&range, 1);
+  run(collective, std::span(&range, 1));
+}
+
+void Rank::run(Collective collective, std::span<const CollectiveRange> ranges) {
+  collective.ranges = ranges;
   run(collective);
 }
 

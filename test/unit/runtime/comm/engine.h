@@ -49,6 +49,7 @@ public:
   /// Both.
   void run(Collective collective, std::span<const float> source, std::span<float> destination);
   /// The same for several ranges, or types other than F32.
+  void run(Collective collective, std::span<const CollectiveRange> ranges);
   void run(const Collective &collective);
   /// Expects that run(), of this and of all others so far, has moved what a ring would: between the ranks
   /// that meet, N-1 times all bytes, twice that for an all-reduce. All ranks call it at the same points.

@@ -42,11 +42,6 @@ std::vector<CollectiveRange> rangesOf(const Tensors &sources, const Tensors &des
   return ranges;
 }
 
-void run(Rank &rank, Collective collective, std::span<const CollectiveRange> ranges) {
-  collective.ranges = ranges;
-  rank.run(collective);
-}
-
 class RangesTest : public testing::TestWithParam<test::Job> {
 protected:
   void onRanks(uint64_t bytes, const std::function<void(Rank &)> &body) const {
@@ -59,8 +54,8 @@ TEST_P(RangesTest, AllReduceSumsEach) {
   const std::vector<float> sums = treeSums(n, kMost);
   onRanks(uint64_t{1} << 20, [&](Rank &rank) {
     const Tensors inPlace(rank, kSizes), sources(rank, kSizes), apart(rank, kSizes, 1, false);
-    run(rank, kAllReduce, rangesOf(inPlace, inPlace));
-    run(rank, kAllReduce, rangesOf(sources, apart));
+    rank.run(kAllReduce, rangesOf(inPlace, inPlace));
+    rank.run(kAllReduce, rangesOf(sources, apart));
     for (size_t i = 0; i < kSizes.size(); ++i) {
       const auto expected = std::span(sums).first(kSizes[i]);
       EXPECT_TRUE(sameBits(inPlace.all()[i], expected)) << "range " << i << " on rank " << rank.number();
@@ -74,8 +69,8 @@ TEST_P(RangesTest, ReduceScatterThenAllGatherIsAllReduce) {
   const std::vector<float> sums = treeSums(n, uint64_t{30001} * n);
   onRanks(uint64_t{4} << 20, [&](Rank &rank) {
     const Tensors sources(rank, sizes, n), parts(rank, sizes, 1, false), wholes(rank, sizes, n, false);
-    run(rank, kReduceScatter, rangesOf(sources, parts));
-    run(rank, kAllGather, rangesOf(parts, wholes));
+    rank.run(kReduceScatter, rangesOf(sources, parts));
+    rank.run(kAllGather, rangesOf(parts, wholes));
     for (size_t i = 0; i < sizes.size(); ++i) {
       const auto expected = std::span(sums).first(sizes[i] * n);
       EXPECT_TRUE(sameBits(parts.all()[i], expected.subspan(rank.number() * sizes[i], sizes[i])))
@@ -92,8 +87,8 @@ TEST_P(RangesTest, PartsMayLieWithinWholesOrApart) {
     const Floats source = rank.allocateValues(size * n), whole = rank.allocate(size * n),
                  apart = rank.allocate(size), gathered = rank.allocate(size * n),
                  within = whole.subspan(rank.number() * size, size);
-    run(rank, kReduceScatter, std::array{rangeOf(source, within), rangeOf(source, apart)});
-    run(rank, kAllGather, std::array{rangeOf(apart, gathered), rangeOf(within, whole)});
+    rank.run(kReduceScatter, std::array{rangeOf(source, within), rangeOf(source, apart)});
+    rank.run(kAllGather, std::array{rangeOf(apart, gathered), rangeOf(within, whole)});
     const std::vector<float> sums = treeSums(n, size * n);
     EXPECT_TRUE(sameBits(whole, sums)) << "rank " << rank.number();
     EXPECT_TRUE(sameBits(gathered, sums)) << "rank " << rank.number();
@@ -116,7 +111,7 @@ TEST_P(RangesTest, GathersMoveSeveralTypes) {
       ranges.push_back(
           {.source = part, .destination = whole, .elements = n * type.elements, .dtype = type.dtype});
     }
-    run(rank, kAllGather, ranges);
+    rank.run(kAllGather, ranges);
     for (size_t i = 0; i < types.size(); ++i)
       for (uint64_t byte = 0; byte < n * types[i].bytes; ++byte)
         ASSERT_EQ(ranges[i].destination.pointer()[byte], std::byte(byte / types[i].bytes + types[i].bytes))
@@ -133,7 +128,7 @@ TEST_P(RangesTest, LargeAndSmallOnes) {
     const Tensors sources(rank, sizes, 1, false), sums(rank, sizes, 1, false);
     for (const Floats source : sources.all())
       test::fillWithMultiples(source, rank.number() + 1);
-    run(rank, kAllReduce, rangesOf(sources, sums));
+    rank.run(kAllReduce, rangesOf(sources, sums));
     uint64_t wrong = 0;
     for (const Floats sum : sums.all())
       wrong += test::countOthers(sum, numbers);
@@ -149,7 +144,7 @@ TEST_P(RangesTest, ManySmallOnes) {
     Sizes sizes(kRanges);
     std::iota(sizes.begin(), sizes.end(), 0);
     const Tensors tensors(rank, sizes);
-    run(rank, kAllReduce, rangesOf(tensors, tensors));
+    rank.run(kAllReduce, rangesOf(tensors, tensors));
     const std::vector<float> sums = treeSums(n, kRanges);
     for (size_t i = 0; i < kRanges; ++i)
       ASSERT_TRUE(sameBits(tensors.all()[i], std::span(sums).first(i))) << i << " on " << rank.number();
@@ -160,9 +155,9 @@ TEST_P(RangesTest, GroupsMeetToo) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Sizes sizes = {3001, 1, 20};
     const Tensors sources(rank, sizes, k), parts(rank, sizes, 1, false), wholes(rank, sizes, k, false);
-    run(rank, {.kind = MeetingKind::kReduceScatter, .group = fb::Group::Shard}, rangesOf(sources, parts));
-    run(rank, {.kind = MeetingKind::kAllReduce, .group = fb::Group::Replica}, rangesOf(parts, parts));
-    run(rank, {.kind = MeetingKind::kAllGather, .group = fb::Group::Shard}, rangesOf(parts, wholes));
+    rank.run({.kind = MeetingKind::kReduceScatter, .group = fb::Group::Shard}, rangesOf(sources, parts));
+    rank.run({.kind = MeetingKind::kAllReduce, .group = fb::Group::Replica}, rangesOf(parts, parts));
+    rank.run({.kind = MeetingKind::kAllGather, .group = fb::Group::Shard}, rangesOf(parts, wholes));
     for (const Floats whole : wholes.all())
       EXPECT_TRUE(sameBits(whole, treeSums(n, whole.size()))) << "rank " << rank.number();
   });
@@ -173,7 +168,7 @@ TEST_P(RangesTest, BytesAreThoseOfARing) {
     const Tensors tensors(rank, kSizes), sources(rank, kSizes, n), sums(rank, kSizes, n, false),
         parts(rank, kSizes, 1, false);
     const auto moves = [&](const Collective &collective, const Tensors &from, const Tensors &to) {
-      run(rank, collective, rangesOf(from, to));
+      rank.run(collective, rangesOf(from, to));
       rank.expectBytesOfARing();
     };
     moves(kAllReduce, tensors, tensors);

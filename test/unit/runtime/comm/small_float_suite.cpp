@@ -21,11 +21,6 @@ template <typename Small> std::span<Small> allocateValues(Rank &rank, uint64_t e
   return values;
 }
 
-void run(Rank &rank, Collective collective, std::span<const CollectiveRange> ranges) {
-  collective.ranges = ranges;
-  rank.run(collective);
-}
-
 /// Expects what `ranks` sum, from the `begin`-th number on.
 template <typename Small> void expectSums(std::span<const Small> found, uint32_t ranks, uint64_t begin = 0) {
   for (uint64_t i = 0; i < found.size(); ++i)
@@ -45,8 +40,8 @@ template <typename Small> void checkAllReduce(Rank &rank, uint32_t n) {
   for (const uint64_t elements : {uint64_t{0}, uint64_t{1}, uint64_t{n + 1}, uint64_t{33}, uint64_t{30007}}) {
     const auto inPlace = allocateValues<Small>(rank, elements),
                source = allocateValues<Small>(rank, elements), apart = allocate<Small>(rank, elements);
-    run(rank, kAllReduce, std::array{rangeOf(inPlace, inPlace)});
-    run(rank, kAllReduce, std::array{rangeOf(source, apart)});
+    rank.run(kAllReduce, std::array{rangeOf(inPlace, inPlace)});
+    rank.run(kAllReduce, std::array{rangeOf(source, apart)});
     rank.expectBytesOfARing();
     expectSums<Small>(inPlace, n);
     expectSums<Small>(apart, n);
@@ -63,7 +58,7 @@ TEST_P(SmallFloatsTest, AllReduce) {
 template <typename Small> void checkReduceScatter(Rank &rank, uint32_t n) {
   for (const uint64_t size : {1, 7, 33, 10001}) {
     const auto source = allocateValues<Small>(rank, size * n), part = allocate<Small>(rank, size);
-    run(rank, kReduceScatter, std::array{rangeOf(source, part)});
+    rank.run(kReduceScatter, std::array{rangeOf(source, part)});
     rank.expectBytesOfARing();
     expectSums<Small>(part, n, rank.number() * size);
   }
@@ -82,7 +77,7 @@ TEST_P(SmallFloatsTest, GoTogetherWithOthers) {
     const auto brain = allocateValues<BFloat16>(rank, 3001);
     const auto half = allocateValues<Float16>(rank, 77);
     const test::Floats single = rank.allocateValues(1);
-    run(rank, kAllReduce, std::array{rangeOf(brain, brain), rangeOf(single, single), rangeOf(half, half)});
+    rank.run(kAllReduce, std::array{rangeOf(brain, brain), rangeOf(single, single), rangeOf(half, half)});
     rank.expectBytesOfARing();
     expectSums<BFloat16>(brain, n);
     expectSums<Float16>(half, n);
