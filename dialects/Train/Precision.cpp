@@ -10,6 +10,16 @@ using namespace trainc::train;
 
 // --- Syntax ---
 
+/// The text in quotes, as it is parsed again.
+static std::string quoted(StringRef text) {
+  std::string result;
+  llvm::raw_string_ostream stream(result);
+  stream << '"';
+  llvm::printEscapedString(text, stream);
+  stream << '"';
+  return result;
+}
+
 /// The type that a precision computes in: `fp32` has f32.
 static StringRef computeTypeOf(StringRef precision) {
   return precision == "fp32" ? "f32" : precision == "fp16" ? "f16" : precision;
@@ -31,9 +41,12 @@ static ParseResult parseCompute(OpAsmParser &parser, StringRef precision) {
 static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
   const SMLoc loc = parser.getCurrentLocation();
   std::string pattern;
-  if (parser.parseOptionalString(&pattern) || pattern.empty() || StringRef(pattern).contains(','))
+  if (parser.parseOptionalString(&pattern) || pattern.empty())
     return parser.emitError(loc) << "expected the pattern of parameters' names in quotes, such as keep "
                                     "\"*.norm.*\" f32";
+  if (StringRef(pattern).contains(','))
+    return parser.emitError(loc) << "a pattern has no comma; expected a `keep` for each pattern, and * for a "
+                                    "comma in a name";
   if (parser.parseKeyword("f32", ", the one type that parameters are kept in"))
     return failure();
   auto before = dyn_cast_or_null<StringAttr>(attributes.get("keep"));
@@ -74,7 +87,7 @@ void trainc::train::printPrecision(llvm::function_ref<OpAsmPrinter &(StringRef)>
     auto value = program->getAttrOfType<StringAttr>(StringRef(word.word));
     if (word.ofPrecision && value && word.kind == ValueKind::Names)
       for (StringRef pattern : llvm::split(value.getValue(), ','))
-        inside.push_back(("keep \"" + pattern + "\" f32").str());
+        inside.push_back("keep " + quoted(pattern) + " f32");
     else if (word.ofPrecision && value)
       inside.push_back((StringRef(word.word) + " = " + value.getValue()).str());
   }
@@ -88,7 +101,8 @@ void trainc::train::printPrecision(llvm::function_ref<OpAsmPrinter &(StringRef)>
 
 // --- Meaning ---
 
-FloatType trainc::train::elementTypeNamed(MLIRContext *context, StringRef name) {
+/// The element type `f32`, `bf16` or `f16`; null for other words.
+static FloatType elementTypeNamed(MLIRContext *context, StringRef name) {
   return llvm::StringSwitch<FloatType>(name)
       .Case("f32", Float32Type::get(context))
       .Case("bf16", BFloat16Type::get(context))

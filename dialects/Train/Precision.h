@@ -5,9 +5,6 @@
 
 namespace trainc::train {
 
-/// The element type `f32`, `bf16` or `f16`; null for other words.
-mlir::FloatType elementTypeNamed(mlir::MLIRContext *context, llvm::StringRef name);
-
 /// A program's words `precision bf16 (...)`, `eval_precision` and `optimizer_states`, with their defaults.
 struct PrecisionSettings {
   mlir::FloatType compute, eval;   ///< of the step and generation, and of evaluation, where ops allow it

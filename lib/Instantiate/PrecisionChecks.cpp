@@ -1,6 +1,7 @@
 #include "lib/Instantiate/PrecisionChecks.h"
 
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/LossScaling.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 
@@ -48,6 +49,11 @@ LogicalResult trainc::checkPrecision(train::ProgramOp program) {
     return program.emitError("buffers (--buffer-type): expected f32 or ")
            << settings.compute << ", which precision " << *program.getPrecision() << " computes in, found "
            << settings.buffers;
+  if (const auto scaling = train::lossScalingOf(program);
+      scaling && scaling->isDynamic() && scaling->minimum > scaling->initial)
+    return program.emitError("loss_scale_min (--loss-scale-min) ")
+           << int64_t(scaling->minimum) << " is above loss_scale_init (--loss-scale-init) "
+           << int64_t(scaling->initial) << ", from which the scale shrinks; expected at most that";
   warnOfIdleTypes(program, settings);
   warnOfIdleProducts(program, settings);
   warnOfIdleStates(program, settings);
@@ -71,10 +77,14 @@ LogicalResult trainc::checkKept(const Binding &binding) {
   for (auto state : ModuleOp(binding.module).getOps<train::StateOp>())
     if (state.getRole() == train::StateRole::parameter)
       parameters.push_back(state.getSymName());
-  for (StringRef pattern : train::precisionOf(program).keep)
+  for (StringRef pattern : train::precisionOf(program).keep) {
+    if (pattern.empty())
+      return program.emitError("keep (--keep-f32): expected patterns with single commas between them, found "
+                               "one without text");
     if (llvm::none_of(parameters, [&](StringRef name) { return train::matchesPattern(pattern, name); }))
       return program.emitError() << "keep (--keep-f32) \"" << pattern << "\" matches no parameter of model @"
                                  << program.getModel() << "; `*` stands for any text"
                                  << suggestion(pattern, parameters);
+  }
   return success();
 }

@@ -10,6 +10,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace trainc {
@@ -207,6 +209,27 @@ static llvm::json::Array settings(ModuleOp module) {
   return json;
 }
 
+/// Bytes of persistent states, for each role and element type.
+static llvm::json::Object memoryByType(ModuleOp module) {
+  std::map<std::string, std::map<std::string, int64_t>> bytes;
+  const SymbolTable symbols(module);
+  for (auto buffer : module.getOps<plan::BufferOp>()) {
+    if (!symbols.lookup<plan::ArenaOp>(buffer.getArena()).getPersistent())
+      continue;
+    std::string type;
+    llvm::raw_string_ostream(type) << buffer.getElement();
+    bytes[plan::stringifyRole(buffer.getRole()).str()][type] += buffer.getBytes();
+  }
+  llvm::json::Object json;
+  for (const auto &[role, types] : bytes) {
+    llvm::json::Object of;
+    for (const auto &[type, count] : types)
+      of[type] = count;
+    json[role] = std::move(of);
+  }
+  return json;
+}
+
 std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
   MemoryReport memory = memoryReport(module);
   llvm::json::Object json{
@@ -220,6 +243,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
                                     {"workspace", memory.workspace},
                                     {"peak", memory.peak},
                                     {"unplanned", memory.unplanned}}},
+      {"memory_by_type", memoryByType(module)},
       {"sharding", sharding(module)},
       {"collectives", collectives(module)},
       {"settings", settings(module)},

@@ -24,6 +24,15 @@ inline mlir::Type floatElement(mlir::Value value) {
                                                                        : mlir::Type();
 }
 
+/// Whether the op gives a column of the data as floats, such as a target: one of floats as it is, one of
+/// whole numbers converted.
+inline bool isColumn(mlir::Operation &op) {
+  auto convert = llvm::dyn_cast<nn::ConvertOp>(op);
+  const bool isConverted = convert && !floatElement(convert.getX()) &&
+                           llvm::isa_and_nonnull<train::InputOp>(convert.getX().getDefiningOp());
+  return (isConverted || llvm::isa<train::InputOp>(op)) && floatElement(op.getResult(0));
+}
+
 /// The f32 numbers that were rounded to `value`, of a low type; null if it was made otherwise.
 inline mlir::Value roundedFrom(mlir::Value value) {
   auto convert = value.getDefiningOp<nn::ConvertOp>();

@@ -66,10 +66,11 @@ void Caster::visit(Operation &op) {
           as(set.getValue(), cast<RankedTensorType>(state.getType()).getElementType()));
   } else if (auto minimize = dyn_cast<train::MinimizeOp>(op)) {
     minimize.getLossMutable().assign(as(minimize.getLoss(), full));
-  } else if (isa<train::InputOp>(op)) {
-    if (floatElement(op.getResult(0)) && settings.roundsColumns())
+  } else if (isColumn(op)) {
+    // An evaluation in another type takes columns as they are, and whole numbers keep their digits.
+    if (isa<train::InputOp>(op) && settings.roundsColumns() && settings.buffers == low)
       round(op.getResult(0));
-    else if (floatElement(op.getResult(0)))
+    else
       ofColumns.insert(op.getResult(0));
   } else if (op.hasTrait<OpTrait::ConstantLike>()) {
     constants.insert(op.getResult(0));
@@ -84,9 +85,14 @@ void Caster::visitTensorOp(Operation &op) {
       return constants.contains(operand) || values.contains(operand);
     });
   };
-  const bool keeps = isa<PrecisionOpInterface>(op) &&
-                     cast<PrecisionOpInterface>(op).getPrecisionClass() == PrecisionClass::Keep;
-  const bool isData = keeps && isMadeOf(ofColumns);
+  auto precision = dyn_cast<PrecisionOpInterface>(op);
+  const auto needs = precision ? precision.getPrecisionClass() : PrecisionClass::Full;
+  const bool keeps = needs == PrecisionClass::Keep;
+  // Columns chosen by a mask, and their logarithms, are data, too.
+  const bool isData =
+      needs != PrecisionClass::Low && llvm::all_of(op.getOperands(), [&](Value operand) {
+        return !floatElement(operand) || constants.contains(operand) || ofColumns.contains(operand);
+      });
   const bool follows = keeps && isMadeOf(ofParameters), isConstant = keeps && isMadeOf(constants);
   const bool isKept = keeps && isMadeOf(ofKept);
   Type element = elementOf(op);

@@ -27,10 +27,10 @@ public:
 
   void run() {
     for (Operation &op : llvm::make_early_inc_range(entry.getBody().front())) {
-      if (!forward.contains(&op) || isa<train::InputOp>(op)) // columns are in memory as they are
+      if (!forward.contains(&op) || (isa<train::InputOp>(op) && !isColumn(op)))
         continue;
       for (Value result : op.getResults())
-        if (isSmall(result))
+        if (isColumn(op) || isSmall(result)) // columns are in memory as they are
           small.insert(result);
         else if (Type element = floatElement(result); element && element.isF32() && !isWidened(result))
           round(result);
@@ -50,11 +50,14 @@ private:
 } // namespace
 
 /// What an op gives in f32 of others: of bf16 and f16, or, if it needs f32 itself, of more elements. Products
-/// and moves of elements may give fewer as well, and are no statistics.
-static bool isStatistic(Value value, int64_t largestOperand) {
+/// and moves of elements may give fewer as well, and are no statistics. What keeps f32 without need has met a
+/// column, which may hold larger numbers than f16 does.
+static bool isStatistic(Value value, int64_t largestOperand, Type low) {
   auto precision = value.getDefiningOp<PrecisionOpInterface>();
-  if (precision && precision.getPrecisionClass() != PrecisionClass::Full)
-    return precision.getPrecisionClass() == PrecisionClass::Low;
+  if (precision && precision.getPrecisionClass() == PrecisionClass::Keep)
+    return low.isF16();
+  if (precision && precision.getPrecisionClass() == PrecisionClass::Low)
+    return true;
   return nn::tensorType(value).getNumElements() < largestOperand;
 }
 
@@ -68,7 +71,7 @@ bool SavedValues::isSmall(Value value) const {
     largest = std::max(largest, nn::tensorType(operand).getNumElements());
   }
   Type element = floatElement(value);
-  return madeOfSmall || (element && element.isF32() && isStatistic(value, largest));
+  return madeOfSmall || (element && element.isF32() && isStatistic(value, largest, low));
 }
 
 /// The forward goes on with the exact number; only who reads it later reads a rounded one.

@@ -114,7 +114,8 @@ Result<StepResult> StepRunner::readResult() {
   result.loss = withoutNanSign(result.loss);
   result.gradNorm = withoutNanSign(result.gradNorm);
   result.finite = finite != 0;
-  result.overflow = overflow != 0;
+  // The loss is not scaled: where it is not finite itself, no scale helps.
+  result.overflow = overflow != 0 && std::isfinite(result.loss);
   if (!std::isnan(lossScale))
     result.lossScale = lossScale;
   return result;

@@ -1,4 +1,5 @@
 // Replaces conversions to and from bf16 and f16 that no instruction computes, or not alike on all levels.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/Emitter.h"
 #include "lib/Codegen/Cpu/Lowering.h"
 
@@ -9,7 +10,6 @@ using namespace mlir;
 using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-static bool isShort(Type element) { return element.isBF16() || element.isF16(); }
 
 namespace {
 
@@ -120,7 +120,7 @@ private:
 Value expanded(Operation &op) {
   if (auto wide = dyn_cast<arith::ExtFOp>(op); wide && elementOf(wide.getIn()).isBF16())
     return ConversionBuilder(&op).widenBf16(wide.getIn());
-  if (op.getNumResults() != 1 || !isShort(elementOf(op.getResult(0))))
+  if (op.getNumResults() != 1 || !trainc::nn::isLowPrecision(elementOf(op.getResult(0))))
     return {};
   ConversionBuilder build(&op);
   if (auto integer = dyn_cast<arith::SIToFPOp>(op))

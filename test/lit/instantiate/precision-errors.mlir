@@ -61,3 +61,9 @@ train.program @p { model @m optimizer sgd batch 2 precision fp16 fp32_products t
 // Evaluation in f32 has such products.
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
 train.program @p { model @m optimizer sgd batch 2 precision bf16 eval_precision fp32 fp32_products bf16x3 }
+
+// -----
+
+nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
+// expected-error @below {{loss_scale_min (--loss-scale-min) 131072 is above loss_scale_init (--loss-scale-init) 65536, from which the scale shrinks; expected at most that}}
+train.program @p { model @m optimizer sgd batch 2 precision fp16 loss_scale_min 131072 }

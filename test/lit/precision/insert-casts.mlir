@@ -243,3 +243,35 @@ train.entry @eval {
   // CHECK: train.set @eval_loss, %[[SUM]] : tensor<f32>
   train.set @eval_loss, %t : tensor<f32>
 }
+
+// -----
+
+// Targets of whole numbers, and what is made of targets alone, keep their digits. So does what meets them.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<32x1xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+// CHECK: %[[Y:.*]] = nn.matmul
+// CHECK: %[[WIDE:.*]] = nn.convert %[[Y]] to f32
+train.entry @micro_step {
+  %x = train.input "x" micro : tensor<8x32xf32>
+  %labels = train.input "labels" micro : tensor<8x1xi32>
+  %w = train.get @w : tensor<32x1xf32>
+  %y = nn.matmul %x, %w : tensor<8x32xf32>, tensor<32x1xf32>
+  // CHECK: %[[T:.*]] = nn.convert %{{.*}} to f32 : tensor<8x1xi32>
+  %t = nn.convert %labels to f32 : tensor<8x1xi32>
+  // CHECK-NEXT: %[[LOG:.*]] = nn.log %[[T]] : tensor<8x1xf32>
+  %log = nn.log %t : tensor<8x1xf32>
+  %ones = nn.constant 1 : tensor<8x1xi32>
+  %mask = nn.compare eq %labels, %ones : tensor<8x1xi32>, tensor<8x1xi32>
+  // CHECK: %[[CHOSEN:.*]] = nn.select %{{.*}}, %[[T]], %[[LOG]] : tensor<8x1xi1>, tensor<8x1xf32>, tensor<8x1xf32>
+  %chosen = nn.select %mask, %t, %log : tensor<8x1xi1>, tensor<8x1xf32>, tensor<8x1xf32>
+  // CHECK: nn.sub %[[WIDE]], %[[CHOSEN]] : tensor<8x1xf32>, tensor<8x1xf32>
+  %d = nn.sub %y, %chosen : tensor<8x1xf32>, tensor<8x1xf32>
+  %s = nn.square %d : tensor<8x1xf32>
+  %total = nn.reduce sum %s over [0, 1] : tensor<8x1xf32>
+  train.set @loss, %total : tensor<f32>
+  train.minimize %total : tensor<f32>
+}

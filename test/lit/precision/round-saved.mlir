@@ -84,3 +84,26 @@ train.entry @micro_step {
   %s = nn.matmul %x transposed, %logits : tensor<8x32xf32>, tensor<8x4xf32>
   train.gradient @w, %s : tensor<32x4xf32>
 }
+
+// -----
+
+// Columns are read as they are, broadcast ones, too: a loss and its gradient have the same weights.
+
+train.program @p { model @m  optimizer sgd  precision bf16 }
+train.state parameter @w : tensor<8x4xf32>
+train.state scalar from_device @loss : tensor<f32>
+
+// CHECK-LABEL: train.entry @micro_step
+// CHECK: %[[ALL:.*]] = nn.broadcast
+// CHECK-NOT: nn.convert %[[ALL]] to bf16
+// CHECK: nn.mul %[[ALL]], %[[ALL]]
+train.entry @micro_step {
+  %weights = train.input "weights" micro : tensor<8x1xf32>
+  %w = train.get @w : tensor<8x4xf32>
+  %all = nn.broadcast %weights to [8, 4] : tensor<8x1xf32>
+  %y = nn.mul %w, %all : tensor<8x4xf32>, tensor<8x4xf32>
+  %total = nn.reduce sum %y over [0, 1] : tensor<8x4xf32>
+  train.set @loss, %total : tensor<f32>
+  %g = nn.mul %all, %all : tensor<8x4xf32>, tensor<8x4xf32>
+  train.gradient @w, %g : tensor<8x4xf32>
+}
