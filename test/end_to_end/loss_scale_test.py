@@ -12,6 +12,16 @@ WARMUP = ("schedule constant", "schedule constant(warmup 10)")
 POWER = 30  # of a first scale at which gradients overflow
 HUGE = f"--loss-scale-init={2**POWER}"
 
+REGRESSION = """
+nn.model @m(%features: tensor<?x4xf32>) {
+  %h = nn.linear "fc" %features to 8 init normal(4.0)
+  %y = nn.relu %h
+  %s = nn.reduce mean %y over [1]
+  nn.loss "loss" %s
+}
+train.program @p { model @m  optimizer sgd(lr 1e-9)  batch 8 }
+"""
+
 
 class LossScaleTest(harness.EndToEndTest):
     def train(self, plan, name, *args, data, steps=20, ranks=1):
@@ -80,6 +90,17 @@ class LossScaleTest(harness.EndToEndTest):
         self.assertLess(run[-1]["loss"], run[0]["loss"])
         state = json.loads(Path("run/step-00000040/trainer_state.json").read_text())
         self.assertEqual(state["skipped_steps"], 40 - done)
+
+    def test_a_loss_that_is_infinite_itself_is_an_error(self):
+        """No scale makes a forward fit that exceeds 65504. bf16 has the range."""
+        values = [float(10000 * (i % 7 + 1)) for i in range(16 * 4)]
+        harness.write_safetensors("data.safetensors", {"features": harness.Tensor("F32", [16, 4], values)})
+        self.compile(REGRESSION, LOW)
+        _, err = self.trainrun("model.plan", "--data", "data.safetensors", "--steps=2", code=1)
+        self.assertIn("step 1: the loss is inf", err)
+        self.assertIn("Replayed: ", err)
+        self.compile(REGRESSION, "--precision=bf16")
+        self.trainrun("model.plan", "--data", "data.safetensors", "--steps=2")
 
     def test_skipped_steps_advance_the_schedule(self):
         """On request, as in PyTorch's usual loop. Nothing else changes."""
