@@ -33,10 +33,11 @@ public:
   /// Whether the loss is computed from what `op` makes.
   bool isForward(Operation *op) const { return forward_.contains(op); }
 
-  /// Whether the result is operand 0 as it lies in memory, and may be made anew.
+  /// Whether the result is operand 0 as it lies in memory, or widened by who reads it, and may be made anew.
   static bool isRecomputableView(Operation *op);
 
 private:
+  void addConverts(Block &block);
   void findAtHand(Block &block);
   void findKept(Block &block);
   std::optional<Recipe> findRecipe(Value value) const;
@@ -62,7 +63,10 @@ static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }
 
 static bool isRecomputable(Operation *op) { return isa<RecomputableOpInterface>(op); }
 
-bool KeptValues::isRecomputableView(Operation *op) { return isRecomputable(op) && isView(op); }
+bool KeptValues::isRecomputableView(Operation *op) {
+  auto convert = dyn_cast<nn::ConvertOp>(op);
+  return isRecomputable(op) && (isView(op) || (convert && convert.isWidening()));
+}
 
 static Value stripViews(Value value) {
   while (KeptValues::isRecomputableView(value.getDefiningOp()))
@@ -72,6 +76,7 @@ static Value stripViews(Value value) {
 
 KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
   Block &block = entry.getBody().front();
+  addConverts(block);
   findAtHand(block);
   findKept(block);
   for (Operation &op : block)
@@ -80,6 +85,18 @@ KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
         kept_.erase(result);
         recipes_.push_back(std::move(*recipe));
       }
+}
+
+/// Those of the pass round-saved: the loss is not computed from them. They round in the forward, and the
+/// exact numbers need not be kept.
+void KeptValues::addConverts(Block &block) {
+  auto isLast = [&](Operation &op) { return isForward(&op) && isa<train::SetOp>(op); };
+  auto last = llvm::find_if(llvm::reverse(block), isLast);
+  if (last == block.rend())
+    return;
+  for (Operation &op : llvm::make_range(block.begin(), last->getIterator()))
+    if (isa<nn::ConvertOp>(op) && isForward(op.getOperand(0).getDefiningOp()))
+      forward_.insert(&op);
 }
 
 void KeptValues::findAtHand(Block &block) {

@@ -38,6 +38,19 @@ class RecomputeTest(harness.EndToEndTest):
         data = small_gpt.write_tokens("tokens.bin", 40)
         self.check(program("llama"), data, "--micro-batch=2", "--accumulate=2", least=0.1)
 
+    def check_rounded(self, text, *options):
+        """Only rounded numbers are kept, also for what is computed again."""
+        self.check(text, small_gpt.write_tokens("tokens.bin", 40), *options, least=0.05)
+
+    def test_gpt_in_bf16(self):
+        self.check_rounded(small_gpt.text(), "--precision=bf16")
+
+    def test_gpt_in_fp16(self):
+        self.check_rounded(small_gpt.text(), "--precision=fp16")
+
+    def test_llama_in_bf16(self):
+        self.check_rounded(program("llama"), "--precision=bf16", "--micro-batch=2", "--accumulate=2")
+
     def test_2_ranks(self):
         data = small_gpt.write_tokens("tokens.bin", 40)
         self.check(sharded_gpt.text(False), data, "--ranks=2", "--zero-stage=3", "--micro-batch=4", ranks=2, least=0.15)

@@ -164,6 +164,42 @@ train.entry @kept as micro_step {
   train.set @dc, %dc : tensor<8x16xf32>
 }
 
+// Short numbers, as the pass round-saved leaves them. %g is made from the bf16 of %low, not from what kernels widen it to. %a is made
+// of %exact, of which the backward reads the rounded number alone: both are kept as they are.
+// CHECK-LABEL: train.entry @rounded as micro_step
+// CHECK: %[[LOW:.*]] = nn.matmul
+// CHECK: nn.gelu
+// CHECK: train.set @loss
+// CHECK: %[[KEPT:.*]] = nn.barrier %[[LOW]] : tensor<8x64xbf16>
+// CHECK: %[[WIDE:.*]] = nn.convert %[[KEPT]] to f32
+// CHECK: %[[AGAIN:.*]] = nn.gelu %[[WIDE]]
+// CHECK: %[[ROUNDED:.*]] = nn.convert %[[AGAIN]] to bf16
+// CHECK: nn.matmul %[[ROUNDED]] transposed
+// CHECK-NOT: nn.barrier
+train.entry @rounded as micro_step {
+  %x = train.input "x" micro : tensor<8x16xbf16>
+  %w = train.get @w : tensor<16x64xf32>
+  %short = nn.convert %w to bf16 : tensor<16x64xf32>
+  %low = nn.matmul %x, %short : tensor<8x16xbf16>, tensor<16x64xbf16>
+  %wide = nn.convert %low to f32 : tensor<8x64xbf16>
+  %gelu = nn.gelu %wide : tensor<8x64xf32>
+  %g = nn.convert %gelu to bf16 : tensor<8x64xf32>
+  %exact = nn.matmul %g, %short transposed to f32 : tensor<8x64xbf16>, tensor<16x64xbf16>
+  %saved = nn.convert %exact to bf16 : tensor<8x16xf32>
+  %again = nn.convert %saved to f32 : tensor<8x16xbf16>
+  %exp = nn.exp %exact : tensor<8x16xf32>
+  %a = nn.convert %exp to bf16 : tensor<8x16xf32>
+  %y = nn.convert %a to f32 : tensor<8x16xbf16>
+  %loss = nn.reduce sum %y over [0, 1] : tensor<8x16xf32>
+  train.set @loss, %loss : tensor<f32>
+  %dy = nn.mul %again, %y : tensor<8x16xf32>, tensor<8x16xf32>
+  %low_dy = nn.convert %dy to bf16 : tensor<8x16xf32>
+  %dv = nn.matmul %g transposed, %low_dy to f32 : tensor<8x64xbf16>, tensor<8x16xbf16>
+  %dh = nn.square %wide : tensor<8x64xf32>
+  train.set @dw, %dv : tensor<64x16xf32>
+  train.set @dx, %dh : tensor<8x64xf32>
+}
+
 // Nothing is minimised.
 // CHECK-LABEL: train.entry @eval
 // CHECK-NOT: nn.barrier
