@@ -1,6 +1,7 @@
 #include "runtime/training/train_loop.h"
 
 #include "runtime/base/clock.h"
+#include "runtime/plan/settings.h"
 #include "runtime/plan/view.h"
 #include "runtime/training/learning_rate.h"
 #include "runtime/training/step_runner.h"
@@ -121,6 +122,16 @@ void TrainLoop::skip(const StepResult &result) {
                     position_.step + 1, result.lossScale.value_or(0)));
 }
 
+/// Numbers in f16 end at 65504, so that they overflow where others do not.
+static std::string adviceOnNonFinite(const fb::Plan &plan) {
+  std::string advice = "Lower the learning rate or look at the data of this step";
+  if (settingOf(plan, "precision") == "fp16")
+    advice += "; numbers in f16 overflow early, so a lower --loss-scale or --precision=bf16 may help";
+  if (settingOf(plan, "reduce") == "f16")
+    advice += "; gradients are sent in f16, so --reduce-type=bf16 may help";
+  return advice;
+}
+
 Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &result, const StepBatch &batch) {
   if (result.finite || result.overflow)
     return {};
@@ -142,7 +153,7 @@ Status TrainLoop::checkFinite(const StepScalars &scalars, const StepResult &resu
       culprit ? culprit->message()
               : "every value is finite; suspect the memory or the processor of this machine";
   return failed("{}. Replayed: {}\n{}; --on-nonfinite=skip goes on without such steps", what, replayed,
-                data.empty() ? "Lower the learning rate or look at the data of this step"
+                data.empty() ? adviceOnNonFinite(parts_.executor.plan())
                              : data + ". Repair that sample, or leave it out");
 }
 

@@ -268,6 +268,25 @@ TEST_F(TrainLoopTest, NonFiniteStepChangesNothingAndIsNamed) {
   EXPECT_TRUE(metrics()[0]["loss"].is_null());
 }
 
+TEST_F(TrainLoopTest, AdviceOnANonFiniteStepKnowsThePlansTypes) {
+  const auto adviceFor = [&](const char *report) {
+    PlanBuilder builder = toyPlan();
+    builder.plan.report = report;
+    ToyRun run(1, 1, builder);
+    run.weights()[5 * 16] = std::numeric_limits<float>::quiet_NaN();
+    const std::string message = train(run, {.steps = 1}).message();
+    return message.substr(message.rfind('\n') + 1);
+  };
+  const std::string plain = "Lower the learning rate or look at the data of this step; --on-nonfinite=skip";
+  EXPECT_THAT(adviceFor(R"({"settings": [{"setting": "precision", "value": "fp16"}]})"),
+              HasSubstr("a lower --loss-scale or --precision=bf16 may help; --on"));
+  EXPECT_THAT(adviceFor(R"({"settings": [3, {}, {"setting": "reduce", "value": "f16"}]})"),
+              HasSubstr("gradients are sent in f16, so --reduce-type=bf16 may help; --on"));
+  for (const char *odd :
+       {"", "[", "[]", R"({"settings": 1})", R"({"settings": [{"setting": "precision", "value": 16}]})"})
+    EXPECT_THAT(adviceFor(odd), HasSubstr(plain));
+}
+
 TEST_F(TrainLoopTest, TheStepBeforeANonFiniteOneIsSaved) {
   PlanBuilder builder = toyPlan();
   builder.plan.training->schedule->peak = 1.5;
