@@ -31,7 +31,9 @@ std::optional<fs::path> checkpointAt(const fs::path &path) {
   return steps.empty() ? std::nullopt : std::optional(path / checkpointName(steps.back()));
 }
 
-Result<WeightSource> openCheckpoint(const fs::path &path) {
+} // namespace
+
+Result<WeightSource> openCheckpointWeights(const fs::path &path) {
   if (!has(path, kTrainerStateFile))
     return invalidInput("{}: the checkpoint is incomplete, it has no {}; use another one, or name its {} to "
                         "take weights that cannot be checked",
@@ -46,11 +48,10 @@ Result<WeightSource> openCheckpoint(const fs::path &path) {
   return source;
 }
 
-} // namespace
-
 Result<WeightSource> openWeightSource(const fs::path &path) {
   if (checkpointAt(path))
-    return openFound([&]() -> Result<fs::path> { return checkpointAt(path).value_or(path); }, openCheckpoint);
+    return openFound([&]() -> Result<fs::path> { return checkpointAt(path).value_or(path); },
+                     openCheckpointWeights);
   std::error_code error;
   if (fs::is_directory(path, error)) {
     TRAINC_ASSIGN_OR_RETURN(const bool found, holdsWeights(path));

@@ -7,6 +7,7 @@
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/state/checkpoint_writer.h"
 #include "runtime/state/initial_weights.h"
+#include "runtime/state/weight_source.h"
 #include "runtime/training/run_data.h"
 #include "runtime/training/state_tensors.h"
 
@@ -104,14 +105,12 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   return start;
 }
 
-/// What a checkpoint's folder records of its weights; nothing of other folders and files.
-Result<FileChecksums> recordedChecksums(const std::filesystem::path &init) {
-  std::error_code error;
-  if (!std::filesystem::exists(init / kTrainerStateFile, error))
-    return FileChecksums();
-  TRAINC_ASSIGN_OR_RETURN(Checkpoint checkpoint, Checkpoint::open(init));
-  const auto file = checkpoint.state().files.find(kModelFile);
-  return file == checkpoint.state().files.end() ? FileChecksums() : file->second;
+/// The weights that --init names. Those in a checkpoint's folder must be what it records.
+Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
+  if (std::error_code error; std::filesystem::exists(init / kTrainerStateFile, error))
+    return openCheckpointWeights(init);
+  TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(init));
+  return WeightSource{init, std::move(weights), {}, {}};
 }
 
 /// The plan's initialisers, or what a checkpoint or --init has in place of them.
@@ -133,11 +132,11 @@ Result<StartingPoint> loadWeights(Executor &executor, unsigned threads, const Ru
   StartingPoint start;
   start.weights = "the plan's initialisers";
   if (!options.init.empty()) {
-    TRAINC_ASSIGN_OR_RETURN(const WeightFiles weights, WeightFiles::open(options.init));
-    TRAINC_ASSIGN_OR_RETURN(const FileChecksums recorded, recordedChecksums(options.init));
+    TRAINC_ASSIGN_OR_RETURN(const WeightSource source, openInitialWeights(options.init));
+    const WeightFiles &weights = source.weights;
     TRAINC_ASSIGN_OR_RETURN(const std::vector<std::string> drawn,
                             loadInitialWeights(weights, stateTensors(executor, fb::Role::Parameter), threads,
-                                               recorded, options.initMissing));
+                                               source.recorded, options.initMissing));
     observers.tell(&RunObserver::onNote, fmt::format("initial weights from {}", weights.path()));
     if (!drawn.empty())
       observers.tell(&RunObserver::onNote, fmt::format("drawn anew: {}", fmt::join(drawn, ", ")));

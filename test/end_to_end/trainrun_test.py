@@ -231,8 +231,16 @@ class Checkpoints(TrainrunTest):
         self.run_fails(2, ["model.safetensors", "tensor 'wte.weight' does not have the checksum"], *resume)
         self.run_fails(2, ["byte", "tensor 'wte.weight' does not have the checksum that the checkpoint records"], "--data",
                        "tokens.bin", "--steps", "1", "--init", "ck/step-00000010")
-        path.write_bytes(good[:-10])
-        self.run_fails(2, f"expected {len(good)} bytes, found {len(good) - 10}", *resume)
+        init = ["--data", "tokens.bin", "--steps", "1", "--init", "ck/step-00000010"]
+        path.write_bytes(good.replace(b'"F32"', b'"I32"', 1))
+        length = int.from_bytes(good[:8], "little")
+        longer = (length + 8).to_bytes(8, "little") + good[8:8 + length] + b" " * 8 + good[8 + length:]
+        for command in (resume, init):
+            self.run_fails(2, ["model.safetensors: header: expected checksum", "the checkpoint is damaged"], *command)
+        for size, bad in ((len(good) - 10, good[:-10]), (len(longer), longer)):
+            path.write_bytes(bad)
+            for command in (resume, init):
+                self.run_fails(2, f"expected {len(good)} bytes, found {size}", *command)
         path.write_bytes(good)
         state = Path("ck/step-00000010/trainer_state.json")
         state.write_text(state.read_text().replace('"step": 10', '"step": 11'))
