@@ -1,6 +1,7 @@
 #include "runtime/training/starting_point.h"
 
 #include "runtime/base/hash.h"
+#include "runtime/plan/settings.h"
 #include "runtime/schema/entry_names.h"
 #include "runtime/schema/plain_text.h"
 #include "runtime/state/checkpoint_folder.h"
@@ -12,6 +13,7 @@
 #include "runtime/training/state_tensors.h"
 
 #include <fmt/ranges.h>
+#include <map>
 #include <vector>
 
 namespace trainc {
@@ -54,22 +56,39 @@ Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
       *options.seed, checkpoint.path().string(), checkpoint.state().seed, kHowToAllow);
 }
 
-constexpr const char *kArithmetic = "arithmetic"; ///< in the environment of a position
+/// In the environment of a position.
+constexpr const char *kPrecision = "precision", *kArithmetic = "arithmetic";
 
-/// Notes what bits depend on from here on.
-void recordArithmetic(const Device &device, TrainerState &position) {
-  if (const std::string now = device.arithmetic(); now.empty())
-    position.environment.erase(kArithmetic);
-  else
-    position.environment[kArithmetic] = now;
+using Environment = std::map<std::string, std::string>;
+
+/// The text under `key`; empty where there is none.
+std::string recordedText(const Environment &environment, const char *key) {
+  const auto found = environment.find(key);
+  return found == environment.end() ? "" : found->second;
+}
+
+void recordText(const char *key, const std::string &text, Environment &environment) {
+  environment.erase(key);
+  if (!text.empty())
+    environment[key] = text;
+}
+
+bool trainsInBf16(const Environment &environment) { return recordedText(environment, kPrecision) == "bf16"; }
+
+/// Notes what bits depend on from here on. In other precisions a plan trains alike on all CPUs that run it.
+void recordArithmetic(const Executor &executor, Environment &environment) {
+  recordText(kPrecision, settingOf(executor.plan(), kPrecision), environment);
+  recordText(kArithmetic, trainsInBf16(environment) ? executor.device().arithmetic() : "", environment);
 }
 
 /// On other CPUs the same plan may go on with other bits.
-void warnOfOtherArithmetic(const Device &device, const Checkpoint &checkpoint, const Observers &observers) {
-  const auto recorded = checkpoint.state().environment.find(kArithmetic);
-  const std::string before = recorded == checkpoint.state().environment.end() ? "" : recorded->second,
-                    now = device.arithmetic();
-  if (before == now)
+void warnOfOtherArithmetic(const Executor &executor, const Checkpoint &checkpoint,
+                           const Observers &observers) {
+  const Environment &recorded = checkpoint.state().environment;
+  Environment current;
+  recordArithmetic(executor, current);
+  const std::string before = recordedText(recorded, kArithmetic), now = recordedText(current, kArithmetic);
+  if (before == now || !trainsInBf16(recorded) || !trainsInBf16(current))
     return;
   auto with = [](const std::string &arithmetic) {
     return arithmetic.empty() ? "without instructions of their own" : "with " + printable(arithmetic);
@@ -90,7 +109,7 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   if (options.trains()) {
     TRAINC_RETURN_IF_ERROR(checkpoint.loadOptimizer(stateTensors(executor, fb::Role::Optimizer), threads));
     if (executor.rank() == 0)
-      warnOfOtherArithmetic(executor.device(), checkpoint, observers);
+      warnOfOtherArithmetic(executor, checkpoint, observers);
   }
   observers.tell(&RunObserver::onNote, fmt::format("resumed from {}", path.string()));
   const std::string state = checkpoint.state().toJson();
@@ -154,7 +173,7 @@ Result<StartingPoint> prepareWeights(Executor &executor, unsigned threads, const
   TRAINC_ASSIGN_OR_RETURN(StartingPoint start, loadWeights(executor, threads, options, observers));
   if (executor.hasEntry(kRefreshEntry))
     TRAINC_RETURN_IF_ERROR(executor.run(kRefreshEntry));
-  recordArithmetic(executor.device(), start.position);
+  recordArithmetic(executor, start.position.environment);
   return start;
 }
 

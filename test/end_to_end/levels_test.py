@@ -75,6 +75,21 @@ class LevelsTest(harness.EndToEndTest):
             state = json.loads(Path(f"run/step-0000000{step}/trainer_state.json").read_text())
             self.assertEqual(state["environment"].get("arithmetic"), "avx512_bf16" if now == pairs else None)
 
+    @unittest.skipIf("avx512_bf16" not in Path("/proc/cpuinfo").read_text(), "the CPU has no instruction for products of bf16 numbers")
+    def test_bits_of_another_precision_are_not_compared(self):
+        """fp32 plans train without products of bf16 numbers, whatever they evaluate with."""
+        small_gpt.write_tokens("tokens.bin", 40)
+        self.compile(small_gpt.text(), "--precision=bf16", to="bf16.plan", cpu="x86-64-v4-bf16")
+        self.compile(small_gpt.text(), to="fp32.plan", cpu="x86-64-v4-bf16")
+        self.compile(small_gpt.text(), "--eval-precision=bf16", to="eval.plan", cpu="x86-64-v4-bf16")
+        recorded = []
+        for step, plan in enumerate(["fp32", "bf16", "eval", "fp32"], 1):
+            _, log = self.trainrun(f"{plan}.plan", "--data", "tokens.bin", "--steps", step, "--checkpoint-dir", "run", "--resume=auto")
+            self.assertNotIn("bits are not", log)
+            environment = json.loads(Path(f"run/step-0000000{step}/trainer_state.json").read_text())["environment"]
+            recorded.append((environment["precision"], environment.get("arithmetic")))
+        self.assertEqual(recorded, [("fp32", None), ("bf16", "avx512_bf16"), ("fp32", None), ("fp32", None)])
+
     def test_mistakes(self):
         self.compile(harness.program("mlp"))
         compile = [TRAINC, "compile", "model.mlir", "-o", "x.plan"]
