@@ -62,7 +62,7 @@ class KeptPrecisionTest(harness.EndToEndTest):
         self.assertEqual(runs["kept"], runs["fp32"])
         self.assertEqual(runs["kept16"], runs["fp32"], "a power of two scales the loss")
         self.assertNotEqual(runs["bf16"], runs["fp32"])
-        for file in ["model.safetensors", "optimizer.safetensors"]: # the rest says in which precision the run trained
+        for file in ["model.safetensors", "optimizer.safetensors"]:  # the rest says in which precision the run trained
             self.assertEqual(*[Path(f"{name}/step-00000008", file).read_bytes() for name in ["kept", "fp32"]])
 
     def test_kept_parameters_are_divided_and_sent_as_in_fp32(self):
