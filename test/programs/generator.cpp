@@ -19,11 +19,15 @@ constexpr int kAttempts = 200, kPatientAttempts = 10000;
 // --- Ops of the dialect ---
 
 /// Ops that models compute with: those with a gradient, with a value for each element, or with a
-/// decomposition. Random numbers come from layers, which name their streams.
+/// decomposition. Random numbers come from layers, which name their streams, and from updates, which say
+/// which draw they take.
 static bool isTensorOp(RegisteredOperationName name) {
+  auto has = [&](StringRef attribute) {
+    return llvm::is_contained(name.getAttributeNames(),
+                              StringAttr::get(name.getDialect().getContext(), attribute));
+  };
   return isa<nn::NNDialect>(name.getDialect()) && name.hasInterface<InferTypeOpInterface>() &&
-         !llvm::is_contained(name.getAttributeNames(),
-                             StringAttr::get(name.getDialect().getContext(), "stream")) &&
+         !has("stream") && !has("draw") &&
          (name.hasInterface<DifferentiableOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
           name.hasInterface<DecomposableOpInterface>());
 }

@@ -1,4 +1,5 @@
 // Random programs: what their plans compute, on one rank and on several, against the reference interpreter.
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "test/programs/architecture.h"
 #include "test/programs/check.h"
@@ -150,7 +151,8 @@ void seedFault(mlir::MLIRContext &context, const FaultKind &kind, unsigned seed,
     way.otherStage.reset();
     way.emulates = false;
     std::erase_if(way.options.settings, [](const train::GivenSetting &each) {
-      return each.word == "precision" || each.word.starts_with("loss_scale");
+      return each.word == "precision" || each.word == "eval_precision" ||
+             train::findProgramWord(each.word)->ofPrecision || each.word.starts_with("loss_scale");
     });
     Fault fault{kind, seed};
     const Verdict verdict = checkProgram(context, text, way, seed, &fault);
