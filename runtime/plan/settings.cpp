@@ -3,6 +3,8 @@
 #include "runtime/base/json_text.h"
 #include "runtime/plan/view.h"
 
+#include <algorithm>
+
 namespace trainc {
 
 namespace {
@@ -15,14 +17,20 @@ std::string textAt(const nlohmann::json &json, const char *key) {
 
 } // namespace
 
-std::string settingOf(const fb::Plan &plan, std::string_view setting) {
+std::vector<Setting> settingsOf(const fb::Plan &plan) {
+  std::vector<Setting> settings;
   const nlohmann::json report = tryParseJson(view(plan.report()));
   if (!report.is_object() || !report.contains("settings") || !report["settings"].is_array())
-    return "";
+    return settings;
   for (const nlohmann::json &each : report["settings"])
-    if (textAt(each, "setting") == setting)
-      return textAt(each, "value");
-  return "";
+    settings.push_back({textAt(each, "setting"), textAt(each, "value"), textAt(each, "source")});
+  return settings;
+}
+
+std::string settingOf(const fb::Plan &plan, std::string_view setting) {
+  const std::vector<Setting> settings = settingsOf(plan);
+  const auto found = std::ranges::find(settings, setting, &Setting::setting);
+  return found == settings.end() ? "" : found->value;
 }
 
 } // namespace trainc

@@ -1,10 +1,10 @@
 // `trainc dump`: a plan file as text, or the settings that it was compiled with.
-#include "runtime/base/json_text.h"
 #include "runtime/base/print.h"
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/file.h"
 #include "runtime/plan/library_calls.h"
+#include "runtime/plan/settings.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "runtime/schema/plain_text.h"
@@ -318,29 +318,10 @@ namespace trainc {
 
 namespace {
 
-struct Line {
-  std::string setting, value, source;
-};
-
-/// The report's settings; nothing where it is none of ours.
-std::vector<Line> settingsOf(const nlohmann::json &report) {
-  std::vector<Line> lines;
-  if (!report.is_object() || !report.contains("settings") || !report["settings"].is_array())
-    return lines;
-  for (const nlohmann::json &each : report["settings"]) {
-    const auto text = [&](const char *key) {
-      return each.is_object() && each.contains(key) && each[key].is_string() ? each[key].get<std::string>()
-                                                                             : std::string();
-    };
-    lines.push_back({text("setting"), text("value"), text("source")});
-  }
-  return lines;
-}
-
-size_t widest(const std::vector<Line> &lines, std::string Line::*column) {
+size_t widest(const std::vector<Setting> &settings, std::string Setting::*column) {
   size_t width = 0;
-  for (const Line &line : lines)
-    width = std::max(width, (line.*column).size());
+  for (const Setting &each : settings)
+    width = std::max(width, (each.*column).size());
   return width;
 }
 
@@ -349,15 +330,14 @@ size_t widest(const std::vector<Line> &lines, std::string Line::*column) {
 /// A line for each setting: its word, its value, and where that comes from. Fails where the report does not
 /// say.
 static Result<std::string> dumpSettings(const fb::Plan &plan) {
-  const std::vector<Line> lines =
-      plan.report() ? settingsOf(tryParseJson(plan.report()->string_view())) : std::vector<Line>();
+  const std::vector<Setting> lines = settingsOf(plan);
   if (lines.empty())
     return invalidInput(
         "the plan does not say what it was compiled with; compile it again with this version");
-  const size_t settings = widest(lines, &Line::setting),
-               values = std::min<size_t>(widest(lines, &Line::value), 48);
+  const size_t settings = widest(lines, &Setting::setting),
+               values = std::min<size_t>(widest(lines, &Setting::value), 48);
   std::string text;
-  for (const Line &line : lines)
+  for (const Setting &line : lines)
     text += fmt::format("{:{}}  {:{}}  {}\n", line.setting, settings, line.value, values, line.source);
   return text;
 }
