@@ -276,7 +276,6 @@ inline constexpr ProgramWord kProgramWords[] = {
      .option = "--eval-precision",
      .kind = ValueKind::Choice,
      .values = "fp32|bf16|fp16",
-     .otherwise = "",
      .derived = "precision",
      .help = "What evaluation computes with; default: as --precision"},
     {.word = "optimizer_states",

@@ -240,6 +240,10 @@ DictionaryAttr trainc::train::describeSharding(ProgramOp program) {
   return words.getDictionary(program.getContext());
 }
 
+bool trainc::train::dividesUpdates(ProgramOp program) {
+  return program.getRanks() > 1 && program.getZeroStage() >= 1;
+}
+
 bool trainc::train::hasFlatStates(ProgramOp program) {
   return program.getRanks() > 1 || shardingOf(program).reproducibleOverRanks ||
          precisionOf(program).roundsAtRandom();

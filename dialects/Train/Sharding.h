@@ -37,6 +37,9 @@ mlir::DictionaryAttr describeSharding(ProgramOp program);
 /// rounds at random, by the chunks of such states.
 bool hasFlatStates(ProgramOp program);
 
+/// Whether each rank updates a part of every flat state alone.
+bool dividesUpdates(ProgramOp program);
+
 /// The size that most parameters of the module have among their dimensions, the largest if there are several;
 /// 1 where there are none. It is what DeepSpeed's `auto` formulas take for the model's hidden size.
 int64_t modelWidth(mlir::ModuleOp module);

@@ -47,13 +47,6 @@ static Value buildNumbers(nn::TensorBuilder &build, train::StateOp flat, RankedT
   return build.reshape(build.slice(build.concat(parts, 0), 1, 0, 1), type.getShape());
 }
 
-/// Whether each rank updates a part of every flat state.
-static bool dividesUpdates(ModuleOp module) {
-  return llvm::any_of(module.getOps<train::ProgramOp>(), [](train::ProgramOp program) {
-    return program.getRanks() > 1 && program.getZeroStage() >= 1;
-  });
-}
-
 train::StateOp trainc::declareChunks(StepSymbols &symbols, train::StateOp flat) {
   const std::string name = ("chunks." + flat.getSymName()).str();
   if (train::StateOp made = symbols.state(name))
@@ -63,7 +56,7 @@ train::StateOp trainc::declareChunks(StepSymbols &symbols, train::StateOp flat) 
       RankedTensorType::get({cast<RankedTensorType>(flat.getType()).getNumElements() / train::kFlatChunk},
                             IntegerType::get(module.getContext(), 64));
   train::StateOp made = symbols.declareState(name, train::StateRole::chunks, type);
-  made.setDivided(dividesUpdates(module));
+  made.setDivided(llvm::any_of(module.getOps<train::ProgramOp>(), train::dividesUpdates));
   train::EntryOp init = symbols.declareEntry(EntryKind::init, made);
   train::EntryOp refresh = symbols.declareEntry(EntryKind::refresh, init);
   OpBuilder builder = OpBuilder::atBlockEnd(&refresh.getBody().front());
