@@ -35,7 +35,8 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
@@ -60,7 +61,8 @@ def GenerateKernelsPass : Pass<"generate-kernels", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 #endif

@@ -11,8 +11,10 @@ using namespace trainc::codegen;
 static constexpr StringLiteral kTargetAttr = "plan.target";
 
 std::unique_ptr<Target> Target::of(ModuleOp kernels) {
-  [[maybe_unused]] auto name = kernels->getAttrOfType<StringAttr>(kTargetAttr);
-  assert(name && name == "cpu" && "a module that createModule() made");
+  auto name = kernels->getAttrOfType<StringAttr>(kTargetAttr);
+  assert(name && "a module that createModule() made");
+  if (name == "cuda")
+    return createCudaTarget();
   return createCpuTarget(fp32Products(kernels));
 }
 
@@ -32,8 +34,11 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
     module = op->getParentOfType<ModuleOp>();
   if (!module)
     return createCpuTarget();
-  for (auto program : module.getOps<train::ProgramOp>())
+  for (auto program : module.getOps<train::ProgramOp>()) {
+    if (program.getTarget() == "cuda")
+      return createCudaTarget(productsOf(program));
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
+  }
   return createCpuTarget();
 }
 

@@ -23,7 +23,7 @@ namespace trainc::codegen {
 struct Object {
   std::string level;
   std::vector<std::string> features;
-  std::string image; ///< ELF shared object without dependencies
+  std::string image;
 };
 
 /// What a kind of processor allows or wants, beside its code.
@@ -98,5 +98,8 @@ private:
 /// x86-64 CPUs; `levels`: as the word `cpu` of train.program says them.
 std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
                                         LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
+
+/// NVIDIA's GPUs from compute capability 8.0 on.
+std::unique_ptr<Target> createCudaTarget(Fp32Products products = Fp32Products::Fma);
 
 } // namespace trainc::codegen

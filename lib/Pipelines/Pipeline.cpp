@@ -27,6 +27,7 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -43,7 +44,7 @@ void registerDialects(DialectRegistry &registry) {
   registry.insert<nn::NNDialect, train::TrainDialect, dist::DistDialect, plan::PlanDialect>();
   // What kernels are made of, in the phase `plan`.
   registry.insert<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
-                  math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+                  NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
 void registerPasses() {

@@ -4,7 +4,7 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/AttentionTiles.h"
 #include "lib/Codegen/Cpu/Generators.h"
-#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
 
 #include "lib/Support/StoredElement.h"
 #include "mlir/Dialect/Math/IR/Math.h"

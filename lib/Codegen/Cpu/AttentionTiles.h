@@ -7,7 +7,7 @@
 // f16, and so are blocks of the other side's rows, in a buffer of their own.
 #pragma once
 
-#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 
 namespace trainc::codegen {
 

@@ -1,7 +1,8 @@
 // Kernels that move elements, one for each box: contiguous pieces of rows where there are any, else squares
 // of a transposition.
 #include "lib/Codegen/Cpu/Generators.h"
-#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Kernels/CopyBox.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;
@@ -9,59 +10,19 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr int64_t kTileElements = 32768, kVectorBytes = 128;
+/// Side of a tile's square of a transposition.
+static constexpr int64_t kSide = 64;
 
 namespace {
 
-/// A dimension of a box with its strides in source and result; the source's is 0 where there are zeros.
-struct Dim {
-  int64_t size, sourceStride, resultStride;
-};
-
-/// Row r of the source is at sum of digit(r, d) * sourceStrides[d], where the digits of r are those of a
-/// number with the bases `rowShape`; rows of the destination likewise. A row is `length` contiguous elements.
-struct CopyRows {
-  SmallVector<int64_t> rowShape, sourceStrides, destinationStrides;
-  int64_t length, sourceOffset, destinationOffset;
-
-  int64_t rows() const { return ShapedType::getNumElements(rowShape); }
-  /// Tiles of a long row, or rows of a tile.
-  int64_t pieces() const { return llvm::divideCeil(length, kTileElements); }
-  int64_t rowsPerTile() const { return std::clamp<int64_t>(kTileElements / length, 1, rows()); }
-  int64_t grid() const {
-    return pieces() > 1 ? rows() * pieces() : int64_t(llvm::divideCeil(rows(), rowsPerTile()));
-  }
-};
-
-/// Squares whose rows are contiguous in the source and whose columns are in the result: one for each tile, of
-/// every place along the other dimensions.
-struct CopySquares {
-  /// Side of a tile's square.
-  static constexpr int64_t kSide = 64;
-
-  Dim inner, outer{1, 1, 1};
-  SmallVector<int64_t> shape, sourceStrides, resultStrides;
-  int64_t sourceOffset, resultOffset;
-
-  int64_t down() const { return llvm::divideCeil(outer.size, kSide); }
-  int64_t across() const { return llvm::divideCeil(inner.size, kSide); }
-  int64_t grid() const { return ShapedType::getNumElements(shape) * down() * across(); }
-};
-
-/// Digit-wise offset of row `row`.
-Value offsetOf(Emitter &emit, Value row, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t offset) {
-  Value sum = emit.i64(offset);
-  int64_t below = ShapedType::getNumElements(shape);
-  for (auto [size, stride] : llvm::zip_equal(shape, strides)) {
-    bool leading = below == ShapedType::getNumElements(shape);
-    below /= size;
-    if (size == 1)
-      continue;
-    Value digit = emit.divide(row, below);
-    if (!leading)
-      digit = emit.remainder(digit, size);
-    sum = emit.add(sum, emit.mul(digit, stride));
-  }
-  return sum;
+/// Tiles of a long row, or rows of a tile.
+int64_t pieces(const CopyRows &rows) { return llvm::divideCeil(rows.length, kTileElements); }
+int64_t rowsPerTileOf(const CopyRows &rows) {
+  return std::clamp<int64_t>(kTileElements / rows.length, 1, rows.rows());
+}
+int64_t gridOf(const CopyRows &rows) {
+  return pieces(rows) > 1 ? rows.rows() * pieces(rows)
+                          : int64_t(llvm::divideCeil(rows.rows(), rowsPerTileOf(rows)));
 }
 
 /// body(column, lanes, mask) for vectors over [begin, end).
@@ -83,7 +44,7 @@ public:
         destination(destination), element(element) {}
 
   void run() {
-    const int64_t rows = copy.rows(), pieces = copy.pieces(), rowsPerTile = copy.rowsPerTile();
+    const int64_t rows = copy.rows(), pieces = ::pieces(copy), rowsPerTile = rowsPerTileOf(copy);
     if (pieces > 1)
       return function.tiles([&](Value tile) {
         Value begin = emit.mul(emit.remainder(tile, pieces), kTileElements);
@@ -125,7 +86,7 @@ public:
         element(element) {}
 
   void run() {
-    const int64_t across = copy.across(), squares = copy.down() * across;
+    const int64_t across = copy.across(kSide), squares = copy.down(kSide) * across;
     function.tiles([&](Value tile) {
       Value box = emit.divide(tile, squares), square = emit.remainder(tile, squares);
       Value from = offsetOf(emit, box, copy.shape, copy.sourceStrides, copy.sourceOffset),
@@ -156,8 +117,7 @@ private:
   };
 
   Range range(Value index, int64_t size) {
-    Value begin = emit.mul(index, CopySquares::kSide),
-          end = emit.min(emit.add(begin, CopySquares::kSide), emit.i64(size));
+    Value begin = emit.mul(index, kSide), end = emit.min(emit.add(begin, kSide), emit.i64(size));
     Value groups = emit.divide(emit.sub(end, begin), kRegisters);
     return {begin, emit.add(begin, emit.mul(groups, kRegisters)), end};
   }
@@ -190,71 +150,13 @@ private:
 
 } // namespace
 
-/// The dimensions of a box of which there are more than one; neighbours that are contiguous on both sides are
-/// one.
-static SmallVector<Dim> dimsOf(const StridedBox &box) {
-  SmallVector<Dim> dims;
-  for (auto [size, source, result] : llvm::zip_equal(box.shape, box.sourceStrides, box.resultStrides)) {
-    if (size == 1)
-      continue;
-    Dim next{size, source, result};
-    if (!dims.empty() && dims.back().sourceStride == source * size &&
-        dims.back().resultStride == result * size)
-      dims.back() = {dims.back().size * size, source, result};
-    else
-      dims.push_back(next);
-  }
-  return dims;
-}
-
-/// Whether there are squares with contiguous rows in the source and contiguous columns in the result.
-static bool isTransposed(ArrayRef<Dim> dims) {
-  return !dims.empty() && dims.back().resultStride == 1 && dims.back().sourceStride > 1 &&
-         llvm::any_of(dims, [](const Dim &dim) { return dim.sourceStride == 1; });
-}
-
-/// Rows are the last dimension where it is contiguous on both sides, else single elements.
-static CopyRows rowsOf(const StridedBox &box, ArrayRef<Dim> dims) {
-  CopyRows rows;
-  rows.length = 1;
-  rows.sourceOffset = box.sourceOffset;
-  rows.destinationOffset = box.resultOffset;
-  if (!dims.empty() && dims.back().resultStride == 1 && dims.back().sourceStride <= 1) {
-    rows.length = dims.back().size;
-    dims = dims.drop_back();
-  }
-  for (const Dim &dim : dims) {
-    rows.rowShape.push_back(dim.size);
-    rows.sourceStrides.push_back(dim.sourceStride);
-    rows.destinationStrides.push_back(dim.resultStride);
-  }
-  return rows;
-}
-
-static CopySquares squaresOf(const StridedBox &box, ArrayRef<Dim> dims) {
-  CopySquares squares;
-  squares.inner = dims.back();
-  squares.sourceOffset = box.sourceOffset;
-  squares.resultOffset = box.resultOffset;
-  for (const Dim &dim : dims.drop_back()) {
-    if (dim.sourceStride == 1) {
-      squares.outer = dim;
-      continue;
-    }
-    squares.shape.push_back(dim.size);
-    squares.sourceStrides.push_back(dim.sourceStride);
-    squares.resultStrides.push_back(dim.resultStride);
-  }
-  return squares;
-}
-
 static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box) {
-  const SmallVector<Dim> dims = dimsOf(box);
+  const SmallVector<CopyDim> dims = dimsOf(box);
   const bool squares = isTransposed(dims);
   LaunchSummary launch{.name = !box.operand ? "fill"
                                : squares    ? "transpose"
                                             : "copy",
-                       .grid = squares ? squaresOf(box, dims).grid() : rowsOf(box, dims).grid(),
+                       .grid = squares ? squaresOf(box, dims).grid(kSide) : gridOf(rowsOf(box, dims)),
                        .params = {}};
   if (box.operand)
     launch.params.push_back(operandParam(op, *box.operand));
@@ -270,7 +172,7 @@ KernelSummary trainc::codegen::summariseCopy(StridedCopyOpInterface op) {
 }
 
 static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, KernelModule &kernels) {
-  const SmallVector<Dim> dims = dimsOf(box);
+  const SmallVector<CopyDim> dims = dimsOf(box);
   const LaunchSummary launch = summariseBox(op, box);
   KernelFunction function(kernels, launch);
   Value source = box.operand ? function.operand(*box.operand) : Value();

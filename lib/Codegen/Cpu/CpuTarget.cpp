@@ -17,6 +17,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
+static constexpr RowsTuning kRows{.blockBytes = kCpuLimits.blockBytes, .partialTiles = 64};
+
 /// On a module of kernels: what of the program their code depends on, and what levels depend on.
 static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu",
                                kBf16Products = "plan.bf16_products";
@@ -144,7 +146,7 @@ KernelSummary CpuTarget::summarise(nn::AttentionGradOp op) const {
 FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
   switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
   case KernelClass::Rows:
-    return summariseRows(cast<nn::KernelOp>(op));
+    return summariseRows(cast<nn::KernelOp>(op), kRows);
   case KernelClass::StridedCopy:
     return summariseCopy(cast<StridedCopyOpInterface>(op));
   case KernelClass::Scatter:
@@ -168,7 +170,7 @@ FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
 FailureOr<SmallVector<std::string>> CpuTarget::generate(Operation *op, KernelModule &kernels) const {
   switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
   case KernelClass::Rows:
-    return generateRows(cast<nn::KernelOp>(op), kernels);
+    return generateRows(cast<nn::KernelOp>(op), kRows, kernels);
   case KernelClass::StridedCopy:
     return generateCopy(cast<StridedCopyOpInterface>(op), kernels);
   case KernelClass::Scatter:

@@ -1,7 +1,8 @@
 // Replaces conversions to and from bf16 and f16 that no instruction computes, or not alike on all levels.
+#include "lib/Codegen/Cpu/ExpandConversions.h"
+
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/Emitter.h"
-#include "lib/Codegen/Cpu/Lowering.h"
+#include "lib/Codegen/Kernels/Emitter.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"

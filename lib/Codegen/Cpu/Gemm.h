@@ -4,7 +4,7 @@
 // with one of B; its sums stay in registers.
 #pragma once
 
-#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 
 namespace trainc::codegen {
 

@@ -4,18 +4,11 @@
 
 #include "dialects/NN/NN.h"
 #include "lib/Codegen/Fp32Products.h"
-#include "lib/Codegen/KernelModule.h"
-#include "lib/Codegen/KernelSummary.h"
+#include "lib/Codegen/Kernels/Rows.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace trainc::codegen {
-
-using Symbols = llvm::SmallVector<std::string>;
-
-/// nn.kernel: loops over rows and columns (RowsPlan.h).
-KernelSummary summariseRows(nn::KernelOp kernel);
-Symbols generateRows(nn::KernelOp kernel, KernelModule &kernels);
 
 /// A launch for each box of elements that move together, or of zeros.
 KernelSummary summariseCopy(StridedCopyOpInterface op);

@@ -1,7 +1,7 @@
 // The CPU's matrix unit (Intel AMX): eight tile registers of 16 rows of 64 bytes.
 #pragma once
 
-#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/Kernels/Emitter.h"
 
 namespace trainc::codegen {
 

@@ -2,19 +2,16 @@
 #include "lib/Codegen/Cpu/Objects.h"
 
 #include "lib/Codegen/Cpu/CpuTarget.h"
+#include "lib/Codegen/Cpu/ExpandConversions.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Link.h"
-#include "lib/Codegen/Cpu/Lowering.h"
 #include "lib/Codegen/Cpu/ShortMasks.h"
+#include "lib/Codegen/Kernels/Lowering.h"
 
 #include "mlir/IR/Threading.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -191,28 +188,16 @@ llvm::Expected<std::string> compilePart(llvm::StringRef bitcode, const Level &le
   return object.str().str();
 }
 
-llvm::Expected<std::string> translate(ModuleOp kernels) {
-  registerBuiltinDialectTranslation(*kernels.getContext());
-  registerLLVMDialectTranslation(*kernels.getContext());
-  llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(kernels, context, "kernels");
-  if (!module)
-    return llvm::createStringError("the kernels could not be translated to LLVM IR");
-  std::string bitcode;
-  llvm::raw_string_ostream stream(bitcode);
-  llvm::WriteBitcodeToFile(*module, stream);
-  return bitcode;
-}
-
 } // namespace
 
 FailureOr<std::vector<Object>> trainc::codegen::compileObjects(ModuleOp kernels) {
   auto report = [&](llvm::Error error) -> LogicalResult {
     return kernels.emitError() << "code generation: " << llvm::toString(std::move(error));
   };
+  expandConversions(kernels);
   if (failed(lowerToLLVMDialect(kernels)))
     return failure();
-  llvm::Expected<std::string> bitcode = translate(kernels);
+  llvm::Expected<std::string> bitcode = translateToBitcode(kernels);
   if (!bitcode)
     return report(bitcode.takeError());
   initialiseTarget();

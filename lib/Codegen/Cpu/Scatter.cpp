@@ -1,7 +1,7 @@
 // Rows added at indices.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cpu/Generators.h"
-#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;

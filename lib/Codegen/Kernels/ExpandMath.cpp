@@ -1,6 +1,5 @@
 // Replaces the math ops that no CPU instruction computes.
-#include "lib/Codegen/Cpu/Lowering.h"
-#include "lib/Codegen/Cpu/MathLowering.h"
+#include "lib/Codegen/Kernels/MathLowering.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"

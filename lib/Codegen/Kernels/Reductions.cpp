@@ -1,6 +1,6 @@
 // Combiners of reductions, in the order of their trees (SumTree.h).
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -57,9 +57,9 @@ Value trainc::codegen::combineLanes(Emitter &emit, nn::ReduceKind kind, Value ve
   return vector::ExtractOp::create(emit.builder, emit.loc, vector, int64_t(0));
 }
 
-LaneSum::LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes)
+LaneSum::LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t treeLanes, int64_t vectorLanes)
     : op(op), emit(function.emit()), element(nn::wideElement(getElementTypeOrSelf(Value(op)))),
-      lanes(SumTree(element, length).lanes), vectorLanes(vectorLanes) {
+      lanes(treeLanes), vectorLanes(vectorLanes) {
   assert(lanes % vectorLanes == 0 && "vectors are parts of the tree's lanes");
   if (lanes != vectorLanes)
     memory = function.stackArray(element, lanes);
@@ -115,6 +115,19 @@ Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int6
   };
   Value none = identityOf(emit, kind, element);
   return scaleMean(emit, op, emit.loop(emit.i64(0), emit.i64(count), SumTree::kPiece, none, piece)[0]);
+}
+
+/// Thread t adds up the elements t, t + threads, ...
+Value trainc::codegen::reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op,
+                                 Value row, int64_t count) {
+  Emitter &emit = function.emit();
+  Type element = nn::wideElement(getElementTypeOrSelf(Value(op)));
+  Value none = identityOf(emit, op.getKind(), element);
+  auto add = [&](Value index, ValueRange carried) {
+    return SmallVector<Value>{combine(emit, op.getKind(), carried[0], emit.load({row, element, index}))};
+  };
+  Value own = emit.loop(function.thread(), emit.i64(count), function.threads(), none, add)[0];
+  return scaleMean(emit, op, threads.over(op.getKind(), own)[0]);
 }
 
 Value trainc::codegen::scaleMean(Emitter &emit, nn::ReduceOp reduce, Value value) {

@@ -1,7 +1,7 @@
 // Weighs an elementwise op by building its body aside.
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/Emitter.h"
-#include "lib/Codegen/Cpu/RowsPlan.h"
+#include "lib/Codegen/Kernels/Emitter.h"
+#include "lib/Codegen/Kernels/RowsPlan.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"

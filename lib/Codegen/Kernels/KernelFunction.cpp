@@ -1,11 +1,11 @@
 // The frame of every kernel.
-#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -13,29 +13,69 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// The argument that points to a block's memory, where the launch has some.
+/// Of a CPU's kernels, the argument that points to a block's memory, where the launch has some.
 static constexpr unsigned kBlockMemory = 3;
 
 KernelFunction::KernelFunction(KernelModule &kernels, const LaunchSummary &launch)
     : kernels(kernels), launch(launch), opBuilder(kernels.getContext()), emitter(opBuilder) {
   opBuilder.setInsertionPointToEnd(kernels.getBody());
-  Type i64 = opBuilder.getI64Type();
-  SmallVector<Type> inputs = {emitter.pointerType(), i64, i64};
-  if (launch.sharedBytes > 0)
-    inputs.push_back(emitter.pointerType());
+  isOfThreads() ? takeArgumentsOfThreads() : takeArgumentsOfTiles();
+}
+
+void KernelFunction::createFunction(ArrayRef<Type> inputs) {
   function = func::FuncOp::create(opBuilder, emitter.loc, "kernel", opBuilder.getFunctionType(inputs, {}));
-  if (launch.sharedBytes > 0)
-    function.setArgAttr(kBlockMemory, LLVM::LLVMDialect::getNoAliasAttrName(), opBuilder.getUnitAttr());
+  ownArguments = inputs.size();
   Block *entry = function.addEntryBlock();
   opBuilder.setInsertionPointToStart(entry);
   func::ReturnOp::create(opBuilder, emitter.loc);
   opBuilder.setInsertionPointToStart(entry);
+}
+
+void KernelFunction::takeArgumentsOfTiles() {
+  Type i64 = opBuilder.getI64Type();
+  SmallVector<Type> inputs = {emitter.pointerType(), i64, i64};
+  if (launch.sharedBytes > 0)
+    inputs.push_back(emitter.pointerType());
+  createFunction(inputs);
+  if (launch.sharedBytes > 0) {
+    function.setArgAttr(kBlockMemory, LLVM::LLVMDialect::getNoAliasAttrName(), opBuilder.getUnitAttr());
+    blockMemory = function.getArgument(kBlockMemory);
+  }
   for (size_t i = 0; i < launch.params.size(); ++i) {
     Value slot =
         LLVM::GEPOp::create(opBuilder, emitter.loc, emitter.pointerType(), emitter.pointerType(),
                             function.getArgument(0), ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(i)});
     arguments.push_back(LLVM::LoadOp::create(opBuilder, emitter.loc, emitter.pointerType(), slot));
   }
+}
+
+/// Pointers themselves are arguments, and blocks find their number and memory by themselves.
+void KernelFunction::takeArgumentsOfThreads() {
+  emitter.alignsVectors = true;
+  createFunction(SmallVector<Type>(launch.params.size(), emitter.pointerType()));
+  llvm::append_range(arguments, function.getArguments());
+  ownThread = widened(NVVM::ThreadIdXOp::create(opBuilder, emitter.loc, opBuilder.getI32Type()));
+  if (launch.sharedBytes > 0)
+    blockMemory = addressOfBlockMemory();
+}
+
+/// A variable that each block has its own of. Kernels with as much memory share it.
+Value KernelFunction::addressOfBlockMemory() {
+  const std::string name = "block_memory_" + std::to_string(launch.sharedBytes);
+  if (!SymbolTable::lookupSymbolIn(ModuleOp(kernels), name)) {
+    OpBuilder outside = OpBuilder::atBlockBegin(kernels.getBody());
+    auto bytes = LLVM::LLVMArrayType::get(outside.getI8Type(), unsigned(launch.sharedBytes));
+    LLVM::GlobalOp::create(outside, emitter.loc, bytes, /*isConstant=*/false, LLVM::Linkage::Internal, name,
+                           Attribute(),
+                           /*alignment=*/kBlockArrayAlignment, unsigned(NVVM::NVVMMemorySpace::Shared));
+  }
+  Type shared = LLVM::LLVMPointerType::get(opBuilder.getContext(), unsigned(NVVM::NVVMMemorySpace::Shared));
+  Value address = LLVM::AddressOfOp::create(opBuilder, emitter.loc, shared, name);
+  return LLVM::AddrSpaceCastOp::create(opBuilder, emitter.loc, emitter.pointerType(), address);
+}
+
+Value KernelFunction::widened(Value number) {
+  return arith::ExtUIOp::create(opBuilder, emitter.loc, opBuilder.getI64Type(), number);
 }
 
 Value KernelFunction::argument(KernelParam::Source source, unsigned index) {
@@ -47,8 +87,7 @@ Value KernelFunction::argument(KernelParam::Source source, unsigned index) {
 
 Value KernelFunction::stream(int64_t number) {
   const auto *known = llvm::find(streams, number);
-  const unsigned own = kBlockMemory + (launch.sharedBytes > 0);
-  const unsigned index = own + unsigned(known - streams.begin());
+  const unsigned index = ownArguments + unsigned(known - streams.begin());
   if (known == streams.end()) {
     streams.push_back(number);
     if (failed(function.insertArgument(index, opBuilder.getI64Type(), {}, function.getLoc())))
@@ -65,20 +104,40 @@ Value KernelFunction::stackArray(Type element, int64_t count) {
 
 Value KernelFunction::blockArray(Type element, int64_t count) {
   OpBuilder::InsertionGuard guard(opBuilder);
-  opBuilder.setInsertionPointToStart(&function.front());
-  Value array =
-      emitter.pointer(function.getArgument(kBlockMemory), opBuilder.getI8Type(), emitter.i64(blockBytes));
+  if (Operation *made = blockMemory.getDefiningOp())
+    opBuilder.setInsertionPointAfter(made);
+  else
+    opBuilder.setInsertionPointToStart(&function.front());
+  Value array = emitter.pointer(blockMemory, opBuilder.getI8Type(), emitter.i64(blockBytes));
   blockBytes += blockArrayBytes(element, count);
   return array;
 }
 
 int64_t trainc::codegen::blockArrayBytes(Type element, int64_t count) {
-  return llvm::alignTo(count * elementBytes(storedElement(element)), kCpuLimits.bufferAlignment);
+  return llvm::alignTo(count * elementBytes(storedElement(element)), kBlockArrayAlignment);
 }
 
 void KernelFunction::tiles(llvm::function_ref<void(Value)> body) {
+  if (isOfThreads())
+    return body(widened(NVVM::BlockIdXOp::create(opBuilder, emitter.loc, opBuilder.getI32Type())));
   Value end = emitter.min(function.getArgument(2), emitter.i64(launch.grid));
   emitter.loop(function.getArgument(1), end, 1, body);
+}
+
+Value KernelFunction::thread() { return isOfThreads() ? ownThread : emitter.i64(0); }
+
+void KernelFunction::barrier() {
+  if (isOfThreads())
+    NVVM::Barrier0Op::create(opBuilder, emitter.loc);
+}
+
+void KernelFunction::once(llvm::function_ref<void()> body) {
+  if (!isOfThreads())
+    return body();
+  barrier();
+  emitter.when(
+      arith::CmpIOp::create(opBuilder, emitter.loc, arith::CmpIPredicate::eq, ownThread, emitter.i64(0)),
+      body);
 }
 
 std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
@@ -93,6 +152,8 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   }
   if (launch.sharedBytes > 0)
     stream << " shared " << launch.sharedBytes;
+  if (isOfThreads())
+    stream << " threads " << launch.threads;
   std::string symbol =
       (prefix + llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16)).str();
   if (kernels.lookup(symbol)) {
@@ -104,10 +165,18 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   return symbol;
 }
 
+/// A GPU's code must say where launches begin.
+void KernelFunction::noteEntry(func::FuncOp entry) {
+  if (isOfThreads())
+    entry->setAttr(kThreadsAttr, opBuilder.getI32IntegerAttr(int32_t(launch.threads)));
+}
+
 std::string KernelFunction::finish() {
   assert(blockBytes == launch.sharedBytes && "a summary says what the code takes");
-  if (streams.empty())
+  if (streams.empty()) {
+    noteEntry(function);
     return nameByContent(function, launch.name + "_", launch.params);
+  }
   makeInternal(function);
   FunctionType type = function.getFunctionType();
   std::string shared = nameByContent(function, launch.name + "_shared_", {});
@@ -121,6 +190,7 @@ std::string KernelFunction::finish() {
     args.push_back(emitter.i64(number));
   func::CallOp::create(opBuilder, emitter.loc, shared, TypeRange(), args);
   func::ReturnOp::create(opBuilder, emitter.loc);
+  noteEntry(outer);
   return nameByContent(outer, launch.name + "_", launch.params);
 }
 

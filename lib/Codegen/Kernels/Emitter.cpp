@@ -1,5 +1,5 @@
 // Short forms for the ops that kernels are made of.
-#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/Kernels/Emitter.h"
 
 #include "dialects/NN/Builders.h"
 #include "lib/Support/StoredElement.h"
@@ -155,16 +155,20 @@ Value Emitter::pointer(Value base, Type element, Value index) {
   return LLVM::GEPOp::create(builder, loc, pointerType(), storedElement(element), base, ValueRange{index});
 }
 
-static unsigned alignmentOf(Type memory) { return std::max(1u, memory.getIntOrFloatBitWidth() / 8); }
+/// Bytes; masked accesses have some lanes alone.
+unsigned Emitter::alignmentOf(Type memory, int64_t lanes) const {
+  const unsigned element = std::max(1u, memory.getIntOrFloatBitWidth() / 8);
+  return alignsVectors && lanes > 0 ? element * unsigned(lanes) : element;
+}
 
 Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {
   Type memory = memoryElement(from.element), type = laneType(memory, lanes);
   Value address = pointer(from.base, from.element, from.index), value;
   if (mask)
-    value =
-        LLVM::MaskedLoadOp::create(builder, loc, type, address, mask, constant(type, 0), alignmentOf(memory));
+    value = LLVM::MaskedLoadOp::create(builder, loc, type, address, mask, constant(type, 0),
+                                       alignmentOf(memory, /*lanes=*/0));
   else
-    value = LLVM::LoadOp::create(builder, loc, type, address, alignmentOf(memory));
+    value = LLVM::LoadOp::create(builder, loc, type, address, alignmentOf(memory, lanes));
   if (nn::isLowPrecision(from.element))
     return rounded(arith::BitcastOp::create(builder, loc, laneType(from.element, lanes), value),
                    from.element);
@@ -181,9 +185,9 @@ void Emitter::store(Value value, const Address &to, Mask mask) {
     value = arith::ExtUIOp::create(builder, loc, laneType(memory, lanesOf(value)), value);
   Value address = pointer(to.base, to.element, to.index);
   if (mask)
-    LLVM::MaskedStoreOp::create(builder, loc, value, address, mask, alignmentOf(memory));
+    LLVM::MaskedStoreOp::create(builder, loc, value, address, mask, alignmentOf(memory, /*lanes=*/0));
   else
-    LLVM::StoreOp::create(builder, loc, value, address, alignmentOf(memory));
+    LLVM::StoreOp::create(builder, loc, value, address, alignmentOf(memory, lanesOf(value)));
 }
 
 // --- bf16 and f16 ---

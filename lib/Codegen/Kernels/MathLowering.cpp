@@ -1,6 +1,6 @@
 // Transcendental functions as polynomials on lanes.
-#include "lib/Codegen/Cpu/MathLowering.h"
-#include "lib/Codegen/Cpu/MathCoefficients.h"
+#include "lib/Codegen/Kernels/MathLowering.h"
+#include "lib/Codegen/Kernels/MathCoefficients.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"

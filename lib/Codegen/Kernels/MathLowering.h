@@ -16,9 +16,12 @@
 // digits.
 #pragma once
 
-#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/Kernels/Emitter.h"
 
 namespace trainc::codegen {
+
+/// Replaces exp, log, tanh, erf, sin, cos and rsqrt under `root` by polynomials.
+llvm::LogicalResult expandMath(mlir::Operation *root);
 
 /// Builds functions of f32 or f64 scalars or vectors.
 class MathBuilder {

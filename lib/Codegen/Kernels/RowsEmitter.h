@@ -1,8 +1,9 @@
 // Builds the code of a row kernel from its plan.
 #pragma once
 
-#include "lib/Codegen/Cpu/KernelFunction.h"
-#include "lib/Codegen/Cpu/RowsPlan.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
+#include "lib/Codegen/Kernels/Reductions.h"
+#include "lib/Codegen/Kernels/RowsPlan.h"
 
 namespace trainc::codegen {
 
@@ -15,11 +16,11 @@ struct RowState {
   llvm::DenseMap<mlir::Value, mlir::Value> lanes;      ///< in the current column step
 };
 
-/// A reduction along a row while vectors of its elements pass by. Where its tree has more lanes than a
-/// vector, they are in memory.
+/// A reduction along a row while vectors of its elements pass by one thread. Where its tree has more lanes
+/// than a vector, they are in memory.
 class LaneSum {
 public:
-  LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t length, int64_t vectorLanes);
+  LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t treeLanes, int64_t vectorLanes);
 
   void start();
   /// Adds elements from `column` on.
@@ -57,6 +58,7 @@ private:
   // RowsLoops.cpp
   void findArguments();
   void tile(mlir::Value tile);
+  void linearStep(mlir::Value tile);
   void rowBlock(mlir::Value first, int64_t count);
   void pass(int64_t pass, llvm::MutableArrayRef<RowState> rows);
   void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
@@ -67,6 +69,8 @@ private:
   void addToPartials(const Step &step, llvm::MutableArrayRef<RowState> rows);
   void clearPartials();
   void finishRow(RowState &row);
+  void storeRowReductions(RowState &row);
+  void storeRowScalars(RowState &row);
   void storeScalars(mlir::Value tile);
 
   // RowsValues.cpp
@@ -84,6 +88,9 @@ private:
 
   Address partial(const TileReduction &reduction, mlir::Value column);
   mlir::Value columnCount(); ///< of the current row, i64
+  mlir::Value firstColumn(); ///< of this thread
+  mlir::Value isZero(mlir::Value number);
+  int64_t columnStep() const { return plan.lanes * plan.threads; }
   bool isTileScalar(mlir::Value value) const;
 
   const RowsPlan &plan;
@@ -93,18 +100,14 @@ private:
   RowState shared; ///< values that do not vary at all
   /// Of the reductions along columns of the current pass, for each row of the block.
   llvm::SmallVector<LaneSum> sums;
+  std::optional<ThreadReduction> threadSums;
   mlir::Value currentTile;
 };
 
-/// Reductions.
-mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
-mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
-/// Combines the lanes by halves: lane i with lane i + n/2, and so on.
-mlir::Value combineLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value vector);
-/// The reduction of a row of `count` elements in memory.
+/// The reduction of a row of `count` elements in memory, by one thread, and by all of a block.
 mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
-/// A sum into a mean, where that is the kind.
-mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
+mlir::Value reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op, mlir::Value row,
+                      int64_t count);
 
 /// The launch (or two) that combine the tiles' partial results: one for all reductions of one width.
 void summariseFinish(const RowsPlan &plan, KernelSummary &kernels);

@@ -1,7 +1,7 @@
 // The launches of a row kernel.
+#include "lib/Codegen/Kernels/Rows.h"
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/Generators.h"
-#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
 #include "lib/Support/StoredElement.h"
 
 using namespace mlir;
@@ -16,7 +16,11 @@ static Type partialElement(const TileReduction &reduction) {
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
-  LaunchSummary launch{.name = "rows", .grid = plan.grid, .params = {}, .sharedBytes = plan.blockBytes};
+  LaunchSummary launch{.name = "rows",
+                       .grid = plan.grid,
+                       .params = {},
+                       .sharedBytes = plan.blockBytes,
+                       .threads = plan.threads};
   for (unsigned i = 0; i < kernel.getNumOperands(); ++i)
     launch.params.push_back(operandParam(kernel, i));
   for (unsigned i = 0; i < kernel.getNumResults(); ++i)
@@ -41,10 +45,12 @@ static KernelSummary summarise(const RowsPlan &plan) {
   return kernels;
 }
 
-KernelSummary trainc::codegen::summariseRows(nn::KernelOp kernel) { return summarise(RowsPlan(kernel)); }
+KernelSummary trainc::codegen::summariseRows(nn::KernelOp kernel, const RowsTuning &tuning) {
+  return summarise(RowsPlan(kernel, tuning));
+}
 
-Symbols trainc::codegen::generateRows(nn::KernelOp kernel, KernelModule &kernels) {
-  const RowsPlan plan(kernel);
+Symbols trainc::codegen::generateRows(nn::KernelOp kernel, const RowsTuning &tuning, KernelModule &kernels) {
+  const RowsPlan plan(kernel, tuning);
   const KernelSummary summary = summarise(plan);
   Symbols symbols = {RowsEmitter(plan, summary.launches.front(), kernels).run()};
   for (const LaunchSummary &finish : ArrayRef(summary.launches).drop_front())

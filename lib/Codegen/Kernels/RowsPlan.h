@@ -1,7 +1,8 @@
-// How a row kernel runs on the CPU: tiles, lanes, and what later passes read back.
+// How a row kernel runs: tiles, threads, lanes, and what later passes read back.
 #pragma once
 
-#include "lib/Codegen/Cpu/SumTree.h"
+#include "lib/Codegen/Kernels/SumTree.h"
+#include "lib/Codegen/Kernels/Threads.h"
 #include "lib/Codegen/RowFacts.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -20,20 +21,34 @@ struct TileReduction {
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
 };
 
-/// The CPU's schedule of one nn.kernel.
+/// What a target says of the way in which it runs row kernels.
+struct RowsTuning {
+  int64_t blockBytes;   ///< what the rows may take that a kernel keeps in a block's own memory
+  int64_t partialTiles; ///< tiles at most, if each makes partial sums of all columns
+  /// Of a block at most, a power of two. One thread walks over tiles of many rows; several walk over a row
+  /// together, each over columns of its own.
+  int64_t threads = 1;
+};
+
+/// The schedule of one nn.kernel.
 ///
 /// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of
 /// SumTree::kPiece elements, each a tile and a row of as many `columns`, of which the last may be shorter.
 class RowsPlan {
 public:
-  explicit RowsPlan(nn::KernelOp kernel);
+  RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning);
 
   RowFacts facts;
   bool flat = false;
+  /// No row needs more of itself than one step at a time: threads share all steps of all rows, whatever rows
+  /// they are in.
+  bool linear = false;
   int64_t rows, columns; ///< of the loops
   int64_t rowsPerTile, grid;
-  int64_t rowBlock = 1; ///< rows that one column loop walks at once
-  int64_t lanes;
+  int64_t rowBlock = 1;   ///< rows that one column loop walks at once
+  int64_t lanes;          ///< divides `columns`, if there are several threads
+  int64_t threads = 1;    ///< of a block
+  int64_t threadSums = 0; ///< reductions along rows that threads complete together, at a time
   llvm::SmallVector<TileReduction> tileReductions;
 
   /// Whether a reduction is complete only after all tiles.
@@ -49,6 +64,9 @@ public:
   int64_t scratchElements(const TileReduction &reduction) const {
     return reduction.ofRows ? rows : grid * reduction.width;
   }
+
+  /// Lanes of the tree in which a row is reduced.
+  int64_t sumLanes(nn::ReduceOp reduce) const;
 
   /// Values along columns that must be computed in `pass`, apart from the operands of reductions: results and
   /// stashed values.
@@ -70,6 +88,9 @@ public:
 private:
   void chooseTiles();
   void chooseLanes();
+  void chooseThreads();
+  int64_t widestAccess() const;
+  bool hasHeavyBody() const;
   void chooseStashes();
   void collectTileReductions();
   llvm::SmallVector<mlir::Value> roots(int64_t pass) const;
@@ -84,6 +105,7 @@ private:
   /// The pass that first writes into the buffer of a result along columns.
   int64_t firstWrite(unsigned result) const;
 
+  RowsTuning tuning;
   llvm::DenseMap<mlir::Value, int64_t> weights;
 };
 

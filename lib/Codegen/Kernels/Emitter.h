@@ -29,6 +29,8 @@ public:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
+  /// Whether vectors in memory lie on borders of their size, and not of their elements'.
+  bool alignsVectors = false;
 
   mlir::Type pointerType() const;
   static mlir::Type laneType(mlir::Type element, int64_t lanes);
@@ -83,6 +85,7 @@ public:
 private:
   /// The bits of a held number of bf16 or f16, i16.
   mlir::Value shortBits(mlir::Value value, mlir::Type element);
+  unsigned alignmentOf(mlir::Type memory, int64_t lanes) const;
 };
 
 } // namespace trainc::codegen

@@ -1,7 +1,7 @@
 // The launches that combine what a row kernel's tiles leave of reductions: partial results in the order of
 // tiles, elements of rows in that of their tree.
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -9,7 +9,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64;
+/// Of one thread; several share a tile of as many columns as there are threads, or a row of partial results.
+static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64, kThreads = 256;
 
 namespace {
 
@@ -25,22 +26,47 @@ public:
   }
 
   std::string run() {
-    function.tiles([&](Value tile) {
-      Value begin = emit.mul(tile, kColumnsPerTile);
-      Value end = emit.min(emit.add(begin, kColumnsPerTile), emit.i64(width));
-      for (const TileReduction &reduction : reductions) {
-        Value from = function.scratch(reduction.scratch), to = function.result(reduction.result);
-        if (reduction.ofRows)
-          emit.store(reduceRow(emit, reduction.op, from, plan.rows),
-                     {to, getElementTypeOrSelf(Value(reduction.op)), emit.i64(0)});
-        else
-          columns(reduction.op, from, to, begin, end);
-      }
-    });
+    function.tiles([&](Value tile) { function.threads() > 1 ? tileOfThreads(tile) : tileOfColumns(tile); });
     return function.finish();
   }
 
 private:
+  void tileOfColumns(Value tile) {
+    Value begin = emit.mul(tile, kColumnsPerTile);
+    Value end = emit.min(emit.add(begin, kColumnsPerTile), emit.i64(width));
+    for (const TileReduction &reduction : reductions) {
+      Value from = function.scratch(reduction.scratch), to = function.result(reduction.result);
+      if (reduction.ofRows)
+        emit.store(reduceRow(emit, reduction.op, from, plan.rows), {to, elementOf(reduction), emit.i64(0)});
+      else
+        columns(reduction.op, from, to, begin, end);
+    }
+  }
+
+  /// A column for each thread; if there is one column, all threads share it.
+  void tileOfThreads(Value tile) {
+    if (width == 1)
+      return oneColumn();
+    Value column = emit.add(emit.mul(tile, function.threads()), function.thread());
+    emit.when(emit.less(column, emit.i64(width)), [&] {
+      for (const TileReduction &reduction : reductions)
+        strip(reduction.op, function.scratch(reduction.scratch), function.result(reduction.result), column, 0,
+              Mask());
+    });
+  }
+
+  void oneColumn() {
+    ThreadReduction threads(function, /*count=*/1);
+    for (const TileReduction &reduction : reductions) {
+      Value sum = reduceRow(threads, function, reduction.op, function.scratch(reduction.scratch),
+                            plan.scratchElements(reduction));
+      function.once(
+          [&] { emit.store(sum, {function.result(reduction.result), elementOf(reduction), emit.i64(0)}); });
+    }
+  }
+
+  static Type elementOf(const TileReduction &reduction) { return getElementTypeOrSelf(Value(reduction.op)); }
+
   static bool writes(const KernelParam &param, const TileReduction &reduction) {
     return param.source == KernelParam::Source::Result && param.index == reduction.result;
   }
@@ -81,7 +107,11 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     const int64_t width = reduction.width;
     LaunchSummary &launch = byWidth[width];
     launch.name = "finish";
-    launch.grid = llvm::divideCeil(width, kColumnsPerTile);
+    launch.grid = llvm::divideCeil(width, plan.threads > 1 ? kThreads : kColumnsPerTile);
+    if (plan.threads > 1)
+      launch.threads = kThreads;
+    if (plan.threads > 1 && width == 1)
+      launch.sharedBytes = threadSumBytes(kThreads);
     launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
                                          nn::wideElement(getElementTypeOrSelf(Value(reduction.op)))));
     launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));

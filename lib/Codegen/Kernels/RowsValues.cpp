@@ -1,5 +1,5 @@
 // The values of a row kernel: loads, bodies, gathers.
-#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
 
 using namespace mlir;
 using namespace trainc;

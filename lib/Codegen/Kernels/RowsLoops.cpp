@@ -1,6 +1,6 @@
 // The loops of a row kernel: tiles, rows, passes over columns.
 #include "dialects/NN/Builders.h"
-#include "lib/Codegen/Cpu/RowsEmitter.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -32,6 +32,8 @@ void RowsEmitter::findArguments() {
   for (auto &[value, stash] : plan.stashes)
     if (!stash.isResult)
       blockRows[stash.index] = function.blockArray(elementOf(value), plan.columns);
+  if (plan.threads > 1 && plan.threadSums > 0)
+    threadSums.emplace(function, plan.threadSums);
 }
 
 // --- Tiles and rows ---
@@ -41,6 +43,10 @@ void RowsEmitter::tile(Value index) {
   shared = RowState();
   shared.row = emit.i64(0);
   tileScalars();
+  if (plan.linear) {
+    linearStep(index);
+    return storeScalars(index);
+  }
   clearPartials();
   Value first = emit.mul(index, plan.rowsPerTile);
   Value end = emit.min(emit.add(first, plan.rowsPerTile), emit.i64(plan.rows));
@@ -55,6 +61,21 @@ void RowsEmitter::tile(Value index) {
     emit.loop(blocksEnd, end, 1, [&](Value row) { rowBlock(row, 1); });
   }
   storeScalars(index);
+}
+
+/// This thread's step among all steps of all rows.
+void RowsEmitter::linearStep(Value tile) {
+  const int64_t steps = plan.columns / plan.lanes;
+  Value step = emit.add(emit.mul(tile, plan.threads), function.thread());
+  emit.when(emit.less(step, emit.i64(plan.rows * steps)), [&] {
+    RowState row;
+    row.row = emit.divide(step, steps);
+    rowScalars(0, row);
+    Value column = steps == 1 ? emit.i64(0) : emit.mul(emit.remainder(step, steps), plan.lanes);
+    this->step({0, column, Mask()}, row);
+    auto finish = [&] { storeRowScalars(row); };
+    steps == 1 ? finish() : emit.when(isZero(column), finish);
+  });
 }
 
 void RowsEmitter::rowBlock(Value first, int64_t count) {
@@ -79,6 +100,12 @@ Value RowsEmitter::columnCount() {
   return emit.min(emit.sub(emit.i64(plan.facts.columns), done), emit.i64(plan.columns));
 }
 
+Value RowsEmitter::isZero(Value number) {
+  return arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, number, emit.i64(0));
+}
+
+Value RowsEmitter::firstColumn() { return emit.mul(function.thread(), plan.lanes); }
+
 // --- Passes over columns ---
 
 void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
@@ -89,7 +116,7 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   if (sums.empty() && !partials && plan.stored(index).empty())
     return;
   SmallVector<Value> totals;
-  if (plan.columns <= SumTree::kPiece || sums.empty()) {
+  if (plan.columns <= SumTree::kPiece || sums.empty() || plan.threads > 1) {
     totals = piece(index, rows, emit.i64(0), columnCount());
   } else {
     for (LaneSum &sum : sums)
@@ -102,6 +129,9 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
       return next;
     });
   }
+  if (threadSums && !sums.empty())
+    totals =
+        threadSums->over(llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.op.getKind(); }), totals);
   for (auto [i, sum] : llvm::enumerate(sums)) {
     bool isPartial = plan.isTileReduction(sum.op);
     rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
@@ -113,7 +143,7 @@ void RowsEmitter::startSums(int64_t pass, ArrayRef<RowState> rows) {
   sums.clear();
   for (size_t row = 0; row < rows.size(); ++row)
     for (nn::ReduceOp reduce : plan.facts.rowReductions(pass))
-      sums.emplace_back(function, reduce, plan.columns, plan.lanes);
+      sums.emplace_back(function, reduce, plan.sumLanes(reduce), plan.lanes);
 }
 
 /// Columns from `begin` to `end`, at most a piece of the sums along them; returns these.
@@ -130,14 +160,17 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
     for (auto [sum, value] : llvm::zip(inRegisters(), carried))
       sum.carried = value;
   };
-  Value count = emit.sub(end, begin);
-  Value whole = emit.add(begin, emit.mul(emit.divide(count, plan.lanes), plan.lanes));
-  setLanes(emit.loop(begin, whole, plan.lanes, lanesOf(), [&](Value column, ValueRange carried) {
+  const bool hasTail = (plan.flat ? plan.facts.columns : plan.columns) % plan.lanes != 0;
+  Value whole = end;
+  if (plan.threads == 1)
+    whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), plan.lanes), plan.lanes));
+  Value first = emit.add(begin, firstColumn());
+  setLanes(emit.loop(first, whole, columnStep(), lanesOf(), [&](Value column, ValueRange carried) {
     setLanes(carried);
     step({pass, column, Mask()}, rows);
     return lanesOf();
   }));
-  if ((plan.flat ? plan.facts.columns : plan.columns) % plan.lanes != 0)
+  if (hasTail)
     step({pass, whole, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
   return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
 }
@@ -208,7 +241,7 @@ void RowsEmitter::clearPartials() {
     const int64_t lanes = plan.lanes;
     Value identity = identityOf(emit, op.getKind(), Emitter::laneType(partialElement(op), lanes));
     Value whole = emit.i64(plan.columns / lanes * lanes);
-    emit.loop(emit.i64(0), whole, lanes,
+    emit.loop(firstColumn(), whole, columnStep(),
               [&](Value column) { emit.store(identity, partial(reduction, column)); });
     if (plan.columns % lanes != 0)
       emit.store(identity, partial(reduction, whole), emit.lanesBelow(emit.i64(plan.columns % lanes), lanes));
@@ -218,6 +251,15 @@ void RowsEmitter::clearPartials() {
 // --- Results that do not vary along columns ---
 
 void RowsEmitter::finishRow(RowState &row) {
+  auto isScalar = [&](Value value) { return !plan.facts.isAlongColumns(value) && !isTileScalar(value); };
+  if (!plan.tileReductions.empty() || llvm::any_of(plan.facts.yield().getValues(), isScalar))
+    function.once([&] {
+      storeRowReductions(row);
+      storeRowScalars(row);
+    });
+}
+
+void RowsEmitter::storeRowReductions(RowState &row) {
   for (const TileReduction &reduction : plan.tileReductions) {
     nn::ReduceOp op = reduction.op;
     if (plan.facts.isAlongColumns(op))
@@ -227,6 +269,9 @@ void RowsEmitter::finishRow(RowState &row) {
     else // a flat row's piece, which is its tile
       emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)));
   }
+}
+
+void RowsEmitter::storeRowScalars(RowState &row) {
   for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
     if (!plan.facts.isAlongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
       emit.store(scalar(yielded, row), {outputs[result], elementOf(yielded), row.row});
@@ -240,6 +285,5 @@ void RowsEmitter::storeScalars(Value tile) {
   };
   if (llvm::any_of(plan.facts.yield().getValues(),
                    [&](Value value) { return isTileScalar(value) && !plan.isTileReduction(value); }))
-    emit.when(arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, tile, emit.i64(0)),
-              store);
+    function.once([&] { emit.when(isZero(tile), store); });
 }

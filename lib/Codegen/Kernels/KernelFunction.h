@@ -1,9 +1,9 @@
 // The frame of every kernel: arguments, clamping, the loop over tiles, and its name.
 #pragma once
 
-#include "lib/Codegen/Cpu/Emitter.h"
 #include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
+#include "lib/Codegen/Kernels/Emitter.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -11,6 +11,10 @@ namespace trainc::codegen {
 
 /// A kernel under construction: the code of one launch of a summary. tiles() builds the body, and finish()
 /// names it by its content.
+///
+/// plan.fbs (Kernel) says how kernels are called. Blocks of one thread are a CPU's, whose kernels run ranges
+/// of tiles. Blocks of several are a GPU's: each runs the tile of its number, and all its threads the same
+/// code.
 class KernelFunction {
 public:
   KernelFunction(KernelModule &kernels, const LaunchSummary &launch);
@@ -35,14 +39,30 @@ public:
   /// sharedBytes.
   mlir::Value blockArray(mlir::Type element, int64_t count);
 
-  /// Builds the loop over the tiles [begin, min(end, grid)).
+  /// Builds the code of a tile, and a CPU's loop over the tiles [begin, min(end, grid)).
   void tiles(llvm::function_ref<void(mlir::Value tile)> body);
+
+  /// Of the block.
+  int64_t threads() const { return launch.threads; }
+  /// This thread's number in the block, i64; a constant if there is one.
+  mlir::Value thread();
+  /// All threads of the block have come here, and see what each has written.
+  void barrier();
+  /// Has one thread run `body`, when all have come here.
+  void once(llvm::function_ref<void()> body);
 
   /// Names the function by its content and returns its symbol. Where the module already has that kernel, this
   /// one is dropped.
   std::string finish();
 
 private:
+  bool isOfThreads() const { return launch.threads > 1; }
+  void takeArgumentsOfTiles();
+  void takeArgumentsOfThreads();
+  void createFunction(llvm::ArrayRef<mlir::Type> inputs);
+  mlir::Value addressOfBlockMemory();
+  mlir::Value widened(mlir::Value number);
+  void noteEntry(mlir::func::FuncOp entry);
   mlir::Value argument(KernelParam::Source source, unsigned index);
   /// Renames `made` by its content, or drops it for the equal one that exists. Equal code for operands of
   /// other sizes, or for bf16 in place of f16, is another kernel, as a plan says how much
@@ -56,9 +76,17 @@ private:
   Emitter emitter;
   mlir::func::FuncOp function;
   int64_t blockBytes = 0;                   ///< taken so far
+  unsigned ownArguments = 0;                ///< of the function, before `streams`
   llvm::SmallVector<mlir::Value> arguments; ///< in the order of the launch's
-  llvm::SmallVector<int64_t> streams;       ///< what the arguments behind the kernel's own are called with
+  mlir::Value ownThread, blockMemory;
+  llvm::SmallVector<int64_t> streams; ///< what the arguments behind the kernel's own are called with
 };
+
+/// On the function of a kernel for blocks of several threads: how many there are.
+inline constexpr llvm::StringLiteral kThreadsAttr = "plan.threads";
+
+/// Every block's own memory begins on such a border, and so does every array in it.
+inline constexpr int64_t kBlockArrayAlignment = 64;
 
 /// Bytes that KernelFunction::blockArray() takes.
 int64_t blockArrayBytes(mlir::Type element, int64_t count);

@@ -1,7 +1,7 @@
 // In which order the elements of a reduction are combined.
 #pragma once
 
-#include "lib/Codegen/Cpu/Emitter.h"
+#include "lib/Codegen/Kernels/Emitter.h"
 #include "lib/Support/StoredElement.h"
 
 #include "llvm/ADT/bit.h"

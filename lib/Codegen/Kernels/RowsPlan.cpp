@@ -1,10 +1,9 @@
 // Decides tiles, lanes and what later passes read back.
-#include "lib/Codegen/Cpu/RowsPlan.h"
+#include "lib/Codegen/Kernels/RowsPlan.h"
 #include "dialects/NN/Builders.h"
 
-#include "lib/Codegen/Cpu/CpuTarget.h"
-#include "lib/Codegen/Cpu/Emitter.h"
-#include "lib/Codegen/Cpu/KernelFunction.h"
+#include "lib/Codegen/Kernels/Emitter.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
 
 #include "lib/Support/StoredElement.h"
 #include "llvm/ADT/bit.h"
@@ -13,8 +12,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Elements of a tile of rows, and the number of tiles when every tile makes partial sums of all columns.
-static constexpr int64_t kTileElements = 32768, kPartialTiles = 64;
+/// Elements of a tile of rows that one thread walks over.
+static constexpr int64_t kTileElements = 32768;
 /// Instructions from which reading back is cheaper than computing again.
 static constexpr int64_t kStashWeight = 6, kResultStashWeight = 2;
 /// Instructions from which a body that asks for 64-bit positions is taken to compute with them.
@@ -23,19 +22,28 @@ static constexpr int64_t kWideBody = 8;
 static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
+/// Of several threads: bytes of the widest access, lanes of a heavy body, threads that share all steps, and
+/// steps along a row that each should have.
+static constexpr int64_t kAccessBytes = 16, kHeavyBodyLanesOfThreads = 4, kLinearThreads = 256,
+                         kStepsOfThread = 2;
 
-RowsPlan::RowsPlan(nn::KernelOp kernel) : facts(kernel) {
+RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
     return facts.strip(reduce) == reduce.getResult() &&
            llvm::any_of(reduce->getUsers(), [](Operation *user) { return !isa<nn::YieldOp>(user); });
   };
   bool needsWholeRow = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(), usedHere);
-  flat = facts.rows == 1 && facts.columns > SumTree::kPiece && !needsWholeRow;
+  bool reduces = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(),
+                              [&](nn::ReduceOp reduce) { return facts.strip(reduce) == reduce.getResult(); });
+  linear = tuning.threads > 1 && !reduces;
+  flat = !linear && facts.rows == 1 && facts.columns > SumTree::kPiece && !needsWholeRow;
   rows = flat ? llvm::divideCeil(facts.columns, SumTree::kPiece) : facts.rows;
   columns = flat ? SumTree::kPiece : facts.columns;
   chooseTiles();
   collectTileReductions();
   chooseLanes();
+  if (tuning.threads > 1)
+    chooseThreads();
   chooseStashes();
 }
 
@@ -44,6 +52,11 @@ RowsPlan::RowsPlan(nn::KernelOp kernel) : facts(kernel) {
 bool RowsPlan::isTileReduction(Value value) const {
   auto reduce = value.getDefiningOp<nn::ReduceOp>();
   return reduce && facts.strip(value) == value && (flat || facts.isReducedOverRows(value));
+}
+
+int64_t RowsPlan::sumLanes(nn::ReduceOp reduce) const {
+  const SumTree tree(nn::wideElement(getElementTypeOrSelf(Value(reduce))), columns);
+  return threads > 1 ? lanes : tree.lanes;
 }
 
 SmallVector<Value> RowsPlan::stored(int64_t pass) const {
@@ -68,9 +81,9 @@ void RowsPlan::chooseTiles() {
   bool partialColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
     return isTileReduction(reduce) && facts.isAlongColumns(reduce);
   });
-  rowsPerTile = flat ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
+  rowsPerTile = flat || tuning.threads > 1 ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
   if (partialColumns)
-    rowsPerTile = std::max(rowsPerTile, int64_t(llvm::divideCeil(rows, kPartialTiles)));
+    rowsPerTile = std::max(rowsPerTile, int64_t(llvm::divideCeil(rows, tuning.partialTiles)));
   grid = llvm::divideCeil(rows, rowsPerTile);
   bool alongRows = false;
   for (int64_t pass = 0; pass < facts.passes(); ++pass)
@@ -94,20 +107,58 @@ void RowsPlan::collectTileReductions() {
   }
 }
 
+bool RowsPlan::hasHeavyBody() const {
+  return llvm::any_of(facts.kernel.getBody().front().without_terminator(), [&](Operation &op) {
+    return (facts.isAlongColumns(op.getResult(0)) || isa<nn::ReduceOp>(op)) &&
+           bodyCost(&op).weight > kHeavyBody;
+  });
+}
+
 void RowsPlan::chooseLanes() {
-  bool wide = false, reduces = false, heavy = false, function = false;
+  bool wide = false, reduces = false, function = false;
   for (Operation &op : facts.kernel.getBody().front().without_terminator()) {
     if (!facts.isAlongColumns(op.getResult(0)) && !isa<nn::ReduceOp>(op))
       continue;
     BodyCost cost = bodyCost(&op);
     wide |= elementBytes(getElementTypeOrSelf(op.getResult(0))) == 8 ||
             (cost.positions && cost.weight > kWideBody);
-    heavy |= cost.weight > kHeavyBody;
     function |= cost.weight >= kFunctionBody;
     reduces |= isa<nn::ReduceOp>(op) && !facts.isAlongColumns(op.getResult(0));
   }
-  lanes = heavy ? 8 : (reduces && !function ? 64 : 32) / (wide ? 2 : 1);
+  lanes = hasHeavyBody() ? 8 : (reduces && !function ? 64 : 32) / (wide ? 2 : 1);
   lanes = std::min<int64_t>(lanes, llvm::bit_ceil<uint64_t>(columns));
+}
+
+/// Of the narrowest type that is loaded or stored along columns, 16 bytes at a time.
+int64_t RowsPlan::widestAccess() const {
+  int64_t lanes = 1;
+  auto widen = [&](Value value) {
+    if (facts.isTable(value) || facts.isAlongColumns(value))
+      lanes = std::max(lanes, kAccessBytes / elementBytes(getElementTypeOrSelf(value)));
+  };
+  llvm::for_each(facts.kernel.getBody().getArguments(), widen);
+  llvm::for_each(facts.yield().getValues(), widen);
+  return lanes;
+}
+
+/// Lanes divide rows, so that no step has a tail, and all vectors lie on borders of their size: what is
+/// smaller than a buffer begins behind so many elements as it has itself, or rows of it.
+void RowsPlan::chooseThreads() {
+  lanes = widestAccess();
+  if (hasHeavyBody())
+    lanes = std::min(lanes, kHeavyBodyLanesOfThreads);
+  while (facts.columns % lanes != 0)
+    lanes /= 2;
+  if (linear) {
+    threads = std::min(kLinearThreads, tuning.threads);
+    grid = llvm::divideCeil(rows * (columns / lanes), threads);
+    return;
+  }
+  const int64_t steps = llvm::divideCeil(columns, kStepsOfThread * lanes);
+  threads = std::clamp<int64_t>(llvm::bit_ceil<uint64_t>(steps), kWarp, tuning.threads);
+  for (int64_t pass = 0; pass < facts.passes(); ++pass)
+    threadSums = std::max(threadSums, rowBlock * int64_t(facts.rowReductions(pass).size()));
+  blockBytes = threadSums * threadSumBytes(threads);
 }
 
 int64_t RowsPlan::weight(Value value) {
@@ -137,7 +188,7 @@ void RowsPlan::chooseStashes() {
       stashes[value] = {true, result->second};
     else if (int64_t borrowed = borrowedResult(value, pass); weight(value) >= kStashWeight && borrowed >= 0)
       stashes[value] = {true, unsigned(borrowed)};
-    else if (weight(value) >= kStashWeight && blockBytes + bytes <= kCpuLimits.blockBytes) {
+    else if (weight(value) >= kStashWeight && blockBytes + bytes <= tuning.blockBytes) {
       stashes[value] = {false, unsigned(blockBuffers++)};
       blockBytes += bytes;
     } else
@@ -202,6 +253,8 @@ bool RowsPlan::safeInPlace(unsigned input, unsigned result) const {
     return false;
   if (facts.pattern(value).isIdentity() && facts.isAlongColumns(value))
     return lastRead(input) <= firstWrite(result);
+  if (linear && columns > 1) // threads of other columns may read later
+    return facts.isScalar(value) && grid == 1;
   // Values per row are read before and written after the row; scalars before and after the tile.
   return facts.hasEveryRow(value) ? grid == 1 || !flat : facts.isScalar(value) && grid == 1;
 }

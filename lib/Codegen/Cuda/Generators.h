@@ -1,0 +1,23 @@
+// The kernel classes that GPUs run in a way of their own: of each, its summary without code, and the code, as
+// the symbols of the summary's launches.
+#pragma once
+
+#include "dialects/NN/NN.h"
+#include "lib/Codegen/Kernels/Rows.h"
+
+namespace trainc::codegen::cuda {
+
+/// A launch for each box of elements that move together, or of zeros.
+KernelSummary summariseCopy(StridedCopyOpInterface op);
+Symbols generateCopy(StridedCopyOpInterface op, KernelModule &kernels);
+
+/// nn.scatter_add: each warp owns some rows of the table and a strip of its columns, and walks over all ids,
+/// so that equal ids add up in order.
+KernelSummary summariseScatter(nn::ScatterAddOp op);
+Symbols generateScatter(nn::ScatterAddOp op, KernelModule &kernels);
+
+/// Matrix products that no library does, such as sums over a batch: each block makes a square of the result.
+KernelSummary summariseGemm(GemmOpInterface op);
+Symbols generateGemm(GemmOpInterface op, KernelModule &kernels);
+
+} // namespace trainc::codegen::cuda

@@ -1,0 +1,115 @@
+// LLVM dialect -> PTX.
+#include "lib/Codegen/Cuda/Ptx.h"
+
+#include "lib/Codegen/Cuda/Ptxas.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
+#include "lib/Codegen/Kernels/Lowering.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace mlir;
+using namespace trainc::codegen;
+
+/// The least capable GPU, and a version of PTX that knows all that is used of it.
+static constexpr const char *kProcessor = "sm_80", *kFeatures = "+ptx80", *kPtxLevel = "compute_80";
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() {
+  static const bool initialised = [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return true;
+  }();
+  (void)initialised;
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return llvm::createStringError("LLVM was built without NVPTX: " + error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, kProcessor, kFeatures, options, llvm::Reloc::PIC_, std::nullopt,
+                                  llvm::CodeGenOptLevel::Aggressive));
+}
+
+/// Addresses of global and shared memory are found behind generic pointers, loops are unrolled, and code that
+/// kernels share becomes part of them. No pass reorders sums.
+static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager callGraph;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(callGraph);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, callGraph, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+}
+
+/// The number of threads bounds the registers of each.
+static void markEntries(ModuleOp kernels) {
+  Builder builder(kernels.getContext());
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+    if (auto threads = dyn_cast_or_null<IntegerAttr>(function->removeAttr(kThreadsAttr))) {
+      function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
+      function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+                        builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
+    }
+}
+
+static llvm::Expected<std::string> compileToPtx(llvm::StringRef bitcode) {
+  llvm::LLVMContext context;
+  auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
+  if (!module)
+    return module.takeError();
+  auto machine = createMachine();
+  if (!machine)
+    return machine.takeError();
+  (*module)->setTargetTriple((*machine)->getTargetTriple());
+  (*module)->setDataLayout((*machine)->createDataLayout());
+  for (llvm::Function &function : **module)
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+  optimise(**module, **machine);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+    return llvm::createStringError("LLVM cannot emit PTX");
+  passes.run(**module);
+  return text.str().str();
+}
+
+llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels) {
+  auto report = [&](llvm::Error error) -> LogicalResult {
+    return kernels.emitError() << "code generation: " << llvm::toString(std::move(error));
+  };
+  if (failed(lowerToLLVMDialect(kernels)))
+    return failure();
+  markEntries(kernels);
+  llvm::Expected<std::string> bitcode = translateToBitcode(kernels);
+  if (!bitcode)
+    return report(bitcode.takeError());
+  llvm::Expected<std::string> ptx = compileToPtx(*bitcode);
+  if (!ptx)
+    return report(ptx.takeError());
+  llvm::Expected<std::vector<Object>> objects = assemble(*ptx);
+  if (!objects)
+    return report(objects.takeError());
+  ptx->push_back('\0'); // the driver takes a C string
+  objects->push_back({kPtxLevel, {kProcessor}, std::move(*ptx)});
+  return std::move(*objects);
+}

@@ -1,0 +1,76 @@
+#include "lib/Codegen/Kernels/CopyBox.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+SmallVector<CopyDim> trainc::codegen::dimsOf(const StridedBox &box) {
+  SmallVector<CopyDim> dims;
+  for (auto [size, source, result] : llvm::zip_equal(box.shape, box.sourceStrides, box.resultStrides)) {
+    if (size == 1)
+      continue;
+    CopyDim next{size, source, result};
+    if (!dims.empty() && dims.back().sourceStride == source * size &&
+        dims.back().resultStride == result * size)
+      dims.back() = {dims.back().size * size, source, result};
+    else
+      dims.push_back(next);
+  }
+  return dims;
+}
+
+bool trainc::codegen::isTransposed(ArrayRef<CopyDim> dims) {
+  return !dims.empty() && dims.back().resultStride == 1 && dims.back().sourceStride > 1 &&
+         llvm::any_of(dims, [](const CopyDim &dim) { return dim.sourceStride == 1; });
+}
+
+CopyRows trainc::codegen::rowsOf(const StridedBox &box, ArrayRef<CopyDim> dims) {
+  CopyRows rows;
+  rows.length = 1;
+  rows.sourceOffset = box.sourceOffset;
+  rows.destinationOffset = box.resultOffset;
+  if (!dims.empty() && dims.back().resultStride == 1 && dims.back().sourceStride <= 1) {
+    rows.length = dims.back().size;
+    dims = dims.drop_back();
+  }
+  for (const CopyDim &dim : dims) {
+    rows.rowShape.push_back(dim.size);
+    rows.sourceStrides.push_back(dim.sourceStride);
+    rows.destinationStrides.push_back(dim.resultStride);
+  }
+  return rows;
+}
+
+CopySquares trainc::codegen::squaresOf(const StridedBox &box, ArrayRef<CopyDim> dims) {
+  CopySquares squares;
+  squares.inner = dims.back();
+  squares.sourceOffset = box.sourceOffset;
+  squares.resultOffset = box.resultOffset;
+  for (const CopyDim &dim : dims.drop_back()) {
+    if (dim.sourceStride == 1) {
+      squares.outer = dim;
+      continue;
+    }
+    squares.shape.push_back(dim.size);
+    squares.sourceStrides.push_back(dim.sourceStride);
+    squares.resultStrides.push_back(dim.resultStride);
+  }
+  return squares;
+}
+
+Value trainc::codegen::offsetOf(Emitter &emit, Value row, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides,
+                                int64_t offset) {
+  Value sum = emit.i64(offset);
+  int64_t below = ShapedType::getNumElements(shape);
+  for (auto [size, stride] : llvm::zip_equal(shape, strides)) {
+    bool leading = below == ShapedType::getNumElements(shape);
+    below /= size;
+    if (size == 1)
+      continue;
+    Value digit = emit.divide(row, below);
+    if (!leading)
+      digit = emit.remainder(digit, size);
+    sum = emit.add(sum, emit.mul(digit, stride));
+  }
+  return sum;
+}

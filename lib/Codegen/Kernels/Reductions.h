@@ -1,0 +1,16 @@
+// Combiners of reductions.
+#pragma once
+
+#include "dialects/NN/NN.h"
+#include "lib/Codegen/Kernels/Emitter.h"
+
+namespace trainc::codegen {
+
+mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
+mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
+/// Combines the lanes by halves: lane i with lane i + n/2, and so on.
+mlir::Value combineLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value vector);
+/// A sum into a mean, where that is the kind.
+mlir::Value scaleMean(Emitter &emit, nn::ReduceOp reduce, mlir::Value value);
+
+} // namespace trainc::codegen

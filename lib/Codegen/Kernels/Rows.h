@@ -1,0 +1,14 @@
+// The kernels of nn.kernel: loops over rows and columns.
+#pragma once
+
+#include "lib/Codegen/Kernels/RowsPlan.h"
+
+namespace trainc::codegen {
+
+/// The symbols of a summary's launches.
+using Symbols = llvm::SmallVector<std::string>;
+
+KernelSummary summariseRows(nn::KernelOp kernel, const RowsTuning &tuning);
+Symbols generateRows(nn::KernelOp kernel, const RowsTuning &tuning, KernelModule &kernels);
+
+} // namespace trainc::codegen

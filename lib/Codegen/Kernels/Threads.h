@@ -1,0 +1,39 @@
+// Reductions over the threads of a block.
+#pragma once
+
+#include "dialects/NN/NN.h"
+#include "lib/Codegen/Kernels/KernelFunction.h"
+
+namespace trainc::codegen {
+
+/// Threads that run in step.
+inline constexpr int64_t kWarp = 32;
+
+/// What one reduction takes of a block's memory.
+inline constexpr int64_t threadSumBytes(int64_t threads) {
+  return threads > kWarp ? kBlockArrayAlignment *
+                               ((threads / kWarp * 8 + kBlockArrayAlignment - 1) / kBlockArrayAlignment)
+                         : 0;
+}
+
+/// Reductions over all threads of a block, which get the result. Threads are combined by halves of ever
+/// smaller distance: first in each warp, then the warps. The block has a power of two of threads, from kWarp
+/// on.
+class ThreadReduction {
+public:
+  /// Takes memory for `count` reductions at a time.
+  ThreadReduction(KernelFunction &function, int64_t count);
+
+  /// One reduction for each of `values`, of which there are at most `count`.
+  llvm::SmallVector<mlir::Value> over(llvm::ArrayRef<nn::ReduceKind> kinds, mlir::ValueRange values);
+
+private:
+  mlir::Value overLanes(nn::ReduceKind kind, mlir::Value value, int64_t lanes);
+  mlir::Value fromLane(mlir::Value value, int64_t distance);
+
+  KernelFunction &function;
+  Emitter &emit;
+  llvm::SmallVector<mlir::Value> slots; ///< of a reduction: an element for each warp
+};
+
+} // namespace trainc::codegen
