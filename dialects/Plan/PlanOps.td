@@ -158,11 +158,13 @@ def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operan
       DefaultValuedAttr<I64Attr, "0">:$matrix_b, DefaultValuedAttr<I64Attr, "0">:$matrix_result,
       UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$adds,
       DefaultValuedAttr<Activation, "Activation::none">:$activation,
-      DefaultValuedAttr<Plan_SideSum, "SideSum::none">:$side_sum)> {
+      DefaultValuedAttr<Plan_SideSum, "SideSum::none">:$side_sum, OptionalAttr<TypeAttr>:$factors,
+      OptionalAttr<TypeAttr>:$product, UnitAttr:$tf32)> {
   let summary = "a matrix product that the device leaves to a library";
   let description = [{
-    result = activation(op(a) op(b) (+ result) (+ bias)) in f32, for each matrix of a batch. `row` and `matrix` say how many elements after
-    a row, or a matrix, the next one begins.
+    result = activation(op(a) op(b) (+ result) (+ bias)), for each matrix of a batch. `row` and `matrix` say how many elements after
+    a row, or a matrix, the next one begins. Sums are in f32, and so are the factors and all other operands, except for those whose types
+    `factors` and `product` say. With `tf32` factors may be rounded to 11 significant bits.
 
     ```mlir
     plan.matrix_product 1024 x 3072 x 768 a <@x + 0> row 768 b <@w + 0> row 3072 to <@h + 0> row 3072
@@ -174,6 +176,7 @@ def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operan
       "`b` $b (`transposed` $transpose_b^)? `row` $row_b (`matrix` $matrix_b^)? "
       "`to` $result (`adds` $adds^)? `row` $row_result (`matrix` $matrix_result^)? "
       "(`bias` $bias^)? (`activation` $activation^)? (`auxiliary` $auxiliary^)? (`sum` $side_sum^)? (`side` $side^)? "
+      "(`factors` $factors^)? (`product` $product^)? (`tf32` $tf32^)? "
       # planned # trailer # "attr-dict";
 }
 

@@ -1,5 +1,7 @@
 #include "lib/Codegen/LibraryCalls.h"
 
+#include "dialects/NN/Builders.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -33,6 +35,10 @@ public:
   void flag(StringRef name, bool value) {
     if (value)
       summary_.library->sizes.set(name, builder_.getUnitAttr());
+  }
+  void typeUnlessF32(StringRef name, Value value) {
+    if (Type element = getElementTypeOrSelf(value); !element.isF32())
+      attribute(name, TypeAttr::get(element));
   }
   void attribute(StringRef name, Attribute value) { summary_.library->sizes.set(name, value); }
   Builder &builder() { return builder_; }
@@ -78,14 +84,17 @@ template <typename Op> void describeAttention(CallBuilder &call, Op op, int64_t 
 
 } // namespace
 
-bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op) {
-  return !op.getGemmShape().sumsBatch() && isF32(op->getOperand(0)) && isF32(op->getResult(0));
+bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
+  Type factor = getElementTypeOrSelf(op->getOperand(0)), result = getElementTypeOrSelf(op->getResult(0));
+  const bool fits = takesShort && nn::isLowPrecision(factor) ? result.isF32() || result == factor
+                                                             : factor.isF32() && result.isF32();
+  return fits && factor == getElementTypeOrSelf(op->getOperand(1)) && !op.getGemmShape().sumsBatch();
 }
 
 bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }
 bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()); }
 
-KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t workspaceBytes) {
+KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t workspaceBytes, bool tf32) {
   const GemmShape gemm = op.getGemmShape();
   const GemmEpilogue epilogue = op.getGemmEpilogue();
   CallBuilder call(op, plan::MatrixProductOp::getOperationName());
@@ -110,6 +119,9 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
   call.flag("transpose_b", gemm.transposeB);
   call.flag("adds", gemm.accumulate);
   call.attribute("activation", ActivationAttr::get(op->getContext(), epilogue.activation));
+  call.typeUnlessF32("factors", op->getOperand(0));
+  call.typeUnlessF32("product", op->getResult(0));
+  call.flag("tf32", tf32 && isF32(op->getOperand(0)));
   return call.finish(workspaceBytes);
 }
 

@@ -6,13 +6,15 @@
 
 namespace trainc::codegen {
 
-/// Whether plans can hold a call that does what `op` does: sums over a batch are none, and elements are f32.
-bool canBeLibraryProduct(GemmOpInterface op);
+/// Whether plans can hold a call that does what `op` does: sums over a batch are none, and elements are f32
+/// or, if the library takes them, bf16 and f16, with results as the factors or of f32.
+bool canBeLibraryProduct(GemmOpInterface op, bool takesShort = false);
 bool isLibraryAttention(nn::AttentionOp op);
 bool isLibraryAttention(nn::AttentionGradOp op);
 
 /// The summaries of such ops, with so many bytes of workspace.
-KernelSummary libraryProduct(GemmOpInterface op, int64_t workspaceBytes);
+/// `tf32`: factors of f32 may be rounded.
+KernelSummary libraryProduct(GemmOpInterface op, int64_t workspaceBytes, bool tf32 = false);
 KernelSummary libraryAttention(nn::AttentionOp op, int64_t workspaceBytes);
 KernelSummary libraryAttention(nn::AttentionGradOp op, int64_t workspaceBytes);
 

@@ -38,6 +38,8 @@ struct TargetLimits {
 /// Which ops a target leaves to libraries of the device, instead of making code.
 struct LibraryCalls {
   bool products = false, attention = false;
+  /// What products can do to their results beside adding biases.
+  bool exactGelu = true;
 };
 
 /// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated

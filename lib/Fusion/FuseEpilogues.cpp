@@ -2,6 +2,7 @@
 #include "lib/Fusion/Passes.h"
 
 #include "dialects/NN/NN.h"
+#include "lib/Codegen/Target.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -33,8 +34,8 @@ void add(Epilogue &epilogue, const EpilogueStep &step, Operation *op) {
   epilogue.ops.push_back(op);
 }
 
-/// A bias if nobody else needs the product without it, then an activation.
-Epilogue epilogueOf(GemmOpInterface product) {
+/// A bias if nobody else needs the product without it, then an activation that the library has.
+Epilogue epilogueOf(GemmOpInterface product, const codegen::LibraryCalls &library) {
   Epilogue epilogue;
   Value value = product->getResult(0);
   if (value.hasOneUse())
@@ -43,7 +44,8 @@ Epilogue epilogueOf(GemmOpInterface product) {
       value = epilogue.ops.back()->getResult(0);
     }
   for (OpOperand &use : value.getUses())
-    if (auto step = stepOf(use); step && step->kind != EpilogueKind::Bias) {
+    if (auto step = stepOf(use);
+        step && step->kind != EpilogueKind::Bias && (step->kind != EpilogueKind::Gelu || library.exactGelu)) {
       epilogue.keepsBefore = !value.hasOneUse();
       add(epilogue, *step, use.getOwner());
       break;
@@ -57,13 +59,15 @@ struct FuseEpilogues : trainc::impl::FuseEpiloguesBase<FuseEpilogues> {
   void runOnOperation() override {
     SmallVector<GemmOpInterface> products;
     getOperation()->walk([&](GemmOpInterface product) { products.push_back(product); });
-    llvm::for_each(products, fuse);
+    const codegen::LibraryCalls library = codegen::Target::chosenFor(getOperation())->libraryCalls();
+    for (GemmOpInterface product : products)
+      fuse(product, library);
   }
 
 private:
   /// The product moves to where the first step is, as only there the bias is sure to be known.
-  static void fuse(GemmOpInterface product) {
-    const Epilogue epilogue = epilogueOf(product);
+  static void fuse(GemmOpInterface product, const codegen::LibraryCalls &library) {
+    const Epilogue epilogue = epilogueOf(product, library);
     if (epilogue.steps.empty() || product.getGemmShape().sumsBatch())
       return;
     Operation *first = epilogue.ops.front(), *last = epilogue.ops.back();

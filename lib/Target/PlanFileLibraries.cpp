@@ -1,4 +1,4 @@
-// Library calls, whose values are all f32.
+// Library calls.
 #include "lib/Target/PlanTables.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -36,6 +36,9 @@ static fb::MatrixProductT writeProduct(plan::MatrixProductOp op, PlanTables &tab
   table.adds = op.getAdds();
   table.activation = static_cast<fb::Activation>(op.getActivation());
   table.side_sum = static_cast<fb::SideSum>(op.getSideSum());
+  table.factors = dtypeOf(op.getFactors().value_or(Float32Type::get(op.getContext())));
+  table.product = dtypeOf(op.getProduct().value_or(Float32Type::get(op.getContext())));
+  table.tf32 = op.getTf32();
   return table;
 }
 

@@ -30,7 +30,9 @@ public:
   TargetLimits limits() const override { return kGpuLimits; }
   Machine referenceMachine() const override { return referenceGpu(); }
   Machine thisMachine(int64_t ranks) const override { return referenceGpu(); }
-  LibraryCalls libraryCalls() const override { return {.products = true, .attention = false}; }
+  LibraryCalls libraryCalls() const override {
+    return {.products = true, .attention = false, .exactGelu = false};
+  }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<SmallVector<std::string>> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
@@ -64,8 +66,9 @@ FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
     return cuda::summariseScatter(cast<nn::ScatterAddOp>(op));
   case KernelClass::Gemm: {
     auto product = cast<GemmOpInterface>(op);
-    return canBeLibraryProduct(product) ? libraryProduct(product, kProductWorkspace)
-                                        : cuda::summariseGemm(product);
+    return canBeLibraryProduct(product, /*takesShort=*/true)
+               ? libraryProduct(product, kProductWorkspace, products_ == Fp32Products::Tf32)
+               : cuda::summariseGemm(product);
   }
   case KernelClass::Attention:
   case KernelClass::AttentionGrad:

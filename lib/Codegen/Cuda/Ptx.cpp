@@ -110,6 +110,6 @@ llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp ke
   if (!objects)
     return report(objects.takeError());
   ptx->push_back('\0'); // the driver takes a C string
-  objects->push_back({kPtxLevel, {kProcessor}, std::move(*ptx)});
+  objects->push_back({kPtxLevel, {}, std::move(*ptx)});
   return std::move(*objects);
 }

@@ -90,7 +90,7 @@ llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef pt
   for (auto [architecture, assembly] : llvm::zip_equal(kArchitectures, made)) {
     if (!assembly.error.empty())
       return llvm::createStringError(assembly.error);
-    objects.push_back({architecture.str(), {architecture.str()}, std::move(assembly.image)});
+    objects.push_back({architecture.str(), {}, std::move(assembly.image)});
   }
   return objects;
 }
