@@ -83,11 +83,15 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
     return {};
   if (getX().getType() == getType())
     return getX();
-  if (auto inner = getX().getDefiningOp<ConvertOp>())
-    if (inner.isWidening() && inner.getX().getType() == getType())
-      return inner.getX();
-  std::optional<double> number = splatNumber(adaptor.getX());
   auto element = dyn_cast<FloatType>(getTo());
+  // The wider type holds the same numbers. Bounds of integers may be numbers of the wider type alone.
+  if (auto inner = getX().getDefiningOp<ConvertOp>(); inner && element && inner.isWidening()) {
+    if (inner.getX().getType() == getType())
+      return inner.getX();
+    getXMutable().assign(inner.getX());
+    return getResult();
+  }
+  std::optional<double> number = splatNumber(adaptor.getX());
   if (!number || !element)
     return {};
   return DenseElementsAttr::get(tensorType(getResult()), Attribute(FloatAttr::get(element, *number)));

@@ -170,6 +170,14 @@ class KeptPrecisionTest(harness.EndToEndTest):
     def test_bf16_evaluation_of_fp16(self):
         self.check_evaluation("fp16", "bf16")
 
+    def test_fp16_evaluation_of_bf16_parameters(self):
+        """It reads them straight, with the numbers that it would read by way of f32."""
+        data = small_gpt.write_tokens("tokens.bin", 41)
+        self.compile(sharded_gpt.text(False), LOW, "--param-type=bf16", "--eval-precision=fp16")
+        self.train("model.plan", "low", data=data)
+        self.compile(sharded_gpt.text(False), "--precision=fp16", to="other.plan")
+        self.assertEqual(self.evaluated("model.plan", "low", data), self.evaluated("other.plan", "low", data))
+
     def test_evaluation_alone_asks_for_the_level_of_bf16(self):
         self.compile(small_gpt.text(), "--eval-precision=bf16", cpu="x86-64-v4-bf16")
         self.assertIn("\nobject x86-64-v4-bf16 ", self.trainc("dump", "model.plan")[0])

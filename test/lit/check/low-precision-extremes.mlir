@@ -5,6 +5,14 @@
 // --- Elementwise ---
 // Kernels reduce arguments of sine and cosine up to 1e5.
 
+func.func @f16_of_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 0x7F800000, 0xFF800000, 0x7FC00000, 1.0e-39, 65504.0, 65536.0, -0.0, 1.0, 88.5, 6.0e-8, 2.9e-8, 3.1e-5, 9.2e-41, 3.0, -17.0]> : tensor<17xf32>}) -> tensor<17xf16> {
+  %r = nn.convert %x to f16 : tensor<17xbf16>
+  return %r : tensor<17xf16>
+}
+func.func @bf16_of_f16(%x: tensor<9xf16> {check.values = dense<[65504.0, -65504.0, 0x7F800000, 0xFF800000, 0x7FC00000, 6.0e-8, 1.001, -0.0, 1.00390625]> : tensor<9xf32>}) -> tensor<9xbf16> {
+  %r = nn.convert %x to bf16 : tensor<9xf16>
+  return %r : tensor<9xbf16>
+}
 func.func @neg_bf16(%x: tensor<17xbf16> {check.values = dense<[3.0e38, -3.0e38, 0x7F800000, 0xFF800000, 0x7FC00000, 1.0e-39, -1.0e-39, 0.0, -0.0, 1.0, 88.5, -88.5, 1.0e-20, 1.0e20, 9.2e-41, 3.0, -17.0]> : tensor<17xf32>}) -> tensor<17xbf16> {
   %r = nn.neg %x : tensor<17xbf16>
   return %r : tensor<17xbf16>

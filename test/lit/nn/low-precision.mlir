@@ -58,3 +58,42 @@ func.func @there_and_back(%x: tensor<4xbf16>, %y: tensor<4xf32>) -> (tensor<4xbf
   // CHECK: return %arg0, %[[ROUNDED]]
   return %1, %3 : tensor<4xbf16>, tensor<4xf32>
 }
+
+// -----
+
+// To another type straight, whether or not others read the wider numbers.
+// CHECK-LABEL: func.func @by_way_of_wider
+func.func @by_way_of_wider(%x: tensor<4xbf16>, %y: tensor<4xf16>) -> (tensor<4xf16>, tensor<4xf32>, tensor<4xbf16>, tensor<4xf64>) {
+  // CHECK: %[[WIDE:.*]] = nn.convert %arg0 to f32
+  %0 = nn.convert %x to f32 : tensor<4xbf16>
+  // CHECK: %[[A:.*]] = nn.convert %arg0 to f16 : tensor<4xbf16>
+  %1 = nn.convert %0 to f16 : tensor<4xf32>
+  %2 = nn.convert %y to f64 : tensor<4xf16>
+  // CHECK: %[[B:.*]] = nn.convert %arg1 to bf16 : tensor<4xf16>
+  %3 = nn.convert %2 to bf16 : tensor<4xf64>
+  %4 = nn.convert %y to f32 : tensor<4xf16>
+  // CHECK: %[[C:.*]] = nn.convert %arg1 to f64 : tensor<4xf16>
+  %5 = nn.convert %4 to f64 : tensor<4xf32>
+  // CHECK: return %[[A]], %[[WIDE]], %[[B]], %[[C]]
+  return %1, %0, %3, %5 : tensor<4xf16>, tensor<4xf32>, tensor<4xbf16>, tensor<4xf64>
+}
+
+// -----
+
+// An integer made of f32 numbers, one of a rounded number, and rounding twice are other numbers.
+// CHECK-LABEL: func.func @not_by_way
+func.func @not_by_way(%x: tensor<4xf16>, %y: tensor<4xf32>, %i: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xbf16>, tensor<4xf16>) {
+  // CHECK: %[[WIDE:.*]] = nn.convert %arg0 to f32
+  %0 = nn.convert %x to f32 : tensor<4xf16>
+  // CHECK: nn.convert %[[WIDE]] to i32 : tensor<4xf32>
+  %1 = nn.convert %0 to i32 : tensor<4xf32>
+  // CHECK: %[[SHORT:.*]] = nn.convert %arg1 to f16
+  %2 = nn.convert %y to f16 : tensor<4xf32>
+  // CHECK: nn.convert %[[SHORT]] to bf16 : tensor<4xf16>
+  %3 = nn.convert %2 to bf16 : tensor<4xf16>
+  // CHECK: %[[FLOAT:.*]] = nn.convert %arg2 to f32
+  %4 = nn.convert %i to f32 : tensor<4xi32>
+  // CHECK: nn.convert %[[FLOAT]] to f16 : tensor<4xf32>
+  %5 = nn.convert %4 to f16 : tensor<4xf32>
+  return %1, %3, %5 : tensor<4xi32>, tensor<4xbf16>, tensor<4xf16>
+}

@@ -1,4 +1,5 @@
 // RUN: trainc-opt %s --split-input-file --narrow-parameters | FileCheck %s
+// RUN: trainc-opt %s --split-input-file --narrow-parameters --canonicalize | FileCheck %s --check-prefix=ONCE
 
 // Trained and frozen parameters, but not those that are kept, nor other states.
 
@@ -63,3 +64,21 @@ train.entry @eval {
 train.program @p { model @m  optimizer sgd  precision bf16 }
 // CHECK: train.state parameter @w : tensor<4xf32>
 train.state parameter @w : tensor<4xf32>
+
+// -----
+
+// An evaluation in f16 makes its numbers of the state's: no cast is made for another.
+
+// ONCE: eval_precision fp16
+train.program @p { model @m  optimizer sgd  precision bf16 (params = bf16)  eval_precision fp16 }
+train.state parameter @w : tensor<4xf32>
+train.state output @y : tensor<4xf16>
+// ONCE: train.entry @eval
+// ONCE-NEXT: %[[W:.*]] = train.get @w : tensor<4xbf16>
+// ONCE-NEXT: %[[LOW:.*]] = nn.convert %[[W]] to f16 : tensor<4xbf16>
+// ONCE-NEXT: train.set @y, %[[LOW]]
+train.entry @eval {
+  %w = train.get @w : tensor<4xf32>
+  %low = nn.convert %w to f16 : tensor<4xf32>
+  train.set @y, %low : tensor<4xf16>
+}
