@@ -184,6 +184,8 @@ Status MetricsWriter::write(const EvalMetrics &metrics) {
   add(line, "perplexity", metrics.perplexity);
   add(line, "eval_samples", metrics.samples);
   add(line, "eval_seconds", metrics.seconds);
+  if (metrics.sentBytes)
+    add(line, "sent_bytes", *metrics.sentBytes);
   return append(finish(line));
 }
 

@@ -38,6 +38,7 @@ struct EvalMetrics {
   std::optional<double> perplexity = std::nullopt; ///< where the loss has one
   uint64_t samples = 0;
   double seconds = 0;
+  std::optional<uint64_t> sentBytes = std::nullopt; ///< by this rank, in collectives, where there are several
 };
 
 /// Appends JSON lines to a file, each with one write() as soon as it is known.

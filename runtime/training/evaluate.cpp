@@ -20,7 +20,7 @@ size_t paddingColumns(std::span<const InputView> inputs) {
 } // namespace
 
 EvalMetrics metricsOf(const EvalResult &result, uint64_t step, double seconds) {
-  return {step, result.loss, result.perplexity, result.samples, seconds};
+  return {step, result.loss, result.perplexity, result.samples, seconds, result.sentBytes};
 }
 
 Evaluator::Evaluator(Executor &executor, const Dataset &dataset)
@@ -121,6 +121,7 @@ Status Evaluator::refuseLoss(double loss) {
 Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &stopRequested) {
   double sum = 0;
   EvalResult result;
+  const uint64_t sentBefore = executor_.sentBytes();
   for (uint64_t first = 0; first < batches(); first += executor_.control().ranks()) {
     TRAINC_ASSIGN_OR_RETURN(const bool stop,
                             runRound(first, stopRequested && stopRequested(), sum, result.targets));
@@ -136,6 +137,8 @@ Result<std::optional<EvalResult>> Evaluator::run(const std::function<bool()> &st
   result.loss = sum / result.targets;
   if (paddingColumns(executor_.inputs(kEvalEntry)) == 1)
     result.perplexity = std::exp(result.loss);
+  if (executor_.plan().ranks() > 1)
+    result.sentBytes = executor_.sentBytes() - sentBefore;
   return std::optional(result);
 }
 

@@ -15,6 +15,7 @@ struct EvalResult {
   std::optional<double> perplexity; ///< exp(loss), where all losses are cross-entropies of the same labels
   double targets = 0;               ///< number (or weight) of the targets
   uint64_t samples = 0;
+  std::optional<uint64_t> sentBytes; ///< by this rank, in collectives, where there are several ranks
 };
 
 /// What is told of an evaluation after that step, which took that long.

@@ -86,14 +86,19 @@ TEST_F(MetricsTest, Evaluation) {
   auto writer = MetricsWriter::open(path_, std::nullopt);
   ASSERT_TRUE(writer.ok());
   ASSERT_TRUE(writer
-                  ->write(EvalMetrics{
-                      .step = 20, .loss = 2.5, .perplexity = std::exp(2.5), .samples = 8, .seconds = 1})
+                  ->write(EvalMetrics{.step = 20,
+                                      .loss = 2.5,
+                                      .perplexity = std::exp(2.5),
+                                      .samples = 8,
+                                      .seconds = 1,
+                                      .sentBytes = 1ULL << 33})
                   .ok());
   const json read = json::parse(lines()[0]);
   EXPECT_EQ(read["step"], 20);
   EXPECT_EQ(read["eval_loss"], 2.5);
   EXPECT_EQ(read["perplexity"].get<double>(), std::exp(2.5));
   EXPECT_EQ(read["eval_samples"], 8);
+  EXPECT_EQ(read["sent_bytes"], 1ULL << 33);
 }
 
 TEST_F(MetricsTest, EvaluationWithoutPerplexity) {
@@ -103,6 +108,7 @@ TEST_F(MetricsTest, EvaluationWithoutPerplexity) {
   const json read = json::parse(lines()[0]);
   EXPECT_EQ(read["eval_loss"], 2.5);
   EXPECT_TRUE(read.at("perplexity").is_null());
+  EXPECT_FALSE(read.contains("sent_bytes"));
 }
 
 TEST_F(MetricsTest, ResumeDropsLaterAndIncompleteLines) {
