@@ -19,14 +19,30 @@ LogicalResult requireInEntry(CollectiveOpInterface start) {
   return start->emitOpError("stands in a loop; expected it in the entry, where all ranks come to it once");
 }
 
+/// The read that gave `value`, or what alone it was computed from; null if it is something else.
+static train::GetOp readBehind(Value value) {
+  Operation *made = value.getDefiningOp();
+  const bool computed = made && made->getNumOperands() == 1 && isMemoryEffectFree(made) && !isView(made);
+  return (computed ? made->getOperand(0) : value).getDefiningOp<train::GetOp>();
+}
+
 train::StateOp gatheredState(CollectiveOpInterface start) {
-  auto get = start->getOperand(0).getDefiningOp<train::GetOp>();
-  if (!get || !isGather(start))
+  train::GetOp get = isGather(start) ? readBehind(start->getOperand(0)) : train::GetOp();
+  if (!get || llvm::any_of(waitOf(start)->getUsers(), llvm::IsaPred<train::SetOp>))
     return nullptr;
   auto state = SymbolTable::lookupNearestSymbolFrom<train::StateOp>(start, get.getStateAttr());
   const bool ofParameters = state && (state.getRole() == train::StateRole::parameter ||
                                       state.getRole() == train::StateRole::working);
   return ofParameters ? state : nullptr;
+}
+
+bool isCastToGather(Operation *op) {
+  if (!op || isa<train::GetOp>(op) || op->getNumResults() != 1 || op->use_empty())
+    return false;
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    auto start = dyn_cast<CollectiveOpInterface>(user);
+    return start && gatheredState(start);
+  });
 }
 
 bool isBefore(Operation *a, Operation *b) { return a != b && b && (!a || a->isBeforeInBlock(b)); }

@@ -33,8 +33,11 @@ mlir::Operation *waitOf(CollectiveOpInterface start);
 /// Whether the start stands in the entry itself, and not in a loop; an error if not.
 llvm::LogicalResult requireInEntry(CollectiveOpInterface start);
 
-/// The parameters that are gathered to be read; null where it is something else.
+/// The parameters that are gathered to be read, as they are or cast; null where it is something else.
 train::StateOp gatheredState(CollectiveOpInterface start);
+
+/// Whether the op (or none) casts a rank's part of parameters for such gathers alone.
+bool isCastToGather(mlir::Operation *op);
 
 /// Whether `a`, null for the beginning of the block, stands before another op `b`.
 bool isBefore(mlir::Operation *a, mlir::Operation *b);

@@ -135,8 +135,10 @@ static void addStepPasses(PassManager &manager, const Strategy &strategy) {
 /// are no units any more.
 static void addShardPasses(PassManager &manager, const Strategy &strategy) {
   manager.addPass(createEraseBorders());
-  if (strategy.manyRanks)
-    manager.addPass(createShard());
+  if (!strategy.manyRanks)
+    return;
+  manager.addPass(createNarrowGathers());
+  manager.addPass(createShard());
 }
 
 /// The rest of the phase spmd.

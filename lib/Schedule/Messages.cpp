@@ -63,8 +63,11 @@ train::StateOp movedState(CollectiveOpInterface start) {
   return {};
 }
 
-/// Whether the op has no time of its own: it names a place, or a collective makes its value.
-static bool moves(Operation *op) { return isView(op) || isa<CollectiveOpInterface>(op); }
+/// Whether the op has no time of its own: it names a place, a collective makes its value, or it is done where
+/// one begins.
+static bool moves(Operation *op) {
+  return isView(op) || isa<CollectiveOpInterface>(op) || isCastToGather(op);
+}
 
 Operation *known(Value value) {
   Operation *definition = value.getDefiningOp();

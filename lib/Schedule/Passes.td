@@ -68,6 +68,7 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
       are in flight, and what is summed is freed while the backward goes on.
     * A gather of parameters starts when the unit is computed that comes `prefetch` units before. It starts later if `gathers_in_flight`
       others are under way, or if more than `max_live` elements would be gathered (`sharding` of the train.program).
+      What casts the rank's part for it moves with it.
     * What the op reads starts whatever the limits.
 
     Waits stand where values are read, or where a message is waited for that started later. What only stores a sum, such as its addition

@@ -219,12 +219,13 @@ void ListScheduler::startNeeded(Operation *op) {
     }
 }
 
-/// Puts what `value` is made of by name, without computing, in front of `op`, or at the end for null, where
-/// it does not stand there already.
+/// Puts what `value` is made of by name or cast from, without time of its own, in front of `op`, or at the
+/// end for null, where it does not stand there already.
 void ListScheduler::bringForward(Value value, Operation *op) {
   Operation *definition = value.getDefiningOp();
-  const bool named = definition && (isa<train::GetOp>(definition) || isView(definition));
-  if (!named || (op && stands(definition, op)))
+  const bool follows =
+      definition && (isa<train::GetOp>(definition) || isView(definition) || isCastToGather(definition));
+  if (!follows || (op && stands(definition, op)))
     return;
   for (Value operand : definition->getOperands())
     bringForward(operand, op);

@@ -28,7 +28,7 @@ struct Membership {
 };
 
 /// What the members of a flat state have in common: their unit, how they are updated, whether every rank
-/// keeps them whole, and whether the step reads them in f32 where it reads others in a lower type.
+/// keeps them whole, and whether they are read in f32 where others are read in a lower type.
 struct BucketKey {
   StringRef unit;
   Type element;
@@ -92,7 +92,8 @@ private:
             .weightDecay = update.weightDecay,
             .trained = trained.contains(state.getSymName()),
             .whole = !dividesParameters || type.getNumElements() < settings.persistBelow,
-            .kept = precision.computesLow() && precision.keepsF32(state.getSymName())};
+            .kept = (precision.computesLow() || !precision.eval.isF32()) &&
+                    precision.keepsF32(state.getSymName())};
   }
 
   FailureOr<SmallVector<Bucket>> buckets() {

@@ -7,8 +7,8 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
   let summary = "puts trained parameters that are updated alike into one flat state, of which each rank can keep a part";
   let description = [{
     In a program of several ranks, or one that rounds at random, some parameters of a unit (`wrap` of the program's `sharding`) become one
-    bucket: those with the same learning-rate scale and weight decay. In a program with `precision bf16`, parameters that it keeps in f32
-    have buckets of their own.
+    bucket: those with the same learning-rate scale and weight decay. In a program that computes in bf16 or f16, be it in the
+    evaluation alone, parameters that it keeps in f32 have buckets of their own.
 
     ```mlir
     %w = train.get @w : tensor<4x2xf32>
@@ -30,6 +30,34 @@ def Flatten : Pass<"flatten", "::mlir::ModuleOp"> {
     then works on few large tensors.
   }];
   let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
+def NarrowGathers : Pass<"narrow-gathers", "::mlir::ModuleOp"> {
+  let summary = "casts parts of parameters before they are gathered, where only that type is read";
+  let description = [{
+    An entry may read parameters in a lower type than that in which ranks hold their parts, such as an evaluation in bf16 of a run in fp32.
+    What is cast of each member is cast of the whole bucket instead, where all that the entry reads of the bucket are casts to one type of
+    fewer bits.
+
+    ```mlir
+    %flat = train.get @bucket.0 : tensor<512xf32>
+    %w = dist.member %flat at 0 : tensor<512xf32> -> tensor<4x2xf32>
+    %low_w = nn.convert %w to bf16 : tensor<4x2xf32>
+    %b = dist.member %flat at 256 : tensor<512xf32> -> tensor<2xf32>
+    %low_b = nn.convert %b to bf16 : tensor<2xf32>
+    ```
+    becomes
+    ```mlir
+    %flat = train.get @bucket.0 : tensor<512xf32>
+    %low = nn.convert %flat to bf16 : tensor<512xf32>
+    %low_w = dist.member %low at 0 : tensor<512xbf16> -> tensor<4x2xbf16>
+    %low_b = dist.member %low at 256 : tensor<512xbf16> -> tensor<2xbf16>
+    ```
+
+    `shard` then lets each rank cast its part, and gathers what is cast: half the bytes. Buckets that ranks hold whole stay as they are, and
+    so do those of which something is read in f32. `flatten` puts parameters that are kept in f32 into buckets of their own.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect"];
 }
 
 def Shard : Pass<"shard", "::mlir::ModuleOp"> {

@@ -45,10 +45,14 @@ class KeptPrecisionTest(harness.EndToEndTest):
         self.report = json.loads(Path("report.json").read_text())
         return plan
 
-    def evaluated(self, plan, checkpoint, data, ranks=1):
+    def evaluation(self, plan, checkpoint, data, ranks=1):
+        """The metrics of an evaluation."""
         processes = [f"--nproc-per-node={ranks}"] if ranks > 1 else []
         self.trainrun(plan, *processes, f"--resume={checkpoint}", "--eval-data", data, "--metrics=eval.jsonl")
-        return harness.metrics("eval.jsonl")[-1]["eval_loss"]
+        return harness.metrics("eval.jsonl")[-1]
+
+    def evaluated(self, *args, **kwargs):
+        return self.evaluation(*args, **kwargs)["eval_loss"]
 
     # --- keep ---
 
@@ -177,6 +181,33 @@ class KeptPrecisionTest(harness.EndToEndTest):
         self.train("model.plan", "low", data=data)
         self.compile(sharded_gpt.text(False), "--precision=fp16", to="other.plan")
         self.assertEqual(self.evaluated("model.plan", "low", data), self.evaluated("other.plan", "low", data))
+
+    def test_parameters_are_cast_before_they_are_gathered(self):
+        """Half the bytes of an evaluation in fp32 go over the wire, however they are gathered; those that are kept take all of theirs."""
+        data = small_gpt.write_tokens("tokens.bin", 16)  # a batch for each rank
+        self.compile(sharded_gpt.text(False), to="one.plan")
+        self.train("one.plan", "run", data=data)
+        for layout in ([], ["--param-persistence-threshold=0"], ["--wrap=mlp", "--prefetch=2"], ["--wrap=model", "--reshard-after-forward=false"]):
+            lines = {}
+            for name, options in {"fp32": [], "bf16": ["--eval-precision=bf16"], "kept": ["--eval-precision=bf16", KEEP]}.items():
+                for stage in (0, 3):
+                    self.compile(sharded_gpt.text(False), "--ranks=2", "--micro-batch=4", "--eval-batch=8", f"--zero-stage={stage}", *options, *layout)
+                    lines[name, stage] = self.evaluation("model.plan", "run", data, ranks=2)
+                self.assertEqual(lines[name, 3]["eval_loss"], lines[name, 0]["eval_loss"], (name, layout))
+                self.assertEqual(lines[name, 0]["sent_bytes"], 0)
+            sent = {name: lines[name, 3]["sent_bytes"] for name in ("fp32", "bf16", "kept")}
+            self.assertEqual(2 * sent["bf16"], sent["fp32"], layout)
+            if not layout:  # rank 0 sends half of the tied embedding, which is gathered twice, and of h.1's matrices of attention
+                self.assertEqual(sent["kept"] - sent["bf16"], (2 * 96 * 32 + 32 * 96 + 32 * 32) * (4 - 2) // 2)
+
+    def test_gathered_parameters_take_half_the_memory(self):
+        """In stage 1 a step in fp16 reads copies that ranks hold whole, and only an evaluation gathers."""
+        gathered = {}
+        for evaluation in ("fp32", "bf16"):
+            self.compile(sharded_gpt.text(False), "--precision=fp16", f"--eval-precision={evaluation}", "--ranks=2", "--micro-batch=4", "--zero-stage=1")
+            gathered[evaluation] = self.report["memory"]["gathered"]
+        self.assertGreaterEqual(gathered["bf16"], 2 * 12 * 32 * 32, "a layer's matrices")
+        self.assertEqual(2 * gathered["bf16"], gathered["fp32"])
 
     def test_evaluation_alone_asks_for_the_level_of_bf16(self):
         self.compile(small_gpt.text(), "--eval-precision=bf16", cpu="x86-64-v4-bf16")

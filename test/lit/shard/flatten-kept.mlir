@@ -29,3 +29,18 @@ train.entry @micro_step {
   train.gradient @a, %a : tensor<2x2xf32>
   train.gradient @b, %b : tensor<2x2xf32>
 }
+
+// -----
+
+// An evaluation in bf16 reads them as f32, too.
+// CHECK: train.state parameter @bucket.0 : tensor<512xf32> {members = [#train.member<"a", 0, tensor<2x2xf32>>]}
+// CHECK: train.state parameter @bucket.1 : tensor<512xf32> {members = [#train.member<"b", 0, tensor<2x2xf32>>]}
+train.program @main { model @m  optimizer sgd  ranks 2  zero_stage 1  precision fp32 (keep "b" f32)  eval_precision bf16 }
+train.state parameter @a : tensor<2x2xf32>
+train.state parameter @b : tensor<2x2xf32>
+train.entry @micro_step {
+  %a = train.get @a : tensor<2x2xf32>
+  %b = train.get @b : tensor<2x2xf32>
+  train.gradient @a, %a : tensor<2x2xf32>
+  train.gradient @b, %b : tensor<2x2xf32>
+}
