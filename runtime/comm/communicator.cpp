@@ -33,7 +33,9 @@ Outline outlineOf(const Collective &collective) {
                   .ranges = static_cast<uint32_t>(collective.ranges.size())};
   for (const CollectiveRange &range : collective.ranges) {
     outline.elements += range.elements * elementBytes(range.dtype) / elementBytes(outline.dtype);
-    outline.digest = mix(mix(outline.digest, range.elements), uint64_t(range.dtype));
+    outline.widens |= range.widens;
+    for (const uint64_t of : {range.elements, uint64_t(range.dtype), uint64_t{range.widens}})
+      outline.digest = mix(outline.digest, of);
   }
   for (const uint64_t more :
        {uint64_t(collective.kind), uint64_t(collective.group), uint64_t{collective.ranges.size()}})
@@ -44,7 +46,8 @@ Outline outlineOf(const Collective &collective) {
 std::string describe(const Outline &outline) {
   std::string text = collectiveName(outline.kind);
   if (outline.ranges > 0)
-    text += fmt::format(" of {} {}", outline.elements, dtypeName(outline.dtype));
+    text += fmt::format(" of {} {}{}", outline.elements, dtypeName(outline.dtype),
+                        outline.widens ? " into f32" : "");
   if (outline.ranges > 1)
     text += fmt::format(" in {} ranges", outline.ranges);
   if (outline.group != fb::Group::All)

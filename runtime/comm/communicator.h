@@ -36,6 +36,11 @@ struct CollectiveRange {
   uint64_t elements = 0;
   /// Sums (kAllReduce, kReduceScatter) are of F32, BF16 or F16; others move any type.
   fb::DType dtype = fb::DType::F32;
+  /// Of kReduceScatter of BF16 or F16 alone: the destination is of F32, and takes the sums as they are made.
+  /// Ranks send each other `dtype` all the same.
+  bool widens = false;
+
+  fb::DType destinationType() const { return widens ? fb::DType::F32 : dtype; }
 };
 
 /// One collective operation, the same on all ranks that meet in it; `group` says which (see grid.h). Each
@@ -152,9 +157,10 @@ struct Outline {
   MeetingKind kind = MeetingKind::kBarrier;
   fb::Group group = fb::Group::All;
   fb::DType dtype = fb::DType::U8; ///< of all ranges; u8 where they differ, or there are none
+  bool widens = false;             ///< whether any range does
   uint32_t ranges = 0;
   uint64_t elements = 0; ///< of all ranges together
-  uint64_t digest = 0;   ///< of all the above and of each range's elements and dtype, in their order
+  uint64_t digest = 0;   ///< of all the above and of each range's elements, dtype and widening, in order
 
   bool operator==(const Outline &) const = default;
 };

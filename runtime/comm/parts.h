@@ -22,11 +22,18 @@ struct Window {
 /// Bytes of one of a collective's ranges.
 struct Stretch {
   uint32_t range; ///< its index
-  /// Where they begin: in the whole tensor, in what a place has of it as its part (for an all-reduce the
-  /// whole), and in the window of the share: there on a cache line, if the window begins on one.
+  /// Where they begin: in the whole tensor as ranks send it, in what a place has of it as its part (for an
+  /// all-reduce the whole), and in the window of the share: there on a cache line, if the window begins on
+  /// one.
   uint64_t begin, inPart, inWindow;
   uint64_t bytes;
 };
+
+/// Where the sums of a range go from byte `inPart` of what a place has to sum on, which is of `dtype`.
+inline std::byte *placeOfSums(const CollectiveRange &range, uint64_t inPart) {
+  const uint64_t elements = inPart / elementBytes(range.dtype);
+  return (range.destination + elements * elementBytes(range.destinationType())).pointer();
+}
 
 /// What of a collective's ranges one place sums, or gives to all: its part of each range. Where it is
 /// nobody's business who adds what, for an all-reduce, the ranges are dealt in whole cache lines instead, to

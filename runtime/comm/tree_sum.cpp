@@ -73,27 +73,36 @@ const float *sumBlock(std::span<const std::byte *const> inputs, Block block, flo
 float *placeOfSum(float *out, float * /*scratch*/) { return out; }
 template <typename Small> float *placeOfSum(Small * /*out*/, float *scratch) { return scratch; }
 
-template <typename Element>
+template <typename Element, typename Out>
 void sumAll(std::span<const std::byte *const> inputs, std::byte *out, size_t elements, float *scratch) {
   for (size_t begin = 0; begin < elements; begin += kBlock) {
     const size_t count = std::min(kBlock, elements - begin);
-    Element *target = reinterpret_cast<Element *>(out) + begin;
+    Out *target = reinterpret_cast<Out *>(out) + begin;
     store(target, sumBlock<Element>(inputs, {begin, count}, placeOfSum(target, scratch), scratch), count);
   }
+}
+
+template <typename Small>
+void sumSmall(std::span<const std::byte *const> inputs, fb::DType outType, std::byte *out, size_t elements,
+              float *scratch) {
+  if (outType == fb::DType::F32)
+    sumAll<Small, float>(inputs, out, elements, scratch);
+  else
+    sumAll<Small, Small>(inputs, out, elements, scratch);
 }
 
 } // namespace
 
 TreeSum::TreeSum(uint32_t inputs) : scratch_(kBlock * std::bit_width(inputs)) {}
 
-void TreeSum::sum(fb::DType dtype, std::span<const std::byte *const> inputs, std::byte *out,
-                  size_t elements) {
+void TreeSum::sum(fb::DType dtype, std::span<const std::byte *const> inputs, fb::DType outType,
+                  std::byte *out, size_t elements) {
   if (dtype == fb::DType::BF16)
-    sumAll<BFloat16>(inputs, out, elements, scratch_.data());
+    sumSmall<BFloat16>(inputs, outType, out, elements, scratch_.data());
   else if (dtype == fb::DType::F16)
-    sumAll<Float16>(inputs, out, elements, scratch_.data());
+    sumSmall<Float16>(inputs, outType, out, elements, scratch_.data());
   else
-    sumAll<float>(inputs, out, elements, scratch_.data());
+    sumAll<float, float>(inputs, out, elements, scratch_.data());
 }
 
 } // namespace trainc

@@ -83,17 +83,18 @@ bool LocalCollectives::sameAsFirst(const Collective &collective, size_t range) c
   const Posting::Range &mine = posted(place()).ranges[range], &first = posted(0).ranges[range];
   const bool sameSource = mine.source == first.source,
              sameDestination = mine.destination == first.destination;
-  const auto isPart = [&, this](uint64_t a, uint64_t b) {
-    const CollectiveRange &each = collective.ranges[range];
-    return a == b + place() * (each.elements / meeting_.members.count * elementBytes(each.dtype));
+  const CollectiveRange &each = collective.ranges[range];
+  const auto isPart = [&, this](uint64_t a, uint64_t b, fb::DType dtype) {
+    return a == b + place() * (each.elements / meeting_.members.count * elementBytes(dtype));
   };
   switch (collective.kind) {
   case MeetingKind::kAllReduce:
     return sameSource && sameDestination;
   case MeetingKind::kReduceScatter:
-    return sameSource && (sameDestination || isPart(mine.destination, first.destination));
+    return sameSource &&
+           (sameDestination || isPart(mine.destination, first.destination, each.destinationType()));
   case MeetingKind::kAllGather:
-    return (sameSource || isPart(mine.source, first.source)) && sameDestination;
+    return (sameSource || isPart(mine.source, first.source, each.dtype)) && sameDestination;
   case MeetingKind::kBarrier:
   case MeetingKind::kFarewell:
     return true;
@@ -137,8 +138,8 @@ void LocalCollectives::sum(const Stretch &stretch, const CollectiveRange &range)
       inputs_[peer] = source(peer, stretch.range) + stretch.begin + done;
       noteTaken(peer, bytes);
     }
-    treeSum_.sum(range.dtype, std::span(inputs_).first(meeting_.members.count),
-                 (range.destination + stretch.inPart + done).pointer(), bytes / elementBytes(range.dtype));
+    treeSum_.sum(range.dtype, std::span(inputs_).first(meeting_.members.count), range.destinationType(),
+                 placeOfSums(range, stretch.inPart + done), bytes / elementBytes(range.dtype));
     noteProgress();
   }
 }

@@ -93,8 +93,8 @@ void MpiCollectives::sum(const Collective &collective, uint64_t round) {
     for (uint32_t peer = 0; peer < members_.count; ++peer)
       inputs_[peer] = peer == place() ? (range.source + stretch.begin).pointer()
                                       : staging(round, peer) + stretch.inWindow;
-    treeSum_.sum(range.dtype, std::span(inputs_).first(members_.count),
-                 (range.destination + stretch.inPart).pointer(), stretch.bytes / elementBytes(range.dtype));
+    treeSum_.sum(range.dtype, std::span(inputs_).first(members_.count), range.destinationType(),
+                 placeOfSums(range, stretch.inPart), stretch.bytes / elementBytes(range.dtype));
   });
 }
 

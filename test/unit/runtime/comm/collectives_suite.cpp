@@ -172,7 +172,7 @@ TEST_P(CollectivesTest, SeveralInFlightRunInOrder) {
       rank.wait(slot);
     const std::vector<float> first = treeSums(n, values.size());
     std::vector<float> expected(first.size());
-    TreeSum(n).sum(fb::DType::F32, std::vector(n, std::as_bytes(std::span(first)).data()),
+    TreeSum(n).sum(fb::DType::F32, std::vector(n, std::as_bytes(std::span(first)).data()), fb::DType::F32,
                    std::as_writable_bytes(std::span(expected)).data(), expected.size());
     EXPECT_TRUE(sameBits(buffer, expected)) << "rank " << rank.number();
   });

@@ -18,6 +18,21 @@ TEST(Collectives, DescribeThemselves) {
             "all-gather of 34 u8 in 2 ranges");
   EXPECT_EQ(describe(Collective{.kind = MeetingKind::kBarrier, .group = fb::Group::Replica}),
             "barrier over the replica group");
+  const CollectiveRange wide{.elements = 8, .dtype = fb::DType::BF16, .widens = true};
+  EXPECT_EQ(describe(Collective{.kind = MeetingKind::kReduceScatter, .ranges = std::span(&wide, 1)}),
+            "reduce-scatter of 8 bf16 into f32");
+}
+
+TEST(Collectives, DifferWhereOneRangeWidens) {
+  const CollectiveRange low{.elements = 8, .dtype = fb::DType::BF16};
+  CollectiveRange ranges[2][2] = {{low, low}, {low, low}};
+  ranges[0][0].widens = ranges[1][1].widens = true;
+  const auto outline = [](std::span<const CollectiveRange> ranges) {
+    return outlineOf({.kind = MeetingKind::kReduceScatter, .ranges = ranges});
+  };
+  EXPECT_EQ(outline(ranges[0]), outline(ranges[0]));
+  EXPECT_FALSE(outline(ranges[0]) == outline(ranges[1]));
+  EXPECT_FALSE(outline(std::span(ranges[0]).first(1)) == outline(std::span(&low, 1)));
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Sums of bf16 and f16 numbers, on every engine: added in f32 over the tree, and rounded once.
+// Sums of bf16 and f16 numbers, on every engine: added in f32 over the tree, and rounded once or left wide.
 #include "test/unit/runtime/comm/engine.h"
 #include "test/unit/runtime/comm/support.h"
 
@@ -7,6 +7,8 @@ namespace {
 
 using test::kAllReduce;
 using test::kReduceScatter;
+using test::kReplica;
+using test::kShard;
 using test::rangeOf;
 using test::Rank;
 
@@ -33,7 +35,7 @@ protected:
   void onRanks(const std::function<void(Rank &)> &body) const {
     test::onRanks(GetParam(), uint64_t{4} << 20, body);
   }
-  uint32_t n = GetParam().grid.ranks;
+  uint32_t n = GetParam().grid.ranks, k = GetParam().grid.shardRanks;
 };
 
 template <typename Small> void checkAllReduce(Rank &rank, uint32_t n) {
@@ -68,6 +70,57 @@ TEST_P(SmallFloatsTest, ReduceScatter) {
   onRanks([this](Rank &rank) {
     checkReduceScatter<BFloat16>(rank, n);
     checkReduceScatter<Float16>(rank, n);
+  });
+}
+
+/// Each rank's part of the sum over its shard group, where its part of a whole lies, or all in one place.
+template <typename Small> void checkWideningReduceScatter(Rank &rank) {
+  const Members members = rank.grid().members(kShard, rank.number());
+  const uint32_t place = members.placeOf(rank.number());
+  for (const uint64_t size : {1, 7, 33, 10001}) {
+    const auto source = allocateValues<Small>(rank, size * members.count);
+    const test::Floats whole = rank.allocate(size * members.count), apart = rank.allocate(size);
+    const test::Floats part = whole.subspan(place * size, size);
+    for (const test::Floats out : {part, apart}) {
+      rank.run({.kind = MeetingKind::kReduceScatter, .group = kShard},
+               std::array{test::wideningRange<Small>(source, out)});
+      rank.expectBytesOfARing();
+      for (uint64_t i = 0; i < size; ++i)
+        ASSERT_PRED2(test::sameFloat, out[i],
+                     test::wideTreeSum<Small>(members.first, members.count, place * size + i))
+            << "element " << i << " of " << size;
+    }
+  }
+}
+
+TEST_P(SmallFloatsTest, ReduceScatterIntoF32) {
+  onRanks([](Rank &rank) {
+    checkWideningReduceScatter<BFloat16>(rank);
+    checkWideningReduceScatter<Float16>(rank);
+  });
+}
+
+// What hybrid sharding does to gradients: to be rounded once, as those of flat sharding. Ranges widen or not.
+template <typename Small> void checkSumsOverGroups(Rank &rank, uint32_t n, uint32_t k) {
+  const uint64_t size = 3001, begin = rank.number() % k * size;
+  const auto source = allocateValues<Small>(rank, size * k), part = allocate<Small>(rank, size);
+  const test::Floats sums = rank.allocate(size), single = rank.allocateValues(k), own = rank.allocate(1);
+  rank.run({.kind = MeetingKind::kReduceScatter, .group = kShard},
+           std::array{rangeOf(single, own), test::wideningRange<Small>(source, sums), rangeOf(source, part)});
+  rank.run({.kind = MeetingKind::kAllReduce, .group = kReplica}, std::array{rangeOf(sums, sums)});
+  rank.expectBytesOfARing();
+  uint64_t rounded = 0;
+  for (uint64_t i = 0; i < size; ++i) {
+    ASSERT_PRED2(test::sameFloat, sums[i], test::wideTreeSum<Small>(0, n, begin + i)) << "element " << i;
+    rounded += static_cast<float>(Small::nearest(double{sums[i]})) != sums[i];
+  }
+  EXPECT_TRUE(n == 1 || rounded > 0) << "the values cannot tell whether sums are rounded";
+}
+
+TEST_P(SmallFloatsTest, SumsOverShardsInF32ThenReplicasAreTheFlatSum) {
+  onRanks([this](Rank &rank) {
+    checkSumsOverGroups<BFloat16>(rank, n, k);
+    checkSumsOverGroups<Float16>(rank, n, k);
   });
 }
 

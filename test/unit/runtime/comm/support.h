@@ -76,17 +76,25 @@ template <typename Small> Small smallValue(uint32_t rank, uint64_t i) {
   }
 }
 
-/// Their sum over the tree in f32, rounded once.
+/// Their sum over the tree of `ranks` ranks from `first` on, in f32.
+template <typename Small> float wideTreeSum(uint32_t first, uint32_t ranks, uint64_t i) {
+  return subtree(first + ranks, first, std::bit_ceil(ranks),
+                 [i](uint32_t rank) { return static_cast<float>(smallValue<Small>(rank, i)); })
+      .value_or(0);
+}
+
+/// That of all, rounded once.
 template <typename Small> Small smallTreeSum(uint32_t ranks, uint64_t i) {
-  const auto sum = subtree(ranks, 0, std::bit_ceil(ranks),
-                           [i](uint32_t rank) { return static_cast<float>(smallValue<Small>(rank, i)); });
-  return Small::nearest(double{sum.value_or(0)});
+  return Small::nearest(double{wideTreeSum<Small>(0, ranks, i)});
 }
 
 /// Whether the numbers have the same bits, or are none.
 template <typename Small> bool sameNumber(Small a, Small b) {
   const auto isNan = [](Small x) { return std::isnan(static_cast<float>(x)); };
   return a.bits == b.bits || (isNan(a) && isNan(b));
+}
+inline bool sameFloat(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (std::isnan(a) && std::isnan(b));
 }
 
 /// The i-th element becomes factor (i % 10007): sums of such numbers over ranks are exact.
@@ -112,6 +120,13 @@ inline CollectiveRange rangeOf(std::span<const Float16> source, std::span<Float1
 inline CollectiveRange rangeOf(std::span<const BFloat16> source, std::span<BFloat16> destination) {
   return {DeviceAddress(source.data()), DeviceAddress(destination.data()),
           std::max(source.size(), destination.size()), fb::DType::BF16};
+}
+
+/// Of a reduce-scatter whose sums stay f32.
+template <typename Small>
+CollectiveRange wideningRange(std::span<const Small> source, std::span<float> destination) {
+  return {DeviceAddress(source.data()), DeviceAddress(destination.data()), source.size(),
+          std::is_same_v<Small, Float16> ? fb::DType::F16 : fb::DType::BF16, true};
 }
 
 /// All ranks of a group, driven by one thread: start() returns at once, so it can start one rank after the

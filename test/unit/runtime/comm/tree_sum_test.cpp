@@ -16,14 +16,15 @@ std::vector<Values> values(uint32_t ranks, uint64_t elements) {
   return all;
 }
 
-/// Adds the inputs into `out`, which may be one of them.
-template <typename Element>
-void sumInto(fb::DType dtype, std::span<const std::vector<Element>> inputs, std::span<Element> out) {
+/// Adds the inputs into `out`, of their type or F32, which may be one of them.
+template <typename Element, typename Out>
+void sumInto(fb::DType dtype, std::span<const std::vector<Element>> inputs, std::vector<Out> &out) {
   std::vector<const std::byte *> pointers;
   for (const auto &input : inputs)
     pointers.push_back(std::as_bytes(std::span(input)).data());
   TreeSum(static_cast<uint32_t>(inputs.size()))
-      .sum(dtype, pointers, std::as_writable_bytes(out).data(), out.size());
+      .sum(dtype, pointers, std::is_same_v<Out, float> ? fb::DType::F32 : dtype,
+           std::as_writable_bytes(std::span(out)).data(), out.size());
 }
 
 Values sum(std::span<const Values> inputs) {
@@ -64,7 +65,7 @@ TEST(TreeSum, WritesOverAnyInput) {
     }
 }
 
-/// Sums of bf16 and f16 numbers, apart from the inputs and over each of them.
+/// Sums of bf16 and f16 numbers, apart from the inputs, in f32, and over each of the inputs.
 template <typename Small> void checkSmall(fb::DType dtype, uint32_t ranks, uint64_t elements) {
   std::vector<std::vector<Small>> inputs(ranks, std::vector<Small>(elements));
   for (uint32_t rank = 0; rank < ranks; ++rank)
@@ -78,6 +79,10 @@ template <typename Small> void checkSmall(fb::DType dtype, uint32_t ranks, uint6
   std::vector<Small> out(elements);
   sumInto<Small>(dtype, inputs, out);
   expectSums(out);
+  Values wide(elements);
+  sumInto<Small>(dtype, inputs, wide);
+  for (uint64_t i = 0; i < elements; ++i)
+    ASSERT_PRED2(test::sameFloat, wide[i], test::wideTreeSum<Small>(0, ranks, i)) << "element " << i;
   for (uint32_t target = 0; target < ranks; ++target) {
     auto copies = inputs;
     sumInto<Small>(dtype, copies, copies[target]);
@@ -85,7 +90,7 @@ template <typename Small> void checkSmall(fb::DType dtype, uint32_t ranks, uint6
   }
 }
 
-TEST(TreeSum, AddsSmallFloatsInF32AndRoundsOnce) {
+TEST(TreeSum, AddsSmallFloatsInF32AndRoundsOnceOrNot) {
   for (uint32_t ranks = 1; ranks <= 9; ++ranks)
     for (const uint64_t elements : {0, 1, 3, 31, 1023, 1024, 1025, 3001}) {
       checkSmall<BFloat16>(fb::DType::BF16, ranks, elements);
@@ -101,6 +106,14 @@ TEST(TreeSum, RoundsNoPartOfASum) {
   std::vector<BFloat16> out(1);
   sumInto<BFloat16>(fb::DType::BF16, inputs, out);
   EXPECT_EQ(static_cast<float>(out[0]), 258);
+}
+
+/// 256 + 1 has no place in bf16.
+TEST(TreeSum, InF32IsNotRounded) {
+  const std::vector<BFloat16> inputs[] = {{BFloat16::nearest(256.0)}, {BFloat16::nearest(1.0)}};
+  Values out(1);
+  sumInto<BFloat16>(fb::DType::BF16, inputs, out);
+  EXPECT_EQ(out[0], 257);
 }
 
 TEST(TreeSum, AlignedGroupsGiveTheFlatSum) {
