@@ -101,8 +101,8 @@ private:
   CollectiveStep resolve(const fb::Collective &collective) {
     const auto begin = static_cast<uint32_t>(program_.ranges.size());
     for (const fb::Range *range : *collective.ranges())
-      program_.ranges.push_back(
-          {at(*range->source()), at(*range->destination()), range->elements(), range->dtype()});
+      program_.ranges.push_back({at(*range->source()), at(*range->destination()), range->elements(),
+                                 range->dtype(), range->widens()});
     return {kindOf(collective.kind()), collective.group(), begin, collective.ranges()->size()};
   }
 

@@ -22,6 +22,11 @@ inline uint32_t groupRanks(const fb::Plan &plan, fb::Group group) {
   return plan.ranks();
 }
 
+/// The type of a range's destination.
+inline fb::DType destinationType(const fb::Range &range) {
+  return range.widens() ? fb::DType::F32 : range.dtype();
+}
+
 /// Bytes of a verified range's source: the whole tensor, or an AllGather's part.
 inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Collective &collective, const fb::Range &range) {
   const uint64_t bytes = range.elements() * elementBytes(range.dtype());
@@ -32,7 +37,7 @@ inline uint64_t sourceBytes(const fb::Plan &plan, const fb::Collective &collecti
 /// Bytes of a verified range's destination: the whole tensor, or a ReduceScatter's part.
 inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Collective &collective,
                                  const fb::Range &range) {
-  const uint64_t bytes = range.elements() * elementBytes(range.dtype());
+  const uint64_t bytes = range.elements() * elementBytes(destinationType(range));
   return collective.kind() == fb::CollectiveKind::ReduceScatter ? bytes / groupRanks(plan, collective.group())
                                                                 : bytes;
 }

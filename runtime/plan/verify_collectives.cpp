@@ -45,8 +45,8 @@ public:
   Status check() const {
     TRAINC_RETURN_IF_ERROR(type());
     TRAINC_RETURN_IF_ERROR(size());
-    TRAINC_RETURN_IF_ERROR(operand(source(), "source"));
-    TRAINC_RETURN_IF_ERROR(operand(destination(), "destination"));
+    TRAINC_RETURN_IF_ERROR(operand(source(), range_.dtype(), "source"));
+    TRAINC_RETURN_IF_ERROR(operand(destination(), destinationType(range_), "destination"));
     if (!overlap(plan_, source(), destination()) || inPlace())
       return {};
     return invalidInput("{}: expected source and destination apart{}, found shared bytes", name(),
@@ -76,6 +76,11 @@ private:
     if (collective_.kind() != fb::CollectiveKind::AllGather && !isSummed(range_.dtype()))
       return invalidInput("{}: expected values of f32, bf16 or f16 to sum, found {}", name(),
                           dtypeName(range_.dtype()));
+    if (range_.widens() &&
+        (collective_.kind() != fb::CollectiveKind::ReduceScatter || range_.dtype() == fb::DType::F32))
+      return invalidInput(
+          "{}: expected a reduce-scatter of bf16 or f16 where a range widens, found values of {}", name(),
+          dtypeName(range_.dtype()));
     return {};
   }
 
@@ -92,20 +97,20 @@ private:
 
   /// A whole tensor lies at the same place on all ranks, and a part too, or where the rank's part of a whole
   /// is.
-  Status operand(const Range &held, const char *side) const {
+  Status operand(const Range &held, fb::DType dtype, const char *side) const {
     const std::string what =
         fmt::format("{} {}{}", collectiveName(collective_.kind()), side, rangeText(collective_, index_));
     if (!held.operand)
       return invalidInput("{}: expected one, found none", what);
-    TRAINC_RETURN_IF_ERROR(checkRange(plan_, held, elementBytes(range_.dtype()), what.c_str()));
+    TRAINC_RETURN_IF_ERROR(checkRange(plan_, held, elementBytes(dtype), what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(held.operand->buffer());
     if (plan_.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
       return invalidInput("{}: expected memory of the device, found '{}' elsewhere", what,
                           view(buffer.name()));
-    if (buffer.dtype() != range_.dtype())
-      return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(range_.dtype()),
+    if (buffer.dtype() != dtype)
+      return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(dtype),
                           view(buffer.name()), dtypeName(buffer.dtype()));
-    const bool isPart = held.bytes != range_.elements() * elementBytes(range_.dtype());
+    const bool isPart = held.bytes != range_.elements() * elementBytes(dtype);
     const uint64_t allowed = isPart && meetsByPlace(plan_, collective_.group()) ? held.bytes : 0;
     const uint64_t stride = held.operand->rank_stride();
     if (stride != 0 && stride != allowed)

@@ -102,9 +102,9 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
 std::string PlanPrinter::collective(const fb::Collective &collective) const {
   std::vector<std::string> ranges;
   for (const fb::Range *range : *collective.ranges())
-    ranges.push_back(fmt::format("{} -> {} {} elements={}", operand(*range->source()),
+    ranges.push_back(fmt::format("{} -> {} {}{} elements={}", operand(*range->source()),
                                  operand(*range->destination()), dtypeName(range->dtype()),
-                                 range->elements()));
+                                 range->widens() ? " into f32" : "", range->elements()));
   return fmt::format("{} over {} {}", collectiveName(collective.kind()), groupName(collective.group()),
                      fmt::join(ranges, ", "));
 }

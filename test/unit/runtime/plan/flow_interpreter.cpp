@@ -81,10 +81,14 @@ private:
       const uint64_t ranks = ranksOf(collective->group);
       for (const auto &range : collective->ranges)
         read(*range->source,
-             bytesOf(*range) / (collective->kind == fb::CollectiveKind::AllGather ? ranks : 1), 0);
+             range->elements / (collective->kind == fb::CollectiveKind::AllGather ? ranks : 1) *
+                 elementBytes(range->dtype),
+             0);
       for (const auto &range : collective->ranges)
         write(*range->destination,
-              bytesOf(*range) / (collective->kind == fb::CollectiveKind::ReduceScatter ? ranks : 1), 0);
+              range->elements / (collective->kind == fb::CollectiveKind::ReduceScatter ? ranks : 1) *
+                  elementBytes(range->widens ? fb::DType::F32 : range->dtype),
+              0);
     } else {
       add(libraryUses(instruction), iteration);
     }
@@ -130,7 +134,6 @@ private:
     std::ranges::copy_if(arguments, std::back_inserter(uses_), &TimedUse::writes);
   }
 
-  static uint64_t bytesOf(const fb::RangeT &range) { return range.elements * elementBytes(range.dtype); }
   uint64_t ranksOf(fb::Group group) const {
     const uint32_t replicas = plan_.ranks / plan_.shard_ranks;
     return group == fb::Group::All ? plan_.ranks : group == fb::Group::Shard ? plan_.shard_ranks : replicas;

@@ -97,9 +97,10 @@ public:
     const auto bytes = [&](const fb::RangeT &range) {
       const uint64_t parts =
           collective.kind == fb::CollectiveKind::ReduceScatter ? ranksOf(collective.group) : 1;
-      return range.elements * elementBytes(range.dtype) / parts;
+      return range.elements / parts * elementBytes(range.widens ? fb::DType::F32 : range.dtype);
     };
-    return a.dtype == b.dtype && bytes(a) <= rest(*b.destination) && bytes(b) <= rest(*a.destination);
+    return a.dtype == b.dtype && a.widens == b.widens && bytes(a) <= rest(*b.destination) &&
+           bytes(b) <= rest(*a.destination);
   }
 
   /// The uses of scratch buffers by index.
@@ -266,6 +267,7 @@ private:
       add("lengthen", entry, what, [=](fb::PlanT &plan) {
         rangesOf(plan)[r]->elements += plan.ranks; // a multiple of any group
       });
+      add("widen", entry, what, [=](fb::PlanT &plan) { rangesOf(plan)[r]->widens ^= true; });
       if (collective.ranges.size() > 1 && model.isMissed(i, *collective.ranges[r]))
         add("drop", entry, what, [=](fb::PlanT &plan) {
           rangesOf(plan).erase(rangesOf(plan).begin() + static_cast<ptrdiff_t>(r));

@@ -25,10 +25,10 @@ std::map<std::string, int> expectRefused(PlanBuilder plan) {
 }
 
 TEST_P(Mutations, AreAllRefused) {
-  std::map<std::string, int> counts = expectRefused(ranksPlan(GetParam().first, GetParam().second));
-  for (const char *kind : {"drop", "early", "stream", "swap", "overlap", "lengthen"})
+  std::map<std::string, int> counts = expectRefused(wideningPlan(GetParam().first, GetParam().second));
+  for (const char *kind : {"drop", "early", "stream", "swap", "overlap", "lengthen", "widen"})
     fmt::print("{} mutants of kind {}\n", counts[kind], kind);
-  EXPECT_EQ(counts.size(), 6U);
+  EXPECT_EQ(counts.size(), 7U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Mutations,
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
     Plans, AddressMutations,
     testing::Values(HandMade{"full", fullPlan, {"argument", "stride"}},
                     HandMade{"ranks", [] { return ranksPlan(3, 3); }, {"argument", "place"}},
-                    HandMade{"groups", [] { return ranksPlan(4, 2); }, {"argument", "place"}},
+                    HandMade{"groups", [] { return wideningPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}},
                     HandMade{"libraries", libraryPlan, {"argument", "stride", "library"}}),
     [](const auto &info) { return std::string(info.param.name); });

@@ -157,6 +157,7 @@ void PlanBuilder::collective(Body &body, const CollectiveSpec &spec, uint32_t so
     range->destination = std::make_unique<fb::Operand>(each.destination);
     range->elements = each.elements;
     range->dtype = each.dtype;
+    range->widens = each.widens;
   }
   append(body, std::move(collective), source);
   body.back()->stream = fb::Stream::Communication;

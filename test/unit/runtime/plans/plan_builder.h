@@ -25,6 +25,7 @@ struct RangeSpec {
   fb::Operand source, destination;
   uint64_t elements; ///< of the whole tensor
   fb::DType dtype = fb::DType::F32;
+  bool widens = false;
 };
 
 struct CollectiveSpec {
@@ -136,6 +137,10 @@ inline constexpr uint64_t kWhole = 192;
 /// and update, in one collective: u, whole on each rank, is gathered in place from all ranks' w1, and d, two
 /// integers of each rank, from their c.
 PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks);
+
+/// The same, whose update ends with a reduce-scatter of zeros, "low" in bf16, into each rank's part of "wide"
+/// in f32.
+PlanBuilder wideningPlan(uint32_t ranks, uint32_t shardRanks);
 
 /// A plan whose values go to the host and to disk and come back, while kernels run: init makes
 ///

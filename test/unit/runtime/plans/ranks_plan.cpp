@@ -118,4 +118,16 @@ PlanBuilder ranksPlan(uint32_t ranks, uint32_t shardRanks) {
   return b;
 }
 
+PlanBuilder wideningPlan(uint32_t ranks, uint32_t shardRanks) {
+  PlanBuilder b = ranksPlan(ranks, shardRanks);
+  const uint32_t low = b.buffer("low", kScratch, DType::BF16, kWhole),
+                 wide = b.buffer("wide", kPersistent, DType::F32, kWhole, Role::Cache);
+  PlanBuilder::Body &update = b.plan.entries[1]->instructions;
+  b.zero(update, at(low), kWhole * 2);
+  b.collective(update, {ReduceScatter,
+                        {{at(low), at(wide, 0, 0, kWhole / shardRanks * 4), kWhole, DType::BF16, true}}});
+  b.after(update, {static_cast<uint32_t>(update.size()) - 2});
+  return b;
+}
+
 } // namespace trainc::test
