@@ -1,6 +1,8 @@
 // Registration of the dialect; starts and waits come in pairs.
 #include "dialects/Dist/Dist.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace trainc::dist;
 
@@ -31,11 +33,11 @@ static LogicalResult verifyStart(Operation *op) {
   return success();
 }
 
-/// `whole` must be one or more times `part` along dimension 0.
-static LogicalResult verifyParts(Operation *op, Value whole, Value part) {
+/// `whole` must be one or more times `part` along dimension 0, of the same elements unless the part is wider.
+static LogicalResult verifyParts(Operation *op, Value whole, Value part, bool widens = false) {
   auto of = cast<RankedTensorType>(whole.getType()), type = cast<RankedTensorType>(part.getType());
   const bool fits = of.getRank() > 0 && of.getRank() == type.getRank() &&
-                    of.getElementType() == type.getElementType() && type.getDimSize(0) > 0 &&
+                    (widens || of.getElementType() == type.getElementType()) && type.getDimSize(0) > 0 &&
                     of.getDimSize(0) % type.getDimSize(0) == 0 &&
                     of.getShape().drop_front() == type.getShape().drop_front();
   return fits ? success()
@@ -44,8 +46,16 @@ static LogicalResult verifyParts(Operation *op, Value whole, Value part) {
 
 LogicalResult AllReduceStartOp::verify() { return verifyStart(*this); }
 
+/// Sums of bf16 or f16 numbers may stay what they are made in.
 LogicalResult ReduceScatterStartOp::verify() {
-  return failed(verifyStart(*this)) ? failure() : verifyParts(*this, getValue(), getPending());
+  if (failed(verifyStart(*this)))
+    return failure();
+  const Type from = getElementTypeOrSelf(getValue()), to = getElementTypeOrSelf(getPending());
+  const bool widens = to.isF32() && (from.isBF16() || from.isF16());
+  if (from != to && !widens)
+    return emitOpError() << "sums " << from << " into " << to << "; expected " << from
+                         << ", or f32 for sums of bf16 or f16";
+  return verifyParts(*this, getValue(), getPending(), widens);
 }
 
 LogicalResult AllGatherStartOp::verify() {

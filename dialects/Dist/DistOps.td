@@ -73,7 +73,14 @@ def Dist_AllReduceStartOp : Dist_StartOp<"all_reduce_start", "all_reduce", [Same
 
 def Dist_ReduceScatterStartOp : Dist_StartOp<"reduce_scatter_start", "reduce_scatter"> {
   let summary = "begins to sum a value over all ranks, of which each keeps its part";
-  let description = [{ The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. }];
+  let description = [{
+    The parts are equal runs of dimension 0, in the order of the ranks; sums as in `dist.all_reduce_start`. Of bf16 or f16 numbers the
+    result may be f32. Then ranks send the numbers as they are, and the sums are not rounded: they are to be summed further.
+
+    ```mlir
+    %pending = dist.reduce_scatter_start %gradient in shard : tensor<512xbf16> -> tensor<256xf32>
+    ```
+  }];
   let arguments = (ins AnyStaticShapeTensor:$value, DefaultValuedAttr<RankGroup, "::trainc::RankGroup::all">:$group,
                        OptionalAttr<FlatSymbolRefAttr>:$of, OptionalAttr<I64Attr>:$message);
   let results = (outs Dist_Pending:$pending);

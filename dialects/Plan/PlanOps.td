@@ -42,8 +42,13 @@ def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
 def Plan_Range : Plan_Attr<"Range", "range"> {
   let summary = "one tensor that a collective moves, of `elements` as a whole";
   let parameters = (ins "::trainc::plan::OperandAttr":$source, "::trainc::plan::OperandAttr":$destination,
-                        "int64_t":$elements, "::mlir::Type":$element);
-  let assemblyFormat = "`<` $source `to` $destination `elements` $elements `of` $element `>`";
+                        "int64_t":$elements, "::mlir::Type":$element, OptionalParameter<"::mlir::Type">:$into);
+  let description = [{ `into` is the element type of the destination of a reduce-scatter whose sums are not rounded: f32 for bf16 or f16. }];
+  let assemblyFormat = "`<` $source `to` $destination `elements` $elements `of` $element (`into` $into^)? `>`";
+  let extraClassDeclaration = [{
+    /// Of the destination.
+    ::mlir::Type getDestinationElement() const { return getInto() ? getInto() : getElement(); }
+  }];
 }
 
 def Plan_RangeArray : TypedArrayAttrBase<Plan_Range, "ranges">;
@@ -224,7 +229,8 @@ def Plan_CollectiveOp : Plan_InstructionOp<"collective", (ins CollectiveKind:$ki
   let summary = "what ranks do together, on the stream `communication`";
   let description = [{
     The ranks meet once for all ranges: the buckets of a unit that is gathered, or small tensors that are summed together.
-    Each range gets the bits that it would get alone. Sums are made in f32; those of bf16 and f16 numbers are rounded once.
+    Each range gets the bits that it would get alone. Sums are made in f32; those of bf16 and f16 numbers are rounded once, or
+    not at all where a reduce-scatter puts them into f32.
 
     ```mlir
     plan.collective all_gather in shard [

@@ -90,8 +90,10 @@ void EntryEmitter::emitInput(train::InputOp input) {
 plan::RangeAttr EntryEmitter::range(CollectiveOpInterface start) {
   Value source = start->getOperand(0), destination = start->getResult(0);
   auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
+  const Type element = from.getElementType(),
+             into = to.getElementType() == element ? Type() : to.getElementType();
   return plan::RangeAttr::get(builder_.getContext(), operand(source), operand(destination),
-                              std::max(from.getNumElements(), to.getNumElements()), to.getElementType());
+                              std::max(from.getNumElements(), to.getNumElements()), element, into);
 }
 
 /// Whether the next collective goes together with this one.

@@ -1,6 +1,7 @@
 // The pass order-streams: what each instruction comes after.
 #include "dialects/Plan/Plan.h"
 #include "lib/Memory/Passes.h"
+#include "lib/Support/StoredElement.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -75,11 +76,14 @@ private:
       use(zero.getDestination(), int64_t(zero.getBytes()), true);
     } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
       for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
-        const int64_t whole = range.getElements() * range.getElement().getIntOrFloatBitWidth() / 8;
-        const int64_t part = whole / members(collective.getGroup());
         const CollectiveKind kind = collective.getKind();
-        use(range.getSource(), kind == CollectiveKind::all_gather ? part : whole, false);
-        use(range.getDestination(), kind == CollectiveKind::reduce_scatter ? part : whole, true);
+        const int64_t whole = range.getElements(), part = whole / members(collective.getGroup());
+        use(range.getSource(),
+            (kind == CollectiveKind::all_gather ? part : whole) * elementBytes(range.getElement()), false);
+        use(range.getDestination(),
+            (kind == CollectiveKind::reduce_scatter ? part : whole) *
+                elementBytes(range.getDestinationElement()),
+            true);
       }
     }
   }

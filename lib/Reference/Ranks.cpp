@@ -58,18 +58,20 @@ static SmallVector<const Tensor *> valuesOf(Value value, Ranks frames) {
   return llvm::map_to_vector(frames, [&](const Frame *frame) { return &(*frame)[value]; });
 }
 
-/// The sum of what each rank has as `value`, which must be floats; rounded once.
-static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, Ranks frames) {
+/// The sum of what each rank has as `value`, which must be floats, in the element type of `result`; rounded
+/// once if that is bf16 or f16.
+static FailureOr<Tensor> sumOverRanks(Operation *op, Value value, Value result, Ranks frames) {
   SmallVector<const Tensor *> values = valuesOf(value, frames);
   if (!values.front()->isFloat())
     return op->emitOpError("sums floats, found ") << value.getType();
   Tensor sum = sumOf(values);
+  sum = sum.withType(sum.type().clone(cast<RankedTensorType>(result.getType()).getElementType()));
   sum.roundShortNumbers();
   return sum;
 }
 
 static LogicalResult run(dist::AllReduceStartOp op, Ranks frames) {
-  FailureOr<Tensor> sum = sumOverRanks(op, op.getValue(), frames);
+  FailureOr<Tensor> sum = sumOverRanks(op, op.getValue(), op.getPending(), frames);
   if (failed(sum))
     return failure();
   for (Frame *frame : frames)
@@ -78,7 +80,7 @@ static LogicalResult run(dist::AllReduceStartOp op, Ranks frames) {
 }
 
 static LogicalResult run(dist::ReduceScatterStartOp op, Ranks frames) {
-  FailureOr<Tensor> sum = sumOverRanks(op, op.getValue(), frames);
+  FailureOr<Tensor> sum = sumOverRanks(op, op.getValue(), op.getPending(), frames);
   if (failed(sum))
     return failure();
   for (auto [place, frame] : llvm::enumerate(frames))

@@ -125,12 +125,12 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   item.message = message;
   int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {
-    Value result = start->getResult(0);
-    const Type element = cast<RankedTensorType>(result.getType()).getElementType();
+    Value sent = start->getOperand(0), result = start->getResult(0);
+    const Type element = cast<RankedTensorType>(sent.getType()).getElementType();
     item.elements += elementsOf(start);
     bytes += ringBytes(start.getCollectiveKind(), elementsOf(start) * elementBytes(element),
                        ranksOf(start.getRankGroup(), ranks, settings.shardRanks));
-    item.known = later(item.known, known(start->getOperand(0)));
+    item.known = later(item.known, known(sent));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));
   }

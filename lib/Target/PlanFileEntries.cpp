@@ -28,6 +28,7 @@ static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables 
   table->destination = writeOperandPtr(range.getDestination(), tables);
   table->elements = range.getElements();
   table->dtype = dtypeOf(range.getElement());
+  table->widens = range.getDestinationElement() != range.getElement();
   return table;
 }
 

@@ -168,7 +168,7 @@ static void swapCollectives(ModuleOp module, Breakages &breakages) {
     void setSource(plan::OperandAttr source) {
       SmallVector<Attribute> ranges(op.getRanges().getValue());
       ranges[index] = plan::RangeAttr::get(op.getContext(), source, range().getDestination(),
-                                           range().getElements(), range().getElement());
+                                           range().getElements(), range().getElement(), range().getInto());
       op.setRangesAttr(ArrayAttr::get(op.getContext(), ranges));
     }
   };

@@ -40,6 +40,19 @@ plan.entry @eval flops 0 {
   }
 }
 
+// Sums of bf16 numbers take 4 bytes each in f32: what writes behind them does not wait.
+// CHECK-LABEL: plan.entry @refresh
+plan.entry @refresh flops 0 {
+  // CHECK-NEXT: plan.collective {{.*}} "g"{{$}}
+  plan.collective reduce_scatter in shard [#plan.range<<@g + 0> to <@whole + 0> elements 32 of bf16 into f32>] "g"
+  // CHECK-NEXT: plan.zero <@g + 64> bytes 4 "behind the numbers"{{$}}
+  plan.zero <@g + 64> bytes 4 "behind the numbers"
+  // CHECK-NEXT: plan.zero <@whole + 64> bytes 4 "behind the sums"{{$}}
+  plan.zero <@whole + 64> bytes 4 "behind the sums"
+  // CHECK-NEXT: plan.zero <@whole + 60> bytes 4 "the last sum" after [0]
+  plan.zero <@whole + 60> bytes 4 "the last sum"
+}
+
 // A copy from disk and a collective run beside each other; the rank's part moves.
 // CHECK-LABEL: plan.entry @begin_step
 plan.entry @begin_step flops 0 {

@@ -55,6 +55,42 @@ train.entry @micro_step {
 // -----
 
 train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf32>
+  // expected-error @+1 {{sums 'f32' into 'bf16'; expected 'f32', or f32 for sums of bf16 or f16}}
+  %p = dist.reduce_scatter_start %g : tensor<8xf32> -> tensor<4xbf16>
+  %w = dist.wait %p : tensor<4xbf16>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xf16>
+  // expected-error @+1 {{sums 'f16' into 'bf16'; expected 'f16', or f32 for sums of bf16 or f16}}
+  %p = dist.reduce_scatter_start %g : tensor<8xf16> -> tensor<4xbf16>
+  %w = dist.wait %p : tensor<4xbf16>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xbf16>
+  // expected-error @+1 {{'tensor<3xf32>' is no equal part of 'tensor<8xbf16>' along dimension 0}}
+  %p = dist.reduce_scatter_start %g : tensor<8xbf16> -> tensor<3xf32>
+  %w = dist.wait %p : tensor<3xf32>
+}
+
+// -----
+
+train.entry @micro_step {
+  %g = nn.constant 1 : tensor<8xbf16>
+  // expected-error @+1 {{is no equal part of}}
+  %p = dist.all_gather_start %g : tensor<8xbf16> -> tensor<16xf32>
+  %w = dist.wait %p : tensor<16xf32>
+}
+
+// -----
+
+train.entry @micro_step {
   %g = nn.constant 1 : tensor<8x2xf32>
   // expected-error @+1 {{'tensor<8x2xf32>' is no equal part of 'tensor<16xf32>' along dimension 0}}
   %p = dist.all_gather_start %g : tensor<8x2xf32> -> tensor<16xf32>

@@ -80,6 +80,27 @@ TEST_F(Entries, SumsOverRanksAreRoundedOnce) {
                 ElementsAre(260)); // 259 lies between 258 and 260; a sum of rounded sums is 258
 }
 
+TEST_F(Entries, SumsOfGroupsAreNotRoundedInF32) {
+  context_.loadDialect<dist::DistDialect>();
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+    train.state parameter @a : tensor<2xbf16>
+    train.state gradient divided @sum : tensor<1xf32>
+    train.entry @init {
+      %a = train.get @a : tensor<2xbf16>
+      %pending = dist.reduce_scatter_start %a in shard : tensor<2xbf16> -> tensor<1xf32>
+      %sum = dist.wait %pending : tensor<1xf32>
+      train.set @sum, %sum : tensor<1xf32>
+    })",
+                                                        &context_);
+  ASSERT_TRUE(module);
+  std::vector<EntryMemory> ranks(4, EntryMemory(*module));
+  for (auto [rank, number] : llvm::zip_equal(ranks, std::array<double, 4>{256, 1, 512, 3}))
+    rank.states.find("a")->second.reals = {number, -number};
+  ASSERT_TRUE(succeeded(runEntryOnRanks(*module, EntryKind::init, ranks, 2)));
+  for (auto [rank, sum] : llvm::zip_equal(ranks, std::array<double, 4>{257, -257, 515, -515}))
+    EXPECT_THAT(rank.states.find("sum")->second.reals, ElementsAre(sum));
+}
+
 TEST_F(Entries, ThatAreNotThereAreAnError) {
   ASSERT_TRUE(module_);
   std::string error;
