@@ -91,8 +91,23 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
 
     In groups of ranks (`hybrid_shard`) a sum is reduce-scattered inside each and all-reduced across them. Groups that are no power of
     two are no subtrees of the sum over all ranks. There the sum is all-reduced over all ranks, and a rank takes its part of it.
+
+    What the ranks of a group sum of bf16 or f16 numbers (`reduce = bf16`) stays f32 until it is summed across groups. So a sum is rounded
+    once, and has the bits that it has without groups.
+
+    ```mlir
+    %sum = train.sum_over_ranks %g : tensor<512xbf16>
+    ```
+    becomes, of 4 ranks in groups of 2,
+    ```mlir
+    %0 = dist.reduce_scatter_start %g in shard : tensor<512xbf16> -> tensor<256xf32>
+    %1 = dist.wait %0 : tensor<256xf32>
+    %2 = dist.all_reduce_start %1 in replica : tensor<256xf32>
+    %3 = dist.wait %2 : tensor<256xf32>
+    %sum = nn.convert %3 to bf16 : tensor<256xf32>
+    ```
   }];
-  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::nn::NNDialect", "::trainc::train::TrainDialect"];
 }
 
 def Reshard : Pass<"reshard", "::mlir::ModuleOp"> {

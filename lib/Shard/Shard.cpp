@@ -1,5 +1,6 @@
 // Pass `shard`: sums over ranks become collectives, and each rank computes and keeps its part of the update.
 #include "dialects/Dist/Dist.h"
+#include "dialects/NN/Builders.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Shard/Division.h"
 #include "lib/Shard/Passes.h"
@@ -56,7 +57,7 @@ private:
   Value partOf(Value whole);
   IRMapping partsOf(ArrayRef<Value> wholes);
   Value makePart(Value whole, OpBuilder &builder);
-  Value makeSum(train::SumOverRanksOp sum, Type part, OpBuilder &builder);
+  Value makeSum(train::SumOverRanksOp sum, RankedTensorType part, OpBuilder &builder);
   Value clonePart(Operation &op, OpBuilder &builder);
   RankedTensorType partType(Type whole) const;
 
@@ -159,20 +160,25 @@ Value UpdateSharding::makePart(Value whole, OpBuilder &builder) {
 }
 
 /// Groups that are subtrees of the tree over which all ranks sum divide a sum first; what others have summed
-/// would have other bits, so all ranks make the sum whole.
-Value UpdateSharding::makeSum(train::SumOverRanksOp sum, Type part, OpBuilder &builder) {
+/// would have other bits, so all ranks make the sum whole. What groups sum of bf16 or f16 numbers stays f32
+/// until the groups' sums are added: a sum is rounded once, as that over all ranks is.
+Value UpdateSharding::makeSum(train::SumOverRanksOp sum, RankedTensorType part, OpBuilder &builder) {
   const Location loc = sum.getLoc();
   if (hasReplicas && !llvm::isPowerOf2_64(ranks)) {
     builder.setInsertionPoint(sum);
     Value whole = createAllReduce(builder, loc, sum.getValue(), RankGroup::all, sum.getOfAttr());
     return dist::PartOp::create(builder, loc, part, whole);
   }
+  const Type element = part.getElementType();
+  const RankedTensorType kept = hasReplicas ? part.clone(nn::wideElement(element)) : part;
   builder.setInsertionPointAfterValue(sum.getValue());
-  Value pending = dist::ReduceScatterStartOp::create(builder, loc, part, sum.getValue(), RankGroup::shard,
+  Value pending = dist::ReduceScatterStartOp::create(builder, loc, kept, sum.getValue(), RankGroup::shard,
                                                      sum.getOfAttr(), IntegerAttr());
   builder.setInsertionPoint(sum);
   Value sums = dist::WaitOp::create(builder, loc, pending);
-  return hasReplicas ? createAllReduce(builder, loc, sums, RankGroup::replica, sum.getOfAttr()) : sums;
+  if (hasReplicas)
+    sums = createAllReduce(builder, loc, sums, RankGroup::replica, sum.getOfAttr());
+  return nn::TensorBuilder(builder, loc).convert(sums, element);
 }
 
 /// The op on parts; null where its elements depend on where they stand.

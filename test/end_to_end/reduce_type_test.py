@@ -1,9 +1,12 @@
-"""--reduce-type=bf16 and f16: gradients are rounded once before ranks sum them, half the bytes go from rank to rank, and all else is as
-ever."""
+"""--reduce-type=bf16 and f16: gradients are rounded once before ranks sum them, and sums once; half the bytes go from rank to rank, and
+all else is as ever."""
 
 import math
+import os
 
 import harness
+from harness import TRAINRUN
+from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
 from ranks_bits_test import ShardedTest
 
 BF16 = {"reduce_type": "bf16"}
@@ -32,12 +35,43 @@ class ReduceTypeTest(ShardedTest):
     def test_bf16_with_bf16(self):
         self.assert_stages(ranks=2, micro_batch=2, accumulate=2, sync_gradients="micro_step", precision="bf16", **BF16)
 
-    def test_groups_send_half(self):
-        four = {"ranks": 4, "micro_batch": 1, "hybrid_shard": 2, **BF16}
-        self.assert_same_bits(steps=3, groups1={**four, "zero_stage": 1}, groups2={**four, "zero_stage": 2},
-                              groups3={**four, "zero_stage": 3, "prefetch": 3, "wrap": "mlp"})
-        for name in self.plans:
+    def assert_groups(self, wrap="mlp", **options):
+        """Groups of 2 have the bits that there are without groups."""
+        four = {"ranks": 4, "micro_batch": 1, **options}
+        groups = {**four, "hybrid_shard": 2}
+        self.assert_same_bits(steps=3, flat={**four, "zero_stage": 2}, groups1={**groups, "zero_stage": 1},
+                              groups2={**groups, "zero_stage": 2},
+                              groups3={**groups, "zero_stage": 3, "prefetch": 3, "wrap": wrap})
+        if "precision" not in options:
+            for name in self.plans:
+                self.assert_costs(name)
+
+    def test_groups(self):
+        self.assert_groups(**BF16)
+
+    def test_groups_that_sum_every_micro_batch(self):
+        self.assert_groups(**BF16, accumulate=2, sync_gradients="micro_step", reduce_bucket_size=0)
+
+    def test_groups_in_fp16(self):
+        self.assert_groups(precision="fp16", reduce_type="f16", accumulate=2, sync_gradients="step")
+
+    def test_groups_in_bf16(self):
+        self.assert_groups(precision="bf16", **BF16, wrap="blocks")
+
+    def test_groups_that_are_no_subtrees(self):
+        six = {"ranks": 6, "micro_batch": 1, **BF16}
+        self.assert_same_bits(steps=3, flat={**six, "zero_stage": 2}, groups={**six, "zero_stage": 3, "hybrid_shard": 3},
+                              pairs={**six, "zero_stage": 2, "hybrid_shard": 2})
+        for name in ["flat", "groups"]:  # three pairs send thirds of sums that are no multiples of three
             self.assert_costs(name)
+
+    @NEEDS_MPI
+    def test_groups_over_mpi(self):
+        self.compile_plans(groups={"ranks": 4, "micro_batch": 1, "zero_stage": 3, "hybrid_shard": 2, **BF16})
+        self.train("groups", 3)
+        self.run_program(MPIRUN, "-n", 4, TRAINRUN, "groups.plan", "--data", "tokens.bin", "--steps", 3, "--checkpoint-dir", "mpi",
+                         env=dict(os.environ, **MPI_SURROUNDINGS))
+        self.assert_same_folder("groups/step-00000003", "mpi/step-00000003")
 
     def test_gradients_are_rounded_once(self):
         """The first loss comes before any gradient. Each element of the first gradient is off by 2^-9 of it at most, so the norm is as

@@ -104,6 +104,6 @@ def wire(flat, ranks, group, stage, accumulate=1, sync="step", reshard=True, wra
     if (stage == 1 and sums > 1) or not subtrees:  # until the update every rank keeps gradients whole; or makes whole sums
         return {"all_reduce": whole, "all_gather": gathered * (group - 1) // group}
     replicas = ranks // group
-    across = 2 * sums * (summed // group) * (replicas - 1) // replicas  # sums of the groups' sums
+    across = 2 * sums * (trained // group) * (replicas - 1) // replicas  # sums of the groups' sums, which are in fp32
     return {"all_reduce": across + scalars, "reduce_scatter": sums * summed * (group - 1) // group,
             "all_gather": gathered * (group - 1) // group}

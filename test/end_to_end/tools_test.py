@@ -115,6 +115,7 @@ class Plans(harness.EndToEndTest):
         plans = [(gpt, "--accumulate=2"), (chunked_test.MODEL, "--micro-batch=4", "--seq-len=250"),
                  (gpt, "--ranks=4", "--zero-stage=3", "--hybrid-shard=2", "--prefetch=2"),
                  (gpt, "--ranks=4", "--zero-stage=2", "--micro-batch=1", "--precision=bf16", "--reduce-type=bf16"),
+                 (gpt, "--ranks=4", "--zero-stage=3", "--micro-batch=1", "--hybrid-shard=2", "--reduce-type=bf16"),
                  (gpt, "--ranks=2", "--zero-stage=1", "--accumulate=2", "--sync-gradients=micro_step"),
                  (harness.program("mlp"), "--ranks=2", "--zero-stage=1", "--accumulate=2", "--sync-gradients=step")]  # last_micro_step
         for text, *options in plans:
