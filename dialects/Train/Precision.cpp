@@ -4,6 +4,8 @@
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/TrainSyntax.h"
 
+#include "llvm/ADT/StringSet.h"
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::train;
@@ -34,7 +36,7 @@ static ParseResult parseCompute(OpAsmParser &parser, StringRef precision) {
   if (type == computeTypeOf(precision))
     return success();
   return parser.emitError(loc) << "precision " << precision << " computes in " << computeTypeOf(precision)
-                               << ", found " << type;
+                               << ", found '" << type << "'";
 }
 
 /// `keep "*.norm.*" f32`, several of which become one attribute.
@@ -47,29 +49,48 @@ static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
   if (StringRef(pattern).contains(','))
     return parser.emitError(loc) << "a pattern has no comma; expected a `keep` for each pattern, and * for a "
                                     "comma in a name";
-  if (parser.parseKeyword("f32", ", the one type that parameters are kept in"))
+  const SMLoc typeLoc = parser.getCurrentLocation();
+  StringRef type;
+  if (parser.parseKeyword(&type))
     return failure();
+  if (type != "f32")
+    return parser.emitError(typeLoc) << "expected f32, the one type that parameters are kept in, found '"
+                                     << type << "'";
   auto before = dyn_cast_or_null<StringAttr>(attributes.get("keep"));
   attributes.set(
       "keep", parser.getBuilder().getStringAttr(before ? before.getValue() + "," + pattern : Twine(pattern)));
   return success();
 }
 
-static ParseResult parseInside(OpAsmParser &parser, StringRef precision, NamedAttrList &attributes) {
+/// The words inside, as messages name them.
+static constexpr StringLiteral kInside = "params, compute, reduce, buffers or keep";
+
+/// What stands where a word should, none of those inside: often that of the next line, as `)` is missing.
+static ParseResult reportStranger(OpAsmParser &parser, SMLoc loc, StringRef found) {
+  if (found == "}" || llvm::is_contained(lineWords(), found))
+    return parser.emitError(loc) << "nothing closes the '(' of precision; expected " << kInside
+                                 << ", or ')' behind the last of them, found '" << found << "'";
+  return parser.emitError(loc) << "unknown word '" << found << "'; expected " << kInside;
+}
+
+/// `seen`: the words before, of which only `keep` stands there more than once.
+static ParseResult parseInside(OpAsmParser &parser, StringRef precision, llvm::StringSet<> &seen,
+                               NamedAttrList &attributes) {
   const SMLoc loc = parser.getCurrentLocation();
   StringRef name;
+  if (succeeded(parser.parseOptionalRBrace()))
+    return reportStranger(parser, loc, "}");
   if (parser.parseKeyword(&name))
     return failure();
-  if (name == "compute")
-    return parseCompute(parser, precision);
   if (name == "keep")
     return parseKeep(parser, attributes);
   const ProgramWord *word = findProgramWord(name);
-  if (!word || !word->ofPrecision)
-    return parser.emitError(loc) << "unknown word '" << name
-                                 << "'; expected params, compute, reduce, buffers or keep";
-  if (attributes.get(name))
+  if (name != "compute" && !(word && word->ofPrecision))
+    return reportStranger(parser, loc, name);
+  if (!seen.insert(name).second)
     return parser.emitError(loc) << "'" << name << "' is given twice";
+  if (name == "compute")
+    return parseCompute(parser, precision);
   return failure(parser.parseEqual() || parseChoice(parser, *word, attributes));
 }
 
@@ -77,8 +98,9 @@ ParseResult trainc::train::parsePrecision(OpAsmParser &parser, NamedAttrList &at
   if (parseChoice(parser, *findProgramWord("precision"), attributes))
     return failure();
   const StringRef precision = cast<StringAttr>(attributes.get("precision")).getValue();
+  llvm::StringSet<> seen;
   return parser.parseCommaSeparatedList(AsmParser::Delimiter::OptionalParen,
-                                        [&] { return parseInside(parser, precision, attributes); });
+                                        [&] { return parseInside(parser, precision, seen, attributes); });
 }
 
 void trainc::train::printPrecision(llvm::function_ref<OpAsmPrinter &(StringRef)> line, ProgramOp program) {

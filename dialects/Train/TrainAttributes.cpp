@@ -46,6 +46,10 @@ ParseResult trainc::train::parseOptimizer(AsmParser &parser, OptimizerAttr &opti
   return success(optimizer != nullptr);
 }
 
+bool OptimizerAttr::hasMoments() const {
+  return getKind() != OptimizerKind::sgd || getMomentum().getValueAsDouble() != 0;
+}
+
 void trainc::train::printOptimizer(AsmPrinter &printer, OptimizerAttr optimizer) {
   const OptimizerNumbers defaults;
   OptimizerNumbers n{

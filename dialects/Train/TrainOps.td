@@ -38,6 +38,10 @@ def Train_Optimizer : Train_Attr<"Optimizer", "optimizer"> {
   }];
   let parameters = (ins "OptimizerKind":$kind, "::mlir::FloatAttr":$lr, "::mlir::FloatAttr":$beta1, "::mlir::FloatAttr":$beta2, "::mlir::FloatAttr":$eps,
                         "::mlir::FloatAttr":$weight_decay, "::mlir::FloatAttr":$momentum);
+  let extraClassDeclaration = [{
+    /// Whether the rule has states of the size of each parameter.
+    bool hasMoments() const;
+  }];
   let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }

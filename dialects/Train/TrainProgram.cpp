@@ -24,7 +24,7 @@ static StringRef lineOf(const ProgramWord &word) {
 
 static bool hasLine(const ProgramWord &word) { return lineOf(word) == StringRef(word.word); }
 
-static SmallVector<StringRef> lineWords() {
+SmallVector<StringRef> trainc::train::lineWords() {
   SmallVector<StringRef> words(std::begin(kOtherWords), std::end(kOtherWords));
   for (const ProgramWord &word : kProgramWords)
     if (hasLine(word))

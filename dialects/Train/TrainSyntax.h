@@ -5,6 +5,9 @@
 
 namespace trainc::train {
 
+/// The words that lines of train.program begin with.
+llvm::SmallVector<llvm::StringRef> lineWords();
+
 /// `adamw(lr 6e-4, weight_decay 0.1)`
 mlir::ParseResult parseOptimizer(mlir::AsmParser &parser, OptimizerAttr &optimizer);
 void printOptimizer(mlir::AsmPrinter &printer, OptimizerAttr optimizer);

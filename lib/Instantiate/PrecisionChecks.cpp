@@ -35,10 +35,7 @@ static void warnOfIdleProducts(train::ProgramOp program, const train::PrecisionS
 
 /// SGD without momentum has no states.
 static void warnOfIdleStates(train::ProgramOp program, const train::PrecisionSettings &settings) {
-  train::OptimizerAttr optimizer = program.getOptimizer();
-  const bool hasMoments =
-      optimizer.getKind() != train::OptimizerKind::sgd || optimizer.getMomentum().getValueAsDouble() != 0;
-  if (!hasMoments && settings.optimizerStates.isBF16())
+  if (!program.getOptimizer().hasMoments() && settings.optimizerStates.isBF16())
     program.emitWarning("optimizer_states (--optimizer-states) bf16 does nothing for sgd without momentum, "
                         "which has no states; leave it out");
 }
@@ -47,8 +44,8 @@ LogicalResult trainc::checkPrecision(train::ProgramOp program) {
   const train::PrecisionSettings settings = train::precisionOf(program);
   if (settings.roundsColumns() && settings.buffers != settings.compute)
     return program.emitError("buffers (--buffer-type): expected f32 or ")
-           << settings.compute << ", which precision " << *program.getPrecision() << " computes in, found "
-           << settings.buffers;
+           << (settings.compute.isF16() ? "f16" : "bf16") << ", which precision " << *program.getPrecision()
+           << " computes in, found '" << *program.getBuffers() << "'";
   if (const auto scaling = train::lossScalingOf(program);
       scaling && scaling->isDynamic() && scaling->minimum > scaling->initial)
     return program.emitError("loss_scale_min (--loss-scale-min) ")

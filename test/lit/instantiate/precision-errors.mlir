@@ -22,7 +22,7 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "body" %x to 2
   nn.loss "loss" %y
 }
-// expected-error @below {{buffers (--buffer-type): expected f32 or 'bf16', which precision bf16 computes in, found 'f16'}}
+// expected-error @below {{buffers (--buffer-type): expected f32 or bf16, which precision bf16 computes in, found 'f16'}}
 train.program @p { model @m optimizer sgd batch 2 precision bf16 (buffers = f16) }
 
 // -----

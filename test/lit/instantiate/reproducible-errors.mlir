@@ -7,5 +7,5 @@ train.program @p { model @m optimizer sgd batch 2 accumulate 6 ranks 2 sharding(
 // -----
 
 nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{reproducible = "ranks" promises the same bits on any number of ranks, which each round what they sum with reduce = 'bf16' (--reduce-type): expected reduce = f32; leave one of the two out}}
+// expected-error @below {{reproducible = "ranks" promises the same bits on any number of ranks, which each round what they sum with reduce = bf16 (--reduce-type): expected reduce = f32; leave one of the two out}}
 train.program @p { model @m optimizer sgd batch 2 precision bf16 (reduce = bf16) ranks 2 sharding(reproducible = "ranks") }

@@ -418,38 +418,3 @@ train.program @p { model @m  optimizer sgd  sharding(prefetching = 1) }
 
 // expected-error @below {{'prefetch' is given twice}}
 train.program @p { model @m  optimizer sgd  sharding(prefetch = 1, prefetch = 2) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{precision bf16 computes in bf16, found f32}}
-train.program @p { model @m optimizer sgd precision bf16 (compute = f32) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{unknown word 'parameters'; expected params, compute, reduce, buffers or keep}}
-train.program @p { model @m optimizer sgd precision bf16 (parameters = f32) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{expected the pattern of parameters' names in quotes, such as keep "*.norm.*" f32}}
-train.program @p { model @m optimizer sgd precision bf16 (keep w f32) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{expected 'f32', the one type that parameters are kept in}}
-train.program @p { model @m optimizer sgd precision bf16 (keep "w" bf16) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{'reduce' is given twice}}
-train.program @p { model @m optimizer sgd precision bf16 (reduce = f32, reduce = bf16) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{expected f32 or bf16 or f16, found 'fp32'}}
-train.program @p { model @m optimizer sgd precision bf16 (reduce = fp32) }
-
-// -----
-nn.model @m(%x: tensor<?x4xf32>) { nn.loss "loss" %x }
-// expected-error @below {{holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)}}
-train.program @p { model @m optimizer sgd precision fp16 (params = bf16) }
