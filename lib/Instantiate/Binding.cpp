@@ -88,6 +88,9 @@ static void completeProgram(Binding &binding) {
   Builder builder(program.getContext());
   if (!program.getEvalBatch())
     train::setDerived(program, "eval_batch", builder.getI64IntegerAttr(binding.microBatch), "micro_batch");
+  if (!program.getEvalPrecision())
+    train::setDerived(program, "eval_precision",
+                      builder.getStringAttr(program.getPrecision().value_or("fp32")), "precision");
   if (binding.ranks == 1 && program.getZeroStage() > 0) // the same program
     train::setDerived(program, "zero_stage", builder.getI64IntegerAttr(0), "one rank has all parts");
   train::ShardingAttr sharding = program.getShardingAttr();
@@ -100,11 +103,12 @@ static void completeProgram(Binding &binding) {
 static LogicalResult checkReproducible(Binding &binding) {
   if (!train::shardingOf(binding.program).reproducibleOverRanks)
     return success();
-  if (Type reduce = train::precisionOf(binding.program).reduce; !reduce.isF32())
+  if (!train::precisionOf(binding.program).reduce.isF32())
     return binding.program.emitError()
            << "reproducible = \"ranks\" promises the same bits on any number of ranks, which each round what "
               "they sum with reduce = "
-           << reduce << " (--reduce-type): expected reduce = f32; leave one of the two out";
+           << *binding.program.getReduce()
+           << " (--reduce-type): expected reduce = f32; leave one of the two out";
   if (llvm::isPowerOf2_64(binding.accumulate))
     return success();
   return binding.program.emitError()

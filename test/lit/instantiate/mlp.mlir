@@ -15,6 +15,7 @@ nn.model @mlp(%features: tensor<?x4xf32>, %labels: tensor<?xi32>) export "config
 // CHECK:         batch 8
 // CHECK-NEXT:    accumulate 2
 // CHECK-NEXT:    eval_batch 16
+// CHECK-NEXT:    eval_precision fp32
 // CHECK-NEXT:    export "config.json" {model_type = "mlp"}
 train.program @fit { model @mlp optimizer sgd(lr 0.1) batch 8 accumulate 2 eval_batch 16 }
 

@@ -59,7 +59,7 @@ train.program @p {
 // CHECK-NEXT: reduce                    f32                                 default
 // CHECK-NEXT: buffers                   f32                                 default
 // CHECK-NEXT: keep                      none                                default
-// CHECK-NEXT: eval_precision                                                derived: precision
+// CHECK-NEXT: eval_precision            fp32                                derived: precision
 // CHECK-NEXT: optimizer_states          f32                                 default
 // CHECK-NEXT: skipped_steps             hold                                default
 // CHECK-NEXT: loss_scale                0                                   default
@@ -71,6 +71,13 @@ train.program @p {
 // ALONE: zero_stage {{ *}}0 {{ *}}derived: one rank has all parts
 // ALONE: prefetch {{ *}}2 {{ *}}[[FILE]]:19
 // ALONE: memory_limit {{ *}}none {{ *}}default
+
+// RUN: trainc compile %s -o %t.plan --precision=bf16
+// RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=LOW
+// RUN: trainc compile %s -o %t.plan --precision=bf16 --eval-precision=fp32
+// RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=OTHER
+// LOW: eval_precision {{ *}}bf16 {{ *}}derived: precision
+// OTHER: eval_precision {{ *}}fp32 {{ *}}--eval-precision
 
 // PROGRAM: batch 2 x 4
 // PROGRAM-NEXT: ranks 2
