@@ -34,4 +34,6 @@ struct GradientResource : mlir::SideEffects::Resource::Base<GradientResource> {
 namespace trainc::train {
 /// The module's state that is exchanged with the host as `scalar`, or null.
 StateOp findScalar(mlir::ModuleOp module, HostScalar scalar);
+/// The module's entry of that kind, which is made behind `after`, and empty, if there is none.
+EntryOp declareEntry(mlir::ModuleOp module, EntryKind kind, mlir::Operation *after);
 } // namespace trainc::train

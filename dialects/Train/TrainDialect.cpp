@@ -41,6 +41,16 @@ StateOp trainc::train::findScalar(ModuleOp module, HostScalar scalar) {
   return {};
 }
 
+EntryOp trainc::train::declareEntry(ModuleOp module, EntryKind kind, Operation *after) {
+  if (auto made = findEntry<EntryOp>(module, kind))
+    return made;
+  OpBuilder builder(module.getContext());
+  builder.setInsertionPointAfter(after);
+  auto entry = EntryOp::create(builder, module.getLoc(), kind);
+  entry.getBody().emplaceBlock();
+  return entry;
+}
+
 /// A get or set must name a state of the value's type.
 static LogicalResult verifyStateUse(Operation *op, FlatSymbolRefAttr name, Type type,
                                     SymbolTableCollection &symbols) {

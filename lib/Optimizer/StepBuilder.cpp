@@ -32,13 +32,8 @@ train::StateOp StepSymbols::declareScalar(HostScalar scalar) {
 }
 
 train::EntryOp StepSymbols::declareEntry(EntryKind kind, Operation *after) {
-  if (auto existing = table.lookup<train::EntryOp>(stringifyEntryKind(kind)))
-    return existing;
-  OpBuilder builder(module.getContext());
-  builder.setInsertionPointAfter(after);
-  auto entry = train::EntryOp::create(builder, module.getLoc(), kind);
-  entry.getBody().emplaceBlock();
-  table.insert(entry);
+  train::EntryOp entry = train::declareEntry(module, kind, after);
+  table.insert(entry); // which does nothing where it is known
   return entry;
 }
 
@@ -101,9 +96,10 @@ void StepBuilder::replaceParameter(StringRef state, Value old, Value updated) {
 
 void StepBuilder::replaceHeld(StringRef state, StringRef kind, Value old, Value updated,
                               StringRef parameter) {
-  auto widened = old.getDefiningOp<nn::ConvertOp>();
-  if (!widened || !widened.isWidening())
+  const Type type = symbols.state(state).getType();
+  if (!cast<RankedTensorType>(type).getElementType().isBF16())
     return replace(state, old, updated);
+  auto widened = cast<nn::ConvertOp>(old.getDefiningOp());
   replace(state, widened.getX(), roundAtRandom(updated, kind, parameter));
 }
 

@@ -24,7 +24,8 @@ public:
   void run() {
     findReads();
     if (!casts.empty())
-      refreshEntry = createRefresh();
+      refreshEntry =
+          train::declareEntry(module, EntryKind::refresh, findEntry<train::EntryOp>(module, EntryKind::init));
     for (auto &[state, reads] : casts)
       declare(cast<train::StateOp>(state));
     for (auto &[state, reads] : casts)
@@ -39,7 +40,6 @@ private:
   void declare(train::StateOp state);
   void readCopy(nn::ConvertOp cast);
   void writeCopies(train::EntryOp entry);
-  train::EntryOp createRefresh();
   void refresh(train::StateOp state);
 
   ModuleOp module;
@@ -87,17 +87,6 @@ void CopyMaker::declare(train::StateOp state) {
   if (train::dividesUpdates(program) && state.getMembers() && !state.getFrozen())
     state.setDivided(true);
   refresh(state);
-}
-
-/// The entry behind `init`, which may have nothing to do yet.
-train::EntryOp CopyMaker::createRefresh() {
-  if (auto made = findEntry<train::EntryOp>(module, EntryKind::refresh))
-    return made;
-  OpBuilder builder(module.getContext());
-  builder.setInsertionPointAfter(findEntry<train::EntryOp>(module, EntryKind::init));
-  auto entry = train::EntryOp::create(builder, module.getLoc(), EntryKind::refresh);
-  entry.getBody().emplaceBlock();
-  return entry;
 }
 
 /// What the copy is when weights have been drawn or read.
