@@ -140,15 +140,35 @@ static void writeJson(llvm::json::OStream &json, Attribute attr) {
   json.value(nullptr);
 }
 
-static void emitExports(OpBuilder &builder, train::ProgramOp program) {
+/// Whether checkpoints hold no number of a parameter in f32.
+static bool holdsParametersInBf16(ModuleOp module) {
+  return llvm::all_of(module.getOps<train::StateOp>(), [](train::StateOp state) {
+    const Type element = cast<RankedTensorType>(state.getType()).getElementType();
+    return state.getRole() != train::StateRole::parameter || !isa<FloatType>(element) || element.isBF16();
+  });
+}
+
+/// A Hugging Face `config.json` says in which type the weights beside it are. The model's text cannot know
+/// that a program holds in bf16 what it calls float32.
+static DictionaryAttr withTypeBf16(DictionaryAttr config) {
+  NamedAttrList entries(config);
+  for (StringRef key : {"dtype", "torch_dtype"}) // since transformers 5, and before
+    if (auto type = dyn_cast_or_null<StringAttr>(config.get(key)); type && type == "float32")
+      entries.set(key, StringAttr::get(config.getContext(), "bfloat16"));
+  return entries.getDictionary(config.getContext());
+}
+
+static void emitExports(OpBuilder &builder, ModuleOp module, train::ProgramOp program) {
   DictionaryAttr exports = program.getExportsAttr();
   if (!exports)
     return;
+  const bool isBf16 = holdsParametersInBf16(module);
   for (NamedAttribute file : exports) {
     std::string text;
     llvm::raw_string_ostream stream(text);
     llvm::json::OStream json(stream, /*IndentSize=*/2);
-    writeJson(json, file.getValue());
+    auto content = cast<DictionaryAttr>(file.getValue());
+    writeJson(json, isBf16 && file.getName() == "config.json" ? withTypeBf16(content) : content);
     json.flush();
     stream << "\n";
     plan::ExportOp::create(builder, program.getLoc(), file.getName().getValue(), text);
@@ -160,7 +180,7 @@ LogicalResult emitMetadata(OpBuilder &builder, ModuleOp module, const StorageTab
   emitStates(builder, module, storages, buffers);
   for (auto program : module.getOps<train::ProgramOp>()) {
     emitTraining(builder, program);
-    emitExports(builder, program);
+    emitExports(builder, module, program);
     if (std::optional<StringRef> reason = program.getNoGeneration())
       plan::NoGenerationOp::create(builder, program.getLoc(), *reason);
     module.setName(program.getModel()); // the plan's name
