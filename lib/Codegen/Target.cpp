@@ -1,7 +1,7 @@
 #include "lib/Codegen/Target.h"
 
 #include "dialects/Train/Train.h"
-#include "lib/Codegen/Cpu/CpuTarget.h"
+#include "lib/Codegen/Cpu/Levels.h"
 
 using namespace mlir;
 using namespace trainc;

@@ -1,8 +1,7 @@
 // Which generator makes the kernels of an op.
-#include "lib/Codegen/Cpu/CpuTarget.h"
-
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Train.h"
+#include "lib/Codegen/Cpu/CpuLimits.h"
 #include "lib/Codegen/Cpu/CpuMachine.h"
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/Levels.h"
@@ -18,31 +17,6 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr RowsTuning kRows{.blockBytes = kCpuLimits.blockBytes, .partialTiles = 64};
-
-/// On a module of kernels: what of the program their code depends on, and what levels depend on.
-static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu",
-                               kBf16Products = "plan.bf16_products";
-
-Fp32Products trainc::codegen::fp32Products(ModuleOp kernels) {
-  return kernels->hasAttr(kSplitProducts) ? Fp32Products::Bf16x3 : Fp32Products::Fma;
-}
-
-void trainc::codegen::addBf16Products(ModuleOp kernels) {
-  kernels->setAttr(kBf16Products, UnitAttr::get(kernels.getContext()));
-}
-
-static std::vector<Level> chosenLevels(ModuleOp kernels) {
-  auto words = kernels->getAttrOfType<StringAttr>(kLevels);
-  return chooseLevels(fp32Products(kernels), words ? words.getValue() : "all");
-}
-
-std::vector<Level> trainc::codegen::levels(ModuleOp kernels) {
-  return kernels->hasAttr(kBf16Products) ? chosenLevels(kernels) : baseLevels(kernels);
-}
-
-std::vector<Level> trainc::codegen::baseLevels(ModuleOp kernels) {
-  return withBases(fp32Products(kernels), chosenLevels(kernels));
-}
 
 namespace {
 
@@ -192,13 +166,10 @@ FailureOr<SmallVector<std::string>> CpuTarget::generate(Operation *op, KernelMod
 }
 
 void CpuTarget::prepare(ModuleOp kernels) const {
-  MLIRContext *context = kernels.getContext();
-  context->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
-                       math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
-  if (products_ == Fp32Products::Bf16x3)
-    kernels->setAttr(kSplitProducts, UnitAttr::get(context));
-  if (levels_ != "all")
-    kernels->setAttr(kLevels, StringAttr::get(context, levels_));
+  kernels.getContext()
+      ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
+                    math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  noteProgram(kernels, products_, levels_);
 }
 
 std::unique_ptr<Target> trainc::codegen::createCpuTarget(Fp32Products products, LibraryCalls libraryCalls,

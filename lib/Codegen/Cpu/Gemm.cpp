@@ -1,9 +1,9 @@
 // Matrix products: C = op(A) op(B), or C += op(A) op(B), for every matrix of a batch.
 #include "lib/Codegen/Cpu/Gemm.h"
 
-#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cpu/GemmTile.h"
 #include "lib/Codegen/Cpu/Generators.h"
+#include "lib/Codegen/Cpu/Levels.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -1,6 +1,5 @@
 #include "lib/Codegen/Cpu/Levels.h"
 
-#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "runtime/base/cpu_features.h"
 
 using namespace mlir;
@@ -60,6 +59,43 @@ std::vector<Level> trainc::codegen::withBases(Fp32Products products, ArrayRef<Le
       bases.push_back(level);
   return bases;
 }
+
+// --- What a module of kernels says ---
+
+/// On the module: what of the program its code depends on, and whether there are products of bf16 numbers.
+static constexpr StringLiteral kSplitProducts = "plan.split_products", kLevels = "plan.cpu",
+                               kBf16Products = "plan.bf16_products";
+
+void trainc::codegen::noteProgram(ModuleOp kernels, Fp32Products products, StringRef words) {
+  MLIRContext *context = kernels.getContext();
+  if (products == Fp32Products::Bf16x3)
+    kernels->setAttr(kSplitProducts, UnitAttr::get(context));
+  if (words != "all")
+    kernels->setAttr(kLevels, StringAttr::get(context, words));
+}
+
+Fp32Products trainc::codegen::fp32Products(ModuleOp kernels) {
+  return kernels->hasAttr(kSplitProducts) ? Fp32Products::Bf16x3 : Fp32Products::Fma;
+}
+
+void trainc::codegen::addBf16Products(ModuleOp kernels) {
+  kernels->setAttr(kBf16Products, UnitAttr::get(kernels.getContext()));
+}
+
+static std::vector<Level> chosenLevels(ModuleOp kernels) {
+  auto words = kernels->getAttrOfType<StringAttr>(kLevels);
+  return chooseLevels(fp32Products(kernels), words ? words.getValue() : "all");
+}
+
+std::vector<Level> trainc::codegen::levels(ModuleOp kernels) {
+  return kernels->hasAttr(kBf16Products) ? chosenLevels(kernels) : baseLevels(kernels);
+}
+
+std::vector<Level> trainc::codegen::baseLevels(ModuleOp kernels) {
+  return withBases(fp32Products(kernels), chosenLevels(kernels));
+}
+
+// --- Functions with a variant for each level ---
 
 std::string trainc::codegen::variantName(StringRef name, StringRef level) {
   return (name + "." + level).str();

@@ -1,4 +1,4 @@
-// The instruction-set levels that plans hold code for.
+// The instruction-set levels that plans hold code for, and what a module of kernels says of its program.
 #pragma once
 
 #include "lib/Codegen/Fp32Products.h"
@@ -43,6 +43,12 @@ std::vector<Level> chooseLevels(Fp32Products products, llvm::StringRef words);
 
 /// `levels`, each with a base as its base.
 std::vector<Level> withBases(Fp32Products products, llvm::ArrayRef<Level> levels);
+
+/// Notes on a module of kernels what of its program their code depends on.
+void noteProgram(mlir::ModuleOp kernels, Fp32Products products, llvm::StringRef words);
+
+/// How the kernels of a module compute products of f32 numbers.
+Fp32Products fp32Products(mlir::ModuleOp kernels);
 
 /// Those that a module of kernels has code for. Levels with a base are among them where kernels have products
 /// of bf16 numbers; else their base is.

@@ -1,7 +1,6 @@
 // LLVM dialect -> machine code for every instruction-set level.
 #include "lib/Codegen/Cpu/Objects.h"
 
-#include "lib/Codegen/Cpu/CpuTarget.h"
 #include "lib/Codegen/Cpu/ExpandConversions.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Link.h"
