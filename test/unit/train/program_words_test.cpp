@@ -1,0 +1,23 @@
+// What `trainc compile --help` says of settings.
+#include "dialects/Train/ProgramWords.h"
+
+#include <gtest/gtest.h>
+
+using namespace trainc::train;
+
+/// Whether the word says in which type something is held or computed.
+static bool isOfTypes(const ProgramWord &word) {
+  return word.ofPrecision || word.ofFp16 || word.word.ends_with("precision") ||
+         word.word == "optimizer_states";
+}
+
+TEST(ProgramWords, HelpOfTypesNamesTheDefault) {
+  for (const ProgramWord &word : kProgramWords) {
+    if (!isOfTypes(word))
+      continue;
+    const std::string help(word.help), otherwise(word.otherwise);
+    const bool isNamed = help.find("default: " + otherwise) != std::string::npos ||
+                         help.find(otherwise + ", the default") != std::string::npos;
+    EXPECT_TRUE(isNamed) << word.option << ": " << help;
+  }
+}
