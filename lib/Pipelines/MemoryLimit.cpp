@@ -8,6 +8,27 @@ using namespace mlir;
 
 namespace trainc {
 
+/// Products of fp32 numbers alone can be computed in another way, and columns of the data come in f32 or in
+/// what the step computes with.
+static bool mayComputeInBf16(train::ProgramOp program) {
+  return !program.getPrecision() && program.getFp32Products().value_or("fma") == "fma" &&
+         program.getBuffers() != "f16";
+}
+
+std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
+  const std::optional<uint64_t> bytes = program.getMemoryLimit();
+  if (!bytes)
+    return std::nullopt;
+  const bool computes = mayComputeInBf16(program);
+  return MemoryLimit{
+      .bytes = int64_t(*bytes),
+      .zeroStage = int64_t(program.getZeroStage()),
+      .recomputes = program.getActivationCheckpointing() == "selective",
+      .mayComputeInBf16 = computes,
+      .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
+      .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
+}
+
 /// "2.61 GiB"
 static std::string formatBytes(int64_t bytes) {
   const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
@@ -60,6 +81,28 @@ static std::string furtherDivision(plan::TrainingOp training, int64_t zeroStage)
   return "more --ranks divide states further";
 }
 
+/// What makes states smaller, each with "; " behind it.
+static std::string smallerStates(plan::TrainingOp training, const MemoryLimit &given) {
+  std::string text = furtherDivision(training, given.zeroStage) + "; ";
+  if (given.mayHoldParametersInBf16)
+    text += std::string(given.mayComputeInBf16 ? "--precision=bf16 " : "") +
+            "--param-type=bf16 holds parameters in bf16 alone; ";
+  if (given.mayHoldMomentsInBf16)
+    text += "--optimizer-states=bf16 holds moments in half the bytes; ";
+  return text;
+}
+
+/// What keeps less for the backward, whatever the batch, each with "; " behind it. Beside parameters in f32
+/// lie copies in bf16.
+static std::string smallerActivations(const MemoryReport &memory, const MemoryLimit &given) {
+  std::string text;
+  if (given.mayComputeInBf16 && memory.activations > memory.parameters)
+    text += "--precision=bf16 keeps most activations in half the bytes; ";
+  if (!given.recomputes)
+    text += "--activation-checkpointing=selective keeps fewer activations; ";
+  return text;
+}
+
 /// What makes the plan smaller, so that it fits into `limit`.
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
@@ -68,11 +111,10 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
-        "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}; else freeze "
+        "parameters, gradients and optimizer states alone take {0}, whatever the batch; {1}else freeze "
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
-        formatBytes(states), furtherDivision(training, given.zeroStage));
-  return (2 * states > limit ? furtherDivision(training, given.zeroStage) + "; " : "") +
-         (!given.recomputes ? "--activation-checkpointing=selective keeps fewer activations; " : "") +
+        formatBytes(states), smallerStates(training, given));
+  return (2 * states > limit ? smallerStates(training, given) : "") + smallerActivations(memory, given) +
          fewerActivations(training, memory, limit);
 }
 

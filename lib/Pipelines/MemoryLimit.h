@@ -1,16 +1,25 @@
 // `--memory-limit`: a plan that needs more is refused, with advice.
 #pragma once
 
+#include "dialects/Train/Train.h"
+
 #include "mlir/IR/BuiltinOps.h"
+
+#include <optional>
 
 namespace trainc {
 
-/// A limit, and what the program says that matters for advice.
+/// A limit, and what the program says that matters for advice. What somebody gave is not advised against.
 struct MemoryLimit {
   int64_t bytes;
   int64_t zeroStage;
   bool recomputes; ///< the backward computes again what is cheap
+  /// Whether nobody decided against bf16 for what the step computes, parameters, and the optimizer's moments.
+  bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
 };
+
+/// The limit that a program has, with its options, before passes complete it.
+std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
 
 /// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
 /// (MemoryReport::unplanned) take more bytes than the limit. It says what takes the bytes, and what would

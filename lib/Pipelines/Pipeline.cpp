@@ -86,8 +86,7 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
-    if (std::optional<uint64_t> bytes = program.getMemoryLimit())
-      strategy.memoryLimit = {int64_t(*bytes), int64_t(program.getZeroStage()), strategy.recomputes};
+    strategy.memoryLimit = memoryLimitOf(program);
   }
   return strategy;
 }

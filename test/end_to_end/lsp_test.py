@@ -8,7 +8,7 @@ import subprocess
 import unittest
 
 import harness
-from errors_test import BAD_MODELS
+from model_errors_test import BAD_MODELS
 
 LSP = os.environ.get("TRAINC_LSP", str(harness.ROOT / "build/bin/trainc-lsp"))
 MODEL = harness.ROOT / "examples/gpt/small.mlir"

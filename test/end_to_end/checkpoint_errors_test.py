@@ -1,0 +1,95 @@
+"""Checkpoints and weights that cannot be read or written. Exit code 2 for bad input, 1 for a run that failed."""
+
+import math
+import os
+import re
+import shutil
+import subprocess
+import unittest
+from pathlib import Path
+
+import harness
+from golden_runs import GoldenRunTest
+from harness import GOLDEN, TRAINRUN, edited, program, read_safetensors, write_safetensors
+
+
+class CheckpointErrors(GoldenRunTest):
+    def test_weights_without_a_head(self):
+        weights = read_safetensors(GOLDEN / "mlp" / "inputs.safetensors")
+        head = [name for name in weights if name.startswith("fc3.")]
+        write_safetensors("none.safetensors", {name: tensor for name, tensor in weights.items() if name not in head})
+        write_safetensors("other.safetensors", weights | {name: harness.Tensor("F32", [7, *weights[name].shape[1:]], [0.5] * (7 * math.prod(weights[name].shape[1:]))) for name in head})
+        train = lambda init, *arguments: self.train("--steps", "1", "--checkpoint-dir", "run", f"--init={init}.safetensors", *arguments, plan="mlp.plan",
+                                                    data=GOLDEN / "mlp" / "data.safetensors")
+        self.fails(train("none"), 2, "the weights do not fit this plan; --init-missing='fc3.*' draws such parameters anew\n  only in the plan (2):\n    fc3.bias: F32 [10]")
+        self.fails(train("other"), 2, "fc3.weight: F32 [7, 32] in the file, F32 [10, 32] in the plan")
+        self.fails(train("none", "--init-missing=fc4.*"), 2, "--init-missing=fc4.*: no parameter of the plan has such a name; `*` stands for any text")
+        self.fails(train("none", "--init-missing=fc2.*,fc3.bias"), 2, "only in the plan (1):\n    fc3.weight")
+        self.fails(self.train("--init-missing=fc3.*"), 2, "--init-missing needs --init")
+        for init in ["none", "other"]:
+            _, err = self.run_program(*train(init, "--init-missing=fc3.*"))
+            self.assertIn("drawn anew: fc3.bias, fc3.weight\n", err.replace("fc3.weight, fc3.bias", "fc3.bias, fc3.weight"))
+            shutil.move("run", init)
+        self.assert_same_folder("none/step-00000001", "other/step-00000001")
+        drawn, found = read_safetensors("none/step-00000001/model.safetensors"), weights
+        self.assertLess(harness.relative_error(drawn["fc1.weight"].values, found["fc1.weight"].values), 0.1, "a step from the weights of the file")
+        self.assertGreater(harness.relative_error(drawn["fc3.weight"].values, found["fc3.weight"].values), 0.1)
+
+    def test_unwritable_checkpoint_folder(self):
+        Path("file").write_text("")
+        self.fails(self.train("--steps", "1", "--checkpoint-dir", "file/run"), 2, "--checkpoint-dir=file/run: cannot create the folder: file is no folder; name another")
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_read_only_checkpoint_folder(self):
+        os.mkdir("run", 0o555)
+        self.fails(self.train("--steps", "1", "--checkpoint-dir", "run"), 2, "run: ", "Permission denied")
+
+    def test_full_disk(self):
+        """A file system with room for one checkpoint and a half; trainrun_test.py has the same without one."""
+        os.mkdir("disk")
+        room = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-e", "-c"]
+        if subprocess.run([*room, "mount -t tmpfs -o size=4k none disk"], stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("this machine lets nobody mount a file system")
+        checkpoint = 118528 + 237424  # bytes, of its two large files
+        run = f"{TRAINRUN} gpt.plan --data tokens.bin"
+        script = f"""mount -t tmpfs -o size={checkpoint * 3 // 2} none disk
+            {run} --checkpoint-dir disk/run --steps 2
+            {run} --checkpoint-dir disk/run --steps 4 --resume && exit 1 || echo "exit code $?"
+            ls -A disk/run
+            {run} --checkpoint-dir run --steps 4 --resume=disk/run"""
+        out, err = self.run_program(*room, script)
+        self.assertEqual(out.split("\n"), ["exit code 1", "step-00000002", ""])
+        self.assertIn("the checkpoint of step 4 was not written (the last one is that of step 2)", err)
+        self.assertIn("No space left on device", err)
+        self.assertTrue(Path("run/step-00000004").is_dir())
+
+    def test_damaged_checkpoints(self):
+        self.run_program(*self.train("--steps", "2", "--checkpoint-dir", "run"))
+        folder = Path("run/step-00000002")
+        resume = self.train("--steps", "3", "--resume=run")
+        for name in ["model.safetensors", "optimizer.safetensors", "trainer_state.json"]:
+            path = folder / name
+            good = path.read_bytes()
+            for at in [9, len(good) // 2, len(good) - 3]:
+                with self.subTest(name=name, at=at):
+                    path.write_bytes(good[:at] + bytes([good[at] ^ 4]) + good[at + 1:])
+                    self.fails(resume, 2, str(path), re.compile("checksum|not a JSON object"), "older one")
+            path.write_bytes(good[:-5])
+            self.fails(resume, 2, str(path), re.compile(f"expected {len(good)} bytes, found {len(good) - 5}|not a JSON object"))
+            path.unlink()
+            self.fails(resume, 2, str(folder), f"{path}: cannot open" if name.endswith(".safetensors") else f"found no {name} in it")
+            path.write_bytes(good)
+        self.run_program(*resume)
+
+    def test_checkpoint_of_another_model(self):
+        self.run_program(*self.train("--steps", "2", "--checkpoint-dir", "run"))
+        data = GOLDEN / "mlp" / "data.safetensors"
+        self.fails(self.train("--steps", "3", "--resume=run", plan="mlp.plan", data=data), 2, "made by another model",
+                   "only in the plan (6)", "fc1.weight: F32 [32, 20]", "only in the file (28)", "h.0.attn.c_attn.weight: F32 [32, 96]")
+        self.compile(edited(program("gpt"), ("of 16 by 32", "of 24 by 32")), to="longer.plan")
+        self.fails(self.train("--steps", "3", "--resume=run", plan="longer.plan"), 2,
+                   "wpe.weight: F32 [16, 32] in the file, F32 [24, 32] in the plan")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,203 @@
+"""What the compiler says of its command line and of the machine around it. Exit code 2 for bad usage, 1 where it could not write."""
+
+import json
+import os
+import re
+import resource
+import subprocess
+import unittest
+from pathlib import Path
+
+import harness
+from harness import TRAINC, TRAINC_CHECK, TRAINC_OPT, edited, program
+
+
+class CompileErrors(harness.EndToEndTest):
+    def test_options_that_do_nothing(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        def warnings(*options):
+            _, err = self.trainc("compile", "gpt.mlir", "--compile-to=step", *options)
+            return re.findall("warning: (.*)", err)
+
+        does_nothing = "{} does nothing on one rank; give --ranks=N as well, or leave it out"
+        self.assertEqual(warnings("--zero-stage=2", "--wrap=layer", "--allgather-bucket-size=5"),
+                         [does_nothing.format(option) for option in ["--zero-stage", "--wrap", "--allgather-bucket-size"]])
+        self.assertEqual(warnings("--reproducible=ranks", "--wrap=layer"), [])
+        self.assertEqual(warnings("--ranks=2", "--allgather-bucket-size=5", "--reduce-bucket-size=5"),
+                         ["sharding: gather_bucket (--allgather-bucket-size) does nothing with zero_stage 0, which gathers nothing"])
+        self.assertEqual(warnings("--ranks=2", "--zero-stage=1", "--allgather-bucket-size=5"), [])
+
+    def test_options(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        compile = [TRAINC, "compile", "gpt.mlir"]
+        for arguments, *expected in [
+            ([], "-o PLAN", "--compile-to=PHASE"),
+            (["-o", "x.plan", "--compile-to=step"], "-o PLAN and --compile-to=PHASE contradict each other"),
+            (["-o", "x.plan", "--seq-len=17"], "17 tokens", "16 positions", "gpt.mlir:20"),
+            (["-o", "x.plan", "--micro-batch=0"], "--micro-batch", "from 1 to", "'0'"),
+            (["-o", "x.plan", "--eval-batch=0"], "--eval-batch", "from 1 to", "'0'"),
+            (["--compile-to=spmd", "--ranks=6", "--zero-stage=1", "--hybrid-shard=4"], "gpt.mlir:", "hybrid_shard: 6 ranks are no groups of 4"),
+            (["--compile-to=spmd", "--ranks=2", "--wrap=layers"], "gpt.mlir:", "wrap (--wrap): there is no block @layers", "did you mean 'layer'?"),
+            (["--compile-to=spmd", "--reproducible=ranks", "--accumulate=6"], "gpt.mlir:", "--accumulate must be a power of two, found 6"),
+            (["--compile-to=spmd", "--reproducible=ranks", "--sync-gradients=micro_step"], "gpt.mlir:", "leave sync out"),
+            (["-o", "x.plan", "--precision=int8"], "--precision: expected one of fp32, bf16, fp16, found 'int8'"),
+            (["-o", "x.plan", "--hybrid-shard=1"], "--hybrid-shard", "expected a whole number from 2 to 65536"),
+            (["-o", "x.plan", "--activation-checkpointing=full"], "--activation-checkpointing: expected one of none, selective, found 'full'"),
+            (["-o", "x.plan", "--target=tpu"], "--target", "tpu", "cpu"),
+            (["-o", "x.plan", "--micro-batch=1e3"], "--micro-batch: expected a whole number", "found '1e3'; write 1000"),
+            (["-o", "x.plan", "--ranks=2", "--ranks", "4"], "--ranks is given twice; give it once"),
+            (["-o", "x.plan", "-o", "y.plan"], "-o is given twice; give it once"),
+            (["-o", "x.plan", "--micro-batch=010"], "--micro-batch: expected a whole number", "without leading zeros, found '010'"),
+            (["-o", "x.plan", "--seq-len=99999999999999999999"], "--seq-len: expected a whole number", "found '99999999999999999999'"),
+            (["-o", "x.plan", "--micro-batch=4x"], "--micro-batch: expected a whole number", "found '4x'"),
+            (["-o", "x.plan", "--report=", "--micro-batch=4"], "error: --report= has no value"),
+            (["-o", ""], "error: the argument behind -o is empty"),
+            *((["-o", "x.plan", f"--memory-limit={size}"], f"--memory-limit: expected a number of bytes above 0, such as 16GiB, found '{size}'")
+              for size in ["0", "0GiB", "010GiB", "-1", "16XiB", "99999999999999GiB", "9223372036854775808"]),
+            (["-o", "x.plan", "--memory-limit=16GB"], "--memory-limit: expected KiB, MiB, GiB or TiB (powers of 1024), found '16GB'; write 16GiB\n"),
+            (["--compile-to=step", "--report=r.json"], "--report and --compile-to=PHASE contradict each other: a report is of a plan, none is made\n"),
+            (["--compile-to=foo"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found 'foo'"),
+            (["--compile-to=0"], "--compile-to: expected one of model, step, spmd, scheduled, plan, found '0'"),
+            (["-o", "x.plan", "--fp32-products=1"], "--fp32-products: expected one of fma, bf16x3, tf32, found '1'"),
+            (["-o", "x.plan", "--micro-batch=1048577"], "--micro-batch: expected a whole number from 1 to 1048576", "found '1048577'"),
+            (["-o", "x.plan", "--accumulate=65537"], "--accumulate: expected a whole number from 1 to 65536", "found '65537'"),
+            (["-o", "none/x.plan"], "-o none/x.plan: the folder 'none' does not exist; create it, or name another"),
+            (["-o", "gpt.mlir/x.plan"], "-o gpt.mlir/x.plan: 'gpt.mlir' is no folder; name another"),
+            (["-o", "/dev/null"], "-o /dev/null: /dev/null: expected a file, found a device"),
+            (["-o", "."], "-o .: .: expected a file, found a folder"),
+            (["-o", "gpt.mlir"], "-o gpt.mlir would replace the model 'gpt.mlir'; name another file"),
+            (["-o", "./gpt.mlir"], "-o ./gpt.mlir would replace the model 'gpt.mlir'"),
+            (["-o", "x.plan", "--report=gpt.mlir"], "--report=gpt.mlir would replace the model 'gpt.mlir'"),
+            (["-o", "x.plan", "--report=./x.plan"], "--report=./x.plan would replace -o x.plan; name two files"),
+            (["-o", "x.plan", "--frobnicate"], "error: --frobnicate is unknown\nRun trainc compile --help for the options\n"),
+            (["-o", "x.plan", "--microbatch=4"], "error: --microbatch is unknown; did you mean --micro-batch?\n"),
+            (["-o", "x.plan", "-seq-len", "4"], "error: -seq-len is unknown; did you mean --seq-len?\n"),
+            (["-o", "x.plan", "\u2013-seq-len", "4"], "error: \u2013-seq-len is unknown; did you mean --seq-len?\n"),
+            (["-o", "x.plan", "--batch_size=4"], "error: --batch_size: it is called --micro-batch here\n"),
+            (["-o", "x.plan", "--learning-rate=4"], "error: --learning-rate: it has no option. Write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`\n"),
+            (["-o", "--report=r.json"], "error: -o has no value, as --report=r.json follows; if that is the value, write -o=--report=r.json\n"),
+            (["--report", "-o", "x.plan"], "error: --report has no value, as -o follows; if that is the value, write --report=-o\n"),
+            (["--report"], "error: --report: 1 required FILE.json missing\n"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fails([*compile, *arguments], 2, *expected)
+        self.assertEqual(Path("gpt.mlir").read_text(), program("gpt"))
+        self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "cannot open input file 'none.mlir'")
+
+    def memory(self, *options):
+        """What the golden GPT takes, by the report."""
+        self.compile(program("gpt"), "--report=report.json", *options, to="gpt.plan")
+        return json.loads(Path("report.json").read_text())["memory"]
+
+    def test_memory_limit(self):
+        process = self.memory()["unplanned"] >> 10  # KiB of what no plan places
+
+        def advice(kib, *options, cpu="native"):
+            """What is said if the plan may take that much."""
+            err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan", f"--memory-limit={process + kib}kib", f"--cpu={cpu}", *options], 2,
+                             "gpt.mlir:30:1: error: the plan needs", f"the memory limit allows {(process + kib) / 1024:.2f} MiB ({(process + kib) << 10})")
+            return err.split("\n")[0].partition("): ")[2]
+
+        ranks = "--ranks=N --zero-stage=3 divides states over processes; "
+        parameters, moments = "--param-type=bf16 holds parameters in bf16 alone; ", "--optimizer-states=bf16 holds moments in half the bytes; "
+        activations = "--precision=bf16 keeps most activations in half the bytes; "
+        recompute = "--activation-checkpointing=selective keeps fewer activations; "
+        one, parts = "the micro-batch is one sample already; a shorter --seq-len keeps fewer", "--micro-batch=1 --accumulate=3"
+        text = advice(500)
+        self.assertRegex(text, r"^activations [0-9.]+ KiB \(\d+%\), optimizer states 227.*, parameters 113")
+        self.assertIn("; " + ranks + "--precision=bf16 " + parameters + moments + activations + recompute + "the same step in smaller parts", text)
+        self.assertIn(parts, text)
+        text = advice(400)
+        self.assertIn("a smaller --micro-batch keeps fewer", text)
+        self.assertIn("with --accumulate gradients would stay", text)
+        self.assertIn("; " + recompute + one, advice(400, "--micro-batch=1", "--precision=fp32", "--optimizer-states=f32"))
+        self.assertIn(ranks + one, advice(400, "--micro-batch=1", "--precision=fp32", "--optimizer-states=f32", "--activation-checkpointing=selective"))
+        text = advice(100)
+        self.assertIn("alone take 340.51 KiB, whatever the batch; " + ranks + "--precision=bf16 " + parameters + moments + "else freeze parameters", text)
+
+        # What is given, or would contradict it, is not advised.
+        for options, named in [(["--precision=fp32"], [moments]), (["--precision=fp16"], [moments]), (["--optimizer-states=bf16"], ["--precision=bf16 " + parameters, activations]),
+                               (["--param-type=f32"], [moments, activations]), (["--precision=bf16"], [parameters, moments]),
+                               (["--precision=bf16", "--param-type=bf16"], [moments]), (["--precision=bf16", "--param-type=bf16", "--optimizer-states=bf16"], [])]:
+            with self.subTest(options=options):
+                grown = (self.memory(*options)["unplanned"] >> 10) - process
+                text = advice(grown + 390, *options)
+                self.assertEqual([word for word in re.findall(r"; (?:else )?([^;]*)", text) if "bf16" in word], [word.rstrip("; ") for word in named])
+        self.assertNotIn("--precision", advice(500, "--fp32-products=bf16x3", cpu="x86-64-v4"))
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("adamw(lr 1e-2, beta1 0.9, beta2 0.95, eps 1e-8, weight_decay 0.1)", "sgd")))
+        self.assertNotIn("--optimizer-states", advice(100))
+
+    def test_what_is_advised_takes_less(self):
+        """Members and statistics of a small model are padded and kept in f32; docs/precision.md has a large one's numbers."""
+        full = self.memory()
+        sizes = lambda kind, *options: self.memory(*options)[kind] / full[kind]
+        self.assertLess(sizes("parameters", "--precision=bf16", "--param-type=bf16"), 0.6)
+        self.assertLess(sizes("optimizer", "--optimizer-states=bf16"), 0.6)
+        self.assertLess(sizes("activations", "--precision=bf16"), 0.7)
+
+    def test_commands(self):
+        self.fails([TRAINC, "foo"], 2, "error: expected compile, tokenize, consolidate, sign or dump, found 'foo'\nRun trainc --help")
+        self.fails([TRAINC], 2, "error: expected compile, tokenize, consolidate, sign or dump, found ''\nRun trainc --help")
+        self.fails([TRAINC, "dump", "a.plan", "b.plan", "c.plan"], 2, "error: expected nothing else, found b.plan c.plan\nRun trainc dump --help")
+        self.fails([TRAINC, "compil", "mlp.mlir"], 2, "found 'compil'; did you mean compile?\n")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
+    def test_standard_output_that_is_full(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        for command in [[TRAINC, "compile", "gpt.mlir", "--compile-to=model"], [TRAINC, "dump", "x.plan"], [TRAINC, "--help"],
+                        [TRAINC_OPT, "gpt.mlir"], [TRAINC_CHECK, "gpt.mlir", "--ranks=2"]]:
+            with self.subTest(command=command), open("/dev/full", "w") as full:
+                done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, r"\Aerror: cannot write to standard output: No space left on device\n\Z")
+                closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True)
+                self.assertEqual(closed.returncode, 1)
+                self.assertRegex(closed.stderr, r"\Aerror: cannot write to standard output: Bad file descriptor\n\Z")
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no device that is always full")
+    def test_standard_error_that_is_full(self):
+        for arguments in [["dump", "nope"], ["compile"], ["foo"]]:
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run([TRAINC, *arguments], stderr=full).returncode, 2)
+        Path("gpt.mlir").write_text(program("gpt"))
+        Path("bad.mlir").write_text("nn.model @bad() {")
+        for code, command in [(0, [TRAINC, "compile", "gpt.mlir", "-o", "x.plan", "--wrap=blocks"]), (2, [TRAINC, "compile", "bad.mlir", "-o", "x.plan"]),
+                              (1, [TRAINC_OPT, "bad.mlir"]), (2, [TRAINC_CHECK, "bad.mlir", "--ranks=2"])]:
+            with self.subTest(command=command), open("/dev/full", "w") as full:
+                self.assertEqual(subprocess.run(command, stderr=full).returncode, code)
+                self.assertEqual(subprocess.run(["sh", "-c", '"$@" 2>&-', "sh", *command]).returncode, code)
+
+    def test_limit_of_file_size(self):
+        Path("gpt.mlir").write_text(program("gpt"))
+        self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        most = os.path.getsize("x.plan") - 1
+        os.unlink("x.plan")
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        done = subprocess.run([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], preexec_fn=limit, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, os.listdir()), (1, ["gpt.mlir"]), done.stderr)
+        self.assertIn("File too large", done.stderr)
+
+    def test_no_temporary_files(self):
+        """None are left behind, however the compiler ends, as it makes none."""
+        Path("mlp.mlir").write_text(program("mlp"))
+        self.trainc("compile", "mlp.mlir", "-o", "x.plan", env={**os.environ, "TMPDIR": "none"})
+        self.assertEqual(sorted(os.listdir()), ["mlp.mlir", "x.plan"])
+
+    def test_no_room_for_kernels(self):
+        Path("mlp.mlir").write_text(program("mlp"))
+        self.fails([TRAINC, "compile", "mlp.mlir", "-o", "x.plan"], 1,
+                   re.compile(r"^mlp.mlir:\d+:\d+: error: .*linking kernels: cannot write to a file in memory: File too large$", re.MULTILINE),
+                   "error: x.plan: not written", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
+        self.assertFalse(Path("x.plan").exists())
+
+    def test_snapshots_on_a_full_disk(self):
+        Path("mlp.mlir").write_text(program("mlp"))
+        for most in (10, 20000):  # of the first snapshot, and of a later one
+            with self.subTest(most=most):
+                self.fails([TRAINC, "compile", "mlp.mlir", "--compile-to=step", f"--dump-ir=ir{most}"], 1, "--dump-ir: cannot write the snapshot",
+                           "File too large", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,159 @@
+"""Data that a run cannot take, one by one: where it lies and what to do. Exit code 2 before the run, 1 where a step fails."""
+
+import math
+import os
+import re
+from pathlib import Path
+
+import harness
+from golden_runs import GoldenRunTest
+from harness import GOLDEN, TRAINRUN, edited, program, read_safetensors, write_safetensors
+
+
+class DataErrors(GoldenRunTest):
+    def test_token_files(self):
+        self.tokens("short.bin", range(16))
+        Path("empty.bin").write_bytes(b"")
+        Path("odd.bin").write_bytes(bytes(101))
+        for data, *expected in [("empty.bin", "at least 17 tokens", "found 0"), ("short.bin", "at least 17 tokens", "found 16"),
+                                ("odd.bin", "byte 100", "uint16", "--data-dtype"), ("none.bin", "no such file"),
+                                ("*.tok", "no such file"), (GOLDEN / "mlp" / "data.safetensors", "[80]", "[samples, 16]")]:
+            with self.subTest(data=data):
+                self.fails(self.train("--steps", "1", data=data), 2, str(data), *expected)
+
+    def test_what_is_no_data_yet(self):
+        """Each says what it is and what to do; none is trained on as tokens."""
+        text = ("In the beginning was the word. \u00c6\n" * 40).encode()
+        tokenize, numpy, torch = "trainc tokenize --tokenizer=bytes TEXT -o tokens.bin", "safetensors.numpy.save_file", "safetensors.torch.save_file"
+        for name, content, kind, for_tokens, for_columns in [
+            ("train.txt", text, "text", f"; make tokens of it: {tokenize}", numpy),
+            ("train", text[:40], "text", f"; make tokens of it: {tokenize}", numpy),
+            ("cut.txt", text[:1023 - text[:1023].count(b"\n")], "text", tokenize, numpy),
+            ("a.csv", b"x,y,label\n" + b"1.0,2.0,3\n" * 100, "text (CSV)", tokenize, numpy),
+            ("a.jsonl", b'{"text": "word"}\n' * 100, "text (lines of JSON)", "write the text alone to a file", numpy),
+            ("a.npy", b"\x93NUMPY\x01\0v\0{'descr': '<u2'}" + bytes(100), "a NumPy array", "array.astype('uint16').tofile('tokens.bin')", numpy),
+            ("a.pt", b"PK\x03\x04" + bytes(100), "a zip file, as torch.save and numpy.savez write it", "tofile('tokens.bin')", torch),
+            ("old.pt", b"\x80\x02\x8a\x0a" + bytes(100), "a file of Python's pickle, as PyTorch writes it", "tofile('tokens.bin')", torch),
+            ("a.gz", b"\x1f\x8b\x08\0" + bytes(100), "a gzip file", "unpack it first", "unpack it first"),
+            ("a.parquet", b"PAR1" + bytes(100), "a Parquet file", tokenize, numpy),
+            ("weights", b"\x40" + bytes(7) + b'{"a":1}' + b" " * 100, "a safetensors file", "a name that ends in .safetensors", "in .safetensors"),
+            ("b.plan", Path("gpt.plan").read_bytes(), "a plan", "trainrun PLAN --data FILE", "trainrun PLAN --data FILE"),
+        ]:
+            with self.subTest(name):
+                Path(name).write_bytes(content)
+                self.fails(self.train("--steps", "1", data=name), 2, f"error: {name}: expected a file of tokens or a .safetensors file, found {kind}; ", for_tokens)
+                self.fails(self.train("--steps", "1", data=name, plan="mlp.plan"), 2,
+                           f"error: {name}: expected a .safetensors file with the plan's columns labels I32 [samples], features F32 [samples, 20], found {kind}; ",
+                           for_columns)
+        # Bytes are tokens if the user says so.
+        Path("digits.txt").write_bytes(b"0123456789 " * 40)
+        self.fails(self.train("--steps", "1", "--data-dtype=uint16", data="digits.txt"), 2, "found text")
+        self.run_program(*self.train("--steps", "1", "--data-dtype=uint8", data="digits.txt"))
+
+    def columns(self, labels=(1,), shape=(80, 20), label_shape=None, label_type="I64"):
+        """Trains the golden MLP, which takes 20 features and a class below 10, on a file of 80 samples."""
+        count = math.prod(label_shape or [80])
+        write_safetensors("d.safetensors", {"features": harness.Tensor("F32", shape, [0.5] * math.prod(shape)),
+                                            "labels": harness.Tensor(label_type, label_shape or [80], (list(labels) * count)[:count])})
+        return self.train("--steps", "1", plan="mlp.plan", data="d.safetensors")
+
+    def test_columns_that_do_not_fit(self):
+        for arguments, expected in [
+            ({"labels": [1, 10, 5]}, "column 'labels', element 0: 10 is not below the model's limit 10 (and not the ignored -100); classes count from 0 to 9: if "
+             "those of the file begin at 1, subtract 1"),
+            ({"labels": [-1]}, "-1 is negative (and not the ignored -100); if it marks what does not count, write -100 instead"),
+            ({"labels": [12]}, "12 is not below the model's limit 10 (and not the ignored -100); has the model all classes of the data?"),
+            ({"label_shape": [80, 10]}, "column 'labels' is I64 [80, 10], the plan needs I32 [samples]; these look like one-hot labels: write the number of "
+             "the class instead, as argmax gives it"),
+            ({"label_shape": [80, 1]}, "column 'labels' is I64 [80, 1], the plan needs I32 [samples]; reshape it to [80]"),
+            ({"label_type": "F32"}, "column 'labels' is F32, the plan needs I32; convert the file"),
+            ({"shape": [80, 4, 5]}, "column 'features' is F32 [80, 4, 5], the plan needs F32 [samples, 20]; reshape it to [80, 20]"),
+            ({"shape": [80, 4, 4]}, "column 'features' is F32 [80, 4, 4], the plan needs F32 [samples, 20]; convert the file, or change the model's text"),
+            ({"shape": [80, 16]}, "column 'features' is F32 [80, 16], the plan needs F32 [samples, 20]; convert the file, or change the model's text"),
+            ({"shape": [80]}, "column 'features' is F32 [80], the plan needs F32 [samples, 20]; convert the file"),
+        ]:
+            with self.subTest(expected):
+                err = self.fails(self.columns(**arguments), 2, "error: d.safetensors: ", expected)
+                self.assertNotIn("--data-dtype", err)
+                self.assertNotIn("--seq-len", err)
+        write_safetensors("t.safetensors", {"tokens": harness.Tensor("I32", [10, 12], [1] * 120)})
+        self.fails(self.train("--steps", "1", data="t.safetensors"), 2, "column 'tokens' is I32 [10, 12], the plan needs I32 [samples, 16]; compile for this length (--seq-len)")
+        write_safetensors("t.safetensors", {"tokens": harness.Tensor("I32", [10, 16], [96] * 160)})
+        self.fails(self.train("--steps", "1", data="t.safetensors"), 2, "96 is not below the model's limit 96 (and not the ignored -100); was the file made with another tokenizer?\n")
+
+    def test_token_beyond_the_vocabulary(self):
+        for code, width in [("H", 2), ("I", 4)]:
+            values = [1] * 1000
+            values[777] = 96
+            self.tokens("bad.bin", values, code)
+            options = [] if width == 2 else ["--data-dtype=uint32"]
+            self.fails(self.train("--steps", "40", "--no-shuffle", *options, data="bad.bin"), 2, f"bad.bin: byte {777 * width}: ",
+                       "96 is not below the model's limit 96")
+
+    def test_tokenizer_of_another_kind(self):
+        self.compile(edited(program("gpt"), ("of 96 by", "of 256 by")), to="bytes.plan")
+        Path("tokens.bin.json").write_text('{"tokenizer": "gpt2/tokenizer.json", "vocabulary": 96, "dtype": "uint16", "tokens": 1000, "tokenizer_xxh3": "12"}')
+        self.run_program(*self.train("--steps", "1", "--checkpoint-dir", "run", plan="bytes.plan"))
+        self.fails([TRAINRUN, "bytes.plan", "--resume=run", "--tokenizer=bytes", "--generate=a"], 2, "--tokenizer=bytes: the checkpoint names the tokenizer "
+                   "'gpt2/tokenizer.json', and the model knows no other ids; leave --tokenizer out, or name that one")
+        self.fails([TRAINRUN, "bytes.plan", "--resume=run", "--data", "tokens.bin", "--tokenizer=bytes", "--generate=a"], 2,
+                   "--tokenizer=bytes: the JSON beside --data names the tokenizer 'gpt2/tokenizer.json'")
+
+    def mlp_data(self, value):
+        """The golden data, 8 samples a step, with one number of the third step replaced."""
+        tensors = read_safetensors(GOLDEN / "mlp" / "data.safetensors")
+        tensors["features"].values[(2 * 8 + 5) * 20 + 7] = value
+        write_safetensors("bad.safetensors", tensors)
+        return self.train("--no-shuffle", "--checkpoint-dir", "run", "--metrics", "run.jsonl", plan="mlp.plan", data="bad.safetensors")
+
+    def test_nan_loss_stops(self):
+        err = self.fails(self.mlp_data(math.nan), 1, "step 3: the loss is nan", "the update was not applied", "fc1: nn.matmul",
+                         "mlp.mlir:3", "wrote nan to element", "entry micro_step, instruction",
+                         re.compile(r"\nbad.safetensors: byte \d+: sample 21, column 'features', element 7 is nan. Repair that sample, or leave it out; "
+                                    r"--on-nonfinite=skip goes on without such steps\n"))
+        self.assertNotIn("learning rate", err)
+        self.assertEqual(os.listdir("run"), ["step-00000002"], "the last good step")
+        self.assertIsNone(harness.metrics("run.jsonl")[2]["loss"])
+
+    def test_infinite_loss_stops(self):
+        err = self.fails(self.mlp_data(math.inf), 1, "step 3: the loss is", "fc1: nn.matmul", re.compile(r"wrote (-?inf|nan) to element"))
+        self.assertNotIn("-nan", err)
+        self.assertIn("sample 21, column 'features', element 7 is inf.", err)
+
+    def test_nan_in_evaluation(self):
+        self.mlp_data(math.nan)
+        data = GOLDEN / "mlp" / "data.safetensors"
+        self.fails(self.train("--steps", "1", "--eval-data", "bad.safetensors", plan="mlp.plan", data=data), 1, "evaluation: the loss is nan, the mean over 80 samples. "
+                   "bad.safetensors: byte ", "sample 21, column 'features', element 7 is nan. Repair that sample, or leave it out")
+
+    def test_nan_step_changes_nothing(self):
+        _, err = self.run_program(*self.mlp_data(math.nan), "--on-nonfinite=skip", "--checkpoint-every", "1")
+        self.assertIn("warning: step 3: the loss is nan", err)
+        for name in ["model.safetensors", "optimizer.safetensors"]:
+            before, after, later = (Path(f"run/step-0000000{step}", name).read_bytes() for step in [2, 3, 4])
+            self.assertTrue(before == after, name)
+            self.assertFalse(after == later, name)
+        self.assertTrue(all(math.isfinite(line["loss"]) for line in harness.metrics("run.jsonl") if line["step"] != 3))
+
+    def test_a_kernel_of_several_lines_names_them_all(self):
+        self.compile("""nn.model @m(%features: tensor<?x20xf32>) {
+            %p = nn.linear "a" %features to 4
+            %q = nn.log %p
+            nn.loss "loss" %q
+        }
+        train.program @p { model @m optimizer sgd batch 8 }""", to="log.plan")
+        self.fails(self.train("--steps", "1", plan="log.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1,
+                   re.compile(r"a: nn.kernel \(.*at line 2, .*nn\.log.* at line 3.*\) at .*wrote nan to element"))
+
+    def test_nan_weight_is_traced_to_its_op(self):
+        weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
+        weights["h.1.mlp.c_proj.bias"].values[3] = math.nan
+        write_safetensors("nan.safetensors", weights)
+        self.fails(self.train("--init", "nan.safetensors", "--steps", "3"), 1, "step 1: the loss is nan", "h.1.mlp.c_proj",
+                   "gpt.mlir:12", "wrote nan to element", "Lower the learning rate or look at the data")
+        self.fails([TRAINRUN, "gpt.plan", "--init", "nan.safetensors", "--eval-data", "tokens.bin"], 1, "evaluation: the loss is nan, the mean over 62 samples; "
+                   "the data holds numbers only, so look at the weights")
+
+
+if __name__ == "__main__":
+    harness.main()

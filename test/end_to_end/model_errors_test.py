@@ -1,0 +1,140 @@
+"""Bad models, one by one: what the compiler says of each, and where. Exit code 2."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import harness
+from harness import TRAINC, TRAINC_OPT, edited, program
+
+
+# An edit of the golden GPT, and what its diagnostic must say, the position in the file first.
+BAD_MODELS = {
+    "unknown op": (("nn.gelu %h", "nn.gleu %h"), "gpt.mlir:11:8: error: ", "'nn.gleu' is unknown; did you mean 'nn.gelu'?"),
+    "unknown block": (("nn.repeat @layer", "nn.repeat @lyaer"), "gpt.mlir:22:8: error: ", "no nn.block named @lyaer"),
+    "unknown value": (("nn.add %x, %a", "nn.add %x, %b"), "gpt.mlir:8:19: error: "),
+    "shape mismatch": (("nn.add %y, %m", "nn.add %y, %h"), "gpt.mlir:13:8: error: ", "tensor<3x16x32xf32>",
+                       "tensor<3x16x128xf32>", "dimension 2 is 32 in one and 128 in another", "in scope 'h.0'"),
+    "heads": (("heads 4", "heads 5"), "gpt.mlir:6:18: error: nn.attention", "tensor<3x16x32xf32>", "5 heads"),
+    "word left out": (("%n2 to 128", "%n2 128"), "gpt.mlir:10:33: error: ", "a word is missing or unknown here"),
+    "undefined parameter": (('tied "wte.weight"', 'tied "wtf.weight"'), "gpt.mlir:24:13: error: ",
+                            "no parameter 'wtf.weight'", "did you mean 'wte.weight'?"),
+    "duplicate parameter": (('"ln_2"', '"ln_1"'), 'gpt.mlir:9:9: error: parameter "h.0.ln_1.weight" is declared twice',
+                            "gpt.mlir:3:9: note: the first declaration is here", "another name or scope"),
+    "trained class weights": (("%nll, %lse = nn.cross_entropy %logits, %labels",
+                               '%w = nn.parameter "class_weight" tensor<96xf32> init ones\n'
+                               "  %nll, %lse = nn.cross_entropy %logits, %labels weights %w"),
+                              "gpt.mlir:27:16: error: ", "operand #2 has no gradient", "parameter \"class_weight\"",
+                              "freeze the parameter"),
+    "missing loss": (('  nn.loss "loss" %nll\n', ""), "gpt.mlir:17:1: error: the model has no nn.loss", 'expected e.g. `nn.loss "loss"'),
+    "missing batch": (("  batch 3 x 16\n", ""), "gpt.mlir:30:1: error: ", "give --micro-batch, or write `batch B`"),
+    "unknown model": (("model @gpt\n", "model @gtp\n"), "gpt.mlir:30:1: error: no nn.model named @gtp", "there is nn.model @gpt"),
+    "bad number": (("clip 1.0", "clip 0.0"), "gpt.mlir:34:3: error: ", "clip must be above 0, found 0"),
+    "given twice": (("clip 1.0", "clip 1.0\n  clip 2.0"), "gpt.mlir:35:3: error: ", "'clip' is given twice"),
+    "number without a digit before its point": (("lr 1e-2", "lr .01"), "gpt.mlir:32:23: error: expected a number that begins with a digit, found '.01'; write 0.01"),
+    "float32": (("tensor<?x?x32xf32>", "tensor<?x?x32xfloat32>"), "gpt.mlir:2:35: error: expected the type of an element, found 'float32'; did you mean 'f32'?"),
+    "misspelt value": (("%logits, %labels", "%logits, %label"), "gpt.mlir:26:42: error: no value '%label' is defined before this; did you mean '%labels'?"),
+    "no % before a value": (("nn.gelu %h", "nn.gelu h"), "gpt.mlir:11:16: error: expected a value, which begins with %, found 'h'; did you mean '%h'?"),
+    "no % before a result": (("%g = nn.gelu", "g = nn.gelu"), "gpt.mlir:11:3: error: expected a line such as `%y = nn.gelu %x`, found 'g'; values begin with %: did you mean '%g'?"),
+    "no nn.": (("nn.gelu", "gelu"), "gpt.mlir:11:8: error: 'gelu' is no op; did you mean 'nn.gelu'?"),
+    "comma in a batch": (("batch 3 x 16", "batch 3, 16"), "gpt.mlir:35:10: error: expected `x` with blanks around it between the sizes, found ','; write `batch 3 x 16`"),
+    "star in a batch": (("batch 3 x 16", "batch 3 * 16"), "gpt.mlir:35:11: error: expected `x` with blanks around it", "found '*'; write `batch 3 x 16`"),
+    "exponent of a count": (("steps 10", "steps 1e3"), "gpt.mlir:36:10: error: expected a whole number, found '1e3'; write 1000"),
+    "units of 1000": (("steps 10", "memory_limit 16GB"), "gpt.mlir:36:18: error: expected KiB, MiB, GiB or TiB (powers of 1024), found GB; write 16GiB"),
+    "open block": (("nn.return %z\n}", "nn.return %z\n"), "gpt.mlir:17:1: error: expected '}', found the next block, model or program; nothing closes the '{' of line 2, `nn.block @layer("),
+    "semicolon": (("nn.gelu %h approximate tanh", "nn.gelu %h approximate tanh;"), "gpt.mlir:11:35: error: ';' has no meaning here; lines end without it"),
+    "byte-order mark": (("// The tiny", "\ufeff// The tiny"), "gpt.mlir:1:1: error: '\ufeff' (U+FEFF) has no meaning here; it is a byte-order mark; save the file as UTF-8 without one"),
+    "typographic minus": (("lr 1e-2", "lr 1e\u22122"), "gpt.mlir:32:23: error: '\u2212' (U+2212) has no meaning here; a minus is the character '-'"),
+    "everything frozen": (("clip 1.0", 'group "*" frozen'), "gpt.mlir:30:1: error: all parameters are frozen, so that nothing is left to train; leave some out of the groups, or "
+                          'add a later `group "NAME" trained`'),
+    "open bracket of precision": (("clip 1.0", "precision bf16 (params = f32,\n  clip 1.0"), "gpt.mlir:35:3: error: nothing closes the '(' of precision; expected params, ",
+                                  "found 'clip'"),
+    "kept in bf16": (("clip 1.0", 'precision bf16 (keep "*" bf16)'), "gpt.mlir:34:28: error: expected f32, the one type that parameters are kept in, found 'bf16'"),
+    "foreign setting": (("schedule constant", "schedule constant(minimum 1e-3)"), "gpt.mlir:33:21: error: 'constant' has no setting 'minimum'; it has warmup"),
+}
+
+
+class ModelErrors(harness.EndToEndTest):
+    def test_models(self):
+        for name, (edit, *expected) in BAD_MODELS.items():
+            with self.subTest(name):
+                Path("gpt.mlir").write_text(edited(program("gpt"), edit))
+                err = self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, *expected)
+                self.assertLess(err.count("\n"), 16, "too long to be read")
+                self.assertFalse(Path("x.plan").exists())
+
+    def test_no_program(self):
+        Path("none.mlir").write_text("\n// nothing\n")
+        self.fails([TRAINC, "compile", "none.mlir", "-o", "x.plan"], 2, "none.mlir:1:1: error: no train.program in this file")
+
+    def test_warmup_beyond_the_last_step(self):
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("schedule constant", "schedule cosine(warmup 200)")))
+        _, err = self.trainc("compile", "gpt.mlir", "-o", "x.plan")
+        self.assertRegex(err, r"\Agpt.mlir:33:3: warning: schedule: a run of 10 steps ends within the warmup of 200, before ")
+
+    def test_model_from_standard_input(self):
+        done = subprocess.run([TRAINC, "compile", "-", "--compile-to=model"], input=program("gpt"), text=True, capture_output=True)
+        self.assertEqual((done.returncode, "nn.model @gpt(" in done.stdout), (0, True))
+
+    def test_what_is_no_text_of_a_model(self):
+        """Neither read for ever nor waited for; nor parsed with more levels than the stack has room for."""
+        os.mkfifo("pipe")
+        os.mkdir("folder")
+        for path, kind in [("/dev/zero", "a device"), ("pipe", "a pipe"), ("folder", "a folder")]:
+            self.fails([TRAINC, "compile", path, "-o", "x.plan"], 2, f"{path}: expected a file, found {kind}; - reads standard input")
+            self.fails([TRAINC, "dump", path], 2, f"{path}: expected a file, found {kind}")
+        for content, expected in [(b"nn.model\n\0", "x.mlir:2: expected a model's text in UTF-8, found the byte 0x00"),
+                                  ("nn.model \u009bm".encode(), "x.mlir:1: expected a model's text, found the control character U+009B"),
+                                  (b"nn.model \x93m", "x.mlir:1: expected a model's text in UTF-8, found the byte 0x93")]:
+            Path("x.mlir").write_bytes(content)
+            self.fails([TRAINC, "compile", "x.mlir", "-o", "x.plan"], 2, expected)
+        Path("mlp.mlir").write_text(program("mlp"))
+        self.trainc("compile", "mlp.mlir", "-o", "mlp.plan")
+        self.fails([TRAINC, "compile", "mlp.plan"], 2, "error: compile: mlp.plan is a plan, compiled already; `trainrun mlp.plan` runs it")
+        err = self.fails([TRAINC, "compile", "mlp.plan", "-o", "x.plan"], 2, "mlp.plan: expected a model's text, found a plan",
+                         "`trainrun mlp.plan` runs it, `trainc dump mlp.plan` prints it")
+        self.assertTrue(err.isascii() and err.replace("\n", "").isprintable(), err)
+        Path("red\x1b[31m.mlir").write_text(edited(program("mlp"), ("nn.relu", "nn.rleu")))
+        err = self.fails([TRAINC, "compile", "red\x1b[31m.mlir", "-o", "x.plan"], 2, "red\\x1b[31m.mlir:", "did you mean 'nn.relu'?")
+        self.assertNotIn("\x1b", err)
+        Path("bytecode.mlir").write_bytes(b"ML\xefR" + b"{" * 1000)
+        self.fails([TRAINC, "compile", "bytecode.mlir", "-o", "x.plan"], 2, "bytecode.mlir: expected a model's text, found MLIR bytecode")
+        for level in ["[", "tensor<", "tuple<", "loc(fused[", "module {\n", "(", "{a = "]:
+            with self.subTest(level=level):
+                Path("deep.mlir").write_text("// [[[[\n" + level * 100000)
+                self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, re.compile(r"deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+        for name, text in {
+            "locations": '#l0 = loc("a")\n' + "".join(f'#l{i + 1} =\nloc("a"(#l{i}))\n' for i in range(20000)),
+            "types": "!t0 = i32\n" + "".join(f"!t{i + 1} = tuple<!t{i}>\n" for i in range(20000)),
+        }.items():
+            with self.subTest(name):
+                Path("deep.mlir").write_text(text)
+                self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, re.compile(r"error: deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+                self.fails([TRAINC_OPT, "deep.mlir"], 1, re.compile(r"error: deep.mlir:\d+:\d+: brackets are nested more than 500 deep"))
+        for expression in ["(d0) -> (" + "-" * 100000, "(d0) : (0 <= d0, 0 >= d0" + " floordiv 3" * 100000]:
+            Path("deep.mlir").write_text("#m = affine_map<(d0) -> (d0)>\n#deep = affine_set<" + expression)
+            self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "error: deep.mlir:2:", "an affine map of more than 1000 bytes")
+        text = '#l0 = loc("a")\n' + "".join(f'#l{i + 1} = loc("a"(#l{i}))\n' for i in range(200))
+        Path("shallow.mlir").write_text(text + "module {} loc(#l200)\n")
+        self.run_program(TRAINC_OPT, "shallow.mlir", "--mlir-print-debuginfo")
+        out, _ = self.run_program("bash", "-c", f"{TRAINC_OPT} <(cat shallow.mlir) --mlir-print-debuginfo")
+        self.assertIn("#loc200", out)
+        text = '  export "x.json" {s = "' + "[" * 1000 + '\\"{"} // "' + "(" * 1000 + "\n"
+        Path("strings.mlir").write_text(edited(program("gpt"), ("  clip 1.0\n", text)))
+        self.trainc("compile", "strings.mlir", "--compile-to=model")
+
+    def test_blocks_within_blocks(self):
+        deep = "".join(f'nn.block @b{i}(%x: tensor<?x4xf32>) {{\n  %y = nn.apply @b{i + 1} "" (%x)\n  nn.return %y\n}}\n' for i in range(10000))
+        Path("deep.mlir").write_text(deep + """nn.block @b10000(%x: tensor<?x4xf32>) {\n  nn.return %x\n}
+            nn.model @m(%x: tensor<?x4xf32>) {\n  %y = nn.apply @b0 "" (%x)\n  nn.loss "loss" %y\n}
+            train.program @p { model @m optimizer sgd batch 2 }""")
+        self.fails([TRAINC, "compile", "deep.mlir", "-o", "x.plan"], 2, "deep.mlir:398:8: error: ", "lies within 100 other blocks")
+
+    def test_long_names_of_exports(self):
+        Path("gpt.mlir").write_text(edited(program("gpt"), ("  clip 1.0", '  export "' + "x" * 256 + '" {}')))
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "x.plan"], 2, "expected a plain file name of at most 255 bytes, found 256 bytes")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,103 @@
+"""What `trainrun` says of plans and options. Exit code 2 for bad usage and input, 1 for a run that failed."""
+
+import os
+import re
+import struct
+from pathlib import Path
+
+import harness
+from golden_runs import GoldenRunTest
+from harness import GOLDEN, TRAINC, TRAINRUN, edited, program
+
+
+class RunErrors(GoldenRunTest):
+    def test_plans(self):
+        good = Path("gpt.plan").read_bytes()
+
+        def with_number(at, number):
+            """The plan with a number of its header changed: at 8 the major version, at 12 the minor one."""
+            return good[:at] + struct.pack("<I", number) + good[at + 4:]
+
+        corrupted = good[:5000] + bytes([good[5000] ^ 1]) + good[5001:]
+        for content, expected in [
+            (good[:-1], ["truncated plan", f"{len(good) - 64} bytes", f"{len(good) - 65}"]),
+            (good[:40], ["truncated plan", "64 bytes", "found 40"]),
+            (b"", ["not a plan file", "trainc compile"]),
+            (b"nn.model @m {}\n" * 10, ["not a plan file", "trainc compile"]),
+            (corrupted, ["corrupted plan", "checksum", "compile or copy it again"]),
+            (good + b"\0", ["plan: expected", f"found {len(good) - 63}"]),
+            (with_number(8, 9), ["plan format 9.1 is newer than this program's 5.1; use a trainrun of"]),
+            (with_number(12, 9), ["plan format 5.9 is newer than this program's 5.1; use a trainrun of"]),
+            (with_number(8, 1), ["plan format 1.1 is older than this program's 5.1; compile the model again"]),
+        ]:
+            with self.subTest(expected=expected):
+                Path("bad.plan").write_bytes(content)
+                self.fails(self.train("--steps", "1", plan="bad.plan"), 2, "bad.plan: ", *expected)
+                self.fails([TRAINRUN, "bad.plan", "--device=null"], 2, "bad.plan: ", *expected)
+                self.fails([TRAINC, "dump", "bad.plan"], 2, "bad.plan: ", *expected)
+        self.fails(self.train(plan="none.plan"), 2, "none.plan: cannot open")
+
+    def test_what_is_no_plan_is_said_first(self):
+        os.mkdir("folder")
+        Path("empty.plan").write_bytes(b"")
+        Path("model.mlir").write_text(program("mlp"))
+        for plan, expected in [("none.plan", "none.plan: cannot open: No such file or directory"),
+                               ("folder", "folder: expected a regular file, found a folder"),
+                               ("empty.plan", "empty.plan: not a plan file: it is empty; plans are made by 'trainc compile'"),
+                               ("model.mlir", "plans are made by 'trainc compile': trainc compile model.mlir -o PLAN")]:
+            for arguments in [[], ["--steps", "3"], ["--device=null"], ["--generate=a"]]:
+                with self.subTest(plan=plan, arguments=arguments):
+                    self.fails([TRAINRUN, plan, *arguments], 2, f"error: {plan}: ", expected)
+
+    def test_options_for_values(self):
+        for arguments, option, follows in [
+            (["--checkpoint-dir", "--resume"], "--checkpoint-dir", "--resume"),
+            (["--metrics", "--checkpoint-dir=x"], "--metrics", "--checkpoint-dir=x"),
+            (["--generate", "--max-tokens=5"], "--generate", "--max-tokens=5"),
+            (["--eval-data", "--steps", "3"], "--eval-data", "--steps"),
+        ]:
+            with self.subTest(arguments=arguments):
+                self.fails(self.train("--steps", "1", *arguments), 2, f"error: {option} has no value, as {follows} follows; if that is the value, "
+                           f"write {option}={follows}\nRun trainrun --help for the options\n")
+        self.assertEqual(sorted(os.listdir()), ["gpt.plan", "mlp.plan", "tokens.bin"])
+        self.fails([TRAINRUN, "gpt.plan", "--generate=--max-tokens=5"], 2, "--generate needs trained weights")
+
+    def test_unknown_options(self):
+        for option, expected in [
+            ("--stps", "--stps is unknown; did you mean --steps?"),
+            ("--xyz=3", "--xyz is unknown\n"),
+            ("--lr=1e-3", "--lr: the plan has decided it. Write it in the model's train.program, as in `optimizer adamw(lr 1e-3)`, and compile again"),
+            ("--batch-size", "--batch-size: the plan has decided it. Give --micro-batch to trainc compile, and run the new plan"),
+            ("--max_steps", "--max_steps: it is called --steps here"),
+        ]:
+            with self.subTest(option=option):
+                self.fails(self.train("--steps", "1", option, "3"), 2, "error: " + expected, "\nRun trainrun --help for the options\n")
+
+    def test_options_of_the_other_program(self):
+        """Each program knows all options of the other."""
+        options = lambda *help: set(re.findall(r"^ +(?:-\w,)?--([a-z0-9-]+)", self.run_program(*help, "--help")[0], re.MULTILINE)) - {"help", "version"}
+        of_compile, of_trainrun = options(TRAINC, "compile"), options(TRAINRUN)
+        self.assertLess({"micro-batch", "wrap", "output"}, of_compile)
+        self.assertLess({"steps", "resume", "comm"}, of_trainrun)
+        for option in sorted(of_compile - of_trainrun):
+            self.fails(self.train("--" + option), 2, f"error: --{option}: the plan has decided it. Give --{option} to trainc compile")
+        for option in sorted(of_trainrun - of_compile):
+            self.fails([TRAINC, "compile", "x.mlir", "--" + option], 2, f"error: --{option}: trainrun decides it. Give --{option} to trainrun")
+
+    def test_contradictory_options(self):
+        self.fails(self.train("--init", "a", "--resume=b"), 2, "--init and --resume contradict each other")
+        self.fails([TRAINRUN, "gpt.plan", "--steps", "3"], 2, "--steps needs --data")
+        self.fails(self.train("--metrics", "./tokens.bin"), 2, "--metrics=./tokens.bin: the file holds something else than metrics, which would be lost")
+
+    def test_no_memory_for_weights(self):
+        self.compile(edited(program("mlp"), ('"fc1" %features to 32', '"fc1" %features to 400000'), ('"fc2" %a1 to 32', '"fc2" %a1 to 400000')), to="wide.plan")
+        self.fails(self.train("--steps", "1", plan="wide.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1,
+                   re.compile(r"error: wide.plan: cannot allocate \d+ bytes for arena 'persistent': Cannot allocate memory; of the plan's \d+ bytes, \d+ are parameters, "
+                              r"gradients and optimizer states, whatever the batch, and \d+ grow with it: a smaller model needs less, and --ranks=N --zero-stage=3 "
+                              r"divide it over processes\n"))
+        self.compile(edited(program("mlp"), ("batch 8", "batch 1048576"), ('"fc1" %features to 32', '"fc1" %features to 100000')), to="wide.plan")
+        self.fails(self.train("--steps", "1", plan="wide.plan", data=GOLDEN / "mlp" / "data.safetensors"), 1, "cannot allocate", ": compile with a smaller --micro-batch")
+
+
+if __name__ == "__main__":
+    harness.main()
