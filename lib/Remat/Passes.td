@@ -41,6 +41,17 @@ def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
     `nn.barrier`: nothing merges what is computed again with the forward's op, or computes it earlier. Each value is computed again on
     its own, even if two have ops in common, since both are short-lived then. Equal ops on equal operands give equal bits; random
     numbers depend on their place alone.
+
+    In low precision the forward and the backward read rounded numbers, half the bytes of what they are rounded from. They alone are
+    kept: where the pass `round-saved` has rounded a value for the backward, that counts as the forward's. What is computed again begins
+    at them, is widened, and is rounded as in the forward:
+
+    ```mlir
+    %kept = nn.barrier %h : tensor<8x16xbf16>
+    %wide = nn.convert %kept to f32 : tensor<8x16xbf16>
+    %gelu = nn.gelu %wide : tensor<8x16xf32>
+    %again = nn.convert %gelu to bf16 : tensor<8x16xf32>
+    ```
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
