@@ -51,6 +51,8 @@ MAY_INCLUDE = {
     # Emulated vendor libraries are test code that knows of the runtime what its errors are.
     "test/emulator": ["runtime/base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],
+    "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],
+    "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["tools/common", "lib", "runtime"] + DIALECTS,
 }

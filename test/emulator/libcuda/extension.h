@@ -10,8 +10,8 @@
 
 #pragma GCC visibility push(default)
 
-/// What the device does when its turn comes; a text is a failure of the device, after which nothing more runs.
-/// It runs on the emulated device's thread and calls no entry point.
+/// What the device does when its turn comes; a text is a failure of the device, after which nothing more
+/// runs. It runs on the emulated device's thread and calls no entry point.
 using EmulatorWork = std::function<std::optional<std::string>()>;
 
 /// Puts work on a stream (as a node, while the stream is captured: then it runs in each launch of the graph).
@@ -19,8 +19,9 @@ using EmulatorWork = std::function<std::optional<std::string>()>;
 extern "C++" CUresult emulatorEnqueue(CUstream stream, std::string what, EmulatorWork work);
 
 /// The same for work that others have a part in, such as a collective. When its turn comes, the device asks
-/// `isReady` again and again, going on with other streams meanwhile, and runs `work` once it says yes; the same
-/// again in the next launch of a graph. The first question says that this rank has arrived. It must not block.
+/// `isReady` again and again, going on with other streams meanwhile, and runs `work` once it says yes; the
+/// same again in the next launch of a graph. The first question says that this rank has arrived. It must not
+/// block.
 extern "C++" CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bool()> isReady,
                                           EmulatorWork work);
 
