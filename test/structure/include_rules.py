@@ -19,6 +19,9 @@ MAY_INCLUDE = {
     "runtime/plan": BASE,
     "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
     "runtime/comm": BASE + ["runtime/plan"],
+    # Of the device it needs what the driver has, not what runs plans.
+    "runtime/comm/nccl": BASE + ["runtime/plan", "runtime/comm/*.h", "runtime/device/cuda/driver_library.h",
+                                 "runtime/device/cuda/cuda_context.h", "runtime/device/cuda/cuda_handles.h"],
     "runtime/formats": BASE,
     "runtime/data": BASE + ["runtime/plan", "runtime/formats"],
     "runtime/state": BASE + ["runtime/plan", "runtime/formats"],
@@ -53,6 +56,8 @@ MAY_INCLUDE = {
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],
     "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],
     "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
+    # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
+    "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/handles.h", "runtime/base"],
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["tools/common", "lib", "runtime"] + DIALECTS,
 }

@@ -6,7 +6,7 @@
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/parts.h"
 
-#include <cuda.h>
+#include "runtime/device/cuda/driver_library.h"
 #include <functional>
 #include <vector>
 

@@ -207,24 +207,27 @@ Status NcclCommunicator::enqueue(const Collective &collective, CUstream stream, 
         "this plan has no kernel that adds the ranks' values; compile it with this version of "
         "trainc",
         describe(collective));
-  const std::string text = describe(collective);
-  TRAINC_RETURN_IF_ERROR(watch_.begin(stream, place.empty() ? text : fmt::format("{}: {}", place, text)));
-  const NcclCollectives &group = collectives(collective.group);
-  TRAINC_RETURN_IF_ERROR(byTree ? group.enqueueTree(collective, staging_, localSum_, stream, patience())
-                                : group.enqueue(collective, stream, patience()));
-  return watch_.end(stream);
+  const std::string what = describe(collective);
+  const std::string text = place.empty() ? what : fmt::format("{}: {}", place, what);
+  TRAINC_RETURN_IF_ERROR(watch_.begin(stream, text));
+  const NcclCollectives &group = *collectives_[static_cast<size_t>(collective.group)];
+  const Status status = byTree ? group.enqueueTree(collective, staging_, localSum_, stream, patience())
+                               : group.enqueue(collective, stream, patience());
+  return status.ok() ? watch_.end(stream) : giveUp(text, status);
 }
 
 Status NcclCommunicator::poll() {
   if (!failure_.ok())
     return failure_;
   const Status found = look();
-  if (found.ok())
-    return {};
+  return found.ok() ? Status() : giveUp(waitsAt_ ? watch_.text(*waitsAt_) : "what ranks do together", found);
+}
+
+/// The others say themselves where they are.
+Status NcclCommunicator::giveUp(const std::string &text, const Status &found) {
   const Status cause = causeOf(found);
-  failure_ = failed("rank {}: {} cannot be completed: {}", rank(),
-                    waitsAt_ ? watch_.text(*waitsAt_) : "what ranks do together", cause.message());
-  hosts_->fail(cause.message()); // the others say where they are themselves
+  failure_ = failed("rank {}: {} cannot be completed: {}", rank(), text, cause.message());
+  hosts_->fail(cause.message());
   abort();
   return failure_;
 }

@@ -98,12 +98,11 @@ private:
   Status connect();
   Status checkRanks();
   Status openGroup(fb::Group group);
-  const NcclCollectives &collectives(fb::Group group) const { return *collectives_[indexOf(group)]; }
   size_t indexOf(fb::Group group) const;
-  Status checkSums(const Collective &collective) const;
   NcclPatience patience() const;
   Status look();
   Status causeOf(Status found) const;
+  Status giveUp(const std::string &text, const Status &found);
   Status begin(const Collective &collective, Flight &flight);
   Status finish(const Flight &flight);
   void abort();

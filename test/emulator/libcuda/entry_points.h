@@ -33,6 +33,7 @@ inline constexpr std::string_view kEntryPoints[] = {
     "cuStreamSynchronize",
     "cuStreamQuery",
     "cuStreamWaitEvent",
+    "cuStreamWriteValue32",
     "cuStreamBeginCapture",
     "cuStreamEndCapture",
     "cuStreamIsCapturing",
