@@ -24,7 +24,7 @@ struct Loop {
 
 Loop reduceUntilItFails(NcclCommunicator &communicator) {
   const GpuValues<float> values(communicator, std::vector<float>(100, 0));
-  EXPECT_TRUE(communicator.barrier().ok());
+  (void)communicator.barrier(); // where a rank has failed since, the loop says so
   const CollectiveRange range{values.address(), values.address(), 100, fb::DType::F32};
   const Collective collective{.kind = MeetingKind::kAllReduce, .ranges = std::span(&range, 1)};
   const Result<CudaStream> stream = makeCudaStream(0);
