@@ -18,6 +18,7 @@ MAY_INCLUDE = {
     "runtime/base": ["runtime/schema/plain_text.h"],
     "runtime/plan": BASE,
     "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
+    "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl"],
     "runtime/comm": BASE + ["runtime/plan"],
     # Of the device it needs what the driver has, not what runs plans.
     "runtime/comm/nccl": BASE + ["runtime/plan", "runtime/comm/*.h", "runtime/device/cuda/driver_library.h",

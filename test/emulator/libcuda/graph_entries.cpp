@@ -50,9 +50,11 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, 
   return entry("cuGraphInstantiateWithFlags", [&](Call &call) {
     std::shared_ptr<Graph> graph;
     TRAINC_CU(call.need(call.driver.graphs, handle, graph));
-    if (!exec || flags != 0)
-      return call.refuse(CUDA_ERROR_INVALID_VALUE, "place {}; flags {:#x}, of which none is emulated",
-                         fmt::ptr(exec), flags);
+    // Priorities choose among what may run, which is random here.
+    if (!exec || (flags & ~uint64_t{CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY}) != 0)
+      return call.refuse(CUDA_ERROR_INVALID_VALUE,
+                         "place {}; flags {:#x}, of which only priorities are emulated", fmt::ptr(exec),
+                         flags);
     *exec = call.driver.graphExecs.add(
         std::make_shared<GraphExec>(GraphExec{call.context, graph->nodes, nullptr}));
     return CUDA_SUCCESS;
