@@ -174,10 +174,11 @@ void addMachine(CLI::App &app, Options &o) {
       ->check(wholeNumber(1U));
   group
       .add("--comm", o.comm,
-           "How ranks communicate: 'local' through memory of this machine, 'mpi' through the MPI library; "
-           "'auto' is 'mpi' under mpirun and on several hosts")
+           "How ranks communicate: 'local' through memory of this machine, 'mpi' through the MPI library, "
+           "'nccl' between GPUs; 'auto' is 'nccl' for plans of GPUs, else 'mpi' under mpirun and on several "
+           "hosts")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "local", "mpi"}))
+      ->check(CLI::IsMember({"auto", "local", "mpi", "nccl"}))
       ->capture_default_str();
   group
       .add("--comm-timeout", o.commTimeout,

@@ -33,11 +33,6 @@ bool isSum(MeetingKind kind) {
   return kind == MeetingKind::kAllReduce || kind == MeetingKind::kReduceScatter;
 }
 
-bool sharingIsEnabled() {
-  const char *value = std::getenv(kShareVariable);
-  return value && std::strcmp(value, "1") == 0;
-}
-
 /// Each rank's value, by rank.
 template <typename Value> Result<std::vector<Value>> tellAll(Communicator &hosts, const Value &own) {
   static_assert(sizeof(Value) <= Communicator::kMostTold);
@@ -52,7 +47,7 @@ Status checkSharing(uint32_t first, uint32_t second, int version) {
     return invalidInput("ranks {} and {} are on one GPU: expected a GPU for each, or NCCL {} or newer, which "
                         "can share one; found NCCL {}",
                         first, second, ncclVersionText(kNcclManyRanksOfGpu), ncclVersionText(version));
-  if (!sharingIsEnabled())
+  if (!NcclCommunicator::sharingIsAsked())
     return invalidInput(
         "ranks {} and {} are on one GPU: start fewer ranks on this host, or set {}=1 for NCCL "
         "to share it, which is experimental",
@@ -62,9 +57,9 @@ Status checkSharing(uint32_t first, uint32_t second, int version) {
 
 } // namespace
 
-Result<bool> NcclCommunicator::ranksMayShare() {
-  TRAINC_RETURN_IF_ERROR(loadNccl());
-  return nccl().version >= kNcclManyRanksOfGpu && sharingIsEnabled();
+bool NcclCommunicator::sharingIsAsked() {
+  const char *value = std::getenv(kShareVariable);
+  return value && std::strcmp(value, "1") == 0;
 }
 
 Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(std::unique_ptr<Communicator> hosts,

@@ -45,9 +45,12 @@ public:
   /// Leaves the ranks; if collectives are in flight, or have failed, it ends them instead.
   ~NcclCommunicator() override;
 
-  /// Whether several ranks may share a GPU: NCCL 2.30 or newer does that where NCCL_MULTI_RANK_GPU_ENABLE=1.
-  /// Loads NCCL.
-  static Result<bool> ranksMayShare();
+  /// Whether the environment asks for several ranks on one GPU (NCCL_MULTI_RANK_GPU_ENABLE=1), which takes
+  /// NCCL 2.30 or newer.
+  static bool sharingIsAsked();
+
+  /// The rank's GPU, for the device that is made with this communicator.
+  const CudaPlace &place() const { return options_.place; }
 
   /// What adds on the device, for sums of kTree; before anything is enqueued.
   void sumBy(LocalSum sum) { localSum_ = std::move(sum); }

@@ -1,0 +1,31 @@
+#include "tools/trainrun/gpu_ranks.h"
+
+#include "runtime/comm/nccl/nccl_communicator.h"
+#include "runtime/plan/settings.h"
+
+namespace trainc {
+
+namespace {
+
+NcclSums sumsOf(const fb::Plan &plan) {
+  return settingOf(plan, "reproducible") == "ranks" ? NcclSums::kTree : NcclSums::kNccl;
+}
+
+} // namespace
+
+Status connectGpus(const PlanFile &file, const Options &options, Rank &rank) {
+  const fb::Plan &plan = file.plan();
+  if (!isForGpus(plan) || plan.ranks() == 1)
+    return {};
+  const CudaPlace place{
+      .index = rank.localIndex, .ranks = rank.localRanks, .mayShare = NcclCommunicator::sharingIsAsked()};
+  TRAINC_ASSIGN_OR_RETURN(
+      std::unique_ptr<NcclCommunicator> nccl,
+      NcclCommunicator::create(std::move(rank.communicator),
+                               {.place = place, .shardRanks = plan.shard_ranks(), .sums = sumsOf(plan)}));
+  rank.nccl = nccl.get();
+  rank.communicator = std::move(nccl);
+  return {};
+}
+
+} // namespace trainc
