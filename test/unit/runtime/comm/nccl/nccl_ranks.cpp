@@ -5,9 +5,8 @@
 #include "test/emulator/libcuda/extension.h"
 
 #include <csignal>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -33,27 +32,7 @@ Result<std::unique_ptr<NcclCommunicator>> make(const LocalGroup &group, const Nc
                                    .startSeconds = 20});
 }
 
-void endAsChild() {
-  (void)std::fflush(stdout);
-  _exit(testing::Test::HasFailure() ? 1 : 0);
-}
-
 } // namespace
-
-void inChild(const Variables &variables, const std::function<void()> &body) {
-  (void)std::fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (const auto &[name, value] : variables)
-      setenv(name.c_str(), value.c_str(), 1);
-    body();
-    endAsChild();
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0) << "of the child";
-}
 
 void onThreads(const NcclJob &job, const NcclMade &made) {
   const LocalGroup group = groupOf(job);

@@ -4,21 +4,14 @@
 #include "runtime/comm/grid.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/nccl/nccl_communicator.h"
+#include "test/unit/runtime/comm/nccl/child.h"
 #include "test/unit/runtime/comm/support.h"
 
 #include <functional>
 #include <gtest/gtest.h>
-#include <map>
-#include <string>
 #include <vector>
 
 namespace trainc::test {
-
-using Variables = std::map<std::string, std::string>;
-
-/// Runs `body` in a process of its own with these environment variables; what it expects in vain fails the
-/// test.
-void inChild(const Variables &variables, const std::function<void()> &body);
 
 struct NcclJob {
   Grid grid;
