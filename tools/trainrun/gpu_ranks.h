@@ -1,6 +1,7 @@
 // Ranks on GPUs, which exchange tensors through NCCL.
 #pragma once
 
+#include "runtime/device/device.h"
 #include "runtime/plan/file.h"
 #include "runtime/plan/view.h"
 #include "tools/trainrun/options.h"
@@ -15,5 +16,8 @@ inline bool isForGpus(const fb::Plan &plan) { return view(plan.target()) == "cud
 /// nothing for other plans. All ranks together. Fails as NcclCommunicator::create() does, and (kInvalidInput)
 /// where this program was built without CUDA's headers.
 Status connectGpus(const PlanFile &file, const Options &options, Rank &rank);
+
+/// The rank's GPU. Fails as CudaDevice::open() does, and (kInvalidInput) without CUDA's headers.
+Result<std::unique_ptr<Device>> openGpu(const Rank &rank);
 
 } // namespace trainc

@@ -3,12 +3,20 @@
 
 namespace trainc {
 
-Status connectGpus(const PlanFile &file, const Options &options, Rank &) {
-  if (!isForGpus(file.plan()))
-    return {};
-  return invalidInput("{}: the plan is for GPUs, and this trainrun was built without the headers of CUDA and "
-                      "NCCL; build it where they are, or compile with --target=cpu",
-                      options.plan);
+namespace {
+
+Status lacksCuda() {
+  return invalidInput(
+      "the plan is for GPUs, and this trainrun was built without the headers of CUDA and NCCL; "
+      "build it where they are, or compile with --target=cpu");
 }
+
+} // namespace
+
+Status connectGpus(const PlanFile &file, const Options &, Rank &) {
+  return isForGpus(file.plan()) ? lacksCuda() : Status();
+}
+
+Result<std::unique_ptr<Device>> openGpu(const Rank &) { return lacksCuda(); }
 
 } // namespace trainc

@@ -131,6 +131,7 @@ Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
+    TRAINC_RETURN_IF_ERROR(checkDevice(isForGpus(file.plan()), options));
     if (file.plan().ranks() > 1)
       TRAINC_RETURN_IF_ERROR(checkComm(isForGpus(file.plan()), options));
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));

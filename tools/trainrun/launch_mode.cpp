@@ -65,6 +65,15 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
 
 } // namespace
 
+Status checkDevice(bool isForGpus, const Options &options) {
+  const bool isCpu = options.device == "cpu" || options.device == "emulated";
+  if (isForGpus ? isCpu : options.device == "cuda")
+    return invalidInput(
+        "--device={}: the plan {} is for {}: leave the option out, or compile with --target={}",
+        options.device, options.plan, isForGpus ? "GPUs" : "CPUs", isForGpus ? "cpu" : "cuda");
+  return {};
+}
+
 Status checkComm(bool isForGpus, const Options &options) {
   if (isForGpus && options.comm != "auto" && options.comm != "nccl")
     return invalidInput(

@@ -62,6 +62,23 @@ TEST(LaunchMode, RanksOnGpusMeetAsOthersDo) {
   EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kMpi);
 }
 
+TEST(LaunchMode, ADeviceGoesWithThePlan) {
+  const auto messageOf = [](bool isForGpus, const char *device) {
+    Options options = optionsOf(1);
+    options.device = device;
+    return checkDevice(isForGpus, options).message();
+  };
+  for (const char *device : {"auto", "cuda"})
+    EXPECT_EQ(messageOf(/*isForGpus=*/true, device), "");
+  for (const char *device : {"auto", "cpu", "emulated"})
+    EXPECT_EQ(messageOf(/*isForGpus=*/false, device), "");
+  EXPECT_EQ(messageOf(true, "emulated"),
+            "--device=emulated: the plan x.plan is for GPUs: leave the option out, "
+            "or compile with --target=cpu");
+  EXPECT_EQ(messageOf(false, "cuda"), "--device=cuda: the plan x.plan is for CPUs: leave the option out, or "
+                                      "compile with --target=cuda");
+}
+
 TEST(LaunchMode, GpusCommunicateThroughNcclAlone) {
   for (const char *comm : {"auto", "nccl"})
     EXPECT_TRUE(checkComm(/*isForGpus=*/true, optionsOf(2, comm)).ok());
