@@ -221,7 +221,7 @@ cublasStatus_t CUBLASWINAPI cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatm
     Problem problem;
     TRAINC_CUBLAS(needProblem(call, operation, {aLayout, bLayout, cLayout, dLayout}, problem));
     Algorithm chosen;
-    std::memcpy(&chosen, algorithm, sizeof chosen);
+    std::memcpy(static_cast<void *>(&chosen), algorithm, sizeof chosen);
     if (chosen.magic != kMagic || chosen.problem != identityOf(problem))
       return call.refuse(CUBLAS_STATUS_INVALID_VALUE,
                          "the algorithm is not the one that was found for this product");

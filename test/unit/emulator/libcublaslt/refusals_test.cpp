@@ -170,7 +170,8 @@ TEST(EmulatedWorkspace, BelongsToOneProductAtATime) {
 }
 
 TEST(EmulatedLibrary, FailsOnRequest) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_FAULT", "cublasLtCreate:2=CUBLAS_STATUS_ALLOC_FAILED"}});
+  const EmulatedGpu gpu(
+      EmulatedGpu::Variables{{"TRAINC_EMULATOR_FAULT", "cublasLtCreate:2=CUBLAS_STATUS_ALLOC_FAILED"}});
   cublasLtHandle_t handle = nullptr, other = nullptr;
   EXPECT_CUBLAS(cublasLtCreate(&handle));
   EXPECT_EQ(cublasLtCreate(&other), CUBLAS_STATUS_ALLOC_FAILED);

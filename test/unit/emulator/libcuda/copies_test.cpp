@@ -8,8 +8,6 @@
 namespace trainc::emulator {
 namespace {
 
-constexpr uint64_t kSeeds = 40;
-
 TEST(EmulatedCopies, GoThereAndBack) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const EmulatedGpu gpu(seed);

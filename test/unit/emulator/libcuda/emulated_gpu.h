@@ -22,6 +22,9 @@
 
 namespace trainc::emulator {
 
+/// Orders that a test tries.
+constexpr uint64_t kSeeds = 40;
+
 /// What is there now, which the device may be changing.
 inline int peek(const volatile int *address) { return *address; }
 

@@ -16,11 +16,11 @@ int attribute(CUdevice_attribute attribute, CUdevice device = 0) {
 }
 
 TEST(EmulatedEnvironment, SaysWhatTheDevicesAre) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_DEVICES", "4"},
-                         {"CUDA_VISIBLE_DEVICES", "3,1,9,0"},
-                         {"TRAINC_EMULATOR_CAPABILITY", "8.6"},
-                         {"TRAINC_EMULATOR_MEMORY", "10000000"},
-                         {"TRAINC_EMULATOR_DRIVER", "13010"}});
+  const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_DEVICES", "4"},
+                                               {"CUDA_VISIBLE_DEVICES", "3,1,9,0"},
+                                               {"TRAINC_EMULATOR_CAPABILITY", "8.6"},
+                                               {"TRAINC_EMULATOR_MEMORY", "10000000"},
+                                               {"TRAINC_EMULATOR_DRIVER", "13010"}});
   int number = 0;
   EXPECT_CU(cuDeviceGetCount(&number));
   EXPECT_EQ(number, 2); // up to the one that is not there
@@ -58,7 +58,7 @@ TEST(EmulatedEnvironment, NoDeviceIsAnError) {
 }
 
 TEST(EmulatedEnvironment, MemoryIsLimited) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_MEMORY", std::to_string(4 << 20)}});
+  const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_MEMORY", std::to_string(4 << 20)}});
   size_t free = 0, total = 0;
   EXPECT_CU(cuMemGetInfo(&free, &total));
   EXPECT_EQ(total, size_t{4} << 20);
@@ -75,9 +75,10 @@ TEST(EmulatedEnvironment, MemoryIsLimited) {
 }
 
 TEST(EmulatedEnvironment, CallsFailOnRequest) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_FAULT", "cuMemAlloc:2=CUDA_ERROR_OUT_OF_MEMORY,"
-                                                   "cuMemAlloc:4=CUDA_ERROR_UNKNOWN,"
-                                                   "ncclAllReduce:1=ncclSystemError"}});
+  const EmulatedGpu gpu(
+      EmulatedGpu::Variables{{"TRAINC_EMULATOR_FAULT", "cuMemAlloc:2=CUDA_ERROR_OUT_OF_MEMORY,"
+                                                       "cuMemAlloc:4=CUDA_ERROR_UNKNOWN,"
+                                                       "ncclAllReduce:1=ncclSystemError"}});
   CUdeviceptr memory = 0;
   EXPECT_CU(cuMemAlloc(&memory, 4));
   EXPECT_EQ(cuMemAlloc(&memory, 4), CUDA_ERROR_OUT_OF_MEMORY);
@@ -87,7 +88,8 @@ TEST(EmulatedEnvironment, CallsFailOnRequest) {
 }
 
 TEST(EmulatedEnvironment, AFaultOfHardwareStays) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_FAULT", "cuStreamSynchronize:1=CUDA_ERROR_ECC_UNCORRECTABLE"}});
+  const EmulatedGpu gpu(EmulatedGpu::Variables{
+      {"TRAINC_EMULATOR_FAULT", "cuStreamSynchronize:1=CUDA_ERROR_ECC_UNCORRECTABLE"}});
   CUstream stream = gpu.stream();
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ECC_UNCORRECTABLE);
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ECC_UNCORRECTABLE);
@@ -124,7 +126,7 @@ TEST(EmulatedEnvironment, WrongVariablesEndTheProcess) {
 TEST(EmulatedEnvironment, CallsAreTraced) {
   const std::string file = testing::TempDir() + "trace." + std::to_string(getpid());
   {
-    const EmulatedGpu gpu({{"TRAINC_EMULATOR_TRACE", file}});
+    const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_TRACE", file}});
     EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_ERROR_INVALID_HANDLE);
   }
   std::ifstream stream(file);

@@ -8,8 +8,6 @@
 namespace trainc::emulator {
 namespace {
 
-constexpr uint64_t kSeeds = 40;
-
 CUgraphExec instantiate(CUstream captured) {
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;

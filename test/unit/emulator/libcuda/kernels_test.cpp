@@ -141,7 +141,7 @@ TEST_F(EmulatedKernels, GoWithTheirModule) {
 }
 
 TEST(EmulatedModules, AreOfPtxThatTheDeviceRuns) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_CAPABILITY", "7.5"}});
+  const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_CAPABILITY", "7.5"}});
   CUmodule module = nullptr;
   const auto load = [&](const char *image) {
     char log[200];

@@ -35,7 +35,7 @@ TEST(EmulatedMisuse, NoContextIsCurrent) {
 }
 
 TEST(EmulatedMisuse, TheContextIsAnotherDevices) {
-  const EmulatedGpu gpu({{"TRAINC_EMULATOR_DEVICES", "2"}});
+  const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_DEVICES", "2"}});
   CUstream stream = gpu.stream();
   CUevent event = gpu.event();
   CUdeviceptr memory = gpu.allocate(4);

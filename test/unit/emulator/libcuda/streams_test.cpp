@@ -12,8 +12,6 @@ namespace {
 
 using testing::ElementsAreArray;
 
-constexpr uint64_t kSeeds = 40;
-
 TEST(EmulatedStreams, KeepTheirOrder) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     Journal journal;
@@ -168,7 +166,8 @@ TEST(EmulatedStreams, WorkThatWaitsForPeersHoldsUpItsStreamAlone) {
 TEST(EmulatedStreams, OfTwoDevicesWaitForEachOther) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Journal journal;
-    const EmulatedGpu gpu({{"TRAINC_EMULATOR_SEED", std::to_string(seed)}, {"TRAINC_EMULATOR_DEVICES", "2"}});
+    const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_SEED", std::to_string(seed)},
+                                                 {"TRAINC_EMULATOR_DEVICES", "2"}});
     CUstream first = gpu.stream();
     CUcontext other = nullptr;
     ASSERT_CU(cuDevicePrimaryCtxRetain(&other, 1));
