@@ -20,10 +20,11 @@ constexpr const char *kPtx = R"(.version 7.0
 )
 {
 	.reg .pred %p<3>;
-	.reg .b32 %r<8>;
+	.reg .b32 %r<9>;
 	.reg .b64 %rd<6>;
 	.shared .align 4 .b8 sums[4096];
 
+	mov.u32 %r8, sums;
 	ld.param.u64 %rd1, [add_param_0];
 	ld.param.u64 %rd5, [add_param_1];
 	ld.param.u32 %r1, [add_param_2];
@@ -96,8 +97,14 @@ TEST_F(EmulatedKernels, FailWhereTheyReadOrWriteWhatTheyMayNot) {
   EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
   EXPECT_EQ(launch(1, 1), CUDA_ERROR_ILLEGAL_ADDRESS); // for good
   EXPECT_THAT(testing::internal::GetCapturedStderr(),
-              testing::AllOf(testing::HasSubstr("emulated GPU: device 0: kernel 'add': "),
+              testing::AllOf(testing::HasSubstr("emulated GPU: device 0: kernel 'add', block (0,0,0)"),
                              testing::HasSubstr("st.global.u32")));
+}
+
+TEST_F(EmulatedKernels, FailWhereTheyAreMisaligned) {
+  EXPECT_CU(cuMemsetD8Async(memory, 0, 400, stream));
+  EXPECT_CU(launch(1, 1, 0, memory + 2));
+  EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 
 TEST_F(EmulatedKernels, FailWhereTheyReadWhatNobodyWrote) {
