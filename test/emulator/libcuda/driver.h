@@ -2,8 +2,8 @@
 #pragma once
 
 #include "test/emulator/calls/calls.h"
+#include "test/emulator/calls/handles.h"
 #include "test/emulator/device_memory.h"
-#include "test/emulator/libcuda/handles.h"
 #include "test/emulator/libcuda/objects.h"
 #include "test/emulator/libcuda/scheduler.h"
 #include "test/emulator/libcuda/settings.h"

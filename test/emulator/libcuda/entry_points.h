@@ -1,7 +1,8 @@
 // The vendor's entry points that the library has, by the names that cuda.h gives them.
 #pragma once
 
-#include <algorithm>
+#include "test/emulator/calls/entry_name.h"
+
 #include <string_view>
 
 namespace trainc::emulator {
@@ -59,13 +60,6 @@ inline constexpr std::string_view kEntryPoints[] = {
     "cuGetErrorString",
 };
 
-/// The name of one of them; of any other it does not compile.
-struct EntryName {
-  consteval EntryName(const char *text) : name(text) {
-    if (std::ranges::find(kEntryPoints, name) == std::ranges::end(kEntryPoints))
-      throw "not in kEntryPoints";
-  }
-  std::string_view name;
-};
+using EntryName = NameIn<kEntryPoints>;
 
 } // namespace trainc::emulator

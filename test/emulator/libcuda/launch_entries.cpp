@@ -8,6 +8,14 @@ namespace trainc::emulator {
 
 namespace {
 
+/// What hardware calls a fault that the emulator found. What hardware does not find is as a failed launch.
+CUresult resultOf(std::string_view fault) {
+  const auto says = [&](std::string_view words) { return fault.find(words) != std::string_view::npos; };
+  return says(" of global memory: ")          ? CUDA_ERROR_ILLEGAL_ADDRESS
+         : says(", which is no multiple of ") ? CUDA_ERROR_MISALIGNED_ADDRESS
+                                              : CUDA_ERROR_LAUNCH_FAILED;
+}
+
 /// What a launch keeps of its call.
 struct KernelLaunch {
   std::shared_ptr<Module> module;
@@ -19,11 +27,12 @@ struct KernelLaunch {
 
   std::optional<Failure> operator()(uint64_t seed) const {
     if (module->unloaded)
-      return Failure{CUDA_ERROR_ILLEGAL_INSTRUCTION, "its module was unloaded"};
+      return Failure{CUDA_ERROR_ILLEGAL_INSTRUCTION,
+                     fmt::format("kernel '{}' is of a module that was unloaded", function->name)};
     const Status status = run({function, grid, block, sharedBytes, parameters}, *memory, seed);
     if (status.ok())
       return std::nullopt;
-    return Failure{CUDA_ERROR_LAUNCH_FAILED, status.message()};
+    return Failure{resultOf(status.message()), status.message()};
   }
 };
 
@@ -91,7 +100,7 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction handle, unsigned int gridX, unsigned 
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': parameters in `extra` are not emulated",
                          function->ptx->name);
     TRAINC_CU(copyParameters(call, *function->ptx, values, launch.parameters));
-    return call.append(*stream, {.what = "kernel '" + function->ptx->name + "'", .run = std::move(launch)});
+    return call.append(*stream, {.run = std::move(launch)});
   });
 }
 

@@ -24,7 +24,7 @@ struct Failure {
 
 /// One thing to do. A node of a graph is done once in each launch.
 struct Work {
-  std::string what = {}; ///< for messages
+  std::string what = {}; ///< for messages of failures; empty: they say it themselves
   /// None: nothing to do, but to come after others. Runs without the driver's lock; the seed is for orders of
   /// its own.
   std::function<std::optional<Failure>(uint64_t seed)> run = {};

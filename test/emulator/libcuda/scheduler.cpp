@@ -180,7 +180,8 @@ void Scheduler::run(const OperationRef &operation, std::unique_lock<std::mutex> 
   }
   if (failure) {
     operation->context->error = failure->result;
-    fmt::print(stderr, "emulated GPU: {}: {}: {}\n", name_, work.what, failure->text);
+    fmt::print(stderr, "emulated GPU: {}: {}{}{}\n", name_, work.what, work.what.empty() ? "" : ": ",
+               failure->text);
   }
   std::erase(ready_, operation);
   asked_.clear();

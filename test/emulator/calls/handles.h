@@ -30,6 +30,7 @@ public:
     std::erase_if(live_, [&](const auto &entry) { return predicate(*entry.second); });
   }
 
+  bool empty() const { return live_.empty(); }
   std::string_view noun() const { return noun_; }
   /// Why find() finds nothing, for messages.
   std::string whyNot(Handle handle) const {
