@@ -58,7 +58,7 @@ MAY_INCLUDE = {
     "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],
     "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
     # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
-    "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/handles.h", "runtime/base"],
+    "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["tools/common", "lib", "runtime"] + DIALECTS,
 }

@@ -1,6 +1,6 @@
 #include "test/emulator/libnccl/objects.h"
 
-#include "test/emulator/libcuda/handles.h"
+#include "test/emulator/calls/handles.h"
 
 #include <cstring>
 #include <mutex>
