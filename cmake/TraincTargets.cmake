@@ -36,10 +36,11 @@ target_link_libraries(trainc_test_pch PRIVATE trainc_flags fmt::fmt nlohmann_jso
 target_compile_options(trainc_test_pch PRIVATE -O0)
 target_precompile_headers(trainc_test_pch PRIVATE <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp> <fmt/format.h>)
 
-# trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS label] [EMULATED]): a GoogleTest program, one ctest test per case,
-# labelled `runtime` if the name begins so, else `fast`. EMULATED: the program also runs as a whole on the emulated device, twice.
+# trainc_unit_test(name SOURCES a.cpp ... LINK libs ... [LABELS label] [EMULATED] [ENVIRONMENT N=V ...]): a GoogleTest program, one ctest
+# test per case, labelled `runtime` if the name begins so, else `fast`. EMULATED: the program also runs as a whole on the emulated
+# device, twice.
 function(trainc_unit_test name)
-  cmake_parse_arguments(ARG "EMULATED" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "EMULATED" "" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
     if(name MATCHES "^runtime_")
@@ -56,7 +57,7 @@ function(trainc_unit_test name)
   else()
     target_precompile_headers(${name} REUSE_FROM trainc_mlir_pch)
   endif()
-  gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+  gtest_discover_tests(${name} NO_PRETTY_VALUES PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120 ENVIRONMENT "${ARG_ENVIRONMENT}")
   if(ARG_EMULATED)
     foreach(seed 1 2)
       add_test(NAME ${name}_emulated_${seed} COMMAND ${name} --gtest_brief=1)

@@ -77,7 +77,8 @@ public:
   class [[nodiscard]] OwnTime {
   public:
     /// `communicator` may be null: there are no peers.
-    explicit OwnTime(Communicator *communicator) : communicator_(communicator) {
+    explicit OwnTime(Communicator *communicator)
+        : communicator_(communicator ? &communicator->hosts() : nullptr) {
       if (communicator_)
         communicator_->ownTimes_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -129,8 +130,16 @@ public:
   /// Cheap; call it at every instruction.
   virtual void noteProgress() = 0;
 
+  /// For a rank that waits for others by means of its own, such as a device's: call it some times a second
+  /// while that lasts, with `begins` the first time. Tells peers that this rank waits, and waits for nothing
+  /// itself. Fails (kFailed), naming the rank at fault, when a rank has failed, when one neither works nor
+  /// waits for the timeout, or when all wait for too long.
+  virtual Status noteWait(bool begins) = 0;
+
   /// Tells all ranks that this one cannot go on, and why: what they wait for fails.
   virtual void fail(std::string_view reason) = 0;
+  /// Ok while no rank that this one has heard of has failed; else (kFailed) which one, and why.
+  virtual Status failure() const = 0;
 
   /// Bytes of tensors that went from rank to rank for this one so far, counted where they are moved: those
   /// that it sent, or where ranks share memory, those that it read of others'. For N that meet they are, over
@@ -142,6 +151,9 @@ public:
   virtual CommunicationSeconds seconds() const = 0;
 
 protected:
+  /// Which communicator tells peers of this rank's own time: of one that leaves hosts to another, that one.
+  virtual Communicator &hosts() { return *this; }
+
   /// For the engine's thread, to call some times a second while it has nothing to run.
   void noteOwnTime() {
     if (ownTimes_.load(std::memory_order_relaxed) > 0)

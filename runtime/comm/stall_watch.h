@@ -20,6 +20,12 @@ inline constexpr const char *kLeftReason = "it has ended its run, without an err
 /// Why no rank can go on where all wait.
 inline constexpr const char *kCircleReason = "it waits for ranks that wait for it: their plans differ";
 
+/// Why no rank can go on where all wait for what runs beside their hosts.
+inline std::string elsewhereReason(double seconds) {
+  return fmt::format("like all others it has waited for {} s: a device, or a link between two, hangs",
+                     seconds);
+}
+
 /// Timeouts after which all ranks that wait count as waiting for each other: more than the one after which a
 /// rank that does not wait is found, whom all the others may be waiting for.
 inline constexpr double kCircleTimeouts = 1.5;

@@ -3,6 +3,7 @@
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/cuda_levels.h"
 #include "runtime/schema/plain_text.h"
 
 #include <algorithm>
@@ -13,9 +14,9 @@ namespace {
 
 Status header(const fb::Plan &plan) {
   TRAINC_RETURN_IF_ERROR(verify::name(view(plan.name()), "the plan"));
-  if (view(plan.target()) != "cpu")
-    return invalidInput("plan target: expected 'cpu', found '{}'; compile with --target=cpu",
-                        view(plan.target()));
+  if (view(plan.target()) != "cpu" && !verify::isForCuda(plan))
+    return invalidInput("plan target: expected 'cpu' or '{}', found '{}'; compile with --target=cpu",
+                        kCudaTarget, view(plan.target()));
   if (plan.ranks() == 0 || plan.ranks() > kMaximumRanks)
     return invalidInput("plan ranks: expected 1 to {}, found {}", kMaximumRanks, plan.ranks());
   if (plan.shard_ranks() == 0 || plan.ranks() % plan.shard_ranks() != 0)
@@ -36,6 +37,8 @@ Status name(std::string_view name, std::string_view what) {
                         name.empty() ? "nothing" : "other bytes");
   return {};
 }
+
+bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
 bool isAligned(const void *data) { return reinterpret_cast<uintptr_t>(data) % 8 == 0; }
 

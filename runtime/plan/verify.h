@@ -24,8 +24,10 @@ Status instructions(const fb::Plan &plan);
 Status argumentsApart(const fb::Plan &plan, const fb::Launch &launch, uint64_t iterations);
 /// The operands of a checked library call against each other.
 Status operandsApart(const fb::Plan &plan, const fb::Instruction &call, uint64_t iterations);
-/// A library call's sizes, and which operands it has.
-Status librarySizes(const fb::Instruction &call);
+/// A library call's element types, sizes, and which operands it has.
+Status librarySizes(const fb::Plan &plan, const fb::Instruction &call);
+/// Whether a plan is for GPUs of NVIDIA's.
+bool isForCuda(const fb::Plan &plan);
 /// A collective by itself.
 Status collective(const fb::Plan &plan, const fb::Collective &collective);
 /// Streams beside each other; see verify_order.cpp.

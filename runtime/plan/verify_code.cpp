@@ -1,17 +1,29 @@
 #include "runtime/base/cpu_features.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
+#include "runtime/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <fmt/ranges.h>
+#include <iterator>
 #include <set>
+#include <vector>
 
 namespace trainc::verify {
 
 namespace {
 
-constexpr uint64_t kMaximumGrid = uint64_t{1} << 40;
-constexpr uint32_t kMaximumThreads = 1024, kMaximumSharedBytes = 1 << 24;
+/// What a kernel may ask for at most.
+struct KernelLimits {
+  uint64_t grid;
+  uint32_t threads, sharedBytes;
+
+  static KernelLimits of(const fb::Plan &plan) {
+    if (isForCuda(plan))
+      return {kCudaGrid, kCudaThreads, kCudaSharedBytes};
+    return {uint64_t{1} << 40, 1024, 1 << 24};
+  }
+};
 
 /// What a parameter may share its bytes with.
 Status aliases(const fb::Kernel &kernel, uint32_t index) {
@@ -34,16 +46,15 @@ Status aliases(const fb::Kernel &kernel, uint32_t index) {
   return {};
 }
 
-Status kernel(const fb::Kernel &kernel) {
+Status kernel(const fb::Kernel &kernel, const KernelLimits &most) {
   TRAINC_RETURN_IF_ERROR(name(view(kernel.symbol()), "a kernel"));
-  if (kernel.grid() == 0 || kernel.grid() > kMaximumGrid)
+  if (kernel.grid() == 0 || kernel.grid() > most.grid)
     return invalidInput("kernel {}: expected a grid of 1 to {} tiles, found {}", view(kernel.symbol()),
-                        kMaximumGrid, kernel.grid());
-  if (kernel.threads() == 0 || kernel.threads() > kMaximumThreads ||
-      kernel.shared_bytes() > kMaximumSharedBytes)
+                        most.grid, kernel.grid());
+  if (kernel.threads() == 0 || kernel.threads() > most.threads || kernel.shared_bytes() > most.sharedBytes)
     return invalidInput(
         "kernel {}: expected blocks of 1 to {} threads that share at most {} bytes, found {} and {}",
-        view(kernel.symbol()), kMaximumThreads, kMaximumSharedBytes, kernel.threads(), kernel.shared_bytes());
+        view(kernel.symbol()), most.threads, most.sharedBytes, kernel.threads(), kernel.shared_bytes());
   if (kernel.kind() > fb::KernelKind::MAX)
     return invalidInput("kernel {}: unknown kind {}", view(kernel.symbol()), static_cast<int>(kernel.kind()));
   for (const fb::Param *param : *kernel.params())
@@ -55,14 +66,26 @@ Status kernel(const fb::Kernel &kernel) {
   return {};
 }
 
-Status object(const fb::Object &object) {
+std::vector<std::string_view> levelsFor(const fb::Plan &plan) {
+  std::vector<std::string_view> levels(kCpuLevels.begin(), kCpuLevels.end());
+  if (isForCuda(plan)) {
+    levels.clear();
+    std::ranges::transform(kCudaLevels, std::back_inserter(levels), &CudaLevel::name);
+  }
+  return levels;
+}
+
+Status object(const fb::Object &object, const std::vector<std::string_view> &levels) {
   const std::string_view level = view(object.level());
-  if (std::ranges::find(kCpuLevels, level) == kCpuLevels.end())
-    return invalidInput("object level: expected one of {}, found another", fmt::join(kCpuLevels, ", "));
+  if (std::ranges::find(levels, level) == levels.end())
+    return invalidInput("object level: expected one of {}, found another", fmt::join(levels, ", "));
   for (const auto *feature : *object.features())
     TRAINC_RETURN_IF_ERROR(name(view(feature), "a CPU feature"));
   if (object.image()->size() == 0)
     return invalidInput("object {}: expected machine code, found nothing", level);
+  // The driver reads to the end of the text.
+  if (const CudaLevel *ptx = findCudaLevel(level); ptx && ptx->isPtx && *object.image()->rbegin() != 0)
+    return invalidInput("object {}: expected PTX with a zero byte at its end, found none", level);
   return {};
 }
 
@@ -70,13 +93,15 @@ Status object(const fb::Object &object) {
 
 Status code(const fb::Plan &plan) {
   std::set<std::string_view> symbols, levels;
+  const KernelLimits most = KernelLimits::of(plan);
+  const std::vector<std::string_view> known = levelsFor(plan);
   for (const fb::Kernel *each : *plan.kernels()) {
-    TRAINC_RETURN_IF_ERROR(kernel(*each));
+    TRAINC_RETURN_IF_ERROR(kernel(*each, most));
     if (!symbols.insert(view(each->symbol())).second)
       return invalidInput("kernel {}: expected it once, found it twice", view(each->symbol()));
   }
   for (const fb::Object *each : *plan.objects()) {
-    TRAINC_RETURN_IF_ERROR(object(*each));
+    TRAINC_RETURN_IF_ERROR(object(*each, known));
     if (!levels.insert(view(each->level())).second)
       return invalidInput("object {}: expected it once, found it twice", view(each->level()));
   }

@@ -88,7 +88,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
 }
 
 Status BodyVerifier::libraryCall(const fb::Instruction &call) {
-  TRAINC_RETURN_IF_ERROR(librarySizes(call));
+  TRAINC_RETURN_IF_ERROR(librarySizes(plan_, call));
   for (const LibraryOperand &each : libraryOperands(call)) {
     if (!each.operand)
       continue;

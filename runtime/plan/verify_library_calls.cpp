@@ -25,11 +25,29 @@ uint64_t boundedProduct(std::initializer_list<uint64_t> numbers) {
   return product;
 }
 
-Status types(const char *call, fb::DType values, fb::DType others, fb::DType sum) {
+Status allF32(const char *call, fb::DType values, fb::DType others, fb::DType sum) {
   if (values == fb::DType::F32 && others == fb::DType::F32 && sum == fb::DType::F32)
     return {};
   return invalidInput("{}: expected values and sums of f32, found dtypes {}, {} and {}", call,
                       static_cast<int>(values), static_cast<int>(others), static_cast<int>(sum));
+}
+
+/// Of products on GPUs: factors may be short, and the result as short as they are.
+Status cudaTypes(const char *call, const fb::MatrixProduct &product) {
+  using enum fb::DType;
+  const fb::DType factors = product.factors();
+  const bool fits = (factors == F32 || factors == BF16 || factors == F16) &&
+                    (product.product() == F32 || product.product() == factors) && product.sum() == F32;
+  if (!fits)
+    return invalidInput(
+        "{}: expected factors of f32, bf16 or f16, results of f32 or as the factors, and sums "
+        "of f32, found dtypes {}, {} and {}",
+        call, static_cast<int>(factors), static_cast<int>(product.product()),
+        static_cast<int>(product.sum()));
+  if (product.tf32() && factors != F32)
+    return invalidInput("{}: expected factors of f32 to round to TF32, found dtype {}", call,
+                        static_cast<int>(factors));
+  return {};
 }
 
 /// That a call has an operand where it needs one, and none where it has no use for it.
@@ -48,11 +66,12 @@ struct Matrices {
 
 class ProductVerifier {
 public:
-  explicit ProductVerifier(const fb::Instruction &instruction)
-      : call_(*instruction.operation_as_MatrixProduct()), operands_(libraryOperands(instruction)) {}
+  ProductVerifier(const fb::Instruction &instruction, bool isForCuda)
+      : call_(*instruction.operation_as_MatrixProduct()), operands_(libraryOperands(instruction)),
+        isForCuda_(isForCuda) {}
 
   Status check() const {
-    TRAINC_RETURN_IF_ERROR(types(kName, call_.factors(), call_.product(), call_.sum()));
+    TRAINC_RETURN_IF_ERROR(types());
     TRAINC_RETURN_IF_ERROR(kinds());
     const bool fits = boundedProduct({call_.batch(), call_.m(), call_.k()}) != 0 &&
                       boundedProduct({call_.batch(), call_.k(), call_.n()}) != 0 &&
@@ -77,6 +96,14 @@ private:
   bool isGradient() const {
     return call_.activation() == fb::Activation::GeluGradient ||
            call_.activation() == fb::Activation::GeluTanhGradient;
+  }
+
+  Status types() const {
+    if (isForCuda_)
+      return cudaTypes(kName, call_);
+    if (call_.tf32())
+      return invalidInput("{}: expected factors as they are on a CPU, found ones rounded to TF32", kName);
+    return allF32(kName, call_.factors(), call_.product(), call_.sum());
   }
 
   Status kinds() const {
@@ -136,6 +163,7 @@ private:
 
   const fb::MatrixProduct &call_;
   std::vector<LibraryOperand> operands_;
+  bool isForCuda_;
 };
 
 class AttentionVerifier {
@@ -144,7 +172,7 @@ public:
       : call_(*instruction.operation_as_Attention()), operands_(libraryOperands(instruction)) {}
 
   Status check() const {
-    TRAINC_RETURN_IF_ERROR(types("attention", call_.values(), fb::DType::F32, call_.sum()));
+    TRAINC_RETURN_IF_ERROR(allF32("attention", call_.values(), fb::DType::F32, call_.sum()));
     if (call_.pass() > fb::AttentionPass::MAX)
       return invalidInput("attention: unknown pass {}", static_cast<int>(call_.pass()));
     if (!std::isfinite(call_.scale()))
@@ -197,9 +225,10 @@ private:
 
 } // namespace
 
-Status librarySizes(const fb::Instruction &call) {
-  return call.operation_type() == fb::Operation::MatrixProduct ? ProductVerifier(call).check()
-                                                               : AttentionVerifier(call).check();
+Status librarySizes(const fb::Plan &plan, const fb::Instruction &call) {
+  return call.operation_type() == fb::Operation::MatrixProduct
+             ? ProductVerifier(call, isForCuda(plan)).check()
+             : AttentionVerifier(call).check();
 }
 
 } // namespace trainc::verify

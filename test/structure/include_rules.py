@@ -18,7 +18,11 @@ MAY_INCLUDE = {
     "runtime/base": ["runtime/schema/plain_text.h"],
     "runtime/plan": BASE,
     "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
+    "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl"],
     "runtime/comm": BASE + ["runtime/plan"],
+    # Of the device it needs what the driver has, not what runs plans.
+    "runtime/comm/nccl": BASE + ["runtime/plan", "runtime/comm/*.h", "runtime/device/cuda/driver_library.h",
+                                 "runtime/device/cuda/cuda_context.h", "runtime/device/cuda/cuda_handles.h"],
     "runtime/formats": BASE,
     "runtime/data": BASE + ["runtime/plan", "runtime/formats"],
     "runtime/state": BASE + ["runtime/plan", "runtime/formats"],
@@ -48,6 +52,13 @@ MAY_INCLUDE = {
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],
     "tools/trainrun": ["runtime", "tools/common"],
     "tools": ["tools/common", "tools/language", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    # Emulated vendor libraries are test code that knows of the runtime what its errors are.
+    "test/emulator": ["runtime/base"],
+    "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],
+    "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],
+    "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
+    # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
+    "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
     # The checker of ops runs their kernels.
     "tools/trainc-check": ["tools/common", "lib", "runtime"] + DIALECTS,
 }
@@ -58,7 +69,7 @@ VENDOR = {
     re.compile(r"^nccl"): "runtime/comm/nccl",
     re.compile(r"^mpi\.h"): "runtime/comm/mpi",
 }
-OWN = ("runtime/", "dialects/", "lib/", "tools/")
+OWN = ("runtime/", "dialects/", "lib/", "tools/", "test/emulator/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 MOST_LINES = 500
 

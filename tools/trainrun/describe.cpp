@@ -104,7 +104,8 @@ std::string details(const Executor &executor) {
   uint64_t block = 0;
   for (const fb::Kernel *kernel : *plan.kernels())
     block = std::max<uint64_t>(block, kernel->shared_bytes());
-  text += fmt::format("besides, for the blocks of kernels: {} bytes a thread\n", block);
+  if (plan.target()->string_view() == "cpu") // a GPU has them on the chip
+    text += fmt::format("besides, for the blocks of kernels: {} bytes a thread\n", block);
   for (const fb::Object *object : *plan.objects())
     text += fmt::format("machine code: {} ({}), {} kernels\n", object->level()->str(),
                         formatBytes(object->image()->size()), plan.kernels()->size());

@@ -5,6 +5,7 @@
 #include "runtime/comm/mpi/mpi_group.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/signature.h"
+#include "tools/trainrun/gpu_ranks.h"
 #include "tools/trainrun/launch_mode.h"
 #include "tools/trainrun/rank.h"
 #include "tools/trainrun/supervisor.h"
@@ -18,7 +19,8 @@ namespace {
 /// How long a rank that cannot take part waits for those that it tells so.
 constexpr double kDeclineSeconds = 10;
 
-uint64_t sharedBytes(const fb::Plan &plan) { return communicatorNeeds(plan).bytes; }
+/// GPUs have memory of their own.
+uint64_t sharedBytes(const fb::Plan &plan) { return isForGpus(plan) ? 0 : communicatorNeeds(plan).bytes; }
 
 LocalOptions localOptions(const fb::Plan &plan, const Options &options) {
   return {.timeoutSeconds = options.commTimeout,
@@ -30,16 +32,21 @@ Result<int> runAlone(const PlanFile &file, const Options &options) {
   return runRank(file, options, Rank(), FirstError());
 }
 
+/// Gives the rank its communicator, and where it has a GPU, the one of those.
+Status meetInGroup(const PlanFile &file, const Options &options, const LocalGroup &group, Rank &rank) {
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator, group.communicator(rank.index));
+  return connectGpus(file, options, rank);
+}
+
 /// In the process that is the rank.
 int runInGroup(const PlanFile &file, const Options &options, const LocalGroup &group,
                const FirstError &firstError, Rank rank) {
-  Result<std::unique_ptr<Communicator>> communicator = group.communicator(rank.index);
-  if (!communicator.ok()) {
-    group.fail(rank.index, communicator.status().message());
-    Log(stderr, LogLevel::kError, rank.logPrefix()).error("{}", communicator.status().message());
-    return communicator.status().exitCode();
+  if (const Status status = meetInGroup(file, options, group, rank); !status.ok()) {
+    group.fail(rank.index, status.message());
+    if (firstError.claim(status.message()))
+      Log(stderr, LogLevel::kError, rank.logPrefix()).error("{}", status.message());
+    return status.exitCode();
   }
-  rank.communicator = std::move(*communicator);
   return runRank(file, options, rank, firstError);
 }
 
@@ -90,6 +97,7 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options,
   rank.index = rank.communicator->rank();
   rank.localIndex = place ? place->localRank : rank.index;
   rank.localRanks = place ? place->localRanks : 1;
+  TRAINC_RETURN_IF_ERROR(connectGpus(file, options, rank));
   return runRank(file, options, rank, FirstError());
 }
 
@@ -123,6 +131,9 @@ Result<Part> preparePart(const Options &options) {
   TRAINC_ASSIGN_OR_RETURN(std::optional<LaunchedRank> place, rankFromEnvironment(variable));
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
+    TRAINC_RETURN_IF_ERROR(checkDevice(isForGpus(file.plan()), options));
+    if (file.plan().ranks() > 1)
+      TRAINC_RETURN_IF_ERROR(checkComm(isForGpus(file.plan()), options));
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
   }
   return Part{std::move(file), std::move(place), mode};

@@ -42,7 +42,8 @@ Status checkPlace(uint32_t planRanks, const Options &options, const LaunchedRank
 /// How ranks that a launcher started meet.
 Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
   const bool oneHost = place.localRanks == place.ranks;
-  if (options.comm == "auto" && (place.launcher == Launcher::kMpirun || !oneHost))
+  const bool chooses = options.comm == "auto" || options.comm == "nccl";
+  if (chooses && (place.launcher == Launcher::kMpirun || !oneHost))
     return LaunchMode::kMpi;
   if (!oneHost)
     return invalidInput("--comm=local: {} of the {} ranks are on this host, the others elsewhere; ranks of "
@@ -63,6 +64,28 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
 }
 
 } // namespace
+
+Status checkDevice(bool isForGpus, const Options &options) {
+  const bool isCpu = options.device == "cpu" || options.device == "emulated";
+  if (isForGpus ? isCpu : options.device == "cuda")
+    return invalidInput(
+        "--device={}: the plan {} is for {}: leave the option out, or compile with --target={}",
+        options.device, options.plan, isForGpus ? "GPUs" : "CPUs", isForGpus ? "cpu" : "cuda");
+  return {};
+}
+
+Status checkComm(bool isForGpus, const Options &options) {
+  if (isForGpus && options.comm != "auto" && options.comm != "nccl")
+    return invalidInput(
+        "--comm={}: the plan {} is for GPUs, which communicate through NCCL: leave the option "
+        "out, or compile with --target=cpu",
+        options.comm, options.plan);
+  if (!isForGpus && options.comm == "nccl")
+    return invalidInput("--comm=nccl: the plan {} is for CPUs, and NCCL moves the memory of GPUs: leave the "
+                        "option out, or compile with --target=cuda",
+                        options.plan);
+  return {};
+}
 
 Result<LaunchMode> chooseLaunch(uint32_t planRanks, const Options &options,
                                 const std::optional<LaunchedRank> &place) {

@@ -14,6 +14,14 @@ enum class LaunchMode : uint8_t {
   kMpi,   ///< it is a rank, and MPI knows which
 };
 
+/// Fails (kInvalidInput) where --device does not go with the processors that a plan is for: the message says
+/// what to do.
+Status checkDevice(bool isForGpus, const Options &options);
+
+/// Fails (kInvalidInput) where --comm does not go with the processors that a plan of several ranks is for
+/// (`isForGpus`): the message says what to do.
+Status checkComm(bool isForGpus, const Options &options);
+
 /// Chooses by --nproc-per-node, --comm and the launcher's variables (`place`). Fails (kInvalidInput) where
 /// these and the number of the plan's ranks contradict each other, or where nothing says how the ranks are
 /// started; the message says what to do.

@@ -147,12 +147,14 @@ void addGeneration(CLI::App &app, Options &o) {
 void addMachine(CLI::App &app, Options &o) {
   Group group(app, "Machine");
   group
-      .add("--device", o.device,
-           "Where to run; null is a dry run that only verifies and shows the plan; emulated runs it on the "
-           "CPU as late, and in "
-           "as odd an order, as a GPU might, with the same results")
+      .add(
+          "--device", o.device,
+          "Where to run: auto is what the plan is for, the cpu or an NVIDIA GPU (cuda); null is a dry run "
+          "that "
+          "only verifies and shows the plan; emulated runs a plan for CPUs on the CPU as late, and in as odd "
+          "an order, as a GPU might, with the same results")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "cpu", "emulated", "null"}))
+      ->check(CLI::IsMember({"auto", "cpu", "cuda", "emulated", "null"}))
       ->capture_default_str();
   group.add("--device-seed", o.deviceSeed, "Draws the order of --device=emulated; default 0")
       ->type_name("N")
@@ -174,10 +176,11 @@ void addMachine(CLI::App &app, Options &o) {
       ->check(wholeNumber(1U));
   group
       .add("--comm", o.comm,
-           "How ranks communicate: 'local' through memory of this machine, 'mpi' through the MPI library; "
-           "'auto' is 'mpi' under mpirun and on several hosts")
+           "How ranks communicate: 'local' through memory of this machine, 'mpi' through the MPI library, "
+           "'nccl' between GPUs; 'auto' is 'nccl' for plans of GPUs, else 'mpi' under mpirun and on several "
+           "hosts")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"auto", "local", "mpi"}))
+      ->check(CLI::IsMember({"auto", "local", "mpi", "nccl"}))
       ->capture_default_str();
   group
       .add("--comm-timeout", o.commTimeout,

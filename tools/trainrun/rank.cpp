@@ -12,6 +12,7 @@
 #include "runtime/training/run_data.h"
 #include "tools/trainrun/block_memory.h"
 #include "tools/trainrun/describe.h"
+#include "tools/trainrun/gpu_ranks.h"
 
 #include <algorithm>
 #include <new>
@@ -26,12 +27,16 @@ struct ChosenDevice {
   std::unique_ptr<Device> device;
   unsigned threads = 1;
 
-  static ChosenDevice open(const Options &options, const Rank &rank) {
+  static Result<ChosenDevice> open(const fb::Plan &plan, const Options &options, const Rank &rank) {
     if (options.device == "null")
-      return {std::make_unique<NullDevice>()};
+      return ChosenDevice{std::make_unique<NullDevice>()};
     const unsigned share =
         takeCpuShare({.index = rank.localIndex, .count = rank.localRanks, .forked = rank.supervised});
     const unsigned threads = options.threads.value_or(share);
+    if (isForGpus(plan)) { // --device agrees
+      TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Device> gpu, openGpu(rank));
+      return ChosenDevice{std::move(gpu), threads};
+    }
     if (options.device == "emulated") // ranks differ in their orders
       return of<EmulatedDevice>(threads, options.deviceSeed.value_or(0) + uint64_t{rank.index} * kSeedsApart);
     return of<CpuDevice>(threads);
@@ -84,7 +89,7 @@ StopRequests stopBySignal(const Rank &rank) {
 }
 
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
-  ChosenDevice chosen = ChosenDevice::open(options, rank);
+  TRAINC_ASSIGN_OR_RETURN(ChosenDevice chosen, ChosenDevice::open(file.plan(), options, rank));
   ConsoleObserver console(log);
   MetricsObserver metrics(options.metrics, log);
   TextPrinter text;

@@ -14,6 +14,8 @@
 
 namespace trainc {
 
+class NcclCommunicator;
+
 /// One rank of a run: the only one, or one of several that run the same plan.
 struct Rank {
   uint32_t index = 0;
@@ -21,8 +23,9 @@ struct Rank {
   uint32_t localRanks = 1; ///< that share this host's CPUs
   /// Null where there is only one rank, and in dry runs.
   std::unique_ptr<Communicator> communicator = nullptr;
-  bool supervised = false;  ///< its parent hands it signals
-  double secondsBefore = 0; ///< that its parent ran before it started it
+  NcclCommunicator *nccl = nullptr; ///< the communicator, where it is one of GPUs
+  bool supervised = false;          ///< its parent hands it signals
+  double secondsBefore = 0;         ///< that its parent ran before it started it
 
   /// Whether this is the rank that writes what is written once: generated text, metrics.
   bool writes() const { return index == 0; }

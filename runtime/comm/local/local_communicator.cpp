@@ -75,6 +75,14 @@ void LocalCommunicator::noteProgress() {
   memory_->state(rank_).progress.fetch_add(1, std::memory_order_relaxed);
 }
 
+Status LocalCommunicator::noteWait(bool begins) {
+  return ranks() == 1 || hosts_.noteWait(begins) ? Status() : failure();
+}
+
+Status LocalCommunicator::failure() const {
+  return memory_->hasFailed() ? failed("{}", memory_->failure()) : Status();
+}
+
 void LocalCommunicator::progressLoop() {
   while (!queue_.stopped()) {
     runNext(kIdle);

@@ -25,6 +25,8 @@ public:
 
   /// See Communicator::exchange(); false when a rank has failed.
   bool exchange(std::span<const std::byte> own, std::span<std::byte> all);
+  /// See Communicator::noteWait(); false when a rank has failed.
+  bool noteWait(bool begins) { return rendezvous_.watch(begins); }
 
 private:
   const SharedMemory &memory_;
@@ -52,7 +54,9 @@ public:
   Status wait(Ticket ticket) override;
   Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override;
+  Status noteWait(bool begins) override;
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
+  Status failure() const override;
   uint64_t bytesSent() const override { return collectives_.bytesTaken(); }
   CommunicationSeconds seconds() const override { return queue_.seconds(); }
 

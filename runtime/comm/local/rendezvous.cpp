@@ -60,6 +60,33 @@ bool Rendezvous::sleep(const Meeting &meeting, uint32_t generation) {
   }
 }
 
+/// What it waits for says nothing of who is missing there.
+bool Rendezvous::watch(bool begins) {
+  const double now = steadySeconds();
+  if (begins) {
+    peers_.begin();
+    job_.begin();
+    watched_ = now;
+  }
+  const double seconds = now - watched_;
+  watched_ = now;
+  memory_.state(rank_).waits.fetch_add(1, std::memory_order_relaxed);
+  const bool allWait = everyoneWaits(seconds);
+  for (uint32_t peer = 0; peer < memory_.ranks() && !memory_.hasFailed(); ++peer)
+    if (peer != rank_ && isStalled(peer, seconds))
+      memory_.fail(peer, stalledReason(timeout_));
+  if (allWait && !memory_.hasFailed())
+    memory_.fail(rank_, elsewhereReason(kCircleTimeouts * timeout_));
+  return !memory_.hasFailed();
+}
+
+bool Rendezvous::isStalled(uint32_t peer, double seconds) {
+  const RankState &state = memory_.state(peer);
+  const uint32_t alive =
+      state.progress.load(std::memory_order_relaxed) + state.waits.load(std::memory_order_relaxed);
+  return peers_.stalled(peer, alive, seconds);
+}
+
 /// Whether a rank is to blame that it takes so long, and has been failed. One that waits for others itself is
 /// not, as somebody else is then; unless all wait.
 bool Rendezvous::foundFault(const Meeting &meeting, double seconds) {
@@ -68,11 +95,9 @@ bool Rendezvous::foundFault(const Meeting &meeting, double seconds) {
   bool found = false;
   for (uint32_t place = 0; place < members.count && !found; ++place) {
     const uint32_t peer = members.rankAt(place);
-    const RankState &state = memory_.state(peer);
-    const uint32_t alive =
-        state.progress.load(std::memory_order_relaxed) + state.waits.load(std::memory_order_relaxed);
-    const bool stalled = peers_.stalled(peer, alive, seconds);
-    const bool left = state.left.load(std::memory_order_acquire); // read before what it has arrived at
+    const bool stalled = isStalled(peer, seconds);
+    const bool left =
+        memory_.state(peer).left.load(std::memory_order_acquire); // read before what it has arrived at
     if (!(left || stalled || allWait) || !isMissing(peer, meeting))
       continue;
     found = true;

@@ -70,6 +70,28 @@ Status MpiCommunicator::exchange(std::span<const std::byte> own, std::span<std::
   return agreed ? Status() : failed("rank {}: the ranks cannot agree: {}", rank(), peers_->failure());
 }
 
+/// The thread that calls MPI looks at the peers.
+Status MpiCommunicator::noteWait(bool begins) {
+  if (begins)
+    begins_.store(true, std::memory_order_relaxed);
+  waits_.fetch_add(1, std::memory_order_release);
+  return failure();
+}
+
+Status MpiCommunicator::failure() const {
+  return peers_->hasFailed() ? failed("{}", peers_->failure()) : Status();
+}
+
+void MpiCommunicator::watchForOthers() {
+  const uint32_t waits = waits_.load(std::memory_order_acquire);
+  if (waits == waitsSeen_)
+    return;
+  waitsSeen_ = waits;
+  if (begins_.exchange(false, std::memory_order_relaxed))
+    peers_->beginWait();
+  peers_->noteWaitElsewhere();
+}
+
 void MpiCommunicator::progressThread(std::promise<Status> opened) {
   const Status status = open();
   opened.set_value(status);
@@ -106,6 +128,7 @@ void MpiCommunicator::progressLoop() {
     noteOwnTime();
     peers_->service();
     if (!next) {
+      watchForOthers();
       waitForHosts(hostsWait, backoff);
       continue;
     }

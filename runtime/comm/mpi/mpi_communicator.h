@@ -36,7 +36,9 @@ public:
   Status wait(Ticket ticket) override;
   Status exchange(std::span<const std::byte> own, std::span<std::byte> all) override;
   void noteProgress() override { peers_->noteProgress(); }
+  Status noteWait(bool begins) override;
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
+  Status failure() const override;
   uint64_t bytesSent() const override { return collectives_->bytesSent(); }
   CommunicationSeconds seconds() const override { return queue_.seconds(); }
 
@@ -47,6 +49,7 @@ private:
   Status open();
   void progressLoop();
   void waitForHosts(bool theyWait, PollBackoff &backoff);
+  void watchForOthers();
   void close();
 
   MpiOptions options_;
@@ -54,6 +57,9 @@ private:
   std::optional<MpiPeers> peers_; ///< like the next, once MPI has started
   std::optional<MpiCollectives> collectives_;
   CollectiveQueue queue_;
+  std::atomic<uint32_t> waits_{0};  ///< how often noteWait() was called
+  std::atomic<bool> begins_{false}; ///< a wait that the thread has not seen yet
+  uint32_t waitsSeen_ = 0;          ///< by the thread
   std::vector<ArenaMapping> arenas_;
   std::thread thread_;
 };

@@ -181,24 +181,49 @@ void MpiPeers::beginWait() {
 }
 
 void MpiPeers::noteWait(const std::function<bool(uint32_t rank)> &isMissing) {
-  const double now = steadySeconds(), seconds = now - lastLook_;
-  if (seconds < kLookSeconds)
+  const std::optional<double> seconds = secondsSinceLook();
+  if (!seconds)
     return;
-  lastLook_ = now;
-  ++waits_;
-  const bool circle = everyoneWaits(seconds);
+  const bool circle = everyoneWaits(*seconds);
   for (uint32_t peer = 0; peer < job_.ranks() && !hasFailed(); ++peer) {
     if (peer == job_.rank() || !(isMissing(peer) || hosts_.isMissing(peer)))
       continue;
     if (hasLeft(peer))
       fail(peer, kLeftReason);
-    else if (processes_.hasEnded(peer))
-      fail(peer, kDiedReason);
-    else if (peers_.stalled(peer, heard_[peer].progress + heard_[peer].waits, seconds))
-      fail(peer, stalledReason(timeout_));
-    else if (circle)
+    else if (!isGone(peer, *seconds) && circle)
       fail(peer, kCircleReason);
   }
+}
+
+void MpiPeers::noteWaitElsewhere() {
+  const std::optional<double> seconds = secondsSinceLook();
+  if (!seconds)
+    return;
+  const bool circle = everyoneWaits(*seconds);
+  for (uint32_t peer = 0; peer < job_.ranks() && !hasFailed(); ++peer)
+    if (peer != job_.rank())
+      (void)isGone(peer, *seconds);
+  if (circle && !hasFailed())
+    fail(job_.rank(), elsewhereReason(kCircleTimeouts * timeout_));
+}
+
+/// Notes that this rank waits; nothing where that was so a moment ago.
+std::optional<double> MpiPeers::secondsSinceLook() {
+  const double now = steadySeconds(), seconds = now - lastLook_;
+  if (seconds < kLookSeconds)
+    return std::nullopt;
+  lastLook_ = now;
+  ++waits_;
+  return seconds;
+}
+
+/// Whether the peer has died or hangs, and has been failed for it.
+bool MpiPeers::isGone(uint32_t peer, double seconds) {
+  if (processes_.hasEnded(peer))
+    fail(peer, kDiedReason);
+  else if (peers_.stalled(peer, heard_[peer].progress + heard_[peer].waits, seconds))
+    fail(peer, stalledReason(timeout_));
+  return hasFailed();
 }
 
 /// Whether the peer ends its run, and what it told before does not come to the exchange under way.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,6 +90,8 @@ public:
   /// that have something outstanding, there or in the hosts' exchange; that one is failed. Call it often, and
   /// after service(): who has told why it ends is not to be blamed for its end.
   void noteWait(const std::function<bool(uint32_t rank)> &isMissing);
+  /// The same where this rank waits for all others by other means.
+  void noteWaitElsewhere();
   /// Tells peers that this rank exchanges nothing more.
   void noteLeft() { left_ = 1; }
   /// After a failure: gives all peers a moment to hear of it, before this process ends and the launcher ends
@@ -115,6 +118,8 @@ private:
   void tellLife(double now);
   void serviceHosts();
   bool hasLeft(uint32_t peer) const;
+  std::optional<double> secondsSinceLook();
+  bool isGone(uint32_t peer, double seconds);
   bool everyoneWaits(double seconds);
 
   const MpiJob &job_;

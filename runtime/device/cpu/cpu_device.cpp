@@ -5,6 +5,7 @@
 #include "runtime/device/cpu/interpreter.h"
 #include "runtime/device/cpu/library_call.h"
 #include "runtime/device/cpu/race_detection.h"
+#include "runtime/plan/view.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,6 +42,11 @@ Result<DeviceAddress> CpuDevice::allocate(std::string_view name, fb::Space space
 }
 
 Status CpuDevice::loadKernels(const fb::Plan &plan) {
+  if (view(plan.target()) != "cpu")
+    return invalidInput(
+        "plan '{}' is for {}, and this is a CPU; run it with --device={}, or compile the model "
+        "with --target=cpu",
+        view(plan.name()), view(plan.target()), view(plan.target()));
   TRAINC_ASSIGN_OR_RETURN(kernels_, KernelLibrary::load(plan));
   uint64_t largest = 0;
   for (const fb::Kernel *kernel : *plan.kernels())

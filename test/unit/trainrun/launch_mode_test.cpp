@@ -55,6 +55,45 @@ TEST(LaunchMode, RanksOfALauncher) {
   EXPECT_EQ(modeOf(4, optionsOf({}, "mpi"), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kMpi);
 }
 
+TEST(LaunchMode, RanksOnGpusMeetAsOthersDo) {
+  EXPECT_EQ(modeOf(4, optionsOf(4, "nccl")), LaunchMode::kFork);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kTorchrun, 4, 4)), LaunchMode::kJoin);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kMpirun, 4, 4)), LaunchMode::kMpi);
+  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), startedBy(Launcher::kSrun, 4, 2)), LaunchMode::kMpi);
+}
+
+TEST(LaunchMode, ADeviceGoesWithThePlan) {
+  const auto messageOf = [](bool isForGpus, const char *device) {
+    Options options = optionsOf(1);
+    options.device = device;
+    return checkDevice(isForGpus, options).message();
+  };
+  for (const char *device : {"auto", "cuda"})
+    EXPECT_EQ(messageOf(/*isForGpus=*/true, device), "");
+  for (const char *device : {"auto", "cpu", "emulated"})
+    EXPECT_EQ(messageOf(/*isForGpus=*/false, device), "");
+  EXPECT_EQ(messageOf(true, "emulated"),
+            "--device=emulated: the plan x.plan is for GPUs: leave the option out, "
+            "or compile with --target=cpu");
+  EXPECT_EQ(messageOf(false, "cuda"), "--device=cuda: the plan x.plan is for CPUs: leave the option out, or "
+                                      "compile with --target=cuda");
+}
+
+TEST(LaunchMode, GpusCommunicateThroughNcclAlone) {
+  for (const char *comm : {"auto", "nccl"})
+    EXPECT_TRUE(checkComm(/*isForGpus=*/true, optionsOf(2, comm)).ok());
+  for (const char *comm : {"auto", "local", "mpi"})
+    EXPECT_TRUE(checkComm(/*isForGpus=*/false, optionsOf(2, comm)).ok());
+  EXPECT_EQ(
+      checkComm(true, optionsOf(2, "local")).message(),
+      "--comm=local: the plan x.plan is for GPUs, which communicate through NCCL: leave the option out, or "
+      "compile with --target=cpu");
+  EXPECT_EQ(
+      checkComm(false, optionsOf(2, "nccl")).message(),
+      "--comm=nccl: the plan x.plan is for CPUs, and NCCL moves the memory of GPUs: leave the option out, "
+      "or compile with --target=cuda");
+}
+
 TEST(LaunchMode, ErrorsSayWhatToDo) {
   EXPECT_EQ(errorOf(4, optionsOf({})), "x.plan: the plan is for 4 ranks: add --nproc-per-node=4, or start it "
                                        "with mpirun, srun or torchrun");

@@ -1,9 +1,11 @@
+#include "runtime/base/clock.h"
 #include "runtime/comm/local/shared_memory.h"
 #include "runtime/schema/limits.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/comm/support.h"
 
 #include <atomic>
+#include <functional>
 #include <gmock/gmock.h>
 #include <thread>
 
@@ -212,6 +214,49 @@ TEST(CommFailure, PlansWithOtherAddressesAreFound) {
         << collectiveName(kind);
     EXPECT_THAT(ranks.wait(1, 0).message(), HasSubstr("from byte 0 to byte 4100"));
   }
+}
+
+/// Calls noteWait() of the ranks in turn until it fails on one of them, or for the seconds given.
+Status waitElsewhere(
+    Ranks &ranks, std::initializer_list<uint32_t> waiting, double seconds,
+    const std::function<void()> &meanwhile = [] {}) {
+  const double end = steadySeconds() + seconds;
+  for (bool begins = true; steadySeconds() < end; begins = false) {
+    for (const uint32_t rank : waiting)
+      TRAINC_RETURN_IF_ERROR(ranks[rank].noteWait(begins));
+    meanwhile();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return {};
+}
+
+TEST(CommFailure, WhoWaitsElsewhereNamesAPeerThatIsSilent) {
+  Ranks ranks(3, 4096, {.timeoutSeconds = 0.5});
+  expectFailure(waitElsewhere(ranks, {0, 2}, 60),
+                "rank 1 failed: it did not arrive within 0.5 s: it has died, hangs or is stopped");
+  expectFailure(ranks[2].failure(),
+                "rank 1 failed: it did not arrive within 0.5 s: it has died, hangs or is stopped");
+}
+
+TEST(CommFailure, AllThatWaitElsewhereWaitInVain) {
+  Ranks ranks(2, 4096, {.timeoutSeconds = 0.5});
+  EXPECT_THAT(waitElsewhere(ranks, {0, 1}, 60).message(),
+              HasSubstr("like all others it has waited for 0.75 s: a device, or a link between two, hangs"));
+}
+
+TEST(CommFailure, WhoWaitsElsewhereWaitsForAPeerAtWorkAndForOneThatWaits) {
+  Ranks ranks(3, 4096, {.timeoutSeconds = 0.5});
+  const Status status = waitElsewhere(ranks, {0, 1}, 1.5, [&] { ranks[2].noteProgress(); });
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(ranks[0].failure().ok());
+}
+
+TEST(CommFailure, WhoWaitsElsewhereHearsOfAFailure) {
+  Ranks ranks(2, 4096);
+  EXPECT_TRUE(ranks[0].noteWait(true).ok());
+  ranks[1].fail("no space left on device");
+  expectFailure(ranks[0].noteWait(false), "rank 1 failed: no space left on device");
+  expectFailure(ranks[0].failure(), "rank 1 failed: no space left on device");
 }
 
 } // namespace

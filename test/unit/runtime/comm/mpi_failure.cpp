@@ -42,6 +42,21 @@ Ticket allReduce(Communicator &communicator, const CollectiveRange &range) {
   return communicator.start({.kind = MeetingKind::kAllReduce, .ranges = std::span(&range, 1)});
 }
 
+/// Waits for the others by means of its own, as for a device that is at a collective.
+Status waitElsewhere(Communicator &communicator) {
+  for (bool begins = true;; begins = false) {
+    TRAINC_RETURN_IF_ERROR(communicator.noteWait(begins));
+    usleep(1000);
+  }
+}
+
+int say(const Status &status, double before) {
+  (void)std::printf("%.1f s: %s\n", steadySeconds() - before,
+                    status.ok() ? "done" : status.message().c_str());
+  (void)std::fflush(stdout);
+  return status.exitCode();
+}
+
 int run(std::string_view how) {
   CollectiveRange whole, half; // outlive the communicator, which may end before its collectives
   const bool isLate = how.starts_with("late-");
@@ -53,7 +68,7 @@ int run(std::string_view how) {
     (void)std::fprintf(stderr, "%s\n", opened.status().message().c_str());
     return 1;
   }
-  if (how == "kill")
+  if (how.ends_with("kill"))
     (void)std::signal(SIGTERM, SIG_IGN); // of the launcher, which ends those that are left
   Communicator &communicator = **opened;
   const DeviceAddress values = *communicator.allocate("values", kElements * sizeof(float));
@@ -66,6 +81,11 @@ int run(std::string_view how) {
   const double before = steadySeconds();
   if (isOdd)
     misbehave(communicator, how);
+  if (how.starts_with("elsewhere-")) {
+    if (isOdd)
+      misbehave(communicator, how.substr(10));
+    return say(waitElsewhere(communicator), before);
+  }
   if (isOdd && how == "end")
     return 0;
   if (isOdd && how == "slow") // at work for longer than the timeout
@@ -78,11 +98,7 @@ int run(std::string_view how) {
   const Ticket second = allReduce(communicator, isOdd && how == "differ" ? half : whole);
   if (isOdd && how == "leave")
     return 0; // without the wait
-  const Status status = communicator.wait(second);
-  (void)std::printf("%.1f s: %s\n", steadySeconds() - before,
-                    status.ok() ? "done" : status.message().c_str());
-  (void)std::fflush(stdout);
-  return status.exitCode();
+  return say(communicator.wait(second), before);
 }
 
 } // namespace

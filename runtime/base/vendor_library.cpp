@@ -1,0 +1,28 @@
+#include "runtime/base/vendor_library.h"
+
+#include <dlfcn.h>
+#include <fmt/ranges.h>
+
+namespace trainc {
+
+Result<VendorLibrary> VendorLibrary::open(std::string file, std::string_view advice) {
+  void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr)
+    return failed("cannot load {}: {}; {}", file, dlerror(), advice);
+  return VendorLibrary(std::move(file), handle);
+}
+
+void *VendorLibrary::find(const char *symbol) {
+  void *address = dlsym(handle_, symbol);
+  if (address == nullptr)
+    missing_.emplace_back(symbol);
+  return address;
+}
+
+Status VendorLibrary::complete(std::string_view advice) const {
+  if (missing_.empty())
+    return {};
+  return failed("{} lacks {}, which this trainrun calls; {}", file_, fmt::join(missing_, ", "), advice);
+}
+
+} // namespace trainc

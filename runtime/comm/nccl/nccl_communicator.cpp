@@ -1,0 +1,306 @@
+#include "runtime/comm/nccl/nccl_communicator.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/plan/dtype.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace trainc {
+
+namespace {
+
+constexpr std::array<fb::Group, 3> kGroups = {fb::Group::All, fb::Group::Shard, fb::Group::Replica};
+constexpr auto kBetweenPolls = std::chrono::microseconds(200);
+/// Of what peers send for sums over the tree. More saves launches, not time.
+constexpr uint64_t kStagingBytes = uint64_t{64} << 20;
+/// How long a rank waits for the reason why NCCL has failed, which another rank tells.
+constexpr double kCauseSeconds = 1;
+/// The greater priority: collectives hold up others, too.
+constexpr int kPriority = -1;
+constexpr const char *kShareVariable = "NCCL_MULTI_RANK_GPU_ENABLE";
+
+/// What ranks tell each other before they let NCCL connect them.
+struct Greeting {
+  int32_t version = 0;
+  std::array<char, 16> gpu{};
+};
+
+bool isSum(MeetingKind kind) {
+  return kind == MeetingKind::kAllReduce || kind == MeetingKind::kReduceScatter;
+}
+
+/// Each rank's value, by rank.
+template <typename Value> Result<std::vector<Value>> tellAll(Communicator &hosts, const Value &own) {
+  static_assert(sizeof(Value) <= Communicator::kMostTold);
+  std::vector<Value> all(hosts.ranks());
+  TRAINC_RETURN_IF_ERROR(
+      hosts.exchange(std::as_bytes(std::span(&own, 1)), std::as_writable_bytes(std::span(all))));
+  return all;
+}
+
+Status checkSharing(uint32_t first, uint32_t second, int version) {
+  if (version < kNcclManyRanksOfGpu)
+    return invalidInput("ranks {} and {} are on one GPU: expected a GPU for each, or NCCL {} or newer, which "
+                        "can share one; found NCCL {}",
+                        first, second, ncclVersionText(kNcclManyRanksOfGpu), ncclVersionText(version));
+  if (!NcclCommunicator::sharingIsAsked())
+    return invalidInput(
+        "ranks {} and {} are on one GPU: start fewer ranks on this host, or set {}=1 for NCCL "
+        "to share it, which is experimental",
+        first, second, kShareVariable);
+  return {};
+}
+
+} // namespace
+
+bool NcclCommunicator::sharingIsAsked() {
+  const char *value = std::getenv(kShareVariable);
+  return value && std::strcmp(value, "1") == 0;
+}
+
+Result<std::unique_ptr<NcclCommunicator>> NcclCommunicator::create(std::unique_ptr<Communicator> hosts,
+                                                                   const NcclOptions &options) {
+  Communicator &peers = *hosts;
+  const auto make = [&]() -> Result<std::unique_ptr<NcclCommunicator>> {
+    TRAINC_RETURN_IF_ERROR(loadNccl());
+    TRAINC_RETURN_IF_ERROR(checkGrid({peers.ranks(), options.shardRanks}));
+    TRAINC_ASSIGN_OR_RETURN(CudaContext context, CudaContext::open(options.place));
+    TRAINC_ASSIGN_OR_RETURN(NcclWatch watch, NcclWatch::create());
+    TRAINC_ASSIGN_OR_RETURN(CudaStream stream, makeCudaStream(kPriority));
+    return std::unique_ptr<NcclCommunicator>(new NcclCommunicator(
+        std::move(hosts), options, std::move(context), std::move(watch), std::move(stream)));
+  };
+  Result<std::unique_ptr<NcclCommunicator>> made = make();
+  const Status status = made.ok() ? (*made)->connect() : made.status();
+  if (status.ok())
+    return made;
+  peers.fail(status.message());
+  return status;
+}
+
+NcclCommunicator::NcclCommunicator(std::unique_ptr<Communicator> hosts, const NcclOptions &options,
+                                   CudaContext context, NcclWatch watch, CudaStream stream)
+    : grid_{.ranks = hosts->ranks(), .shardRanks = options.shardRanks}, options_(options),
+      hosts_(std::move(hosts)), context_(std::move(context)), watch_(std::move(watch)),
+      stream_(std::move(stream)) {}
+
+NcclCommunicator::~NcclCommunicator() {
+  if (!flights_.empty())
+    hosts_->fail("it ended before its collectives");
+  if (!context_.enter().ok() || !flights_.empty() || !hosts_->failure().ok() || !leave().ok())
+    abort();
+}
+
+/// Once nothing is under way.
+Status NcclCommunicator::leave() {
+  TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream_.get()));
+  for (NcclGroup &group : groups_)
+    TRAINC_RETURN_IF_ERROR(group.close(patience()));
+  for (void *arena : arenas_)
+    TRAINC_RETURN_IF_ERROR(nccl().ncclMemFree(arena));
+  return {};
+}
+
+void NcclCommunicator::abort() {
+  for (NcclGroup &group : groups_)
+    group.abort();
+}
+
+Status NcclCommunicator::connect() {
+  TRAINC_RETURN_IF_ERROR(checkRanks());
+  for (const fb::Group group : kGroups)
+    TRAINC_RETURN_IF_ERROR(openGroup(group));
+  if (options_.sums == NcclSums::kNccl)
+    return {};
+  TRAINC_ASSIGN_OR_RETURN(staging_.memory, allocate("what peers send to be summed", kStagingBytes));
+  staging_.bytes = kStagingBytes;
+  return {};
+}
+
+/// What NCCL would find out late, or hang at.
+Status NcclCommunicator::checkRanks() {
+  Greeting own{.version = nccl().version};
+  CUuuid uuid{};
+  TRAINC_RETURN_IF_ERROR(driver().cuDeviceGetUuid(&uuid, context_.index()));
+  std::ranges::copy(uuid.bytes, own.gpu.begin());
+  TRAINC_ASSIGN_OR_RETURN(const std::vector<Greeting> all, tellAll(*hosts_, own));
+  for (uint32_t second = 0; second < all.size(); ++second) {
+    if (all[second].version != all[0].version)
+      return failed("rank {} has NCCL {} and rank 0 has {}: install one version for all", second,
+                    ncclVersionText(all[second].version), ncclVersionText(all[0].version));
+    for (uint32_t first = 0; first < second; ++first)
+      if (all[first].gpu == all[second].gpu)
+        TRAINC_RETURN_IF_ERROR(checkSharing(first, second, own.version));
+  }
+  return {};
+}
+
+/// The first member of each group makes its id; all ranks tell at the same time, so all groups have theirs.
+Status NcclCommunicator::openGroup(fb::Group group) {
+  const Members members = grid_.members(group, rank());
+  const size_t index = indexOf(group);
+  const auto isOpen = [&] { return groups_[index].handle() != nullptr; };
+  if (members.count > 1 && !isOpen()) {
+    ncclUniqueId own{};
+    if (rank() == members.first)
+      TRAINC_RETURN_IF_ERROR(nccl().ncclGetUniqueId(&own));
+    TRAINC_ASSIGN_OR_RETURN(const std::vector<ncclUniqueId> ids, tellAll(*hosts_, own));
+    const Status status =
+        groups_[index].open(ids[members.first], members.count, members.placeOf(rank()), patience());
+    if (!status.ok())
+      return causeOf(status);
+  }
+  collectives_[static_cast<size_t>(group)].emplace(groups_[index], members, rank());
+  return {};
+}
+
+size_t NcclCommunicator::indexOf(fb::Group group) const {
+  const bool isEveryone = grid_.members(group, rank()).count == ranks();
+  return static_cast<size_t>(isEveryone ? fb::Group::All : group);
+}
+
+/// NCCL may be at it for a while: the rank is at work.
+NcclPatience NcclCommunicator::patience() const {
+  return [this, end = steadySeconds() + options_.startSeconds]() -> Status {
+    hosts_->noteProgress();
+    TRAINC_RETURN_IF_ERROR(hosts_->failure());
+    if (steadySeconds() > end)
+      return failed("rank {}: NCCL has not answered within {} s; NCCL_DEBUG=INFO makes it say more", rank(),
+                    options_.startSeconds);
+    return {};
+  };
+}
+
+Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t bytes) {
+  void *memory = nullptr;
+  if (const Status status = nccl().ncclMemAlloc(&memory, std::max<uint64_t>(bytes, 1)); !status.ok())
+    return failed("cannot allocate {} bytes for '{}' on rank {}: {}", bytes, name, rank(), status.message());
+  arenas_.push_back(memory);
+  for (NcclGroup &group : groups_)
+    if (group.handle() != nullptr && bytes > 0)
+      TRAINC_RETURN_IF_ERROR(group.enrol(memory, bytes, patience()));
+  if (bytes > 0)
+    TRAINC_RETURN_IF_ERROR(
+        driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory), 0, bytes, stream_.get()));
+  TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream_.get()));
+  allocated_ += bytes;
+  return DeviceAddress(memory);
+}
+
+Status NcclCommunicator::enqueue(const Collective &collective, CUstream stream, std::string_view place) {
+  TRAINC_RETURN_IF_ERROR(failure_);
+  // Of two numbers the sum is the same in either order.
+  const bool byTree = options_.sums == NcclSums::kTree && isSum(collective.kind) &&
+                      grid_.members(collective.group, rank()).count > 2;
+  if (byTree && !localSum_)
+    return invalidInput(
+        "{} over the tree that --reproducible=ranks promises: NCCL adds in another order, and "
+        "this plan has no kernel that adds the ranks' values; compile it with this version of "
+        "trainc",
+        describe(collective));
+  const std::string what = describe(collective);
+  const std::string text = place.empty() ? what : fmt::format("{}: {}", place, what);
+  TRAINC_RETURN_IF_ERROR(watch_.begin(stream, text));
+  const NcclCollectives &group = *collectives_[static_cast<size_t>(collective.group)];
+  const Status status = byTree ? group.enqueueTree(collective, staging_, localSum_, stream, patience())
+                               : group.enqueue(collective, stream, patience());
+  return status.ok() ? watch_.end(stream) : giveUp(text, status);
+}
+
+Status NcclCommunicator::poll() {
+  if (!failure_.ok())
+    return failure_;
+  const Status found = look();
+  return found.ok() ? Status() : giveUp(waitsAt_ ? watch_.text(*waitsAt_) : "what ranks do together", found);
+}
+
+/// The others say themselves where they are.
+Status NcclCommunicator::giveUp(const std::string &text, const Status &found) {
+  const Status cause = causeOf(found);
+  failure_ = failed("rank {}: {} cannot be completed: {}", rank(), text, cause.message());
+  hosts_->fail(cause.message());
+  abort();
+  return failure_;
+}
+
+Status NcclCommunicator::look() {
+  const std::optional<uint32_t> at = watch_.current();
+  const bool begins = at && at != waitsAt_;
+  waitsAt_ = at;
+  if (!at)
+    hosts_->noteProgress();
+  TRAINC_RETURN_IF_ERROR(at ? hosts_->noteWait(begins) : hosts_->failure());
+  for (const NcclGroup &group : groups_)
+    if (group.handle() != nullptr)
+      TRAINC_RETURN_IF_ERROR(group.health());
+  return {};
+}
+
+/// What NCCL sees of a rank's end may come before what that rank says of it.
+Status NcclCommunicator::causeOf(Status found) const {
+  for (const double end = steadySeconds() + kCauseSeconds; steadySeconds() < end;) {
+    TRAINC_RETURN_IF_ERROR(hosts_->failure());
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return found;
+}
+
+uint64_t NcclCommunicator::bytesOf(const Collective &collective) const {
+  const uint64_t members = grid_.members(collective.group, rank()).count;
+  uint64_t bytes = 0;
+  for (const CollectiveRange &range : collective.ranges)
+    bytes += range.elements * elementBytes(range.dtype) * (members - 1) / members;
+  return collective.kind == MeetingKind::kAllReduce ? 2 * bytes : bytes;
+}
+
+Ticket NcclCommunicator::start(const Collective &collective) {
+  Flight &flight = flights_[started_];
+  flight.text = describe(collective);
+  if (const Status status = begin(collective, flight); !status.ok())
+    flight.status = failed("rank {}: {} cannot be started: {}", rank(), flight.text, status.message());
+  return started_++;
+}
+
+Status NcclCommunicator::begin(const Collective &collective, Flight &flight) {
+  TRAINC_ASSIGN_OR_RETURN(flight.done, makeCudaEvent(/*isTimed=*/false));
+  if (collective.kind == MeetingKind::kBarrier || collective.kind == MeetingKind::kFarewell)
+    flight.hosts = hosts_->start(collective);
+  else
+    TRAINC_RETURN_IF_ERROR(enqueue(collective, stream_.get()));
+  sent_ += bytesOf(collective);
+  return driver().cuEventRecord(flight.done.get(), stream_.get());
+}
+
+/// With it, all before it.
+Status NcclCommunicator::wait(Ticket ticket) {
+  const double begin = steadySeconds();
+  Status status;
+  while (!flights_.empty() && flights_.begin()->first <= ticket) {
+    if (status.ok())
+      status = finish(flights_.begin()->second);
+    flights_.erase(flights_.begin());
+  }
+  waited_ += steadySeconds() - begin;
+  return status.ok() ? failure_ : status;
+}
+
+Status NcclCommunicator::finish(const Flight &flight) {
+  TRAINC_RETURN_IF_ERROR(flight.status);
+  for (;;) {
+    const CUresult state = driver().cuEventQuery.raw(flight.done.get());
+    if (state == CUDA_SUCCESS)
+      break;
+    if (state != CUDA_ERROR_NOT_READY)
+      return failed("rank {}: {} cannot be completed: {}", rank(), flight.text,
+                    driver().cuEventQuery.status(state).message());
+    TRAINC_RETURN_IF_ERROR(poll());
+    std::this_thread::sleep_for(kBetweenPolls);
+  }
+  return flight.hosts ? hosts_->wait(*flight.hosts) : Status();
+}
+
+} // namespace trainc

@@ -1,0 +1,65 @@
+#include "runtime/comm/nccl/nccl_group.h"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace trainc {
+
+namespace {
+
+constexpr auto kBetweenLooks = std::chrono::microseconds(100);
+
+} // namespace
+
+NcclGroup::~NcclGroup() { abort(); }
+
+Status NcclGroup::open(const ncclUniqueId &id, uint32_t ranks, uint32_t rank, const NcclPatience &patience) {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  TRAINC_RETURN_IF_ERROR(
+      nccl().ncclCommInitRankConfig(&handle_, static_cast<int>(ranks), id, static_cast<int>(rank), &config));
+  return settle("ncclCommInitRankConfig", patience);
+}
+
+Status NcclGroup::enrol(void *memory, uint64_t bytes, const NcclPatience &patience) {
+  void *enrolled = nullptr;
+  TRAINC_RETURN_IF_ERROR(nccl().ncclCommRegister(handle_, memory, bytes, &enrolled));
+  enrolled_.push_back(enrolled);
+  return settle("ncclCommRegister", patience);
+}
+
+Status NcclGroup::settle(const char *call, const NcclPatience &patience) const {
+  for (;;) {
+    ncclResult_t state = ncclSuccess;
+    TRAINC_RETURN_IF_ERROR(nccl().ncclCommGetAsyncError(handle_, &state));
+    if (state != ncclInProgress)
+      return NcclVendor::status(call, state);
+    TRAINC_RETURN_IF_ERROR(patience());
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+Status NcclGroup::health() const {
+  ncclResult_t state = ncclSuccess;
+  TRAINC_RETURN_IF_ERROR(nccl().ncclCommGetAsyncError(handle_, &state));
+  return NcclVendor::status("NCCL", state);
+}
+
+/// What it returns does not matter: the run ends.
+void NcclGroup::abort() {
+  if (const ncclComm_t handle = std::exchange(handle_, nullptr))
+    (void)nccl().ncclCommAbort.raw(handle);
+}
+
+Status NcclGroup::close(const NcclPatience &patience) {
+  if (handle_ == nullptr)
+    return {};
+  for (void *enrolled : std::exchange(enrolled_, {}))
+    TRAINC_RETURN_IF_ERROR(nccl().ncclCommDeregister(handle_, enrolled));
+  TRAINC_RETURN_IF_ERROR(nccl().ncclCommFinalize(handle_));
+  TRAINC_RETURN_IF_ERROR(settle("ncclCommFinalize", patience));
+  return nccl().ncclCommDestroy(std::exchange(handle_, nullptr));
+}
+
+} // namespace trainc

@@ -1,0 +1,69 @@
+#include "runtime/device/cuda/cuda_arenas.h"
+
+#include "runtime/schema/limits.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+namespace {
+
+/// Bytes of device memory, from a border of arenas on, and owned.
+Result<CUdeviceptr> allocateZeroed(std::string_view name, uint64_t bytes, const CudaContext &context,
+                                   CUstream stream, std::vector<DeviceMemory> &owners) {
+  CUdeviceptr address = 0;
+  // The driver promises borders of 256 bytes and keeps those of pages for what is large.
+  const uint64_t asked = bytes + kArenaAlignment;
+  const CUresult code = driver().cuMemAlloc.raw(&address, asked);
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) {
+    TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
+    return failed("arena '{}': expected {} bytes of GPU {} ({}), found {} free of {}", name, bytes,
+                  context.index(), context.name(), memory.free, memory.total);
+  }
+  TRAINC_RETURN_IF_ERROR(driver().cuMemAlloc.status(code));
+  owners.emplace_back(address);
+  TRAINC_RETURN_IF_ERROR(driver().cuMemsetD8Async(address, 0, asked, stream));
+  TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream));
+  return (address + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+}
+
+Result<PinnedMemory> allocatePinned(std::string_view name, uint64_t bytes) {
+  Result<PinnedMemory> memory = PinnedMemory::create(std::max<uint64_t>(bytes, 1));
+  if (memory.ok())
+    return memory;
+  return failed("arena '{}': expected {} bytes of pinned memory of the host: {}; other programs may hold it, "
+                "or ulimit -l forbids it",
+                name, bytes, memory.status().message());
+}
+
+} // namespace
+
+Result<DeviceAddress> CudaArenas::allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                           const CudaContext &context, CUstream stream) {
+  if (space == fb::Space::Disk) {
+    TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes));
+    return disk_.emplace_back(std::move(arena)).address();
+  }
+  if (space == fb::Space::Host) {
+    TRAINC_ASSIGN_OR_RETURN(PinnedMemory memory, allocatePinned(name, bytes));
+    hostBytes_ += bytes;
+    return DeviceAddress(host_.emplace_back(std::move(memory)).data());
+  }
+  TRAINC_ASSIGN_OR_RETURN(const CUdeviceptr address, allocateZeroed(name, bytes, context, stream, device_));
+  deviceBytes_ += bytes;
+  return DeviceAddress(address);
+}
+
+bool CudaArenas::isOnHost(DeviceAddress address) const {
+  return std::ranges::any_of(host_, [&](const PinnedMemory &memory) {
+    return address.value() - DeviceAddress(memory.data()).value() < memory.size(); // wraps below it
+  });
+}
+
+const DiskArena *CudaArenas::diskArenaOf(DeviceAddress address) const {
+  const auto found =
+      std::ranges::find_if(disk_, [&](const DiskArena &arena) { return arena.holds(address); });
+  return found == disk_.end() ? nullptr : &*found;
+}
+
+} // namespace trainc

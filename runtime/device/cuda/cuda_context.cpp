@@ -1,0 +1,77 @@
+#include "runtime/device/cuda/cuda_context.h"
+
+#include <array>
+#include <utility>
+
+namespace trainc {
+
+namespace {
+
+/// Capabilities below have no bf16 numbers in their matrix units, and trainc writes no code for them.
+constexpr int kLowestMajor = 8;
+
+Result<int> chooseGpu(CudaPlace place) {
+  int count = 0;
+  TRAINC_RETURN_IF_ERROR(driver().cuDeviceGetCount(&count));
+  const auto gpus = static_cast<uint32_t>(count);
+  if (gpus == 0)
+    return CudaVendor::status("cuDeviceGetCount", CUDA_ERROR_NO_DEVICE);
+  if (place.index >= gpus && !place.mayShare)
+    return invalidInput(
+        "rank {} of {} on this host: expected a GPU for each, found {}; start at most {} ranks on this host, "
+        "or let each rank see all GPUs (CUDA_VISIBLE_DEVICES)",
+        place.index, place.ranks, gpus, gpus);
+  return static_cast<int>(place.index % gpus);
+}
+
+} // namespace
+
+Result<CudaContext> CudaContext::open(CudaPlace place) {
+  TRAINC_RETURN_IF_ERROR(loadDriver());
+  TRAINC_ASSIGN_OR_RETURN(const int index, chooseGpu(place));
+  CUdevice device = 0;
+  TRAINC_RETURN_IF_ERROR(driver().cuDeviceGet(&device, index));
+  CudaContext context(device);
+  TRAINC_RETURN_IF_ERROR(context.describe());
+  if (context.major_ < kLowestMajor)
+    return failed(
+        "GPU {} ({}): expected compute capability {}.0 or higher (A100, RTX 30 or newer), found {}.{}; use "
+        "another GPU, or run a plan for CPUs",
+        index, context.name_, kLowestMajor, context.major_, context.minor_);
+  TRAINC_RETURN_IF_ERROR(driver().cuDevicePrimaryCtxRetain(&context.context_, device));
+  TRAINC_RETURN_IF_ERROR(context.enter());
+  return context;
+}
+
+Status CudaContext::describe() {
+  std::array<char, 256> name{};
+  TRAINC_RETURN_IF_ERROR(driver().cuDeviceGetName(name.data(), name.size(), device_));
+  name_ = name.data();
+  const auto ask = [&](int &value, CUdevice_attribute attribute) {
+    return driver().cuDeviceGetAttribute(&value, attribute, device_);
+  };
+  TRAINC_RETURN_IF_ERROR(ask(major_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+  TRAINC_RETURN_IF_ERROR(ask(minor_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  int shared = 0;
+  TRAINC_RETURN_IF_ERROR(ask(shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  sharedBytes_ = static_cast<uint32_t>(shared);
+  return {};
+}
+
+CudaContext::CudaContext(CudaContext &&other) noexcept
+    : device_(other.device_), context_(std::exchange(other.context_, nullptr)), name_(std::move(other.name_)),
+      major_(other.major_), minor_(other.minor_), sharedBytes_(other.sharedBytes_) {}
+
+CudaContext::~CudaContext() {
+  if (context_ != nullptr)
+    driver().cuDevicePrimaryCtxRelease.raw(device_);
+}
+
+Result<CudaMemory> CudaContext::memory() const {
+  TRAINC_RETURN_IF_ERROR(enter());
+  size_t free = 0, total = 0;
+  TRAINC_RETURN_IF_ERROR(driver().cuMemGetInfo(&free, &total));
+  return CudaMemory{free, total};
+}
+
+} // namespace trainc

@@ -1,0 +1,173 @@
+#include "runtime/device/cuda/cuda_device.h"
+
+#include <algorithm>
+#include <fmt/ranges.h>
+
+namespace trainc {
+
+namespace {
+
+/// For what the host writes and reads in a step: batches, scalars.
+constexpr uint64_t kRingBytes = uint64_t{32} << 20;
+/// For what goes to disk and back.
+constexpr uint64_t kDiskStageBytes = uint64_t{8} << 20;
+
+CudaExecutable &onGpu(Executable &executable) { return static_cast<CudaExecutable &>(executable); }
+
+} // namespace
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, NcclCommunicator *nccl) {
+  TRAINC_ASSIGN_OR_RETURN(CudaContext context, CudaContext::open(place));
+  TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
+  TRAINC_ASSIGN_OR_RETURN(CudaStreams streams, CudaStreams::create());
+  std::unique_ptr<CudaDevice> device(
+      new CudaDevice(std::move(context), CudaPeers(nccl), std::move(streams), memory.free));
+  TRAINC_RETURN_IF_ERROR(device->openCopies());
+  return device;
+}
+
+CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, uint64_t freeAtStart)
+    : parts_{.context = std::move(context),
+             .peers = peers,
+             .streams = std::move(streams),
+             .arenas = {},
+             .kernels = {},
+             .library = {},
+             .diskStage = {},
+             .fault = {}},
+      wait_(peers), freeAtStart_(freeAtStart) {}
+
+/// What still runs uses what goes now. After a failure there is nothing to wait for.
+CudaDevice::~CudaDevice() {
+  if (parts_.context.enter().ok() && parts_.fault.status().ok())
+    (void)wait_.forStream(parts_.streams.main());
+}
+
+Status CudaDevice::openCopies() {
+  TRAINC_ASSIGN_OR_RETURN(StagingRing ring,
+                          StagingRing::create(parts_.streams.main(), kRingBytes,
+                                              [this](CUevent event) { return wait_.forEvent(event); }));
+  ring_.emplace(std::move(ring));
+  TRAINC_ASSIGN_OR_RETURN(beside_, BesideCopies::create());
+  return {};
+}
+
+std::string CudaDevice::description() const {
+  return fmt::format(
+      "cuda {} ({}, {}, driver for CUDA {}{}; {} MiB beside arenas)", parts_.context.index(),
+      parts_.context.name(), parts_.kernels.level().empty() ? "no kernels" : parts_.kernels.level(),
+      cudaVersionText(driver().version),
+      parts_.library ? fmt::format(", cuBLASLt {}", cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()))
+                     : "",
+      besideArenas() >> 20);
+}
+
+/// What kernels, libraries and graphs have taken, and other processes since the start.
+uint64_t CudaDevice::besideArenas() const {
+  const Result<CudaMemory> now = parts_.context.memory();
+  const uint64_t arenas = parts_.arenas.deviceBytes() + peersBytes_;
+  return now.ok() && freeAtStart_ > now->free + arenas ? freeAtStart_ - now->free - arenas : 0;
+}
+
+/// Generated kernels sum in orders that follow from shapes, whatever the GPU; code for another level may
+/// approximate otherwise.
+std::string CudaDevice::arithmetic() const {
+  std::string text = fmt::format("{}, {}", parts_.context.name(), parts_.kernels.level());
+  if (parts_.library)
+    text += fmt::format(", cuBLASLt {}, algorithms {:016x}",
+                        cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()), algorithms_.digest());
+  return text;
+}
+
+Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                           Communicator *communicator) {
+  if (space == fb::Space::Device && communicator) {
+    if (!parts_.peers.areThere())
+      return invalidInput("ranks on GPUs exchange tensors by NCCL; start them with --comm=nccl");
+    peersBytes_ += bytes;
+    return parts_.peers.allocate(name, bytes);
+  }
+  if (space == fb::Space::Disk && parts_.diskStage.size() == 0) {
+    TRAINC_ASSIGN_OR_RETURN(parts_.diskStage, PinnedMemory::create(kDiskStageBytes));
+  }
+  return parts_.arenas.allocate(name, space, bytes, parts_.context, parts_.streams.main());
+}
+
+Status CudaDevice::loadKernels(const fb::Plan &plan) {
+  TRAINC_ASSIGN_OR_RETURN(parts_.kernels, CudaKernels::load(plan, parts_.context));
+  return {};
+}
+
+Result<std::unique_ptr<Executable>> CudaDevice::prepare(Program program, Communicator *,
+                                                        StepObserver *observer) {
+  auto executable = std::make_unique<CudaExecutable>(std::move(program), parts_, observer);
+  TRAINC_RETURN_IF_ERROR(executable->prepare());
+  for (const LtProduct &product : executable->issuer().products())
+    algorithms_.update(std::as_bytes(std::span(&product.algorithm(), 1)));
+  return std::unique_ptr<Executable>(std::move(executable));
+}
+
+void CudaDevice::note(Status status) {
+  if (!status.ok())
+    parts_.fault.note(std::move(status));
+}
+
+void CudaDevice::enqueue(Executable &executable, StepRange steps) {
+  if (onProgress_)
+    onProgress_();
+  if (!parts_.fault.status().ok())
+    return;
+  if (std::ranges::find(underWay_, executable.program().name) == underWay_.end())
+    underWay_.push_back(executable.program().name);
+  note(whileRunning(onGpu(executable).enqueue(steps)));
+}
+
+Status CudaDevice::runStep(Executable &executable, uint32_t index, uint64_t iteration) {
+  TRAINC_RETURN_IF_ERROR(synchronise());
+  const Program &program = executable.program();
+  const Step &step = program.steps[index];
+  note(onGpu(executable).issueAlone(index, iteration));
+  if (parts_.fault.status().ok())
+    note(located(program, step, wait_.forStream(parts_.streams.of(step.stream))));
+  return parts_.fault.status();
+}
+
+void CudaDevice::write(DeviceAddress destination, std::span<const std::byte> source) {
+  if (parts_.fault.status().ok())
+    note(whileRunning(ring_->write(destination.value(), source)));
+}
+
+void CudaDevice::read(std::span<std::byte> destination, DeviceAddress source) {
+  if (parts_.fault.status().ok())
+    note(whileRunning(ring_->read(destination, source.value())));
+}
+
+Status CudaDevice::synchronise() {
+  if (parts_.fault.status().ok())
+    note(whileRunning(wait_.forStream(parts_.streams.main())));
+  if (parts_.fault.status().ok())
+    ring_->finish();
+  underWay_.clear();
+  return parts_.fault.status();
+}
+
+/// A failure of the device is seen later, and whatever call comes next returns it. All that is known is what
+/// was under way; steps that know their place have named it.
+Status CudaDevice::whileRunning(Status status) const {
+  if (status.ok() || underWay_.empty())
+    return status;
+  return Status(status.code(),
+                fmt::format("while entry {} ran: {}", fmt::join(underWay_, " or "), status.message()));
+}
+
+Status CudaDevice::readBeside(std::span<std::byte> destination, DeviceAddress source) {
+  TRAINC_RETURN_IF_ERROR(parts_.context.enter());
+  return beside_->read(destination, source.value());
+}
+
+Status CudaDevice::writeBeside(DeviceAddress destination, std::span<const std::byte> source) {
+  TRAINC_RETURN_IF_ERROR(parts_.context.enter());
+  return beside_->write(destination.value(), source);
+}
+
+} // namespace trainc

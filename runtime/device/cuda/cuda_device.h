@@ -1,0 +1,57 @@
+// A GPU of NVIDIA's as a device.
+#pragma once
+
+#include "runtime/base/hash.h"
+#include "runtime/device/cuda/cuda_executable.h"
+#include "runtime/device/cuda/staging.h"
+#include "runtime/device/device.h"
+
+namespace trainc {
+
+/// Runs entries as CUDA graphs. The thread that opens it drives it.
+class CudaDevice final : public Device {
+public:
+  /// `nccl` is the communicator of ranks on GPUs, which must outlive the device; null for one rank. Fails as
+  /// CudaContext::open() does.
+  static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr);
+  ~CudaDevice() override;
+
+  std::string description() const override;
+  std::string arithmetic() const override;
+  Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
+                                 Communicator *communicator) override;
+  uint64_t allocatedBytes() const override { return parts_.arenas.bytes(); }
+  /// Shared memory is on the chip.
+  BlockMemory blockMemory() const override { return {}; }
+  Status loadKernels(const fb::Plan &plan) override;
+  Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
+                                              StepObserver *observer) override;
+  void enqueue(Executable &executable, StepRange steps) override;
+  Status runStep(Executable &executable, uint32_t step, uint64_t iteration) override;
+  void write(DeviceAddress destination, std::span<const std::byte> source) override;
+  void read(std::span<std::byte> destination, DeviceAddress source) override;
+  Status synchronise() override;
+  Status readBeside(std::span<std::byte> destination, DeviceAddress source) override;
+  Status writeBeside(DeviceAddress destination, std::span<const std::byte> source) override;
+  std::span<std::byte> hostView(DeviceSpan) override { return {}; }
+  void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
+
+private:
+  CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, uint64_t freeAtStart);
+  Status openCopies();
+  void note(Status status);
+  Status whileRunning(Status status) const;
+  uint64_t besideArenas() const;
+
+  CudaParts parts_;
+  CudaWait wait_;
+  std::optional<StagingRing> ring_;
+  std::unique_ptr<BesideCopies> beside_;
+  uint64_t freeAtStart_;                   ///< bytes of the GPU's memory, with its context
+  uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
+  StreamHash algorithms_;                  ///< of all library calls that were prepared
+  std::vector<std::string_view> underWay_; ///< entries that were enqueued since the last synchronise()
+  std::function<void()> onProgress_;
+};
+
+} // namespace trainc

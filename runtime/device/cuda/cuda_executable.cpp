@@ -1,0 +1,136 @@
+#include "runtime/device/cuda/cuda_executable.h"
+
+#include "runtime/device/cuda/step_clock.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+CudaExecutable::CudaExecutable(Program program, CudaParts &parts, StepObserver *observer)
+    : Executable(std::move(program)), parts_(parts), issuer_(this->program(), parts),
+      loose_(parts.arenas, parts.diskStage, parts.fault),
+      clock_(observer ? std::make_unique<StepClock>(*observer) : nullptr) {}
+
+CudaExecutable::~CudaExecutable() = default;
+
+Status CudaExecutable::prepare() {
+  eventOf_.assign(program().steps.size(), kNoEvent);
+  uint32_t events = 0;
+  for (const uint32_t waitedFor : program().after)
+    if (eventOf_[waitedFor] == kNoEvent)
+      eventOf_[waitedFor] = events++;
+  TRAINC_RETURN_IF_ERROR(parts_.streams.makeEvents(events));
+  return issuer_.prepare();
+}
+
+Status CudaExecutable::enqueue(StepRange range) {
+  if (range.begin == range.end)
+    return {};
+  issuer_.noteRun(range);
+  if (!clock_) {
+    TRAINC_ASSIGN_OR_RETURN(const CUgraphExec graph, graphOf(range));
+    return driver().cuGraphLaunch(graph, parts_.streams.main());
+  }
+  TRAINC_RETURN_IF_ERROR(issueRange(range, loose_, clock_.get()));
+  TRAINC_RETURN_IF_ERROR(CudaWait(parts_.peers).forStream(parts_.streams.main()));
+  loose_.clear();
+  return clock_->tell();
+}
+
+Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
+  loose_.clear();
+  issuer_.noteRun({step, step + 1});
+  return issuer_.issue(step, iteration, loose_);
+}
+
+Result<CUgraphExec> CudaExecutable::graphOf(StepRange range) {
+  const auto found = std::ranges::find_if(graphs_, [&](const Graph &graph) {
+    return graph.range.begin == range.begin && graph.range.end == range.end;
+  });
+  if (found != graphs_.end())
+    return found->graph.get();
+  Graph &graph = graphs_.emplace_back(range, parts_);
+  Result<CudaGraphExec> captured = capture(range, graph.disk);
+  if (!captured.ok()) {
+    graphs_.pop_back();
+    return captured.status();
+  }
+  graph.graph = std::move(*captured);
+  return graph.graph.get();
+}
+
+Result<CudaGraphExec> CudaExecutable::capture(StepRange range, DiskTransfers &disk) {
+  const CUstream main = parts_.streams.main();
+  // Other threads may copy meanwhile, as those that write checkpoints do.
+  TRAINC_RETURN_IF_ERROR(driver().cuStreamBeginCapture(main, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  const Status issued = issueRange(range, disk, nullptr);
+  CUgraph captured = nullptr;
+  const Status ended = driver().cuStreamEndCapture(main, &captured);
+  const CudaGraph owner(captured);
+  TRAINC_RETURN_IF_ERROR(issued);
+  TRAINC_RETURN_IF_ERROR(ended);
+  CUgraphExec graph = nullptr;
+  TRAINC_RETURN_IF_ERROR(
+      driver().cuGraphInstantiateWithFlags(&graph, captured, CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY));
+  CudaGraphExec exec(graph);
+  TRAINC_RETURN_IF_ERROR(driver().cuGraphUpload(graph, main));
+  return exec;
+}
+
+std::vector<fb::Stream> CudaExecutable::othersOf(StepRange range) const {
+  std::vector<fb::Stream> others;
+  for (uint32_t i = range.begin; i < range.end; ++i)
+    if (const fb::Stream stream = program().steps[i].stream;
+        stream != fb::Stream::Compute && std::ranges::find(others, stream) == others.end())
+      others.push_back(stream);
+  return others;
+}
+
+Status CudaExecutable::issueRange(StepRange range, DiskTransfers &disk, StepClock *clock) {
+  const std::vector<fb::Stream> others = othersOf(range);
+  TRAINC_RETURN_IF_ERROR(parts_.streams.fork(others));
+  for (const Block &block : program().blocks)
+    TRAINC_RETURN_IF_ERROR(issueBlock(block, range, disk, clock));
+  return parts_.streams.join(others);
+}
+
+Status CudaExecutable::issueBlock(const Block &block, StepRange range, DiskTransfers &disk,
+                                  StepClock *clock) {
+  const uint32_t begin = std::max(block.begin, range.begin), end = std::min(block.end, range.end);
+  for (uint64_t iteration = 0; begin < end && iteration < block.iterations; ++iteration)
+    for (uint32_t i = begin; i < end; ++i) {
+      const Step &step = program().steps[i];
+      const CUstream stream = parts_.streams.of(step.stream);
+      if (iteration == 0)
+        TRAINC_RETURN_IF_ERROR(waitForOthers(step, range, clock));
+      if (clock)
+        TRAINC_RETURN_IF_ERROR(clock->begin(step, stream));
+      TRAINC_RETURN_IF_ERROR(issuer_.issue(i, iteration, disk));
+      if (clock)
+        TRAINC_RETURN_IF_ERROR(clock->end(stream));
+      if (iteration + 1 == block.iterations && eventOf_[i] != kNoEvent)
+        TRAINC_RETURN_IF_ERROR(driver().cuEventRecord(parts_.streams.event(eventOf_[i]), stream));
+    }
+  return {};
+}
+
+/// What stands before the range has run.
+Status CudaExecutable::waitForOthers(const Step &step, StepRange range, StepClock *clock) {
+  const CUstream stream = parts_.streams.of(step.stream);
+  for (const uint32_t other : program().afterOf(step)) {
+    if (other < range.begin)
+      continue;
+    const Step &waitedFor = program().steps[other];
+    const bool isTimed =
+        clock && step.stream == fb::Stream::Compute && waitedFor.stream == fb::Stream::Communication;
+    if (isTimed)
+      TRAINC_RETURN_IF_ERROR(clock->beginWait(waitedFor, stream));
+    TRAINC_RETURN_IF_ERROR(
+        driver().cuStreamWaitEvent(stream, parts_.streams.event(eventOf_[other]), CU_EVENT_WAIT_DEFAULT));
+    if (isTimed)
+      TRAINC_RETURN_IF_ERROR(clock->end(stream));
+  }
+  return {};
+}
+
+} // namespace trainc

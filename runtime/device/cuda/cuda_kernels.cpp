@@ -1,0 +1,123 @@
+#include "runtime/device/cuda/cuda_kernels.h"
+
+#include "runtime/plan/view.h"
+#include "runtime/schema/cuda_levels.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/ranges.h>
+#include <string_view>
+
+namespace trainc {
+
+namespace {
+
+using Objects = std::vector<const fb::Object *>;
+
+/// Those that the GPU may run, the best one first: machine code of its generation, of this GPU's features or
+/// fewer; then PTX.
+Objects candidates(const fb::Plan &plan, const CudaContext &context) {
+  Objects objects;
+  for (const fb::Object *object : *plan.objects()) {
+    const CudaLevel *level = findCudaLevel(view(object->level()));
+    const bool runs =
+        level->isPtx ? std::pair(level->major, level->minor) <= std::pair(context.major(), context.minor())
+                     : level->major == context.major() && level->minor <= context.minor();
+    if (runs)
+      objects.push_back(object);
+  }
+  std::ranges::sort(objects, [](const fb::Object *one, const fb::Object *other) {
+    const CudaLevel &a = *findCudaLevel(view(one->level())), &b = *findCudaLevel(view(other->level()));
+    return a.isPtx != b.isPtx ? b.isPtx : std::pair(a.major, a.minor) > std::pair(b.major, b.minor);
+  });
+  return objects;
+}
+
+/// The module of one object; `log` gets what the driver's compiler says.
+CUresult tryObject(const fb::Object &object, CUmodule &module, std::array<char, 4096> &log) {
+  std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void *, 2> values{log.data(), reinterpret_cast<void *>(log.size())};
+  return driver().cuModuleLoadDataEx.raw(&module, object.image()->data(), options.size(), options.data(),
+                                         values.data());
+}
+
+std::string levelNames(const fb::Plan &plan) {
+  std::vector<std::string_view> names;
+  for (const fb::Object *object : *plan.objects())
+    names.push_back(view(object->level()));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What the driver says that is loaded, against the plan and the GPU.
+Status checkKernel(const fb::Kernel &kernel, CUfunction function, uint32_t dynamicSharedBytes,
+                   const CudaContext &context) {
+  int threads = 0, shared = 0;
+  TRAINC_RETURN_IF_ERROR(
+      driver().cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+  TRAINC_RETURN_IF_ERROR(driver().cuFuncGetAttribute(&shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function));
+  if (kernel.threads() > static_cast<uint32_t>(threads))
+    return invalidInput(
+        "kernel {}: expected blocks of {} threads, found registers for {} on GPU {} ({}); compile the model "
+        "again",
+        view(kernel.symbol()), kernel.threads(), threads, context.index(), context.name());
+  if (static_cast<uint32_t>(shared) + dynamicSharedBytes > context.sharedBytes())
+    return invalidInput(
+        "kernel {}: expected shared memory of at most the {} bytes that GPU {} ({}) has for a block, found "
+        "{}; use a GPU with more, or compile the model for this one",
+        view(kernel.symbol()), context.sharedBytes(), context.index(), context.name(),
+        static_cast<uint32_t>(shared) + dynamicSharedBytes);
+  return {};
+}
+
+} // namespace
+
+Status CudaKernels::loadModule(const fb::Plan &plan, const CudaContext &context) {
+  for (const fb::Object *object : candidates(plan, context)) {
+    std::array<char, 4096> log{};
+    CUmodule module = nullptr;
+    const CUresult code = tryObject(*object, module, log);
+    if (code == CUDA_ERROR_NO_BINARY_FOR_GPU)
+      continue;
+    const Status status = driver().cuModuleLoadDataEx.status(code);
+    if (!status.ok())
+      return invalidInput(
+          "the plan's code for {}: {}{}{}; compile the model again, or install a newer driver",
+          view(object->level()), status.message(), log[0] ? ": " : "", log.data());
+    module_ = CudaHandle<CUmodule, Unload>(module);
+    level_ = view(object->level());
+    return {};
+  }
+  return invalidInput("the plan holds code for {}, and GPU {} ({}) is of compute capability {}.{}; compile "
+                      "the model again with --target=cuda, or use another GPU",
+                      levelNames(plan), context.index(), context.name(), context.major(), context.minor());
+}
+
+Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &context) {
+  if (view(plan.target()) != kCudaTarget)
+    return invalidInput("plan '{}' is for {}, and this is a GPU; run it with --device={}, or compile the "
+                        "model with --target=cuda",
+                        view(plan.name()), view(plan.target()), view(plan.target()));
+  CudaKernels kernels;
+  if (plan.kernels()->size() == 0)
+    return kernels;
+  TRAINC_RETURN_IF_ERROR(kernels.loadModule(plan, context));
+  for (const fb::Kernel *kernel : *plan.kernels()) {
+    CudaKernel loaded{nullptr, kernel->threads(),
+                      kernel->shared_bytes() > kCudaStaticSharedBytes ? kernel->shared_bytes() : 0};
+    const CUresult code =
+        driver().cuModuleGetFunction.raw(&loaded.function, kernels.module_.get(), kernel->symbol()->c_str());
+    if (code == CUDA_ERROR_NOT_FOUND)
+      return invalidInput("the plan's code for {} lacks kernel {}; compile the model again", kernels.level_,
+                          view(kernel->symbol()));
+    TRAINC_RETURN_IF_ERROR(driver().cuModuleGetFunction.status(code));
+    TRAINC_RETURN_IF_ERROR(checkKernel(*kernel, loaded.function, loaded.dynamicSharedBytes, context));
+    if (loaded.dynamicSharedBytes > 0)
+      TRAINC_RETURN_IF_ERROR(driver().cuFuncSetAttribute(loaded.function,
+                                                         CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                                         static_cast<int>(loaded.dynamicSharedBytes)));
+    kernels.kernels_.push_back(loaded);
+  }
+  return kernels;
+}
+
+} // namespace trainc

@@ -1,0 +1,19 @@
+#include "runtime/device/cuda/cuda_peers.h"
+
+#include "runtime/comm/nccl/nccl_communicator.h"
+
+namespace trainc {
+
+Result<DeviceAddress> CudaPeers::allocate(std::string_view name, uint64_t bytes) const {
+  return nccl_->allocate(name, bytes);
+}
+
+Status CudaPeers::enqueue(const Collective &collective, CUstream stream, std::string_view place) const {
+  return nccl_->enqueue(collective, stream, place);
+}
+
+void CudaPeers::noteRun(const Collective &collective) const { nccl_->noteLaunch(nccl_->bytesOf(collective)); }
+
+Status CudaPeers::poll() const { return nccl_->poll(); }
+
+} // namespace trainc

@@ -1,0 +1,32 @@
+// The other ranks, as their GPUs see them.
+#pragma once
+
+#include "runtime/comm/communicator.h"
+
+#include <cuda.h>
+
+namespace trainc {
+
+class NcclCommunicator;
+
+/// What the device needs of the communicator of GPUs; without one, it is the only rank.
+class CudaPeers {
+public:
+  explicit CudaPeers(NcclCommunicator *nccl) : nccl_(nccl) {}
+
+  bool areThere() const { return nccl_ != nullptr; }
+  /// See Communicator::allocate().
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) const;
+  /// Puts a collective on a stream, also while that is captured. `place` says for messages which instruction
+  /// it is.
+  Status enqueue(const Collective &collective, CUstream stream, std::string_view place) const;
+  /// Notes that a collective runs that enqueue() has put on a stream, once or in a graph.
+  void noteRun(const Collective &collective) const;
+  /// Fails (kFailed) when a peer has failed, or a collective; nothing more is then to be waited for.
+  Status poll() const;
+
+private:
+  NcclCommunicator *nccl_;
+};
+
+} // namespace trainc

@@ -1,0 +1,82 @@
+// The CUDA driver, libcuda.so.1.
+#pragma once
+
+#include "runtime/base/vendor_library.h"
+
+#include <cuda.h>
+
+namespace trainc {
+
+/// What the driver's codes are to the user: the one place that says so.
+struct CudaVendor {
+  /// Ok for CUDA_SUCCESS; else kFailed with the call, the code's name and text, and what to do.
+  static Status status(const char *call, CUresult code);
+};
+
+/// What tells whether the driver is new enough for the rest; every driver has it.
+#define TRAINC_DRIVER_BASICS(X) X(cuInit) X(cuDriverGetVersion) X(cuGetErrorName) X(cuGetErrorString)
+
+#define TRAINC_DRIVER_ENTRIES(X)                                                                             \
+  X(cuDeviceGetCount)                                                                                        \
+  X(cuDeviceGet)                                                                                             \
+  X(cuDeviceGetName)                                                                                         \
+  X(cuDeviceGetAttribute)                                                                                    \
+  X(cuDeviceGetUuid)                                                                                         \
+  X(cuDevicePrimaryCtxRetain)                                                                                \
+  X(cuDevicePrimaryCtxRelease)                                                                               \
+  X(cuCtxSetCurrent)                                                                                         \
+  X(cuMemGetInfo)                                                                                            \
+  X(cuMemAlloc)                                                                                              \
+  X(cuMemFree)                                                                                               \
+  X(cuMemHostAlloc)                                                                                          \
+  X(cuMemFreeHost)                                                                                           \
+  X(cuMemcpyHtoDAsync)                                                                                       \
+  X(cuMemcpyDtoHAsync)                                                                                       \
+  X(cuMemcpyDtoDAsync)                                                                                       \
+  X(cuMemsetD8Async)                                                                                         \
+  X(cuStreamCreateWithPriority)                                                                              \
+  X(cuStreamDestroy)                                                                                         \
+  X(cuStreamSynchronize)                                                                                     \
+  X(cuStreamQuery)                                                                                           \
+  X(cuStreamWaitEvent)                                                                                       \
+  X(cuStreamWriteValue32)                                                                                    \
+  X(cuStreamBeginCapture)                                                                                    \
+  X(cuStreamEndCapture)                                                                                      \
+  X(cuEventCreate)                                                                                           \
+  X(cuEventDestroy)                                                                                          \
+  X(cuEventRecord)                                                                                           \
+  X(cuEventQuery)                                                                                            \
+  X(cuEventElapsedTime)                                                                                      \
+  X(cuModuleLoadDataEx)                                                                                      \
+  X(cuModuleUnload)                                                                                          \
+  X(cuModuleGetFunction)                                                                                     \
+  X(cuFuncGetAttribute)                                                                                      \
+  X(cuFuncSetAttribute)                                                                                      \
+  X(cuLaunchKernel)                                                                                          \
+  X(cuLaunchHostFunc)                                                                                        \
+  X(cuGraphInstantiateWithFlags)                                                                             \
+  X(cuGraphLaunch)                                                                                           \
+  X(cuGraphUpload)                                                                                           \
+  X(cuGraphDestroy)                                                                                          \
+  X(cuGraphExecDestroy)
+
+/// The driver's entry points, under the names of its header.
+struct DriverLibrary {
+#define TRAINC_DRIVER_ENTRY(name) TRAINC_VENDOR_ENTRY(CudaVendor, name);
+  TRAINC_DRIVER_BASICS(TRAINC_DRIVER_ENTRY)
+  TRAINC_DRIVER_ENTRIES(TRAINC_DRIVER_ENTRY)
+#undef TRAINC_DRIVER_ENTRY
+  int version = 0; ///< 13000: CUDA 13.0
+};
+
+/// Loads the driver and starts it, once in a process. Fails (kFailed) when there is none, when it is older
+/// than CUDA 13.0, and when it does not start, as without a GPU.
+Status loadDriver();
+
+/// What loadDriver() has loaded.
+const DriverLibrary &driver();
+
+/// "13.0".
+std::string cudaVersionText(int version);
+
+} // namespace trainc

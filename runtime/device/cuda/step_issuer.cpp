@@ -1,0 +1,99 @@
+#include "runtime/device/cuda/step_issuer.h"
+
+#include "runtime/plan/library_calls.h"
+#include "runtime/plan/view.h"
+
+namespace trainc {
+
+Status StepIssuer::prepare() {
+  for (const Step &step : program_.steps)
+    TRAINC_RETURN_IF_ERROR(located(program_, step, prepareStep(step)));
+  return {};
+}
+
+Status StepIssuer::prepareStep(const Step &step) {
+  productOf_.push_back(kNoProduct);
+  if (std::holds_alternative<CollectiveStep>(step.operation) && !parts_.peers.areThere())
+    return invalidInput("a collective of GPUs needs NCCL; start the ranks with --comm=nccl");
+  const auto *call = std::get_if<LibraryStep>(&step.operation);
+  if (!call)
+    return {};
+  const fb::MatrixProduct *product = step.instruction->operation_as_MatrixProduct();
+  if (!product)
+    return invalidInput("{} by a library is not there yet on a GPU; compile the model without it "
+                        "(--library-calls=products)",
+                        libraryCallName(*step.instruction));
+  if (!parts_.library) {
+    TRAINC_ASSIGN_OR_RETURN(LtHandle handle, LtHandle::create());
+    parts_.library.emplace(std::move(handle));
+  }
+  TRAINC_ASSIGN_OR_RETURN(
+      LtProduct made, LtProduct::create(*parts_.library, *product, args(call->argsBegin, call->argsCount)));
+  productOf_.back() = static_cast<uint32_t>(products_.size());
+  products_.push_back(std::move(made));
+  return {};
+}
+
+Status StepIssuer::issue(uint32_t index, uint64_t iteration, DiskTransfers &disk) {
+  const Step &step = program_.steps[index];
+  return located(program_, step, issueStep(index, step, iteration, disk));
+}
+
+Status StepIssuer::issueStep(uint32_t index, const Step &step, uint64_t iteration, DiskTransfers &disk) {
+  const CUstream stream = parts_.streams.of(step.stream);
+  if (const auto *each = std::get_if<LaunchStep>(&step.operation))
+    return launch(*each, iteration);
+  if (const auto *call = std::get_if<LibraryStep>(&step.operation))
+    return products_[productOf_[index]].enqueue(*parts_.library, args(call->argsBegin, call->argsCount),
+                                                iteration, stream);
+  if (const auto *each = std::get_if<CopyStep>(&step.operation))
+    return copy(step, *each, iteration, disk);
+  if (const auto *each = std::get_if<CollectiveStep>(&step.operation))
+    return meet(step, *each);
+  const auto &zero = std::get<ZeroStep>(step.operation);
+  return driver().cuMemsetD8Async(zero.destination.at(iteration).value(), 0, zero.bytes, stream);
+}
+
+Status StepIssuer::meet(const Step &step, const CollectiveStep &collective) {
+  const std::string place =
+      placeText(*program_.plan, program_.name, std::to_string(step.index), *step.instruction);
+  return parts_.peers.enqueue(collectiveOf(collective), parts_.streams.of(step.stream), place);
+}
+
+void StepIssuer::noteRun(StepRange range) const {
+  for (uint32_t i = range.begin; i < range.end; ++i)
+    if (const auto *collective = std::get_if<CollectiveStep>(&program_.steps[i].operation))
+      parts_.peers.noteRun(collectiveOf(*collective));
+}
+
+Status StepIssuer::launch(const LaunchStep &launch, uint64_t iteration) {
+  const CudaKernel &kernel = parts_.kernels.kernel(launch.kernel);
+  std::vector<CUdeviceptr> values;
+  for (const Address &address : args(launch.argsBegin, launch.argsCount))
+    values.push_back(address.at(iteration).value());
+  std::vector<void *> pointers;
+  for (CUdeviceptr &value : values)
+    pointers.push_back(&value);
+  return driver().cuLaunchKernel(kernel.function, static_cast<unsigned>(launch.grid), 1, 1, kernel.threads, 1,
+                                 1, kernel.dynamicSharedBytes, parts_.streams.main(), pointers.data(),
+                                 nullptr);
+}
+
+Status StepIssuer::copy(const Step &step, const CopyStep &copy, uint64_t iteration, DiskTransfers &disk) {
+  const DeviceAddress source = copy.source.at(iteration), destination = copy.destination.at(iteration);
+  const CUstream stream = parts_.streams.of(step.stream);
+  switch (step.stream) {
+  case fb::Stream::Disk:
+    return disk.enqueue(program_, step, copy, iteration, stream);
+  case fb::Stream::CopyIn:
+    return driver().cuMemcpyHtoDAsync(destination.value(), source.pointer(), copy.bytes, stream);
+  case fb::Stream::CopyOut:
+    return driver().cuMemcpyDtoHAsync(destination.pointer(), source.value(), copy.bytes, stream);
+  case fb::Stream::Compute:
+  case fb::Stream::Communication:
+    break;
+  }
+  return driver().cuMemcpyDtoDAsync(destination.value(), source.value(), copy.bytes, stream);
+}
+
+} // namespace trainc

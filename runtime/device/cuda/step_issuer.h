@@ -1,0 +1,65 @@
+// Single steps of entries, on CUDA streams.
+#pragma once
+
+#include "runtime/device/cuda/cuda_arenas.h"
+#include "runtime/device/cuda/cuda_kernels.h"
+#include "runtime/device/cuda/cuda_peers.h"
+#include "runtime/device/cuda/cuda_streams.h"
+#include "runtime/device/cuda/disk_transfers.h"
+#include "runtime/device/cuda/lt_product.h"
+#include "runtime/device/device.h"
+
+namespace trainc {
+
+/// What a device has that its entries run on.
+struct CudaParts {
+  CudaContext context;
+  CudaPeers peers;
+  CudaStreams streams;
+  CudaArenas arenas;
+  CudaKernels kernels;
+  std::optional<LtHandle> library; ///< once an entry calls it
+  PinnedMemory diskStage;          ///< once there is an arena on disk
+  CudaFault fault;
+};
+
+/// Puts steps of one program on their streams, one at a time; the order among streams is the caller's.
+class StepIssuer {
+public:
+  StepIssuer(const Program &program, CudaParts &parts) : program_(program), parts_(parts) {}
+
+  /// Makes the library calls ready. Fails (kInvalidInput), with the instruction's place, when the device
+  /// cannot do one.
+  Status prepare();
+
+  /// `disk` gets the disk's part of a copy. Fails (kFailed), with the instruction's place.
+  Status issue(uint32_t step, uint64_t iteration, DiskTransfers &disk);
+
+  /// Notes that steps run which were issued, once or in a graph.
+  void noteRun(StepRange range) const;
+
+  /// Of its library calls, in their order.
+  const std::vector<LtProduct> &products() const { return products_; }
+
+private:
+  static constexpr uint32_t kNoProduct = ~uint32_t{0};
+
+  Status prepareStep(const Step &step);
+  Status issueStep(uint32_t index, const Step &step, uint64_t iteration, DiskTransfers &disk);
+  Status launch(const LaunchStep &launch, uint64_t iteration);
+  Status copy(const Step &step, const CopyStep &copy, uint64_t iteration, DiskTransfers &disk);
+  Status meet(const Step &step, const CollectiveStep &collective);
+  Collective collectiveOf(const CollectiveStep &step) const {
+    return {.kind = step.kind, .group = step.group, .ranges = program_.rangesOf(step)};
+  }
+  std::span<const Address> args(uint32_t begin, uint32_t count) const {
+    return std::span(program_.args).subspan(begin, count);
+  }
+
+  const Program &program_;
+  CudaParts &parts_;
+  std::vector<LtProduct> products_;
+  std::vector<uint32_t> productOf_; ///< by step
+};
+
+} // namespace trainc

@@ -1,0 +1,48 @@
+// The types of matrices' elements.
+#pragma once
+
+#include "runtime/base/small_float.h"
+#include "test/emulator/libcublaslt/api.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace trainc::emulator {
+
+/// Bytes of an element; 0: a type that is not emulated.
+inline size_t bytesOf(cudaDataType type) {
+  return type == CUDA_R_32F ? 4 : type == CUDA_R_16BF || type == CUDA_R_16F ? 2 : 0;
+}
+
+template <typename T> float loadAs(const std::byte *from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return static_cast<float>(value);
+}
+
+inline float load(cudaDataType type, const std::byte *from) {
+  return type == CUDA_R_32F    ? loadAs<float>(from)
+         : type == CUDA_R_16BF ? loadAs<BFloat16>(from)
+                               : loadAs<Float16>(from);
+}
+
+/// The nearest number of the type.
+inline void store(cudaDataType type, std::byte *to, float value) {
+  const uint16_t bits = type == CUDA_R_16BF ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
+  if (type == CUDA_R_32F)
+    std::memcpy(to, &value, sizeof value);
+  else
+    std::memcpy(to, &bits, sizeof bits);
+}
+
+/// The nearest number with ten bits of fraction, of two the larger in magnitude (PTX: cvt.rna.tf32.f32).
+inline float nearestTf32(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7f800000U) == 0x7f800000U)
+    return value;
+  return std::bit_cast<float>((bits + 0x1000U) & ~0x1fffU);
+}
+
+} // namespace trainc::emulator

@@ -1,0 +1,6 @@
+// cuda.h for the library that defines what it declares: its names alone are visible outside.
+#pragma once
+
+#pragma GCC visibility push(default)
+#include <cuda.h>
+#pragma GCC visibility pop

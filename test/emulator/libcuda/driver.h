@@ -1,0 +1,71 @@
+// The state of the emulated driver in this process.
+#pragma once
+
+#include "test/emulator/calls/calls.h"
+#include "test/emulator/calls/handles.h"
+#include "test/emulator/device_memory.h"
+#include "test/emulator/libcuda/objects.h"
+#include "test/emulator/libcuda/scheduler.h"
+#include "test/emulator/libcuda/settings.h"
+
+#include <optional>
+#include <sys/types.h>
+
+namespace trainc::emulator {
+
+/// Shared memory of a block, as of an H100: without being asked for, and at most.
+constexpr uint32_t kSharedBytes = 48 << 10, kMostSharedBytes = 227 << 10;
+constexpr uint32_t kMostThreads = 1024;
+/// Device memory that a context takes, beside what is allocated in it.
+constexpr uint64_t kContextBytes = uint64_t{1} << 20;
+
+struct Device {
+  Device(DriverLock &lock, uint32_t index, const Settings &settings)
+      : index(index), memory(settings.memory),
+        scheduler(lock, "device " + std::to_string(index), settings.seed * 64 + index) {}
+
+  uint32_t index; ///< among all, seen or not
+  DeviceMemory memory;
+  Scheduler scheduler;
+  CUcontext context = nullptr; ///< the primary one, while it is retained
+};
+
+/// Members are guarded by the lock.
+class Driver {
+public:
+  /// It lives as long as the process: threads may be inside.
+  static Driver &get();
+
+  DriverLock lock;
+  Calls calls;
+  Settings settings;
+  pid_t process = 0; ///< that called cuInit; 0: none did
+
+  HandleTable<CUcontext, Context> contexts{1, "context"};
+  HandleTable<CUstream, Stream> streams{2, "stream"};
+  HandleTable<CUevent, Event> events{3, "event"};
+  HandleTable<CUgraph, Graph> graphs{4, "graph"};
+  HandleTable<CUgraphExec, GraphExec> graphExecs{5, "executable graph"};
+  HandleTable<CUmodule, Module> modules{6, "module"};
+  HandleTable<CUfunction, Function> functions{7, "function"};
+  std::map<uint64_t, std::shared_ptr<PinnedMemory>> pinned; ///< by address
+  std::vector<std::shared_ptr<Capture>> captures;           ///< under way
+  uint64_t lanes = 0;                                       ///< streams and their likes so far
+
+  /// Reads the environment and makes the devices anew, unless a context lives. `held`: the lock.
+  void configure(std::unique_lock<std::mutex> &held);
+  size_t deviceCount() const { return devices_.size(); }
+  /// Null: no such device.
+  Device *device(CUdevice index);
+  /// The device whose live memory all the bytes are in; null: none.
+  Device *deviceOf(CUdeviceptr address, size_t count);
+  /// The pinned memory in which some of the bytes are; null: none.
+  std::shared_ptr<PinnedMemory> pinnedAt(const void *address, size_t count) const;
+
+private:
+  Driver();
+
+  std::vector<std::unique_ptr<Device>> devices_;
+};
+
+} // namespace trainc::emulator

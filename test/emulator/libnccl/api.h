@@ -1,0 +1,6 @@
+// nccl.h for the library that defines what it declares: its names alone are visible outside.
+#pragma once
+
+#pragma GCC visibility push(default)
+#include <nccl.h>
+#pragma GCC visibility pop

@@ -1,0 +1,51 @@
+// What ranks of the emulated NCCL do together when their devices have come to it.
+#pragma once
+
+#include "test/emulator/libnccl/meeting.h"
+#include "test/emulator/libnccl/operation.h"
+#include "test/emulator/libnccl/progress.h"
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace trainc::emulator {
+
+/// What is to go wrong, as TRAINC_EMULATOR_NCCL says: "hang:rank=1:collective=20" or
+/// "die:rank=1:collective=20".
+struct RankFault {
+  enum class Kind { kNone, kHang, kDie };
+  Kind kind = Kind::kNone;
+  uint32_t rank = 0;
+  uint64_t collective = 0; ///< counted from 1 for each communicator: groups count once
+
+  static RankFault fromEnvironment();
+};
+
+/// One rank's side of a communicator's operations. For the device's thread.
+class RankExchange {
+public:
+  RankExchange(std::shared_ptr<Meeting> meeting, uint64_t seed)
+      : meeting_(std::move(meeting)), random_(seed * 1000003 + meeting_->rank()) {}
+
+  /// All operations of a group: collectives in their order, then sends and receives at the same time.
+  Progress run(std::vector<Operation> operations);
+
+private:
+  Progress collective(Operation operation);
+  Progress pairwise(std::vector<Operation> operations);
+  std::optional<std::string> mismatch(const Operation &operation) const;
+  void giveStripe(const Operation &operation, uint64_t begin, uint64_t elements) const;
+  std::optional<std::string> takeStripe(const Operation &operation, uint64_t begin, uint64_t elements) const;
+
+  std::shared_ptr<Meeting> meeting_;
+  std::mt19937_64 random_;
+  RankFault fault_ = RankFault::fromEnvironment();
+  uint64_t begun_ = 0;
+};
+
+/// Why the device cannot run the operation with its memory as it is now; nothing where it can.
+std::optional<std::string> memoryFault(const Operation &operation, uint32_t ranks);
+
+} // namespace trainc::emulator

@@ -1,0 +1,23 @@
+// What the emulated NCCL has given out: communicators and memory.
+#pragma once
+
+#include "test/emulator/libnccl/communicator.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+
+namespace trainc::emulator {
+
+/// The communicator of a handle; null, after saying why, where none lives.
+std::shared_ptr<Comm> findComm(ncclComm_t handle, const char *entry);
+ncclComm_t addComm(std::shared_ptr<Comm> comm);
+void removeComm(ncclComm_t handle);
+
+ncclResult_t allocate(void **pointer, size_t bytes);
+ncclResult_t release(void *pointer);
+
+/// The UUID of the device whose context is current; nothing where none is.
+std::optional<std::array<unsigned char, 16>> currentGpu();
+
+} // namespace trainc::emulator

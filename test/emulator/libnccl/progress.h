@@ -1,0 +1,51 @@
+// Work that goes on in small steps, as its device has other streams to serve.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace trainc::emulator {
+
+/// What a rank does for a group of operations: a coroutine that pauses where it waits for others. It ends
+/// with a text where the device fails.
+class Progress {
+public:
+  struct promise_type {
+    std::optional<std::string> failure;
+
+    Progress get_return_object() { return Progress(Handle::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_value(std::optional<std::string> text) { failure = std::move(text); }
+    void unhandled_exception() { std::terminate(); }
+  };
+
+  Progress(Progress &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Progress(const Progress &) = delete;
+  Progress &operator=(const Progress &) = delete;
+  Progress &operator=(Progress &&) = delete;
+  ~Progress() {
+    if (handle_)
+      handle_.destroy();
+  }
+
+  /// Goes on to the next pause; whether it has ended.
+  bool advance() {
+    handle_.resume();
+    return handle_.done();
+  }
+  const std::optional<std::string> &failure() const { return handle_.promise().failure; }
+
+private:
+  using Handle = std::coroutine_handle<promise_type>;
+  explicit Progress(Handle handle) : handle_(handle) {}
+
+  Handle handle_;
+};
+
+inline constexpr std::suspend_always kPause{};
+
+} // namespace trainc::emulator

@@ -1,0 +1,108 @@
+// A GPU of the emulated driver, for tests.
+#pragma once
+
+#include "test/emulator/libcuda/extension.h"
+
+#include <cstdlib>
+#include <cuda.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <utility>
+#include <vector>
+
+#define EXPECT_CU(call) EXPECT_EQ(call, CUDA_SUCCESS)
+#define ASSERT_CU(call) ASSERT_EQ(call, CUDA_SUCCESS)
+
+/// What a test does that forgets to wait, which ThreadSanitizer finds too.
+#ifdef __SANITIZE_THREAD__
+#define TRAINC_RACES_ON_PURPOSE() GTEST_SKIP() << "a race on purpose"
+#else
+#define TRAINC_RACES_ON_PURPOSE() static_cast<void>(0)
+#endif
+
+namespace trainc::emulator {
+
+/// Orders that a test tries.
+constexpr uint64_t kSeeds = 40;
+
+/// What is there now, which the device may be changing.
+inline int peek(const volatile int *address) { return *address; }
+
+/// Device 0, current on this thread, until it goes; with it go its variables of the environment.
+class EmulatedGpu {
+public:
+  using Variables = std::vector<std::pair<std::string, std::string>>;
+
+  explicit EmulatedGpu(uint64_t seed) : EmulatedGpu({{"TRAINC_EMULATOR_SEED", std::to_string(seed)}}) {}
+  explicit EmulatedGpu(Variables variables = {}) : variables_(std::move(variables)) {
+    for (const auto &[name, value] : variables_)
+      setenv(name.c_str(), value.c_str(), 1);
+    EXPECT_CU(cuInit(0));
+    EXPECT_CU(cuDevicePrimaryCtxRetain(&context, 0));
+    EXPECT_CU(cuCtxSetCurrent(context));
+  }
+  EmulatedGpu(const EmulatedGpu &) = delete;
+  EmulatedGpu &operator=(const EmulatedGpu &) = delete;
+  ~EmulatedGpu() {
+    cuCtxSetCurrent(nullptr);
+    EXPECT_CU(cuDevicePrimaryCtxRelease(0));
+    for (const auto &[name, value] : variables_)
+      unsetenv(name.c_str());
+  }
+
+  CUdeviceptr allocate(size_t bytes) const {
+    CUdeviceptr address = 0;
+    EXPECT_CU(cuMemAlloc(&address, bytes));
+    return address;
+  }
+  template <typename T = std::byte> T *pinned(size_t count) const {
+    void *address = nullptr;
+    EXPECT_CU(cuMemHostAlloc(&address, count * sizeof(T), 0));
+    return static_cast<T *>(address);
+  }
+  CUstream stream() const {
+    CUstream made = nullptr;
+    EXPECT_CU(cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, 0));
+    return made;
+  }
+  CUevent event(unsigned flags = CU_EVENT_DEFAULT) const {
+    CUevent made = nullptr;
+    EXPECT_CU(cuEventCreate(&made, flags));
+    return made;
+  }
+  /// What the stream has done so far is in memory; a number from there.
+  template <typename T> T read(CUdeviceptr address, CUstream stream) const {
+    T value{};
+    EXPECT_CU(cuMemcpyDtoHAsync(&value, address, sizeof value, stream)); // pageable: it waits
+    return value;
+  }
+  template <typename T> void write(CUdeviceptr address, T value, CUstream stream) const {
+    EXPECT_CU(cuMemcpyHtoDAsync(address, &value, sizeof value, stream));
+  }
+  /// `to` comes after what `from` has.
+  void order(CUstream from, CUstream to) const {
+    CUevent done = event(CU_EVENT_DISABLE_TIMING);
+    EXPECT_CU(cuEventRecord(done, from));
+    EXPECT_CU(cuStreamWaitEvent(to, done, 0));
+    EXPECT_CU(cuEventDestroy(done));
+  }
+
+  CUcontext context = nullptr;
+
+private:
+  Variables variables_;
+};
+
+/// Numbers in the order in which the device comes to them.
+class Journal {
+public:
+  void enqueue(CUstream stream, int number) {
+    EXPECT_CU(emulatorEnqueue(stream, "a note", [this, number] {
+      notes.push_back(number);
+      return std::optional<std::string>();
+    }));
+  }
+  std::vector<int> notes;
+};
+
+} // namespace trainc::emulator

@@ -1,0 +1,127 @@
+#include "test/unit/runtime/comm/nccl/nccl_ranks.h"
+
+#include "runtime/base/small_float.h"
+#include "runtime/comm/tree_sum.h"
+#include "test/emulator/libcuda/extension.h"
+
+#include <csignal>
+#include <cstring>
+#include <map>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace trainc::test {
+
+namespace {
+
+LocalGroup groupOf(const NcclJob &job) {
+  auto group = LocalGroup::create(job.grid.ranks, 4096,
+                                  {.timeoutSeconds = job.timeoutSeconds, .shardRanks = job.grid.shardRanks});
+  EXPECT_TRUE(group.ok()) << group.status().message();
+  return *group;
+}
+
+Result<std::unique_ptr<NcclCommunicator>> make(const LocalGroup &group, const NcclJob &job, uint32_t rank) {
+  TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<Communicator> hosts, group.communicator(rank));
+  return NcclCommunicator::create(std::move(hosts),
+                                  {.place = {.index = rank, .ranks = job.grid.ranks, .mayShare = true},
+                                   .shardRanks = job.grid.shardRanks,
+                                   .sums = job.sums,
+                                   .startSeconds = 20});
+}
+
+} // namespace
+
+void onThreads(const NcclJob &job, const NcclMade &made) {
+  const LocalGroup group = groupOf(job);
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < job.grid.ranks; ++rank)
+    threads.emplace_back([&, rank] { made(rank, make(group, job, rank)); });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void onThreads(const NcclJob &job, const NcclBody &body) {
+  onThreads(job, [&](uint32_t, Result<std::unique_ptr<NcclCommunicator>> made) {
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    body(**made);
+  });
+}
+
+void onProcesses(const NcclJob &job, bool supervised, const NcclBody &body) {
+  const LocalGroup group = groupOf(job);
+  std::map<pid_t, uint32_t> children;
+  for (uint32_t rank = 0; rank < job.grid.ranks; ++rank) {
+    const pid_t child = fork();
+    children[child] = rank;
+    if (child != 0)
+      continue;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    {
+      auto made = make(group, job, rank);
+      EXPECT_TRUE(made.ok()) << made.status().message();
+      if (made.ok())
+        body(**made);
+    }
+    endAsChild();
+  }
+  while (!children.empty()) {
+    int status = -1;
+    const pid_t child = wait(&status);
+    const uint32_t rank = children[child];
+    children.erase(child);
+    if (WIFSIGNALED(status) && supervised)
+      group.fail(rank, fmt::format("killed by signal {}", WTERMSIG(status)));
+    EXPECT_TRUE(WIFSIGNALED(status) || status == 0) << "rank " << rank << ": status " << status;
+  }
+}
+
+template <typename Element> void GpuValues<Element>::write(const std::vector<Element> &values) const {
+  const size_t bytes = values.size() * sizeof(Element);
+  std::memcpy(emulatorBytes(address_.value(), bytes), values.data(), bytes);
+}
+
+template <typename Element> std::vector<Element> GpuValues<Element>::read() const {
+  std::vector<Element> values(elements_);
+  const size_t bytes = elements_ * sizeof(Element);
+  std::memcpy(values.data(), emulatorBytes(address_.value(), bytes), bytes);
+  return values;
+}
+
+template class GpuValues<float>;
+template class GpuValues<BFloat16>;
+template class GpuValues<Float16>;
+
+Status run(NcclCommunicator &communicator, Collective collective, const CollectiveRange &range) {
+  collective.ranges = std::span(&range, 1);
+  return communicator.wait(communicator.start(collective));
+}
+
+Status treeSumOnDevice(const LocalSumCall &call, CUstream stream) {
+  const std::vector<DeviceAddress> addresses(call.inputs.begin(), call.inputs.end());
+  const size_t bytes = call.elements * (call.dtype == fb::DType::F32 ? 4 : 2);
+  const auto work = [=]() -> std::optional<std::string> {
+    std::vector<const std::byte *> inputs;
+    for (const DeviceAddress address : addresses)
+      inputs.push_back(emulatorBytes(address.value(), bytes));
+    TreeSum(static_cast<uint32_t>(inputs.size()))
+        .sum(call.dtype, inputs, emulatorBytes(call.out.value(), bytes), call.elements);
+    emulatorNoteWritten(call.out.value(), bytes);
+    return std::nullopt;
+  };
+  return CudaVendor::status("the sum", emulatorEnqueue(stream, "a sum over the tree", work));
+}
+
+Status synchronise(NcclCommunicator &communicator, CUstream stream) {
+  for (;;) {
+    const CUresult state = driver().cuStreamQuery.raw(stream);
+    if (state != CUDA_ERROR_NOT_READY)
+      return CudaVendor::status("cuStreamQuery", state);
+    TRAINC_RETURN_IF_ERROR(communicator.poll());
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+} // namespace trainc::test

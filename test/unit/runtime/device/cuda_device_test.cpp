@@ -1,0 +1,255 @@
+// A GPU as a device, on the emulated driver: memory, copies, entries as graphs, profiles.
+#include "runtime/device/cuda/cuda_device.h"
+#include "runtime/exec/executor.h"
+#include "test/unit/runtime/device/device_contract.h"
+#include "test/unit/runtime/device_memory.h"
+#include "test/unit/runtime/plans/cuda_plan.h"
+#include "test/unit/runtime/state_of.h"
+
+#include <algorithm>
+#include <numeric>
+#include <thread>
+
+namespace trainc::test {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+
+std::unique_ptr<Device> gpu() {
+  auto device = CudaDevice::open({});
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  return std::move(*device);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, DeviceTest, testing::Values(gpu));
+
+class CudaDeviceTest : public testing::Test {
+protected:
+  void start(const PlanBuilder &builder, ExecutorOptions options = {}) {
+    bytes = std::make_unique<PlanBytes>(builder.payload());
+    const auto plan = bytes->read();
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    auto created = Executor::create(**plan, *device, options);
+    ASSERT_TRUE(created.ok()) << created.status().message();
+    executor = std::move(*created);
+  }
+  Status refused(const PlanBuilder &builder) {
+    PlanBytes file(builder.payload());
+    const auto plan = file.read();
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return device->loadKernels(**plan);
+  }
+  HostCopy<float> weight() { return {*device, stateOf(*executor, "w").memory}; }
+  void fill() {
+    HostCopy<float> values = weight();
+    std::iota(values.begin(), values.end(), 1.0F);
+  }
+  void run(std::string_view entry) {
+    const Status status = executor->run(entry);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+
+  std::unique_ptr<Device> device = gpu();
+  std::unique_ptr<PlanBytes> bytes;
+  std::unique_ptr<Executor> executor;
+};
+
+TEST_F(CudaDeviceTest, DescribesItself) {
+  start(forCuda(fullPlan()));
+  EXPECT_THAT(device->description(),
+              AllOf(HasSubstr("cuda 0 ("), HasSubstr("compute_80"), HasSubstr("driver for CUDA 13.0"),
+                    HasSubstr("MiB beside arenas")));
+  EXPECT_THAT(device->arithmetic(), HasSubstr("compute_80"));
+  EXPECT_EQ(executor->peakBytes(), device->allocatedBytes());
+  EXPECT_EQ(device->blockMemory().together(), 0U);
+}
+
+/// As the executor's own tests, on the device's kernels.
+TEST_F(CudaDeviceTest, RunsKernelsInTheirOrder) {
+  start(forCuda(fullPlan()));
+  fill();
+  constexpr int32_t tokens[] = {3, 0, 15, 99};
+  executor->write(executor->inputs("micro_step")[0].memory, std::as_bytes(std::span(tokens)));
+  EXPECT_TRUE(executor->setScalar("lr", 0.5F));
+  run("micro_step");
+  EXPECT_EQ(*executor->scalar("loss", 0.0F), 0.5F);
+  EXPECT_EQ(HostCopy<float>(*device, executor->buffer(4))[3 * 256], 1 + 15 * 256);
+  for (int repetition = 0; repetition < 3; ++repetition)
+    run("update");
+  const HostCopy<float> w = weight();
+  for (size_t i = 0; i < w.size(); ++i)
+    ASSERT_EQ(w[i], 8.0F * static_cast<float>(i + 1)) << "a loop in a graph, launched three times: " << i;
+}
+
+/// A range that a checkpoint cuts is a graph of its own.
+TEST_F(CudaDeviceTest, RunsRangesOfSteps) {
+  start(forCuda(fullPlan()));
+  fill();
+  int held = 0;
+  executor->holdStateWrites([&] { ++held; });
+  run("init");
+  EXPECT_EQ(held, 1);
+  EXPECT_THAT(weight(), Each(0.0F));
+}
+
+TEST_F(CudaDeviceTest, EnqueuesSeveralStepsAtOnce) {
+  start(forCuda(fullPlan()));
+  fill();
+  std::vector<float> losses(20);
+  for (size_t i = 0; i < losses.size(); ++i) {
+    EXPECT_TRUE(executor->setScalar("lr", static_cast<float>(i)));
+    ASSERT_TRUE(executor->enqueue("micro_step").ok());
+    device->read(std::as_writable_bytes(std::span(&losses[i], 1)), executor->buffer(9).address);
+  }
+  ASSERT_TRUE(executor->synchronise().ok());
+  for (size_t i = 0; i < losses.size(); ++i)
+    EXPECT_EQ(losses[i], static_cast<float>(i));
+}
+
+/// Copies to the host, to disk and back beside kernels, behind nothing but the plan's edges.
+TEST_F(CudaDeviceTest, KeepsTheOrderOfStreams) {
+  start(forCuda(spacesPlan()));
+  for (int repetition = 0; repetition < 20; ++repetition) {
+    std::ranges::fill(weight(), 4.0F);
+    run("init");
+    ASSERT_THAT(weight(), Each(0.5F)) << "repetition " << repetition;
+  }
+}
+
+TEST_F(CudaDeviceTest, CopiesMoreThanItsStagesHold) {
+  constexpr uint64_t count = (uint64_t{40} << 20) / sizeof(uint32_t) + 3;
+  std::vector<uint32_t> numbers(count), there(count), beside(count);
+  std::iota(numbers.begin(), numbers.end(), 7U);
+  const DeviceAddress address = *device->allocate("large", fb::Space::Device, count * 4, nullptr);
+  device->write(address, std::as_bytes(std::span(numbers)));
+  device->read(std::as_writable_bytes(std::span(there)), address);
+  ASSERT_TRUE(device->synchronise().ok());
+  EXPECT_TRUE(there == numbers);
+  Status status;
+  std::thread([&] {
+    status = device->readBeside(std::as_writable_bytes(std::span(beside)), address);
+  }).join();
+  EXPECT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(beside == numbers);
+}
+
+TEST_F(CudaDeviceTest, WritesTakeTheSourceAtOnce) {
+  const DeviceAddress address = *device->allocate("test", fb::Space::Device, 4, nullptr);
+  float value = 3;
+  device->write(address, std::as_bytes(std::span(&value, 1)));
+  value = 4; // more than what is promised
+  device->read(std::as_writable_bytes(std::span(&value, 1)), address);
+  ASSERT_TRUE(device->synchronise().ok());
+  EXPECT_EQ(value, 3);
+}
+
+TEST_F(CudaDeviceTest, GivesMuchSharedMemoryAtTheLaunch) {
+  PlanBuilder builder = forCuda(PlanBuilder());
+  const uint32_t out = builder.buffer("out", PlanBuilder::kScratch, fb::DType::I32, 64);
+  const uint32_t kernel = builder.kernel("test_block_memory", 64, {{fb::Access::Write, fb::DType::I32, 256}});
+  builder.plan.kernels[kernel]->threads = 256;
+  builder.plan.kernels[kernel]->shared_bytes = 64 << 10;
+  builder.launch(builder.entry("init").instructions, kernel, {at(out)});
+  start(builder);
+  run("init");
+  const HostCopy<int32_t> tiles(*device, executor->buffer(out));
+  for (int32_t tile = 0; tile < 64; ++tile)
+    EXPECT_EQ(tiles[static_cast<size_t>(tile)], tile);
+}
+
+TEST_F(CudaDeviceTest, ReplaysStepByStep) {
+  start(forCuda(fullPlan()));
+  fill();
+  weight()[777] = 0;
+  const auto found = executor->replay("micro_step");
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  ASSERT_TRUE(found->has_value());
+  EXPECT_THAT((*found)->message(), HasSubstr("h.0: nn.reciprocal at test.mlir:7 wrote inf to element 777"));
+}
+
+TEST_F(CudaDeviceTest, TellsTimesOfSteps) {
+  start(forCuda(spacesPlan()), {.profile = true});
+  std::ranges::fill(weight(), 4.0F);
+  run("init");
+  run("init");
+  EXPECT_THAT(weight(), Each(4.0F));
+  const std::vector<ProfileRow> rows = executor->profile();
+  const auto calls = [&](std::string_view what) {
+    const auto row = std::ranges::find(rows, what, &ProfileRow::what);
+    return row == rows.end() ? 0 : row->calls;
+  };
+  EXPECT_EQ(calls("test_reciprocal"), 4U);
+  EXPECT_EQ(calls("test_add"), 2U);
+  EXPECT_EQ(calls("copy"), 8U);
+}
+
+TEST_F(CudaDeviceTest, RefusesAPlanForCpus) {
+  const Status status = refused(fullPlan());
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_EQ(status.message(),
+            "plan 'test' is for cpu, and this is a GPU; run it with --device=cpu, or compile "
+            "the model with --target=cuda");
+}
+
+TEST_F(CudaDeviceTest, PrefersMachineCodeAndFallsBackToPtx) {
+  PlanBuilder builder = forCuda(fullPlan());
+  auto &cubin = builder.plan.objects.emplace_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
+  cubin->level = "sm_90"; // which the emulated driver refuses, as one without it does
+  cubin->image = {0x7f, 'E', 'L', 'F', 2, 1, 1, 0};
+  cubin->image.resize(64);
+  start(builder);
+  EXPECT_THAT(device->description(), HasSubstr("compute_80"));
+  builder.plan.objects.erase(builder.plan.objects.begin());
+  const Status status = refused(builder);
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("the plan holds code for sm_90, and GPU 0"),
+                                      HasSubstr("is of compute capability 9.0")));
+}
+
+TEST_F(CudaDeviceTest, NamesAMissingKernel) {
+  PlanBuilder builder = forCuda(fullPlan());
+  builder.plan.kernels[0]->symbol = "absent_kernel";
+  EXPECT_EQ(refused(builder).message(),
+            "the plan's code for compute_80 lacks kernel absent_kernel; compile the model again");
+}
+
+TEST_F(CudaDeviceTest, ShowsWhatThePtxCompilerSays) {
+  PlanBuilder builder = forCuda(fullPlan());
+  const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry broken( {";
+  builder.plan.objects[0]->image.assign(text.c_str(), text.c_str() + text.size() + 1);
+  const Status status = refused(builder);
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("the plan's code for compute_80: cuModuleLoadDataEx: "
+                                                "CUDA_ERROR_INVALID_PTX"),
+                                      HasSubstr("compile the model again")));
+}
+
+TEST_F(CudaDeviceTest, NamesTheEntryOfAFault) {
+  PlanBuilder builder = forCuda(fullPlan());
+  const uint32_t kernel = builder.kernel("test_fault", 1, {{fb::Access::Read, fb::DType::F32, 4}});
+  builder.launch(builder.plan.entries[2]->instructions, kernel, {at(0)});
+  start(builder);
+  fill();
+  const Status status = executor->run("micro_step");
+  EXPECT_EQ(status.exitCode(), 1);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("while entry micro_step ran: "), HasSubstr("CUDA_ERROR_"),
+                                      HasSubstr("compute-sanitizer")));
+  EXPECT_EQ(executor->run("begin_step").message(), status.message()) << "nothing runs any more";
+}
+
+TEST_F(CudaDeviceTest, NamesTheStepOfAFault) {
+  PlanBuilder builder = forCuda(fullPlan());
+  const uint32_t kernel = builder.kernel("test_fault", 1, {{fb::Access::Read, fb::DType::F32, 4}});
+  builder.launch(builder.plan.entries[2]->instructions, kernel, {at(0)});
+  start(builder);
+  fill();
+  const auto found = executor->replay("micro_step");
+  ASSERT_FALSE(found.ok());
+  EXPECT_THAT(found.status().message(),
+              HasSubstr("entry micro_step, instruction 4 (test.op at test.mlir:1): "));
+}
+
+} // namespace
+} // namespace trainc::test

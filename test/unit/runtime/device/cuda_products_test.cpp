@@ -1,0 +1,294 @@
+// Matrix products by cuBLASLt, emulated, against plain sums in f64.
+#include "runtime/base/small_float.h"
+#include "runtime/device/cuda/cuda_device.h"
+#include "test/unit/runtime/device/product_numbers.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using Halves = std::vector<uint16_t>;
+
+/// More than the emulated library asks for.
+constexpr uint64_t kEnough = uint64_t{1} << 20;
+
+uint16_t shortBits(fb::DType dtype, float value) {
+  return dtype == fb::DType::BF16 ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
+}
+float wideOf(fb::DType dtype, uint16_t bits) {
+  return dtype == fb::DType::BF16 ? static_cast<float>(BFloat16{bits}) : static_cast<float>(Float16{bits});
+}
+
+/// One operand's numbers as a type has them.
+Numbers roundedTo(fb::DType dtype, Numbers numbers) {
+  if (dtype != fb::DType::F32)
+    for (float &each : numbers)
+      each = wideOf(dtype, shortBits(dtype, each));
+  return numbers;
+}
+
+class CudaProducts : public testing::Test {
+protected:
+  static std::unique_ptr<Device> open() {
+    auto opened = CudaDevice::open({});
+    EXPECT_TRUE(opened.ok()) << opened.status().message();
+    return std::move(*opened);
+  }
+
+  static std::unique_ptr<fb::Operand> hold(OneCall &call, fb::DType dtype, const Numbers &numbers) {
+    if (dtype == fb::DType::F32)
+      return call.hold(numbers);
+    Halves halves;
+    for (const float each : numbers)
+      halves.push_back(shortBits(dtype, each));
+    return call.hold(halves);
+  }
+
+  /// What a buffer of `count` elements holds.
+  static Numbers read(const OneCall &call, fb::DType dtype, uint32_t buffer, size_t count) {
+    if (dtype == fb::DType::F32)
+      return call.read(buffer);
+    Halves halves(count);
+    const Numbers raw = call.read(buffer);
+    std::memcpy(halves.data(), raw.data(), count * sizeof(uint16_t));
+    Numbers numbers;
+    for (const uint16_t each : halves)
+      numbers.push_back(wideOf(dtype, each));
+    return numbers;
+  }
+
+  static fb::MatrixProductT describe(const ProductCase &c, const ProductNumbers &numbers, fb::DType factors,
+                                     fb::DType result) {
+    fb::MatrixProductT product = denseProduct(c.m, c.n, c.k, c.transposeA, c.transposeB);
+    product.batch = c.batch;
+    product.row_a = numbers.rowA;
+    product.row_b = numbers.rowB;
+    product.row_result = numbers.rowResult;
+    product.matrix_a = numbers.matrixA;
+    product.matrix_b = numbers.matrixB;
+    product.matrix_result = numbers.matrixResult;
+    product.adds = c.adds;
+    product.activation = c.activation;
+    product.side_sum = c.side;
+    product.factors = factors;
+    product.product = result;
+    product.workspace_bytes = kEnough;
+    return product;
+  }
+
+  void check(const ProductCase &c, fb::DType factors, fb::DType result) {
+    ProductNumbers numbers(c);
+    numbers.a = roundedTo(factors, numbers.a);
+    numbers.b = roundedTo(factors, numbers.b);
+    for (Numbers *each : {&numbers.result, &numbers.auxiliary, &numbers.bias})
+      *each = roundedTo(result, *each);
+    numbers.compute();
+    OneCall call(*device);
+    fb::MatrixProductT product = describe(c, numbers, factors, result);
+    product.a = hold(call, factors, numbers.a);
+    product.b = hold(call, factors, numbers.b);
+    product.result = hold(call, result, numbers.result);
+    auto auxiliary = hold(call, result, numbers.auxiliary), bias = hold(call, result, numbers.bias),
+         side = hold(call, result, numbers.side);
+    if (c.auxiliary)
+      product.auxiliary = std::move(auxiliary);
+    if (c.bias)
+      product.bias = std::move(bias);
+    if (c.side != fb::SideSum::None)
+      product.side = std::move(side);
+    product.workspace = call.holdBytes(kEnough);
+    call.builder.product(call.body(), std::move(product));
+    const Status status = call.run();
+    ASSERT_TRUE(status.ok()) << c.name << ": " << status.message();
+    const double unit = result == fb::DType::F32 ? 1e-6 : result == fb::DType::BF16 ? 8e-3 : 1e-3;
+    const double bound = 2 * unit * std::sqrt(double(c.k)) + unit;
+    expectNear(read(call, result, 2, numbers.result.size()), numbers.expected, bound,
+               fmt::format("{}: result", c.name));
+    expectNear(read(call, result, 3, numbers.auxiliary.size()), numbers.expectedAuxiliary, bound,
+               fmt::format("{}: auxiliary", c.name));
+    if (c.side != fb::SideSum::None)
+      expectNear(read(call, result, 5, numbers.side.size()), numbers.expectedSide,
+                 unit * double(std::max(c.k, c.m)), fmt::format("{}: side sums", c.name));
+  }
+
+  const std::unique_ptr<Device> device = open();
+};
+
+const ProductCase kForms[] = {
+    {.name = "dense", .m = 24, .n = 40, .k = 16},
+    {.name = "transposed a", .m = 24, .n = 40, .k = 16, .transposeA = true},
+    {.name = "transposed b", .m = 24, .n = 40, .k = 16, .transposeB = true, .adds = true},
+    {.name = "both transposed", .m = 24, .n = 40, .k = 16, .transposeA = true, .transposeB = true},
+    {.name = "gaps", .m = 24, .n = 40, .k = 16, .adds = true, .gap = 8},
+    {.name = "batch", .m = 16, .n = 8, .k = 24, .batch = 3},
+    {.name = "batch that shares b",
+     .m = 16,
+     .n = 8,
+     .k = 24,
+     .batch = 3,
+     .transposeB = true,
+     .sharesB = true,
+     .adds = true,
+     .gap = 8},
+    {.name = "bias", .m = 16, .n = 72, .k = 16, .gap = 8, .bias = true},
+    {.name = "bias that adds", .m = 16, .n = 72, .k = 16, .adds = true, .bias = true},
+    {.name = "gelu", .m = 16, .n = 72, .k = 16, .activation = fb::Activation::GeluTanh},
+    {.name = "gelu with bias",
+     .m = 16,
+     .n = 72,
+     .k = 16,
+     .bias = true,
+     .activation = fb::Activation::GeluTanh},
+    {.name = "gelu with auxiliary",
+     .m = 16,
+     .n = 72,
+     .k = 16,
+     .gap = 8,
+     .auxiliary = true,
+     .activation = fb::Activation::GeluTanh},
+    {.name = "gelu with bias and auxiliary",
+     .m = 16,
+     .n = 72,
+     .k = 16,
+     .bias = true,
+     .auxiliary = true,
+     .activation = fb::Activation::GeluTanh},
+    {.name = "gelu's gradient",
+     .m = 32,
+     .n = 24,
+     .k = 16,
+     .auxiliary = true,
+     .activation = fb::Activation::GeluTanhGradient},
+    {.name = "gelu's gradient with sums",
+     .m = 32,
+     .n = 24,
+     .k = 16,
+     .gap = 8,
+     .auxiliary = true,
+     .activation = fb::Activation::GeluTanhGradient,
+     .side = fb::SideSum::Result},
+    {.name = "sums of a", .m = 16, .n = 8, .k = 64, .transposeA = true, .side = fb::SideSum::A},
+    {.name = "sums of b", .m = 16, .n = 72, .k = 64, .transposeB = true, .side = fb::SideSum::B},
+};
+
+TEST_F(CudaProducts, AreComputedInF32) {
+  for (const ProductCase &each : kForms)
+    check(each, fb::DType::F32, fb::DType::F32);
+}
+
+TEST_F(CudaProducts, HaveShortFactors) {
+  for (const ProductCase &each : kForms) {
+    check(each, fb::DType::BF16, fb::DType::F32);
+    check(each, fb::DType::F16, fb::DType::F32);
+  }
+}
+
+TEST_F(CudaProducts, HaveShortResults) {
+  for (const ProductCase &each : kForms) {
+    check(each, fb::DType::BF16, fb::DType::BF16);
+    check(each, fb::DType::F16, fb::DType::F16);
+  }
+}
+
+TEST_F(CudaProducts, SmallOddOnesAreComputedInF32) {
+  check({.name = "one number", .m = 1, .n = 1, .k = 1, .adds = true}, fb::DType::F32, fb::DType::F32);
+  check({.name = "odd", .m = 5, .n = 7, .k = 3, .transposeB = true, .gap = 1, .bias = true}, fb::DType::F32,
+        fb::DType::F32);
+}
+
+/// A factor that f32 has and TF32 has not.
+float productOfOne(Device &device, bool tf32) {
+  OneCall call(device);
+  fb::MatrixProductT product = denseProduct(8, 8, 8);
+  product.a = call.hold(Numbers(64, 1.0F + 0x1p-20F));
+  product.b = call.hold(Numbers(64, 1));
+  product.result = call.hold(Numbers(64));
+  product.tf32 = tf32;
+  product.workspace_bytes = kEnough;
+  product.workspace = call.holdBytes(kEnough);
+  call.builder.product(call.body(), std::move(product));
+  const Status status = call.run();
+  EXPECT_TRUE(status.ok()) << status.message();
+  return call.read(2)[0];
+}
+
+TEST_F(CudaProducts, RoundFactorsToTf32WhereThePlanSaysSo) {
+  EXPECT_EQ(productOfOne(*device, /*tf32=*/true), 8.0F);
+  EXPECT_EQ(productOfOne(*device, /*tf32=*/false), 8.0F + 0x1p-17F);
+}
+
+/// Says what a call of zeros is answered with.
+Status tried(Device &device, fb::MatrixProductT product) {
+  OneCall call(device);
+  const uint64_t result = product.m * product.row_result;
+  product.a = call.hold(Numbers(product.m * product.k));
+  product.b = call.hold(Numbers(product.k * product.n));
+  product.result = call.hold(Numbers(result));
+  if (product.activation != fb::Activation::None)
+    product.auxiliary = call.hold(Numbers(result));
+  if (product.workspace_bytes > 0)
+    product.workspace = call.holdBytes(product.workspace_bytes);
+  call.builder.product(call.body(), std::move(product));
+  return call.run();
+}
+
+TEST_F(CudaProducts, RefusesWhatCublasLtHasNot) {
+  fb::MatrixProductT product = denseProduct(8, 16, 8);
+  product.activation = fb::Activation::Gelu;
+  const Status exact = tried(*device, product);
+  EXPECT_EQ(exact.exitCode(), 2);
+  EXPECT_THAT(
+      exact.message(),
+      AllOf(HasSubstr("entry init, instruction 0 (test.op at test.mlir:1): matrix product: expected an "
+                      "epilogue that cuBLASLt has, found 8 x 16 x 8 of f32 factors and f32 results, "
+                      "activation gelu, side sums none, auxiliary"),
+            HasSubstr("compile the model again")));
+  product.activation = fb::Activation::GeluTanh;
+  product.row_result = 20;
+  EXPECT_THAT(
+      tried(*device, product).message(),
+      HasSubstr("expected an auxiliary tensor with rows in multiples of 8 elements, as cuBLASLt needs, "
+                "found rows every 20 and matrices every 0"));
+}
+
+TEST_F(CudaProducts, RefusesTooSmallAWorkspace) {
+  const Status status = tried(*device, denseProduct(8, 16, 8));
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("expected one that cuBLASLt "),
+                    HasSubstr("can do with a workspace of 0 bytes, found 8 x 16 x 8 of f32")));
+}
+
+TEST_F(CudaProducts, RefusesAttention) {
+  OneCall call(*device);
+  fb::AttentionT attention;
+  attention.queries = attention.keys = 1;
+  attention.heads = attention.key_heads = attention.head_size = attention.value_size = 1;
+  attention.query = call.hold(Numbers(1));
+  attention.key = call.hold(Numbers(1));
+  attention.value = call.hold(Numbers(1));
+  attention.out = call.hold(Numbers(1));
+  attention.log_sum_exp = call.hold(Numbers(1));
+  call.builder.attention(call.body(), std::move(attention));
+  const Status status = call.run();
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_THAT(status.message(), HasSubstr("attention by a library is not there yet on a GPU"));
+}
+
+/// Algorithms are chosen once, and a checkpoint that goes on elsewhere is noticed.
+TEST_F(CudaProducts, ArithmeticNamesLibraryAndAlgorithms) {
+  EXPECT_THAT(device->arithmetic(), testing::Not(HasSubstr("cuBLASLt")));
+  productOfOne(*device, false);
+  const std::string before = device->arithmetic();
+  EXPECT_THAT(before, AllOf(HasSubstr("cuBLASLt 13."), HasSubstr("algorithms ")));
+  EXPECT_THAT(device->description(), HasSubstr("cuBLASLt 13."));
+  const std::unique_ptr<Device> other = open();
+  productOfOne(*other, false);
+  EXPECT_EQ(other->arithmetic(), before);
+}
+
+} // namespace
+} // namespace trainc::test

@@ -1,0 +1,109 @@
+// Plans for GPUs: what the verifier asks of them beside what it asks of all.
+#include "runtime/schema/cuda_levels.h"
+#include "test/unit/runtime/plan/verifier_support.h"
+#include "test/unit/runtime/plans/cuda_plan.h"
+
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace trainc::test {
+namespace {
+
+using testing::HasSubstr;
+
+struct CudaRule {
+  const char *name;
+  std::function<void(PlanBuilder &)> breakIt;
+  const char *message;
+};
+
+const CudaRule kCudaRules[] = {
+    {"grid", [](auto &b) { b.plan.kernels[0]->grid = uint64_t{1} << 31; },
+     "kernel test_add: expected a grid of 1 to 2147483647 tiles, found 2147483648"},
+    {"threads", [](auto &b) { b.plan.kernels[0]->threads = 1025; },
+     "kernel test_add: expected blocks of 1 to 1024 threads that share at most 232448 bytes, found 1025 and "
+     "0"},
+    {"shared", [](auto &b) { b.plan.kernels[0]->shared_bytes = kCudaSharedBytes + 1; },
+     "found 256 and 232449"},
+    {"levelOfACpu", [](auto &b) { b.plan.objects[0]->level = "x86-64-v3"; },
+     "object level: expected one of sm_80, sm_90, sm_100, compute_80, found another"},
+    {"endOfPtx", [](auto &b) { b.plan.objects[0]->image.pop_back(); },
+     "object compute_80: expected PTX with a zero byte at its end, found none"},
+    {"levelOfAGpu", [](auto &b) { b.plan.target = "cpu"; }, "object level: expected one of x86-64-v3"},
+};
+
+class CudaRules : public testing::TestWithParam<CudaRule> {};
+
+TEST_P(CudaRules, AreKept) {
+  PlanBuilder builder = forCuda(fullPlan());
+  GetParam().breakIt(builder);
+  EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, CudaRules, testing::ValuesIn(kCudaRules),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(CudaPlans, AreAccepted) {
+  EXPECT_EQ(messageOf(forCuda(fullPlan())), "accepted");
+  EXPECT_EQ(messageOf(forCuda(spacesPlan())), "accepted");
+  PlanBuilder builder = forCuda(fullPlan());
+  builder.plan.kernels[0]->shared_bytes = kCudaSharedBytes;
+  builder.plan.kernels[0]->threads = kCudaThreads;
+  builder.plan.objects.push_back(std::make_unique<fb::ObjectT>(*builder.plan.objects[0]));
+  builder.plan.objects[1]->level = "sm_90";
+  builder.plan.objects[1]->image.back() = 1;
+  EXPECT_EQ(messageOf(builder), "accepted");
+}
+
+/// A plan of one product over buffers of zeros.
+struct ProductPlan {
+  ProductPlan(fb::DType factors, fb::DType result, const char *target = "cuda") {
+    builder.plan.target = target;
+    builder.plan.objects.clear();
+    const uint32_t a = builder.buffer("a", PlanBuilder::kScratch, factors, 16 * 32),
+                   b = builder.buffer("b", PlanBuilder::kScratch, factors, 32 * 8),
+                   c = builder.buffer("c", PlanBuilder::kScratch, result, 16 * 8);
+    auto &body = builder.entry("init").instructions;
+    for (const uint32_t buffer : {a, b})
+      builder.zero(body, at(buffer), builder.plan.buffers[buffer]->bytes);
+    fb::MatrixProductT made = denseProduct(16, 8, 32);
+    made.a = some(at(a));
+    made.b = some(at(b));
+    made.result = some(at(c));
+    made.factors = factors;
+    made.product = result;
+    builder.product(body, std::move(made));
+  }
+  fb::MatrixProductT &product() { return operation<fb::MatrixProductT>(builder, 0, 2); }
+  std::string message() const { return messageOf(builder); }
+
+  PlanBuilder builder;
+};
+
+TEST(CudaPlans, MayHaveShortFactors) {
+  using enum fb::DType;
+  EXPECT_EQ(ProductPlan(BF16, F32).message(), "accepted");
+  EXPECT_EQ(ProductPlan(BF16, BF16).message(), "accepted");
+  EXPECT_EQ(ProductPlan(F16, F16).message(), "accepted");
+  EXPECT_EQ(ProductPlan(F32, F32).message(), "accepted");
+  EXPECT_THAT(ProductPlan(BF16, F16).message(),
+              HasSubstr("expected factors of f32, bf16 or f16, results of f32 or as the factors, and sums of "
+                        "f32, found dtypes 7, 8 and 0"));
+  EXPECT_THAT(ProductPlan(F32, BF16).message(), HasSubstr("found dtypes 0, 7 and 0"));
+  EXPECT_THAT(ProductPlan(F64, F64).message(), HasSubstr("found dtypes 1, 1 and 0"));
+  EXPECT_THAT(ProductPlan(BF16, F32, "cpu").message(),
+              HasSubstr("expected values and sums of f32, found dtypes 7, 0 and 0"));
+}
+
+TEST(CudaPlans, RoundToTf32WhatIsF32) {
+  using enum fb::DType;
+  ProductPlan plan(F32, F32), shorter(BF16, F32), cpu(F32, F32, "cpu");
+  for (ProductPlan *each : {&plan, &shorter, &cpu})
+    each->product().tf32 = true;
+  EXPECT_EQ(plan.message(), "accepted");
+  EXPECT_THAT(shorter.message(), HasSubstr("expected factors of f32 to round to TF32, found dtype 7"));
+  EXPECT_THAT(cpu.message(), HasSubstr("expected factors as they are on a CPU, found ones rounded to TF32"));
+}
+
+} // namespace
+} // namespace trainc::test

@@ -1,0 +1,22 @@
+// In place of gpu_ranks.cpp where CUDA's headers are missing.
+#include "tools/trainrun/gpu_ranks.h"
+
+namespace trainc {
+
+namespace {
+
+Status lacksCuda() {
+  return invalidInput(
+      "the plan is for GPUs, and this trainrun was built without the headers of CUDA and NCCL; "
+      "build it where they are, or compile with --target=cpu");
+}
+
+} // namespace
+
+Status connectGpus(const PlanFile &file, const Options &, Rank &) {
+  return isForGpus(file.plan()) ? lacksCuda() : Status();
+}
+
+Result<std::unique_ptr<Device>> openGpu(const Rank &) { return lacksCuda(); }
+
+} // namespace trainc
