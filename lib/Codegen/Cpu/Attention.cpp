@@ -14,23 +14,19 @@ using namespace trainc::codegen;
 
 namespace {
 
-AttentionShape shapeOf(nn::AttentionOp op) {
-  return {op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), op.keyHeads()};
-}
-
 /// One tile: a block of queries of one head of one sequence.
 class ForwardEmitter {
 public:
   ForwardEmitter(nn::AttentionOp op, KernelFunction &function)
       : op(op), function(function), emit(function.emit()),
-        element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
+        element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(op),
         tiles(function, shape.element, shape.queries, shape.widest()) {}
 
   void run() {
     q = function.operand(0);
     k = function.operand(1);
     v = function.operand(2);
-    declareMasks();
+    visibility = Visibility(op, function);
     out = function.result(0);
     lse = function.result(1);
     packedQ = tiles.buffer(shape.depth);
@@ -48,23 +44,6 @@ public:
   }
 
 private:
-  void declareMasks() {
-    visibility.causal = op.getCausal();
-    visibility.shift = shape.keys - shape.queries;
-    if (Value segments = op.getSegments()) {
-      visibility.segments = function.operand(op.getSegmentsMutable()[0].getOperandNumber());
-      visibility.segmentType = getElementTypeOrSelf(segments);
-    }
-    if (Value limit = op.getLimit()) {
-      Type type = getElementTypeOrSelf(limit);
-      Value pointer = function.operand(op.getLimitMutable()[0].getOperandNumber());
-      Value loaded = emit.load({pointer, type, emit.i64(0)});
-      if (!type.isInteger(64))
-        loaded = arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), loaded);
-      visibility.limit = loaded;
-    }
-  }
-
   void tile(Value b, Value head, Value first) {
     Value valid = emit.min(emit.i64(tiles.width()), emit.sub(emit.i64(shape.queries), first));
     Value keyHead = emit.divide(head, shape.group());
@@ -147,7 +126,7 @@ private:
 } // namespace
 
 KernelSummary trainc::codegen::summariseAttention(nn::AttentionOp op) {
-  const AttentionShape shape = shapeOf(op);
+  const AttentionShape shape(op);
   const int64_t width = attentionTileWidth(shape.queries, shape.widest());
   LaunchSummary launch{.name = "attention",
                        .grid = shape.batch * shape.heads * int64_t(llvm::divideCeil(shape.queries, width)),

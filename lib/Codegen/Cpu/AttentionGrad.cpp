@@ -18,10 +18,6 @@ using namespace trainc::codegen;
 
 namespace {
 
-AttentionShape shapeOf(nn::AttentionGradOp op) {
-  return {op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), int64_t(op.getKvHeads())};
-}
-
 /// Rows of `out` that one tile of the first launch sums.
 int64_t summedRows(const AttentionShape &shape) { return shape.batch * shape.queries * shape.heads; }
 int64_t summedRowsPerTile(const AttentionShape &shape) {
@@ -33,7 +29,7 @@ class GradEmitter {
 public:
   GradEmitter(nn::AttentionGradOp op, KernelFunction &function)
       : op(op), function(function), emit(function.emit()),
-        element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(shapeOf(op)),
+        element(nn::wideElement(getElementTypeOrSelf(op.getQ()))), shape(op),
         scale(op.getScale().convertToDouble()) {}
 
   /// rowsum(dO O) of every query into scratch 0, [batch, heads, queries].
@@ -113,12 +109,7 @@ void GradEmitter::declareInputs() {
   dout = function.operand(op.getDoutMutable().getOperandNumber());
   lse = function.operand(op.getLseMutable().getOperandNumber());
   sums = function.scratch(0);
-  visibility.causal = op.getCausal();
-  visibility.shift = shape.keys - shape.queries;
-  if (Value segments = op.getSegments()) {
-    visibility.segments = function.operand(op.getSegmentsMutable()[0].getOperandNumber());
-    visibility.segmentType = getElementTypeOrSelf(segments);
-  }
+  visibility = Visibility(op, function);
 }
 
 void GradEmitter::scoreGradients(bool lanesAreQueries, Value statistics, Value first, Value valid, Value row,
@@ -244,7 +235,7 @@ void GradEmitter::keyTile(Value b, Value keyHead, Value first) {
 static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary &kernels, StringRef name,
                                     int64_t positions, int64_t heads, ArrayRef<unsigned> results,
                                     int64_t flops) {
-  const AttentionShape shape = shapeOf(op);
+  const AttentionShape shape(op);
   const int64_t width = attentionTileWidth(positions, shape.widest());
   LaunchSummary launch{.name = name.str(),
                        .grid = shape.batch * heads * int64_t(llvm::divideCeil(positions, width)),
@@ -271,7 +262,7 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
 }
 
 KernelSummary trainc::codegen::summariseAttentionGrad(nn::AttentionGradOp op) {
-  const AttentionShape shape = shapeOf(op);
+  const AttentionShape shape(op);
   KernelSummary kernels;
   kernels.scratchBytes.push_back(elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse())));
   kernels.launches.push_back(

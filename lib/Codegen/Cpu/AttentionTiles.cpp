@@ -12,37 +12,6 @@ using namespace trainc::codegen;
 /// Positions of a tile, and elements of one packed matrix (a tile holds up to four, and must stay in cache).
 static constexpr int64_t kWidth = 32, kPackedElements = 8192, kLanes = 16;
 
-HeadRows HeadRows::from(Emitter &emit, Value first) const {
-  return {base, element, emit.add(offset, emit.mul(first, stride)), stride, width};
-}
-
-static int64_t dimOf(Value value, unsigned dim) {
-  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
-}
-
-AttentionShape::AttentionShape(Value q, Value k, Value v, int64_t heads, int64_t keyHeads)
-    : element(getElementTypeOrSelf(q)), batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)),
-      heads(heads), keyHeads(keyHeads), depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
-
-static HeadRows headRows(Emitter &emit, Value base, Type element, Value batch, Value head, int64_t positions,
-                         int64_t heads, int64_t width) {
-  Value offset = emit.add(emit.mul(batch, positions * heads * width), emit.mul(head, width));
-  return {base, element, offset, heads * width, width};
-}
-
-HeadRows AttentionShape::queryRows(Emitter &emit, Value base, Value b, Value head) const {
-  return headRows(emit, base, element, b, head, queries, heads, depth);
-}
-HeadRows AttentionShape::keyRows(Emitter &emit, Value base, Value b, Value keyHead) const {
-  return headRows(emit, base, element, b, keyHead, keys, keyHeads, depth);
-}
-HeadRows AttentionShape::valueRows(Emitter &emit, Value base, Value b, Value keyHead) const {
-  return headRows(emit, base, element, b, keyHead, keys, keyHeads, valueWidth);
-}
-HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head) const {
-  return headRows(emit, base, element, b, head, queries, heads, valueWidth);
-}
-
 int64_t trainc::codegen::attentionTileWidth(int64_t positions, int64_t widest) {
   int64_t fits = llvm::bit_floor<uint64_t>(std::max<int64_t>(kPackedElements / widest, 1));
   int64_t useful = llvm::bit_ceil<uint64_t>(positions);

@@ -7,53 +7,13 @@
 // f16, and so are blocks of the other side's rows, in a buffer of their own.
 #pragma once
 
-#include "lib/Codegen/Kernels/KernelFunction.h"
+#include "lib/Codegen/Kernels/AttentionShape.h"
 
 namespace trainc::codegen {
-
-/// Rows of a tensor [batch, positions, heads * width], as one head sees them.
-struct HeadRows {
-  mlir::Value base;   ///< pointer
-  mlir::Type element; ///< as it lies in memory
-  mlir::Value offset; ///< i64, elements before the first row
-  int64_t stride;     ///< elements from row to row
-  int64_t width;      ///< elements of a row
-
-  /// The rows from `first` on.
-  HeadRows from(Emitter &emit, mlir::Value first) const;
-};
-
-/// The sizes of an attention or its gradient, and where the rows of its heads lie.
-struct AttentionShape {
-  AttentionShape(mlir::Value q, mlir::Value k, mlir::Value v, int64_t heads, int64_t keyHeads);
-
-  mlir::Type element; ///< of all these tensors
-  int64_t batch, queries, keys, heads, keyHeads, depth, valueWidth;
-
-  /// Query heads that share a key head.
-  int64_t group() const { return heads / keyHeads; }
-  int64_t widest() const { return std::max(depth, valueWidth); }
-
-  /// Rows of q (or dq), k, v and out of a sequence of the batch and a head of that tensor.
-  HeadRows queryRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
-  HeadRows keyRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
-  HeadRows valueRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value keyHead) const;
-  HeadRows outRows(Emitter &emit, mlir::Value base, mlir::Value batch, mlir::Value head) const;
-};
 
 /// Positions of a tile of one side, where the widest rows have `widest` elements: fewer where there are few
 /// positions or heads are wide.
 int64_t attentionTileWidth(int64_t positions, int64_t widest);
-
-/// Which pairs of query and key see each other.
-struct Visibility {
-  bool causal = false;
-  int64_t shift = 0;    ///< keys - queries: query i sees keys up to i + shift
-  mlir::Value limit;    ///< i64 or null: query i sees keys up to i + limit
-  mlir::Value segments; ///< pointer or null
-  mlir::Type segmentType;
-  mlir::Value segmentBase; ///< i64, elements before this batch element's segments
-};
 
 /// The function of `kernels` that multiplies by a packed matrix [terms, width], made at its first use (out,
 /// from, packed, factor: pointers; rows, terms, row stride, term stride, adds: i64): out[r, :] = (adds ?

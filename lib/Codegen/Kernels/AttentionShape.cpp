@@ -1,0 +1,67 @@
+#include "lib/Codegen/Kernels/AttentionShape.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+HeadRows HeadRows::from(Emitter &emit, Value first) const {
+  return {base, element, emit.add(offset, emit.mul(first, stride)), stride, width};
+}
+
+static int64_t dimOf(Value value, unsigned dim) {
+  return cast<RankedTensorType>(value.getType()).getDimSize(dim);
+}
+
+AttentionShape::AttentionShape(Value q, Value k, Value v, int64_t heads, int64_t keyHeads)
+    : element(getElementTypeOrSelf(q)), batch(dimOf(q, 0)), queries(dimOf(q, 1)), keys(dimOf(k, 1)),
+      heads(heads), keyHeads(keyHeads), depth(dimOf(q, 2) / heads), valueWidth(dimOf(v, 2) / keyHeads) {}
+
+AttentionShape::AttentionShape(nn::AttentionOp op)
+    : AttentionShape(op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), op.keyHeads()) {}
+AttentionShape::AttentionShape(nn::AttentionGradOp op)
+    : AttentionShape(op.getQ(), op.getK(), op.getV(), int64_t(op.getHeads()), int64_t(op.getKvHeads())) {}
+
+static HeadRows headRows(Emitter &emit, Value base, Type element, Value batch, Value head, int64_t positions,
+                         int64_t heads, int64_t width) {
+  Value offset = emit.add(emit.mul(batch, positions * heads * width), emit.mul(head, width));
+  return {base, element, offset, heads * width, width};
+}
+
+HeadRows AttentionShape::queryRows(Emitter &emit, Value base, Value b, Value head) const {
+  return headRows(emit, base, element, b, head, queries, heads, depth);
+}
+HeadRows AttentionShape::keyRows(Emitter &emit, Value base, Value b, Value keyHead) const {
+  return headRows(emit, base, element, b, keyHead, keys, keyHeads, depth);
+}
+HeadRows AttentionShape::valueRows(Emitter &emit, Value base, Value b, Value keyHead) const {
+  return headRows(emit, base, element, b, keyHead, keys, keyHeads, valueWidth);
+}
+HeadRows AttentionShape::outRows(Emitter &emit, Value base, Value b, Value head) const {
+  return headRows(emit, base, element, b, head, queries, heads, valueWidth);
+}
+
+// --- Masks ---
+
+/// What attention and its gradient have in common.
+template <typename Op> static void takeMasks(Visibility &visibility, Op op, KernelFunction &function) {
+  const AttentionShape shape(op);
+  visibility.causal = op.getCausal();
+  visibility.shift = shape.keys - shape.queries;
+  if (Value segments = op.getSegments()) {
+    visibility.segments = function.operand(op.getSegmentsMutable()[0].getOperandNumber());
+    visibility.segmentType = getElementTypeOrSelf(segments);
+  }
+}
+
+Visibility::Visibility(nn::AttentionOp op, KernelFunction &function) {
+  takeMasks(*this, op, function);
+  if (Value tensor = op.getLimit()) {
+    Emitter &emit = function.emit();
+    Type type = getElementTypeOrSelf(tensor);
+    limit = emit.load({function.operand(op.getLimitMutable()[0].getOperandNumber()), type, emit.i64(0)});
+    if (!type.isInteger(64))
+      limit = arith::ExtSIOp::create(emit.builder, emit.loc, emit.builder.getI64Type(), limit);
+  }
+}
+
+Visibility::Visibility(nn::AttentionGradOp op, KernelFunction &function) { takeMasks(*this, op, function); }
