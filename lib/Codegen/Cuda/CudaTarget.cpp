@@ -71,8 +71,9 @@ FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
                : cuda::summariseGemm(product);
   }
   case KernelClass::Attention:
+    return cuda::summariseAttention(cast<nn::AttentionOp>(op));
   case KernelClass::AttentionGrad:
-    return op->emitOpError("has no kernel for target cuda yet; compile for target cpu");
+    return cuda::summariseAttentionGrad(cast<nn::AttentionGradOp>(op));
   case KernelClass::Alias:
   case KernelClass::Pack:
   case KernelClass::Collective:
@@ -94,7 +95,9 @@ FailureOr<SmallVector<std::string>> CudaTarget::generate(Operation *op, KernelMo
   case KernelClass::Gemm:
     return cuda::generateGemm(cast<GemmOpInterface>(op), kernels);
   case KernelClass::Attention:
+    return cuda::generateAttention(cast<nn::AttentionOp>(op), kernels);
   case KernelClass::AttentionGrad:
+    return cuda::generateAttentionGrad(cast<nn::AttentionGradOp>(op), kernels);
   case KernelClass::Alias:
   case KernelClass::Pack:
   case KernelClass::Collective:

@@ -20,4 +20,11 @@ Symbols generateScatter(nn::ScatterAddOp op, KernelModule &kernels);
 KernelSummary summariseGemm(GemmOpInterface op);
 Symbols generateGemm(GemmOpInterface op, KernelModule &kernels);
 
+/// Attention and its gradient, without matrices of scores; errors where rows of heads are too wide. Products
+/// of bf16 and f16 are those of tensor cores: weights are rounded to that type before the second product.
+llvm::FailureOr<KernelSummary> summariseAttention(nn::AttentionOp op);
+llvm::FailureOr<Symbols> generateAttention(nn::AttentionOp op, KernelModule &kernels);
+llvm::FailureOr<KernelSummary> summariseAttentionGrad(nn::AttentionGradOp op);
+llvm::FailureOr<Symbols> generateAttentionGrad(nn::AttentionGradOp op, KernelModule &kernels);
+
 } // namespace trainc::codegen::cuda

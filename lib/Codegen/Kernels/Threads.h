@@ -1,4 +1,4 @@
-// Reductions over the threads of a block.
+// Numbers that threads of a block give each other, and reductions over them.
 #pragma once
 
 #include "dialects/NN/NN.h"
@@ -8,6 +8,14 @@ namespace trainc::codegen {
 
 /// Threads that run in step.
 inline constexpr int64_t kWarp = 32;
+
+/// The value of the thread of this warp whose number differs in the bit `distance`. All threads of the warp
+/// run this, as the others of its kind.
+mlir::Value fromNeighbour(Emitter &emit, mlir::Value value, int64_t distance);
+/// The value of the thread `lane` (i64) of this warp.
+mlir::Value fromLane(Emitter &emit, mlir::Value value, mlir::Value lane);
+/// A reduction over each group of so many neighbours, a power of two. All of them get the same bits.
+mlir::Value reduceOverLanes(Emitter &emit, nn::ReduceKind kind, mlir::Value value, int64_t lanes);
 
 /// What one reduction takes of a block's memory.
 inline constexpr int64_t threadSumBytes(int64_t threads) {
@@ -28,9 +36,6 @@ public:
   llvm::SmallVector<mlir::Value> over(llvm::ArrayRef<nn::ReduceKind> kinds, mlir::ValueRange values);
 
 private:
-  mlir::Value overLanes(nn::ReduceKind kind, mlir::Value value, int64_t lanes);
-  mlir::Value fromLane(mlir::Value value, int64_t distance);
-
   KernelFunction &function;
   Emitter &emit;
   llvm::SmallVector<mlir::Value> slots; ///< of a reduction: an element for each warp

@@ -1,0 +1,247 @@
+// Sizes, rows, masks and results of the blocks of attention.
+#include "lib/Codegen/Cuda/AttentionBlocks.h"
+
+#include "dialects/NN/Builders.h"
+#include "lib/Codegen/Kernels/Threads.h"
+#include "lib/Support/StoredElement.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+using namespace trainc::codegen::cuda;
+
+/// What every GPU gives a block without being asked, and how many of a thread's 255 registers may hold sums
+/// and scores.
+static constexpr int64_t kBlockBytes = 48 << 10, kMostHeld = 160;
+
+// --- Sizes ---
+
+int64_t BlockNeeds::bytes(const BlockSizes &sizes) const {
+  int64_t bytes = 0;
+  for (int64_t width : own)
+    bytes += WarpProducts::arrayBytes(element, sizes.owned(), width);
+  for (int64_t width : others)
+    bytes += WarpProducts::arrayBytes(element, sizes.others, width);
+  return bytes;
+}
+
+/// Rows of the other side that products need at least.
+static int64_t leastOthers(Type element) {
+  return nn::isLowPrecision(element) ? 2 * kStripColumns : kStripColumns;
+}
+
+std::optional<BlockSizes> BlockNeeds::sizes() const {
+  const int64_t useful = llvm::bit_ceil<uint64_t>(llvm::divideCeil(positions, kWarpRows));
+  const int64_t least = leastOthers(element);
+  const int64_t words = elementBytes(nn::wideElement(element)) / 4;
+  auto registers = [&](int64_t rows) {
+    int64_t strips = scores * rows / kStripColumns;
+    for (int64_t width : sums)
+      strips += WarpProducts::strips(element, width);
+    return strips * 4 * words;
+  };
+  std::optional<BlockSizes> fits;
+  for (int64_t warps = std::min<int64_t>(4, useful); warps > 0; warps /= 2)
+    for (int64_t rows = 64; rows >= least; rows /= 2) {
+      const BlockSizes sizes{warps, rows};
+      if (bytes(sizes) > kBlockBytes)
+        continue;
+      if (registers(rows) <= kMostHeld)
+        return sizes;
+      if (!fits || rows < fits->others)
+        fits = sizes;
+    }
+  return fits;
+}
+
+FailureOr<BlockSizes> trainc::codegen::cuda::blockSizes(Operation *op, const BlockNeeds &needs) {
+  if (std::optional<BlockSizes> sizes = needs.sizes())
+    return *sizes;
+  return op->emitOpError("expected heads of which ")
+         << kWarpRows << " queries and " << leastOthers(needs.element) << " keys take at most " << kBlockBytes
+         << " bytes of a block's memory on target cuda, found heads of " << needs.others[0] << " and "
+         << needs.others[1] << " elements of " << needs.element << ", which take "
+         << needs.bytes({1, leastOthers(needs.element)})
+         << "; use smaller heads, a shorter type, or target cpu";
+}
+
+AttentionBlocks::AttentionBlocks(KernelFunction &function, const BlockNeeds &needs, const BlockSizes &sizes)
+    : sizes(sizes), element(nn::wideElement(needs.element)), products(function, needs.element),
+      function(function), emit(function.emit()), memory(memoryElement(needs.element)) {
+  for (int64_t width : needs.own)
+    own.push_back(products.array(sizes.owned(), width));
+  for (int64_t width : needs.others)
+    others.push_back(products.array(sizes.others, width));
+}
+
+// --- Rows ---
+
+void AttentionBlocks::hold(const HeldRows &to, const HeadRows &rows, Value first, int64_t positions) {
+  const int64_t lanes = std::gcd<int64_t, int64_t>(rows.width, 16 / elementBytes(memory));
+  const int64_t across = to.width / lanes, vectors = to.count * across, threads = function.threads();
+  Value none = emit.constant(Emitter::laneType(memory, lanes), 0);
+  auto move = [&](Value index) {
+    Value row = emit.divide(index, across), column = emit.mul(emit.remainder(index, across), lanes);
+    Value position = emit.add(first, row);
+    // What is beyond is read from the last place within.
+    Value within = emit.less(position, emit.i64(positions));
+    if (to.width != rows.width)
+      within = arith::AndIOp::create(emit.builder, emit.loc, within, emit.less(column, emit.i64(rows.width)));
+    const HeadRows from = rows.from(emit, emit.min(position, emit.i64(positions - 1)));
+    Value place = emit.add(from.offset, emit.min(column, emit.i64(rows.width - lanes)));
+    Value loaded = emit.load({rows.base, memory, place}, lanes);
+    loaded = arith::SelectOp::create(emit.builder, emit.loc, within, loaded, none);
+    emit.store(loaded, {to.base, memory, emit.add(emit.mul(row, to.stride), column)});
+  };
+  emit.loop(emit.i64(0), emit.i64(vectors), threads, [&](Value begin) {
+    Value index = emit.add(begin, function.thread());
+    if (vectors % threads == 0)
+      return move(index);
+    emit.when(emit.less(index, emit.i64(vectors)), [&] { move(index); });
+  });
+}
+
+Parts AttentionBlocks::eachBlock(Value begin, Value end, ValueRange carried,
+                                 llvm::function_ref<void(Value)> fetch, Emitter::LoopBody compute) {
+  return emit.loop(begin, end, sizes.others, carried, [&](Value first, ValueRange before) {
+    function.barrier(); // nobody reads the rows before any more
+    fetch(first);
+    function.barrier();
+    return compute(first, before);
+  });
+}
+
+Value AttentionBlocks::lastKey(const Visibility &visibility, Value first, int64_t keys) {
+  Value end = emit.i64(keys), past = emit.add(first, sizes.owned());
+  if (visibility.causal)
+    end = emit.min(end, emit.add(past, visibility.shift));
+  if (visibility.limit)
+    end = emit.min(end, emit.add(past, visibility.limit));
+  return end;
+}
+
+SmallVector<Value, 2> AttentionBlocks::ofRows(Value base, Type type, Value start, Value first,
+                                              int64_t positions) {
+  SmallVector<Value, 2> numbers;
+  for (int64_t half = 0; half < 2; ++half) {
+    Value position = emit.min(emit.add(first, products.row(half)), emit.i64(positions - 1));
+    numbers.push_back(emit.load({base, type, emit.add(start, position)}));
+  }
+  return numbers;
+}
+
+Parts AttentionBlocks::ofColumns(Value base, Type type, Value start, Value first, int64_t positions) {
+  Parts numbers;
+  for (int64_t strip = 0; strip < sizes.others; strip += kStripColumns)
+    for (int64_t side = 0; side < 2; ++side) {
+      Value position =
+          emit.min(emit.add(emit.add(first, products.column()), strip + side), emit.i64(positions - 1));
+      numbers.push_back(emit.load({base, type, emit.add(start, position)}));
+    }
+  return numbers;
+}
+
+// --- Masks ---
+
+Value AttentionBlocks::finite(Value number) {
+  Value none = emit.constant(element, -std::numeric_limits<double>::infinity());
+  Value empty = arith::CmpFOp::create(emit.builder, emit.loc, arith::CmpFPredicate::OEQ, number, none);
+  return arith::SelectOp::create(emit.builder, emit.loc, empty, emit.constant(element, 0), number);
+}
+
+/// A number of columns, as i32.
+Value AttentionBlocks::smallNumber(Value number) {
+  Value clamped = emit.max(emit.min(number, emit.i64(sizes.others)), emit.i64(0));
+  return arith::TruncIOp::create(emit.builder, emit.loc, emit.builder.getI32Type(), clamped);
+}
+
+void AttentionBlocks::hide(Parts &scores, const Visibility &visibility, bool ownAreQueries, Value ownFirst,
+                           Value otherFirst, const AttentionShape &shape) {
+  const int64_t positions = ownAreQueries ? shape.keys : shape.queries;
+  Value column = emit.add(otherFirst, products.column());
+  Value hidden = emit.constant(element, -std::numeric_limits<double>::infinity());
+  for (int64_t half = 0; half < 2; ++half) {
+    // Of the columns, those in [begin, end) are seen; null: no bound.
+    Value begin, end, row = emit.add(ownFirst, products.row(half));
+    if (positions % sizes.others != 0)
+      end = emit.i64(positions);
+    auto endAt = [&](Value bound) {
+      Value past = emit.add(emit.add(row, bound), 1);
+      end = end ? emit.min(end, past) : past;
+    };
+    if (visibility.causal && ownAreQueries)
+      endAt(emit.i64(visibility.shift));
+    if (visibility.limit)
+      endAt(visibility.limit);
+    if (visibility.causal && !ownAreQueries)
+      begin = smallNumber(emit.sub(emit.sub(row, emit.i64(visibility.shift)), column));
+    if (end)
+      end = smallNumber(emit.sub(end, column));
+    for (int64_t strip = 0; strip < sizes.others / kStripColumns; ++strip)
+      for (int64_t side = 0; side < 2; ++side) {
+        Value &score = scores[strip * 4 + half * 2 + side];
+        Value index = emit.constant(emit.builder.getI32Type(), double(strip * kStripColumns + side));
+        if (end)
+          score = arith::SelectOp::create(emit.builder, emit.loc, emit.less(index, end), score, hidden);
+        if (begin)
+          score = arith::SelectOp::create(emit.builder, emit.loc, emit.less(index, begin), hidden, score);
+      }
+  }
+  if (visibility.segments)
+    hideBySegments(scores, visibility, ownFirst, otherFirst, positions);
+}
+
+/// There are as many queries as keys.
+void AttentionBlocks::hideBySegments(Parts &scores, const Visibility &visibility, Value ownFirst,
+                                     Value otherFirst, int64_t positions) {
+  const SmallVector<Value, 2> rows =
+      ofRows(visibility.segments, visibility.segmentType, visibility.segmentBase, ownFirst, positions);
+  const Parts columns =
+      ofColumns(visibility.segments, visibility.segmentType, visibility.segmentBase, otherFirst, positions);
+  Value hidden = emit.constant(element, -std::numeric_limits<double>::infinity());
+  for (auto [index, score] : llvm::enumerate(scores)) {
+    Value seen = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, rows[index / 2 % 2],
+                                       columns[index / 4 * 2 + index % 2]);
+    score = arith::SelectOp::create(emit.builder, emit.loc, seen, score, hidden);
+  }
+}
+
+// --- Results ---
+
+void AttentionBlocks::store(ValueRange parts, ArrayRef<Value> factors, const HeadRows &rows, Value first,
+                            int64_t positions) {
+  const int64_t lanes = rows.width % 2 == 0 ? 2 : 1; // of an access
+  auto storeAt = [&](const HeadRows &row, int64_t strip, int64_t side, Value value) {
+    Value column = emit.add(products.column(), strip * kStripColumns + side);
+    auto all = [&] { emit.store(value, {row.base, row.element, emit.add(row.offset, column)}); };
+    if ((strip + 1) * kStripColumns <= rows.width)
+      return all();
+    emit.when(emit.less(column, emit.i64(rows.width)), all);
+  };
+  for (int64_t half = 0; half < 2; ++half) {
+    Value position = emit.add(first, products.row(half));
+    emit.when(emit.less(position, emit.i64(positions)), [&] {
+      const HeadRows row = rows.from(emit, position);
+      for (int64_t strip = 0; strip * kStripColumns < rows.width; ++strip) {
+        Value pair[2];
+        for (int64_t side = 0; side < 2; ++side)
+          pair[side] = emit.mul(parts[strip * 4 + half * 2 + side], factors[half]);
+        if (lanes == 2) {
+          storeAt(row, strip, 0,
+                  vector::FromElementsOp::create(emit.builder, emit.loc, Emitter::laneType(element, 2),
+                                                 ValueRange(pair)));
+          continue;
+        }
+        storeAt(row, strip, 0, pair[0]);
+        storeAt(row, strip, 1, pair[1]);
+      }
+    });
+  }
+}
