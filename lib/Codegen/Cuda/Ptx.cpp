@@ -71,7 +71,7 @@ static void markEntries(ModuleOp kernels) {
     }
 }
 
-static llvm::Expected<std::string> compileToPtx(llvm::StringRef bitcode) {
+static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
@@ -93,22 +93,30 @@ static llvm::Expected<std::string> compileToPtx(llvm::StringRef bitcode) {
   return text.str().str();
 }
 
-llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels) {
-  auto report = [&](llvm::Error error) -> LogicalResult {
-    return kernels.emitError() << "code generation: " << llvm::toString(std::move(error));
-  };
+static LogicalResult reportCodeError(ModuleOp kernels, llvm::Error error) {
+  return kernels.emitError() << "code generation: " << llvm::toString(std::move(error));
+}
+
+llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
   if (failed(lowerToLLVMDialect(kernels)))
     return failure();
   markEntries(kernels);
   llvm::Expected<std::string> bitcode = translateToBitcode(kernels);
   if (!bitcode)
-    return report(bitcode.takeError());
-  llvm::Expected<std::string> ptx = compileToPtx(*bitcode);
+    return reportCodeError(kernels, bitcode.takeError());
+  llvm::Expected<std::string> ptx = emitPtx(*bitcode);
   if (!ptx)
-    return report(ptx.takeError());
+    return reportCodeError(kernels, ptx.takeError());
+  return std::move(*ptx);
+}
+
+llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels) {
+  llvm::FailureOr<std::string> ptx = compileToPtx(kernels);
+  if (failed(ptx))
+    return failure();
   llvm::Expected<std::vector<Object>> objects = assemble(*ptx);
   if (!objects)
-    return report(objects.takeError());
+    return reportCodeError(kernels, objects.takeError());
   ptx->push_back('\0'); // the driver takes a C string
   objects->push_back({kPtxLevel, {}, std::move(*ptx)});
   return std::move(*objects);

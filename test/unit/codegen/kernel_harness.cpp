@@ -21,19 +21,9 @@ using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
 
-// --- CompiledOp ---
+// --- ParsedOp ---
 
-Unit unitHere() {
-  return missingFeatures("x86-64-v4", {"amx_tile", "amx_bf16"}).empty() ? Unit::Real : Unit::Emulated;
-}
-
-CompiledOp::CompiledOp(const std::string &text, Fp32Products products, Unit unit) {
-  target = createCpuTarget(products);
-  kernelModule = target->createModule(context);
-  compile(text, unit);
-}
-
-void CompiledOp::compile(const std::string &text, Unit unit) {
+void ParsedOp::parse(const std::string &text) {
   context.loadDialect<nn::NNDialect, func::FuncDialect>();
   module = parseSourceString<ModuleOp>(text, &context);
   if (!module) {
@@ -44,40 +34,23 @@ void CompiledOp::compile(const std::string &text, Unit unit) {
   PassManager passes(&context);
   passes.addPass(createFusePass());
   ASSERT_TRUE(succeeded(passes.run(*module))) << text;
-  operation = &function.front().front();
-  Operation *end = function.front().getTerminator();
-  ASSERT_EQ(operation->getNextNode(), end) << "expected one kernel: " << text;
-  end->setOperands(operation->getResults()); // whose order is the fusion's
-  auto known = target->summarise(operation);
-  ASSERT_TRUE(succeeded(known)) << text;
-  summary = std::move(*known);
-  KernelModule kernels(*kernelModule);
-  auto made = target->generate(operation, kernels);
-  ASSERT_TRUE(succeeded(made)) << text;
-  symbols = std::move(*made);
-  if (unit == Unit::Emulated)
-    emulateMatrixUnit(*kernelModule);
-  auto compiled = target->compile(*kernelModule);
-  ASSERT_TRUE(succeeded(compiled)) << text;
-  for (const Object &object : *compiled) {
-    objects[object.level] = object.image;
-    Result<KernelImage> image = KernelImage::load(std::as_bytes(std::span(object.image)));
-    ASSERT_TRUE(image.ok()) << image.status().message();
-    images[object.level] = std::move(*image);
-  }
+  Operation *first = &function.front().front(), *end = function.front().getTerminator();
+  ASSERT_EQ(first->getNextNode(), end) << "expected one kernel: " << text;
+  end->setOperands(first->getResults()); // whose order is the fusion's
+  operation = first;
 }
 
-ArrayRef<Type> CompiledOp::inputTypes() const {
+ArrayRef<Type> ParsedOp::inputTypes() const {
   return const_cast<func::FuncOp &>(function).getArgumentTypes();
 }
 
-Tensors CompiledOp::reference(const Tensors &inputs) const {
+Tensors ParsedOp::reference(const Tensors &inputs) const {
   auto results = reference::runBlock(const_cast<func::FuncOp &>(function).front(), inputs);
   EXPECT_TRUE(succeeded(results));
   return succeeded(results) ? std::move(*results) : Tensors();
 }
 
-Tensors CompiledOp::randomInputs(int64_t integerLimit, unsigned seed) const {
+Tensors ParsedOp::randomInputs(int64_t integerLimit, unsigned seed) const {
   std::mt19937 random(seed);
   Tensors inputs;
   for (Type type : inputTypes()) {
@@ -90,6 +63,41 @@ Tensors CompiledOp::randomInputs(int64_t integerLimit, unsigned seed) const {
       integer = std::uniform_int_distribution<int64_t>(0, isBool ? 1 : integerLimit - 1)(random);
   }
   return inputs;
+}
+
+// --- CompiledOp ---
+
+Unit unitHere() {
+  return missingFeatures("x86-64-v4", {"amx_tile", "amx_bf16"}).empty() ? Unit::Real : Unit::Emulated;
+}
+
+CompiledOp::CompiledOp(const std::string &text, Fp32Products products, Unit unit) {
+  target = createCpuTarget(products);
+  SCOPED_TRACE(text);
+  parse(text);
+  if (operation)
+    compile(unit);
+}
+
+void CompiledOp::compile(Unit unit) {
+  kernelModule = target->createModule(context);
+  auto known = target->summarise(operation);
+  ASSERT_TRUE(succeeded(known));
+  summary = std::move(*known);
+  KernelModule kernels(*kernelModule);
+  auto made = target->generate(operation, kernels);
+  ASSERT_TRUE(succeeded(made));
+  symbols = std::move(*made);
+  if (unit == Unit::Emulated)
+    emulateMatrixUnit(*kernelModule);
+  auto compiled = target->compile(*kernelModule);
+  ASSERT_TRUE(succeeded(compiled));
+  for (const Object &object : *compiled) {
+    objects[object.level] = object.image;
+    Result<KernelImage> image = KernelImage::load(std::as_bytes(std::span(object.image)));
+    ASSERT_TRUE(image.ok()) << image.status().message();
+    images[object.level] = std::move(*image);
+  }
 }
 
 CompiledOp::Execution CompiledOp::prepare(const Tensors &inputs, const std::string &level,
@@ -175,8 +183,7 @@ bool CompiledOp::levelRunsHere(const std::string &level) {
 
 // --- Comparison ---
 
-static void expectClose(const Tensor &actual, const Tensor &expected, double tolerance,
-                        const std::string &what) {
+void expectClose(const Tensor &actual, const Tensor &expected, double tolerance, const std::string &what) {
   ASSERT_EQ(actual.elements(), expected.elements());
   int failures = 0;
   for (int64_t i = 0; i < actual.elements() && failures < 5; ++i) {
@@ -190,7 +197,7 @@ static void expectClose(const Tensor &actual, const Tensor &expected, double tol
   }
 }
 
-static void expectSameBits(const Tensors &a, const Tensors &b, const std::string &what) {
+void expectSameBits(const Tensors &a, const Tensors &b, const std::string &what) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].integers, b[i].integers) << what;

@@ -28,7 +28,27 @@ enum class Order { AtOnce, Reversed };
 
 /// A function `@f` whose body is one scheduled op, or primitive ops that fusion makes one nn.kernel of.
 /// Results are in the order of that op's.
-class CompiledOp {
+class ParsedOp {
+public:
+  mlir::Operation *op() const { return operation; }
+  /// Argument types of @f.
+  llvm::ArrayRef<mlir::Type> inputTypes() const;
+  /// Random inputs: floats from [-2, 2], integers from [0, integerLimit).
+  reference::Tensors randomInputs(int64_t integerLimit = 4, unsigned seed = 1) const;
+  reference::Tensors reference(const reference::Tensors &inputs) const;
+
+protected:
+  /// Fails the test and leaves the op null where the text is not as it should be.
+  void parse(const std::string &text);
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  mlir::Operation *operation = nullptr;
+};
+
+/// Compiled for the CPU.
+class CompiledOp : public ParsedOp {
 public:
   /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
   explicit CompiledOp(const std::string &text, Fp32Products products = Fp32Products::Fma,
@@ -38,9 +58,6 @@ public:
   const KernelSummary &kernels() const { return summary; }
   /// Symbols of the launches.
   llvm::ArrayRef<std::string> launched() const { return symbols; }
-  mlir::Operation *op() const { return operation; }
-
-  reference::Tensors reference(const reference::Tensors &inputs) const;
 
   using Pairs = llvm::ArrayRef<std::pair<unsigned, unsigned>>;
 
@@ -79,11 +96,6 @@ public:
   reference::Tensors run(const reference::Tensors &inputs, const std::string &level = "x86-64-v3",
                          Order order = Order::AtOnce, Pairs shared = {}) const;
 
-  /// Argument types of @f.
-  llvm::ArrayRef<mlir::Type> inputTypes() const;
-  /// Random inputs: floats from [-2, 2], integers from [0, integerLimit).
-  reference::Tensors randomInputs(int64_t integerLimit = 4, unsigned seed = 1) const;
-
   /// Levels that there is code for.
   std::vector<std::string> levels() const;
   /// Whether the code runs here that `unit` was left to its default for.
@@ -92,11 +104,9 @@ public:
   llvm::StringRef object(const std::string &level) const { return objects.at(level); }
 
 private:
-  void compile(const std::string &text, Unit unit);
-  mlir::MLIRContext context;
-  mlir::OwningOpRef<mlir::ModuleOp> module, kernelModule;
-  mlir::func::FuncOp function;
-  mlir::Operation *operation = nullptr;
+  void compile(Unit unit);
+
+  mlir::OwningOpRef<mlir::ModuleOp> kernelModule;
   std::unique_ptr<Target> target;
   KernelSummary summary;
   llvm::SmallVector<std::string> symbols; ///< of the launches
@@ -104,8 +114,12 @@ private:
   std::map<std::string, std::string> objects; ///< what the images are made of
 };
 
-/// Expects both levels, in both orders of tiles, to give the same bits, within `tolerance` of the reference:
-/// |difference| <= tolerance * max(1, |expected|).
+/// |difference| <= tolerance * max(1, |expected|) for all elements.
+void expectClose(const reference::Tensor &actual, const reference::Tensor &expected, double tolerance,
+                 const std::string &what);
+void expectSameBits(const reference::Tensors &a, const reference::Tensors &b, const std::string &what);
+
+/// Expects both levels, in both orders of tiles, to give the same bits, within `tolerance` of the reference.
 void expectMatchesReference(const std::string &text, double tolerance, int64_t integerLimit = 4);
 void expectMatchesReference(const CompiledOp &op, const reference::Tensors &inputs, double tolerance);
 

@@ -1,5 +1,5 @@
 // Kernels of class Rows against the reference: every kind of value, pass and tail.
-#include "test/unit/codegen/kernel_harness.h"
+#include "test/unit/codegen/cuda_harness.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include <cstring>
@@ -9,7 +9,7 @@ using namespace trainc::codegen;
 using namespace trainc::codegen::testing;
 
 TEST(Rows, ElementwiseFlat) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x: tensor<3x41000xf32>, %y: tensor<3x41000xf32>) -> tensor<3x41000xf32> {
     %0 = nn.mul %x, %y : tensor<3x41000xf32>, tensor<3x41000xf32>
     %1 = nn.add %0, %x : tensor<3x41000xf32>, tensor<3x41000xf32>
@@ -18,21 +18,21 @@ TEST(Rows, ElementwiseFlat) {
 }
 
 TEST(Rows, ElementwiseSmallWithTail) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<7x11xf32>) -> tensor<7x11xf32> {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<7x11xf32>) -> tensor<7x11xf32> {
     %0 = nn.gelu %x approximate tanh : tensor<7x11xf32>
     return %0 : tensor<7x11xf32> })",
-                         1e-6);
+                              1e-6);
 }
 
 TEST(Rows, OneElement) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<f32>) -> tensor<f32> {
     %0 = nn.square %x : tensor<f32>
     return %0 : tensor<f32> })",
-                         1e-6);
+                              1e-6);
 }
 
 TEST(Rows, BiasPerColumnAndScalePerRow) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x: tensor<5x9x70xf32>, %b: tensor<70xf32>, %s: tensor<5x9xf32>) -> tensor<5x9x70xf32> {
     %0 = nn.broadcast %b to [5, 9, 70] : tensor<70xf32>
     %1 = nn.add %x, %0 : tensor<5x9x70xf32>, tensor<5x9x70xf32>
@@ -44,7 +44,7 @@ TEST(Rows, BiasPerColumnAndScalePerRow) {
 }
 
 TEST(Rows, LayerNormWithResidual) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x: tensor<6x200xf32>, %y: tensor<6x200xf32>, %g: tensor<200xf32>) -> (tensor<6x200xf32>, tensor<6x200xf32>, tensor<6xf32>) {
     %r = nn.add %x, %y : tensor<6x200xf32>, tensor<6x200xf32>
     %m = nn.reduce mean %r over [1] keep : tensor<6x200xf32>
@@ -63,7 +63,7 @@ TEST(Rows, LayerNormWithResidual) {
 }
 
 TEST(Rows, SoftmaxOfLongRowsWithStash) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<3x1000xf32>) -> tensor<3x1000xf32> {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<3x1000xf32>) -> tensor<3x1000xf32> {
     %m = nn.reduce max %x over [1] keep : tensor<3x1000xf32>
     %mb = nn.broadcast %m to [3, 1000] : tensor<3x1xf32>
     %c = nn.sub %x, %mb : tensor<3x1000xf32>, tensor<3x1000xf32>
@@ -72,11 +72,11 @@ TEST(Rows, SoftmaxOfLongRowsWithStash) {
     %sb = nn.broadcast %s to [3, 1000] : tensor<3x1xf32>
     %o = nn.div %e, %sb : tensor<3x1000xf32>, tensor<3x1000xf32>
     return %o : tensor<3x1000xf32> })",
-                         1e-6);
+                              1e-6);
 }
 
 TEST(Rows, CrossEntropyPicksByIota) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<9x77xf32>, %l: tensor<9xi32>) -> tensor<9xf32> {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<9x77xf32>, %l: tensor<9xi32>) -> tensor<9xf32> {
     %i = nn.iota 1 : tensor<9x77xi32>
     %l1 = nn.reshape %l to [9, 1] : tensor<9xi32>
     %lb = nn.broadcast %l1 to [9, 77] : tensor<9x1xi32>
@@ -85,11 +85,11 @@ TEST(Rows, CrossEntropyPicksByIota) {
     %p = nn.select %h, %x, %z : tensor<9x77xi1>, tensor<9x77xf32>, tensor<9x77xf32>
     %o = nn.reduce sum %p over [1] : tensor<9x77xf32>
     return %o : tensor<9xf32> })",
-                         1e-6, 77);
+                              1e-6, 77);
 }
 
 TEST(Rows, ColumnSumsOfManyTiles) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x: tensor<2x700x130xf32>, %y: tensor<2x700x130xf32>) -> (tensor<130xf32>, tensor<130xf32>, tensor<2x700x130xf32>) {
     %p = nn.mul %x, %y : tensor<2x700x130xf32>, tensor<2x700x130xf32>
     %a = nn.reduce sum %p over [0, 1] : tensor<2x700x130xf32>
@@ -99,18 +99,18 @@ TEST(Rows, ColumnSumsOfManyTiles) {
 }
 
 TEST(Rows, ColumnMeanOfOneTile) {
-  expectMatchesReference(R"(func.func @f(%i: tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
+  expectTargetsMatchReference(R"(func.func @f(%i: tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
     %r:2 = nn.kernel 4 x 40 (%x = %i : tensor<4x40xf32>) -> (tensor<40xf32>, tensor<40xf32>) {
       %a = nn.reduce mean %x over [0] {nn.pattern = #nn.pattern<*4, 40>} : tensor<4x40xf32>
       %b = nn.reduce min %x over [0] {nn.pattern = #nn.pattern<*4, 40>} : tensor<4x40xf32>
       nn.yield %a, %b : tensor<40xf32>, tensor<40xf32>
     }
     return %r#0, %r#1 : tensor<40xf32>, tensor<40xf32> })",
-                         1e-6);
+                              1e-6);
 }
 
 TEST(Rows, LossIsSumOfRowValues) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x: tensor<1000x64xf32>, %w: tensor<1000xf32>) -> (tensor<1000xf32>, tensor<f32>) {
     %a = nn.reduce sum %x over [1] : tensor<1000x64xf32>
     %b = nn.mul %a, %w : tensor<1000xf32>, tensor<1000xf32>
@@ -120,15 +120,15 @@ TEST(Rows, LossIsSumOfRowValues) {
 }
 
 TEST(Rows, SumOfSquaresOfLongRow) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<301x333xf32>) -> tensor<f32> {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<301x333xf32>) -> tensor<f32> {
     %a = nn.square %x : tensor<301x333xf32>
     %c = nn.reduce sum %a over [0, 1] : tensor<301x333xf32>
     return %c : tensor<f32> })",
-                         1e-5);
+                              1e-5);
 }
 
 TEST(Rows, AdamLikeUpdateWithScalars) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%p0: tensor<300x200xf32>, %m0: tensor<300x200xf32>, %g0: tensor<300x200xf32>, %lr0: tensor<f32>, %ok0: tensor<i1>) -> (tensor<300x200xf32>, tensor<300x200xf32>, tensor<f32>) {
     %r:3 = nn.kernel 1 x 60000 (%p = %p0 : tensor<300x200xf32>, %m = %m0 : tensor<300x200xf32>, %g = %g0 : tensor<300x200xf32>,
                                 %lr = %lr0 : tensor<f32> at <*60000>, %ok = %ok0 : tensor<i1> at <*60000>)
@@ -147,7 +147,7 @@ TEST(Rows, AdamLikeUpdateWithScalars) {
 }
 
 TEST(Rows, EmbeddingPlusPositions) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%t: tensor<50x96xf32>, %p: tensor<7x96xf32>, %i: tensor<3x7xi32>) -> tensor<3x7x96xf32> {
     %e = nn.gather %t at %i : tensor<50x96xf32>, tensor<3x7xi32>
     %q = nn.broadcast %p to [3, 7, 96] : tensor<7x96xf32>
@@ -157,7 +157,7 @@ TEST(Rows, EmbeddingPlusPositions) {
 }
 
 TEST(Rows, ClassWeightsByLabel) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%w: tensor<10x1xf32>, %i: tensor<33xi64>, %x: tensor<33x1xf32>) -> tensor<33x1xf32> {
     %e = nn.gather %w at %i : tensor<10x1xf32>, tensor<33xi64>
     %o = nn.mul %e, %x : tensor<33x1xf32>, tensor<33x1xf32>
@@ -166,7 +166,7 @@ TEST(Rows, ClassWeightsByLabel) {
 }
 
 TEST(Rows, WeightOfEachRow) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%w0: tensor<10x1xf32>, %i0: tensor<33xi64>, %x0: tensor<33x80xf32>) -> tensor<33x80xf32> {
     %r = nn.kernel 33 x 80 (%w = %w0 : tensor<10x1xf32> table, %i = %i0 : tensor<33xi64> at <33, *80>, %x = %x0 : tensor<33x80xf32>)
         -> (tensor<33x80xf32>) {
@@ -180,7 +180,7 @@ TEST(Rows, WeightOfEachRow) {
 }
 
 TEST(Rows, RotationSharedByHeads) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x0: tensor<2x5x3x16xf32>, %p0: tensor<5xi32>) -> tensor<2x5x3x16xf32> {
     %r = nn.kernel 30 x 16 (%x = %x0 : tensor<2x5x3x16xf32>, %p = %p0 : tensor<5xi32> at <*2, 5, *48>) -> (tensor<2x5x3x16xf32>) {
       %f = nn.convert %p to f32 {nn.pattern = #nn.pattern<*2, 5, *48>} : tensor<5xi32>
@@ -199,7 +199,8 @@ TEST(Rows, RotationSharedByHeads) {
 }
 
 TEST(Rows, PositionsOfEveryDimension) {
-  expectMatchesReference(R"(func.func @f(%c: tensor<24xi64>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
+  expectTargetsMatchReference(
+      R"(func.func @f(%c: tensor<24xi64>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
     %r:2 = nn.kernel 30 x 24 (%b = %c : tensor<24xi64> at <*30, 24>) -> (tensor<6x5x24xi64>, tensor<6x5x24xi64>) {
       %i = nn.iota 0 : tensor<6x5x24xi64>
       %j = nn.iota 1 : tensor<6x5x24xi64>
@@ -208,19 +209,19 @@ TEST(Rows, PositionsOfEveryDimension) {
       nn.yield %s, %j : tensor<6x5x24xi64>, tensor<6x5x24xi64>
     }
     return %r#0, %r#1 : tensor<6x5x24xi64>, tensor<6x5x24xi64> })",
-                         0);
+      0);
 }
 
 TEST(Rows, FlatPositionsOfInnerDimension) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<50x20x40xi32>) -> tensor<50x20x40xi32> {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<50x20x40xi32>) -> tensor<50x20x40xi32> {
     %j = nn.iota 1 : tensor<50x20x40xi32>
     %s = nn.add %j, %x : tensor<50x20x40xi32>, tensor<50x20x40xi32>
     return %s : tensor<50x20x40xi32> })",
-                         0);
+                              0);
 }
 
 TEST(Rows, RandomNumbers) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%s: tensor<i64>, %t: tensor<i64>, %o: tensor<i64>) -> tensor<3x37xf32> {
     %0 = nn.random normal stream 5 seed %s step %t offset %o : tensor<3x37xf32> : tensor<i64>, tensor<i64>, tensor<i64>
     return %0 : tensor<3x37xf32> })",
@@ -228,15 +229,15 @@ TEST(Rows, RandomNumbers) {
 }
 
 TEST(Rows, Float64) {
-  expectMatchesReference(R"(func.func @f(%x: tensor<5x75xf64>) -> (tensor<5x75xf64>, tensor<5xf64>) {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<5x75xf64>) -> (tensor<5x75xf64>, tensor<5xf64>) {
     %0 = nn.tanh %x : tensor<5x75xf64>
     %1 = nn.reduce sum %0 over [1] : tensor<5x75xf64>
     return %0, %1 : tensor<5x75xf64>, tensor<5xf64> })",
-                         1e-13);
+                              1e-13);
 }
 
 TEST(Rows, NarrowColumns) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x: tensor<100x3xf32>, %b: tensor<3xf32>) -> (tensor<100x3xf32>, tensor<100xf32>, tensor<3xf32>) {
     %bb = nn.broadcast %b to [100, 3] : tensor<3xf32>
     %o = nn.add %x, %bb : tensor<100x3xf32>, tensor<100x3xf32>
@@ -247,7 +248,7 @@ TEST(Rows, NarrowColumns) {
 }
 
 TEST(Rows, CompareLeavesKernelAsBytes) {
-  expectMatchesReference(
+  expectTargetsMatchReference(
       R"(func.func @f(%x0: tensor<10x13xf32>, %m0: tensor<10x13xi1>) -> (tensor<10x13xi1>, tensor<10x13xf32>) {
     %r:2 = nn.kernel 1 x 130 (%x = %x0 : tensor<10x13xf32>, %m = %m0 : tensor<10x13xi1>) -> (tensor<10x13xi1>, tensor<10x13xf32>) {
       %z = nn.constant 0.0 : tensor<10x13xf32>
@@ -419,7 +420,7 @@ TEST(Rows, RandomStreamsShareCode) {
 
 /// In place too, where what later passes read back takes more bits than the result has.
 TEST(Rows, SoftmaxOfShortNumbers) {
-  expectMatchesReference(R"(func.func @f(%s: tensor<5x1003xbf16>) -> tensor<5x1003xbf16> {
+  expectTargetsMatchReference(R"(func.func @f(%s: tensor<5x1003xbf16>) -> tensor<5x1003xbf16> {
     %x = nn.convert %s to f32 : tensor<5x1003xbf16>
     %m = nn.reduce max %x over [1] keep : tensor<5x1003xf32>
     %mb = nn.broadcast %m to [5, 1003] : tensor<5x1xf32>
@@ -430,7 +431,7 @@ TEST(Rows, SoftmaxOfShortNumbers) {
     %o = nn.div %e, %tb : tensor<5x1003xf32>, tensor<5x1003xf32>
     %r = nn.convert %o to bf16 : tensor<5x1003xf32>
     return %r : tensor<5x1003xbf16> })",
-                         4e-3);
+                              4e-3);
 }
 
 TEST(Rows, BitsOfShortNumbersAreThoseOfAlone) {
@@ -460,10 +461,12 @@ TEST(Rows, TailsOfShortNumbers) {
       SCOPED_TRACE(type + " " + std::to_string(columns));
       const std::string width = std::to_string(columns), row = "tensor<" + width + "x" + type + ">",
                         x = "tensor<32x" + width + "x" + type + ">";
-      CompiledOp op("func.func @f(%x: " + x + ", %scale: " + row + ") -> " + x +
-                    " {\n  %all = nn.broadcast %scale to [32, " + width + "] : " + row +
-                    "\n  %r = nn.mul %x, %all : " + x + ", " + x + "\n  return %r : " + x + "\n}");
+      const std::string text = "func.func @f(%x: " + x + ", %scale: " + row + ") -> " + x +
+                               " {\n  %all = nn.broadcast %scale to [32, " + width + "] : " + row +
+                               "\n  %r = nn.mul %x, %all : " + x + ", " + x + "\n  return %r : " + x + "\n}";
+      CompiledOp op(text);
       expectMatchesReference(op, op.randomInputs(), 0); // products are exact in f32
       EXPECT_FALSE(op.kernels().mayAlias.empty());
+      expectGpuMatchesReference(text, 0);
     }
 }

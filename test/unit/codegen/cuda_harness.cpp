@@ -1,0 +1,140 @@
+#include "test/unit/codegen/cuda_harness.h"
+
+#include "dialects/Interfaces/Interfaces.h"
+#include "lib/Codegen/Cuda/Ptx.h"
+#include "lib/Support/StoredElement.h"
+#include "test/emulator/ptx/launch.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace mlir;
+using trainc::emulator::DeviceMemory;
+using trainc::reference::Tensor;
+using trainc::reference::Tensors;
+
+namespace trainc::codegen::testing {
+
+CudaOp::CudaOp(const std::string &text) : target(createCudaTarget()) {
+  SCOPED_TRACE(text);
+  parse(text);
+  if (operation)
+    compile();
+}
+
+void CudaOp::compile() {
+  kernelModule = target->createModule(context);
+  auto known = target->summarise(operation);
+  ASSERT_TRUE(succeeded(known));
+  summary = std::move(*known);
+  ASSERT_FALSE(summary.library) << "expected code, found a call of a library";
+  KernelModule kernels(*kernelModule);
+  auto made = target->generate(operation, kernels);
+  ASSERT_TRUE(succeeded(made));
+  symbols = std::move(*made);
+  auto code = compileToPtx(*kernelModule);
+  ASSERT_TRUE(succeeded(code));
+  Result<emulator::PtxModule> parsed = emulator::PtxModule::parse(*code);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  for (auto [launch, symbol] : llvm::zip_equal(summary.launches, symbols)) {
+    const emulator::PtxFunction *kernel = parsed->find(symbol);
+    ASSERT_NE(kernel, nullptr) << "no symbol " << symbol;
+    EXPECT_EQ(kernel->sharedBytes, launch.sharedBytes) << symbol;
+    EXPECT_EQ(kernel->maxThreads, launch.threads) << symbol;
+    EXPECT_EQ(kernel->parameters.size(), launch.params.size()) << symbol;
+    EXPECT_LE(kernel->sharedBytes, 48 << 10) << symbol << " has more than blocks have without being asked";
+  }
+  image = std::move(*parsed);
+  ptx = std::move(*code);
+}
+
+namespace {
+
+/// Buffers of the emulated GPU for one execution.
+class DeviceBuffers {
+public:
+  uint64_t add(int64_t bytes) { return memory.allocate(std::max<int64_t>(bytes, 1)); }
+  uint64_t add(const Tensor &tensor) {
+    const check::Buffer bytes(tensor);
+    const uint64_t address = add(bytes.size());
+    std::memcpy(memory.bytes(address, bytes.size()), bytes.data(), bytes.size());
+    memory.noteWritten(address, bytes.size());
+    return address;
+  }
+  Tensor read(uint64_t address, RankedTensorType type) {
+    check::Buffer bytes(type.getNumElements() * elementBytes(type.getElementType()));
+    EXPECT_TRUE(memory.isWritten(address, bytes.size())) << "a part of the result was not written";
+    std::memcpy(bytes.data(), memory.bytes(address, bytes.size()), bytes.size());
+    return bytes.read(type);
+  }
+
+  DeviceMemory memory{uint64_t(1) << 30};
+};
+
+} // namespace
+
+Tensors CudaOp::run(const Tensors &inputs, uint64_t seed, CompiledOp::Pairs shared) const {
+  DeviceBuffers buffers;
+  std::vector<uint64_t> operands, results, scratch;
+  for (Value operand : operation->getOperands())
+    operands.push_back(buffers.add(inputs[cast<BlockArgument>(operand).getArgNumber()]));
+  std::vector<RankedTensorType> types;
+  for (auto [index, result] : llvm::enumerate(operation->getResults())) {
+    types.push_back(cast<RankedTensorType>(result.getType()));
+    int inPlace = cast<ExecutableOpInterface>(operation).getInPlaceOperand(index);
+    for (auto [operand, shares] : shared)
+      if (shares == index && inPlace < 0)
+        inPlace = int(operand);
+    results.push_back(inPlace >= 0 ? operands[inPlace]
+                                   : buffers.add(types.back().getNumElements() *
+                                                 elementBytes(types.back().getElementType())));
+  }
+  for (int64_t bytes : summary.scratchBytes)
+    scratch.push_back(buffers.add(bytes));
+  for (auto [launch, symbol] : llvm::zip_equal(summary.launches, symbols)) {
+    std::vector<uint64_t> arguments;
+    for (const KernelParam &param : launch.params)
+      arguments.push_back(param.source == KernelParam::Source::Operand  ? operands[param.index]
+                          : param.source == KernelParam::Source::Result ? results[param.index]
+                                                                        : scratch[param.index]);
+    const emulator::PtxLaunch request{.function = image->find(symbol),
+                                      .grid = {uint32_t(launch.grid), 1, 1},
+                                      .block = {uint32_t(launch.threads), 1, 1},
+                                      .dynamicSharedBytes = 0,
+                                      .parameters = std::as_bytes(std::span(arguments))};
+    const Status status = emulator::run(request, buffers.memory, seed);
+    EXPECT_TRUE(status.ok()) << status.message();
+    if (!status.ok())
+      return {};
+  }
+  Tensors read;
+  for (auto [address, type] : llvm::zip_equal(results, types))
+    read.push_back(buffers.read(address, type));
+  return read;
+}
+
+void expectGpuMatchesReference(const CudaOp &op, const Tensors &inputs, double tolerance) {
+  ASSERT_TRUE(op);
+  const Tensors expected = op.reference(inputs), first = op.run(inputs);
+  ASSERT_EQ(first.size(), expected.size());
+  for (size_t i = 0; i < first.size(); ++i)
+    expectClose(first[i], expected[i], tolerance, "result " + std::to_string(i));
+  expectSameBits(op.run(inputs, /*seed=*/2), first, "another order");
+  for (auto pair : op.kernels().mayAlias)
+    expectSameBits(op.run(inputs, /*seed=*/3, pair), first, "in place");
+}
+
+void expectGpuMatchesReference(const std::string &text, double tolerance, int64_t integerLimit) {
+  CudaOp op(text);
+  ASSERT_TRUE(op);
+  expectGpuMatchesReference(op, op.randomInputs(integerLimit), tolerance);
+}
+
+void expectTargetsMatchReference(const std::string &text, double tolerance, int64_t integerLimit) {
+  expectMatchesReference(text, tolerance, integerLimit);
+  SCOPED_TRACE("target cuda");
+  expectGpuMatchesReference(text, tolerance, integerLimit);
+}
+
+} // namespace trainc::codegen::testing

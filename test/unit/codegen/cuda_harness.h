@@ -1,0 +1,42 @@
+// Compiles one op for target cuda, runs its PTX on the emulated GPU, and runs the reference on the same.
+#pragma once
+
+#include "test/emulator/ptx/module.h"
+#include "test/unit/codegen/kernel_harness.h"
+
+namespace trainc::codegen::testing {
+
+class CudaOp : public ParsedOp {
+public:
+  /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
+  explicit CudaOp(const std::string &text);
+
+  explicit operator bool() const { return !ptx.empty(); }
+  const KernelSummary &kernels() const { return summary; }
+  llvm::StringRef text() const { return ptx; }
+
+  /// Runs all launches in order, each with its blocks and warps in an order drawn from `seed`. What the
+  /// emulator finds wrong (races, accesses out of bounds or on wrong borders, results that nobody wrote)
+  /// fails the test. `shared` pairs (operand, result) get one buffer.
+  reference::Tensors run(const reference::Tensors &inputs, uint64_t seed = 1,
+                         CompiledOp::Pairs shared = {}) const;
+
+private:
+  void compile();
+
+  std::unique_ptr<Target> target;
+  mlir::OwningOpRef<mlir::ModuleOp> kernelModule;
+  KernelSummary summary;
+  llvm::SmallVector<std::string> symbols; ///< of the launches
+  std::string ptx;
+  std::optional<emulator::PtxModule> image;
+};
+
+/// Expects equal bits in every order of blocks and warps, within `tolerance` of the reference.
+void expectGpuMatchesReference(const std::string &text, double tolerance, int64_t integerLimit = 4);
+void expectGpuMatchesReference(const CudaOp &op, const reference::Tensors &inputs, double tolerance);
+
+/// As both targets' kernels do: expectMatchesReference() and expectGpuMatchesReference().
+void expectTargetsMatchReference(const std::string &text, double tolerance, int64_t integerLimit = 4);
+
+} // namespace trainc::codegen::testing
