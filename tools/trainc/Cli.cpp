@@ -120,8 +120,11 @@ void addSign(CLI::App &app, SignCommand &command) {
 void addDump(CLI::App &app, DumpCommand &command) {
   CLI::App *dump = app.add_subcommand("dump", "Print a plan file as text");
   dump->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
-  dump->add_flag("--settings", command.settings,
-                 "Print the settings that the plan was compiled with, and where each comes from, instead");
+  CLI::Option *settings = dump->add_flag(
+      "--settings", command.settings,
+      "Print the settings that the plan was compiled with, and where each comes from, instead");
+  dump->add_flag("--code", command.code, "Print the code of a GPU's kernels (PTX) instead")
+      ->excludes(settings);
 }
 
 void requireOutput(const CompileCommand &command) {

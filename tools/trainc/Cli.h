@@ -33,6 +33,7 @@ struct ConsolidateCommand {
 struct DumpCommand {
   std::string plan;
   bool settings = false; ///< what it was compiled with instead
+  bool code = false;     ///< the text of its kernels instead
 };
 
 /// `trainc sign PLAN --key=FILE.pem`.

@@ -1,4 +1,4 @@
-// `trainc dump`: a plan file as text, or the settings that it was compiled with.
+// `trainc dump`: a plan file as text, the settings that it was compiled with, or its code.
 #include "runtime/base/print.h"
 #include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
@@ -7,6 +7,7 @@
 #include "runtime/plan/settings.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/cuda_levels.h"
 #include "runtime/schema/plain_text.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/Paths.h"
@@ -342,6 +343,19 @@ static Result<std::string> dumpSettings(const fb::Plan &plan) {
   return text;
 }
 
+/// The code of all kernels, which is text in plans for GPUs alone.
+static Result<std::string> dumpCode(const fb::Plan &plan) {
+  for (const fb::Object *object : *plan.objects()) {
+    const CudaLevel *level = findCudaLevel(object->level()->string_view());
+    if (level && level->isPtx)
+      return std::string(reinterpret_cast<const char *>(object->image()->data()),
+                         object->image()->size() - 1); // without the zero behind the text
+  }
+  return invalidInput("expected a plan for target {}, whose code is text (PTX), found one for target {}; its "
+                      "machine code has no text, so leave out --code",
+                      kCudaTarget, plan.target()->string_view());
+}
+
 // --- The command ---
 
 int runDump(const DumpCommand &command) {
@@ -350,7 +364,9 @@ int runDump(const DumpCommand &command) {
   Result<PlanFile> file = PlanFile::open(command.plan);
   if (!file.ok())
     return finish(file.status());
-  Result<std::string> text = command.settings ? dumpSettings(file->plan()) : dumpPlan(file->plan());
+  Result<std::string> text = command.settings ? dumpSettings(file->plan())
+                             : command.code   ? dumpCode(file->plan())
+                                              : dumpPlan(file->plan());
   if (!text.ok())
     return finish(invalidInput("{}: {}", command.plan, text.status().message()));
   return finish(printOutput(printable(*text, "\n\t")));
