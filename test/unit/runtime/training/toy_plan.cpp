@@ -1,6 +1,7 @@
 #include "test/unit/runtime/training/toy_plan.h"
 
 #include "runtime/base/mapped_file.h"
+#include "test/unit/runtime/plans/cuda_plan.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -155,5 +156,7 @@ PlanBuilder toyPlan() {
   addSettings(b);
   return b;
 }
+
+PlanBuilder toyCudaPlan() { return forCuda(toyPlan(), TRAINC_TOY_PTX, /*threads=*/1); }
 
 } // namespace trainc::test
