@@ -48,6 +48,21 @@ class CudaTest(harness.EndToEndTest):
             self.assertEqual(actual, runs[0])
             self.assert_same_folder(f"cuda-1/step-{STEPS:08}", f"cuda-{seed}/step-{STEPS:08}")
 
+    def test_ranks_train_as_those_on_cpus(self):
+        for ranks, shard in ((2, 2), (4, 2)):
+            self.run_program(MAKE_TOY_PLAN, "ranks.plan", ranks, shard)
+            self.run_program(MAKE_TOY_PLAN, "gpus.plan", ranks, shard, "cuda")
+            _, expected = self.train("ranks.plan", f"cpus-{ranks}", f"--nproc-per-node={ranks}")
+            runs = []
+            for seed in (1, 2):
+                run = f"gpus-{ranks}-{seed}"
+                runs.append(self.train("gpus.plan", run, f"--nproc-per-node={ranks}", seed=seed, devices=ranks)[1])
+                self.assertLess(relative_error(runs[-1], expected), 1e-5)
+                self.assertEqual(runs[-1], runs[0])
+                self.assert_same_folder(f"gpus-{ranks}-1/step-{STEPS:08}", f"{run}/step-{STEPS:08}")
+        self.fails(self.command("gpus.plan", "--nproc-per-node=4", "--steps=5"), 2,
+                   "rank 2 of 4 on this host: expected a GPU for each, found 2", env=self.emulator(devices=2))
+
     def test_resumes_with_the_same_bits(self):
         self.train("cuda.plan", "whole")
         self.train("cuda.plan", "parts", steps=11, seed=5)

@@ -1,5 +1,5 @@
 // The kernels of toy_kernels.c as entries for a GPU, of one thread each. toy_kernels.ptx holds them, without the functions that they were
-// made of and without comments:
+// made of and without comments, for every driver of CUDA 12 or newer (.version 8.0):
 //   clang-22 --target=nvptx64-nvidia-cuda -march=sm_80 -O3 -ffp-contract=off -nocudalib -S toy_kernels_cuda.c
 #define ENTRY(name, parameters, ...)                                                                         \
   __attribute__((nvptx_kernel)) void name parameters {                                                       \
@@ -18,6 +18,7 @@
 #include "toy_kernels.c"
 #undef toy_init
 #undef toy_begin
+#undef toy_count
 #undef toy_micro
 #undef toy_update
 #undef toy_eval
@@ -26,6 +27,7 @@
 typedef void *P;
 ENTRY(toy_init, (P a, P b), a, b)
 ENTRY(toy_begin, (P a, P b, P c, P d), a, b, c, d)
+ENTRY(toy_count, (P a, P b), a, b)
 ENTRY(toy_micro, (P a, P b, P c, P d, P e, P f), a, b, c, d, e, f)
 ENTRY(toy_update, (P a, P b, P c, P d, P e, P f, P g, P h), a, b, c, d, e, f, g, h)
 ENTRY(toy_eval, (P a, P b, P c, P d, P e), a, b, c, d, e)

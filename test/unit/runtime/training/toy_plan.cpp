@@ -157,6 +157,8 @@ PlanBuilder toyPlan() {
   return b;
 }
 
-PlanBuilder toyCudaPlan() { return forCuda(toyPlan(), TRAINC_TOY_PTX, /*threads=*/1); }
+PlanBuilder toyOnCuda(PlanBuilder toyPlan) {
+  return forCuda(std::move(toyPlan), TRAINC_TOY_PTX, /*threads=*/1);
+}
 
 } // namespace trainc::test
