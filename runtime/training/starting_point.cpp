@@ -2,6 +2,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/plan/settings.h"
+#include "runtime/plan/view.h"
 #include "runtime/schema/entry_names.h"
 #include "runtime/schema/plain_text.h"
 #include "runtime/state/checkpoint_folder.h"
@@ -56,8 +57,8 @@ Status checkOrder(const RunOptions &options, const Checkpoint &checkpoint) {
       *options.seed, checkpoint.path().string(), checkpoint.state().seed, kHowToAllow);
 }
 
-/// In the environment of a position.
-constexpr const char *kPrecision = "precision", *kArithmetic = "arithmetic";
+/// In the environment of a position. The target is that of plans for GPUs alone.
+constexpr const char *kPrecision = "precision", *kArithmetic = "arithmetic", *kTarget = "target";
 
 using Environment = std::map<std::string, std::string>;
 
@@ -77,18 +78,36 @@ bool trainsInBf16(const Environment &environment) { return recordedText(environm
 
 /// Notes what bits depend on from here on. In other precisions a plan trains alike on all CPUs that run it.
 void recordArithmetic(const Executor &executor, Environment &environment) {
+  const std::string_view target = view(executor.plan().target());
   recordText(kPrecision, settingOf(executor.plan(), kPrecision), environment);
-  recordText(kArithmetic, trainsInBf16(environment) ? executor.device().arithmetic() : "", environment);
+  recordText(kTarget, target == "cpu" ? "" : std::string(target), environment);
+  recordText(kArithmetic, trainsInBf16(environment) || target != "cpu" ? executor.device().arithmetic() : "",
+             environment);
 }
 
-/// On other CPUs the same plan may go on with other bits.
+/// Of runs that go on on another GPU, or from a CPU on a GPU or the other way.
+std::string otherMachineText(const Environment &before, const Environment &now) {
+  const auto machine = [](const Environment &environment) {
+    const std::string target = recordedText(environment, kTarget);
+    return target.empty() ? "cpu"
+                          : fmt::format("{} ({})", target, printable(recordedText(environment, kArithmetic)));
+  };
+  return fmt::format("it was computed on {}, and now is on {}: bits are not those of an uninterrupted run",
+                     machine(before), machine(now));
+}
+
+/// On other machines the same plan may go on with other bits.
 void warnOfOtherArithmetic(const Executor &executor, const Checkpoint &checkpoint,
                            const Observers &observers) {
   const Environment &recorded = checkpoint.state().environment;
   Environment current;
   recordArithmetic(executor, current);
   const std::string before = recordedText(recorded, kArithmetic), now = recordedText(current, kArithmetic);
-  if (before == now || !trainsInBf16(recorded) || !trainsInBf16(current))
+  const bool isOfGpus = !recordedText(recorded, kTarget).empty() || !recordedText(current, kTarget).empty();
+  if (isOfGpus && (before != now || recordedText(recorded, kTarget) != recordedText(current, kTarget)))
+    observers.tell(&RunObserver::onWarning,
+                   fmt::format("{}: {}", checkpoint.path().string(), otherMachineText(recorded, current)));
+  if (isOfGpus || before == now || !trainsInBf16(recorded) || !trainsInBf16(current))
     return;
   auto with = [](const std::string &arithmetic) {
     return arithmetic.empty() ? "without instructions of their own" : "with " + printable(arithmetic);

@@ -6,8 +6,10 @@
 
 namespace trainc::test {
 
-PlanBuilder forCuda(PlanBuilder builder) {
-  const auto text = MappedFile::open(TRAINC_TEST_PTX);
+PlanBuilder forCuda(PlanBuilder builder) { return forCuda(std::move(builder), TRAINC_TEST_PTX, 256); }
+
+PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads) {
+  const auto text = MappedFile::open(ptx);
   if (!text.ok())
     std::abort();
   builder.plan.target = "cuda";
@@ -20,7 +22,7 @@ PlanBuilder forCuda(PlanBuilder builder) {
     object.image.push_back(static_cast<uint8_t>(each));
   object.image.push_back(0);
   for (const auto &kernel : builder.plan.kernels)
-    kernel->threads = 256;
+    kernel->threads = threads;
   return builder;
 }
 

@@ -8,4 +8,7 @@ namespace trainc::test {
 /// The same plan for GPUs: with the code of test_kernels.ptx, whose blocks are of 256 threads.
 PlanBuilder forCuda(PlanBuilder builder);
 
+/// The same plan for GPUs: with the code of a file of PTX, whose blocks are of so many threads.
+PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads);
+
 } // namespace trainc::test

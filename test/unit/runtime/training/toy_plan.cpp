@@ -1,6 +1,7 @@
 #include "test/unit/runtime/training/toy_plan.h"
 
 #include "runtime/base/mapped_file.h"
+#include "test/unit/runtime/plans/cuda_plan.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -154,6 +155,10 @@ PlanBuilder toyPlan() {
   addGeneration(b, buffers);
   addSettings(b);
   return b;
+}
+
+PlanBuilder toyOnCuda(PlanBuilder toyPlan) {
+  return forCuda(std::move(toyPlan), TRAINC_TOY_PTX, /*threads=*/1);
 }
 
 } // namespace trainc::test

@@ -22,6 +22,9 @@ inline constexpr uint64_t kToyMicroBatches = 12;
 /// are used.
 PlanBuilder toyPlan(uint32_t ranks, uint32_t shardRanks);
 
+/// One of these plans for GPUs; not one that lingers.
+PlanBuilder toyOnCuda(PlanBuilder toyPlan);
+
 /// Adds some 5 ms of work to each micro-batch, so that a run spends nearly all of its time within steps.
 void linger(PlanBuilder &toyPlan);
 

@@ -1,0 +1,106 @@
+"""trainrun on GPUs, which test/emulator stands for: the toy plan trains as on the CPU, and errors say what to do."""
+
+import array
+import os
+from pathlib import Path
+
+import harness
+from harness import MAKE_TOY_PLAN, TRAINRUN, metrics, relative_error
+
+EMULATORS = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
+STEPS = 20
+
+
+class CudaTest(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.run_program(MAKE_TOY_PLAN, "cuda.plan", "cuda")
+        self.run_program(MAKE_TOY_PLAN, "cpu.plan")
+        tokens = [(i * 7 + i // 5) % 16 for i in range(5000)]
+        Path("tokens.bin").write_bytes(array.array("H", tokens).tobytes())
+
+    @staticmethod
+    def emulator(**variables):
+        return dict(os.environ, LD_LIBRARY_PATH=EMULATORS, **{f"TRAINC_EMULATOR_{k.upper()}": str(v) for k, v in variables.items()})
+
+    @staticmethod
+    def command(plan, *args):
+        return [TRAINRUN, plan, "--data", "tokens.bin", "--data-dtype=uint16", "--seed=3", *map(str, args)]
+
+    def train(self, plan, run, *args, steps=STEPS, **variables):
+        """What the run says, and the losses and norms of its metrics; the last checkpoint is in the run's folder."""
+        _, err = self.run_program(*self.command(plan, "--steps", steps, "--checkpoint-dir", run, "--metrics", f"{run}.jsonl", *args),
+                                  env=self.emulator(**variables))
+        return err, self.numbers(run)
+
+    @staticmethod
+    def numbers(run):
+        return [line[key] for line in metrics(f"{run}.jsonl") for key in ("loss", "grad_norm", "eval_loss") if key in line]
+
+    def test_trains_as_the_cpu_in_every_order(self):
+        _, expected = self.train("cpu.plan", "cpu", "--eval-data=tokens.bin", "--eval-every=7")
+        runs = []
+        for seed in range(1, 5):
+            err, actual = self.train("cuda.plan", f"cuda-{seed}", "--eval-data=tokens.bin", "--eval-every=7", seed=seed)
+            self.assertIn("cuda 0 (", err)
+            self.assertLess(relative_error(actual, expected), 1e-5)
+            runs.append(actual)
+            self.assertEqual(actual, runs[0])
+            self.assert_same_folder(f"cuda-1/step-{STEPS:08}", f"cuda-{seed}/step-{STEPS:08}")
+
+    def test_ranks_train_as_those_on_cpus(self):
+        for ranks, shard in ((2, 2), (4, 2)):
+            self.run_program(MAKE_TOY_PLAN, "ranks.plan", ranks, shard)
+            self.run_program(MAKE_TOY_PLAN, "gpus.plan", ranks, shard, "cuda")
+            _, expected = self.train("ranks.plan", f"cpus-{ranks}", f"--nproc-per-node={ranks}")
+            runs = []
+            for seed in (1, 2):
+                run = f"gpus-{ranks}-{seed}"
+                runs.append(self.train("gpus.plan", run, f"--nproc-per-node={ranks}", seed=seed, devices=ranks)[1])
+                self.assertLess(relative_error(runs[-1], expected), 1e-5)
+                self.assertEqual(runs[-1], runs[0])
+                self.assert_same_folder(f"gpus-{ranks}-1/step-{STEPS:08}", f"{run}/step-{STEPS:08}")
+        self.fails(self.command("gpus.plan", "--nproc-per-node=4", "--steps=5"), 2,
+                   "rank 2 of 4 on this host: expected a GPU for each, found 2", env=self.emulator(devices=2))
+
+    def test_resumes_with_the_same_bits(self):
+        self.train("cuda.plan", "whole")
+        self.train("cuda.plan", "parts", steps=11, seed=5)
+        err, _ = self.train("cuda.plan", "parts", "--resume", seed=6)
+        self.assertNotIn("warning", err)
+        self.assert_same_folder(f"whole/step-{STEPS:08}", f"parts/step-{STEPS:08}")
+
+    def test_checkpoints_move_between_cpu_and_gpu(self):
+        self.train("cpu.plan", "there", steps=5)
+        err, _ = self.train("cuda.plan", "there", "--resume", steps=10)
+        self.assertRegex(err, r"step-00000005: it was computed on cpu, and now is on cuda \(.*\): bits are not those of an uninterrupted run")
+        err, _ = self.train("cpu.plan", "there", "--resume", steps=15)
+        self.assertRegex(err, r"step-00000010: it was computed on cuda \(.*\), and now is on cpu: bits are not")
+        _, whole = self.train("cpu.plan", "whole", steps=15)
+        self.assertLess(relative_error(self.numbers("there"), whole), 1e-5)
+
+    def test_profiles(self):
+        err, _ = self.train("cuda.plan", "profiled", "--profile")
+        self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
+
+    def test_errors_say_what_to_do(self):
+        cuda, cpu = self.command("cuda.plan", "--steps=5"), self.command("cpu.plan", "--steps=5")
+        self.fails(cuda + ["--device=cpu"], 2, "--device=cpu: the plan cuda.plan is for GPUs: leave the option out, or compile with --target=cpu")
+        self.fails(cpu + ["--device=cuda"], 2, "--device=cuda: the plan cpu.plan is for CPUs: leave the option out, or compile with --target=cuda")
+        self.fails(cuda, 1, "libcuda.so.1", "install the NVIDIA driver", env=dict(os.environ, LD_LIBRARY_PATH="/nowhere"))
+        self.fails(cuda, 1, "found one for CUDA 12.4", env=self.emulator(driver=12040))
+        self.fails(cuda, 1, "CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES", env=self.emulator(devices=0))
+        self.fails(cuda, 1, "arena 'persistent': expected", "of GPU 0 (", "free of 2000000; of the plan's",
+                   env=self.emulator(memory=2000000, fault="cuMemAlloc:1=CUDA_ERROR_OUT_OF_MEMORY"))
+        self.fails(cuda, 1, "while entry ", "CUDA_ERROR_ILLEGAL_ADDRESS", "compute-sanitizer",
+                   env=self.emulator(fault="cuGraphLaunch:9=CUDA_ERROR_ILLEGAL_ADDRESS"))
+
+    def test_a_dry_run_needs_no_gpu(self):
+        out, _ = self.run_program(TRAINRUN, "cuda.plan", "--device=null", env=dict(os.environ, LD_LIBRARY_PATH="/nowhere"))
+        self.assertIn("plan toy for cuda, 1 rank", out)
+        self.assertIn("machine code: compute_80", out)
+        self.assertNotIn("bytes a thread", out)
+
+
+if __name__ == "__main__":
+    harness.main()
