@@ -73,7 +73,7 @@ CUresult needDevice(const Call &call, CUdevice index, Device *&device) {
   return CUDA_SUCCESS;
 }
 
-CUresult needPointer(const Call &call, const void *pointer) {
+template <typename T> CUresult needPointer(const Call &call, const T *pointer) {
   return pointer ? CUDA_SUCCESS : call.refuse(CUDA_ERROR_INVALID_VALUE, "the place for the result is null");
 }
 
@@ -163,8 +163,10 @@ CUresult CUDAAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice device) {
     Device *found = nullptr;
     TRAINC_CU(needDevice(call, device, found));
     TRAINC_CU(needPointer(call, uuid));
-    std::memset(uuid->bytes, 0xe0, sizeof uuid->bytes);
-    std::memcpy(uuid->bytes, &found->index, sizeof found->index);
+    CUuuid made;
+    std::memset(made.bytes, 0xe0, sizeof made.bytes);
+    std::memcpy(made.bytes, &found->index, sizeof found->index);
+    *uuid = made;
     return CUDA_SUCCESS;
   });
 }

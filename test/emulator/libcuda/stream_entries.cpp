@@ -37,7 +37,7 @@ using namespace trainc::emulator;
 
 extern "C" {
 
-CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int priority) {
+CUresult CUDAAPI cuStreamCreateWithPriority(CUstream *stream, unsigned int flags, int /*priority*/) {
   return entry("cuStreamCreateWithPriority", [&](Call &call) {
     TRAINC_CU(call.needContext());
     if (!stream || (flags & ~unsigned{CU_STREAM_NON_BLOCKING}) != 0)

@@ -158,12 +158,16 @@ TEST_F(EmulatedRefusals, MemoryThatWasFreed) {
 TEST(EmulatedWorkspace, BelongsToOneProductAtATime) {
   bool wasFound = false;
   for (uint64_t seed = 0; seed < 20 && !wasFound; ++seed) {
+    Gate gate;
     const EmulatedGpu gpu(seed);
     ProductRun one(gpu, {}), two(gpu, {});
     CUstream first = gpu.stream(), second = gpu.stream();
     two.workspace = one.workspace;
+    gate.hold(first);
+    gate.hold(second);
     EXPECT_CUBLAS(one.enqueue(first));
     EXPECT_CUBLAS(two.enqueue(second));
+    gate.open();
     wasFound = cuStreamSynchronize(first) != CUDA_SUCCESS || cuStreamSynchronize(second) != CUDA_SUCCESS;
   }
   EXPECT_TRUE(wasFound);

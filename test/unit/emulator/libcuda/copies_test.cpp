@@ -1,7 +1,6 @@
 // Copies: what is late with pinned memory, what is not with pageable memory, and what was never written.
 #include "test/unit/emulator/libcuda/emulated_gpu.h"
 
-#include <atomic>
 #include <numeric>
 #include <set>
 
@@ -30,13 +29,16 @@ TEST(EmulatedCopies, ReadPinnedMemoryLate) {
   TRAINC_RACES_ON_PURPOSE();
   std::set<int> seen;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Gate gate;
     const EmulatedGpu gpu(seed);
     CUstream stream = gpu.stream();
     CUdeviceptr memory = gpu.allocate(4);
     int *source = gpu.pinned<int>(1);
     *source = 1;
+    gate.hold(stream);
     EXPECT_CU(cuMemcpyHtoDAsync(memory, source, 4, stream));
     *source = 2; // too early
+    gate.open();
     seen.insert(gpu.read<int>(memory, stream));
   }
   EXPECT_TRUE(seen.contains(2));
@@ -103,17 +105,15 @@ TEST(EmulatedCopies, RefuseWhatWasNeverWritten) {
 
 TEST(EmulatedCopies, FindMemoryThatWasFreedMeanwhile) {
   for (const bool freesPinned : {false, true}) {
-    std::atomic<bool> isOpen = false;
+    Gate gate;
     const EmulatedGpu gpu;
-    CUstream stream = gpu.stream(), gate = gpu.stream();
+    CUstream stream = gpu.stream();
     CUdeviceptr memory = gpu.allocate(4);
     int *source = gpu.pinned<int>(1);
-    EXPECT_CU(emulatorEnqueueWhen(
-        gate, "a gate", [&] { return isOpen.load(); }, [] { return std::optional<std::string>(); }));
-    gpu.order(gate, stream);
+    gate.hold(stream);
     EXPECT_CU(cuMemcpyHtoDAsync(memory, source, 4, stream));
     EXPECT_CU(freesPinned ? cuMemFreeHost(source) : cuMemFree(memory));
-    isOpen = true;
+    gate.open();
     EXPECT_EQ(cuStreamSynchronize(stream), CUDA_ERROR_ILLEGAL_ADDRESS);
   }
 }

@@ -3,6 +3,7 @@
 
 #include "test/emulator/libcuda/extension.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cuda.h>
 #include <gtest/gtest.h>
@@ -91,6 +92,19 @@ public:
 
 private:
   Variables variables_;
+};
+
+/// Holds streams up, so that what is enqueued meanwhile becomes ready at a time.
+class Gate {
+public:
+  void hold(CUstream stream) {
+    EXPECT_CU(emulatorEnqueueWhen(
+        stream, "a gate", [this] { return isOpen_.load(); }, [] { return std::optional<std::string>(); }));
+  }
+  void open() { isOpen_ = true; }
+
+private:
+  std::atomic<bool> isOpen_ = false;
 };
 
 /// Numbers in the order in which the device comes to them.

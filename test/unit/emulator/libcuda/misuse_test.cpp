@@ -116,7 +116,7 @@ TEST(EmulatedMisuse, ResultsHaveNames) {
   EXPECT_STREQ(text, "CUDA_ERROR_ILLEGAL_ADDRESS");
   EXPECT_CU(cuGetErrorString(CUDA_ERROR_ILLEGAL_ADDRESS, &text));
   EXPECT_STREQ(text, "an illegal memory access was encountered");
-  EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(12345), &text), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(cuGetErrorName(static_cast<CUresult>(1000), &text), CUDA_ERROR_INVALID_VALUE);
 }
 
 } // namespace

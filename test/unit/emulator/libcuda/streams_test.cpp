@@ -31,10 +31,14 @@ TEST(EmulatedStreams, RunInAnyOrderWithoutEvents) {
   std::set<std::vector<int>> orders;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     Journal journal;
+    Gate gate;
     const EmulatedGpu gpu(seed);
     CUstream first = gpu.stream(), second = gpu.stream();
+    gate.hold(first);
+    gate.hold(second);
     journal.enqueue(first, 1);
     journal.enqueue(second, 2);
+    gate.open();
     EXPECT_CU(cuStreamSynchronize(first));
     EXPECT_CU(cuStreamSynchronize(second));
     orders.insert(journal.notes);
@@ -61,14 +65,18 @@ TEST(EmulatedStreams, AnEventStandsForWhatItWasRecordedAfter) {
   std::set<std::vector<int>> orders;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     Journal journal;
+    Gate gate;
     const EmulatedGpu gpu(seed);
     CUstream first = gpu.stream(), second = gpu.stream();
     CUevent event = gpu.event();
+    gate.hold(first);
+    gate.hold(second);
     EXPECT_CU(cuStreamWaitEvent(second, event, 0)); // not recorded: nothing to wait for
     EXPECT_CU(cuEventRecord(event, first));
     journal.enqueue(first, 1);
     EXPECT_CU(cuStreamWaitEvent(second, event, 0));
     journal.enqueue(second, 2);
+    gate.open();
     EXPECT_CU(cuStreamSynchronize(first));
     EXPECT_CU(cuStreamSynchronize(second));
     orders.insert(journal.notes);
@@ -83,7 +91,7 @@ TEST(EmulatedStreams, AreOftenLate) {
     CUstream stream = gpu.stream();
     CUdeviceptr memory = gpu.allocate(4);
     EXPECT_CU(cuMemsetD8Async(memory, 1, 4, stream));
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
     (emulatorIsWritten(memory, 4) ? wasAtOnce : wasLate) = true;
   }
   EXPECT_TRUE(wasLate);
