@@ -1,0 +1,26 @@
+// One launch of a kernel on the emulated GPU.
+#pragma once
+
+#include "runtime/base/status.h"
+#include "test/emulator/device_memory.h"
+#include "test/emulator/ptx/module.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace trainc::emulator {
+
+struct PtxLaunch {
+  const PtxFunction *function;
+  std::array<uint32_t, 3> grid, block;
+  uint32_t dynamicSharedBytes;
+  std::span<const std::byte> parameters;
+};
+
+/// Runs all blocks, in an order drawn from seed. Fails with what a compute-sanitizer would say (kernel,
+/// block, thread, PTX line, address). The same launch, memory and seed give the same result.
+Status run(const PtxLaunch &, DeviceMemory &, uint64_t seed);
+
+} // namespace trainc::emulator
