@@ -1,0 +1,28 @@
+// The names that instructions of whole numbers and of floats share.
+#pragma once
+
+namespace trainc::emulator {
+
+class Decoding;
+
+void decodeIntegerAdd(Decoding &);
+void decodeIntegerSubtract(Decoding &);
+void decodeIntegerMultiply(Decoding &);
+void decodeIntegerMultiplyAdd(Decoding &);
+void decodeIntegerMinimum(Decoding &);
+void decodeIntegerMaximum(Decoding &);
+void decodeIntegerDivide(Decoding &);
+void decodeIntegerAbsolute(Decoding &);
+void decodeIntegerNegate(Decoding &);
+
+void decodeFloatAdd(Decoding &);
+void decodeFloatSubtract(Decoding &);
+void decodeFloatMultiply(Decoding &);
+void decodeFloatMultiplyAdd(Decoding &);
+void decodeFloatMinimum(Decoding &);
+void decodeFloatMaximum(Decoding &);
+void decodeFloatDivide(Decoding &);
+void decodeFloatAbsolute(Decoding &);
+void decodeFloatNegate(Decoding &);
+
+} // namespace trainc::emulator

@@ -1,0 +1,131 @@
+// atom and red: one lane after the other, in their order.
+#include "test/emulator/ptx/access.h"
+#include "test/emulator/ptx/decoding.h"
+#include "test/emulator/ptx/lanes.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace trainc::emulator {
+
+namespace {
+
+struct Add {
+  template <typename T> static T of(T old, T by, T) {
+    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) +
+                          static_cast<std::make_unsigned_t<T>>(by));
+  }
+};
+struct And {
+  template <typename T> static T of(T old, T by, T) { return old & by; }
+};
+struct Or {
+  template <typename T> static T of(T old, T by, T) { return old | by; }
+};
+struct Xor {
+  template <typename T> static T of(T old, T by, T) { return old ^ by; }
+};
+struct Exchange {
+  template <typename T> static T of(T, T by, T) { return by; }
+};
+struct CompareAndSwap {
+  template <typename T> static T of(T old, T expected, T by) { return old == expected ? by : old; }
+};
+struct Least {
+  template <typename T> static T of(T old, T by, T) { return std::min(old, by); }
+};
+struct Most {
+  template <typename T> static T of(T old, T by, T) { return std::max(old, by); }
+};
+/// Counts up to a bound, and then begins anew.
+struct Increment {
+  template <typename T> static T of(T old, T bound, T) { return old >= bound ? 0 : old + 1; }
+};
+struct Decrement {
+  template <typename T> static T of(T old, T bound, T) { return old == 0 || old > bound ? bound : old - 1; }
+};
+
+/// reads: address, operand, and of a compare-and-swap a second one. writes: the old value, of atom.
+template <typename F, typename T> void update(const Instruction &instruction, Warp &warp) {
+  alignas(64) std::array<T, kLanes> old;
+  const T *const by = warp.at<T>(instruction.reads[1]);
+  const T *const second = warp.at<T>(instruction.reads.back());
+  for (uint32_t lanes = warp.active; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+    const Place place = accessed(warp, lane, instruction.space, addressOf(instruction, warp, lane), sizeof(T),
+                                 Access::kAtomic);
+    if (!place.bytes)
+      return;
+    std::memcpy(&old[lane], place.bytes, sizeof(T));
+    const T result = F::of(old[lane], by[lane], second[lane]);
+    std::memcpy(place.bytes, &result, sizeof(T));
+  }
+  if (!instruction.writes.empty())
+    forLanes<T>(warp, instruction.writes[0], [&](unsigned lane) { return old[lane]; });
+}
+
+/// The sum depends on the order of threads, which no launch promises.
+void refuseFloats(const Instruction &instruction, Warp &warp) {
+  warp.fail(static_cast<unsigned>(std::countr_zero(warp.active)),
+            "atomics on floats are forbidden: their result depends on the order of threads");
+}
+
+template <typename F> Handler handlerFor(Type type) {
+  if (type.isSigned())
+    return type.bits == 32 ? update<F, int32_t> : update<F, int64_t>;
+  return type.bits == 16 ? update<F, uint16_t> : type.bits == 32 ? update<F, uint32_t> : update<F, uint64_t>;
+}
+
+struct Operation {
+  std::string_view name;
+  Handler (*handler)(Type);
+};
+
+constexpr Operation kOperations[] = {
+    {"add", handlerFor<Add>},       {"and", handlerFor<And>},
+    {"or", handlerFor<Or>},         {"xor", handlerFor<Xor>},
+    {"min", handlerFor<Least>},     {"max", handlerFor<Most>},
+    {"inc", handlerFor<Increment>}, {"dec", handlerFor<Decrement>},
+    {"exch", handlerFor<Exchange>}, {"cas", handlerFor<CompareAndSwap>},
+};
+
+void decodeAtomic(Decoding &decoding, bool hasResult) {
+  decoding.takeOneOf({"relaxed", "acquire", "release", "acq_rel"});
+  decoding.takeOneOf({"cta", "cluster", "gpu", "sys"});
+  const std::string_view space = decoding.takeOneOf({"global", "shared", "shared::cta"});
+  decoding.instruction.space = space.empty()       ? Space::kGeneric
+                               : space == "global" ? Space::kGlobal
+                                                   : Space::kShared;
+  const Operation *operation = nullptr;
+  for (const Operation &known : kOperations)
+    if (decoding.take(known.name))
+      operation = &known;
+  if (!operation)
+    return decoding.fail("expected what to do, such as .add");
+  decoding.takeOneOf({"noftz"});
+  const Type type = decoding.takeType();
+  const size_t operands = (hasResult ? 3 : 2) + (operation->name == "cas" ? 1 : 0);
+  decoding.expectOperands(operands, operands);
+  if (hasResult)
+    decoding.write(0, type);
+  const size_t address = hasResult ? 1 : 0;
+  decoding.readAddress(address);
+  for (size_t index = address + 1; index < operands; ++index)
+    decoding.read(index, type);
+  if (type.width() < 16 || (type.bits == 16 && !type.isFloat() && operation->name != "cas"))
+    decoding.fail("there is no atomic .{} of {}", operation->name, type.name());
+  const bool isArithmetic = operation->name != "exch" && operation->name != "cas";
+  decoding.instruction.execute = type.isFloat() && isArithmetic
+                                     ? refuseFloats
+                                     : operation->handler({type.isFloat() ? Type::Kind::kBits : type.kind,
+                                                           static_cast<uint8_t>(type.width())});
+}
+
+} // namespace
+
+void addAtomicDecoders(Decoders &decoders) {
+  decoders["atom"] = [](Decoding &decoding) { decodeAtomic(decoding, /*hasResult=*/true); };
+  decoders["red"] = [](Decoding &decoding) { decodeAtomic(decoding, /*hasResult=*/false); };
+}
+
+} // namespace trainc::emulator

@@ -1,0 +1,69 @@
+// Who accessed each byte last, and whether an access comes after it by a barrier.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trainc::emulator {
+
+/// An access: its time, its thread, and how many others had one that is in no order with it. 0: none.
+/// Time passes with every barrier of any block; blocks run one after the other.
+struct Stamp {
+  static constexpr uint64_t kThreadMask = 1023;
+  static constexpr uint64_t kSeveralLanes = 1U << 10; ///< of one warp
+  static constexpr uint64_t kSeveralWarps = 1U << 11;
+  static constexpr uint64_t kSeveralBlocks = 1U << 12;
+  static constexpr uint64_t kAtomic = 1U << 13;
+  static constexpr unsigned kTimeShift = 14;
+
+  static uint64_t timeOf(uint64_t stamp) { return stamp >> kTimeShift; }
+  static uint32_t threadOf(uint64_t stamp) { return static_cast<uint32_t>(stamp & kThreadMask); }
+};
+
+/// The barriers of a launch. Order is kept between pairs of warps and, inside a warp, of lanes; it is not
+/// handed on by a third warp that meets two others at barriers of their own.
+class BarrierOrder {
+public:
+  explicit BarrierOrder(uint64_t start) : launchStart_(start + 1), now_(start + 1) {}
+
+  void beginBlock(uint32_t block, unsigned warps);
+  /// All threads of these warps met.
+  void meet(const std::vector<unsigned> &warps);
+  /// Lanes of a warp met.
+  void meetLanes(unsigned warp, uint32_t lanes);
+
+  uint64_t now() const { return now_; }
+  uint64_t launchStart() const { return launchStart_ << Stamp::kTimeShift; } ///< older stamps are void
+  uint64_t blockStart() const { return blockStart_ << Stamp::kTimeShift; }
+  /// Whether what a stamp stands for comes before what `thread` does now.
+  bool isBefore(uint64_t stamp, uint32_t thread) const;
+  /// Which block a time belongs to.
+  uint32_t blockAt(uint64_t time) const;
+
+private:
+  static constexpr unsigned kMostWarps = 32;
+
+  uint64_t launchStart_, blockStart_ = 0, now_;
+  unsigned warps_ = 0;
+  uint64_t allMet_ = 0; ///< when all warps met last
+  std::array<std::array<uint64_t, kMostWarps>, kMostWarps> warpsMet_ = {};
+  std::array<std::vector<uint64_t>, kMostWarps> lanesMet_; ///< 32 x 32 of a warp; empty: only whole warps met
+  std::vector<std::pair<uint64_t, uint32_t>> blocks_;      ///< when each began
+};
+
+/// The stamps of some bytes.
+struct Stamps {
+  uint64_t *writers = nullptr, *readers = nullptr;
+};
+
+/// Note an access by a thread to `bytes` bytes. Stamps below `stale` count for nothing. Return the stamp of
+/// an access that it races with; 0: none.
+uint64_t noteRead(Stamps stamps, unsigned bytes, uint32_t thread, uint64_t stale, const BarrierOrder &order);
+uint64_t noteWrite(Stamps stamps, unsigned bytes, uint32_t thread, uint64_t stale, const BarrierOrder &order);
+/// `writes` is false for loads that are strong: they race with plain writes alone.
+uint64_t noteAtomic(Stamps stamps, unsigned bytes, uint32_t thread, bool writes, uint64_t stale,
+                    const BarrierOrder &order);
+
+} // namespace trainc::emulator

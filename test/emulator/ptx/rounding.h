@@ -1,0 +1,118 @@
+// Rounding as PTX's floats do: once, from an exact result.
+#pragma once
+
+#include "runtime/base/small_float.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace trainc::emulator {
+
+enum class Rounding : uint8_t { kNearest, kZero, kDown, kUp, kNearestAway };
+
+/// The form of a float: bits of the fraction, exponent of the smallest normal number, and of the largest one.
+struct FloatFormat {
+  int fractionBits, least, most;
+};
+constexpr FloatFormat kFloat16 = {10, -14, 15}, kBFloat16 = {7, -126, 127}, kFloat32 = {23, -126, 127};
+constexpr FloatFormat kTensorFloat32 = {10, -126, 127};
+
+constexpr uint32_t kNaN32 = 0x7fffffff; ///< what results are that are no number
+constexpr uint16_t kNaN16 = 0x7fff;
+
+/// The last bit of `sum` made odd where it is not the exact value, which differs by `error`: then rounding it
+/// to two bits less or fewer gives what rounding the exact value would.
+inline double roundedToOdd(double sum, double error) {
+  auto bits = std::bit_cast<uint64_t>(sum);
+  if (error != 0 && (bits & 1) == 0 && std::isfinite(sum))
+    bits += (error > 0) == (sum > 0) ? 1 : ~uint64_t{0};
+  return std::bit_cast<double>(bits);
+}
+
+inline double oddSum(double a, double b) {
+  const double sum = a + b;
+  const double partOfB = sum - a;
+  const double error = (a - (sum - partOfB)) + (b - partOfB);
+  return roundedToOdd(sum, std::isfinite(sum) ? error : 0);
+}
+
+inline double oddQuotient(double a, double b) {
+  const double quotient = a / b;
+  const double error = std::fma(-quotient, b, a); // has the sign of the rest times b
+  return roundedToOdd(quotient, std::isfinite(quotient) && quotient != 0 ? (b > 0 ? error : -error) : 0);
+}
+
+inline double oddSquareRoot(double a) {
+  const double root = std::sqrt(a);
+  return roundedToOdd(root, std::isfinite(root) ? std::fma(-root, root, a) : 0);
+}
+
+/// A whole number as a float would be with so many bits.
+inline double roundedToWhole(double value, Rounding rounding) {
+  switch (rounding) {
+  case Rounding::kNearest:
+    return std::nearbyint(value);
+  case Rounding::kZero:
+    return std::trunc(value);
+  case Rounding::kDown:
+    return std::floor(value);
+  case Rounding::kUp:
+    return std::ceil(value);
+  case Rounding::kNearestAway:
+    return std::round(value);
+  }
+  return value;
+}
+
+/// The number of a format that is nearest by a rule.
+inline double narrowed(double value, FloatFormat format, Rounding rounding) {
+  if (value == 0 || !std::isfinite(value))
+    return value;
+  const int exponent = std::max(std::ilogb(value), format.least) - format.fractionBits;
+  const double rounded = std::ldexp(roundedToWhole(std::ldexp(value, -exponent), rounding), exponent);
+  const double largest = std::ldexp(2.0 - std::ldexp(1.0, -format.fractionBits), format.most);
+  if (std::abs(rounded) <= largest)
+    return rounded == 0 ? std::copysign(0.0, value) : rounded;
+  const bool becomesInfinite = rounding == Rounding::kNearest || rounding == Rounding::kNearestAway ||
+                               (value > 0 ? rounding == Rounding::kUp : rounding == Rounding::kDown);
+  return std::copysign(becomesInfinite ? std::numeric_limits<double>::infinity() : largest, value);
+}
+
+/// A whole number that a double holds with at most `digits` binary digits.
+inline double wholeNumber(uint64_t magnitude, bool isNegative, int digits, Rounding rounding) {
+  const int dropped = std::max(0, 64 - std::countl_zero(magnitude) - digits);
+  if (dropped > 0) {
+    const uint64_t unit = uint64_t{1} << dropped, rest = magnitude & (unit - 1), half = unit >> 1;
+    magnitude -= rest;
+    const bool isUp = rounding == Rounding::kNearest
+                          ? rest > half || (rest == half && (magnitude & unit) != 0)
+                      : rounding == Rounding::kNearestAway
+                          ? rest >= half
+                          : rest != 0 && rounding == (isNegative ? Rounding::kDown : Rounding::kUp);
+    if (isUp && magnitude + unit < magnitude)
+      return isNegative ? -0x1p64 : 0x1p64;
+    magnitude += isUp ? unit : 0;
+  }
+  const auto value = static_cast<double>(magnitude);
+  return isNegative ? -value : value;
+}
+
+/// Bits of a half: of a number that is none the one that PTX gives.
+template <typename Half> uint16_t halfBits(double value) {
+  return std::isnan(value) ? kNaN16 : Half::nearest(value).bits;
+}
+
+inline float canonical(float value) { return std::isnan(value) ? std::bit_cast<float>(kNaN32) : value; }
+
+/// Subnormal numbers become zero, with their sign.
+inline float flushed(float value) {
+  const auto bits = std::bit_cast<uint32_t>(value);
+  return (bits & 0x7f800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : value;
+}
+
+/// To [0, 1]; what is no number becomes 0.
+template <typename T> T saturated(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; }
+
+} // namespace trainc::emulator
