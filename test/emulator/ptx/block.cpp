@@ -51,7 +51,7 @@ Place Block::shared(uint64_t address, uint64_t bytes) {
   return {shared_.data() + address, sharedWritten_.data() + address, false};
 }
 
-void Block::arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lanes) {
+void Block::arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lanes, bool waits) {
   const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
   if (barrier >= barriers_.size() || threads % kLanes != 0)
     return warp.fail(lane, fmt::format("barrier {} of {} threads: there are 16 barriers, of whole warps",
@@ -62,6 +62,8 @@ void Block::arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lane
     return warp.fail(lane, fmt::format("barrier {} is waited at by {} threads, and others of it expect {}",
                                        barrier, expected, state.expected));
   state.expected = expected;
+  if (!waits)
+    state.arrivals.push_back(launch_.order.arrive(warp.index()));
   // Lanes that do not exist come along with the first one.
   const uint32_t first = warp.existing() & (~warp.existing() + 1);
   const uint32_t counted = (lanes & first) != 0 ? lanes | ~warp.existing() : lanes;
@@ -74,6 +76,7 @@ void Block::arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lane
 }
 
 void Block::release(uint32_t barrier) {
+  const std::vector<BarrierOrder::Arrival> arrivals = std::move(barriers_[barrier].arrivals);
   barriers_[barrier] = {};
   std::vector<unsigned> met;
   for (const auto &warp : warps_) {
@@ -92,7 +95,7 @@ void Block::release(uint32_t barrier) {
                                 program.sources[program.code[waiting.front().pc].source].line));
       }
   }
-  launch_.order.meet(met);
+  launch_.order.meet(met, arrivals);
   for (const auto &warp : warps_)
     warp->release(barrier);
 }
@@ -137,12 +140,16 @@ std::string Block::nameOf(uint32_t thread) const {
 }
 
 std::string Block::nameOfAccess(uint64_t stamp, const char *kind) const {
-  const std::string who = nameOf(Stamp::threadOf(stamp));
-  const uint64_t time = Stamp::timeOf(stamp);
   const char *const what = (stamp & Stamp::kAtomic) != 0 ? "an atomic operation" : kind;
-  if (stamp >= launch_.order.blockStart())
-    return fmt::format("{} by {} of the same block, with no barrier between", what, who);
-  const auto [x, y, z] = coordinatesOf(launch_.order.blockAt(time));
+  if ((stamp & Stamp::kSeveralBlocks) != 0)
+    return fmt::format("{} by another block", what);
+  const std::string who = nameOf(Stamp::threadOf(stamp));
+  if (stamp >= launch_.order.blockStart()) {
+    const bool areSeveral = (stamp & (Stamp::kSeveralLanes | Stamp::kSeveralWarps)) != 0;
+    return fmt::format("{} by {}{} of the same block, with no barrier between", what, who,
+                       areSeveral ? " and others" : "");
+  }
+  const auto [x, y, z] = coordinatesOf(launch_.order.blockAt(Stamp::timeOf(stamp)));
   return fmt::format("{} by {} of block ({},{},{})", what, who, x, y, z);
 }
 

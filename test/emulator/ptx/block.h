@@ -36,7 +36,7 @@ public:
   std::array<uint32_t, 3> coordinates() const { return coordinatesOf(index_); }
   std::array<uint32_t, 3> threadCoordinates(uint32_t thread) const;
   /// Lanes have come to a barrier; `threads` is how many it waits for, 0: all.
-  void arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lanes);
+  void arrive(Warp &warp, uint32_t barrier, uint32_t threads, uint32_t lanes, bool waits);
   void fail(const Warp &warp, unsigned lane, uint32_t instruction, const std::string &what);
   /// "thread (3,0,0)".
   std::string nameOf(uint32_t thread) const;
@@ -52,6 +52,7 @@ public:
 private:
   struct Barrier {
     uint32_t arrived = 0, expected = 0;
+    std::vector<BarrierOrder::Arrival> arrivals; ///< of those that do not wait
   };
 
   std::array<uint32_t, 3> coordinatesOf(uint32_t index) const;

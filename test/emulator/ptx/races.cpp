@@ -64,8 +64,11 @@ void BarrierOrder::beginBlock(uint32_t block, unsigned warps) {
   }
 }
 
-void BarrierOrder::meet(const std::vector<unsigned> &warps) {
+void BarrierOrder::meet(const std::vector<unsigned> &warps, const std::vector<Arrival> &arrivals) {
   ++now_;
+  for (const Arrival &arrival : arrivals)
+    for (const unsigned waiting : warps)
+      warpsMet_[arrival.warp][waiting] = std::max(warpsMet_[arrival.warp][waiting], arrival.time);
   for (const unsigned a : warps)
     for (const unsigned b : warps)
       warpsMet_[a][b] = now_;

@@ -29,8 +29,14 @@ public:
   explicit BarrierOrder(uint64_t start) : launchStart_(start + 1), now_(start + 1) {}
 
   void beginBlock(uint32_t block, unsigned warps);
-  /// All threads of these warps met.
-  void meet(const std::vector<unsigned> &warps);
+  /// A warp has come to a barrier that it does not wait at.
+  struct Arrival {
+    unsigned warp;
+    uint64_t time; ///< what it did earlier comes before
+  };
+  Arrival arrive(unsigned warp) { return {warp, ++now_}; }
+  /// These warps waited for each other, and for those that only arrived.
+  void meet(const std::vector<unsigned> &warps, const std::vector<Arrival> &arrivals);
   /// Lanes of a warp met.
   void meetLanes(unsigned warp, uint32_t lanes);
 
@@ -48,6 +54,7 @@ private:
   uint64_t launchStart_, blockStart_ = 0, now_;
   unsigned warps_ = 0;
   uint64_t allMet_ = 0; ///< when all warps met last
+  /// What [a] did earlier comes before what [b] does.
   std::array<std::array<uint64_t, kMostWarps>, kMostWarps> warpsMet_ = {};
   std::array<std::vector<uint64_t>, kMostWarps> lanesMet_; ///< 32 x 32 of a warp; empty: only whole warps met
   std::vector<std::pair<uint64_t, uint32_t>> blocks_;      ///< when each began

@@ -104,7 +104,8 @@ void Warp::meetBarrier(const Instruction &instruction, uint32_t lanes) {
     put(pc_, lanes, State::kBarrier, static_cast<uint32_t>(barrier));
   else
     put(pc_ + 1, lanes);
-  block_.arrive(*this, static_cast<uint32_t>(barrier), static_cast<uint32_t>(threads), lanes);
+  block_.arrive(*this, static_cast<uint32_t>(barrier), static_cast<uint32_t>(threads), lanes,
+                instruction.flow == Flow::kBarrier);
 }
 
 void Warp::put(uint32_t pc, uint32_t lanes, State state, uint32_t barrier) {
