@@ -241,7 +241,7 @@ const Decoders &allDecoders() {
   static const Decoders decoders = [] {
     Decoders all;
     for (const auto add :
-         {addIntegerDecoders, addBitDecoders, addFloatDecoders, addFloatSelectionDecoders,
+         {addIntegerDecoders, addBitDecoders, addCarryDecoders, addFloatDecoders, addFloatSelectionDecoders,
           addArithmeticDecoders, addApproximationDecoders, addComparisonDecoders, addConversionDecoders,
           addMoveDecoders, addLoadStoreDecoders, addAtomicDecoders, addAsyncCopyDecoders, addMatrixDecoders,
           addCollectiveDecoders, addControlDecoders})

@@ -145,6 +145,29 @@ template <typename F, size_t Sources> void decodeExactOrNot(Decoding &decoding) 
   decodeFloat<F>(decoding, Sources, /*mayBeHalf=*/false);
 }
 
+/// rcp.approx.ftz.f64: the upper half of a double alone, for those who refine it.
+void reciprocalSeed(const Instruction &instruction, Warp &warp) {
+  const double *const a = warp.at<double>(instruction.reads[0]);
+  forLanes<uint64_t>(warp, instruction.writes[0], [&](unsigned lane) {
+    const bool isSubnormal = std::abs(a[lane]) < std::numeric_limits<double>::min();
+    const double value = 1 / (isSubnormal ? std::copysign(0.0, a[lane]) : a[lane]);
+    return std::bit_cast<uint64_t>(value) >> 32 << 32;
+  });
+}
+
+void decodeReciprocal(Decoding &decoding) {
+  const auto &modifiers = decoding.statement().modifiers;
+  if (modifiers != std::vector<std::string>{"approx", "ftz", "f64"})
+    return decodeExactOrNot<Reciprocal, 1>(decoding);
+  for (const std::string &modifier : modifiers)
+    decoding.take(modifier);
+  const Type type = {Type::Kind::kFloat, 64};
+  decoding.expectOperands(2, 2);
+  decoding.write(0, type);
+  decoding.read(1, type);
+  decoding.instruction.execute = reciprocalSeed;
+}
+
 } // namespace
 
 void decodeFloatAdd(Decoding &decoding) { decodeFloat<Sum>(decoding, 2, true); }
@@ -155,7 +178,7 @@ void decodeFloatDivide(Decoding &decoding) { decodeExactOrNot<Ratio, 2>(decoding
 
 void addFloatDecoders(Decoders &decoders) {
   decoders["fma"] = decodeFloatMultiplyAdd;
-  decoders["rcp"] = decodeExactOrNot<Reciprocal, 1>;
+  decoders["rcp"] = decodeReciprocal;
   decoders["sqrt"] = decodeExactOrNot<SquareRoot, 1>;
 }
 
