@@ -18,16 +18,27 @@ const char *verb(Access access) {
   return access == Access::kAtomic ? "reads and writes" : writes(access) ? "writes" : "reads";
 }
 
+template <typename T> bool isAllWritten(const uint8_t *written) {
+  T bytes;
+  std::memcpy(&bytes, written, sizeof bytes);
+  return bytes == static_cast<T>(0x0101010101010101U);
+}
+
 /// All bytes have been written and none is on its way.
 bool areWritten(const uint8_t *written, unsigned bytes) {
-  static constexpr uint64_t all = 0x0101010101010101U;
-  if (bytes % 8 == 0) {
-    bool are = true;
+  switch (bytes) {
+  case 1:
+    return *written == kWritten;
+  case 2:
+    return isAllWritten<uint16_t>(written);
+  case 4:
+    return isAllWritten<uint32_t>(written);
+  default:
     for (unsigned from = 0; from < bytes; from += 8)
-      are &= std::memcmp(written + from, &all, 8) == 0;
-    return are;
+      if (!isAllWritten<uint64_t>(written + from))
+        return false;
+    return true;
   }
-  return std::memcmp(written, &all, bytes) == 0;
 }
 
 /// An access whose checks are under way.
@@ -63,14 +74,15 @@ struct Checked {
     const uint32_t thread = warp.threadOf(lane);
     uint64_t race = 0;
     if (access == Access::kRead)
-      race = noteRead(stamps, bytes, thread, stale, order);
+      race = noteRead(stamps, thread, stale, order);
     else if (access == Access::kWrite)
-      race = noteWrite(stamps, bytes, thread, stale, order);
+      race = noteWrite(stamps, thread, stale, order);
     else
-      race = noteAtomic(stamps, bytes, thread, writes(access), stale, order);
+      race = noteAtomic(stamps, thread, writes(access), stale, order);
     if (race == 0) [[likely]]
       return true;
-    const bool wasWritten = std::find(stamps.writers, stamps.writers + bytes, race) != stamps.writers + bytes;
+    const bool wasWritten =
+        std::find(stamps.writers, stamps.writers + stamps.count, race) != stamps.writers + stamps.count;
     fail(fmt::format(" of {} memory, a race with {}", memory,
                      warp.block().nameOfAccess(race, wasWritten ? "a write" : "a read")));
     return false;
@@ -84,7 +96,8 @@ Place checkedShared(const Checked &checked) {
     return checked.fail(
         fmt::format(" of shared memory, of which the block has {} bytes", block.sharedBytes()));
   if (!checked.isRightlyWritten(place, "shared") ||
-      !checked.isOrdered(block.sharedStamps(checked.address), block.launch().order.blockStart(), "shared"))
+      !checked.isOrdered(block.sharedStamps(checked.address, checked.bytes),
+                         block.launch().order.blockStart(), "shared"))
     return {};
   return place;
 }
@@ -100,7 +113,8 @@ Place checkedGlobal(const Checked &checked) {
     return place;
   }
   if (!checked.isRightlyWritten(place, "global") ||
-      !checked.isOrdered(launch.global.stamps(checked.address), launch.order.launchStart(), "global"))
+      !checked.isOrdered(launch.global.stamps(checked.address, checked.bytes), launch.order.launchStart(),
+                         "global"))
     return {};
   return place;
 }

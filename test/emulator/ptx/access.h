@@ -20,7 +20,9 @@ Place accessed(Warp &warp, unsigned lane, Space space, uint64_t address, unsigne
 
 /// The address that an instruction has in reads[0].
 inline uint64_t addressOf(const Instruction &instruction, Warp &warp, unsigned lane) {
-  return warp.lane(instruction.reads[0], lane) + static_cast<uint64_t>(instruction.displacement);
+  const Slot &base = instruction.reads[0];
+  return (base.bits == 64 ? warp.at<uint64_t>(base)[lane] : warp.at<uint32_t>(base)[lane]) +
+         static_cast<uint64_t>(instruction.displacement);
 }
 
 // cp.async: bytes of shared memory that are on their way.

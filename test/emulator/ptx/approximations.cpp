@@ -24,7 +24,7 @@ struct ReciprocalRoot {
   static double of(double a) { return 1 / std::sqrt(a); }
 };
 
-template <typename F> void singles(const Instruction &instruction, Warp &warp) {
+template <typename F> void approximatedSingles(const Instruction &instruction, Warp &warp) {
   const float *const a = warp.at<float>(instruction.reads[0]);
   const bool flushes = FloatModifiers(instruction.detail).flushes;
   forLanes<float>(warp, instruction.writes[0], [&](unsigned lane) {
@@ -33,13 +33,13 @@ template <typename F> void singles(const Instruction &instruction, Warp &warp) {
   });
 }
 
-template <typename F> void doubles(const Instruction &instruction, Warp &warp) {
+template <typename F> void approximatedDoubles(const Instruction &instruction, Warp &warp) {
   const double *const a = warp.at<double>(instruction.reads[0]);
   forLanes<double>(warp, instruction.writes[0], [&](unsigned lane) { return F::of(a[lane]); });
 }
 
 template <typename F, typename Value, typename Register>
-void halves(const Instruction &instruction, Warp &warp) {
+void approximatedHalves(const Instruction &instruction, Warp &warp) {
   const Register *const a = warp.at<Register>(instruction.reads[0]);
   forLanes<Register>(warp, instruction.writes[0], [&](unsigned lane) {
     Register result = 0;
@@ -62,12 +62,13 @@ template <typename F> void decodeApproximation(Decoding &decoding) {
   decoding.read(1, type);
   decoding.instruction.detail = modifiers.packed();
   const bool isPacked = type.count == 2;
-  decoding.instruction.execute = type.bits == 64                   ? doubles<F>
-                                 : type.bits == 32                 ? singles<F>
-                                 : type.kind == Type::Kind::kFloat ? isPacked ? halves<F, HalfFloat, uint32_t>
-                                                                              : halves<F, HalfFloat, uint16_t>
-                                 : isPacked                        ? halves<F, BrainFloat, uint32_t>
-                                                                   : halves<F, BrainFloat, uint16_t>;
+  decoding.instruction.execute =
+      type.bits == 64   ? approximatedDoubles<F>
+      : type.bits == 32 ? approximatedSingles<F>
+      : type.kind == Type::Kind::kFloat
+          ? isPacked ? approximatedHalves<F, HalfFloat, uint32_t> : approximatedHalves<F, HalfFloat, uint16_t>
+      : isPacked ? approximatedHalves<F, BrainFloat, uint32_t>
+                 : approximatedHalves<F, BrainFloat, uint16_t>;
 }
 
 } // namespace

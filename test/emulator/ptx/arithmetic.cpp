@@ -1,6 +1,7 @@
 // add.u32 and add.f32 are two instructions: the type tells which.
 #include "test/emulator/ptx/arithmetic.h"
 
+#include "test/emulator/ptx/carry.h"
 #include "test/emulator/ptx/decoding.h"
 
 #include <algorithm>
@@ -18,13 +19,21 @@ template <Decoder Integer, Decoder Float> void byType(Decoding &decoding) {
   (isFloat ? Float : Integer)(decoding);
 }
 
+/// Whole numbers may leave a carry.
+template <Decoder Integer, Decoder Float> void byTypeAndCarry(Decoding &decoding) {
+  if (std::ranges::find(decoding.statement().modifiers, "cc") != decoding.statement().modifiers.end())
+    decodeWithCarry(decoding, /*takesCarry=*/false);
+  else
+    byType<Integer, Float>(decoding);
+}
+
 } // namespace
 
 void addArithmeticDecoders(Decoders &decoders) {
-  decoders["add"] = byType<decodeIntegerAdd, decodeFloatAdd>;
-  decoders["sub"] = byType<decodeIntegerSubtract, decodeFloatSubtract>;
+  decoders["add"] = byTypeAndCarry<decodeIntegerAdd, decodeFloatAdd>;
+  decoders["sub"] = byTypeAndCarry<decodeIntegerSubtract, decodeFloatSubtract>;
   decoders["mul"] = byType<decodeIntegerMultiply, decodeFloatMultiply>;
-  decoders["mad"] = byType<decodeIntegerMultiplyAdd, decodeFloatMultiplyAdd>;
+  decoders["mad"] = byTypeAndCarry<decodeIntegerMultiplyAdd, decodeFloatMultiplyAdd>;
   decoders["min"] = byType<decodeIntegerMinimum, decodeFloatMinimum>;
   decoders["max"] = byType<decodeIntegerMaximum, decodeFloatMaximum>;
   decoders["div"] = byType<decodeIntegerDivide, decodeFloatDivide>;

@@ -25,6 +25,7 @@ public:
   std::optional<Slot> addressOf(const Operand &operand, unsigned width) override;
   Slot special(const Special &special) override;
   Slot sink(unsigned width) override;
+  Slot carry() override;
   bool isRegister(const Operand &operand) const override;
   const std::vector<std::string> *branchTargets(const std::string &name) const override;
 
@@ -58,6 +59,7 @@ private:
   std::map<std::pair<uint64_t, unsigned>, Slot> constants_;
   std::map<std::tuple<unsigned, unsigned, unsigned>, Slot> specials_;
   std::map<unsigned, Slot> sinks_;
+  std::optional<Slot> carry_;
   std::map<const Variable *, uint64_t> shared_; ///< addresses; a function has one for all calls
   std::vector<size_t> dynamicShared_;           ///< constants that begin where static memory ends
   uint32_t dynamicAlignment_ = 1;

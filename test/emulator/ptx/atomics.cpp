@@ -2,6 +2,7 @@
 #include "test/emulator/ptx/access.h"
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
+#include "test/emulator/ptx/operations.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,39 +11,18 @@ namespace trainc::emulator {
 
 namespace {
 
-struct Add {
-  template <typename T> static T of(T old, T by, T) {
-    return static_cast<T>(static_cast<std::make_unsigned_t<T>>(old) +
-                          static_cast<std::make_unsigned_t<T>>(by));
-  }
-};
-struct And {
-  template <typename T> static T of(T old, T by, T) { return old & by; }
-};
-struct Or {
-  template <typename T> static T of(T old, T by, T) { return old | by; }
-};
-struct Xor {
-  template <typename T> static T of(T old, T by, T) { return old ^ by; }
-};
 struct Exchange {
-  template <typename T> static T of(T, T by, T) { return by; }
+  template <typename T> static T of(T, T by) { return by; }
 };
 struct CompareAndSwap {
   template <typename T> static T of(T old, T expected, T by) { return old == expected ? by : old; }
 };
-struct Least {
-  template <typename T> static T of(T old, T by, T) { return std::min(old, by); }
-};
-struct Most {
-  template <typename T> static T of(T old, T by, T) { return std::max(old, by); }
-};
 /// Counts up to a bound, and then begins anew.
 struct Increment {
-  template <typename T> static T of(T old, T bound, T) { return old >= bound ? 0 : old + 1; }
+  template <typename T> static T of(T old, T bound) { return old >= bound ? 0 : old + 1; }
 };
 struct Decrement {
-  template <typename T> static T of(T old, T bound, T) { return old == 0 || old > bound ? bound : old - 1; }
+  template <typename T> static T of(T old, T bound) { return old == 0 || old > bound ? bound : old - 1; }
 };
 
 /// reads: address, operand, and of a compare-and-swap a second one. writes: the old value, of atom.
@@ -57,7 +37,11 @@ template <typename F, typename T> void update(const Instruction &instruction, Wa
     if (!place.bytes)
       return;
     std::memcpy(&old[lane], place.bytes, sizeof(T));
-    const T result = F::of(old[lane], by[lane], second[lane]);
+    T result;
+    if constexpr (std::is_same_v<F, CompareAndSwap>)
+      result = F::of(old[lane], by[lane], second[lane]);
+    else
+      result = F::of(old[lane], by[lane]);
     std::memcpy(place.bytes, &result, sizeof(T));
   }
   if (!instruction.writes.empty())
@@ -70,7 +54,7 @@ void refuseFloats(const Instruction &instruction, Warp &warp) {
             "atomics on floats are forbidden: their result depends on the order of threads");
 }
 
-template <typename F> Handler handlerFor(Type type) {
+template <typename F> Handler updatingHandler(Type type) {
   if (type.isSigned())
     return type.bits == 32 ? update<F, int32_t> : update<F, int64_t>;
   return type.bits == 16 ? update<F, uint16_t> : type.bits == 32 ? update<F, uint32_t> : update<F, uint64_t>;
@@ -82,11 +66,11 @@ struct Operation {
 };
 
 constexpr Operation kOperations[] = {
-    {"add", handlerFor<Add>},       {"and", handlerFor<And>},
-    {"or", handlerFor<Or>},         {"xor", handlerFor<Xor>},
-    {"min", handlerFor<Least>},     {"max", handlerFor<Most>},
-    {"inc", handlerFor<Increment>}, {"dec", handlerFor<Decrement>},
-    {"exch", handlerFor<Exchange>}, {"cas", handlerFor<CompareAndSwap>},
+    {"add", updatingHandler<Add>},       {"and", updatingHandler<And>},
+    {"or", updatingHandler<Or>},         {"xor", updatingHandler<Xor>},
+    {"min", updatingHandler<Least>},     {"max", updatingHandler<Most>},
+    {"inc", updatingHandler<Increment>}, {"dec", updatingHandler<Decrement>},
+    {"exch", updatingHandler<Exchange>}, {"cas", updatingHandler<CompareAndSwap>},
 };
 
 void decodeAtomic(Decoding &decoding, bool hasResult) {

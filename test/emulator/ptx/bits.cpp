@@ -1,6 +1,7 @@
 // Logic, shifts and fields of bits.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
+#include "test/emulator/ptx/operations.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,15 +10,6 @@ namespace trainc::emulator {
 
 namespace {
 
-struct And {
-  template <typename T> static T of(T a, T b) { return static_cast<T>(a & b); }
-};
-struct Or {
-  template <typename T> static T of(T a, T b) { return static_cast<T>(a | b); }
-};
-struct Xor {
-  template <typename T> static T of(T a, T b) { return static_cast<T>(a ^ b); }
-};
 struct Not {
   template <typename T> static T of(T a) { return static_cast<T>(~a); }
 };

@@ -17,8 +17,8 @@ Block::Block(LaunchState &launch)
   const size_t bytes = size_t{launch.program.sharedBytes} + launch.request.dynamicSharedBytes;
   shared_.resize(bytes);
   sharedWritten_.resize(bytes);
-  sharedWriters_.resize(bytes);
-  sharedReaders_.resize(bytes);
+  sharedStamps_.assign((bytes + StampPage::kBytes - 1) / StampPage::kBytes,
+                       StampPage(StampPage::kMostGranuleShift));
   for (unsigned warp = 0; warp < (threads_ + kLanes - 1) / kLanes; ++warp)
     warps_.push_back(std::make_unique<Warp>(*this, warp));
 }

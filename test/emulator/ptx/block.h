@@ -44,8 +44,8 @@ public:
   std::string nameOfAccess(uint64_t stamp, const char *kind) const;
 
   Place shared(uint64_t address, uint64_t bytes);
-  Stamps sharedStamps(uint64_t address) {
-    return {sharedWriters_.data() + address, sharedReaders_.data() + address};
+  Stamps sharedStamps(uint64_t address, unsigned bytes) {
+    return sharedStamps_[address / StampPage::kBytes].at(address % StampPage::kBytes, bytes);
   }
   uint64_t sharedBytes() const { return shared_.size(); }
 
@@ -66,7 +66,7 @@ private:
   std::array<Barrier, 16> barriers_;
   std::vector<std::byte> shared_;
   std::vector<uint8_t> sharedWritten_;
-  std::vector<uint64_t> sharedWriters_, sharedReaders_;
+  std::vector<StampPage> sharedStamps_;
   Status status_;
 };
 

@@ -1,6 +1,7 @@
 // What the lanes of a warp do together: shfl, vote, match, redux and bar.warp.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
+#include "test/emulator/ptx/operations.h"
 
 #include <algorithm>
 #include <bit>
@@ -143,27 +144,6 @@ void decodeMatch(Decoding &decoding) {
   makeCollective(decoding, 2);
   decoding.instruction.execute = type.bits == 32 ? match<uint32_t> : match<uint64_t>;
 }
-
-struct Add {
-  template <typename T> static T of(T a, T b) {
-    return static_cast<T>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-  }
-};
-struct Least {
-  template <typename T> static T of(T a, T b) { return std::min(a, b); }
-};
-struct Most {
-  template <typename T> static T of(T a, T b) { return std::max(a, b); }
-};
-struct And {
-  template <typename T> static T of(T a, T b) { return a & b; }
-};
-struct Or {
-  template <typename T> static T of(T a, T b) { return a | b; }
-};
-struct Xor {
-  template <typename T> static T of(T a, T b) { return a ^ b; }
-};
 
 template <typename F, typename T> void reduce(const Instruction &instruction, Warp &warp) {
   const T *const a = warp.at<T>(instruction.reads[0]);

@@ -114,7 +114,7 @@ template <typename Value> void setPackedPredicates(const Instruction &instructio
   }
 }
 
-template <template <Compare> class Handle> Handler handlerFor(Type type, bool flushes) {
+template <template <Compare> class Handle> Handler comparingHandler(Type type, bool flushes) {
   if (type.kind == Type::Kind::kBrainFloat)
     return Handle<compareRegisters<uint16_t, Widening<BrainFloat>>>::run;
   if (type.isFloat())
@@ -161,7 +161,8 @@ void decodeSetPredicate(Decoding &decoding) {
   decoding.instruction.detail = detail;
   if (type.count == 2 && decoding.instruction.writes.size() != 2)
     decoding.fail("expected p|q for the two halves of {}", type.name());
-  decoding.instruction.execute = type.count == 1 ? handlerFor<Predicates>(type, (detail & kFlushes) != 0)
+  decoding.instruction.execute = type.count == 1
+                                     ? comparingHandler<Predicates>(type, (detail & kFlushes) != 0)
                                  : type.kind == Type::Kind::kFloat ? setPackedPredicates<HalfFloat>
                                                                    : setPackedPredicates<BrainFloat>;
 }
@@ -174,7 +175,7 @@ void decodeSet(Decoding &decoding) {
   decoding.write(0, result);
   readCompared(decoding, type, detail);
   decoding.instruction.detail = detail | uint64_t{result.isFloat() ? 0x3f800000U : ~0U} << 32;
-  decoding.instruction.execute = handlerFor<Values>(type, (detail & kFlushes) != 0);
+  decoding.instruction.execute = comparingHandler<Values>(type, (detail & kFlushes) != 0);
 }
 
 template <typename T> void select(const Instruction &instruction, Warp &warp) {

@@ -193,7 +193,7 @@ template <typename From> struct FromType {
   }
 };
 
-Handler handlerFor(Type from, Type to, bool isPlain) {
+Handler convertingHandler(Type from, Type to, bool isPlain) {
   switch (from.kind) {
   case Type::Kind::kBrainFloat:
     return FromType<BrainBits>::find(to, isPlain);
@@ -253,7 +253,7 @@ void decodeConversion(Decoding &decoding) {
   const bool isPlain =
       (decoding.instruction.detail == 0 || (from.isFloat() && !to.isFloat() && modifiers.packed() == 0)) &&
       decoding.instruction.writes[0].bits == to.width() && decoding.instruction.reads[0].bits == from.width();
-  decoding.instruction.execute = handlerFor(from, to, isPlain);
+  decoding.instruction.execute = convertingHandler(from, to, isPlain);
   if (isPlain && from == Type{Type::Kind::kFloat, 32} && to.bits == 16 && to.isFloat())
     decoding.instruction.execute =
         to.kind == Type::Kind::kFloat ? singlesToHalves<Float16> : singlesToHalves<BFloat16>;

@@ -14,35 +14,35 @@ struct SpecialName {
   Special special;
 };
 
-using Kind = Special::Kind;
-
 /// %tid and the like have a dimension behind a dot.
 constexpr SpecialName kDimensions[] = {
-    {"%tid", {Kind::kThread}},      {"%ntid", {Kind::kBlockSize}},     {"%ctaid", {Kind::kBlock}},
-    {"%nctaid", {Kind::kGrid}},     {"%clusterid", {Kind::kBlock}}, // each block is a cluster of its own
-    {"%nclusterid", {Kind::kGrid}}, {"%cluster_ctaid", {Kind::kZero}}, {"%cluster_nctaid", {Kind::kOne}},
+    {"%tid", {Special::Kind::kThread}},         {"%ntid", {Special::Kind::kBlockSize}},
+    {"%ctaid", {Special::Kind::kBlock}},        {"%nctaid", {Special::Kind::kGrid}},
+    {"%clusterid", {Special::Kind::kBlock}}, // each block is a cluster of its own
+    {"%nclusterid", {Special::Kind::kGrid}},    {"%cluster_ctaid", {Special::Kind::kZero}},
+    {"%cluster_nctaid", {Special::Kind::kOne}},
 };
 
 constexpr SpecialName kSpecials[] = {
-    {"%laneid", {Kind::kLane}},
-    {"%warpid", {Kind::kWarp}},
-    {"%nwarpid", {Kind::kWarps}},
-    {"%lanemask_eq", {Kind::kLanesEqual}},
-    {"%lanemask_lt", {Kind::kLanesLess}},
-    {"%lanemask_le", {Kind::kLanesLessOrEqual}},
-    {"%lanemask_gt", {Kind::kLanesGreater}},
-    {"%lanemask_ge", {Kind::kLanesGreaterOrEqual}},
-    {"%smid", {Kind::kZero}},
-    {"%nsmid", {Kind::kOne}},
-    {"%cluster_ctarank", {Kind::kZero}},
-    {"%cluster_nctarank", {Kind::kOne}},
-    {"%clock", {Kind::kZero}}, // no time passes
-    {"%clock_hi", {Kind::kZero}},
-    {"%clock64", {Kind::kZero, 0, 64}},
-    {"%globaltimer", {Kind::kZero, 0, 64}},
-    {"%gridid", {Kind::kZero, 0, 64}},
-    {"%dynamic_smem_size", {Kind::kDynamicShared}},
-    {"%total_smem_size", {Kind::kTotalShared}},
+    {"%laneid", {Special::Kind::kLane}},
+    {"%warpid", {Special::Kind::kWarp}},
+    {"%nwarpid", {Special::Kind::kWarps}},
+    {"%lanemask_eq", {Special::Kind::kLanesEqual}},
+    {"%lanemask_lt", {Special::Kind::kLanesLess}},
+    {"%lanemask_le", {Special::Kind::kLanesLessOrEqual}},
+    {"%lanemask_gt", {Special::Kind::kLanesGreater}},
+    {"%lanemask_ge", {Special::Kind::kLanesGreaterOrEqual}},
+    {"%smid", {Special::Kind::kZero}},
+    {"%nsmid", {Special::Kind::kOne}},
+    {"%cluster_ctarank", {Special::Kind::kZero}},
+    {"%cluster_nctarank", {Special::Kind::kOne}},
+    {"%clock", {Special::Kind::kZero}}, // no time passes
+    {"%clock_hi", {Special::Kind::kZero}},
+    {"%clock64", {Special::Kind::kZero, 0, 64}},
+    {"%globaltimer", {Special::Kind::kZero, 0, 64}},
+    {"%gridid", {Special::Kind::kZero, 0, 64}},
+    {"%dynamic_smem_size", {Special::Kind::kDynamicShared}},
+    {"%total_smem_size", {Special::Kind::kTotalShared}},
 };
 
 std::optional<Special> specialOf(std::string_view name) {
@@ -241,7 +241,7 @@ const Decoders &allDecoders() {
   static const Decoders decoders = [] {
     Decoders all;
     for (const auto add :
-         {addIntegerDecoders, addBitDecoders, addFloatDecoders, addFloatSelectionDecoders,
+         {addIntegerDecoders, addBitDecoders, addCarryDecoders, addFloatDecoders, addFloatSelectionDecoders,
           addArithmeticDecoders, addApproximationDecoders, addComparisonDecoders, addConversionDecoders,
           addMoveDecoders, addLoadStoreDecoders, addAtomicDecoders, addAsyncCopyDecoders, addMatrixDecoders,
           addCollectiveDecoders, addControlDecoders})

@@ -24,6 +24,8 @@ public:
   virtual Slot special(const Special &special) = 0;
   /// Where results go that nobody wants.
   virtual Slot sink(unsigned width) = 0;
+  /// The predicate that sums of several words carry over.
+  virtual Slot carry() = 0;
   virtual bool isRegister(const Operand &operand) const = 0;
   virtual const std::vector<std::string> *branchTargets(const std::string &name) const = 0;
 };
@@ -94,6 +96,7 @@ using Decoders = std::unordered_map<std::string_view, Decoder>;
 const Decoders &allDecoders();
 void addIntegerDecoders(Decoders &);
 void addBitDecoders(Decoders &);
+void addCarryDecoders(Decoders &);
 void addFloatDecoders(Decoders &);
 void addFloatSelectionDecoders(Decoders &);
 void addArithmeticDecoders(Decoders &);

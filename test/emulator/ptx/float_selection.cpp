@@ -25,7 +25,7 @@ struct Larger {
   template <typename T> static T of(T a, T b, bool keepsNaN) { return -smaller(-a, -b, keepsNaN); }
 };
 
-template <typename F> void singles(const Instruction &instruction, Warp &warp) {
+template <typename F> void chosenSingles(const Instruction &instruction, Warp &warp) {
   const float *const a = warp.at<float>(instruction.reads[0]), *const b =
                                                                    warp.at<float>(instruction.reads[1]);
   const FloatModifiers modifiers(instruction.detail);
@@ -35,16 +35,16 @@ template <typename F> void singles(const Instruction &instruction, Warp &warp) {
   });
 }
 
-template <typename F> void doubles(const Instruction &instruction, Warp &warp) {
+template <typename F> void chosenDoubles(const Instruction &instruction, Warp &warp) {
   const double *const a = warp.at<double>(instruction.reads[0]), *const b =
                                                                      warp.at<double>(instruction.reads[1]);
   forLanes<double>(warp, instruction.writes[0],
                    [&](unsigned lane) { return F::of(a[lane], b[lane], false); });
 }
 
-/// One or two halves in a register.
+/// One or two chosenHalves in a register.
 template <typename F, typename Value, typename Register>
-void halves(const Instruction &instruction, Warp &warp) {
+void chosenHalves(const Instruction &instruction, Warp &warp) {
   const Register *const a = warp.at<Register>(instruction.reads[0]), *const b = warp.at<Register>(
                                                                          instruction.reads[1]);
   const FloatModifiers modifiers(instruction.detail);
@@ -71,12 +71,13 @@ template <typename F> void decodeChoice(Decoding &decoding) {
   decoding.read(2, type);
   decoding.instruction.detail = modifiers.packed();
   const bool isPacked = type.count == 2;
-  decoding.instruction.execute = type.bits == 64                   ? doubles<F>
-                                 : type.bits == 32                 ? singles<F>
-                                 : type.kind == Type::Kind::kFloat ? isPacked ? halves<F, HalfFloat, uint32_t>
-                                                                              : halves<F, HalfFloat, uint16_t>
-                                 : isPacked                        ? halves<F, BrainFloat, uint32_t>
-                                                                   : halves<F, BrainFloat, uint16_t>;
+  decoding.instruction.execute =
+      type.bits == 64   ? chosenDoubles<F>
+      : type.bits == 32 ? chosenSingles<F>
+      : type.kind == Type::Kind::kFloat
+          ? isPacked ? chosenHalves<F, HalfFloat, uint32_t> : chosenHalves<F, HalfFloat, uint16_t>
+      : isPacked ? chosenHalves<F, BrainFloat, uint32_t>
+                 : chosenHalves<F, BrainFloat, uint16_t>;
 }
 
 /// `detail`: the bits of signs, changed by F.

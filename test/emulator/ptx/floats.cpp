@@ -47,7 +47,7 @@ template <typename T> std::array<const T *, 3> operandsAt(const Instruction &ins
   return at;
 }
 
-template <typename F, bool Flushes> void singles(const Instruction &instruction, Warp &warp) {
+template <typename F, bool Flushes> void roundedSingles(const Instruction &instruction, Warp &warp) {
   const auto [a, b, c] = operandsAt<float>(instruction, warp);
   forLanes<float>(warp, instruction.writes[0], [&](unsigned lane) {
     if constexpr (Flushes)
@@ -58,7 +58,7 @@ template <typename F, bool Flushes> void singles(const Instruction &instruction,
 }
 
 /// With whatever modifiers.
-template <typename F> void anySingles(const Instruction &instruction, Warp &warp) {
+template <typename F> void modifiedSingles(const Instruction &instruction, Warp &warp) {
   const auto [a, b, c] = operandsAt<float>(instruction, warp);
   const FloatModifiers modifiers(instruction.detail);
   const auto in = [&](float value) { return modifiers.flushes ? flushed(value) : value; };
@@ -69,7 +69,7 @@ template <typename F> void anySingles(const Instruction &instruction, Warp &warp
   });
 }
 
-template <typename F> void doubles(const Instruction &instruction, Warp &warp) {
+template <typename F> void roundedDoubles(const Instruction &instruction, Warp &warp) {
   const auto [a, b, c] = operandsAt<double>(instruction, warp);
   forLanes<double>(warp, instruction.writes[0],
                    [&](unsigned lane) { return F::of(a[lane], b[lane], c[lane]); });
@@ -90,7 +90,7 @@ uint16_t halfResult(uint16_t a, uint16_t b, uint16_t c, FloatModifiers modifiers
   return modifiers.flushes && (bits & 0x7c00) == 0 ? static_cast<uint16_t>(bits & 0x8000) : bits;
 }
 
-template <typename F, typename Value> void halves(const Instruction &instruction, Warp &warp) {
+template <typename F, typename Value> void roundedHalves(const Instruction &instruction, Warp &warp) {
   const auto [a, b, c] = operandsAt<uint16_t>(instruction, warp);
   const FloatModifiers modifiers(instruction.detail);
   forLanes<uint16_t>(warp, instruction.writes[0], [&](unsigned lane) {
@@ -98,7 +98,7 @@ template <typename F, typename Value> void halves(const Instruction &instruction
   });
 }
 
-template <typename F, typename Value> void packedHalves(const Instruction &instruction, Warp &warp) {
+template <typename F, typename Value> void roundedPackedHalves(const Instruction &instruction, Warp &warp) {
   const auto [a, b, c] = operandsAt<uint32_t>(instruction, warp);
   const FloatModifiers modifiers(instruction.detail);
   forLanes<uint32_t>(warp, instruction.writes[0], [&](unsigned lane) {
@@ -110,16 +110,16 @@ template <typename F, typename Value> void packedHalves(const Instruction &instr
   });
 }
 
-template <typename F> Handler handlerFor(Type type, FloatModifiers modifiers) {
+template <typename F> Handler roundedHandler(Type type, FloatModifiers modifiers) {
   if (type.bits == 64)
-    return doubles<F>;
+    return roundedDoubles<F>;
   if (type.bits == 32)
-    return modifiers.rounding != Rounding::kNearest || modifiers.saturates ? anySingles<F>
-           : modifiers.flushes                                             ? singles<F, true>
-                                                                           : singles<F, false>;
+    return modifiers.rounding != Rounding::kNearest || modifiers.saturates ? modifiedSingles<F>
+           : modifiers.flushes                                             ? roundedSingles<F, true>
+                                                                           : roundedSingles<F, false>;
   if (type.kind == Type::Kind::kFloat)
-    return type.count == 2 ? packedHalves<F, HalfFloat> : halves<F, HalfFloat>;
-  return type.count == 2 ? packedHalves<F, BrainFloat> : halves<F, BrainFloat>;
+    return type.count == 2 ? roundedPackedHalves<F, HalfFloat> : roundedHalves<F, HalfFloat>;
+  return type.count == 2 ? roundedPackedHalves<F, BrainFloat> : roundedHalves<F, BrainFloat>;
 }
 
 template <typename F> void decodeFloat(Decoding &decoding, size_t sources, bool mayBeHalf) {
@@ -136,13 +136,36 @@ template <typename F> void decodeFloat(Decoding &decoding, size_t sources, bool 
   for (size_t index = 1; index <= sources; ++index)
     decoding.read(index, type);
   decoding.instruction.detail = modifiers.packed();
-  decoding.instruction.execute = handlerFor<F>(type, modifiers);
+  decoding.instruction.execute = roundedHandler<F>(type, modifiers);
 }
 
 /// The exact ones of what there are approximations of as well: they are the correctly rounded result too.
 template <typename F, size_t Sources> void decodeExactOrNot(Decoding &decoding) {
   decoding.takeOneOf({"approx", "full"});
   decodeFloat<F>(decoding, Sources, /*mayBeHalf=*/false);
+}
+
+/// rcp.approx.ftz.f64: the upper half of a double alone, for those who refine it.
+void reciprocalSeed(const Instruction &instruction, Warp &warp) {
+  const double *const a = warp.at<double>(instruction.reads[0]);
+  forLanes<uint64_t>(warp, instruction.writes[0], [&](unsigned lane) {
+    const bool isSubnormal = std::abs(a[lane]) < std::numeric_limits<double>::min();
+    const double value = 1 / (isSubnormal ? std::copysign(0.0, a[lane]) : a[lane]);
+    return std::bit_cast<uint64_t>(value) >> 32 << 32;
+  });
+}
+
+void decodeReciprocal(Decoding &decoding) {
+  const auto &modifiers = decoding.statement().modifiers;
+  if (modifiers != std::vector<std::string>{"approx", "ftz", "f64"})
+    return decodeExactOrNot<Reciprocal, 1>(decoding);
+  for (const std::string &modifier : modifiers)
+    decoding.take(modifier);
+  const Type type = {Type::Kind::kFloat, 64};
+  decoding.expectOperands(2, 2);
+  decoding.write(0, type);
+  decoding.read(1, type);
+  decoding.instruction.execute = reciprocalSeed;
 }
 
 } // namespace
@@ -155,7 +178,7 @@ void decodeFloatDivide(Decoding &decoding) { decodeExactOrNot<Ratio, 2>(decoding
 
 void addFloatDecoders(Decoders &decoders) {
   decoders["fma"] = decodeFloatMultiplyAdd;
-  decoders["rcp"] = decodeExactOrNot<Reciprocal, 1>;
+  decoders["rcp"] = decodeReciprocal;
   decoders["sqrt"] = decodeExactOrNot<SquareRoot, 1>;
 }
 

@@ -1,41 +1,47 @@
 #include "test/emulator/ptx/global_memory.h"
 
+#include <bit>
 #include <fmt/format.h>
 
 namespace trainc::emulator {
 
 namespace {
 
-constexpr size_t kMostSparePages = 1024; // 64 MiB
+constexpr size_t kMostSparePages = 4096; // of each granule
 
 } // namespace
 
-std::vector<std::unique_ptr<GlobalMemory::StampPage>> &GlobalMemory::sparePages() {
-  thread_local std::vector<std::unique_ptr<StampPage>> pages;
+GlobalMemory::SparePages &GlobalMemory::sparePages() {
+  thread_local SparePages pages;
   return pages;
 }
 
 GlobalMemory::~GlobalMemory() {
-  auto &spare = sparePages();
-  for (auto &[number, page] : pages_)
+  for (auto &[number, page] : pages_) {
+    auto &spare = sparePages()[page->granuleShift()];
     if (spare.size() < kMostSparePages)
       spare.push_back(std::move(page));
+  }
 }
 
 Place GlobalMemory::find(uint64_t address, uint64_t bytes) {
-  for (size_t attempt = 0; attempt < 2; ++attempt) {
-    for (const Known &known : known_)
-      if (known.allocation && known.allocation->contains(address, bytes)) {
-        const uint64_t offset = address - known.allocation->address;
-        return {known.allocation->bytes.get() + offset, known.allocation->written.get() + offset,
-                known.isReadOnly};
-      }
-    if (Known found = lookUp(address); found.allocation && found.allocation->contains(address, bytes))
-      known_[nextKnown_++ % kCachedAllocations] = std::move(found);
-    else
-      break;
+  const auto isIn = [&](size_t index) {
+    return known_[index].allocation && known_[index].allocation->contains(address, bytes);
+  };
+  if (!isIn(lastFound_)) {
+    lastFound_ = 0;
+    while (lastFound_ < kCachedAllocations && !isIn(lastFound_))
+      ++lastFound_;
+    if (lastFound_ == kCachedAllocations) {
+      lastFound_ = nextKnown_++ % kCachedAllocations;
+      known_[lastFound_] = lookUp(address);
+      if (!isIn(lastFound_))
+        return {};
+    }
   }
-  return {};
+  const Known &known = known_[lastFound_];
+  const uint64_t offset = address - known.allocation->address;
+  return {known.allocation->bytes.get() + offset, known.allocation->written.get() + offset, known.isReadOnly};
 }
 
 GlobalMemory::Known GlobalMemory::lookUp(uint64_t address) const {
@@ -46,15 +52,16 @@ GlobalMemory::Known GlobalMemory::lookUp(uint64_t address) const {
   return {memory_.find(address), false};
 }
 
-Stamps GlobalMemory::stamps(uint64_t address) {
-  const uint64_t number = address / kPageBytes, offset = address % kPageBytes;
+Stamps GlobalMemory::stamps(uint64_t address, unsigned bytes) {
+  const uint64_t number = address / StampPage::kBytes;
   auto &[recentNumber, recent] = recentPages_[number % kCachedPages];
   if (recentNumber != number || !recent) {
     std::unique_ptr<StampPage> &page = pages_[number];
     if (!page) {
-      auto &spare = sparePages();
+      const auto shift = static_cast<unsigned>(std::countr_zero(bytes));
+      auto &spare = sparePages()[shift];
       if (spare.empty()) {
-        page = std::make_unique<StampPage>();
+        page = std::make_unique<StampPage>(shift);
       } else {
         page = std::move(spare.back());
         spare.pop_back();
@@ -63,7 +70,7 @@ Stamps GlobalMemory::stamps(uint64_t address) {
     recentNumber = number;
     recent = page.get();
   }
-  return {recent->writers.data() + offset, recent->readers.data() + offset};
+  return recent->at(address % StampPage::kBytes, bytes);
 }
 
 std::string GlobalMemory::describe(uint64_t address) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace trainc::emulator {
 
@@ -30,29 +31,27 @@ public:
   /// No bytes: they do not lie in one allocation.
   Place find(uint64_t address, uint64_t bytes);
   /// Of bytes from an address on that is aligned to their number, 32 at most.
-  Stamps stamps(uint64_t address);
+  Stamps stamps(uint64_t address, unsigned bytes);
   std::string describe(uint64_t address) const;
 
 private:
-  static constexpr uint64_t kPageBytes = 4096;
   static constexpr size_t kCachedPages = 64, kCachedAllocations = 16;
 
-  struct StampPage {
-    std::array<uint64_t, kPageBytes> writers = {}, readers = {};
-  };
   struct Known {
     std::shared_ptr<DeviceAllocation> allocation;
     bool isReadOnly = false;
   };
 
-  /// Pages of earlier launches of this thread: their stamps are older than any launch to come.
-  static std::vector<std::unique_ptr<StampPage>> &sparePages();
+  /// Pages of earlier launches of this thread, by their granules: their stamps are older than any launch to
+  /// come.
+  using SparePages = std::array<std::vector<std::unique_ptr<StampPage>>, StampPage::kMostGranuleShift + 1>;
+  static SparePages &sparePages();
   Known lookUp(uint64_t address) const;
 
   DeviceMemory &memory_;
   const PtxProgram &program_;
   std::array<Known, kCachedAllocations> known_;
-  size_t nextKnown_ = 0;
+  size_t nextKnown_ = 0, lastFound_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<StampPage>> pages_;
   std::array<std::pair<uint64_t, StampPage *>, kCachedPages> recentPages_ = {};
 };

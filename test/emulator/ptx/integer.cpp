@@ -1,6 +1,7 @@
 // Arithmetic of whole numbers.
 #include "test/emulator/ptx/decoding.h"
 #include "test/emulator/ptx/lanes.h"
+#include "test/emulator/ptx/operations.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,8 +11,6 @@ namespace trainc::emulator {
 
 namespace {
 
-// Results wrap: arithmetic is that of unsigned numbers, wide enough that none is promoted to a signed one.
-template <typename T> using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 template <typename T>
 using Wide = std::conditional_t<sizeof(T) == 2, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>,
                                 std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
@@ -27,9 +26,6 @@ template <typename T> T highProduct(T a, T b) {
   }
 }
 
-struct Add {
-  template <typename T> static T of(T a, T b) { return wrapped<T>(Wrapping<T>(a) + Wrapping<T>(b)); }
-};
 struct Subtract {
   template <typename T> static T of(T a, T b) { return wrapped<T>(Wrapping<T>(a) - Wrapping<T>(b)); }
 };
@@ -54,12 +50,6 @@ struct LowAdd {
 };
 struct HighAdd {
   template <typename T> static T of(T a, T b, T c) { return Add::of(highProduct(a, b), c); }
-};
-struct Least {
-  template <typename T> static T of(T a, T b) { return std::min(a, b); }
-};
-struct Most {
-  template <typename T> static T of(T a, T b) { return std::max(a, b); }
 };
 struct Absolute {
   template <typename T> static T of(T a) { return a < 0 ? Subtract::of(T{0}, a) : a; }

@@ -80,7 +80,7 @@ void multiply(const Instruction &instruction, Warp &warp) {
     forLanes<uint32_t>(warp, instruction.writes[reg], [&](unsigned lane) { return results[reg][lane]; });
 }
 
-template <typename Elements, unsigned Depth> Handler handlerFor(bool isHalfSum) {
+template <typename Elements, unsigned Depth> Handler multiplyingHandler(bool isHalfSum) {
   return isHalfSum ? multiply<Elements, HalfSums, Depth> : multiply<Elements, SingleSums, Depth>;
 }
 
@@ -126,12 +126,13 @@ void decodeMultiply(Decoding &decoding) {
   readVector(decoding, 1, stepsOfK * 2, /*writes=*/false);
   readVector(decoding, 2, stepsOfK, /*writes=*/false);
   readVector(decoding, 3, sums, /*writes=*/false);
-  decoding.instruction.execute =
-      isWord       ? depth == 8 ? handlerFor<WordElements, 8>(false) : handlerFor<WordElements, 4>(false)
-      : isBrain    ? depth == 8 ? handlerFor<HalfElements<BrainFloat>, 8>(false)
-                                : handlerFor<HalfElements<BrainFloat>, 16>(false)
-      : depth == 8 ? handlerFor<HalfElements<HalfFloat>, 8>(isHalfSum)
-                   : handlerFor<HalfElements<HalfFloat>, 16>(isHalfSum);
+  decoding.instruction.execute = isWord       ? depth == 8 ? multiplyingHandler<WordElements, 8>(false)
+                                                           : multiplyingHandler<WordElements, 4>(false)
+                                 : isBrain    ? depth == 8
+                                                    ? multiplyingHandler<HalfElements<BrainFloat>, 8>(false)
+                                                    : multiplyingHandler<HalfElements<BrainFloat>, 16>(false)
+                                 : depth == 8 ? multiplyingHandler<HalfElements<HalfFloat>, 8>(isHalfSum)
+                                              : multiplyingHandler<HalfElements<HalfFloat>, 16>(isHalfSum);
 }
 
 constexpr unsigned kRowBytes = 16; ///< eight elements of 16 bits

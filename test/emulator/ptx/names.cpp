@@ -66,6 +66,12 @@ Slot Assembler::sink(unsigned width) {
   return found->second;
 }
 
+Slot Assembler::carry() {
+  if (!carry_)
+    carry_ = newSlot(1, newRegister("CC.CF"));
+  return *carry_;
+}
+
 const std::vector<std::string> *Assembler::branchTargets(const std::string &name) const {
   const auto found = instance_->function->branchTargets.find(name);
   return found == instance_->function->branchTargets.end() ? nullptr : &found->second;

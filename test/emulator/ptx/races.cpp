@@ -1,8 +1,7 @@
 #include "test/emulator/ptx/races.h"
 
-#include "test/emulator/ptx/program.h"
-
 #include <algorithm>
+#include <bit>
 
 namespace trainc::emulator {
 
@@ -24,31 +23,30 @@ uint64_t joined(uint64_t old, uint32_t thread, uint64_t stale, const BarrierOrde
 }
 
 /// The first stamp that is not void and in no order with the thread; 0: none.
-uint64_t conflict(const uint64_t *stamps, unsigned bytes, uint32_t thread, uint64_t stale,
+uint64_t conflict(const uint64_t *stamps, unsigned count, uint32_t thread, uint64_t stale,
                   const BarrierOrder &order, uint64_t harmless = 0) {
-  uint64_t latest = 0;
-  for (unsigned byte = 0; byte < bytes; ++byte)
-    latest = std::max(latest, stamps[byte]);
-  if (latest < stale)
-    return 0;
-  for (unsigned byte = 0; byte < bytes; ++byte)
-    if (stamps[byte] >= stale && (stamps[byte] & harmless) == 0 && !order.isBefore(stamps[byte], thread))
-      return stamps[byte];
+  uint64_t last = 0; // neighbours mostly have the same
+  for (unsigned index = 0; index < count; ++index) {
+    const uint64_t stamp = stamps[index];
+    if (stamp < stale || stamp == last)
+      continue;
+    if ((stamp & harmless) == 0 && !order.isBefore(stamp, thread))
+      return stamp;
+    last = stamp;
+  }
   return 0;
 }
 
-void join(uint64_t *stamps, unsigned bytes, uint32_t thread, uint64_t flags, uint64_t stale,
+void join(uint64_t *stamps, unsigned count, uint32_t thread, uint64_t flags, uint64_t stale,
           const BarrierOrder &order) {
-  const uint64_t first = stamps[0];
-  bool areEqual = true;
-  for (unsigned byte = 1; byte < bytes; ++byte)
-    areEqual &= stamps[byte] == first;
-  if (areEqual) {
-    std::fill_n(stamps, bytes, joined(first, thread, stale, order) | flags);
-    return;
+  uint64_t last = stamps[0], next = joined(last, thread, stale, order) | flags;
+  for (unsigned index = 0; index < count; ++index) {
+    if (stamps[index] != last) {
+      last = stamps[index];
+      next = joined(last, thread, stale, order) | flags;
+    }
+    stamps[index] = next;
   }
-  for (unsigned byte = 0; byte < bytes; ++byte)
-    stamps[byte] = joined(stamps[byte], thread, stale, order) | flags;
 }
 
 } // namespace
@@ -90,54 +88,47 @@ void BarrierOrder::meetLanes(unsigned warp, uint32_t lanes) {
         met[a * kLanes + b] = now_;
 }
 
-bool BarrierOrder::isBefore(uint64_t stamp, uint32_t thread) const {
-  const uint64_t time = Stamp::timeOf(stamp);
-  if ((stamp & Stamp::kSeveralBlocks) != 0 || time < blockStart_)
-    return false;
-  if ((stamp & Stamp::kSeveralWarps) != 0)
-    return time < allMet_;
-  const uint32_t other = Stamp::threadOf(stamp);
-  if (other == thread && (stamp & Stamp::kSeveralLanes) == 0)
-    return true;
-  const unsigned warp = thread / kLanes;
-  if (time < warpsMet_[other / kLanes][warp])
-    return true;
-  const std::vector<uint64_t> &met = lanesMet_[warp];
-  return other / kLanes == warp && (stamp & Stamp::kSeveralLanes) == 0 && !met.empty() &&
-         time < met[other % kLanes * kLanes + thread % kLanes];
-}
-
 uint32_t BarrierOrder::blockAt(uint64_t time) const {
   const auto after = std::ranges::upper_bound(blocks_, time, {}, &std::pair<uint64_t, uint32_t>::first);
   return after == blocks_.begin() ? 0 : std::prev(after)->second;
 }
 
-uint64_t noteRead(Stamps stamps, unsigned bytes, uint32_t thread, uint64_t stale, const BarrierOrder &order) {
-  if (const uint64_t race = conflict(stamps.writers, bytes, thread, stale, order))
+/// Makes granules of so many bytes.
+void StampPage::split(unsigned bytes) {
+  const auto shift = static_cast<unsigned>(std::countr_zero(bytes));
+  for (std::vector<uint64_t> *stamps : {&writers_, &readers_}) {
+    std::vector<uint64_t> finer(kBytes >> shift);
+    for (size_t index = 0; index < finer.size(); ++index)
+      finer[index] = (*stamps)[index >> (granuleShift_ - shift)];
+    *stamps = std::move(finer);
+  }
+  granuleShift_ = shift;
+}
+
+uint64_t noteRead(Stamps stamps, uint32_t thread, uint64_t stale, const BarrierOrder &order) {
+  if (const uint64_t race = conflict(stamps.writers, stamps.count, thread, stale, order))
     return race;
-  join(stamps.readers, bytes, thread, 0, stale, order);
+  join(stamps.readers, stamps.count, thread, 0, stale, order);
   return 0;
 }
 
-uint64_t noteWrite(Stamps stamps, unsigned bytes, uint32_t thread, uint64_t stale,
-                   const BarrierOrder &order) {
-  if (const uint64_t race = conflict(stamps.writers, bytes, thread, stale, order))
+uint64_t noteWrite(Stamps stamps, uint32_t thread, uint64_t stale, const BarrierOrder &order) {
+  if (const uint64_t race = conflict(stamps.writers, stamps.count, thread, stale, order))
     return race;
-  if (const uint64_t race = conflict(stamps.readers, bytes, thread, stale, order))
+  if (const uint64_t race = conflict(stamps.readers, stamps.count, thread, stale, order))
     return race;
-  std::fill_n(stamps.writers, bytes, order.now() << Stamp::kTimeShift | thread);
+  std::fill_n(stamps.writers, stamps.count, order.now() << Stamp::kTimeShift | thread);
   return 0;
 }
 
-uint64_t noteAtomic(Stamps stamps, unsigned bytes, uint32_t thread, bool writes, uint64_t stale,
-                    const BarrierOrder &order) {
-  if (const uint64_t race = conflict(stamps.writers, bytes, thread, stale, order, Stamp::kAtomic))
+uint64_t noteAtomic(Stamps stamps, uint32_t thread, bool writes, uint64_t stale, const BarrierOrder &order) {
+  if (const uint64_t race = conflict(stamps.writers, stamps.count, thread, stale, order, Stamp::kAtomic))
     return race;
   if (!writes)
     return 0;
-  if (const uint64_t race = conflict(stamps.readers, bytes, thread, stale, order))
+  if (const uint64_t race = conflict(stamps.readers, stamps.count, thread, stale, order))
     return race;
-  join(stamps.writers, bytes, thread, Stamp::kAtomic, stale, order);
+  join(stamps.writers, stamps.count, thread, Stamp::kAtomic, stale, order);
   return 0;
 }
 

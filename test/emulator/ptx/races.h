@@ -1,6 +1,8 @@
 // Who accessed each byte last, and whether an access comes after it by a barrier.
 #pragma once
 
+#include "test/emulator/ptx/program.h"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -60,17 +62,59 @@ private:
   std::vector<std::pair<uint64_t, uint32_t>> blocks_;      ///< when each began
 };
 
-/// The stamps of some bytes.
+inline bool BarrierOrder::isBefore(uint64_t stamp, uint32_t thread) const {
+  const uint64_t time = Stamp::timeOf(stamp);
+  if ((stamp & Stamp::kSeveralBlocks) != 0 || time < blockStart_)
+    return false;
+  if ((stamp & Stamp::kSeveralWarps) != 0)
+    return time < allMet_;
+  const uint32_t other = Stamp::threadOf(stamp);
+  if (other == thread && (stamp & Stamp::kSeveralLanes) == 0)
+    return true;
+  const unsigned warp = thread / kLanes;
+  if (time < warpsMet_[other / kLanes][warp])
+    return true;
+  const std::vector<uint64_t> &met = lanesMet_[warp];
+  return other / kLanes == warp && (stamp & Stamp::kSeveralLanes) == 0 && !met.empty() &&
+         time < met[other % kLanes * kLanes + thread % kLanes];
+}
+
+/// The stamps of some bytes, one for each granule.
 struct Stamps {
   uint64_t *writers = nullptr, *readers = nullptr;
+  unsigned count = 0;
 };
 
-/// Note an access by a thread to `bytes` bytes. Stamps below `stale` count for nothing. Return the stamp of
+/// The stamps of neighbouring bytes. A granule is as large as the smallest access was: what a stamp says is
+/// true of each byte of it.
+class StampPage {
+public:
+  static constexpr uint64_t kBytes = 4096;
+  static constexpr unsigned kMostGranuleShift = 5; ///< of the largest accesses: 32 bytes
+
+  explicit StampPage(unsigned granuleShift)
+      : granuleShift_(granuleShift), writers_(kBytes >> granuleShift), readers_(kBytes >> granuleShift) {}
+
+  unsigned granuleShift() const { return granuleShift_; }
+  /// Of an access of a power of two bytes, aligned to them.
+  Stamps at(uint64_t offset, unsigned bytes) {
+    if (bytes < 1U << granuleShift_)
+      split(bytes);
+    return {&writers_[offset >> granuleShift_], &readers_[offset >> granuleShift_], bytes >> granuleShift_};
+  }
+
+private:
+  void split(unsigned bytes);
+
+  unsigned granuleShift_;
+  std::vector<uint64_t> writers_, readers_;
+};
+
+/// Note an access by a thread. Stamps below `stale` count for nothing. Return the stamp of
 /// an access that it races with; 0: none.
-uint64_t noteRead(Stamps stamps, unsigned bytes, uint32_t thread, uint64_t stale, const BarrierOrder &order);
-uint64_t noteWrite(Stamps stamps, unsigned bytes, uint32_t thread, uint64_t stale, const BarrierOrder &order);
+uint64_t noteRead(Stamps stamps, uint32_t thread, uint64_t stale, const BarrierOrder &order);
+uint64_t noteWrite(Stamps stamps, uint32_t thread, uint64_t stale, const BarrierOrder &order);
 /// `writes` is false for loads that are strong: they race with plain writes alone.
-uint64_t noteAtomic(Stamps stamps, unsigned bytes, uint32_t thread, bool writes, uint64_t stale,
-                    const BarrierOrder &order);
+uint64_t noteAtomic(Stamps stamps, uint32_t thread, bool writes, uint64_t stale, const BarrierOrder &order);
 
 } // namespace trainc::emulator

@@ -7,29 +7,27 @@ namespace trainc::emulator {
 
 namespace {
 
-using Kind = Type::Kind;
-
 constexpr std::array kTypes = {
-    std::pair{std::string_view("b8"), Type{Kind::kBits, 8}},
-    std::pair{std::string_view("b16"), Type{Kind::kBits, 16}},
-    std::pair{std::string_view("b32"), Type{Kind::kBits, 32}},
-    std::pair{std::string_view("b64"), Type{Kind::kBits, 64}},
-    std::pair{std::string_view("u8"), Type{Kind::kUnsigned, 8}},
-    std::pair{std::string_view("u16"), Type{Kind::kUnsigned, 16}},
-    std::pair{std::string_view("u32"), Type{Kind::kUnsigned, 32}},
-    std::pair{std::string_view("u64"), Type{Kind::kUnsigned, 64}},
-    std::pair{std::string_view("s8"), Type{Kind::kSigned, 8}},
-    std::pair{std::string_view("s16"), Type{Kind::kSigned, 16}},
-    std::pair{std::string_view("s32"), Type{Kind::kSigned, 32}},
-    std::pair{std::string_view("s64"), Type{Kind::kSigned, 64}},
-    std::pair{std::string_view("f16"), Type{Kind::kFloat, 16}},
-    std::pair{std::string_view("f32"), Type{Kind::kFloat, 32}},
-    std::pair{std::string_view("f64"), Type{Kind::kFloat, 64}},
-    std::pair{std::string_view("f16x2"), Type{Kind::kFloat, 16, 2}},
-    std::pair{std::string_view("bf16"), Type{Kind::kBrainFloat, 16}},
-    std::pair{std::string_view("bf16x2"), Type{Kind::kBrainFloat, 16, 2}},
-    std::pair{std::string_view("tf32"), Type{Kind::kTensorFloat, 32}},
-    std::pair{std::string_view("pred"), Type{Kind::kPredicate, 1}},
+    std::pair{std::string_view("b8"), Type{Type::Kind::kBits, 8}},
+    std::pair{std::string_view("b16"), Type{Type::Kind::kBits, 16}},
+    std::pair{std::string_view("b32"), Type{Type::Kind::kBits, 32}},
+    std::pair{std::string_view("b64"), Type{Type::Kind::kBits, 64}},
+    std::pair{std::string_view("u8"), Type{Type::Kind::kUnsigned, 8}},
+    std::pair{std::string_view("u16"), Type{Type::Kind::kUnsigned, 16}},
+    std::pair{std::string_view("u32"), Type{Type::Kind::kUnsigned, 32}},
+    std::pair{std::string_view("u64"), Type{Type::Kind::kUnsigned, 64}},
+    std::pair{std::string_view("s8"), Type{Type::Kind::kSigned, 8}},
+    std::pair{std::string_view("s16"), Type{Type::Kind::kSigned, 16}},
+    std::pair{std::string_view("s32"), Type{Type::Kind::kSigned, 32}},
+    std::pair{std::string_view("s64"), Type{Type::Kind::kSigned, 64}},
+    std::pair{std::string_view("f16"), Type{Type::Kind::kFloat, 16}},
+    std::pair{std::string_view("f32"), Type{Type::Kind::kFloat, 32}},
+    std::pair{std::string_view("f64"), Type{Type::Kind::kFloat, 64}},
+    std::pair{std::string_view("f16x2"), Type{Type::Kind::kFloat, 16, 2}},
+    std::pair{std::string_view("bf16"), Type{Type::Kind::kBrainFloat, 16}},
+    std::pair{std::string_view("bf16x2"), Type{Type::Kind::kBrainFloat, 16, 2}},
+    std::pair{std::string_view("tf32"), Type{Type::Kind::kTensorFloat, 32}},
+    std::pair{std::string_view("pred"), Type{Type::Kind::kPredicate, 1}},
 };
 
 } // namespace

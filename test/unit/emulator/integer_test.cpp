@@ -92,6 +92,31 @@ TEST(PtxInteger, Divides) {
             longs.map([](auto a, auto b) { return b == 0 ? ~uint64_t{0} : a / b; }));
 }
 
+TEST(PtxInteger, CarriesFromWordToWord) {
+  const Pairs<uint64_t> longs;
+  const std::string split = "mov.b64 {%r0, %r1}, %x0; mov.b64 {%r2, %r3}, %x1;",
+                    join = "mov.b64 %x9, {%r4, %r5};";
+  EXPECT_EQ(evaluate<uint64_t>(split + "add.cc.u32 %r4, %r0, %r2; addc.u32 %r5, %r1, %r3;" + join, longs.a,
+                               longs.b),
+            longs.map([](auto a, auto b) { return a + b; }));
+  EXPECT_EQ(evaluate<uint64_t>(split + "sub.cc.u32 %r4, %r0, %r2; subc.u32 %r5, %r1, %r3;" + join, longs.a,
+                               longs.b),
+            longs.map([](auto a, auto b) { return a - b; }));
+  // The upper word of a product of two words by one, and a third.
+  EXPECT_EQ(evaluate<uint64_t>(split +
+                                   "mad.lo.cc.u32 %r6, %r0, %r2, %r3; madc.hi.cc.u32 %r4, %r0, %r2, 0; "
+                                   "mov.b32 %r7, 0; addc.u32 %r7, %r7, 0;"
+                                   "mad.lo.cc.u32 %r4, %r1, %r2, %r4; madc.hi.u32 %r5, %r1, %r2, %r7;" +
+                                   join,
+                               longs.a, longs.b),
+            longs.map([](auto a, auto b) {
+              return static_cast<uint64_t>(
+                  (static_cast<unsigned __int128>(a) * static_cast<uint32_t>(b) + (b >> 32)) >> 32);
+            }));
+  EXPECT_EQ(evaluate<uint64_t>("add.cc.s64 %x2, %x0, %x1; addc.s64 %x9, 0, 0;", longs.a, longs.b),
+            longs.map([](auto a, auto b) { return uint64_t{a + b < a}; }));
+}
+
 TEST(PtxInteger, ShiftsByAnyAmount) {
   const Pairs<uint32_t> words;
   EXPECT_EQ(evaluate<uint32_t>("shl.b32 %r9, %r0, %r1;", words.a, words.b),

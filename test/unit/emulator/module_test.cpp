@@ -111,9 +111,10 @@ TEST(PtxModule, GenericAddressesReachEverySpace) {
 }
 
 TEST(PtxModule, DynamicSharedMemoryLiesBehindTheStaticOne) {
-  KernelRunner runner(kernelOf("{ .shared .align 4 .b8 tile[4]; mov.u64 %x0, dynamic; st.shared.b32 "
-                               "[%x0+12], 5; cvt.u32.u64 %r0, %x0; st.global.b32 [%a0], %r0; }",
-                               1, ".extern .shared .align 16 .b8 dynamic[];"));
+  KernelRunner runner(
+      kernelOf("{ .shared .align 4 .b8 tile[4]; mov.u64 %x0, dynamic; st.shared.b32 "
+               "[%x0+12], 5; st.shared.b32 [tile], 5; cvt.u32.u64 %r0, %x0; st.global.b32 [%a0], %r0; }",
+               1, ".extern .shared .align 16 .b8 dynamic[];"));
   ASSERT_EQ(runner.parseError(), "");
   const uint64_t result = runner.allocate(4);
   EXPECT_TRUE(runner.launch("k", {1, 1, 1}, {1, 1, 1}, {result}, 1, 16).ok());
