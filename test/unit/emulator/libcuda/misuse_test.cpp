@@ -98,6 +98,21 @@ TEST(EmulatedMisuse, MemoryThatIsNone) {
   EXPECT_CU(cuMemcpyHtoDAsync(0, nullptr, 0, stream)); // nothing to copy
 }
 
+/// No misuse: ranks may be threads.
+TEST(EmulatedMisuse, ThreadsMayBeginAtTheSameTime) {
+  for (int round = 0; round < 200; ++round) {
+    const auto begin = [] {
+      CUcontext context = nullptr;
+      EXPECT_CU(cuInit(0));
+      EXPECT_CU(cuDevicePrimaryCtxRetain(&context, 0));
+      EXPECT_CU(cuDevicePrimaryCtxRelease(0));
+    };
+    std::thread other(begin);
+    begin();
+    other.join();
+  }
+}
+
 TEST(EmulatedMisuse, AForkHasNoGpu) {
   const EmulatedGpu gpu;
   const pid_t child = fork();
