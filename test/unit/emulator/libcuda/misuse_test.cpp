@@ -100,17 +100,17 @@ TEST(EmulatedMisuse, MemoryThatIsNone) {
 
 /// No misuse: ranks may be threads.
 TEST(EmulatedMisuse, ThreadsMayBeginAtTheSameTime) {
-  for (int round = 0; round < 200; ++round) {
-    const auto begin = [] {
+  const auto begin = [] {
+    for (int round = 0; round < 300; ++round) {
       CUcontext context = nullptr;
-      EXPECT_CU(cuInit(0));
-      EXPECT_CU(cuDevicePrimaryCtxRetain(&context, 0));
-      EXPECT_CU(cuDevicePrimaryCtxRelease(0));
-    };
-    std::thread other(begin);
-    begin();
-    other.join();
-  }
+      ASSERT_CU(cuInit(0));
+      ASSERT_CU(cuDevicePrimaryCtxRetain(&context, 0));
+      ASSERT_CU(cuDevicePrimaryCtxRelease(0));
+    }
+  };
+  std::thread other(begin);
+  begin();
+  other.join();
 }
 
 TEST(EmulatedMisuse, AForkHasNoGpu) {
