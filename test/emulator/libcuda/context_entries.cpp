@@ -49,7 +49,10 @@ CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice index) {
       made->ownBytes = kContextBytes;
       device->context = call.driver.contexts.add(std::move(made));
     }
-    ++call.driver.contexts.find(device->context)->references;
+    const ContextRef found = call.driver.contexts.find(device->context);
+    if (found->state->destroyed)
+      return call.refuse(CUDA_ERROR_CONTEXT_IS_DESTROYED, "another thread releases the context");
+    ++found->references;
     *context = device->context;
     return CUDA_SUCCESS;
   });

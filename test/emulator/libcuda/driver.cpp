@@ -39,17 +39,15 @@ Driver::Driver() : calls({"cu", kEntryPoints, resultNamed}) {
 void Driver::configure(std::unique_lock<std::mutex> &held) {
   if (std::ranges::any_of(devices_, [](const auto &device) { return device->context; }))
     return;
-  std::vector<std::unique_ptr<Device>> old;
-  old.swap(devices_);
-  held.unlock(); // their threads need it to end
-  old.clear();
-  held.lock();
-  if (!devices_.empty()) // another thread was faster
-    return;
   settings = Settings::fromEnvironment();
   calls.reset();
+  std::vector<std::unique_ptr<Device>> made;
   for (const uint32_t index : settings.devices)
-    devices_.push_back(std::make_unique<Device>(lock, index, settings));
+    made.push_back(std::make_unique<Device>(lock, index, settings));
+  devices_.swap(made); // at once: another thread never sees none
+  held.unlock();       // the threads of the old ones need it to end
+  made.clear();
+  held.lock();
 }
 
 Device *Driver::device(CUdevice index) {

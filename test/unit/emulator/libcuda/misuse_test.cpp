@@ -98,6 +98,21 @@ TEST(EmulatedMisuse, MemoryThatIsNone) {
   EXPECT_CU(cuMemcpyHtoDAsync(0, nullptr, 0, stream)); // nothing to copy
 }
 
+/// No misuse: ranks may be threads.
+TEST(EmulatedMisuse, ThreadsMayBeginAtTheSameTime) {
+  const auto begin = [] {
+    for (int round = 0; round < 300; ++round) {
+      CUcontext context = nullptr;
+      ASSERT_CU(cuInit(0));
+      ASSERT_CU(cuDevicePrimaryCtxRetain(&context, 0));
+      ASSERT_CU(cuDevicePrimaryCtxRelease(0));
+    }
+  };
+  std::thread other(begin);
+  begin();
+  other.join();
+}
+
 TEST(EmulatedMisuse, AForkHasNoGpu) {
   const EmulatedGpu gpu;
   const pid_t child = fork();
