@@ -9,8 +9,8 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 30; ///< of a variable
-constexpr uint32_t kMostRegisters = 1U << 20;      ///< of one declaration: more is a typing error
+constexpr uint64_t kMostVariableBytes = uint64_t{1} << 30; ///< of a variable
+constexpr uint32_t kMostRegisters = 1U << 20;              ///< of one declaration: more is a typing error
 
 } // namespace
 
@@ -69,8 +69,8 @@ Variable Parser::parseVariable(Variable variable) {
   variable.name = takeWord("a variable's name");
   while (going() && take("[")) {
     const uint64_t extent = token_.is("]") ? 0 : takeInteger();
-    if (extent > kMostBytes || extent * variable.bytes > kMostBytes)
-      fail("'{}' has more than {} bytes", variable.name, kMostBytes);
+    if (extent > kMostVariableBytes || extent * variable.bytes > kMostVariableBytes)
+      fail("'{}' has more than {} bytes", variable.name, kMostVariableBytes);
     variable.bytes *= static_cast<uint32_t>(extent);
     expect("]");
   }
