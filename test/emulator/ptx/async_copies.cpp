@@ -48,7 +48,7 @@ void finish(const AsyncCopy &copy, Warp &warp, unsigned lane) {
     endAsyncWrite(warp, lane, copy.destination, copy.bytes);
 }
 
-void commit(const Instruction &instruction, Warp &warp) {
+void commit(const Instruction &, Warp &warp) {
   for (unsigned lane = 0; lane < kLanes; ++lane)
     if ((warp.active >> lane & 1) != 0)
       warp.asyncCopies(lane).emplace_back();

@@ -49,7 +49,7 @@ template <typename F, typename T> void update(const Instruction &instruction, Wa
 }
 
 /// The sum depends on the order of threads, which no launch promises.
-void refuseFloats(const Instruction &instruction, Warp &warp) {
+void refuseFloats(const Instruction &, Warp &warp) {
   warp.fail(static_cast<unsigned>(std::countr_zero(warp.active)),
             "atomics on floats are forbidden: their result depends on the order of threads");
 }

@@ -8,36 +8,36 @@ namespace trainc::emulator {
 
 namespace {
 
-enum class Product : uint8_t { kNone, kLow, kHigh, kSignedHigh };
+enum class CarriedProduct : uint8_t { kNone, kLow, kHigh, kSignedHigh };
 // `detail`: the product, and what follows.
 constexpr uint64_t kProduct = 3, kSubtracts = 4, kTakesCarry = 8, kLeavesCarry = 16;
 
-template <typename T> T productOf(Product product, T a, T b) {
+template <typename T> T productOf(CarriedProduct product, T a, T b) {
   using Wide = unsigned __int128;
   constexpr unsigned width = sizeof(T) * 8;
-  if (product == Product::kSignedHigh) {
+  if (product == CarriedProduct::kSignedHigh) {
     using Signed = std::make_signed_t<T>;
     return static_cast<T>(static_cast<__int128>(static_cast<Signed>(a)) * static_cast<Signed>(b) >> width);
   }
   const Wide whole = Wide{a} * b;
-  return static_cast<T>(product == Product::kLow ? whole : whole >> width);
+  return static_cast<T>(product == CarriedProduct::kLow ? whole : whole >> width);
 }
 
 /// reads: a, b, of a product c, and the carry if it is taken. writes: the result, and the carry if it is
 /// left.
 template <typename T> void addWithCarry(const Instruction &instruction, Warp &warp) {
   using Wide = unsigned __int128;
-  const auto product = static_cast<Product>(instruction.detail & kProduct);
+  const auto product = static_cast<CarriedProduct>(instruction.detail & kProduct);
   const T *const a = warp.at<T>(instruction.reads[0]), *const b = warp.at<T>(instruction.reads[1]);
-  const T *const c = warp.at<T>(instruction.reads[product != Product::kNone ? 2 : 0]);
+  const T *const c = warp.at<T>(instruction.reads[product != CarriedProduct::kNone ? 2 : 0]);
   const bool subtracts = (instruction.detail & kSubtracts) != 0;
   const uint32_t carries =
       (instruction.detail & kTakesCarry) != 0 ? *warp.at<uint32_t>(instruction.reads.back()) : 0;
   uint32_t carriesOut = 0;
   forLanes<T>(warp, instruction.writes[0], [&](unsigned lane) {
     const Wide carry = carries >> lane & 1;
-    const Wide left = product == Product::kNone ? a[lane] : productOf(product, a[lane], b[lane]);
-    const Wide right = product == Product::kNone ? b[lane] : c[lane];
+    const Wide left = product == CarriedProduct::kNone ? a[lane] : productOf(product, a[lane], b[lane]);
+    const Wide right = product == CarriedProduct::kNone ? b[lane] : c[lane];
     const Wide result = subtracts ? left - right - carry : left + right + carry;
     carriesOut |= static_cast<uint32_t>(result >> sizeof(T) * 8 & 1) << lane;
     return static_cast<T>(result);
@@ -67,10 +67,10 @@ void decodeWithCarry(Decoding &decoding, bool takesCarry) {
     decoding.instruction.reads.push_back(decoding.resolver().carry());
   if (leavesCarry)
     decoding.instruction.writes.push_back(decoding.resolver().carry());
-  const Product product = !isProduct        ? Product::kNone
-                          : !isHigh         ? Product::kLow
-                          : type.isSigned() ? Product::kSignedHigh
-                                            : Product::kHigh;
+  const CarriedProduct product = !isProduct        ? CarriedProduct::kNone
+                                 : !isHigh         ? CarriedProduct::kLow
+                                 : type.isSigned() ? CarriedProduct::kSignedHigh
+                                                   : CarriedProduct::kHigh;
   decoding.instruction.detail = static_cast<uint64_t>(product) |
                                 (opcode.starts_with("sub") ? kSubtracts : 0) |
                                 (takesCarry ? kTakesCarry : 0) | (leavesCarry ? kLeavesCarry : 0);

@@ -26,7 +26,8 @@ template <typename Element, typename Register> void load(const Instruction &inst
     for (size_t index = 0; index < count; ++index) {
       Element element;
       std::memcpy(&element, place.bytes + index * sizeof element, sizeof element);
-      values[index][lane] = static_cast<Register>(element);
+      values[index][lane] =
+          static_cast<Register>(element); // NOLINT(bugprone-signed-char-misuse): with its sign
     }
   }
   for (size_t index = 0; index < count; ++index)

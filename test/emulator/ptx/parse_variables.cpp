@@ -9,7 +9,8 @@ namespace trainc::emulator {
 
 namespace {
 
-constexpr uint32_t kMostRegisters = 1U << 20; ///< of one declaration: more is a typing error
+constexpr uint64_t kMostVariableBytes = uint64_t{1} << 30; ///< of a variable
+constexpr uint32_t kMostRegisters = 1U << 20;              ///< of one declaration: more is a typing error
 
 } // namespace
 
@@ -67,7 +68,10 @@ Variable Parser::parseVariable(Variable variable) {
   variable.line = token_.line;
   variable.name = takeWord("a variable's name");
   while (going() && take("[")) {
-    variable.bytes *= token_.is("]") ? 0 : static_cast<uint32_t>(takeInteger());
+    const uint64_t extent = token_.is("]") ? 0 : takeInteger();
+    if (extent > kMostVariableBytes || extent * variable.bytes > kMostVariableBytes)
+      fail("'{}' has more than {} bytes", variable.name, kMostVariableBytes);
+    variable.bytes *= static_cast<uint32_t>(extent);
     expect("]");
   }
   if (take("="))

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <gmock/gmock.h>
+#include <numeric>
 #include <sstream>
 
 namespace trainc::emulator {
@@ -25,8 +26,23 @@ std::string errorOf(const std::string &body, const std::string &declarations = "
 }
 
 TEST(PtxModule, ReadsWhatLlvmWrites) {
-  for (const char *const name : {"clang_sm_80.ptx", "llc_sm_90.ptx"})
+  for (const char *const name : {"clang_block_sum.ptx", "clang_sm_80.ptx", "llc_sm_90.ptx"})
     EXPECT_EQ(KernelRunner(sample(name)).parseError(), "") << name;
+}
+
+TEST(PtxModule, RunsWhatLlvmWrites) {
+  KernelRunner runner(sample("clang_block_sum.ptx"));
+  ASSERT_EQ(runner.parseError(), "");
+  std::vector<float> values;
+  for (int index = 0; index < 1000; ++index)
+    values.push_back(static_cast<float>(index % 17) - 3);
+  const uint64_t input = runner.upload(values), result = runner.allocate(3 * sizeof(float));
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    const Status status = runner.launch("sum", {3, 1, 1}, {256, 1, 1}, {input, result, values.size()}, seed);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(runner.download<float>(result, 3),
+              std::vector<float>(3, std::accumulate(values.begin(), values.end(), 0.0F)));
+  }
 }
 
 TEST(PtxModule, KnowsWhatALaunchNeeds) {
@@ -72,6 +88,7 @@ TEST(PtxModule, RefusesWhatIsNoPtx) {
   EXPECT_THAT(errorOf(".reg .b32 %t; .reg .b32 %t;"), HasSubstr("'%t' is declared twice"));
   EXPECT_THAT(errorOf("L: L:"), HasSubstr("label 'L' stands twice"));
   EXPECT_THAT(errorOf("", ".global .align 3 .b8 g[4];"), HasSubstr("an alignment of 3 is no power of two"));
+  EXPECT_THAT(errorOf("", ".global .b32 g[4294967297];"), HasSubstr("'g' has more than"));
   EXPECT_THAT(errorOf("", ".global .b8 g[2] = {1, 2, 3};"),
               HasSubstr("'g' has 2 bytes, and more are given for it"));
   EXPECT_THAT(KernelRunner(".version 8.0\nnonsense\n").parseError(),

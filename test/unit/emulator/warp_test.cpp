@@ -148,6 +148,24 @@ TEST(PtxWarp, SumsABlockInEveryOrder) {
   }
 }
 
+TEST(PtxWarp, TakesTurnsByTheSeed) {
+  // The order in which threads of several blocks and warps come to a counter.
+  const auto orderOf = [](uint64_t seed) {
+    KernelRunner runner(
+        kernelOf("mov.u32 %r1, 0;\nLOOP: add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 100; @%p0 bra LOOP;\n"
+                 "atom.global.add.u32 %r0, [%a0], 1; mad.wide.u32 %x1, %i, 4, %a1; st.global.b32 [%x1], %r0;",
+                 2));
+    const uint64_t counter = runner.upload(std::vector<uint32_t>{0}), order = runner.allocate(512 * 4);
+    EXPECT_TRUE(runner.launch("k", {4, 1, 1}, {128, 1, 1}, {counter, order}, seed).ok());
+    return runner.download<uint32_t>(order, 512);
+  };
+  EXPECT_EQ(orderOf(1), orderOf(1));
+  EXPECT_NE(orderOf(1), orderOf(2));
+  const std::vector<uint32_t> order = orderOf(3);
+  EXPECT_NE(order, lanes(512));
+  EXPECT_EQ(std::accumulate(order.begin(), order.end(), 0U), 511U * 512 / 2);
+}
+
 TEST(PtxWarp, WarpsMeetAtBarriersOfTheirOwn) {
   // Warp 0 produces and only arrives; warp 1 waits for it.
   const std::string body = "{ .shared .align 4 .b8 tile[256]; mov.u64 %x3, tile; mad.wide.u32 %x2, %tid0, 4, "
