@@ -54,8 +54,10 @@ private:
 
 } // namespace trainc
 
+// NOLINTBEGIN(bugprone-macro-parentheses): `name` is a name.
 /// A member of a table of entry points: named as the vendor's header names it, whose macros may add a suffix.
 #define TRAINC_VENDOR_ENTRY(vendor, name)                                                                    \
   ::trainc::VendorEntry<vendor, decltype(::name)> name { TRAINC_VENDOR_NAME(name) }
 #define TRAINC_VENDOR_NAME(name) TRAINC_VENDOR_NAME_INNER(name)
 #define TRAINC_VENDOR_NAME_INNER(name) #name
+// NOLINTEND(bugprone-macro-parentheses)

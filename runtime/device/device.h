@@ -1,5 +1,6 @@
 // What the executor needs of a machine: memory, and something that runs the plan's entries. Implementations:
-// cpu/ (thread pool, generated kernels), emulated/ (asynchronous, for tests) and null/ (dry run).
+// cpu/ (thread pool, generated kernels), cuda/ (GPUs of NVIDIA's), emulated/ (asynchronous, for tests) and
+// null/ (dry run).
 #pragma once
 
 #include "runtime/base/device_address.h"

@@ -18,7 +18,7 @@ CudaPlace placeOf(const Rank &rank, bool mayShare) {
 
 } // namespace
 
-Status connectGpus(const PlanFile &file, const Options &options, Rank &rank) {
+Status connectGpus(const PlanFile &file, const Options &, Rank &rank) {
   const fb::Plan &plan = file.plan();
   if (!isForGpus(plan) || plan.ranks() == 1)
     return {};

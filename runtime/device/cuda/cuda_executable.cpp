@@ -23,18 +23,23 @@ Status CudaExecutable::prepare() {
   return issuer_.prepare();
 }
 
-Status CudaExecutable::enqueue(StepRange range) {
-  if (range.begin == range.end)
+Status CudaExecutable::enqueue(StepRange steps) {
+  if (steps.begin == steps.end)
     return {};
-  issuer_.noteRun(range);
-  if (!clock_) {
-    TRAINC_ASSIGN_OR_RETURN(const CUgraphExec graph, graphOf(range));
-    return driver().cuGraphLaunch(graph, parts_.streams.main());
+  issuer_.noteRun(steps);
+  if (clock_) {
+    TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
+    TRAINC_RETURN_IF_ERROR(CudaWait(parts_.peers).forStream(parts_.streams.main()));
+    loose_.clear();
+    return clock_->tell();
   }
-  TRAINC_RETURN_IF_ERROR(issueRange(range, loose_, clock_.get()));
-  TRAINC_RETURN_IF_ERROR(CudaWait(parts_.peers).forStream(parts_.streams.main()));
-  loose_.clear();
-  return clock_->tell();
+  Range *range = find(steps);
+  if (range == nullptr)
+    return issueRange(steps, ranges_.emplace_back(steps, parts_).disk, nullptr);
+  if (range->graph.get() == nullptr) {
+    TRAINC_ASSIGN_OR_RETURN(range->graph, capture(*range));
+  }
+  return driver().cuGraphLaunch(range->graph.get(), parts_.streams.main());
 }
 
 Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
@@ -43,27 +48,18 @@ Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
   return issuer_.issue(step, iteration, loose_);
 }
 
-Result<CUgraphExec> CudaExecutable::graphOf(StepRange range) {
-  const auto found = std::ranges::find_if(graphs_, [&](const Graph &graph) {
-    return graph.range.begin == range.begin && graph.range.end == range.end;
+CudaExecutable::Range *CudaExecutable::find(StepRange steps) {
+  const auto found = std::ranges::find_if(ranges_, [&](const Range &range) {
+    return range.steps.begin == steps.begin && range.steps.end == steps.end;
   });
-  if (found != graphs_.end())
-    return found->graph.get();
-  Graph &graph = graphs_.emplace_back(range, parts_);
-  Result<CudaGraphExec> captured = capture(range, graph.disk);
-  if (!captured.ok()) {
-    graphs_.pop_back();
-    return captured.status();
-  }
-  graph.graph = std::move(*captured);
-  return graph.graph.get();
+  return found == ranges_.end() ? nullptr : &*found;
 }
 
-Result<CudaGraphExec> CudaExecutable::capture(StepRange range, DiskTransfers &disk) {
+Result<CudaGraphExec> CudaExecutable::capture(Range &range) {
   const CUstream main = parts_.streams.main();
   // Other threads may copy meanwhile, as those that write checkpoints do.
   TRAINC_RETURN_IF_ERROR(driver().cuStreamBeginCapture(main, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
-  const Status issued = issueRange(range, disk, nullptr);
+  const Status issued = issueRange(range.steps, range.disk, nullptr);
   CUgraph captured = nullptr;
   const Status ended = driver().cuStreamEndCapture(main, &captured);
   const CudaGraph owner(captured);

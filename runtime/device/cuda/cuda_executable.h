@@ -10,9 +10,10 @@ namespace trainc {
 
 class StepClock;
 
-/// An entry: a CUDA graph for each range of steps that was asked for, captured when it first is. The graph's
-/// edges are the plan's. With an observer its steps go on the streams one by one instead, between events that
-/// tell their times.
+/// An entry: a CUDA graph for each range of steps that runs more than once. The graph's edges are the plan's.
+/// When a range runs for the first time, its steps go on the streams without a graph: the driver and the
+/// libraries then load code that they cannot load while a stream is captured, and what runs once needs no
+/// graph. With an observer they always do, between events that tell their times.
 class CudaExecutable final : public Executable {
 public:
   CudaExecutable(Program program, CudaParts &parts, StepObserver *observer);
@@ -29,18 +30,18 @@ public:
   const StepIssuer &issuer() const { return issuer_; }
 
 private:
-  struct Graph {
-    Graph(StepRange range, CudaParts &parts)
-        : range(range), disk(parts.arenas, parts.diskStage, parts.fault) {}
+  struct Range {
+    Range(StepRange steps, CudaParts &parts)
+        : steps(steps), disk(parts.arenas, parts.diskStage, parts.fault) {}
 
-    StepRange range;
-    DiskTransfers disk; ///< before what runs them
-    CudaGraphExec graph;
+    StepRange steps;
+    DiskTransfers disk;  ///< before what runs them
+    CudaGraphExec graph; ///< when it runs for the second time
   };
   static constexpr uint32_t kNoEvent = ~uint32_t{0};
 
-  Result<CUgraphExec> graphOf(StepRange range);
-  Result<CudaGraphExec> capture(StepRange range, DiskTransfers &disk);
+  Range *find(StepRange steps);
+  Result<CudaGraphExec> capture(Range &range);
   Status issueRange(StepRange range, DiskTransfers &disk, StepClock *clock);
   Status issueBlock(const Block &block, StepRange range, DiskTransfers &disk, StepClock *clock);
   Status waitForOthers(const Step &step, StepRange range, StepClock *clock);
@@ -49,8 +50,8 @@ private:
   CudaParts &parts_;
   StepIssuer issuer_;
   std::vector<uint32_t> eventOf_; ///< by step, if a step of another stream comes after it
-  std::deque<Graph> graphs_;
-  DiskTransfers loose_; ///< of what runs without a graph
+  std::deque<Range> ranges_;      ///< that have run; stay where they are
+  DiskTransfers loose_;           ///< of steps that are waited for
   std::unique_ptr<StepClock> clock_;
 };
 

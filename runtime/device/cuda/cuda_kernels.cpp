@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <fmt/ranges.h>
 #include <string_view>
 
@@ -36,7 +37,7 @@ Objects candidates(const fb::Plan &plan, const CudaContext &context) {
 /// The module of one object; `log` gets what the driver's compiler says.
 CUresult tryObject(const fb::Object &object, CUmodule &module, std::array<char, 4096> &log) {
   std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void *, 2> values{log.data(), reinterpret_cast<void *>(log.size())};
+  std::array<void *, 2> values{log.data(), std::bit_cast<void *>(log.size())};
   return driver().cuModuleLoadDataEx.raw(&module, object.image()->data(), options.size(), options.data(),
                                          values.data());
 }

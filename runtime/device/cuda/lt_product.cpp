@@ -35,15 +35,18 @@ std::string productText(const fb::MatrixProduct &call) {
 
 template <typename T>
 Status setOf(cublasLtMatmulDesc_t object, cublasLtMatmulDescAttributes_t attribute, T value) {
-  return cublasLt().cublasLtMatmulDescSetAttribute(object, attribute, &value, sizeof(value));
+  return cublasLt().cublasLtMatmulDescSetAttribute(object, attribute, static_cast<const void *>(&value),
+                                                   sizeof(value));
 }
 template <typename T>
 Status setOf(cublasLtMatrixLayout_t object, cublasLtMatrixLayoutAttribute_t attribute, T value) {
-  return cublasLt().cublasLtMatrixLayoutSetAttribute(object, attribute, &value, sizeof(value));
+  return cublasLt().cublasLtMatrixLayoutSetAttribute(object, attribute, static_cast<const void *>(&value),
+                                                     sizeof(value));
 }
 template <typename T>
 Status setOf(cublasLtMatmulPreference_t object, cublasLtMatmulPreferenceAttributes_t attribute, T value) {
-  return cublasLt().cublasLtMatmulPreferenceSetAttribute(object, attribute, &value, sizeof(value));
+  return cublasLt().cublasLtMatmulPreferenceSetAttribute(object, attribute, static_cast<const void *>(&value),
+                                                         sizeof(value));
 }
 
 std::optional<cublasLtEpilogue_t> geluEpilogue(const fb::MatrixProduct &call) {
@@ -52,8 +55,9 @@ std::optional<cublasLtEpilogue_t> geluEpilogue(const fb::MatrixProduct &call) {
   return call.bias() ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
 }
 
-Status checkProduct(const fb::MatrixProduct &call) {
-  if (!epilogueOf(call))
+Result<cublasLtEpilogue_t> checkedEpilogue(const fb::MatrixProduct &call) {
+  const std::optional<cublasLtEpilogue_t> epilogue = epilogueOf(call);
+  if (!epilogue)
     return invalidInput("matrix product: expected an epilogue that cuBLASLt has, found {}; compile the model "
                         "again with this version of trainc",
                         productText(call));
@@ -62,7 +66,7 @@ Status checkProduct(const fb::MatrixProduct &call) {
     return invalidInput("matrix product: expected an auxiliary tensor with rows in multiples of {} elements, "
                         "as cuBLASLt needs, found rows every {} and matrices every {}",
                         kAuxiliaryBorder, call.row_result(), call.matrix_result());
-  return {};
+  return *epilogue;
 }
 
 } // namespace
@@ -100,9 +104,9 @@ LtHandle::~LtHandle() {
 
 Result<LtProduct> LtProduct::create(const LtHandle &handle, const fb::MatrixProduct &call,
                                     std::span<const Address> operands) {
-  TRAINC_RETURN_IF_ERROR(checkProduct(call));
+  TRAINC_ASSIGN_OR_RETURN(const cublasLtEpilogue_t epilogue, checkedEpilogue(call));
   LtProduct product(call);
-  TRAINC_RETURN_IF_ERROR(product.describe(*epilogueOf(call)));
+  TRAINC_RETURN_IF_ERROR(product.describe(epilogue));
   TRAINC_RETURN_IF_ERROR(product.layOut());
   TRAINC_RETURN_IF_ERROR(product.pointAt(operands, 0));
   TRAINC_RETURN_IF_ERROR(product.chooseAlgorithm(handle, operands));

@@ -199,6 +199,21 @@ TEST_F(CudaProducts, SmallOddOnesAreComputedInF32) {
         fb::DType::F32);
 }
 
+/// The first time without a graph, then as a part of one.
+TEST_F(CudaProducts, RunInGraphs) {
+  OneCall call(*device);
+  fb::MatrixProductT product = denseProduct(8, 16, 24);
+  product.a = call.hold(Numbers(8 * 24, 1));
+  product.b = call.hold(Numbers(24 * 16, 2));
+  product.result = call.hold(Numbers(8 * 16));
+  product.adds = true;
+  product.workspace_bytes = kEnough;
+  product.workspace = call.holdBytes(kEnough);
+  call.builder.product(call.body(), std::move(product));
+  ASSERT_TRUE(call.run(/*times=*/4).ok());
+  EXPECT_THAT(call.read(2), testing::Each(4 * 48.0F));
+}
+
 /// A factor that f32 has and TF32 has not.
 float productOfOne(Device &device, bool tf32) {
   OneCall call(device);

@@ -60,7 +60,8 @@ public:
   PlanBuilder::Body &body() { return body_; }
   PlanBuilder builder;
 
-  Status run() {
+  /// Runs the entry so many times, one behind the other.
+  Status run(int times = 1) {
     builder.entry("init").instructions = std::move(body_);
     const PlanBytes bytes(builder.payload());
     const fb::Plan &plan = *fb::GetPlan(const_cast<PlanBytes &>(bytes).payload().data());
@@ -70,7 +71,8 @@ public:
     TRAINC_ASSIGN_OR_RETURN(
         const std::unique_ptr<Executable> executable,
         device_.prepare(resolveProgram(plan, *plan.entries()->Get(0), 0, addresses), nullptr, nullptr));
-    device_.enqueue(*executable, {0, static_cast<uint32_t>(executable->program().steps.size())});
+    for (int i = 0; i < times; ++i)
+      device_.enqueue(*executable, {0, static_cast<uint32_t>(executable->program().steps.size())});
     return device_.synchronise();
   }
 
