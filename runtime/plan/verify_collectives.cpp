@@ -81,6 +81,11 @@ private:
       return invalidInput(
           "{}: expected a reduce-scatter of bf16 or f16 where a range widens, found values of {}", name(),
           dtypeName(range_.dtype()));
+    if (range_.widens() && isForCuda(plan_))
+      return invalidInput(
+          "{}: expected sums as short as what is summed where the target is cuda, found a range that "
+          "widens",
+          name());
     return {};
   }
 

@@ -1,4 +1,6 @@
 // NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt does.
+#include "dialects/Train/Precision.h"
+#include "dialects/Train/Sharding.h"
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Generators.h"
@@ -38,6 +40,7 @@ public:
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
 
 private:
+  LogicalResult checkCollectives(train::ProgramOp program) const;
   void prepare(ModuleOp kernels) const override;
 
   Fp32Products products_;
@@ -53,6 +56,17 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   if (program.getCpu())
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out");
+  return checkCollectives(program);
+}
+
+/// NCCL's sums are as short as what is summed, so groups would round twice.
+LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
+  const train::ShardingSettings sharding = train::shardingOf(program);
+  const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < int64_t(program.getRanks());
+  if (hasGroups && !train::precisionOf(program).reduce.isF32())
+    return program.emitError("sharding hybrid_shard (--hybrid-shard) together with reduce (--reduce-type) ")
+           << train::precisionOf(program).reduce
+           << " has no collective for target cuda yet: sum gradients in f32, or leave one of the two out";
   return success();
 }
 

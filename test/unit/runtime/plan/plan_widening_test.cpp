@@ -1,6 +1,7 @@
 // Reduce-scatters of bf16 numbers into f32: which a plan may have, and how many bytes they write.
 #include "test/unit/runtime/plan/flow_interpreter.h"
 #include "test/unit/runtime/plan/verifier_support.h"
+#include "test/unit/runtime/plans/cuda_plan.h"
 
 #include <functional>
 #include <gmock/gmock.h>
@@ -54,6 +55,11 @@ TEST_P(WideningRange, IsRefusedWithItsMessage) {
   PlanBuilder builder = wideningPlan(2, 2);
   GetParam().breakIt(builder);
   EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
+}
+
+TEST(WideningRanges, AreNotForGpus) {
+  EXPECT_THAT(messageOf(forCuda(wideningPlan(2, 2))),
+              HasSubstr("reduce-scatter: expected sums as short as what is summed where the target is cuda"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, WideningRange, testing::ValuesIn(kWideningRules),

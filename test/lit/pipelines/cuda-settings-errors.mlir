@@ -1,0 +1,17 @@
+// RUN: not trainc compile %s -o %t.plan --target=cuda --fp32-products=bf16x3 2>&1 | FileCheck %s -DFILE=%s --check-prefix=BF16X3
+// RUN: not trainc compile %s -o %t.plan --target=cuda --cpu=x86-64-v3 2>&1 | FileCheck %s -DFILE=%s --check-prefix=LEVELS
+// RUN: not trainc compile %s -o %t.plan --target=cuda --ranks=4 --zero-stage=2 --hybrid-shard=2 --precision=bf16 --reduce-type=bf16 2>&1 | FileCheck %s -DFILE=%s --check-prefix=GROUPS
+// RUN: trainc compile %s -o %t.plan --target=cuda --fp32-products=tf32
+// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --zero-stage=2 --hybrid-shard=2 --precision=bf16
+// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --zero-stage=2 --precision=bf16 --reduce-type=bf16
+
+// Words that mean nothing on a GPU, or that it has nothing for.
+
+nn.model @m(%x: tensor<?x4xf32>) {
+  %y = nn.linear "fc" %x to 4
+  nn.loss "loss" %y
+}
+// BF16X3: [[FILE]]:[[@LINE+3]]:1: error: fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose fma, or tf32, which rounds numbers to 11 significant bits
+// LEVELS: [[FILE]]:[[@LINE+2]]:1: error: cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out
+// GROUPS: [[FILE]]:[[@LINE+1]]:1: error: sharding hybrid_shard (--hybrid-shard) together with reduce (--reduce-type) bf16 has no collective for target cuda yet: sum gradients in f32, or leave one of the two out
+train.program @p { model @m  optimizer sgd  batch 2 }
