@@ -4,13 +4,14 @@
 #include "runtime/device/device.h"
 #include "runtime/plan/file.h"
 #include "runtime/plan/view.h"
+#include "runtime/schema/cuda_levels.h"
 #include "tools/trainrun/options.h"
 #include "tools/trainrun/rank.h"
 
 namespace trainc {
 
 /// Whether the plan's tensors are in the memory of GPUs.
-inline bool isForGpus(const fb::Plan &plan) { return view(plan.target()) == "cuda"; }
+inline bool isForGpus(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
 
 /// Lets NCCL connect the ranks of a plan for GPUs, which the rank's communicator has brought together;
 /// nothing for other plans. All ranks together. Fails as NcclCommunicator::create() does, and (kInvalidInput)

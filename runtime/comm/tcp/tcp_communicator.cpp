@@ -1,0 +1,327 @@
+#include "runtime/comm/tcp/tcp_communicator.h"
+
+#include "runtime/base/clock.h"
+#include "runtime/base/thread.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <utility>
+
+namespace trainc {
+
+namespace {
+
+constexpr int kSliceMilliseconds = 20;
+constexpr double kLongestBeat = 0.5;
+constexpr const char *kGoneReason = "its process has ended, or the network to it has";
+
+template <typename Value> std::optional<Value> valueIn(std::span<const std::byte> payload) {
+  Value value;
+  if (payload.size() != sizeof(value))
+    return std::nullopt;
+  std::memcpy(&value, payload.data(), sizeof(value));
+  return value;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Communicator>> TcpCommunicator::create(const TcpPlace &place, TcpOptions options) {
+  TRAINC_ASSIGN_OR_RETURN(std::vector<TcpMet> met, meetOverTcp(place));
+  std::unique_ptr<TcpCommunicator> made(new TcpCommunicator(place.rank, place.ranks, options));
+  const size_t most = place.ranks * std::max(sizeof(HostMessage), sizeof(Life));
+  for (TcpMet &each : met)
+    made->links_.push_back(
+        each.socket ? std::make_unique<TcpLink>(std::move(each.socket), each.key, place.rank == 0, most)
+                    : nullptr);
+  made->wake_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  made->thread_ = tryStartThread([self = made.get()] { self->serve(); });
+  if (!made->thread_.joinable())
+    return failed("rank {} cannot start the thread that communicates: the system starts no more", place.rank);
+  return std::unique_ptr<Communicator>(std::move(made));
+}
+
+TcpCommunicator::TcpCommunicator(uint32_t rank, uint32_t ranks, TcpOptions options)
+    : rank_(rank), timeout_(options.timeoutSeconds), lives_(ranks), peers_(ranks, options.timeoutSeconds),
+      everyone_(1, kCircleTimeouts * options.timeoutSeconds) {
+  for (Turns &turns : turns_) {
+    turns.told.resize(ranks);
+    turns.coming.resize(ranks);
+  }
+}
+
+TcpCommunicator::~TcpCommunicator() {
+  if (!thread_.joinable())
+    return;
+  {
+    const std::scoped_lock held(mutex_);
+    own().left = 1;
+    send({.kind = TcpKind::kLeft, .rank = rank_, .channel = 0}, {});
+    peers_.begin();
+    everyone_.begin();
+    stops_ = true;
+  }
+  wake();
+  thread_.join();
+}
+
+// --- The thread that serves the links ---
+
+void TcpCommunicator::serve() {
+  for (double before = steadySeconds();;) {
+    std::vector<pollfd> all = {{.fd = wake_.get(), .events = POLLIN, .revents = 0}};
+    {
+      const std::scoped_lock held(mutex_);
+      const double now = steadySeconds();
+      if (stops_ && farewellIsOver(now - std::exchange(before, now)))
+        return;
+      for (const auto &link : links_)
+        if (link)
+          all.push_back({.fd = link->socket(),
+                         .events = static_cast<short>(link->hasQueued() ? POLLIN | POLLOUT : POLLIN),
+                         .revents = 0});
+    }
+    ::poll(all.data(), all.size(), kSliceMilliseconds);
+    uint64_t wakes = 0;
+    (void)!::read(wake_.get(), &wakes, sizeof(wakes));
+    noteOwnTime();
+    const std::scoped_lock held(mutex_);
+    beat(steadySeconds());
+    serveLinks();
+    changed_.notify_all();
+  }
+}
+
+/// Whether all that this rank had to say has left, and where this is rank 0, all others too or one has
+/// failed. After a failure nobody waits for long for one who takes nothing.
+bool TcpCommunicator::farewellIsOver(double seconds) {
+  bool isOver = true;
+  for (uint32_t place = 0; place < links_.size(); ++place) {
+    const Life &life = lives_[place];
+    if (!links_[place])
+      continue;
+    const bool waits = isHost() && life.left == 0 && failure_.empty();
+    if (waits && peers_.stalled(place, life.progress + life.waits, seconds))
+      noteFailure(place, stalledReason(timeout_));
+    isOver = isOver && !waits && !links_[place]->hasQueued();
+  }
+  return isOver || (!failure_.empty() && everyone_.stalled(0, 0, seconds));
+}
+
+void TcpCommunicator::serveLinks() {
+  for (uint32_t place = 0; place < links_.size(); ++place) {
+    TcpLink *link = links_[place].get();
+    if (!link)
+      continue;
+    const bool isOpen = link->receive(
+        [&](const TcpHeader &header, std::span<const std::byte> payload) { handle(place, header, payload); });
+    if (isOpen && link->flush())
+      continue;
+    links_[place].reset();
+    if (lives_[place].left == 0 && own().left == 0)
+      noteFailure(place, kGoneReason);
+  }
+}
+
+void TcpCommunicator::beat(double now) {
+  if (now - lastBeat_ < std::min(kLongestBeat, timeout_ / 8))
+    return;
+  lastBeat_ = now;
+  own().progress = progress_.load(std::memory_order_relaxed);
+  if (isHost())
+    send({.kind = TcpKind::kTable, .rank = 0, .channel = 0}, std::as_bytes(std::span(lives_)));
+  else
+    send({.kind = TcpKind::kBeat, .rank = rank_, .channel = 0}, bytesOfValue(own()));
+}
+
+/// To rank 0, or from it to all others.
+void TcpCommunicator::send(const TcpHeader &header, std::span<const std::byte> payload,
+                           std::optional<uint32_t> except) {
+  for (uint32_t place = 0; place < links_.size(); ++place)
+    if (links_[place] && place != except)
+      links_[place]->queue(header, payload);
+}
+
+void TcpCommunicator::handle(uint32_t sender, const TcpHeader &header, std::span<const std::byte> payload) {
+  const auto channel = static_cast<Channel>(std::min<uint32_t>(header.channel, kBarriers));
+  switch (header.kind) {
+  case TcpKind::kTold:
+    if (const auto message = valueIn<HostMessage>(payload))
+      noteTold(sender, channel, *message);
+    break;
+  case TcpKind::kAll:
+    if (Turns &turns = turns_[channel]; payload.size() == turns.told.size() * sizeof(HostMessage)) {
+      std::memcpy(turns.told.data(), payload.data(), payload.size());
+      ++turns.done;
+    }
+    break;
+  case TcpKind::kBeat:
+    if (const auto life = valueIn<Life>(payload)) {
+      const uint32_t left = lives_[sender].left;
+      lives_[sender] = *life;
+      lives_[sender].left |= left;
+    }
+    break;
+  case TcpKind::kTable:
+    if (payload.size() == lives_.size() * sizeof(Life)) {
+      const Life mine = own();
+      std::memcpy(lives_.data(), payload.data(), payload.size());
+      own() = mine;
+    }
+    break;
+  case TcpKind::kFailure:
+    if (isHost())
+      send(header, payload, sender);
+    if (failure_.empty())
+      failure_ =
+          fmt::format("rank {} failed: {}", header.rank,
+                      std::string_view(reinterpret_cast<const char *>(payload.data()), payload.size()));
+    break;
+  case TcpKind::kLeft:
+    lives_[sender].left = 1;
+    break;
+  }
+}
+
+/// Once all have told, all hear.
+void TcpCommunicator::noteTold(uint32_t sender, Channel channel, const HostMessage &message) {
+  Turns &turns = turns_[channel];
+  turns.coming[sender] = message;
+  lives_[sender].turns[channel] = turns.done + 1;
+  if (++turns.come < ranks())
+    return;
+  turns.come = 0;
+  turns.told = turns.coming;
+  ++turns.done;
+  send({.kind = TcpKind::kAll, .rank = 0, .channel = channel}, std::as_bytes(std::span(turns.told)));
+}
+
+void TcpCommunicator::noteFailure(uint32_t rank, std::string_view reason) {
+  if (!failure_.empty())
+    return;
+  reason = reason.substr(0, Communicator::kMostTold);
+  failure_ = fmt::format("rank {} failed: {}", rank, reason);
+  send({.kind = TcpKind::kFailure, .rank = rank, .channel = 0}, bytesOfText(reason));
+}
+
+void TcpCommunicator::wake() const {
+  const uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof(one));
+}
+
+// --- The thread that drives the communicator ---
+
+Result<DeviceAddress> TcpCommunicator::allocate(std::string_view name, uint64_t bytes) {
+  return failed("no memory for '{}' ({} bytes): hosts that meet over TCP exchange no tensors", name, bytes);
+}
+
+Ticket TcpCommunicator::start(const Collective & /*barrier*/) { return started_++; }
+
+Status TcpCommunicator::wait(Ticket ticket) {
+  for (; barriers_ <= ticket; ++barriers_) {
+    tell(kBarriers, HostMessage());
+    std::unique_lock held(mutex_);
+    if (!waitForTurn(kBarriers, held))
+      return failed("rank {}: barrier cannot be completed: {}", rank_, failure_);
+  }
+  return {};
+}
+
+Status TcpCommunicator::exchange(std::span<const std::byte> own, std::span<std::byte> all) {
+  HostMessage message;
+  message.set(own);
+  tell(kHosts, message);
+  std::unique_lock held(mutex_);
+  const bool agreed = waitForTurn(kHosts, held) &&
+                      gatherTold(
+                          ranks(), own.size(),
+                          [&](uint32_t peer) -> const HostMessage & { return turns_[kHosts].told[peer]; },
+                          [&](uint32_t peer, const std::string &reason) { noteFailure(peer, reason); }, all);
+  return agreed ? Status() : failed("rank {}: the ranks cannot agree: {}", rank_, failure_);
+}
+
+void TcpCommunicator::tell(Channel channel, const HostMessage &message) {
+  {
+    const std::scoped_lock held(mutex_);
+    if (isHost()) {
+      noteTold(rank_, channel, message);
+    } else {
+      ++own().turns[channel];
+      send({.kind = TcpKind::kTold, .rank = rank_, .channel = channel}, bytesOfValue(message));
+    }
+  }
+  wake();
+}
+
+/// Until all have told in this rank's turn; false when a rank has failed.
+bool TcpCommunicator::waitForTurn(Channel channel, std::unique_lock<std::mutex> &held) {
+  const uint32_t turn = own().turns[channel];
+  peers_.begin();
+  everyone_.begin();
+  for (double before = steadySeconds(); turns_[channel].done < turn;) {
+    if (!failure_.empty())
+      return false;
+    changed_.wait_for(held, std::chrono::milliseconds(kSliceMilliseconds));
+    if (turns_[channel].done >= turn)
+      break; // who has left since had told
+    const double now = steadySeconds();
+    look(now - before, [&](const Life &life) { return life.turns[channel] < turn; }, kCircleReason);
+    before = now;
+  }
+  return true;
+}
+
+Status TcpCommunicator::noteWait(bool begins) {
+  {
+    const std::scoped_lock held(mutex_);
+    const double now = steadySeconds();
+    if (begins) {
+      peers_.begin();
+      everyone_.begin();
+      lastLook_ = now;
+    }
+    look(now - lastLook_, [](const Life &) { return true; }, elsewhereReason(kCircleTimeouts * timeout_));
+    lastLook_ = now;
+  }
+  return failure();
+}
+
+/// Whether a rank is to blame that this one waits, and if so, fails it. Rank 0 comes first: without it this
+/// one hears of nobody.
+void TcpCommunicator::look(double seconds, const std::function<bool(const Life &)> &isMissing,
+                           const std::string &circle) {
+  ++own().waits;
+  uint32_t progress = progress_.load(std::memory_order_relaxed);
+  for (uint32_t peer = 0; peer < ranks(); ++peer)
+    progress += peer == rank_ ? 0 : lives_[peer].progress;
+  const bool allWait = everyone_.stalled(0, progress, seconds);
+  for (uint32_t peer = 0; peer < ranks() && failure_.empty(); ++peer) {
+    const Life &life = lives_[peer];
+    const bool isStalled = peers_.stalled(peer, life.progress + life.waits, seconds);
+    if (peer == rank_ || !isMissing(life))
+      continue;
+    if (isStalled || allWait || life.left != 0)
+      noteFailure(life.left == 0 && !isStalled && circle != kCircleReason ? rank_ : peer,
+                  life.left != 0 ? kLeftReason
+                  : isStalled    ? stalledReason(timeout_)
+                                 : circle);
+  }
+}
+
+void TcpCommunicator::fail(std::string_view reason) {
+  {
+    const std::scoped_lock held(mutex_);
+    noteFailure(rank_, reason);
+  }
+  wake();
+}
+
+Status TcpCommunicator::failure() const {
+  const std::scoped_lock held(mutex_);
+  return failure_.empty() ? Status() : failed("{}", failure_);
+}
+
+} // namespace trainc

@@ -1,0 +1,311 @@
+#include "runtime/comm/tcp/tcp_join.h"
+
+#include "runtime/base/clock.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <optional>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+
+namespace trainc {
+
+namespace {
+
+constexpr auto kBetweenTries = std::chrono::milliseconds(50);
+/// How long a visitor may take to say who it is.
+constexpr double kHelloSeconds = 5;
+constexpr size_t kMostSilent = 256;              ///< visitors that have not said so
+constexpr uint64_t kMagic = 0x74726169'6e630001; ///< of this protocol
+
+/// What rank 0 says first, what a rank answers, and what rank 0 says once all have come. Each code is over
+/// the other side's nonce, so that it cannot have been said before.
+struct Challenge {
+  uint64_t magic = kMagic;
+  TcpDigest nonce{};
+};
+struct Hello {
+  uint64_t magic = kMagic;
+  uint32_t rank = 0, ranks = 0;
+  uint64_t fingerprint = 0;
+  TcpDigest nonce{};
+};
+struct HelloWithCode {
+  Hello hello;
+  TcpDigest code{};
+};
+struct Welcome {
+  std::array<char, 256> refusal{}; ///< the exit code, and why the ranks cannot run; empty: they can
+};
+struct WelcomeWithCode {
+  Welcome welcome;
+  TcpDigest code{};
+};
+
+TcpDigest codeOf(const TcpPlace &place, const Hello &hello, const TcpDigest &challenge) {
+  return authenticate(bytesOfText(place.secret), {bytesOfText("rank"), challenge, bytesOfValue(hello)});
+}
+TcpDigest codeOf(const TcpPlace &place, const Welcome &welcome, const TcpDigest &challenge) {
+  return authenticate(bytesOfText(place.secret), {bytesOfText("host"), challenge, bytesOfValue(welcome)});
+}
+TcpDigest keyOf(const TcpPlace &place, const TcpDigest &hosts, const TcpDigest &ranks) {
+  return authenticate(bytesOfText(place.secret), {bytesOfText("key."), hosts, ranks});
+}
+
+struct FreeAddresses {
+  void operator()(addrinfo *list) const { freeaddrinfo(list); }
+};
+using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
+
+Result<Addresses> resolve(const TcpPlace &place) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo *list = nullptr;
+  const int code = getaddrinfo(place.address.c_str(), std::to_string(place.port).c_str(), &hints, &list);
+  if (code != 0)
+    return invalidInput("MASTER_ADDR={}: no such host: {}", place.address, gai_strerror(code));
+  return Addresses(list);
+}
+
+Descriptor openSocket(const addrinfo &address) {
+  return Descriptor(::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, address.ai_protocol));
+}
+
+bool waitFor(int socket, short events, double deadline) {
+  for (;;) {
+    const double left = deadline - steadySeconds();
+    if (left <= 0)
+      return false;
+    pollfd each{.fd = socket, .events = events, .revents = 0};
+    const int ready = ::poll(&each, 1, static_cast<int>(left * 1000) + 1);
+    if (ready > 0)
+      return true;
+    if (ready < 0 && errno != EINTR)
+      return false;
+  }
+}
+
+template <typename Value> bool sendValue(int socket, const Value &value, double deadline) {
+  std::span<const std::byte> left = bytesOfValue(value);
+  while (!left.empty()) {
+    const ssize_t sent = ::send(socket, left.data(), left.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && ((errno != EAGAIN && errno != EINTR) || !waitFor(socket, POLLOUT, deadline)))
+      return false;
+    left = left.subspan(static_cast<size_t>(std::max<ssize_t>(sent, 0)));
+  }
+  return true;
+}
+
+template <typename Value> bool receiveValue(int socket, Value &value, double deadline) {
+  std::span<std::byte> left = std::as_writable_bytes(std::span(&value, 1));
+  while (!left.empty()) {
+    if (!waitFor(socket, POLLIN, deadline))
+      return false;
+    const ssize_t got = ::recv(socket, left.data(), left.size(), MSG_DONTWAIT);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+      return false;
+    left = left.subspan(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  }
+  return true;
+}
+
+// --- Rank 0 ---
+
+class TcpHost {
+public:
+  explicit TcpHost(const TcpPlace &place) : place_(place), deadline_(steadySeconds() + place.waitSeconds) {}
+
+  Result<std::vector<TcpMet>> run() {
+    TRAINC_RETURN_IF_ERROR(listen());
+    Status status = gather();
+    std::vector<TcpMet> met(place_.ranks);
+    for (const Guest &guest : guests_)
+      if (status.ok())
+        status = check(guest.hello);
+    for (Guest &guest : guests_) {
+      answer(guest, status);
+      if (status.ok())
+        met[guest.hello.rank] = {std::move(guest.socket), keyOf(place_, guest.challenge, guest.hello.nonce)};
+    }
+    TRAINC_RETURN_IF_ERROR(status);
+    return met;
+  }
+
+private:
+  struct Guest {
+    Hello hello;
+    Descriptor socket;
+    TcpDigest challenge{};
+  };
+  struct Silent {
+    Descriptor socket;
+    TcpDigest challenge{};
+    double until;
+    std::vector<std::byte> said = {};
+  };
+
+  Status listen() {
+    TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place_));
+    listener_ = openSocket(*addresses);
+    const int yes = 1;
+    setsockopt(listener_.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    if (!listener_ || ::bind(listener_.get(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
+        ::listen(listener_.get(), static_cast<int>(kMostSilent)) != 0)
+      return failed("rank 0 cannot listen at {}:{}: {}; MASTER_ADDR has to be an address of this host, and "
+                    "MASTER_PORT one that nothing else uses",
+                    place_.address, place_.port, std::strerror(errno));
+    return {};
+  }
+
+  Status gather() {
+    while (guests_.size() + 1 < place_.ranks) {
+      if (steadySeconds() >= deadline_)
+        return tooFew();
+      waitForVisitors();
+      for (size_t i = silent_.size(); i-- > 0;)
+        if (const std::optional<Hello> hello = hear(silent_[i]))
+          guests_.push_back({*hello, std::move(silent_[i].socket), silent_[i].challenge});
+      std::erase_if(silent_, [](const Silent &each) { return !each.socket || steadySeconds() > each.until; });
+    }
+    return {};
+  }
+
+  void waitForVisitors() {
+    std::vector<pollfd> all = {{.fd = listener_.get(), .events = POLLIN, .revents = 0}};
+    for (const Silent &each : silent_)
+      all.push_back({.fd = each.socket.get(), .events = POLLIN, .revents = 0});
+    if (::poll(all.data(), all.size(), 100) <= 0 || (all[0].revents & POLLIN) == 0)
+      return;
+    Silent visitor{.socket = Descriptor(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)),
+                   .challenge = drawNonce(),
+                   .until = steadySeconds() + kHelloSeconds};
+    if (visitor.socket && silent_.size() < kMostSilent &&
+        sendValue(visitor.socket.get(), Challenge{.nonce = visitor.challenge}, steadySeconds() + 0.1))
+      silent_.push_back(std::move(visitor));
+  }
+
+  /// What a visitor says who knows the secret; one who does not is shown out.
+  std::optional<Hello> hear(Silent &visitor) const {
+    std::array<std::byte, sizeof(HelloWithCode)> piece{};
+    const ssize_t got =
+        ::recv(visitor.socket.get(), piece.data(), piece.size() - visitor.said.size(), MSG_DONTWAIT);
+    if (got == 0)
+      visitor.socket = {};
+    if (got <= 0)
+      return std::nullopt;
+    visitor.said.insert(visitor.said.end(), piece.begin(), piece.begin() + got);
+    if (visitor.said.size() < piece.size())
+      return std::nullopt;
+    HelloWithCode said;
+    std::memcpy(&said, visitor.said.data(), sizeof(said));
+    if (said.hello.magic == kMagic && isSame(said.code, codeOf(place_, said.hello, visitor.challenge)))
+      return said.hello;
+    visitor.socket = {};
+    return std::nullopt;
+  }
+
+  void answer(const Guest &guest, const Status &status) const {
+    WelcomeWithCode answer;
+    if (!status.ok()) {
+      const std::string text = std::to_string(status.exitCode()) + status.message();
+      std::ranges::copy(text.substr(0, answer.welcome.refusal.size() - 1), answer.welcome.refusal.begin());
+    }
+    answer.code = codeOf(place_, answer.welcome, guest.hello.nonce);
+    (void)sendValue(guest.socket.get(), answer, steadySeconds() + 1); // who is gone is found later
+  }
+
+  Status check(const Hello &hello) const {
+    const auto same = [&](const Guest &guest) { return guest.hello.rank == hello.rank; };
+    if (hello.ranks != place_.ranks)
+      return invalidInput(
+          "rank {} says that there are {} ranks, rank 0 says {}; start all with one WORLD_SIZE", hello.rank,
+          hello.ranks, place_.ranks);
+    if (hello.rank == 0 || hello.rank >= place_.ranks || std::ranges::count_if(guests_, same) > 1)
+      return invalidInput("two ranks say that they are rank {}; give each a RANK of its own", hello.rank);
+    if (hello.fingerprint != place_.fingerprint)
+      return invalidInput("rank {} runs another plan than rank 0; start all ranks with the same", hello.rank);
+    return {};
+  }
+
+  Status tooFew() const {
+    std::string missing;
+    for (uint32_t rank = 1; rank < place_.ranks; ++rank)
+      if (std::ranges::none_of(guests_, [&](const Guest &guest) { return guest.hello.rank == rank; }))
+        missing += fmt::format("{}{}", missing.empty() ? "" : ", ", rank);
+    return failed("of {} ranks these have not come to {}:{} within {} s, or know another secret: {}",
+                  place_.ranks, place_.address, place_.port, place_.waitSeconds, missing);
+  }
+
+  const TcpPlace &place_;
+  double deadline_;
+  Descriptor listener_;
+  std::vector<Guest> guests_; ///< in the order in which they have come
+  std::vector<Silent> silent_;
+};
+
+// --- Other ranks ---
+
+/// Rank 0 may come later.
+Result<Descriptor> findTcpHost(const TcpPlace &place, double deadline) {
+  TRAINC_ASSIGN_OR_RETURN(const Addresses addresses, resolve(place));
+  for (;;) {
+    for (const addrinfo *each = addresses.get(); each; each = each->ai_next) {
+      Descriptor socket = openSocket(*each);
+      if (socket && ::connect(socket.get(), each->ai_addr, each->ai_addrlen) == 0)
+        return socket;
+    }
+    if (steadySeconds() >= deadline)
+      return failed(
+          "rank {}: nobody listens at {}:{} within {} s; MASTER_ADDR and MASTER_PORT have to be those "
+          "of rank 0's host, and no firewall between",
+          place.rank, place.address, place.port, place.waitSeconds);
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
+Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
+  const double deadline = steadySeconds() + place.waitSeconds;
+  TRAINC_ASSIGN_OR_RETURN(Descriptor socket, findTcpHost(place, deadline));
+  const auto stranger = [&] {
+    return failed("rank {}: who listens at {}:{} is not rank 0 of this job, or knows another secret",
+                  place.rank, place.address, place.port);
+  };
+  Challenge challenge;
+  if (!receiveValue(socket.get(), challenge, deadline) || challenge.magic != kMagic)
+    return stranger();
+  const Hello hello{
+      .rank = place.rank, .ranks = place.ranks, .fingerprint = place.fingerprint, .nonce = drawNonce()};
+  WelcomeWithCode answer;
+  // Rank 0 gives up first, and says why.
+  if (!sendValue(socket.get(), HelloWithCode{hello, codeOf(place, hello, challenge.nonce)}, deadline) ||
+      !receiveValue(socket.get(), answer, deadline + 1) ||
+      !isSame(answer.code, codeOf(place, answer.welcome, hello.nonce)))
+    return stranger();
+  if (const char code = answer.welcome.refusal[0]; code != '\0')
+    return Status(code == '2' ? StatusCode::kInvalidInput : StatusCode::kFailed,
+                  answer.welcome.refusal.data() + 1);
+  std::vector<TcpMet> met;
+  met.push_back({std::move(socket), keyOf(place, challenge.nonce, hello.nonce)});
+  return met;
+}
+
+} // namespace
+
+Result<std::vector<TcpMet>> meetOverTcp(const TcpPlace &place) {
+  TRAINC_ASSIGN_OR_RETURN(std::vector<TcpMet> met, place.rank == 0 ? TcpHost(place).run() : visitHost(place));
+  const int yes = 1;
+  for (const TcpMet &each : met)
+    if (each.socket)
+      setsockopt(each.socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+  return met;
+}
+
+} // namespace trainc
