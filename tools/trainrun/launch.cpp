@@ -3,6 +3,7 @@
 #include "runtime/base/clock.h"
 #include "runtime/comm/local/local_group.h"
 #include "runtime/comm/mpi/mpi_group.h"
+#include "runtime/comm/tcp/tcp_communicator.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/signature.h"
 #include "tools/trainrun/gpu_ranks.h"
@@ -101,6 +102,27 @@ Result<int> runOverMpi(const PlanFile &file, const Options &options,
   return runRank(file, options, rank, FirstError());
 }
 
+/// Where torchrun listens itself, at the next port.
+uint16_t tcpPort(const LaunchedRank &place) {
+  const auto port = static_cast<uint32_t>(std::strtoul(place.port.c_str(), nullptr, 10)); // was checked
+  return static_cast<uint16_t>(place.portIsTaken ? (port == UINT16_MAX ? port - 1 : port + 1) : port);
+}
+
+Result<int> runOverTcp(const PlanFile &file, const Options &options, const LaunchedRank &place) {
+  Rank rank{.index = place.rank, .localIndex = place.localRank, .localRanks = place.localRanks};
+  TRAINC_ASSIGN_OR_RETURN(std::string secret, secretFromEnvironment());
+  TRAINC_ASSIGN_OR_RETURN(rank.communicator,
+                          TcpCommunicator::create({.rank = place.rank,
+                                                   .ranks = place.ranks,
+                                                   .address = place.address,
+                                                   .port = tcpPort(place),
+                                                   .secret = std::move(secret),
+                                                   .fingerprint = file.checksum()},
+                                                  {.timeoutSeconds = options.commTimeout}));
+  TRAINC_RETURN_IF_ERROR(connectGpus(file, options, rank));
+  return runRank(file, options, rank, FirstError());
+}
+
 /// What this process is to run, and how.
 struct Part {
   PlanFile file;
@@ -111,9 +133,14 @@ struct Part {
 const char *variable(const char *name) { return std::getenv(name); }
 
 /// Where nothing says how the ranks are started, it may be for one variable.
-Result<LaunchMode> chooseMode(const PlanFile &file, const Options &options,
+Result<LaunchMode> chooseMode(const PlanFile &file, Options options,
                               const std::optional<LaunchedRank> &place) {
-  Result<LaunchMode> mode = chooseLaunch(file.plan().ranks(), options, place);
+  const uint32_t ranks = file.plan().ranks();
+  if (ranks > 1)
+    TRAINC_RETURN_IF_ERROR(checkComm(isForGpus(file.plan()), options));
+  if (ranks > 1 && isForGpus(file.plan()))
+    options.comm = "nccl";
+  Result<LaunchMode> mode = chooseLaunch(ranks, options, place);
   if (!mode.ok() && !place && !options.processes)
     TRAINC_RETURN_IF_ERROR(checkTorchrunIsWhole(variable));
   return mode;
@@ -132,8 +159,6 @@ Result<Part> preparePart(const Options &options) {
   LaunchMode mode = LaunchMode::kAlone; // a dry run needs no peers
   if (options.device != "null") {
     TRAINC_RETURN_IF_ERROR(checkDevice(isForGpus(file.plan()), options));
-    if (file.plan().ranks() > 1)
-      TRAINC_RETURN_IF_ERROR(checkComm(isForGpus(file.plan()), options));
     TRAINC_ASSIGN_OR_RETURN(mode, chooseMode(file, options, place));
   }
   return Part{std::move(file), std::move(place), mode};
@@ -166,6 +191,9 @@ Result<int> runPart(const Part &part, const Options &options) {
     return runJoined(part.file, options, *part.place);
   case LaunchMode::kMpi:
     return runOverMpi(part.file, options, part.place);
+  case LaunchMode::kTcp:
+    sayWhoseVariablesCount(*part.place, options);
+    return runOverTcp(part.file, options, *part.place);
   }
   return 0;
 }

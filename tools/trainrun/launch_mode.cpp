@@ -43,9 +43,14 @@ Status checkPlace(uint32_t planRanks, const Options &options, const LaunchedRank
 Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
   const bool oneHost = place.localRanks == place.ranks;
   const bool chooses = options.comm == "auto" || options.comm == "nccl";
-  if (chooses && (place.launcher == Launcher::kMpirun || !oneHost))
+  const bool isTcp = options.comm == "nccl" && place.launcher == Launcher::kTorchrun && !oneHost;
+  if (isTcp && place.address.empty())
+    return invalidInput(
+        "MASTER_ADDR is not set: the ranks of several hosts meet at rank 0's, by its address; set "
+        "it as torchrun does, or start them with mpirun or srun");
+  if (chooses && !isTcp && (place.launcher == Launcher::kMpirun || !oneHost))
     return LaunchMode::kMpi;
-  if (!oneHost)
+  if (!oneHost && !isTcp)
     return invalidInput("--comm=local: {} of the {} ranks are on this host, the others elsewhere; ranks of "
                         "several hosts need --comm=mpi",
                         place.localRanks, place.ranks);
@@ -60,7 +65,7 @@ Result<LaunchMode> meet(const Options &options, const LaunchedRank &place) {
         "the environment variable MASTER_PORT is '{}'; expected a number from 1 to 65535, the "
         "same for all ranks and for no other job of this host",
         place.port);
-  return LaunchMode::kJoin;
+  return isTcp ? LaunchMode::kTcp : LaunchMode::kJoin;
 }
 
 } // namespace

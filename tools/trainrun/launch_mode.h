@@ -12,6 +12,7 @@ enum class LaunchMode : uint8_t {
   kFork,  ///< it starts the ranks as processes of this host, and looks after them
   kJoin,  ///< it is one of the ranks of this host that a launcher started
   kMpi,   ///< it is a rank, and MPI knows which
+  kTcp,   ///< it is one of the ranks of several hosts that a launcher without MPI started
 };
 
 /// Fails (kInvalidInput) where --device does not go with the processors that a plan is for: the message says

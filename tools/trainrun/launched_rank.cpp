@@ -90,6 +90,12 @@ void readJob(const Environment &environment, const Variables &names, LaunchedRan
   place.launch = launchOf(environment);
   if (names.launcher != Launcher::kTorchrun)
     return;
+  const auto text = [&](const char *name) -> std::string {
+    const char *value = environment(name);
+    return value ? value : "";
+  };
+  place.address = text("MASTER_ADDR");
+  place.portIsTaken = text("TORCHELASTIC_USE_AGENT_STORE") == "True";
   place.port = place.job;
   place.job = torchrunJob(environment, place.job);
 }

@@ -25,7 +25,9 @@ struct LaunchedRank {
   /// What else the environment says of the job, the same for all its ranks: where jobs meet under one name,
   /// such as a port, it may tell them apart. Empty: nothing.
   std::string launch = {};
+  std::string address = {};    ///< torchrun's MASTER_ADDR
   std::string port = {};       ///< torchrun's MASTER_PORT
+  bool portIsTaken = false;    ///< torchrun itself listens there (TORCHELASTIC_USE_AGENT_STORE)
   std::string passedOver = {}; ///< what another launcher's variables say otherwise, for the user; or nothing
   /// Whether the ranks run already. Slurm says how many there may be to the script that starts them, too.
   bool started = true;

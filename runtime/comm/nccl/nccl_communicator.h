@@ -49,9 +49,6 @@ public:
   /// NCCL 2.30 or newer.
   static bool sharingIsAsked();
 
-  /// The rank's GPU, for the device that is made with this communicator.
-  const CudaPlace &place() const { return options_.place; }
-
   /// What adds on the device, for sums of kTree; before anything is enqueued.
   void sumBy(LocalSum sum) { localSum_ = std::move(sum); }
 

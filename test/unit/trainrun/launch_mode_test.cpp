@@ -79,6 +79,16 @@ TEST(LaunchMode, ADeviceGoesWithThePlan) {
                                       "compile with --target=cuda");
 }
 
+TEST(LaunchMode, RanksOnGpusOfSeveralHostsNeedNoMpi) {
+  LaunchedRank place = startedBy(Launcher::kTorchrun, 4, 2);
+  EXPECT_THAT(errorOf(4, optionsOf({}, "nccl"), place), HasSubstr("MASTER_ADDR is not set"));
+  place.address = "node0";
+  EXPECT_EQ(modeOf(4, optionsOf({}, "nccl"), place), LaunchMode::kTcp);
+  EXPECT_EQ(modeOf(4, optionsOf({}), place), LaunchMode::kMpi);
+  place.port = "0";
+  EXPECT_THAT(errorOf(4, optionsOf({}, "nccl"), place), HasSubstr("MASTER_PORT is '0'"));
+}
+
 TEST(LaunchMode, GpusCommunicateThroughNcclAlone) {
   for (const char *comm : {"auto", "nccl"})
     EXPECT_TRUE(checkComm(/*isForGpus=*/true, optionsOf(2, comm)).ok());

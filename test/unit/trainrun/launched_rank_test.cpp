@@ -50,8 +50,18 @@ TEST(LaunchedRank, Torchrun) {
   EXPECT_EQ(place.localRank, 1U);
   EXPECT_EQ(place.localRanks, 4U);
   EXPECT_EQ(place.job, "127.0.0.1:29500");
+  EXPECT_EQ(place.address, "127.0.0.1");
   EXPECT_EQ(place.port, "29500");
+  EXPECT_FALSE(place.portIsTaken);
   EXPECT_EQ(place.passedOver, "");
+}
+
+TEST(LaunchedRank, TorchrunMayListenAtItsPort) {
+  EXPECT_TRUE(placeOf({{"RANK", "0"},
+                       {"WORLD_SIZE", "2"},
+                       {"MASTER_PORT", "29500"},
+                       {"TORCHELASTIC_USE_AGENT_STORE", "True"}})
+                  .portIsTaken);
 }
 
 TEST(LaunchedRank, TorchrunsPortWillDo) {

@@ -1,6 +1,7 @@
 // What NCCL's collectives move and sum, on emulated GPUs.
 #include "runtime/base/small_float.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
+#include "test/unit/runtime/comm/tcp/tcp_ranks.h"
 
 namespace trainc {
 namespace {
@@ -266,6 +267,21 @@ TEST(NcclProcesses, RanksAreProcessesToo) {
         EXPECT_FALSE(allReduced(communicator, 1000).empty());
       EXPECT_EQ(communicator.bytesSent(), 3 * 2 * (4000 * 2 / 3));
     });
+  });
+}
+
+TEST(NcclProcesses, HostsMayMeetOverTcp) {
+  inChild({{"TRAINC_EMULATOR_DEVICES", "3"}}, [] {
+    test::onTcpRanks(
+        3, test::kNever, [](TcpPlace &) {},
+        [](uint32_t rank, Result<std::unique_ptr<Communicator>> hosts) {
+          ASSERT_TRUE(hosts.ok()) << hosts.status().message();
+          const auto made =
+              NcclCommunicator::create(std::move(*hosts), {.place = {.index = rank, .ranks = 3}});
+          ASSERT_TRUE(made.ok()) << made.status().message();
+          EXPECT_TRUE((*made)->barrier().ok());
+          EXPECT_EQ(allReduced(**made, 1000).size(), 1000U);
+        });
   });
 }
 
