@@ -1,0 +1,116 @@
+"""Ranks of trainrun on GPUs that exchange tensors through NCCL, both of which test/emulator stands for: who brings them together, and what
+they say when one of them dies or hangs."""
+
+import array
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import harness
+from harness import MAKE_TOY_PLAN, TRAINRUN
+
+EMULATORS = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
+MOST_SECONDS = 10  # until a job ends of which a rank has died or hangs
+WHERE = r"step \d+: .*entry \w+, instruction \d+ \(.* at test.mlir:\d+\).*: (all-gather|all-reduce|reduce-scatter) of .* cannot be completed: "
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class NcclTest(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.run_program(MAKE_TOY_PLAN, "gpus.plan", 2, 2, "cuda")
+        self.run_program(MAKE_TOY_PLAN, "gpus4.plan", 4, 2, "cuda")
+        Path("tokens.bin").write_bytes(array.array("H", [(i * 7 + i // 5) % 16 for i in range(5000)]).tobytes())
+
+    @staticmethod
+    def emulator(devices=2, **variables):
+        return dict(os.environ, LD_LIBRARY_PATH=EMULATORS, TRAINC_EMULATOR_DEVICES=str(devices), **{k: str(v) for k, v in variables.items()})
+
+    @staticmethod
+    def command(plan, *args, steps=10):
+        return [TRAINRUN, plan, "--data", "tokens.bin", "--data-dtype=uint16", "--seed=3", f"--steps={steps}", *map(str, args)]
+
+    def ended(self, processes):
+        """What each process says, and its code."""
+        outcomes = []
+        for process in processes:
+            err = process.communicate(timeout=120)[1].decode()
+            outcomes.append((err, process.returncode))
+        return outcomes
+
+    def start(self, command, environment):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        return process
+
+    def as_torchrun(self, plan, ranks, *args, ranks_of_host=None, **variables):
+        """A process for each rank, with torchrun's variables."""
+        each = ranks_of_host or ranks
+        port = str(free_port())
+        processes = []
+        for rank in range(ranks):
+            launcher = dict(RANK=rank, WORLD_SIZE=ranks, LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
+            # Ranks that say they are on different hosts have a GPU each all the same.
+            visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 else {}
+            processes.append(self.start(self.command(plan, *args), self.emulator(ranks, **launcher, **visible, **variables)))
+        return self.ended(processes)
+
+    def forked(self, plan, ranks, *args):
+        self.run_program(*self.command(plan, f"--nproc-per-node={ranks}", *args), env=self.emulator(ranks))
+
+    def test_who_starts_ranks_makes_no_difference(self):
+        self.forked("gpus4.plan", 4, "--checkpoint-dir", "forked")
+        joined = self.as_torchrun("gpus4.plan", 4, "--checkpoint-dir", "joined")
+        self.assertEqual([code for _, code in joined], [0] * 4, joined)
+        self.assert_same_folder("forked/step-00000010", "joined/step-00000010")
+
+    def test_ranks_of_several_hosts_meet_over_tcp(self):
+        self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
+        secret = dict(TRAINC_SECRET="a secret of many letters")
+        tcp = self.as_torchrun("gpus.plan", 2, "--checkpoint-dir", "tcp", ranks_of_host=1, **secret)
+        self.assertEqual([code for _, code in tcp], [0, 0], tcp)
+        self.assert_same_folder("forked/step-00000010", "tcp/step-00000010")
+        without = self.as_torchrun("gpus.plan", 2, ranks_of_host=1)
+        for err, code in without:
+            self.assertEqual(code, 2, err)
+            self.assertIn("need a secret, or anyone could join them: set TRAINC_SECRET", err)
+
+    def end(self, plan, ranks, fault, *args):
+        """What a job says of which a rank is at fault, and how long it took."""
+        begin = time.monotonic()
+        process = self.start(self.command(plan, f"--nproc-per-node={ranks}", *args, steps=2000), self.emulator(ranks, TRAINC_EMULATOR_NCCL=fault))
+        (err, code), = self.ended([process])
+        return err, code, time.monotonic() - begin
+
+    def test_a_rank_that_dies_is_named(self):
+        err, code, seconds = self.end("gpus4.plan", 4, "die:rank=1:collective=20")
+        self.assertNotEqual(code, 0)
+        self.assertRegex(err, WHERE + r"rank \d failed: (it was )?killed by signal 9")
+        self.assertLess(seconds, MOST_SECONDS + 5)
+
+    def test_a_device_that_hangs_ends_the_job(self):
+        err, code, seconds = self.end("gpus4.plan", 4, "hang:rank=1:collective=20")
+        self.assertEqual(code, 1)
+        self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 7.5 s: a device, or a link between two, hangs")
+        self.assertLess(seconds, MOST_SECONDS + 5)  # with the start
+
+    def test_errors_say_what_to_do(self):
+        two = self.command("gpus.plan", "--nproc-per-node=2")
+        self.fails(two, 1, "expected NCCL 2.28.0 or newer, found 2.27.3; install NCCL", env=self.emulator(TRAINC_EMULATOR_NCCL_VERSION=22703))
+        self.fails(two + ["--comm=local"], 2, "--comm=local: the plan gpus.plan is for GPUs, which communicate through NCCL", env=self.emulator())
+        self.fails(two, 2, "ranks 0 and 1 are on one GPU: expected a GPU for each, or NCCL 2.30.0 or newer",
+                   env=self.emulator(1, NCCL_MULTI_RANK_GPU_ENABLE=1))
+        self.run_program(*two, env=self.emulator(1, NCCL_MULTI_RANK_GPU_ENABLE=1, TRAINC_EMULATOR_NCCL_VERSION=23000))
+        self.fails(two, 1, "cannot allocate", "ncclMemAlloc: ", env=self.emulator(TRAINC_EMULATOR_FAULT="ncclMemAlloc:1=ncclUnhandledCudaError"))
+        self.fails(two, 1, "ncclCommInitRankConfig: unhandled system error", env=self.emulator(TRAINC_EMULATOR_FAULT="ncclCommInitRankConfig:1=ncclSystemError"))
+
+
+if __name__ == "__main__":
+    harness.main()
