@@ -41,15 +41,14 @@ void Driver::configure(std::unique_lock<std::mutex> &held) {
     return;
   std::vector<std::unique_ptr<Device>> old;
   old.swap(devices_);
-  held.unlock(); // their threads need it to end
-  old.clear();
-  held.lock();
-  if (!devices_.empty()) // another thread was faster
-    return;
   settings = Settings::fromEnvironment();
   calls.reset();
+  // Before the lock is let go: another thread's call may come between.
   for (const uint32_t index : settings.devices)
     devices_.push_back(std::make_unique<Device>(lock, index, settings));
+  held.unlock(); // the threads of the old ones need it to end
+  old.clear();
+  held.lock();
 }
 
 Device *Driver::device(CUdevice index) {

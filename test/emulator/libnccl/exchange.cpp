@@ -161,59 +161,58 @@ std::optional<std::string> RankExchange::takeStripe(const Operation &operation, 
 
 /// Messages of one pair of ranks follow each other; all pairs are under way at once.
 Progress RankExchange::pairwise(std::vector<Operation> operations) {
-  struct Message {
-    Operation operation;
-    uint64_t done = 0;
-    bool begun = false;
-    bool isDone() const { return begun && done == operation.count * bytesOf(operation.type); }
-  };
   std::vector<Message> messages;
   for (const Operation &operation : operations)
     messages.push_back({operation});
-  const uint32_t self = meeting_->rank();
+  std::optional<std::string> failure;
   while (!messages.empty()) {
     bool moved = false;
     for (size_t i = 0; i < messages.size(); ++i) {
-      Message &message = messages[i];
-      const Operation &operation = message.operation;
-      const auto isBefore = [&](const Message &each) {
-        return !each.isDone() && each.operation.kind == operation.kind &&
-               each.operation.peer == operation.peer;
-      };
-      if (message.isDone() || std::any_of(messages.begin(), messages.begin() + i, isBefore))
-        continue;
-      const bool sends = operation.kind == OperationKind::kSend;
-      Mailbox &mail = sends ? meeting_->mail(self, operation.peer) : meeting_->mail(operation.peer, self);
-      if (mail.full.load(std::memory_order_acquire) == (sends ? 1U : 0U))
-        continue;
-      const uint64_t total = operation.count * bytesOf(operation.type);
-      moved = true;
-      message.begun = true;
-      if (sends) {
-        mail.count = operation.count;
-        mail.type = operation.type;
-        mail.bytes = std::min<uint64_t>(kMailBytes, total - message.done);
-        if (mail.bytes > 0)
-          std::memcpy(mail.piece.data(), emulatorBytes(operation.source + message.done, mail.bytes),
-                      mail.bytes);
-      } else {
-        if (mail.count != operation.count || mail.type != operation.type)
-          co_return fmt::format("rank {} is at {} where rank {} sends {} {}", self, describe(operation),
-                                operation.peer, mail.count, nameOf(mail.type));
-        if (mail.bytes > 0)
-          std::memcpy(emulatorBytes(operation.destination + message.done, mail.bytes), mail.piece.data(),
-                      mail.bytes);
-      }
-      message.done += mail.bytes;
-      mail.full.store(sends ? 1 : 0, std::memory_order_release);
-      if (!sends && message.isDone())
-        emulatorNoteWritten(operation.destination, total);
+      bool isFirst = true; // of its pair and direction
+      for (size_t before = 0; before < i; ++before)
+        isFirst = isFirst && (messages[before].isDone() ||
+                              messages[before].operation.kind != messages[i].operation.kind ||
+                              messages[before].operation.peer != messages[i].operation.peer);
+      if (isFirst && !messages[i].isDone() && movePiece(messages[i], failure))
+        moved = true;
+      if (failure)
+        co_return failure;
     }
     std::erase_if(messages, [](const Message &each) { return each.isDone(); });
     if (!moved)
       co_await kPause;
   }
   co_return std::nullopt;
+}
+
+/// Whether the other side was ready for it.
+bool RankExchange::movePiece(Message &message, std::optional<std::string> &failure) const {
+  const Operation &operation = message.operation;
+  const bool sends = operation.kind == OperationKind::kSend;
+  const uint32_t self = meeting_->rank();
+  Mailbox &mail = sends ? meeting_->mail(self, operation.peer) : meeting_->mail(operation.peer, self);
+  if (mail.full.load(std::memory_order_acquire) == (sends ? 1U : 0U))
+    return false;
+  message.begun = true;
+  if (sends) {
+    mail.count = operation.count;
+    mail.type = operation.type;
+    mail.bytes = std::min<uint64_t>(kMailBytes, message.bytes() - message.done);
+    if (mail.bytes > 0)
+      std::memcpy(mail.piece.data(), emulatorBytes(operation.source + message.done, mail.bytes), mail.bytes);
+  } else if (mail.count != operation.count || mail.type != operation.type) {
+    failure = fmt::format("rank {} is at {} where rank {} sends {} {}", self, describe(operation),
+                          operation.peer, mail.count, nameOf(mail.type));
+    return false;
+  } else if (mail.bytes > 0) {
+    std::memcpy(emulatorBytes(operation.destination + message.done, mail.bytes), mail.piece.data(),
+                mail.bytes);
+  }
+  message.done += mail.bytes;
+  mail.full.store(sends ? 1 : 0, std::memory_order_release);
+  if (!sends && message.isDone())
+    emulatorNoteWritten(operation.destination, message.bytes());
+  return true;
 }
 
 } // namespace trainc::emulator

@@ -33,8 +33,19 @@ public:
   Progress run(std::vector<Operation> operations);
 
 private:
+  /// A send or receive under way, in pieces.
+  struct Message {
+    Operation operation;
+    uint64_t done = 0; ///< bytes
+    bool begun = false;
+
+    uint64_t bytes() const { return operation.count * bytesOf(operation.type); }
+    bool isDone() const { return begun && done == bytes(); }
+  };
+
   Progress collective(Operation operation);
   Progress pairwise(std::vector<Operation> operations);
+  bool movePiece(Message &message, std::optional<std::string> &failure) const;
   std::optional<std::string> mismatch(const Operation &operation) const;
   void giveStripe(const Operation &operation, uint64_t begin, uint64_t elements) const;
   std::optional<std::string> takeStripe(const Operation &operation, uint64_t begin, uint64_t elements) const;

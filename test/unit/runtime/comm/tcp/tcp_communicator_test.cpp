@@ -33,8 +33,9 @@ TEST(TcpCommunicator, AllHearWhatAllTell) {
       ASSERT_TRUE(all.ok()) << all.status().message();
       for (uint32_t rank = 0; rank < 4; ++rank)
         ASSERT_EQ((*all)[rank], turn * 10 + rank);
-      if (turn % 7 == 0)
+      if (turn % 7 == 0) {
         ASSERT_TRUE(communicator.barrier().ok());
+      }
     }
   });
 }
@@ -70,9 +71,10 @@ TEST(TcpCommunicator, AFailureEndsAllWaits) {
 
 TEST(TcpCommunicator, ARankThatLeavesIsNamed) {
   onTcpRanks(3, kNever, [](Communicator &communicator) {
-    if (communicator.rank() != 2)
+    if (communicator.rank() != 2) {
       EXPECT_THAT(communicator.barrier().message(),
                   HasSubstr("rank 2 failed: it has ended its run, without an error, while others go on"));
+    }
   });
 }
 
