@@ -107,7 +107,7 @@ Status treeSumOnDevice(const LocalSumCall &call, CUstream stream) {
     for (const DeviceAddress address : addresses)
       inputs.push_back(emulatorBytes(address.value(), bytes));
     TreeSum(static_cast<uint32_t>(inputs.size()))
-        .sum(call.dtype, inputs, emulatorBytes(call.out.value(), bytes), call.elements);
+        .sum(call.dtype, inputs, call.dtype, emulatorBytes(call.out.value(), bytes), call.elements);
     emulatorNoteWritten(call.out.value(), bytes);
     return std::nullopt;
   };
