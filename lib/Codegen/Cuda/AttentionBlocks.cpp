@@ -4,6 +4,7 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/Threads.h"
 #include "lib/Support/StoredElement.h"
+#include "runtime/schema/cuda_levels.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,9 +18,11 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda;
 
-/// What every GPU gives a block without being asked, and how many of a thread's 255 registers may hold sums
-/// and scores.
-static constexpr int64_t kBlockBytes = 48 << 10, kMostHeld = 160;
+/// What a block may have of its own: the first suits several blocks on a multiprocessor at a time, the
+/// second, for wide heads, what GPUs of compute capability 8.6 have, the least of all.
+static constexpr int64_t kBlockBytes[] = {kCudaStaticSharedBytes, 99 << 10};
+/// How many of a thread's 255 registers may hold sums and scores.
+static constexpr int64_t kMostHeld = 160;
 
 // --- Sizes ---
 
@@ -37,37 +40,40 @@ static int64_t leastOthers(Type element) {
   return nn::isLowPrecision(element) ? 2 * kStripColumns : kStripColumns;
 }
 
+bool BlockNeeds::holdsAll(const BlockSizes &sizes) const {
+  int64_t strips = scores * sizes.others / kStripColumns;
+  for (int64_t width : sums)
+    strips += WarpProducts::strips(element, width);
+  return strips * 4 * elementBytes(nn::wideElement(element)) / 4 <= kMostHeld;
+}
+
 std::optional<BlockSizes> BlockNeeds::sizes() const {
   const int64_t useful = llvm::bit_ceil<uint64_t>(llvm::divideCeil(positions, kWarpRows));
-  const int64_t least = leastOthers(element);
-  const int64_t words = elementBytes(nn::wideElement(element)) / 4;
-  auto registers = [&](int64_t rows) {
-    int64_t strips = scores * rows / kStripColumns;
-    for (int64_t width : sums)
-      strips += WarpProducts::strips(element, width);
-    return strips * 4 * words;
-  };
-  std::optional<BlockSizes> fits;
-  for (int64_t warps = std::min<int64_t>(4, useful); warps > 0; warps /= 2)
-    for (int64_t rows = 64; rows >= least; rows /= 2) {
-      const BlockSizes sizes{warps, rows};
-      if (bytes(sizes) > kBlockBytes)
-        continue;
-      if (registers(rows) <= kMostHeld)
-        return sizes;
-      if (!fits || rows < fits->others)
-        fits = sizes;
-    }
-  return fits;
+  for (int64_t most : kBlockBytes) {
+    std::optional<BlockSizes> fits;
+    for (int64_t warps = std::min<int64_t>(4, useful); warps > 0; warps /= 2)
+      for (int64_t rows = 64; rows >= leastOthers(element); rows /= 2) {
+        const BlockSizes sizes{warps, rows};
+        if (bytes(sizes) > most)
+          continue;
+        if (holdsAll(sizes))
+          return sizes;
+        if (!fits || rows < fits->others)
+          fits = sizes;
+      }
+    if (fits)
+      return fits;
+  }
+  return std::nullopt;
 }
 
 FailureOr<BlockSizes> trainc::codegen::cuda::blockSizes(Operation *op, const BlockNeeds &needs) {
   if (std::optional<BlockSizes> sizes = needs.sizes())
     return *sizes;
   return op->emitOpError("expected heads of which ")
-         << kWarpRows << " queries and " << leastOthers(needs.element) << " keys take at most " << kBlockBytes
-         << " bytes of a block's memory on target cuda, found heads of " << needs.others[0] << " and "
-         << needs.others[1] << " elements of " << needs.element << ", which take "
+         << kWarpRows << " queries and " << leastOthers(needs.element) << " keys take at most "
+         << kBlockBytes[1] << " bytes of a block's memory on target cuda, found heads of " << needs.others[0]
+         << " and " << needs.others[1] << " elements of " << needs.element << ", which take "
          << needs.bytes({1, leastOthers(needs.element)})
          << "; use smaller heads, a shorter type, or target cpu";
 }

@@ -30,7 +30,9 @@ struct BlockNeeds {
   int64_t scores;                       ///< matrices of a score for each pair of rows
 
   int64_t bytes(const BlockSizes &sizes) const;
-  /// The largest blocks whose memory and registers suffice; none: rows are too wide.
+  /// Whether sums and scores suit a thread's registers.
+  bool holdsAll(const BlockSizes &sizes) const;
+  /// The largest blocks whose memory and, if there are any, registers suffice; none: rows are too wide.
   std::optional<BlockSizes> sizes() const;
 };
 

@@ -1,6 +1,6 @@
 // The gradient of attention. With P = softmax(S), S = scale q k^T, O = P v, and D = rowsum(dO O) = rowsum(P
 // dP): dv = P^T dO, dP = dO v^T, dS = P (dP - D), dq = scale dS k, dk = scale dS^T q. P is computed again
-// from the log-sum-exp. One launch makes D, one dq by blocks of queries, one dk and dv by blocks of keys.
+// from the log-sum-exp. One launch makes D, further ones the gradients.
 #include "lib/Codegen/Cuda/AttentionBlocks.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Kernels/Threads.h"
@@ -20,23 +20,36 @@ using namespace trainc::codegen::cuda;
 /// Of the first launch, whose warps sum a row each.
 static constexpr int64_t kSumThreads = 128, kSumWarps = kSumThreads / kWarp;
 
-/// Of the launch for dq.
-static BlockNeeds queryNeeds(nn::AttentionGradOp op) {
-  const AttentionShape shape(op);
-  return {.element = shape.element,
-          .positions = shape.queries,
-          .own = {shape.depth, shape.valueWidth},
-          .others = {shape.depth, shape.valueWidth},
-          .sums = {shape.depth},
-          .scores = 2};
-}
+/// A launch that makes some of the gradients.
+struct GradientLaunch {
+  const char *name;
+  SmallVector<unsigned, 2> results;
+  BlockNeeds needs;
+  int64_t fifths; ///< of the op's work: it counts five products, and what is computed again is none
 
-/// Of the launch for dk and dv.
-static BlockNeeds keyNeeds(nn::AttentionGradOp op) {
-  BlockNeeds needs = queryNeeds(op);
-  needs.positions = AttentionShape(op).keys;
-  needs.sums = needs.own;
-  return needs;
+  bool makes(unsigned result) const { return llvm::is_contained(results, result); }
+};
+
+/// dq by blocks of queries; dk and dv by blocks of keys, together if a thread's registers hold the sums of
+/// both.
+static SmallVector<GradientLaunch, 3> gradientLaunches(nn::AttentionGradOp op) {
+  const AttentionShape shape(op);
+  const SmallVector<int64_t, 2> both{shape.depth, shape.valueWidth};
+  auto needs = [&](int64_t positions, ArrayRef<int64_t> own, ArrayRef<int64_t> sums) {
+    return BlockNeeds{.element = shape.element,
+                      .positions = positions,
+                      .own = llvm::to_vector<2>(own),
+                      .others = both,
+                      .sums = llvm::to_vector<2>(sums),
+                      .scores = int64_t(own.size())};
+  };
+  const GradientLaunch ofQueries{"attention_grad_q", {0}, needs(shape.queries, both, shape.depth), 2},
+      ofKeys{"attention_grad_kv", {1, 2}, needs(shape.keys, both, both), 3};
+  if (std::optional<BlockSizes> sizes = ofKeys.needs.sizes(); sizes && ofKeys.needs.holdsAll(*sizes))
+    return {ofQueries, ofKeys};
+  return {ofQueries,
+          {"attention_grad_k", {1}, needs(shape.keys, both, shape.depth), 2},
+          {"attention_grad_v", {2}, needs(shape.keys, shape.depth, shape.valueWidth), 1}};
 }
 
 namespace {
@@ -98,17 +111,19 @@ private:
 /// A block of one side: queries, for dq, or keys, for dk and dv.
 class GradEmitter {
 public:
-  GradEmitter(nn::AttentionGradOp op, KernelFunction &function, const BlockNeeds &needs,
-              const BlockSizes &sizes)
-      : op(op), function(function), emit(function.emit()), shape(op), blocks(function, needs, sizes),
-        visibility(op, function), q(function.operand(op.getQMutable().getOperandNumber())),
+  GradEmitter(nn::AttentionGradOp op, KernelFunction &function, const GradientLaunch &launch)
+      : op(op), function(function), emit(function.emit()), launch(launch), shape(op),
+        blocks(function, launch.needs, *launch.needs.sizes()), visibility(op, function),
+        q(function.operand(op.getQMutable().getOperandNumber())),
         k(function.operand(op.getKMutable().getOperandNumber())),
         v(function.operand(op.getVMutable().getOperandNumber())),
         dout(function.operand(op.getDoutMutable().getOperandNumber())),
         lse(function.operand(op.getLseMutable().getOperandNumber())), rowSums(function.scratch(0)) {}
 
-  void queryGradient() { eachBlock(shape.queries, shape.heads, &GradEmitter::queryBlock); }
-  void keyGradients() { eachBlock(shape.keys, shape.keyHeads, &GradEmitter::keyBlock); }
+  void run() {
+    launch.makes(0) ? eachBlock(shape.queries, shape.heads, &GradEmitter::queryBlock)
+                    : eachBlock(shape.keys, shape.keyHeads, &GradEmitter::keyBlock);
+  }
 
 private:
   /// block(sequence, head, first position) of a side that has `positions` and `heads`.
@@ -124,14 +139,13 @@ private:
 
   void queryBlock(Value b, Value head, Value first);
   void keyBlock(Value b, Value keyHead, Value first);
+  Parts addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues);
 
-  /// P and dS of a block, in the places of S and dP. `logSumExp` and `rowSum`: of a score.
-  struct Gradients {
-    Parts p, dS;
-  };
-  Gradients scoreGradients(bool ownAreQueries, Value own, Value other,
-                           llvm::function_ref<Value(size_t)> logSumExp,
-                           llvm::function_ref<Value(size_t)> rowSum);
+  using OfScore = llvm::function_ref<Value(size_t)>;
+  /// P of a block, whose scores have these numbers of their rows or columns.
+  Parts weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp);
+  /// dS of a block.
+  Parts scoreGradients(const Parts &p, OfScore rowSum);
 
   /// Where the numbers of a head's queries begin.
   Value statistics(Value b, Value head) {
@@ -144,6 +158,7 @@ private:
   nn::AttentionGradOp op;
   KernelFunction &function;
   Emitter &emit;
+  const GradientLaunch &launch;
   AttentionShape shape;
   AttentionBlocks blocks;
   Visibility visibility;
@@ -152,19 +167,21 @@ private:
 
 } // namespace
 
-GradEmitter::Gradients GradEmitter::scoreGradients(bool ownAreQueries, Value own, Value other,
-                                                   llvm::function_ref<Value(size_t)> logSumExp,
-                                                   llvm::function_ref<Value(size_t)> rowSum) {
+Parts GradEmitter::weights(bool ownAreQueries, Value own, Value other, OfScore logSumExp) {
   Parts p = blocks.products.scores(blocks.own[0], blocks.others[0]);
   for (Value &score : p)
     score = emit.mul(score, number(scale()));
   blocks.hide(p, visibility, ownAreQueries, own, other, shape);
   for (auto [index, score] : llvm::enumerate(p))
     score = math::ExpOp::create(emit.builder, emit.loc, emit.sub(score, logSumExp(index)));
+  return p;
+}
+
+Parts GradEmitter::scoreGradients(const Parts &p, OfScore rowSum) {
   Parts dS = blocks.products.scores(blocks.own[1], blocks.others[1]);
   for (auto [index, gradient] : llvm::enumerate(dS))
     gradient = emit.mul(p[index], emit.sub(gradient, rowSum(index)));
-  return {std::move(p), std::move(dS)};
+  return dS;
 }
 
 void GradEmitter::queryBlock(Value b, Value head, Value first) {
@@ -183,10 +200,10 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
         blocks.hold(blocks.others[1], values, key, shape.keys);
       },
       [&](Value key, ValueRange before) {
-        const Gradients gradients = scoreGradients(
-            /*ownAreQueries=*/true, first, key, [&](size_t index) { return ownLse[index / 2 % 2]; },
-            [&](size_t index) { return ownSum[index / 2 % 2]; });
-        return blocks.products.accumulate(before, gradients.dS, blocks.others[0]);
+        const Parts p =
+            weights(/*ownAreQueries=*/true, first, key, [&](size_t index) { return ownLse[index / 2 % 2]; });
+        const Parts dS = scoreGradients(p, [&](size_t index) { return ownSum[index / 2 % 2]; });
+        return blocks.products.accumulate(before, dS, blocks.others[0]);
       });
   blocks.store(sums, {number(scale()), number(scale())}, shape.queryRows(emit, function.result(0), b, head),
                first, shape.queries);
@@ -195,18 +212,21 @@ void GradEmitter::queryBlock(Value b, Value head, Value first) {
 /// The query heads that share the key head add up in order.
 void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
   blocks.hold(blocks.own[0], shape.keyRows(emit, k, b, keyHead), first, shape.keys);
-  blocks.hold(blocks.own[1], shape.valueRows(emit, v, b, keyHead), first, shape.keys);
+  if (launch.makes(1))
+    blocks.hold(blocks.own[1], shape.valueRows(emit, v, b, keyHead), first, shape.keys);
   Value begin = emit.i64(0);
   if (visibility.causal) { // queries before first - shift see none of these keys
     Value earliest = emit.max(emit.sub(first, emit.i64(visibility.shift)), emit.i64(0));
     begin = emit.mul(emit.divide(earliest, blocks.sizes.others), blocks.sizes.others);
   }
-  Parts start = zeros(shape.depth);
+  const Parts start = launch.makes(1) ? zeros(shape.depth) : Parts();
   const size_t ofKeys = start.size();
-  llvm::append_range(start, zeros(shape.valueWidth));
+  Parts all = start;
+  if (launch.makes(2))
+    llvm::append_range(all, zeros(shape.valueWidth));
   Parts sums =
-      emit.loop(emit.i64(0), emit.i64(shape.group()), 1, start, [&](Value member, ValueRange ofMember) {
-        Value head = emit.add(emit.mul(keyHead, shape.group()), member), numbers = statistics(b, head);
+      emit.loop(emit.i64(0), emit.i64(shape.group()), 1, all, [&](Value member, ValueRange ofMember) {
+        Value head = emit.add(emit.mul(keyHead, shape.group()), member);
         const HeadRows queries = shape.queryRows(emit, q, b, head),
                        grads = shape.outRows(emit, dout, b, head);
         return blocks.eachBlock(
@@ -216,40 +236,52 @@ void GradEmitter::keyBlock(Value b, Value keyHead, Value first) {
               blocks.hold(blocks.others[1], grads, query, shape.queries);
             },
             [&](Value query, ValueRange before) {
-              Parts lses = blocks.ofColumns(lse, blocks.element, numbers, query, shape.queries),
-                    rows = blocks.ofColumns(rowSums, blocks.element, numbers, query, shape.queries);
-              for (Value &each : lses)
-                each = blocks.finite(each);
-              const Gradients gradients = scoreGradients(
-                  /*ownAreQueries=*/false, first, query,
-                  [&](size_t index) { return lses[index / 4 * 2 + index % 2]; },
-                  [&](size_t index) { return rows[index / 4 * 2 + index % 2]; });
-              Parts after =
-                  blocks.products.accumulate(before.take_front(ofKeys), gradients.dS, blocks.others[0]);
-              llvm::append_range(after, blocks.products.accumulate(before.drop_front(ofKeys), gradients.p,
-                                                                   blocks.others[1]));
-              return after;
+              return addQueries(first, query, statistics(b, head), before.take_front(ofKeys),
+                                before.drop_front(ofKeys));
             });
       });
-  blocks.store(ValueRange(sums).take_front(ofKeys), {number(scale()), number(scale())},
-               shape.keyRows(emit, function.result(1), b, keyHead), first, shape.keys);
-  blocks.store(ValueRange(sums).drop_front(ofKeys), {number(1), number(1)},
-               shape.valueRows(emit, function.result(2), b, keyHead), first, shape.keys);
+  if (launch.makes(1))
+    blocks.store(ValueRange(sums).take_front(ofKeys), {number(scale()), number(scale())},
+                 shape.keyRows(emit, function.result(1), b, keyHead), first, shape.keys);
+  if (launch.makes(2))
+    blocks.store(ValueRange(sums).drop_front(ofKeys), {number(1), number(1)},
+                 shape.valueRows(emit, function.result(2), b, keyHead), first, shape.keys);
+}
+
+/// What a block of queries adds to dk, if it is made, and then to dv.
+Parts GradEmitter::addQueries(Value key, Value query, Value start, ValueRange ofKeys, ValueRange ofValues) {
+  Parts logSumExps = blocks.ofColumns(lse, blocks.element, start, query, shape.queries);
+  for (Value &each : logSumExps)
+    each = blocks.finite(each);
+  const Parts p = weights(/*ownAreQueries=*/false, key, query,
+                          [&](size_t index) { return logSumExps[index / 4 * 2 + index % 2]; });
+  Parts after;
+  if (launch.makes(1)) {
+    const Parts rows = blocks.ofColumns(rowSums, blocks.element, start, query, shape.queries);
+    const Parts dS = scoreGradients(p, [&](size_t index) { return rows[index / 4 * 2 + index % 2]; });
+    after = blocks.products.accumulate(ofKeys, dS, blocks.others[0]);
+  }
+  if (launch.makes(2))
+    llvm::append_range(after, blocks.products.accumulate(ofValues, p, blocks.others[1]));
+  return after;
 }
 
 // --- The launches ---
 
-/// Those of dq, or of dk and dv.
-static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary &kernels, StringRef name,
-                                    const BlockNeeds &needs, const BlockSizes &sizes, int64_t heads,
-                                    ArrayRef<unsigned> results, int64_t flops) {
-  LaunchSummary launch{.name = name.str(),
-                       .grid = AttentionShape(op).batch * heads *
-                               int64_t(llvm::divideCeil(needs.positions, sizes.owned())),
+static FailureOr<LaunchSummary> summariseGradient(nn::AttentionGradOp op, const GradientLaunch &gradient,
+                                                  const KernelSummary &kernels) {
+  FailureOr<BlockSizes> sizes = blockSizes(op, gradient.needs);
+  if (failed(sizes))
+    return failure();
+  const AttentionShape shape(op);
+  const int64_t heads = gradient.makes(0) ? shape.heads : shape.keyHeads;
+  LaunchSummary launch{.name = gradient.name,
+                       .grid = shape.batch * heads *
+                               int64_t(llvm::divideCeil(gradient.needs.positions, sizes->owned())),
                        .params = {},
-                       .flops = flops,
-                       .sharedBytes = needs.bytes(sizes),
-                       .threads = sizes.warps * kWarp};
+                       .flops = op.getFlops() / 5 * gradient.fifths,
+                       .sharedBytes = gradient.needs.bytes(*sizes),
+                       .threads = sizes->warps * kWarp};
   auto read = [&](OpOperand &operand) {
     launch.params.push_back(operandParam(op, operand.getOperandNumber()));
   };
@@ -259,32 +291,27 @@ static LaunchSummary gradientLaunch(nn::AttentionGradOp op, const KernelSummary 
   launch.params.push_back(scratchParam(kernels, 0, plan::Access::read, getElementTypeOrSelf(op.getLse())));
   for (OpOperand &segments : op.getSegmentsMutable())
     read(segments);
-  for (unsigned result : results)
+  for (unsigned result : gradient.results)
     launch.params.push_back(resultParam(op, result));
   return launch;
 }
 
 FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttentionGrad(nn::AttentionGradOp op) {
-  const AttentionShape shape(op);
-  const BlockNeeds ofQueries = queryNeeds(op), ofKeys = keyNeeds(op);
-  FailureOr<BlockSizes> querySizes = blockSizes(op, ofQueries), keySizes = blockSizes(op, ofKeys);
-  if (failed(querySizes) || failed(keySizes))
-    return failure();
   KernelSummary kernels;
   kernels.scratchBytes.push_back(elementCount(op.getLse()) * elementBytes(getElementTypeOrSelf(op.getLse())));
   kernels.launches.push_back(
       {.name = "attention_row_sums",
-       .grid = int64_t(llvm::divideCeil(RowSumEmitter::rows(shape), kSumWarps)),
+       .grid = int64_t(llvm::divideCeil(RowSumEmitter::rows(AttentionShape(op)), kSumWarps)),
        .params = {operandParam(op, op.getOutMutable().getOperandNumber()),
                   operandParam(op, op.getDoutMutable().getOperandNumber()),
                   scratchParam(kernels, 0, plan::Access::write, getElementTypeOrSelf(op.getLse()))},
        .threads = kSumThreads});
-  // Three of the seven products are in the second launch, four in the third; the op counts five.
-  const int64_t flops = op.getFlops();
-  kernels.launches.push_back(gradientLaunch(op, kernels, "attention_grad_q", ofQueries, *querySizes,
-                                            shape.heads, {0}, flops / 5 * 2));
-  kernels.launches.push_back(gradientLaunch(op, kernels, "attention_grad_kv", ofKeys, *keySizes,
-                                            shape.keyHeads, {1, 2}, flops - flops / 5 * 2));
+  for (const GradientLaunch &gradient : gradientLaunches(op)) {
+    FailureOr<LaunchSummary> launch = summariseGradient(op, gradient, kernels);
+    if (failed(launch))
+      return failure();
+    kernels.launches.push_back(std::move(*launch));
+  }
   return kernels;
 }
 
@@ -294,14 +321,14 @@ FailureOr<Symbols> trainc::codegen::cuda::generateAttentionGrad(nn::AttentionGra
   if (failed(summary))
     return failure();
   Symbols symbols;
-  KernelFunction sums(kernels, summary->launches[0]);
+  KernelFunction sums(kernels, summary->launches.front());
   RowSumEmitter(op, sums).run();
   symbols.push_back(sums.finish());
-  KernelFunction ofQueries(kernels, summary->launches[1]);
-  GradEmitter(op, ofQueries, queryNeeds(op), *queryNeeds(op).sizes()).queryGradient();
-  symbols.push_back(ofQueries.finish());
-  KernelFunction ofKeys(kernels, summary->launches[2]);
-  GradEmitter(op, ofKeys, keyNeeds(op), *keyNeeds(op).sizes()).keyGradients();
-  symbols.push_back(ofKeys.finish());
+  for (auto [gradient, launch] :
+       llvm::zip_equal(gradientLaunches(op), ArrayRef(summary->launches).drop_front())) {
+    KernelFunction function(kernels, launch);
+    GradEmitter(op, function, gradient).run();
+    symbols.push_back(function.finish());
+  }
   return symbols;
 }

@@ -3,6 +3,7 @@
 
 #include "dialects/NN/Builders.h"
 #include "lib/Support/StoredElement.h"
+#include "runtime/schema/cuda_levels.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -59,14 +60,17 @@ void KernelFunction::takeArgumentsOfThreads() {
     blockMemory = addressOfBlockMemory();
 }
 
-/// A variable that each block has its own of. Kernels with as much memory share it.
+/// A variable that each block has its own of. Kernels with as much memory share it; what a variable may not
+/// have is given at the launch.
 Value KernelFunction::addressOfBlockMemory() {
-  const std::string name = "block_memory_" + std::to_string(launch.sharedBytes);
+  const bool isStatic = launch.sharedBytes <= kCudaStaticSharedBytes;
+  const std::string name =
+      isStatic ? "block_memory_" + std::to_string(launch.sharedBytes) : "block_memory_of_launch";
   if (!SymbolTable::lookupSymbolIn(ModuleOp(kernels), name)) {
     OpBuilder outside = OpBuilder::atBlockBegin(kernels.getBody());
-    auto bytes = LLVM::LLVMArrayType::get(outside.getI8Type(), unsigned(launch.sharedBytes));
-    LLVM::GlobalOp::create(outside, emitter.loc, bytes, /*isConstant=*/false, LLVM::Linkage::Internal, name,
-                           Attribute(),
+    auto bytes = LLVM::LLVMArrayType::get(outside.getI8Type(), isStatic ? unsigned(launch.sharedBytes) : 0);
+    LLVM::GlobalOp::create(outside, emitter.loc, bytes, /*isConstant=*/false,
+                           isStatic ? LLVM::Linkage::Internal : LLVM::Linkage::External, name, Attribute(),
                            /*alignment=*/kBlockArrayAlignment, unsigned(NVVM::NVVMMemorySpace::Shared));
   }
   Type shared = LLVM::LLVMPointerType::get(opBuilder.getContext(), unsigned(NVVM::NVVMMemorySpace::Shared));

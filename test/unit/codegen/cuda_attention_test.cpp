@@ -16,6 +16,8 @@ const std::vector<AttentionCase> kShortCases = {
     {"bf16_odd_width", 1, 37, 37, 2, 2, 13, 7, true, false, false, "bf16"},
     {"bf16_segments", 2, 65, 65, 2, 2, 24, 40, true, true, false, "bf16"},
     {"bf16_fewer_keys", 1, 90, 20, 4, 2, 16, 16, true, false, false, "bf16"},
+    {"bf16_widest", 1, 33, 40, 2, 1, 256, 256, true, false, false, "bf16"}, // dk and dv apart
+    {"f32_widest", 1, 33, 20, 1, 1, 256, 256, true, false, false},          // more memory than is declared
     {"f16_grouped", 1, 50, 50, 6, 2, 64, 64, true, false, false, "f16"},
     {"f16_more_keys", 1, 20, 90, 2, 2, 20, 36, true, false, false, "f16"}};
 const std::vector<AttentionCase> kLimitedShortCases = {

@@ -12,16 +12,16 @@ constexpr double kBf16 = 8e-3, kF16 = 1e-3;
 
 TEST(CudaProducts, OddSizesOfBf16) {
   expectGpuMatchesReference(
-      R"(func.func @f(%a: tensor<45x77xbf16>, %b: tensor<77x35xbf16>) -> tensor<45x35xbf16> {
-    %0 = nn.matmul %a, %b : tensor<45x77xbf16>, tensor<77x35xbf16>
+      R"(func.func @f(%a: tensor<3x45x27xbf16>, %b: tensor<3x27x35xbf16>) -> tensor<45x35xbf16> {
+    %0 = nn.matmul %a, %b reduce_batch : tensor<3x45x27xbf16>, tensor<3x27x35xbf16>
     return %0 : tensor<45x35xbf16> })",
       kBf16);
 }
 
 TEST(CudaProducts, TransposedFactorsOfF16) {
   expectGpuMatchesReference(
-      R"(func.func @f(%a: tensor<33x65xf16>, %b: tensor<31x33xf16>) -> tensor<65x31xf16> {
-    %0 = nn.matmul %a transposed, %b transposed : tensor<33x65xf16>, tensor<31x33xf16>
+      R"(func.func @f(%a: tensor<2x33x65xf16>, %b: tensor<2x31x33xf16>) -> tensor<65x31xf16> {
+    %0 = nn.matmul %a transposed, %b transposed reduce_batch : tensor<2x33x65xf16>, tensor<2x31x33xf16>
     return %0 : tensor<65x31xf16> })",
       kF16);
 }
