@@ -33,11 +33,21 @@ static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, c
   return productSeconds(double(kernel.getFlops()), bytes, factor.getElement(), machine);
 }
 
+/// Products of short factors, and of rounded ones at half their rate, are those of the matrix units.
+static Machine ratesFor(plan::LibraryCallOpInterface call, Machine machine) {
+  auto product = dyn_cast<plan::MatrixProductOp>(*call);
+  if (product && product.getFactors())
+    machine.flopsPerSecond = machine.bf16FlopsPerSecond;
+  else if (product && product.getTf32())
+    machine.flopsPerSecond = machine.bf16FlopsPerSecond / 2;
+  return machine;
+}
+
 static double callSeconds(plan::LibraryCallOpInterface call, const Machine &machine) {
   double bytes = 0;
   for (const plan::OperandUse &use : call.getOperandUses())
     bytes += double(use.bytes) * (use.reads && use.writes ? 2 : 1);
-  return seconds(call.getFlops(), bytes, machine);
+  return seconds(call.getFlops(), bytes, ratesFor(call, machine));
 }
 
 static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine);
