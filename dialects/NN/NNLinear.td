@@ -67,7 +67,8 @@ def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<Differe
     [batch, t] (with s = t): only keys of the query's own segment. `limit` (scalar i32; generation): query i sees keys
     j <= limit + i. A query that sees no key yields zeros. Scale is 1/sqrt(d) unless given.
     Results: out [batch, t, heads*e], and the log-sum-exp of the scaled scores, [batch, heads, t], which the backward uses.
-    With q, k and v of bf16 or f16, all between is computed in f32; out is rounded once, and the log-sum-exp is f32.
+    With q, k and v of bf16 or f16, all between is computed in f32; out is rounded once, and the log-sum-exp is f32. GPUs round the
+    weights of v to that type.
   }];
   let arguments = (ins NN_Tensor:$q, NN_Tensor:$k, NN_Tensor:$v, Optional<NN_Tensor>:$segments, Optional<NN_Tensor>:$limit,
                        I64Attr:$heads, OptionalAttr<I64Attr>:$kv_heads, UnitAttr:$causal, OptionalAttr<F64Attr>:$scale);
