@@ -492,7 +492,7 @@ class CommandLine(TrainrunTest):
             ("--checkpoint-dir= has no value", [*data, "--checkpoint-dir=", "--steps=1"]),
             ("--checkpoint-dir needs training (add --steps) or --resume", [*data, "--checkpoint-dir", "ck", "--generate=a"]),
             ("--steps is given twice; give it once", [*data, "--steps", "1", "--steps=2"]),
-            ("--comm", [*data, "--steps", "3", "--comm", "nccl"]),
+            ("--comm", [*data, "--steps", "3", "--comm", "gloo"]),
             ("--metrics=none/m: there is no folder 'none'; create it, or name another", [*data, "--steps", "3", "--metrics", "none/m"]),
             ("--metrics=.: expected a file, found a folder", [*data, "--steps", "3", "--metrics", "."]),
             ("--resume is given twice; give it once", [*data, "--steps", "3", "--resume", "--resume=ck"]),
