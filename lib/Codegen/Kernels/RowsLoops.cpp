@@ -104,7 +104,9 @@ Value RowsEmitter::isZero(Value number) {
   return arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, number, emit.i64(0));
 }
 
-Value RowsEmitter::firstColumn() { return emit.mul(function.thread(), plan.lanes); }
+Value RowsEmitter::firstColumn() {
+  return plan.threads == 1 ? emit.i64(0) : emit.mul(function.thread(), plan.lanes);
+}
 
 // --- Passes over columns ---
 
@@ -164,7 +166,7 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
   Value whole = end;
   if (plan.threads == 1)
     whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), plan.lanes), plan.lanes));
-  Value first = emit.add(begin, firstColumn());
+  Value first = plan.threads == 1 ? begin : emit.add(begin, firstColumn());
   setLanes(emit.loop(first, whole, columnStep(), lanesOf(), [&](Value column, ValueRange carried) {
     setLanes(carried);
     step({pass, column, Mask()}, rows);
