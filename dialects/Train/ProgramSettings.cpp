@@ -33,10 +33,7 @@ LogicalResult trainc::train::checkChoice(const ProgramWord &word, StringRef valu
       llvm::find_if(given, [&](StringRef each) { return !llvm::is_contained(values, each); });
   if (unknown == given.end())
     return success();
-  value = *unknown;
-  if (!word.only.empty())
-    return error() << StringRef(word.only) << ", found '" << value << "'";
-  return error() << "expected " << llvm::join(values, " or ") << ", found '" << value << "'";
+  return error() << "expected " << llvm::join(values, " or ") << ", found '" << *unknown << "'";
 }
 
 // --- Writing ---

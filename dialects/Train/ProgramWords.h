@@ -31,7 +31,6 @@ struct ProgramWord {
   int64_t least = 0, most = INT64_MAX;
   std::string_view otherwise = {}; ///< the value where nobody gives one; empty: none
   std::string_view derived = {};   ///< what decides in that case, if it is not always the same
-  std::string_view only = {};      ///< of a choice with one value: why there is no other
   std::string_view help = {};
   /// Of sharding: the zero_stage from which on the word does something, and what the stages below do not do.
   int64_t fromStage = 0;

@@ -141,7 +141,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     holds parameters, computes, sums gradients over ranks and takes columns of the data, and which parameters are read in f32. Each
     word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
     holds the optimizer's moments.
-    `target cpu` may be said, and nothing else in its place yet.
+    `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs.
 
     The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
     the text does not show, says where each setting comes from: its line, its option, or what it is derived from. The model's exports move

@@ -48,14 +48,6 @@ std::vector<std::string> valuesOf(const ProgramWord &word) {
   return CLI::detail::split(std::string(word.values), '|');
 }
 
-/// The value of a choice that has no other yet.
-CLI::Validator onlyValue(const ProgramWord &word) {
-  return {[&word](std::string &text) {
-            return text == word.values ? std::string() : fmt::format("{}, found '{}'", word.only, text);
-          },
-          "WORD"};
-}
-
 /// Some of the words, with commas between them, in any case.
 CLI::Validator someOfWords(std::vector<std::string> words) {
   return {[known = oneOfWords(std::move(words))](std::string &text) {
@@ -76,11 +68,10 @@ CLI::Validator validatorOf(const ProgramWord &word) {
   case ValueKind::Bytes:
     return kBytes;
   case ValueKind::Choice:
-    return word.only.empty() ? oneOfWords(valuesOf(word)) : onlyValue(word);
-  case ValueKind::Words:
-    return someOfWords(valuesOf(word));
   case ValueKind::Truth:
     return oneOfWords(valuesOf(word));
+  case ValueKind::Words:
+    return someOfWords(valuesOf(word));
   case ValueKind::Wrap:
   case ValueKind::Names:
     break; // of blocks and parameters, which the compiler knows

@@ -64,9 +64,9 @@ LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   const train::ShardingSettings sharding = train::shardingOf(program);
   const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < int64_t(program.getRanks());
   if (hasGroups && !train::precisionOf(program).reduce.isF32())
-    return program.emitError("sharding hybrid_shard (--hybrid-shard) together with reduce (--reduce-type) ")
-           << train::precisionOf(program).reduce
-           << " has no collective for target cuda yet: sum gradients in f32, or leave one of the two out";
+    return program.emitError(
+        "sharding hybrid_shard (--hybrid-shard) has no sums of gradients below f32 for target cuda yet "
+        "(reduce, --reduce-type): sum them in f32, or leave the groups out");
   return success();
 }
 

@@ -13,5 +13,5 @@ nn.model @m(%x: tensor<?x4xf32>) {
 }
 // BF16X3: [[FILE]]:[[@LINE+3]]:1: error: fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose fma, or tf32, which rounds numbers to 11 significant bits
 // LEVELS: [[FILE]]:[[@LINE+2]]:1: error: cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out
-// GROUPS: [[FILE]]:[[@LINE+1]]:1: error: sharding hybrid_shard (--hybrid-shard) together with reduce (--reduce-type) bf16 has no collective for target cuda yet: sum gradients in f32, or leave one of the two out
+// GROUPS: [[FILE]]:[[@LINE+1]]:1: error: sharding hybrid_shard (--hybrid-shard) has no sums of gradients below f32 for target cuda yet (reduce, --reduce-type): sum them in f32, or leave the groups out
 train.program @p { model @m  optimizer sgd  batch 2 }

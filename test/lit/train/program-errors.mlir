@@ -296,8 +296,8 @@ train.program @p { model @m optimizer sgd precision fp16 loss_scale_window 0 }
 
 // -----
 
-// expected-error @below {{this version makes plans for the cpu, found 'cuda'}}
-train.program @p { model @m optimizer sgd target cuda }
+// expected-error @below {{expected cpu or cuda, found 'tpu'}}
+train.program @p { model @m optimizer sgd target tpu }
 
 // -----
 
