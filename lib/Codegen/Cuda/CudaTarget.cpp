@@ -59,9 +59,14 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   return checkCollectives(program);
 }
 
-/// NCCL's sums are as short as what is summed, so groups would round twice.
+/// Sums over a tree of more than two ranks need a kernel beside NCCL. NCCL's sums are as short as what is
+/// summed, so groups would round twice.
 LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   const train::ShardingSettings sharding = train::shardingOf(program);
+  if (sharding.reproducibleOverRanks && program.getRanks() > 2)
+    return program.emitError(
+        "sharding reproducible ranks (--reproducible=ranks) has no sums for more than two ranks "
+        "of target cuda yet; leave it out: the same ranks repeat their bits");
   const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < int64_t(program.getRanks());
   if (hasGroups && !train::precisionOf(program).reduce.isF32())
     return program.emitError(

@@ -29,7 +29,7 @@ public:
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
-  /// Whether vectors in memory lie on borders of their size, and not of their elements'.
+  /// Whether vectors in memory lie on borders of their size, or of 16 bytes, and not of their elements'.
   bool alignsVectors = false;
 
   mlir::Type pointerType() const;

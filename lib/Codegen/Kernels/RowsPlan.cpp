@@ -22,9 +22,9 @@ static constexpr int64_t kWideBody = 8;
 static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
-/// Of several threads: bytes of the widest access, lanes of a heavy body, threads that share all steps, and
-/// steps along a row that each should have.
-static constexpr int64_t kAccessBytes = 16, kHeavyBodyLanesOfThreads = 4, kLinearThreads = 256,
+/// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16; threads that
+/// share all steps, and steps along a row that each should have.
+static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
                          kStepsOfThread = 2;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
@@ -130,23 +130,25 @@ void RowsPlan::chooseLanes() {
 }
 
 /// Of the narrowest type that is loaded or stored along columns, 16 bytes at a time.
-int64_t RowsPlan::widestAccess() const {
-  int64_t lanes = 1;
+int64_t RowsPlan::linearLanes() const {
+  if (hasHeavyBody())
+    return kLanesOfThread;
+  int64_t most = kLanesOfThread;
   auto widen = [&](Value value) {
-    if (facts.isTable(value) || facts.isAlongColumns(value))
-      lanes = std::max(lanes, kAccessBytes / elementBytes(getElementTypeOrSelf(value)));
+    if ((facts.isTable(value) || facts.isAlongColumns(value)) &&
+        nn::isLowPrecision(getElementTypeOrSelf(value)))
+      most = kShortLanesOfThread;
   };
   llvm::for_each(facts.kernel.getBody().getArguments(), widen);
   llvm::for_each(facts.yield().getValues(), widen);
-  return lanes;
+  return most;
 }
 
-/// Lanes divide rows, so that no step has a tail, and all vectors lie on borders of their size: what is
-/// smaller than a buffer begins behind so many elements as it has itself, or rows of it.
+/// Lanes divide rows, so that no step has a tail, and vectors lie on borders of their size, or of 16 bytes:
+/// what is smaller than a buffer begins behind so many elements as it has itself, or rows of it. In which
+/// order a row is reduced follows from its length alone, whatever ops share its kernel.
 void RowsPlan::chooseThreads() {
-  lanes = widestAccess();
-  if (hasHeavyBody())
-    lanes = std::min(lanes, kHeavyBodyLanesOfThreads);
+  lanes = linear ? linearLanes() : kLanesOfThread;
   while (facts.columns % lanes != 0)
     lanes /= 2;
   if (linear) {

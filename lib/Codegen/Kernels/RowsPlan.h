@@ -89,7 +89,7 @@ private:
   void chooseTiles();
   void chooseLanes();
   void chooseThreads();
-  int64_t widestAccess() const;
+  int64_t linearLanes() const;
   bool hasHeavyBody() const;
   void chooseStashes();
   void collectTileReductions();
