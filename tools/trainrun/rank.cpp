@@ -107,11 +107,12 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
                           TrainingRun::create(file, *chosen.device, options, std::move(context)));
   if (options.device == "null")
     return dryRun(run->executor(), options);
-  std::optional<Communicator::OwnTime> talk(std::in_place, rank.communicator.get());
-  announce(*run, chosen, options, log);
-  talk.reset();
+  {
+    const Communicator::OwnTime talk(rank.communicator.get());
+    announce(*run, chosen, options, log);
+  }
   const Status status = run->run();
-  talk.emplace(rank.communicator.get());
+  const Communicator::OwnTime talk(rank.communicator.get());
   if (options.profile)
     log.info("{}", profileTable(run->executor()));
   return status;
