@@ -114,11 +114,16 @@ Status NcclCommunicator::connect() {
   TRAINC_RETURN_IF_ERROR(checkRanks());
   for (const fb::Group group : kGroups)
     TRAINC_RETURN_IF_ERROR(openGroup(group));
-  if (options_.sums == NcclSums::kNccl)
+  if (!sumsOverTree(fb::Group::All)) // no group is larger
     return {};
   TRAINC_ASSIGN_OR_RETURN(staging_.memory, allocate("what peers send to be summed", kStagingBytes));
   staging_.bytes = kStagingBytes;
   return {};
+}
+
+/// Of two numbers the sum is the same in either order.
+bool NcclCommunicator::sumsOverTree(fb::Group group) const {
+  return options_.sums == NcclSums::kTree && grid_.members(group, rank()).count > 2;
 }
 
 /// What NCCL would find out late, or hang at.
@@ -193,9 +198,7 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
 
 Status NcclCommunicator::enqueue(const Collective &collective, CUstream stream, std::string_view place) {
   TRAINC_RETURN_IF_ERROR(failure_);
-  // Of two numbers the sum is the same in either order.
-  const bool byTree = options_.sums == NcclSums::kTree && isSum(collective.kind) &&
-                      grid_.members(collective.group, rank()).count > 2;
+  const bool byTree = isSum(collective.kind) && sumsOverTree(collective.group);
   if (byTree && !localSum_)
     return invalidInput(
         "{} over the tree that --reproducible=ranks promises: NCCL adds in another order, and "

@@ -99,6 +99,7 @@ private:
   Status checkRanks();
   Status openGroup(fb::Group group);
   size_t indexOf(fb::Group group) const;
+  bool sumsOverTree(fb::Group group) const;
   NcclPatience patience() const;
   Status look();
   Status causeOf(Status found) const;
