@@ -6,6 +6,7 @@
 #include "lib/Codegen/Cpu/Generators.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cpu/Objects.h"
+#include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
@@ -32,16 +33,32 @@ public:
   Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
-  FailureOr<SmallVector<std::string>> generate(Operation *op, KernelModule &kernels) const override;
+  FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileObjects(kernels); }
 
 private:
   void prepare(ModuleOp kernels) const override;
   LogicalResult reportNoLevel(train::ProgramOp program) const;
 
+  KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRows); }
+  KernelSummary summarise(StridedCopyOpInterface op) const { return summariseCopy(op); }
+  KernelSummary summarise(nn::ScatterAddOp op) const { return summariseScatter(op); }
   FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
   KernelSummary summarise(nn::AttentionOp op) const;
   KernelSummary summarise(nn::AttentionGradOp op) const;
+
+  static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
+  static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
+    return generateCopy(op, kernels);
+  }
+  static Symbols generate(nn::ScatterAddOp op, KernelModule &kernels) { return generateScatter(op, kernels); }
+  static Symbols generate(GemmOpInterface op, KernelModule &kernels) { return generateGemm(op, kernels); }
+  static Symbols generate(nn::AttentionOp op, KernelModule &kernels) {
+    return generateAttention(op, kernels);
+  }
+  static Symbols generate(nn::AttentionGradOp op, KernelModule &kernels) {
+    return generateAttentionGrad(op, kernels);
+  }
 
   Fp32Products products_;
   LibraryCalls libraryCalls_;
@@ -118,51 +135,11 @@ KernelSummary CpuTarget::summarise(nn::AttentionGradOp op) const {
 }
 
 FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
-  switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
-  case KernelClass::Rows:
-    return summariseRows(cast<nn::KernelOp>(op), kRows);
-  case KernelClass::StridedCopy:
-    return summariseCopy(cast<StridedCopyOpInterface>(op));
-  case KernelClass::Scatter:
-    return summariseScatter(cast<nn::ScatterAddOp>(op));
-  case KernelClass::Gemm:
-    return summarise(cast<GemmOpInterface>(op));
-  case KernelClass::Attention:
-    return summarise(cast<nn::AttentionOp>(op));
-  case KernelClass::AttentionGrad:
-    return summarise(cast<nn::AttentionGradOp>(op));
-  case KernelClass::Alias:
-  case KernelClass::Pack:
-  case KernelClass::Collective:
-  case KernelClass::Wait:
-  case KernelClass::Loop:
-    break;
-  }
-  llvm_unreachable("an op that runs no generated code");
+  return visitKernelClass<FailureOr<KernelSummary>>(op, [&](auto each) { return summarise(each); });
 }
 
-FailureOr<SmallVector<std::string>> CpuTarget::generate(Operation *op, KernelModule &kernels) const {
-  switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
-  case KernelClass::Rows:
-    return generateRows(cast<nn::KernelOp>(op), kRows, kernels);
-  case KernelClass::StridedCopy:
-    return generateCopy(cast<StridedCopyOpInterface>(op), kernels);
-  case KernelClass::Scatter:
-    return generateScatter(cast<nn::ScatterAddOp>(op), kernels);
-  case KernelClass::Gemm:
-    return generateGemm(cast<GemmOpInterface>(op), kernels);
-  case KernelClass::Attention:
-    return generateAttention(cast<nn::AttentionOp>(op), kernels);
-  case KernelClass::AttentionGrad:
-    return generateAttentionGrad(cast<nn::AttentionGradOp>(op), kernels);
-  case KernelClass::Alias:
-  case KernelClass::Pack:
-  case KernelClass::Collective:
-  case KernelClass::Wait:
-  case KernelClass::Loop:
-    break;
-  }
-  llvm_unreachable("an op that runs no generated code");
+FailureOr<Symbols> CpuTarget::generate(Operation *op, KernelModule &kernels) const {
+  return visitKernelClass<Symbols>(op, [&](auto each) { return generate(each, kernels); });
 }
 
 void CpuTarget::prepare(ModuleOp kernels) const {

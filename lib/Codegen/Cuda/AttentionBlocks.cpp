@@ -90,7 +90,7 @@ AttentionBlocks::AttentionBlocks(KernelFunction &function, const BlockNeeds &nee
 // --- Rows ---
 
 void AttentionBlocks::hold(const HeldRows &to, const HeadRows &rows, Value first, int64_t positions) {
-  const int64_t lanes = std::gcd<int64_t, int64_t>(rows.width, 16 / elementBytes(memory));
+  const int64_t lanes = std::gcd<int64_t, int64_t>(rows.width, kAccessBytes / elementBytes(memory));
   const int64_t across = to.width / lanes, vectors = to.count * across, threads = function.threads();
   Value none = emit.constant(Emitter::laneType(memory, lanes), 0);
   auto move = [&](Value index) {

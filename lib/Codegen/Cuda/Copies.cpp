@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static constexpr int64_t kThreads = 256, kAccessBytes = 16;
+static constexpr int64_t kThreads = 256;
 /// Of the square of a block, of which a thread moves kSide * kSide / kThreads elements. Its rows are an
 /// element apart from multiples of the memory's banks.
 static constexpr int64_t kSide = 32, kRow = kSide + 1;

@@ -5,6 +5,7 @@
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Generators.h"
 #include "lib/Codegen/Cuda/Ptx.h"
+#include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
@@ -36,12 +37,38 @@ public:
     return {.products = true, .attention = false, .exactGelu = false};
   }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
-  FailureOr<SmallVector<std::string>> generate(Operation *op, KernelModule &kernels) const override;
+  FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
 
 private:
   LogicalResult checkCollectives(train::ProgramOp program) const;
   void prepare(ModuleOp kernels) const override;
+
+  KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRows); }
+  KernelSummary summarise(StridedCopyOpInterface op) const { return cuda::summariseCopy(op); }
+  KernelSummary summarise(nn::ScatterAddOp op) const { return cuda::summariseScatter(op); }
+  KernelSummary summarise(GemmOpInterface op) const;
+  FailureOr<KernelSummary> summarise(nn::AttentionOp op) const { return cuda::summariseAttention(op); }
+  FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const {
+    return cuda::summariseAttentionGrad(op);
+  }
+
+  static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
+  static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
+    return cuda::generateCopy(op, kernels);
+  }
+  static Symbols generate(nn::ScatterAddOp op, KernelModule &kernels) {
+    return cuda::generateScatter(op, kernels);
+  }
+  static Symbols generate(GemmOpInterface op, KernelModule &kernels) {
+    return cuda::generateGemm(op, kernels);
+  }
+  static FailureOr<Symbols> generate(nn::AttentionOp op, KernelModule &kernels) {
+    return cuda::generateAttention(op, kernels);
+  }
+  static FailureOr<Symbols> generate(nn::AttentionGradOp op, KernelModule &kernels) {
+    return cuda::generateAttentionGrad(op, kernels);
+  }
 
   Fp32Products products_;
 };
@@ -75,56 +102,18 @@ LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   return success();
 }
 
-FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
-  switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
-  case KernelClass::Rows:
-    return summariseRows(cast<nn::KernelOp>(op), kRows);
-  case KernelClass::StridedCopy:
-    return cuda::summariseCopy(cast<StridedCopyOpInterface>(op));
-  case KernelClass::Scatter:
-    return cuda::summariseScatter(cast<nn::ScatterAddOp>(op));
-  case KernelClass::Gemm: {
-    auto product = cast<GemmOpInterface>(op);
-    return canBeLibraryProduct(product, /*takesShort=*/true)
-               ? libraryProduct(product, kProductWorkspace, products_ == Fp32Products::Tf32)
-               : cuda::summariseGemm(product);
-  }
-  case KernelClass::Attention:
-    return cuda::summariseAttention(cast<nn::AttentionOp>(op));
-  case KernelClass::AttentionGrad:
-    return cuda::summariseAttentionGrad(cast<nn::AttentionGradOp>(op));
-  case KernelClass::Alias:
-  case KernelClass::Pack:
-  case KernelClass::Collective:
-  case KernelClass::Wait:
-  case KernelClass::Loop:
-    break;
-  }
-  llvm_unreachable("an op that runs no generated code");
+KernelSummary CudaTarget::summarise(GemmOpInterface op) const {
+  return canBeLibraryProduct(op, /*takesShort=*/true)
+             ? libraryProduct(op, kProductWorkspace, products_ == Fp32Products::Tf32)
+             : cuda::summariseGemm(op);
 }
 
-FailureOr<SmallVector<std::string>> CudaTarget::generate(Operation *op, KernelModule &kernels) const {
-  switch (cast<ExecutableOpInterface>(op).getKernelClass()) {
-  case KernelClass::Rows:
-    return generateRows(cast<nn::KernelOp>(op), kRows, kernels);
-  case KernelClass::StridedCopy:
-    return cuda::generateCopy(cast<StridedCopyOpInterface>(op), kernels);
-  case KernelClass::Scatter:
-    return cuda::generateScatter(cast<nn::ScatterAddOp>(op), kernels);
-  case KernelClass::Gemm:
-    return cuda::generateGemm(cast<GemmOpInterface>(op), kernels);
-  case KernelClass::Attention:
-    return cuda::generateAttention(cast<nn::AttentionOp>(op), kernels);
-  case KernelClass::AttentionGrad:
-    return cuda::generateAttentionGrad(cast<nn::AttentionGradOp>(op), kernels);
-  case KernelClass::Alias:
-  case KernelClass::Pack:
-  case KernelClass::Collective:
-  case KernelClass::Wait:
-  case KernelClass::Loop:
-    break;
-  }
-  llvm_unreachable("an op that runs no generated code");
+FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
+  return visitKernelClass<FailureOr<KernelSummary>>(op, [&](auto each) { return summarise(each); });
+}
+
+FailureOr<Symbols> CudaTarget::generate(Operation *op, KernelModule &kernels) const {
+  return visitKernelClass<FailureOr<Symbols>>(op, [&](auto each) { return generate(each, kernels); });
 }
 
 void CudaTarget::prepare(ModuleOp kernels) const {

@@ -15,7 +15,7 @@ using namespace trainc::codegen;
 using namespace trainc::codegen::cuda;
 
 /// Terms that one instruction of a tensor core sums, and the most bytes of one access to memory.
-static constexpr int64_t kTerms = 16, kAccessBytes = 16;
+static constexpr int64_t kTerms = 16;
 
 static int64_t paddedWidth(Type element, int64_t width) {
   return llvm::alignTo(width, nn::isLowPrecision(element) ? kTerms : kStripColumns);

@@ -155,13 +155,10 @@ Value Emitter::pointer(Value base, Type element, Value index) {
   return LLVM::GEPOp::create(builder, loc, pointerType(), storedElement(element), base, ValueRange{index});
 }
 
-/// Of a GPU's thread, in bytes.
-static constexpr unsigned kWidestAccess = 16;
-
 /// Bytes; masked accesses have some lanes alone.
 unsigned Emitter::alignmentOf(Type memory, int64_t lanes) const {
   const unsigned element = std::max(1u, memory.getIntOrFloatBitWidth() / 8);
-  return alignsVectors && lanes > 0 ? std::min(element * unsigned(lanes), kWidestAccess) : element;
+  return alignsVectors && lanes > 0 ? std::min(element * unsigned(lanes), unsigned(kAccessBytes)) : element;
 }
 
 Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {

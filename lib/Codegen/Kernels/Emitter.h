@@ -19,6 +19,9 @@ struct Address {
   mlir::Value index;  ///< i64, in elements
 };
 
+/// The widest access of a GPU's thread.
+inline constexpr int64_t kAccessBytes = 16;
+
 /// A mask of the lanes below some count; empty for all lanes.
 using Mask = mlir::Value;
 

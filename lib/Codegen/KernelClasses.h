@@ -1,0 +1,34 @@
+// From an op that runs generated code to what its kernel class says it is.
+#pragma once
+
+#include "dialects/NN/NN.h"
+
+namespace trainc::codegen {
+
+/// Calls `visit` with `op` (isGenerated()) as the op or interface of its kernel class; all calls return
+/// `Result`.
+template <typename Result, typename Visitor> Result visitKernelClass(mlir::Operation *op, Visitor visit) {
+  switch (mlir::cast<ExecutableOpInterface>(op).getKernelClass()) {
+  case KernelClass::Rows:
+    return visit(mlir::cast<nn::KernelOp>(op));
+  case KernelClass::StridedCopy:
+    return visit(mlir::cast<StridedCopyOpInterface>(op));
+  case KernelClass::Scatter:
+    return visit(mlir::cast<nn::ScatterAddOp>(op));
+  case KernelClass::Gemm:
+    return visit(mlir::cast<GemmOpInterface>(op));
+  case KernelClass::Attention:
+    return visit(mlir::cast<nn::AttentionOp>(op));
+  case KernelClass::AttentionGrad:
+    return visit(mlir::cast<nn::AttentionGradOp>(op));
+  case KernelClass::Alias:
+  case KernelClass::Pack:
+  case KernelClass::Collective:
+  case KernelClass::Wait:
+  case KernelClass::Loop:
+    break;
+  }
+  llvm_unreachable("an op that runs no generated code");
+}
+
+} // namespace trainc::codegen
