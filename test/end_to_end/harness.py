@@ -15,6 +15,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import plan_cache
+
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / "test" / "golden"
 BIN = ROOT / "build" / "bin"
@@ -120,7 +122,8 @@ class EndToEndTest(unittest.TestCase):
         """Compiles a model's text: for this machine alone, which is faster, unless `cpu` says otherwise."""
         source = Path(to).with_suffix(".mlir")
         source.write_text(text)
-        self.trainc("compile", source, "-o", to, f"--cpu={cpu}", *args)
+        options = [f"--cpu={cpu}", *map(str, args)]
+        plan_cache.compiled(TRAINC, source, to, options, lambda: self.trainc("compile", source, "-o", to, *options))
         return to
 
     def fails(self, command, code, *expected, **kwargs):
