@@ -9,7 +9,7 @@ from pathlib import Path
 import harness
 from harness import DEVICE, TRAINRUN
 from ranks_test import RanksTest
-from trainrun_test import write_tokens
+from toy_run import write_tokens
 
 MPIRUN = shutil.which("mpirun")
 # As root, with more ranks than cores, without a network and with what containers allow.

@@ -1,4 +1,4 @@
-"""Plans of several ranks under trainrun, made by hand (test/unit/runtime/training/toy_ranks.cpp): the bigram model of trainrun_test.py with
+"""Plans of several ranks under trainrun, made by hand (test/unit/runtime/training/toy_ranks.cpp): the bigram model of toy_run.py with
 12 micro-batches a step over all ranks, and states that ranks hold whole or in parts."""
 
 import contextlib
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import harness
 from harness import DEVICE, MAKE_TOY_PLAN, TRAINRUN
-from trainrun_test import write_tokens
+from toy_run import write_tokens
 
 FOREVER = "100000000"
 

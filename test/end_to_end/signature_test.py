@@ -5,7 +5,7 @@ from pathlib import Path
 
 import harness
 from harness import TRAINC, TRAINRUN
-from trainrun_test import TrainrunTest
+from toy_run import TrainrunTest
 
 RUN = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps", "1"]
 

@@ -1,5 +1,5 @@
 """trainrun where its surroundings are odd: streams that are closed or full, pipes whose reader quits, files that are none or
-change, low limits. The plan is that of trainrun_test.py."""
+change, low limits. The plan is that of toy_run.py."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import harness
 from harness import TRAINC, TRAINRUN, Tensor, write_safetensors
-from trainrun_test import TrainrunTest
+from toy_run import TrainrunTest
 
 ENDLESS = ["--data", "tokens.bin", "--steps", "100000000"]
 
