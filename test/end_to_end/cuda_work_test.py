@@ -1,0 +1,54 @@
+"""What follows training does on emulated GPUs what it does on CPUs: evaluation, text, checkpoints that move, the op that made a NaN."""
+
+import math
+from pathlib import Path
+
+import emulated_gpus
+import harness
+from generate_test import LENGTH, write_cycle
+from harness import GOLDEN, TRAINRUN, edited, metrics, read_safetensors, write_safetensors
+
+
+class CudaWorkTest(harness.EndToEndTest):
+    def compile_both(self, name, *edits, options=()):
+        for target in ("cpu", "cuda"):
+            Path(f"{name}.mlir").write_text(edited(harness.program(name), *edits))
+            self.trainc("compile", f"{name}.mlir", "-o", f"{target}.plan", f"--target={target}", *(["--cpu=native"] if target == "cpu" else []), *options)
+
+    def run_plan(self, target, *args, seed=1):
+        return self.run_program(TRAINRUN, f"{target}.plan", *args, env=emulated_gpus.environment(seed=seed))
+
+    def check_work(self, name, *options, bound):
+        self.compile_both(name, ("batch 3 x 16", "batch 24 x 16"), options=options)
+        write_cycle("tokens.bin")
+        data = ["--data-dtype=uint8", "--eval-data=tokens.bin"]
+        self.run_plan("cpu", "--data=tokens.bin", "--data-dtype=uint8", "--steps=150", "--checkpoint-dir=run")
+        losses, texts = {}, {}
+        for target in ("cpu", "cuda"):
+            self.run_plan(target, "--resume=run", *data, f"--metrics={target}.jsonl")
+            losses[target] = metrics(f"{target}.jsonl")[-1]["eval_loss"]
+            for tokens in (6, LENGTH + 3):  # within the context, and beyond it
+                texts[target, tokens] = self.run_plan(target, "--resume=run", "--tokenizer=bytes", "--generate=!X", f"--max-tokens={tokens}",
+                                                      "--temperature=0")[0]
+        self.assertAlmostEqual(losses["cuda"], losses["cpu"], delta=bound)  # of logits near 10
+        for tokens in (6, LENGTH + 3):
+            self.assertEqual(texts["cuda", tokens], texts["cpu", tokens])
+        self.assertNotEqual(texts["cpu", 6], texts["cpu", LENGTH + 3])
+
+    def test_gpt(self):
+        self.check_work("gpt", bound=1e-6)
+
+    def test_llama_in_bf16(self):
+        self.check_work("llama", "--precision=bf16", bound=2e-5)
+
+    def test_a_nan_is_traced_to_its_op(self):
+        self.compile_both("gpt")
+        weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
+        weights["h.1.mlp.c_proj.bias"].values[3] = math.nan
+        write_safetensors("nan.safetensors", weights)
+        self.fails([TRAINRUN, "cuda.plan", "--data", GOLDEN / "gpt" / "data.safetensors", "--init=nan.safetensors", "--steps=3"], 1,
+                   "step 1: the loss is nan", "h.1.mlp.c_proj", "gpt.mlir:12", "wrote nan to element", env=emulated_gpus.environment(seed=2))
+
+
+if __name__ == "__main__":
+    harness.main()

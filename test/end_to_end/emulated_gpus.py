@@ -1,0 +1,13 @@
+"""Surroundings in which trainrun finds the libraries of test/emulator in the place of NVIDIA's."""
+
+import os
+from pathlib import Path
+
+import harness
+
+LIBRARIES = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
+
+
+def environment(**settings):
+    """The settings are those of test/emulator/README.md: seed=3 is TRAINC_EMULATOR_SEED=3."""
+    return dict(os.environ, LD_LIBRARY_PATH=LIBRARIES, **{f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in settings.items()})
