@@ -7,7 +7,9 @@
 #include "test/unit/runtime/state_of.h"
 
 #include <algorithm>
+#include <csignal>
 #include <numeric>
+#include <sys/resource.h>
 #include <thread>
 
 namespace trainc::test {
@@ -116,6 +118,23 @@ TEST_F(CudaDeviceTest, KeepsTheOrderOfStreams) {
     run("init");
     ASSERT_THAT(weight(), Each(0.5F)) << "repetition " << repetition;
   }
+}
+
+/// The limit of a file's size stands for a full disk. The run after the first is a graph.
+TEST_F(CudaDeviceTest, ADiskThatFailsInAGraphEndsTheRun) {
+  start(forCuda(spacesPlan()));
+  run("init");
+  rlimit before{};
+  ::getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit full{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  const auto signalled = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &full);
+  const Status status = executor->run("init");
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, signalled);
+  EXPECT_EQ(status.exitCode(), 1);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("entry init, instruction 2"), HasSubstr("arena 'disk'")));
+  EXPECT_EQ(executor->run("init").exitCode(), 1) << "nothing runs after a fault";
 }
 
 TEST_F(CudaDeviceTest, CopiesMoreThanItsStagesHold) {
