@@ -20,14 +20,35 @@ namespace trainc {
 
 class Communicator;
 
-/// Is told of each step that a device has run, in their order, and how long it took: of a step on the compute
-/// stream, with the time in which it waited for others.
+/// From when to when something ran, in seconds of steadySeconds().
+struct TimeSpan {
+  double begin = 0, end = 0;
+
+  double seconds() const { return end - begin; }
+};
+
+/// Is told of each step that a device has run, in their order, and when it ran. Of a collective a CPU tells
+/// when it was started, as it runs beside the host; a GPU tells when it ran.
 class StepObserver {
 public:
   virtual ~StepObserver() = default;
-  virtual void onStep(const Step &step, double seconds) = 0;
+  /// Whether it wants to be told of the steps that come next. Those of which nobody is told run faster.
+  virtual bool isListening() const = 0;
+  virtual void onStep(const Step &step, TimeSpan span) = 0;
   /// `waitedFor` is a collective that the next step of the compute stream comes after.
-  virtual void onWait(const Step &waitedFor, double seconds) = 0;
+  virtual void onWait(const Step &waitedFor, TimeSpan span) = 0;
+};
+
+/// What a device can do at most in a second; 0 where it is not known.
+struct DeviceRates {
+  double copiedBytes = 0;             ///< that a large copy reads and writes: measured
+  double memoryBytes = 0;             ///< by the clock and the width of its memory
+  double f32Flops = 0, tf32Flops = 0; ///< of products of f32 numbers, and of those rounded to TF32
+  double halfFlops = 0;               ///< of products of bf16 or f16 numbers with sums in f32
+  std::string flopsSource;            ///< where those come from, for people
+
+  /// The best that is known of memory.
+  double bytesPerSecond() const { return copiedBytes > 0 ? copiedBytes : memoryBytes; }
 };
 
 /// An entry in the form in which a device runs it, such as a graph.
@@ -68,6 +89,9 @@ public:
   /// What bits of results depend on beside the plan, since loadKernels(), e.g. "avx512_bf16": instructions
   /// that sum in an order of their own. Empty where they depend on nothing.
   virtual std::string arithmetic() const = 0;
+
+  /// Measures what it can do, which takes a moment and memory meanwhile; without the memory it says less.
+  virtual Result<DeviceRates> measureRates() = 0;
 
   /// Allocates `bytes` of zeroed memory in a space, from a multiple of kArenaAlignment on, that lives as long
   /// as the device and, where there is a communicator, as long as that: then peers can reach device memory.

@@ -1,6 +1,7 @@
 """trainrun on GPUs, which test/emulator stands for: the toy plan trains as on the CPU, and errors say what to do."""
 
 import array
+import json
 import os
 from pathlib import Path
 
@@ -80,8 +81,34 @@ class CudaTest(harness.EndToEndTest):
         self.assertLess(relative_error(self.numbers("there"), whole), 1e-5)
 
     def test_profiles(self):
-        err, _ = self.train("cuda.plan", "profiled", "--profile")
+        err, losses = self.train("cuda.plan", "profiled", "--profile=p.json", "--trace=t.json", "--trace-steps=3", memory=64 << 20)
         self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
+        self.assertIn(" GB/s of a measured copy (3352.3 GB/s by the memory's clock), and 66.9 TFLOP/s in f32, 535.3 in TF32, 1070.5 in bf16 and f16 "
+                      "(132 multiprocessors of compute capability 9.0 at their highest clock, 1.98 GHz)", err)
+        rates = json.loads(Path("p.json").read_text())["rates"]
+        self.assertGreater(rates["copied_bytes"], 0)
+        self.assertAlmostEqual(rates["half_flops"], 132 * 1.98e9 * 4096)
+        events = json.loads(Path("t.json").read_text())
+        steps = [event for event in events if event["tid"] == 0 and event["ph"] == "X"]
+        self.assertEqual([step["name"] for step in steps], ["step 1", "step 2", "step 3"])
+        micro = [event for event in events if event["name"] == "loss: nn.cross_entropy"]
+        self.assertEqual(len(micro), 6)
+        for event in micro:
+            self.assertTrue(any(step["ts"] <= event["ts"] and event["ts"] + event["dur"] <= step["ts"] + step["dur"] for step in steps))
+        self.assertEqual(losses, self.train("cuda.plan", "as-graphs")[1])
+
+    def test_a_profile_needs_no_memory(self):
+        """What is unknown is left out: the copy that is measured, and the rates of a GPU that nobody knows."""
+        self.train("cuda.plan", "poor", "--profile=p.json", memory=64 << 20, fault="cuMemAlloc:3=CUDA_ERROR_OUT_OF_MEMORY", capability="9.9")
+        profile = json.loads(Path("p.json").read_text())
+        self.assertEqual((profile["rates"]["copied_bytes"], profile["rates"]["f32_flops"]), (0, 0))
+        row, = (row for row in profile["rows"] if row["what"] == "toy_micro")
+        self.assertAlmostEqual(row["least_seconds"], row["bytes"] / profile["rates"]["memory_bytes"])
+
+    def test_a_trace_ends_where_graphs_begin(self):
+        trace = self.emulator(trace="calls.log")
+        self.run_program(*self.command("cuda.plan", "--steps=6", "--trace=t.json", "--trace-steps=2"), env=trace)
+        self.assertIn("cuGraphLaunch", Path("calls.log").read_text())
 
     def test_errors_say_what_to_do(self):
         cuda, cpu = self.command("cuda.plan", "--steps=5"), self.command("cpu.plan", "--steps=5")

@@ -13,6 +13,7 @@
 #include "tools/trainrun/block_memory.h"
 #include "tools/trainrun/describe.h"
 #include "tools/trainrun/gpu_ranks.h"
+#include "tools/trainrun/profile_report.h"
 
 #include <algorithm>
 #include <new>
@@ -84,6 +85,19 @@ void announce(TrainingRun &run, const ChosenDevice &chosen, const Options &optio
                 *options.threads);
 }
 
+/// What was measured is told even of a run that failed. What cannot be written fails none.
+void reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
+  if (const std::optional<Profile> profile = executor.profile()) {
+    log.info("{}", profileTable(*profile));
+    const std::string file = options.profileFile();
+    const Status written = file.empty() ? Status() : writeProfile(*profile, fileOfRank(file, rank.index));
+    if (!written.ok())
+      log.warning("{}", written.message());
+  }
+  if (const Status status = executor.finishTrace(); !status.ok())
+    log.warning("{}", status.message());
+}
+
 StopRequests stopBySignal(const Rank &rank) {
   return {.listen = [&rank] { catchStopSignals(rank.secondSignal()); }, .reason = stopSignal};
 }
@@ -113,8 +127,7 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
   }
   const Status status = run->run();
   const Communicator::OwnTime talk(rank.communicator.get());
-  if (options.profile)
-    log.info("{}", profileTable(run->executor()));
+  reportMeasurements(run->executor(), options, rank, log);
   return status;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/device/cuda/cuda_device.h"
 
+#include "runtime/device/cuda/cuda_rates.h"
+
 #include <algorithm>
 #include <fmt/ranges.h>
 
@@ -78,6 +80,8 @@ std::string CudaDevice::arithmetic() const {
                         cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()), algorithms_.digest());
   return text;
 }
+
+Result<DeviceRates> CudaDevice::measureRates() { return measureGpu(parts_.context, parts_.streams.main()); }
 
 Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                            Communicator *communicator) {

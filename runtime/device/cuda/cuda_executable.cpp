@@ -27,12 +27,8 @@ Status CudaExecutable::enqueue(StepRange steps) {
   if (steps.begin == steps.end)
     return {};
   issuer_.noteRun(steps);
-  if (clock_) {
-    TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
-    TRAINC_RETURN_IF_ERROR(CudaWait(parts_.peers).forStream(parts_.streams.main()));
-    loose_.clear();
-    return clock_->tell();
-  }
+  if (clock_ && clock_->isListening())
+    return enqueueTimed(steps);
   Range *range = find(steps);
   if (range == nullptr)
     return issueRange(steps, ranges_.emplace_back(steps, parts_).disk, nullptr);
@@ -40,6 +36,18 @@ Status CudaExecutable::enqueue(StepRange steps) {
     TRAINC_ASSIGN_OR_RETURN(range->graph, capture(*range));
   }
   return driver().cuGraphLaunch(range->graph.get(), parts_.streams.main());
+}
+
+/// Runs the steps one by one, and waits for them: what stands before, so that the clock begins with the
+/// first.
+Status CudaExecutable::enqueueTimed(StepRange steps) {
+  const CudaWait wait(parts_.peers);
+  TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
+  TRAINC_RETURN_IF_ERROR(clock_->start(parts_.streams.main()));
+  TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
+  TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
+  loose_.clear();
+  return clock_->tell();
 }
 
 Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {

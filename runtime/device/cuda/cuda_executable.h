@@ -13,7 +13,7 @@ class StepClock;
 /// An entry: a CUDA graph for each range of steps that runs more than once. The graph's edges are the plan's.
 /// When a range runs for the first time, its steps go on the streams without a graph: the driver and the
 /// libraries then load code that they cannot load while a stream is captured, and what runs once needs no
-/// graph. With an observer they always do, between events that tell their times.
+/// graph. While an observer listens they always do, between events that tell their times.
 class CudaExecutable final : public Executable {
 public:
   CudaExecutable(Program program, CudaParts &parts, StepObserver *observer);
@@ -41,6 +41,7 @@ private:
   static constexpr uint32_t kNoEvent = ~uint32_t{0};
 
   Range *find(StepRange steps);
+  Status enqueueTimed(StepRange steps);
   Result<CudaGraphExec> capture(Range &range);
   Status issueRange(StepRange range, DiskTransfers &disk, StepClock *clock);
   Status issueBlock(const Block &block, StepRange range, DiskTransfers &disk, StepClock *clock);
