@@ -112,6 +112,10 @@ public:
   virtual Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                                       StepObserver *observer) = 0;
 
+  /// A training step begins, the `number`-th: for profilers of the vendor's.
+  virtual void beginTrainingStep(uint64_t) {}
+  virtual void endTrainingStep() {}
+
   /// Runs steps of what prepare() made. Streams begin together, and all steps are done before what is
   /// enqueued next.
   virtual void enqueue(Executable &executable, StepRange steps) = 0;

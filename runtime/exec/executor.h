@@ -131,7 +131,8 @@ public:
   }
   /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
-  /// While what it returns lives, training step `number` (from 1) runs, for those who measure: since `begin`,
+  /// While what it returns lives, training step `number` (from 1) runs, for those who
+  /// measure: since `begin`,
   /// in seconds of steadySeconds().
   class TrainingStep;
   TrainingStep trainingStep(uint64_t number, double begin);
@@ -184,8 +185,9 @@ private:
 
 class Executor::TrainingStep {
 public:
-  TrainingStep(Measurement *measurement, uint64_t number, double begin)
-      : measurement_(measurement), number_(number), begin_(begin) {
+  TrainingStep(Device &device, Measurement *measurement, uint64_t number, double begin)
+      : device_(device), measurement_(measurement), number_(number), begin_(begin) {
+    device_.beginTrainingStep(number_);
     if (measurement_)
       measurement_->beginTrainingStep();
   }
@@ -194,16 +196,18 @@ public:
   ~TrainingStep() {
     if (measurement_)
       measurement_->endTrainingStep(number_, begin_);
+    device_.endTrainingStep();
   }
 
 private:
+  Device &device_;
   Measurement *measurement_;
   uint64_t number_;
   double begin_;
 };
 
 inline Executor::TrainingStep Executor::trainingStep(uint64_t number, double begin) {
-  return {measurement_.get(), number, begin};
+  return {device_, measurement_.get(), number, begin};
 }
 
 } // namespace trainc

@@ -105,6 +105,32 @@ class CudaTest(harness.EndToEndTest):
         row, = (row for row in profile["rows"] if row["what"] == "toy_micro")
         self.assertAlmostEqual(row["least_seconds"], row["bytes"] / profile["rates"]["memory_bytes"])
 
+    def test_ranges_of_nvtx(self):
+        """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""
+        tool = Path(EMULATORS, "libtraincnvtx.so")
+        if not tool.exists():
+            self.skipTest("CUDA's headers have no nvtx3")
+        for run, *options in (("graphs",), ("profile", "--profile")):
+            self.run_program(*self.command("cuda.plan", "--steps=3", *options),
+                             env=dict(self.emulator(nvtx=f"{run}.nvtx", memory=64 << 20), NVTX_INJECTION64_PATH=str(tool)))
+            places, open_ranges = [], []
+            for line in Path(f"{run}.nvtx").read_text().splitlines():
+                what, domain, *name = line.split(" ", 2)
+                self.assertEqual(domain, "trainc")
+                if what == "push":
+                    open_ranges.append(name[0])
+                    places.append(tuple(open_ranges))
+                else:
+                    open_ranges.pop()
+            self.assertEqual(open_ranges, [])
+            self.assertIn(("init",), places)
+            micro = "loss: nn.cross_entropy at test.mlir:7"
+            for step in ("step 1", "step 2", "step 3"):
+                self.assertEqual(places.count((step,)), 1)
+                self.assertEqual(places.count((step, "micro_step")), 2)
+                alone = 2 if options else int(step == "step 1")
+                self.assertEqual(places.count((step, "micro_step", micro)), alone, f"{run}, {step}")
+
     def test_a_trace_ends_where_graphs_begin(self):
         trace = self.emulator(trace="calls.log")
         self.run_program(*self.command("cuda.plan", "--steps=6", "--trace=t.json", "--trace-steps=2"), env=trace)

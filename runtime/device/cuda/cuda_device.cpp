@@ -123,6 +123,7 @@ void CudaDevice::enqueue(Executable &executable, StepRange steps) {
     return;
   if (std::ranges::find(underWay_, executable.program().name) == underWay_.end())
     underWay_.push_back(executable.program().name);
+  const NvtxRange range(executable.program());
   note(whileRunning(onGpu(executable).enqueue(steps)));
 }
 

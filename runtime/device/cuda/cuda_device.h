@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/device/cuda/cuda_executable.h"
+#include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/staging.h"
 #include "runtime/device/device.h"
 
@@ -27,6 +28,8 @@ public:
   Status loadKernels(const fb::Plan &plan) override;
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                               StepObserver *observer) override;
+  void beginTrainingStep(uint64_t number) override { NvtxRange::beginStep(number); }
+  void endTrainingStep() override { NvtxRange::endStep(); }
   void enqueue(Executable &executable, StepRange steps) override;
   Status runStep(Executable &executable, uint32_t step, uint64_t iteration) override;
   void write(DeviceAddress destination, std::span<const std::byte> source) override;

@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/cuda_executable.h"
 
+#include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/step_clock.h"
 
 #include <algorithm>
@@ -53,7 +54,15 @@ Status CudaExecutable::enqueueTimed(StepRange steps) {
 Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
   loose_.clear();
   issuer_.noteRun({step, step + 1});
-  return issuer_.issue(step, iteration, loose_);
+  return issueNamed(step, iteration, loose_);
+}
+
+/// A step of a graph has no place among what the host does.
+Status CudaExecutable::issueNamed(uint32_t step, uint64_t iteration, DiskTransfers &disk) {
+  if (isCapturing_)
+    return issuer_.issue(step, iteration, disk);
+  const NvtxRange range(program(), program().steps[step]);
+  return issuer_.issue(step, iteration, disk);
 }
 
 CudaExecutable::Range *CudaExecutable::find(StepRange steps) {
@@ -67,7 +76,9 @@ Result<CudaGraphExec> CudaExecutable::capture(Range &range) {
   const CUstream main = parts_.streams.main();
   // Other threads may copy meanwhile, as those that write checkpoints do.
   TRAINC_RETURN_IF_ERROR(driver().cuStreamBeginCapture(main, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  isCapturing_ = true;
   const Status issued = issueRange(range.steps, range.disk, nullptr);
+  isCapturing_ = false;
   CUgraph captured = nullptr;
   const Status ended = driver().cuStreamEndCapture(main, &captured);
   const CudaGraph owner(captured);
@@ -109,7 +120,7 @@ Status CudaExecutable::issueBlock(const Block &block, StepRange range, DiskTrans
         TRAINC_RETURN_IF_ERROR(waitForOthers(step, range, clock));
       if (clock)
         TRAINC_RETURN_IF_ERROR(clock->begin(step, stream));
-      TRAINC_RETURN_IF_ERROR(issuer_.issue(i, iteration, disk));
+      TRAINC_RETURN_IF_ERROR(issueNamed(i, iteration, disk));
       if (clock)
         TRAINC_RETURN_IF_ERROR(clock->end(stream));
       if (iteration + 1 == block.iterations && eventOf_[i] != kNoEvent)

@@ -45,6 +45,7 @@ private:
   Result<CudaGraphExec> capture(Range &range);
   Status issueRange(StepRange range, DiskTransfers &disk, StepClock *clock);
   Status issueBlock(const Block &block, StepRange range, DiskTransfers &disk, StepClock *clock);
+  Status issueNamed(uint32_t step, uint64_t iteration, DiskTransfers &disk);
   Status waitForOthers(const Step &step, StepRange range, StepClock *clock);
   std::vector<fb::Stream> othersOf(StepRange range) const;
 
@@ -54,6 +55,7 @@ private:
   std::deque<Range> ranges_;      ///< that have run; stay where they are
   DiskTransfers loose_;           ///< of steps that are waited for
   std::unique_ptr<StepClock> clock_;
+  bool isCapturing_ = false; ///< what is issued becomes a graph
 };
 
 } // namespace trainc
