@@ -75,6 +75,18 @@ struct BlockMemory {
   uint64_t together() const { return blocks * bytes; }
 };
 
+/// Memory of a device that is not the process's. Other processes may have some.
+struct DeviceMemoryUse {
+  uint64_t total = 0;       ///< 0: it is the process's
+  uint64_t freeAtStart = 0; ///< before anything was loaded or allocated
+  uint64_t arenas = 0;
+  /// What has been taken besides since the start, by what took it.
+  uint64_t kernels = 0, libraries = 0, others = 0;
+
+  uint64_t beforeStart() const { return total - freeAtStart; }
+  uint64_t besides() const { return kernels + libraries + others; }
+};
+
 /// One device. What is enqueued runs in the order in which it was, perhaps later, and is done after
 /// synchronise(). Addresses, sizes and kernel indices come from a verified plan: enqueue(), write() and
 /// read() check nothing. Not thread-safe, except for what is said to be for any
@@ -102,6 +114,8 @@ public:
   virtual uint64_t allocatedBytes() const = 0;
   /// Since loadKernels(); none where blocks have memory of the processor's own.
   virtual BlockMemory blockMemory() const = 0;
+  /// For any moment; fails where the device has failed.
+  virtual Result<DeviceMemoryUse> memoryUse() const { return DeviceMemoryUse(); }
 
   /// Loads the plan's kernels, which entries then name by their indices. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.
