@@ -20,14 +20,35 @@ namespace trainc {
 
 class Communicator;
 
-/// Is told of each step that a device has run, in their order, and how long it took: of a step on the compute
-/// stream, with the time in which it waited for others.
+/// From when to when something ran, in seconds of steadySeconds().
+struct TimeSpan {
+  double begin = 0, end = 0;
+
+  double seconds() const { return end - begin; }
+};
+
+/// Is told of each step that a device has run, in their order, and when it ran. Of a collective a CPU tells
+/// when it was started, as it runs beside the host; a GPU tells when it ran.
 class StepObserver {
 public:
   virtual ~StepObserver() = default;
-  virtual void onStep(const Step &step, double seconds) = 0;
+  /// Whether it wants to be told of the steps that come next. Those of which nobody is told run faster.
+  virtual bool isListening() const = 0;
+  virtual void onStep(const Step &step, TimeSpan span) = 0;
   /// `waitedFor` is a collective that the next step of the compute stream comes after.
-  virtual void onWait(const Step &waitedFor, double seconds) = 0;
+  virtual void onWait(const Step &waitedFor, TimeSpan span) = 0;
+};
+
+/// What a device can do at most in a second; 0 where it is not known.
+struct DeviceRates {
+  double copiedBytes = 0;             ///< that a large copy reads and writes: measured
+  double memoryBytes = 0;             ///< by the clock and the width of its memory
+  double f32Flops = 0, tf32Flops = 0; ///< of products of f32 numbers, and of those rounded to TF32
+  double halfFlops = 0;               ///< of products of bf16 or f16 numbers with sums in f32
+  std::string flopsSource;            ///< where those come from, for people
+
+  /// The best that is known of memory.
+  double bytesPerSecond() const { return copiedBytes > 0 ? copiedBytes : memoryBytes; }
 };
 
 /// An entry in the form in which a device runs it, such as a graph.
@@ -54,6 +75,18 @@ struct BlockMemory {
   uint64_t together() const { return blocks * bytes; }
 };
 
+/// Memory of a device that is not the process's. Other processes may have some.
+struct DeviceMemoryUse {
+  uint64_t total = 0;       ///< 0: it is the process's
+  uint64_t freeAtStart = 0; ///< before anything was loaded or allocated
+  uint64_t arenas = 0;
+  /// What has been taken besides since the start, by what took it.
+  uint64_t kernels = 0, libraries = 0, others = 0;
+
+  uint64_t beforeStart() const { return total - freeAtStart; }
+  uint64_t besides() const { return kernels + libraries + others; }
+};
+
 /// One device. What is enqueued runs in the order in which it was, perhaps later, and is done after
 /// synchronise(). Addresses, sizes and kernel indices come from a verified plan: enqueue(), write() and
 /// read() check nothing. Not thread-safe, except for what is said to be for any
@@ -69,6 +102,9 @@ public:
   /// that sum in an order of their own. Empty where they depend on nothing.
   virtual std::string arithmetic() const = 0;
 
+  /// Measures what it can do, which takes a moment and memory meanwhile; without the memory it says less.
+  virtual Result<DeviceRates> measureRates() = 0;
+
   /// Allocates `bytes` of zeroed memory in a space, from a multiple of kArenaAlignment on, that lives as long
   /// as the device and, where there is a communicator, as long as that: then peers can reach device memory.
   /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.
@@ -78,6 +114,8 @@ public:
   virtual uint64_t allocatedBytes() const = 0;
   /// Since loadKernels(); none where blocks have memory of the processor's own.
   virtual BlockMemory blockMemory() const = 0;
+  /// For any moment; fails where the device has failed.
+  virtual Result<DeviceMemoryUse> memoryUse() const { return DeviceMemoryUse(); }
 
   /// Loads the plan's kernels, which entries then name by their indices. Fails (kInvalidInput) when the
   /// machine lacks features that every object of the plan needs, or when a kernel is missing.
@@ -87,6 +125,10 @@ public:
   /// which may be null, must outlive what is returned.
   virtual Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                                       StepObserver *observer) = 0;
+
+  /// A training step begins, the `number`-th: for profilers of the vendor's.
+  virtual void beginTrainingStep(uint64_t) {}
+  virtual void endTrainingStep() {}
 
   /// Runs steps of what prepare() made. Streams begin together, and all steps are done before what is
   /// enqueued next.

@@ -54,10 +54,12 @@ Result<std::unique_ptr<Executor>> Executor::create(const fb::Plan &plan, Device 
   std::unique_ptr<Executor> executor(new Executor(plan, device, std::move(control), options.communicator));
   if (options.communicator)
     device.onProgress([communicator = options.communicator] { communicator->noteProgress(); });
-  if (options.profile)
-    executor->profiler_.emplace(plan);
   TRAINC_RETURN_IF_ERROR(device.loadKernels(plan));
   TRAINC_RETURN_IF_ERROR(executor->allocateArenas());
+  if (options.measure.any()) { // behind the arenas, which need what memory there is
+    TRAINC_ASSIGN_OR_RETURN(executor->measurement_,
+                            Measurement::create(plan, device, executor->rank(), options.measure));
+  }
   TRAINC_RETURN_IF_ERROR(executor->bindEntries());
   executor->bindInterface();
   return executor;
@@ -104,10 +106,10 @@ Status Executor::bindEntries() {
   for (const fb::Entry *entry : *plan_.entries()) {
     Program program = resolveProgram(plan_, *entry, rank(), buffers_);
     BoundEntry bound{program.name, {}, firstStateWrite(plan_, program), nullptr};
-    TRAINC_ASSIGN_OR_RETURN(bound.executable, device_.prepare(std::move(program), communicator_,
-                                                              profiler_ ? &*profiler_ : nullptr));
-    if (profiler_)
-      profiler_->reserve(bound.executable->program());
+    TRAINC_ASSIGN_OR_RETURN(bound.executable,
+                            device_.prepare(std::move(program), communicator_, measurement_.get()));
+    if (measurement_)
+      measurement_->reserve(bound.executable->program());
     if (entry->inputs())
       for (const fb::Input *input : *entry->inputs())
         bound.inputs.push_back(
@@ -218,10 +220,6 @@ DeviceSpan Executor::buffer(uint32_t index) const {
 }
 
 std::array<uint64_t, 7> Executor::bytesByRole() const { return memoryByRole(plan_); }
-
-std::vector<ProfileRow> Executor::profile() const {
-  return profiler_ ? profiler_->rows() : std::vector<ProfileRow>();
-}
 
 const Executor::BoundEntry *Executor::findEntry(std::string_view name) const {
   const auto found = std::ranges::find(entries_, name, &BoundEntry::name);

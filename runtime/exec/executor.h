@@ -5,7 +5,7 @@
 #include "runtime/comm/communicator.h"
 #include "runtime/device/device.h"
 #include "runtime/exec/control_channel.h"
-#include "runtime/exec/profile.h"
+#include "runtime/exec/measurement.h"
 #include "runtime/exec/replay.h"
 #include "runtime/schema/plan_generated.h"
 
@@ -43,7 +43,7 @@ struct CommunicatorNeeds {
 CommunicatorNeeds communicatorNeeds(const fb::Plan &plan);
 
 struct ExecutorOptions {
-  bool profile = false; ///< measure the seconds of every instruction
+  MeasureOptions measure{};
   /// This rank among the plan's ranks, with communicatorNeeds(); must outlive the executor. Null for plans
   /// of one rank, and where nothing is run: the executor then stands for rank 0.
   Communicator *communicator = nullptr;
@@ -131,8 +131,15 @@ public:
   }
   /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
-  /// What was measured so far; empty unless options.profile was set.
-  std::vector<ProfileRow> profile() const;
+  /// While what it returns lives, training step `number` (from 1) runs, for those who
+  /// measure: since `begin`,
+  /// in seconds of steadySeconds().
+  class TrainingStep;
+  TrainingStep trainingStep(uint64_t number, double begin);
+  /// What was measured so far; nothing unless options.measure.profile was set.
+  std::optional<Profile> profile() const { return measurement_ ? measurement_->profile() : std::nullopt; }
+  /// Completes the trace that options.measure asked for. Fails (kFailed) when it could not be written.
+  Status finishTrace() { return measurement_ ? measurement_->finishTrace() : Status(); }
 
 private:
   using ScalarBytes = std::array<std::byte, 8>;
@@ -167,13 +174,40 @@ private:
   ControlChannel control_;
   bool broken_ = false;
   uint64_t peakBytes_ = 0;
-  std::vector<DeviceAddress> buffers_; ///< by index
-  std::optional<Profiler> profiler_;   ///< before what is told to it
+  std::vector<DeviceAddress> buffers_;       ///< by index
+  std::unique_ptr<Measurement> measurement_; ///< null: nothing is measured; before what is told to it
   std::vector<BoundEntry> entries_;
   std::vector<StateView> states_;
   std::vector<Scalar> scalars_;
   std::deque<ScalarBytes> stagedScalars_; ///< on their way to the device
   std::function<void()> beforeStateWrite_;
 };
+
+class Executor::TrainingStep {
+public:
+  TrainingStep(Device &device, Measurement *measurement, uint64_t number, double begin)
+      : device_(device), measurement_(measurement), number_(number), begin_(begin) {
+    device_.beginTrainingStep(number_);
+    if (measurement_)
+      measurement_->beginTrainingStep();
+  }
+  TrainingStep(const TrainingStep &) = delete;
+  TrainingStep &operator=(const TrainingStep &) = delete;
+  ~TrainingStep() {
+    if (measurement_)
+      measurement_->endTrainingStep(number_, begin_);
+    device_.endTrainingStep();
+  }
+
+private:
+  Device &device_;
+  Measurement *measurement_;
+  uint64_t number_;
+  double begin_;
+};
+
+inline Executor::TrainingStep Executor::trainingStep(uint64_t number, double begin) {
+  return {device_, measurement_.get(), number, begin};
+}
 
 } // namespace trainc

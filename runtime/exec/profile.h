@@ -2,8 +2,10 @@
 #pragma once
 
 #include "runtime/device/device.h"
+#include "runtime/exec/step_facts.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -11,44 +13,61 @@
 
 namespace trainc {
 
-/// What rows can be summed by.
-enum class ProfileKind { Gemm, Attention, Kernel, Move, Communication };
-
 /// What all instructions of one name took: a kernel by its symbol, library calls, copies, zeroings,
-/// collectives by kind.
+/// collectives by kind, waits for those ("wait for all-gather": where communication is exposed).
 struct ProfileRow {
   std::string_view entry;
   ProfileKind kind;
-  std::string what;   ///< "rows_5f3a", "gemm_1024x2304x768_nn_07c1", "matrix product", "copy", "zero", "start
-                      ///< all-gather", "wait for all-gather": where communication is exposed
-  std::string source; ///< the first op it came from, and its line
+  std::string what;     ///< see StepFacts
+  std::string source;   ///< the first op it came from, and its line
   uint64_t sources = 0; ///< how many instructions share the row
   uint64_t calls = 0;
   double seconds = 0;
-  double flops = 0; ///< of all calls; 0 where unknown
-  double bytes = 0; ///< read and written by all calls, each argument counted once a use; none for collectives
+  double flops = 0;                                  ///< of all calls; 0 where unknown
+  double bytes = 0;                                  ///< of all calls
+  std::optional<double> leastSeconds = std::nullopt; ///< of all calls, by the device's rates
 
   double gigabytesPerSecond() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
   double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }
+  /// The share of what the device can do at most: 1 is its roofline. Caches may give more.
+  std::optional<double> rooflineShare() const {
+    return leastSeconds && seconds > 0 ? std::optional(*leastSeconds / seconds) : std::nullopt;
+  }
+  /// Adds what another row has.
+  void add(const ProfileRow &other);
+};
+
+/// All that was measured of a run.
+struct Profile {
+  DeviceRates rates;
+  std::vector<ProfileRow> rows; ///< one per entry and `what` (equal layers share rows), the slowest first
+  uint64_t steps = 0;           ///< of the training
+  double stepSeconds = 0;       ///< of all of them, with what the host does between entries
+  double idleSeconds = 0;       ///< in which no stream worked, and none waited for a collective
 };
 
 /// Collects the seconds of every instruction of the plan.
 class Profiler final : public StepObserver {
 public:
-  explicit Profiler(const fb::Plan &plan) : plan_(plan) {}
+  Profiler(const fb::Plan &plan, DeviceRates rates) : plan_(plan), rates_(std::move(rates)) {}
 
-  /// Makes room for a program's steps, so that nothing is allocated when it runs. The program must outlive
-  /// the profiler's rows.
+  /// Makes room for a program's steps, so that nothing is allocated when it runs for the second time. The
+  /// program must outlive the profiler's rows.
   void reserve(const Program &program);
-  void onStep(const Step &step, double seconds) override {
-    samples_.find(step.instruction)->second.ran.add(seconds);
+  bool isListening() const override { return true; }
+  void onStep(const Step &step, TimeSpan span) override {
+    samples_.find(step.instruction)->second.ran.add(span.seconds());
+    noteBusy(span);
   }
-  void onWait(const Step &step, double seconds) override {
-    samples_.find(step.instruction)->second.waited.add(seconds);
+  void onWait(const Step &step, TimeSpan span) override {
+    samples_.find(step.instruction)->second.waited.add(span.seconds());
+    noteBusy(span);
   }
 
-  /// One row per entry and `what` (equal layers share rows), the slowest first.
-  std::vector<ProfileRow> rows() const;
+  void beginTrainingStep() { isInStep_ = true; }
+  void endTrainingStep(TimeSpan step);
+
+  Profile profile() const;
 
 private:
   struct Clock {
@@ -67,10 +86,19 @@ private:
   };
   ProfileRow describe(const Sample &sample) const;
   ProfileRow describeWait(const Sample &sample) const;
-  ProfileRow rowOf(const Sample &sample, const Clock &clock) const;
+  std::vector<ProfileRow> rows() const;
+  void noteBusy(TimeSpan span) {
+    if (isInStep_)
+      busy_.push_back(span);
+  }
 
   const fb::Plan &plan_;
+  DeviceRates rates_;
   std::unordered_map<const fb::Instruction *, Sample> samples_;
+  bool isInStep_ = false;
+  std::vector<TimeSpan> busy_; ///< in the training step under way
+  uint64_t steps_ = 0;
+  double stepSeconds_ = 0, idleSeconds_ = 0;
 };
 
 } // namespace trainc

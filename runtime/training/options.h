@@ -9,6 +9,9 @@
 
 namespace trainc {
 
+/// RunOptions::profile without a file.
+inline constexpr const char *kProfileTable = "table";
+
 /// What a run is asked for, in the words of trainrun's command line. An optional value that was not given is
 /// empty, a text or list likewise.
 struct RunOptions {
@@ -33,7 +36,12 @@ struct RunOptions {
 
   std::string metrics;
   std::optional<double> peakFlops;
-  bool profile = false;
+  std::string profile; ///< "table", or also a file of JSON; empty: none
+  std::string trace;   ///< file
+  std::optional<uint64_t> traceSteps;
+
+  /// The file that the profile goes to; empty: none.
+  std::string profileFile() const { return profile == kProfileTable ? "" : profile; }
 
   /// Whether to run training steps: there is data, and it is not only there for --generate.
   bool trains() const { return !data.empty() && (steps || !generate); }

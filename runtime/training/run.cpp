@@ -11,6 +11,15 @@ namespace trainc {
 
 namespace {
 
+/// Enough to see how steps differ, and a file that viewers take.
+constexpr uint64_t kTracedSteps = 10;
+
+MeasureOptions measureOptions(const RunOptions &options) {
+  return {.profile = !options.profile.empty(),
+          .peakFlops = options.peakFlops.value_or(0),
+          .trace = {.file = options.trace, .steps = options.traceSteps.value_or(kTracedSteps)}};
+}
+
 Result<uint64_t> totalSteps(const fb::Plan &plan, const RunOptions &options) {
   if (!plan.training())
     return invalidInput("{}: plan '{}' does not train; compile a model with an optimizer and a loss",
@@ -53,9 +62,10 @@ Status checkSameData(ControlChannel &control, uint64_t steps, NamedValue data, c
 
 Result<std::unique_ptr<TrainingRun>> TrainingRun::create(const PlanFile &file, Device &device,
                                                          RunOptions options, RunContext context) {
-  Result<std::unique_ptr<Executor>> executor = Executor::create(
-      file.plan(), device,
-      {.profile = options.profile, .communicator = context.communicator, .planChecksum = file.checksum()});
+  Result<std::unique_ptr<Executor>> executor = Executor::create(file.plan(), device,
+                                                                {.measure = measureOptions(options),
+                                                                 .communicator = context.communicator,
+                                                                 .planChecksum = file.checksum()});
   if (!executor.ok())
     return Status(executor.status().code(), fmt::format("{}: {}", options.plan, executor.status().message()));
   return std::unique_ptr<TrainingRun>(

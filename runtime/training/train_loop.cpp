@@ -99,6 +99,7 @@ Status TrainLoop::runStep(Loader &loader) {
   TRAINC_RETURN_IF_ERROR(agreeOnStep(batch.status()));
   if (stopped_)
     return {};
+  const auto measured = parts_.executor.trainingStep(position_.step + 1, begin);
   const fb::Schedule &schedule = *parts_.executor.plan().training()->schedule();
   const uint64_t moves = position_.step - (schedule.skipped_advance() ? 0 : position_.skippedSteps);
   const StepScalars scalars{position_.seed, position_.step,

@@ -31,7 +31,7 @@ POLL_SECONDS = 0.004, 0.02  # until the first step is done, and later, when poll
 TOKENS_IN_FILE = 1 << 20
 TOOLS = "trainc", "trainrun", "machine_peak"
 # Of a profile's last rows: seconds, GFLOP/s, GB/s and what they sum.
-PROFILE_SUM = re.compile(r"^ *([\d.]+) +[\d.]+% +([\d.]+) +([\d.]+)  all (.+) but init's$", re.MULTILINE)
+PROFILE_SUM = re.compile(r"^ *([\d.]+) +[\d.]+% +([\d.]+) +([\d.]+) +(?:\d+%)?  all (.+) but init's$", re.MULTILINE)
 
 
 def has_amx():

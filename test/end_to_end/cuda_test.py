@@ -1,6 +1,7 @@
 """trainrun on GPUs, which test/emulator stands for: the toy plan trains as on the CPU, and errors say what to do."""
 
 import array
+import json
 import os
 from pathlib import Path
 
@@ -80,8 +81,77 @@ class CudaTest(harness.EndToEndTest):
         self.assertLess(relative_error(self.numbers("there"), whole), 1e-5)
 
     def test_profiles(self):
-        err, _ = self.train("cuda.plan", "profiled", "--profile")
+        err, losses = self.train("cuda.plan", "profiled", "--profile=p.json", "--trace=t.json", "--trace-steps=3", memory=256 << 20)
         self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
+        self.assertIn(" GB/s of a measured copy (3352.3 GB/s by the memory's clock), and 66.9 TFLOP/s in f32, 535.3 in TF32, 1070.5 in bf16 and f16 "
+                      "(132 multiprocessors of compute capability 9.0 at their highest clock, 1.98 GHz)", err)
+        rates = json.loads(Path("p.json").read_text())["rates"]
+        self.assertGreater(rates["copied_bytes"], 0)
+        self.assertAlmostEqual(rates["half_flops"], 132 * 1.98e9 * 4096)
+        events = json.loads(Path("t.json").read_text())
+        steps = [event for event in events if event["tid"] == 0 and event["ph"] == "X"]
+        self.assertEqual([step["name"] for step in steps], ["step 1", "step 2", "step 3"])
+        micro = [event for event in events if event["name"] == "loss: nn.cross_entropy"]
+        self.assertEqual(len(micro), 6)
+        for event in micro:
+            self.assertTrue(any(step["ts"] <= event["ts"] and event["ts"] + event["dur"] <= step["ts"] + step["dur"] for step in steps))
+        self.assertEqual(losses, self.train("cuda.plan", "as-graphs")[1])
+
+    def test_a_profile_needs_no_memory(self):
+        """What is unknown is left out: the copy that is measured, and the rates of a GPU that nobody knows."""
+        self.train("cuda.plan", "poor", "--profile=p.json", memory=256 << 20, fault="cuMemAlloc:3=CUDA_ERROR_OUT_OF_MEMORY", capability="9.9")
+        profile = json.loads(Path("p.json").read_text())
+        self.assertEqual((profile["rates"]["copied_bytes"], profile["rates"]["f32_flops"]), (0, 0))
+        row, = (row for row in profile["rows"] if row["what"] == "toy_micro")
+        self.assertAlmostEqual(row["least_seconds"], row["bytes"] / profile["rates"]["memory_bytes"])
+
+    def test_memory(self):
+        """What a GPU's memory is for: said at the end, and before the run if it may not be enough."""
+        context, arenas = 1 << 20, 4296
+        summary = r"GPU memory: 4\.20 KiB in arenas; besides 1\.00 MiB before the run \(the driver's context, other processes\), "
+        err, _ = self.train("cuda.plan", "ample", steps=3)
+        self.assertRegex(err, summary + r"[\d.]+ KiB kernels, 0 B libraries, [\d.]+ [KM]?i?B graphs and others\n")
+        self.assertNotIn("warning", err)
+        rest = 128 << 20  # what plans reserve unless they say otherwise, without the context
+        err, _ = self.train("cuda.plan", "exact", steps=3, memory=context + arenas + rest)
+        self.assertNotIn("warning", err)
+        free = arenas + rest - 1
+        err, _ = self.train("cuda.plan", "scarce", steps=3, memory=context + free)
+        self.assertRegex(err, rf"warning: cuda\.plan: expected {arenas} bytes \(4\.20 KiB\) free on the GPU for arenas and 128 MiB more for libraries and "
+                              rf"graphs, found {free} \(128 MiB\) of {context + free}; the run may end for want of memory: .*--memory-limit={free + (512 << 20)},")
+        self.fails(self.command("cuda.plan", "--steps=3"), 1, f"error: cuda.plan: expected {arenas} bytes", "found 4000 (3.91 KiB)",
+                   env=self.emulator(memory=context + 4000))
+
+    def test_ranges_of_nvtx(self):
+        """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""
+        tool = Path(EMULATORS, "libtraincnvtx.so")
+        if not tool.exists():
+            self.skipTest("CUDA's headers have no nvtx3")
+        for run, *options in (("graphs",), ("profile", "--profile")):
+            self.run_program(*self.command("cuda.plan", "--steps=3", *options),
+                             env=dict(self.emulator(nvtx=f"{run}.nvtx", memory=256 << 20), NVTX_INJECTION64_PATH=str(tool)))
+            places, open_ranges = [], []
+            for line in Path(f"{run}.nvtx").read_text().splitlines():
+                what, domain, *name = line.split(" ", 2)
+                self.assertEqual(domain, "trainc")
+                if what == "push":
+                    open_ranges.append(name[0])
+                    places.append(tuple(open_ranges))
+                else:
+                    open_ranges.pop()
+            self.assertEqual(open_ranges, [])
+            self.assertIn(("init",), places)
+            micro = "loss: nn.cross_entropy at test.mlir:7"
+            for step in ("step 1", "step 2", "step 3"):
+                self.assertEqual(places.count((step,)), 1)
+                self.assertEqual(places.count((step, "micro_step")), 2)
+                alone = 2 if options else int(step == "step 1")
+                self.assertEqual(places.count((step, "micro_step", micro)), alone, f"{run}, {step}")
+
+    def test_a_trace_ends_where_graphs_begin(self):
+        trace = self.emulator(trace="calls.log")
+        self.run_program(*self.command("cuda.plan", "--steps=6", "--trace=t.json", "--trace-steps=2"), env=trace)
+        self.assertIn("cuGraphLaunch", Path("calls.log").read_text())
 
     def test_errors_say_what_to_do(self):
         cuda, cpu = self.command("cuda.plan", "--steps=5"), self.command("cpu.plan", "--steps=5")

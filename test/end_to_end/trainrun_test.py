@@ -262,10 +262,6 @@ class CommandLine(TrainrunTest):
                     Path("toy.plan").write_bytes(content)
                 self.run_fails(2, expected, "--data", "tokens.bin", "--steps", "3")
 
-    def test_profile(self):
-        _, err = self.train(3, "--profile")
-        self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
-
 
 if __name__ == "__main__":
     harness.main()

@@ -65,7 +65,7 @@ MAY_INCLUDE = {
 LLVM = re.compile(r"^(mlir|llvm|lld|clang)/")
 VENDOR = {
     re.compile(r"^(cblas|blis|dnnl)"): "runtime/device/cpu",
-    re.compile(r"^(cuda|cublas|cudnn)"): "runtime/device/cuda",
+    re.compile(r"^(cuda|cublas|cudnn|nvtx)"): "runtime/device/cuda",
     re.compile(r"^nccl"): "runtime/comm/nccl",
     re.compile(r"^mpi\.h"): "runtime/comm/mpi",
 }

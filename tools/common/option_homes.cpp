@@ -86,6 +86,8 @@ constexpr auto kOfTrainrun = std::to_array<std::string_view>({
     "threads",
     "tokenizer",
     "top-k",
+    "trace",
+    "trace-steps",
     "trust",
 });
 

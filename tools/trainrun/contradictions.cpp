@@ -39,6 +39,8 @@ Status checkNeeds(const Options &o) {
       {!o.tokenizer.empty(), "--tokenizer", o.generate.has_value(), "--generate"},
       {!o.metrics.empty(), "--metrics", measures, "--data or --eval-data"},
       {o.peakFlops.has_value(), "--peak-flops", o.trains(), training},
+      {!o.trace.empty(), "--trace", o.trains(), training},
+      {o.traceSteps.has_value(), "--trace-steps", !o.trace.empty(), "--trace"},
       {o.deviceSeed.has_value(), "--device-seed", o.device == "emulated", "--device=emulated"},
   };
   for (const Needs &each : needs)
@@ -52,8 +54,8 @@ Status checkDryRun(const Options &o) {
   const std::pair<bool, const char *> impossible[] = {
       {o.generate.has_value(), "--generate"}, {!o.init.empty(), "--init"},
       {!o.resume.empty(), "--resume"},        {!o.checkpointDir.empty(), "--checkpoint-dir"},
-      {!o.metrics.empty(), "--metrics"},      {o.profile, "--profile"},
-      {o.threads.has_value(), "--threads"}};
+      {!o.metrics.empty(), "--metrics"},      {!o.profile.empty(), "--profile"},
+      {!o.trace.empty(), "--trace"},          {o.threads.has_value(), "--threads"}};
   for (const auto &[given, option] : impossible)
     if (given)
       return invalidInput(
@@ -78,6 +80,8 @@ Status checkPurpose(const Options &o) {
 } // namespace
 
 Status checkContradictions(const Options &o) {
+  if (const std::string file = o.profileFile(); !file.empty() && !file.ends_with(".json"))
+    return invalidInput("--profile: expected --profile or --profile=FILE.json, found '{}'", file);
   if (!o.init.empty() && !o.resume.empty())
     return invalidInput(
         "--init and --resume contradict each other: a checkpoint holds the weights already; leave one "

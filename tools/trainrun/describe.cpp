@@ -2,7 +2,6 @@
 
 #include "runtime/log/units.h"
 #include "runtime/plan/dtype.h"
-#include "runtime/schema/entry_names.h"
 #include "runtime/training/train_loop.h"
 
 #include <algorithm>
@@ -11,8 +10,6 @@
 namespace trainc {
 
 namespace {
-
-constexpr size_t kProfileRows = 40;
 
 std::string bytesByRole(const Executor &executor) {
   std::vector<std::string> parts;
@@ -119,59 +116,6 @@ std::string details(const Executor &executor) {
   for (const fb::Entry *entry : *plan.entries())
     text += describeEntry(*entry);
   return text;
-}
-
-/// Billions a second: with more digits where a tiny model or a busy machine leaves little before the point.
-static std::string rateText(double rate) {
-  return fmt::format("{:.{}f}", rate, rate > 0 && rate < 1 ? 3 : 1);
-}
-
-/// A line per kind of instruction: the step's roofline at a glance.
-static std::string profileKinds(const std::vector<ProfileRow> &rows, double total) {
-  constexpr std::pair<ProfileKind, const char *> kKinds[] = {
-      {ProfileKind::Gemm, "matrix products"},
-      {ProfileKind::Attention, "attention"},
-      {ProfileKind::Kernel, "other kernels"},
-      {ProfileKind::Move, "copies and zeroings"},
-      {ProfileKind::Communication, "starts of and waits for collectives"}};
-  std::string text;
-  for (const auto &[kind, name] : kKinds) {
-    if (kind == ProfileKind::Communication && std::ranges::find(rows, kind, &ProfileRow::kind) == rows.end())
-      continue; // one rank
-    ProfileRow sum{.entry = {}, .kind = kind, .what = {}, .source = {}};
-    for (const ProfileRow &row : rows) {
-      if (row.kind != kind || row.entry == kInitEntry)
-        continue;
-      sum.seconds += row.seconds;
-      sum.flops += row.flops;
-      sum.bytes += row.bytes;
-    }
-    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8}  all {} but init's\n", sum.seconds,
-                        total > 0 ? sum.seconds / total * 100 : 0, "", rateText(sum.gigaflopsPerSecond()),
-                        rateText(sum.gigabytesPerSecond()), name);
-  }
-  return text;
-}
-
-std::string profileTable(const Executor &executor) {
-  const std::vector<ProfileRow> rows = executor.profile();
-  double total = 0;
-  for (const ProfileRow &row : rows)
-    total += row.seconds;
-  std::string text = fmt::format("{:>9} {:>6} {:>8} {:>8} {:>8}  {}\n", "seconds", "share", "calls",
-                                 "GFLOP/s", "GB/s", "what");
-  for (size_t i = 0; i < std::min(rows.size(), kProfileRows); ++i) {
-    const ProfileRow &row = rows[i];
-    text += fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8}  {}: {} ({}{})\n", row.seconds,
-                        total > 0 ? row.seconds / total * 100 : 0, row.calls,
-                        row.flops > 0 ? rateText(row.gigaflopsPerSecond()) : "",
-                        rateText(row.gigabytesPerSecond()), row.entry, row.what, row.source,
-                        row.sources > 1 ? fmt::format(" and {} more", row.sources - 1) : "");
-  }
-  if (rows.size() > kProfileRows)
-    text += fmt::format("... and {} more rows\n", rows.size() - kProfileRows);
-  text += profileKinds(rows, total);
-  return text + fmt::format("{:>9.4f} in all\n", total);
 }
 
 } // namespace trainc

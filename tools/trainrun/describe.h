@@ -16,7 +16,4 @@ std::string summary(const Executor &executor);
 /// generation.
 std::string details(const Executor &executor);
 
-/// The profile as a table, the slowest rows first.
-std::string profileTable(const Executor &executor);
-
 } // namespace trainc

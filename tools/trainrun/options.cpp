@@ -198,8 +198,16 @@ void addOutput(CLI::App &app, Options &o) {
   group.add("--peak-flops", o.peakFlops, "Peak FLOP/s of the machine, for the MFU in progress and metrics")
       ->type_name("X")
       ->check(number(1, 1e30));
-  group.addFlag("--profile", o.profile,
-                "Time every instruction and print where the time went (slows small models)");
+  group.addFlag("--profile{table}", o.profile,
+                "Time every instruction and print where the time went, beside what the device can do; slows "
+                "small models. --profile=FILE.json also writes that to a file");
+  group
+      .add("--trace", o.trace,
+           "Write when each instruction ran, for ui.perfetto.dev; other ranks than 0 write FILE.rank-N.json")
+      ->type_name("FILE.json");
+  group.add("--trace-steps", o.traceSteps, "With --trace: of how many steps; default 10")
+      ->type_name("N")
+      ->check(wholeNumber<uint64_t>(1));
   const std::vector<std::string> levels = {"error", "warning", "info", "debug"};
   group.add("--log-level", o.logLevel, "What goes to standard error, of several ranks from rank 0")
       ->type_name("NAME")
@@ -218,6 +226,8 @@ void addOutput(CLI::App &app, Options &o) {
 std::string_view hint(const CLI::ParseError &error, const Options &options) {
   switch (static_cast<CLI::ExitCodes>(error.get_exit_code())) {
   case CLI::ExitCodes::ExtrasError: // an optional value, which a blank cannot introduce
+    if (!options.profile.empty())
+      return "; --profile takes its value after '=', as in --profile=FILE.json";
     return options.resume.empty() ? "" : "; --resume takes its value after '=', as in --resume=DIR";
   case CLI::ExitCodes::RequiredError: // swallowed by a list
     return options.data.empty() && options.evalData.empty()

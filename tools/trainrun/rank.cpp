@@ -12,7 +12,9 @@
 #include "runtime/training/run_data.h"
 #include "tools/trainrun/block_memory.h"
 #include "tools/trainrun/describe.h"
+#include "tools/trainrun/gpu_memory.h"
 #include "tools/trainrun/gpu_ranks.h"
+#include "tools/trainrun/profile_report.h"
 
 #include <algorithm>
 #include <new>
@@ -84,12 +86,39 @@ void announce(TrainingRun &run, const ChosenDevice &chosen, const Options &optio
                 *options.threads);
 }
 
+Status checkRoom(const fb::Plan &plan, const Options &options, const Rank &rank, const Device &device,
+                 Log &log) {
+  const Communicator::OwnTime talk(rank.communicator.get());
+  const Result<std::optional<std::string>> warning = checkGpuMemory(plan, device);
+  if (!warning.ok())
+    return {warning.status().code(), fmt::format("{}: {}", options.plan, warning.status().message())};
+  if (*warning)
+    log.warning("{}: {}", options.plan, **warning);
+  return {};
+}
+
+/// What was measured is told even of a run that failed. What cannot be written fails none.
+void reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
+  if (const std::optional<Profile> profile = executor.profile()) {
+    log.info("{}", profileTable(*profile));
+    const std::string file = options.profileFile();
+    const Status written = file.empty() ? Status() : writeProfile(*profile, fileOfRank(file, rank.index));
+    if (!written.ok())
+      log.warning("{}", written.message());
+  }
+  if (const Status status = executor.finishTrace(); !status.ok())
+    log.warning("{}", status.message());
+  if (const auto memory = describeGpuMemory(executor.plan(), executor.device()))
+    log.info("{}", *memory);
+}
+
 StopRequests stopBySignal(const Rank &rank) {
   return {.listen = [&rank] { catchStopSignals(rank.secondSignal()); }, .reason = stopSignal};
 }
 
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
   TRAINC_ASSIGN_OR_RETURN(ChosenDevice chosen, ChosenDevice::open(file.plan(), options, rank));
+  TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));
   ConsoleObserver console(log);
   MetricsObserver metrics(options.metrics, log);
   TextPrinter text;
@@ -113,8 +142,7 @@ Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &
   }
   const Status status = run->run();
   const Communicator::OwnTime talk(rank.communicator.get());
-  if (options.profile)
-    log.info("{}", profileTable(run->executor()));
+  reportMeasurements(run->executor(), options, rank, log);
   return status;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/device/cpu/cpu_device.h"
 
+#include "runtime/base/clock.h"
 #include "runtime/comm/communicator.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/cpu/interpreter.h"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unistd.h>
 
 namespace trainc {
 
@@ -18,6 +20,14 @@ namespace {
 constexpr uint64_t kCopyChunk = uint64_t{1} << 18;
 /// Parts of memory that threads write begin on pages of their own, and at different sets of the caches.
 constexpr uint64_t kBlockBorder = 4096;
+/// Bytes that the copy reads whose rate is measured: several times what caches hold, where they are known.
+constexpr uint64_t kLeastMeasured = uint64_t{32} << 20, kMostMeasured = uint64_t{128} << 20;
+constexpr int kMeasuredCopies = 3;
+
+uint64_t measuredBytes() {
+  const long cache = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return std::clamp(cache > 0 ? 4 * static_cast<uint64_t>(cache) : 0, kLeastMeasured, kMostMeasured);
+}
 
 } // namespace
 
@@ -26,6 +36,25 @@ CpuDevice::CpuDevice(unsigned threads) : pool_(threads ? threads : availableCpus
 std::string CpuDevice::description() const {
   return fmt::format("cpu ({}, {} threads)", kernels_.level().empty() ? "no kernels" : kernels_.level(),
                      pool_.threads());
+}
+
+/// The best of a few copies: others may use the machine at the same time. What products reach follows from no
+/// number that a CPU tells.
+Result<DeviceRates> CpuDevice::measureRates() {
+  DeviceRates rates;
+  const uint64_t bytes = measuredBytes();
+  const Result<ArenaMapping> memory = ArenaMapping::create("measured copy", 2 * bytes, /*reserveOnly=*/false);
+  if (!memory.ok())
+    return rates;
+  std::byte *const source = memory->data(), *const destination = source + bytes;
+  copyInMemory(source, destination, bytes); // pages exist once they are written
+  for (int i = 0; i < kMeasuredCopies; ++i) {
+    const double begin = steadySeconds();
+    copyInMemory(destination, source, bytes);
+    rates.copiedBytes =
+        std::max(rates.copiedBytes, 2.0 * static_cast<double>(bytes) / (steadySeconds() - begin));
+  }
+  return rates;
 }
 
 /// Host and device are one, so pinned memory is memory.

@@ -27,6 +27,7 @@ public:
 
   std::string description() const override;
   std::string arithmetic() const override { return kernels_.arithmetic(); }
+  Result<DeviceRates> measureRates() override;
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }

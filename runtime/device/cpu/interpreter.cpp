@@ -36,13 +36,14 @@ Status Interpreter::issue(uint32_t index, uint64_t iteration) {
     communicator_->noteProgress();
   const Step &step = program().steps[index];
   TRAINC_RETURN_IF_ERROR(waitForOthers(step));
-  const double begin = observer_ ? steadySeconds() : 0;
+  const bool isObserved = observer_ && observer_->isListening();
+  const double begin = isObserved ? steadySeconds() : 0;
   if (const auto *collective = std::get_if<CollectiveStep>(&step.operation))
     start(index, *collective);
   else
     TRAINC_RETURN_IF_ERROR(compute(step, iteration));
-  if (observer_)
-    observer_->onStep(step, steadySeconds() - begin);
+  if (isObserved)
+    observer_->onStep(step, {begin, steadySeconds()});
   return {};
 }
 
@@ -59,11 +60,12 @@ Status Interpreter::waitFor(uint32_t collective) {
   if (ticket < done_)
     return {};
   const Step &step = program().steps[collective];
-  const double begin = observer_ ? steadySeconds() : 0;
+  const bool isObserved = observer_ && observer_->isListening();
+  const double begin = isObserved ? steadySeconds() : 0;
   TRAINC_RETURN_IF_ERROR(located(program(), step, communicator_->wait(ticket)));
   done_ = ticket + 1;
-  if (observer_)
-    observer_->onWait(step, steadySeconds() - begin);
+  if (isObserved)
+    observer_->onWait(step, {begin, steadySeconds()});
   return {};
 }
 

@@ -47,15 +47,17 @@ Status CudaContext::describe() {
   std::array<char, 256> name{};
   TRAINC_RETURN_IF_ERROR(driver().cuDeviceGetName(name.data(), name.size(), device_));
   name_ = name.data();
-  const auto ask = [&](int &value, CUdevice_attribute attribute) {
-    return driver().cuDeviceGetAttribute(&value, attribute, device_);
-  };
-  TRAINC_RETURN_IF_ERROR(ask(major_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
-  TRAINC_RETURN_IF_ERROR(ask(minor_, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  int shared = 0;
-  TRAINC_RETURN_IF_ERROR(ask(shared, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
+  TRAINC_ASSIGN_OR_RETURN(major_, attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
+  TRAINC_ASSIGN_OR_RETURN(minor_, attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  TRAINC_ASSIGN_OR_RETURN(const int shared, attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN));
   sharedBytes_ = static_cast<uint32_t>(shared);
   return {};
+}
+
+Result<int> CudaContext::attribute(CUdevice_attribute attribute) const {
+  int value = 0;
+  TRAINC_RETURN_IF_ERROR(driver().cuDeviceGetAttribute(&value, attribute, device_));
+  return value;
 }
 
 CudaContext::CudaContext(CudaContext &&other) noexcept

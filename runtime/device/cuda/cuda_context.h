@@ -41,6 +41,8 @@ public:
   int minor() const { return minor_; }
   /// Shared memory that a block may have at most.
   uint32_t sharedBytes() const { return sharedBytes_; }
+  /// Fails (kFailed) where the driver does not know it.
+  Result<int> attribute(CUdevice_attribute attribute) const;
   /// Other processes' memory is not free.
   Result<CudaMemory> memory() const;
 

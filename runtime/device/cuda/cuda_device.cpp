@@ -1,5 +1,7 @@
 #include "runtime/device/cuda/cuda_device.h"
 
+#include "runtime/device/cuda/cuda_rates.h"
+
 #include <algorithm>
 #include <fmt/ranges.h>
 
@@ -21,12 +23,12 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(CudaPlace place, NcclCommun
   TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
   TRAINC_ASSIGN_OR_RETURN(CudaStreams streams, CudaStreams::create());
   std::unique_ptr<CudaDevice> device(
-      new CudaDevice(std::move(context), CudaPeers(nccl), std::move(streams), memory.free));
+      new CudaDevice(std::move(context), CudaPeers(nccl), std::move(streams), memory));
   TRAINC_RETURN_IF_ERROR(device->openCopies());
   return device;
 }
 
-CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, uint64_t freeAtStart)
+CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart)
     : parts_{.context = std::move(context),
              .peers = peers,
              .streams = std::move(streams),
@@ -35,7 +37,7 @@ CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams
              .library = {},
              .diskStage = {},
              .fault = {}},
-      wait_(peers), freeAtStart_(freeAtStart) {}
+      wait_(peers), atStart_(atStart) {}
 
 /// What still runs uses what goes now. After a failure there is nothing to wait for.
 CudaDevice::~CudaDevice() {
@@ -53,20 +55,32 @@ Status CudaDevice::openCopies() {
 }
 
 std::string CudaDevice::description() const {
+  const Result<uint64_t> besides = besideArenas();
   return fmt::format(
       "cuda {} ({}, {}, driver for CUDA {}{}; {} MiB beside arenas)", parts_.context.index(),
       parts_.context.name(), parts_.kernels.level().empty() ? "no kernels" : parts_.kernels.level(),
       cudaVersionText(driver().version),
       parts_.library ? fmt::format(", cuBLASLt {}", cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()))
                      : "",
-      besideArenas() >> 20);
+      (besides.ok() ? *besides : 0) >> 20);
 }
 
 /// What kernels, libraries and graphs have taken, and other processes since the start.
-uint64_t CudaDevice::besideArenas() const {
-  const Result<CudaMemory> now = parts_.context.memory();
-  const uint64_t arenas = parts_.arenas.deviceBytes() + peersBytes_;
-  return now.ok() && freeAtStart_ > now->free + arenas ? freeAtStart_ - now->free - arenas : 0;
+Result<uint64_t> CudaDevice::besideArenas() const {
+  TRAINC_ASSIGN_OR_RETURN(const CudaMemory now, parts_.context.memory());
+  const uint64_t taken = now.free + parts_.arenas.deviceBytes() + peersBytes_;
+  return atStart_.free > taken ? atStart_.free - taken : 0;
+}
+
+Result<DeviceMemoryUse> CudaDevice::memoryUse() const {
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t besides, besideArenas());
+  DeviceMemoryUse use{.total = atStart_.total,
+                      .freeAtStart = atStart_.free,
+                      .arenas = parts_.arenas.deviceBytes() + peersBytes_,
+                      .kernels = kernelBytes_,
+                      .libraries = libraryBytes_};
+  use.others = besides - std::min(besides, use.besides());
+  return use;
 }
 
 /// Generated kernels sum in orders that follow from shapes, whatever the GPU; code for another level may
@@ -78,6 +92,8 @@ std::string CudaDevice::arithmetic() const {
                         cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()), algorithms_.digest());
   return text;
 }
+
+Result<DeviceRates> CudaDevice::measureRates() { return measureGpu(parts_.context, parts_.streams.main()); }
 
 Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                            Communicator *communicator) {
@@ -94,14 +110,20 @@ Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space spac
 }
 
 Status CudaDevice::loadKernels(const fb::Plan &plan) {
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t before, besideArenas());
   TRAINC_ASSIGN_OR_RETURN(parts_.kernels, CudaKernels::load(plan, parts_.context));
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t after, besideArenas());
+  kernelBytes_ = after - std::min(before, after);
   return {};
 }
 
 Result<std::unique_ptr<Executable>> CudaDevice::prepare(Program program, Communicator *,
                                                         StepObserver *observer) {
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t before, besideArenas());
   auto executable = std::make_unique<CudaExecutable>(std::move(program), parts_, observer);
   TRAINC_RETURN_IF_ERROR(executable->prepare());
+  TRAINC_ASSIGN_OR_RETURN(const uint64_t after, besideArenas());
+  libraryBytes_ += after - std::min(before, after);
   for (const LtProduct &product : executable->issuer().products())
     algorithms_.update(std::as_bytes(std::span(&product.algorithm(), 1)));
   return std::unique_ptr<Executable>(std::move(executable));
@@ -119,6 +141,7 @@ void CudaDevice::enqueue(Executable &executable, StepRange steps) {
     return;
   if (std::ranges::find(underWay_, executable.program().name) == underWay_.end())
     underWay_.push_back(executable.program().name);
+  const NvtxRange range(executable.program());
   note(whileRunning(onGpu(executable).enqueue(steps)));
 }
 

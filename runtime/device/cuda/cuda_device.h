@@ -3,6 +3,7 @@
 
 #include "runtime/base/hash.h"
 #include "runtime/device/cuda/cuda_executable.h"
+#include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/staging.h"
 #include "runtime/device/device.h"
 
@@ -18,14 +19,18 @@ public:
 
   std::string description() const override;
   std::string arithmetic() const override;
+  Result<DeviceRates> measureRates() override;
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return parts_.arenas.bytes(); }
   /// Shared memory is on the chip.
   BlockMemory blockMemory() const override { return {}; }
+  Result<DeviceMemoryUse> memoryUse() const override;
   Status loadKernels(const fb::Plan &plan) override;
   Result<std::unique_ptr<Executable>> prepare(Program program, Communicator *communicator,
                                               StepObserver *observer) override;
+  void beginTrainingStep(uint64_t number) override { NvtxRange::beginStep(number); }
+  void endTrainingStep() override { NvtxRange::endStep(); }
   void enqueue(Executable &executable, StepRange steps) override;
   Status runStep(Executable &executable, uint32_t step, uint64_t iteration) override;
   void write(DeviceAddress destination, std::span<const std::byte> source) override;
@@ -37,17 +42,18 @@ public:
   void onProgress(std::function<void()> callback) override { onProgress_ = std::move(callback); }
 
 private:
-  CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, uint64_t freeAtStart);
+  CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart);
   Status openCopies();
   void note(Status status);
   Status whileRunning(Status status) const;
-  uint64_t besideArenas() const;
+  Result<uint64_t> besideArenas() const;
 
   CudaParts parts_;
   CudaWait wait_;
   std::optional<StagingRing> ring_;
   std::unique_ptr<BesideCopies> beside_;
-  uint64_t freeAtStart_;                   ///< bytes of the GPU's memory, with its context
+  CudaMemory atStart_; ///< with the context
+  uint64_t kernelBytes_ = 0, libraryBytes_ = 0;
   uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
   StreamHash algorithms_;                  ///< of all library calls that were prepared
   std::vector<std::string_view> underWay_; ///< entries that were enqueued since the last synchronise()

@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/cuda_executable.h"
 
+#include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/step_clock.h"
 
 #include <algorithm>
@@ -27,12 +28,8 @@ Status CudaExecutable::enqueue(StepRange steps) {
   if (steps.begin == steps.end)
     return {};
   issuer_.noteRun(steps);
-  if (clock_) {
-    TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
-    TRAINC_RETURN_IF_ERROR(CudaWait(parts_.peers).forStream(parts_.streams.main()));
-    loose_.clear();
-    return clock_->tell();
-  }
+  if (clock_ && clock_->isListening())
+    return enqueueTimed(steps);
   Range *range = find(steps);
   if (range == nullptr)
     return issueRange(steps, ranges_.emplace_back(steps, parts_).disk, nullptr);
@@ -42,10 +39,30 @@ Status CudaExecutable::enqueue(StepRange steps) {
   return driver().cuGraphLaunch(range->graph.get(), parts_.streams.main());
 }
 
+/// Runs the steps one by one, and waits for them: what stands before, so that the clock begins with the
+/// first.
+Status CudaExecutable::enqueueTimed(StepRange steps) {
+  const CudaWait wait(parts_.peers);
+  TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
+  TRAINC_RETURN_IF_ERROR(clock_->start(parts_.streams.main()));
+  TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
+  TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
+  loose_.clear();
+  return clock_->tell();
+}
+
 Status CudaExecutable::issueAlone(uint32_t step, uint64_t iteration) {
   loose_.clear();
   issuer_.noteRun({step, step + 1});
-  return issuer_.issue(step, iteration, loose_);
+  return issueNamed(step, iteration, loose_);
+}
+
+/// A step of a graph has no place among what the host does.
+Status CudaExecutable::issueNamed(uint32_t step, uint64_t iteration, DiskTransfers &disk) {
+  if (isCapturing_)
+    return issuer_.issue(step, iteration, disk);
+  const NvtxRange range(program(), program().steps[step]);
+  return issuer_.issue(step, iteration, disk);
 }
 
 CudaExecutable::Range *CudaExecutable::find(StepRange steps) {
@@ -59,7 +76,9 @@ Result<CudaGraphExec> CudaExecutable::capture(Range &range) {
   const CUstream main = parts_.streams.main();
   // Other threads may copy meanwhile, as those that write checkpoints do.
   TRAINC_RETURN_IF_ERROR(driver().cuStreamBeginCapture(main, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  isCapturing_ = true;
   const Status issued = issueRange(range.steps, range.disk, nullptr);
+  isCapturing_ = false;
   CUgraph captured = nullptr;
   const Status ended = driver().cuStreamEndCapture(main, &captured);
   const CudaGraph owner(captured);
@@ -101,7 +120,7 @@ Status CudaExecutable::issueBlock(const Block &block, StepRange range, DiskTrans
         TRAINC_RETURN_IF_ERROR(waitForOthers(step, range, clock));
       if (clock)
         TRAINC_RETURN_IF_ERROR(clock->begin(step, stream));
-      TRAINC_RETURN_IF_ERROR(issuer_.issue(i, iteration, disk));
+      TRAINC_RETURN_IF_ERROR(issueNamed(i, iteration, disk));
       if (clock)
         TRAINC_RETURN_IF_ERROR(clock->end(stream));
       if (iteration + 1 == block.iterations && eventOf_[i] != kNoEvent)

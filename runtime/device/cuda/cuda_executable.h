@@ -13,7 +13,7 @@ class StepClock;
 /// An entry: a CUDA graph for each range of steps that runs more than once. The graph's edges are the plan's.
 /// When a range runs for the first time, its steps go on the streams without a graph: the driver and the
 /// libraries then load code that they cannot load while a stream is captured, and what runs once needs no
-/// graph. With an observer they always do, between events that tell their times.
+/// graph. While an observer listens they always do, between events that tell their times.
 class CudaExecutable final : public Executable {
 public:
   CudaExecutable(Program program, CudaParts &parts, StepObserver *observer);
@@ -41,9 +41,11 @@ private:
   static constexpr uint32_t kNoEvent = ~uint32_t{0};
 
   Range *find(StepRange steps);
+  Status enqueueTimed(StepRange steps);
   Result<CudaGraphExec> capture(Range &range);
   Status issueRange(StepRange range, DiskTransfers &disk, StepClock *clock);
   Status issueBlock(const Block &block, StepRange range, DiskTransfers &disk, StepClock *clock);
+  Status issueNamed(uint32_t step, uint64_t iteration, DiskTransfers &disk);
   Status waitForOthers(const Step &step, StepRange range, StepClock *clock);
   std::vector<fb::Stream> othersOf(StepRange range) const;
 
@@ -53,6 +55,7 @@ private:
   std::deque<Range> ranges_;      ///< that have run; stay where they are
   DiskTransfers loose_;           ///< of steps that are waited for
   std::unique_ptr<StepClock> clock_;
+  bool isCapturing_ = false; ///< what is issued becomes a graph
 };
 
 } // namespace trainc

@@ -1,6 +1,17 @@
 #include "runtime/device/cuda/step_clock.h"
 
+#include "runtime/base/clock.h"
+
 namespace trainc {
+
+/// Each range has its own origin: elapsed times are floats, which count microseconds for some seconds only.
+Status StepClock::start(CUstream stream) {
+  if (origin_.get() == nullptr) {
+    TRAINC_ASSIGN_OR_RETURN(origin_, makeCudaEvent(/*isTimed=*/true));
+  }
+  originSeconds_ = steadySeconds();
+  return driver().cuEventRecord(origin_.get(), stream);
+}
 
 Status StepClock::mark(const Step &step, bool isWait, CUstream stream) {
   if (used_ == spans_.size()) {
@@ -16,16 +27,22 @@ Status StepClock::mark(const Step &step, bool isWait, CUstream stream) {
 
 Status StepClock::end(CUstream stream) { return driver().cuEventRecord(spans_[used_ - 1].end.get(), stream); }
 
+Result<double> StepClock::timeOf(const CudaEvent &event) const {
+  float milliseconds = 0;
+  TRAINC_RETURN_IF_ERROR(driver().cuEventElapsedTime(&milliseconds, origin_.get(), event.get()));
+  return originSeconds_ + double{milliseconds} * 1e-3;
+}
+
 Status StepClock::tell() {
   for (size_t i = 0; i < used_; ++i) {
     const Span &span = spans_[i];
-    float milliseconds = 0;
-    TRAINC_RETURN_IF_ERROR(driver().cuEventElapsedTime(&milliseconds, span.begin.get(), span.end.get()));
-    const double seconds = double{milliseconds} * 1e-3;
+    TimeSpan time;
+    TRAINC_ASSIGN_OR_RETURN(time.begin, timeOf(span.begin));
+    TRAINC_ASSIGN_OR_RETURN(time.end, timeOf(span.end));
     if (span.isWait)
-      observer_.onWait(*span.step, seconds);
+      observer_.onWait(*span.step, time);
     else
-      observer_.onStep(*span.step, seconds);
+      observer_.onStep(*span.step, time);
   }
   used_ = 0;
   return {};

@@ -13,6 +13,10 @@ class StepClock {
 public:
   explicit StepClock(StepObserver &observer) : observer_(observer) {}
 
+  bool isListening() const { return observer_.isListening(); }
+
+  /// Before the steps of a range, when nothing runs on `stream`: the place of the host's clock on the GPU's.
+  Status start(CUstream stream);
   /// Before a step's work is put on a stream, and before a wait for a collective is.
   Status begin(const Step &step, CUstream stream) { return mark(step, /*isWait=*/false, stream); }
   Status beginWait(const Step &waitedFor, CUstream stream) {
@@ -31,9 +35,12 @@ private:
     CudaEvent begin, end;
   };
   Status mark(const Step &step, bool isWait, CUstream stream);
+  Result<double> timeOf(const CudaEvent &event) const;
 
   StepObserver &observer_;
-  std::vector<Span> spans_; ///< those beyond used_ are free
+  CudaEvent origin_;
+  double originSeconds_ = 0; ///< of the host's clock
+  std::vector<Span> spans_;  ///< those beyond used_ are free
   size_t used_ = 0;
 };
 

@@ -27,6 +27,7 @@ public:
 
   std::string description() const override;
   std::string arithmetic() const override { return cpu_.arithmetic(); }
+  Result<DeviceRates> measureRates() override { return cpu_.measureRates(); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return cpu_.allocatedBytes(); }

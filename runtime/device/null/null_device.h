@@ -14,6 +14,7 @@ class NullDevice final : public Device {
 public:
   std::string description() const override { return "null (dry run)"; }
   std::string arithmetic() const override { return ""; }
+  Result<DeviceRates> measureRates() override { return DeviceRates(); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return bytesOf(arenas_); }

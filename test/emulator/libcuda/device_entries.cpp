@@ -41,6 +41,12 @@ std::optional<int> attributeOf(const Device &device, const Settings &settings, C
     return 2048;
   case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
     return 132;
+  case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: // kHz
+    return 1980000;
+  case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE:
+    return 2619000;
+  case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH:
+    return 5120;
   case CU_DEVICE_ATTRIBUTE_WARP_SIZE:
     return 32;
   case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE:

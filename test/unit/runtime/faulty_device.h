@@ -15,6 +15,7 @@ public:
 
   std::string description() const override { return device_->description(); }
   std::string arithmetic() const override { return device_->arithmetic(); }
+  Result<DeviceRates> measureRates() override { return device_->measureRates(); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override {
     return device_->allocate(name, space, bytes, communicator);

@@ -189,12 +189,12 @@ TEST_F(CudaDeviceTest, ReplaysStepByStep) {
 }
 
 TEST_F(CudaDeviceTest, TellsTimesOfSteps) {
-  start(forCuda(spacesPlan()), {.profile = true});
+  start(forCuda(spacesPlan()), {.measure = {.profile = true}});
   std::ranges::fill(weight(), 4.0F);
   run("init");
   run("init");
   EXPECT_THAT(weight(), Each(4.0F));
-  const std::vector<ProfileRow> rows = executor->profile();
+  const std::vector<ProfileRow> rows = executor->profile()->rows;
   const auto calls = [&](std::string_view what) {
     const auto row = std::ranges::find(rows, what, &ProfileRow::what);
     return row == rows.end() ? 0 : row->calls;

@@ -23,7 +23,8 @@ public:
     auto device = CudaDevice::open({.index = communicator.rank(), .ranks = plan.ranks()}, &communicator);
     EXPECT_TRUE(device.ok()) << device.status().message();
     device_ = std::move(*device);
-    auto executor = Executor::create(plan, *device_, {.profile = profile, .communicator = &communicator});
+    auto executor =
+        Executor::create(plan, *device_, {.measure = {.profile = profile}, .communicator = &communicator});
     EXPECT_TRUE(executor.ok()) << executor.status().message();
     executor_ = std::move(*executor);
     std::ranges::fill(buffer("w0"), 1.0F);
@@ -109,7 +110,7 @@ TEST(CudaRanksAlone, ProfilesHaveWaits) {
       2, 2,
       [](GpuRank &rank, NcclCommunicator &) {
         ASSERT_TRUE(rank.executor().run("micro_step").ok());
-        const auto rows = rank.executor().profile();
+        const auto rows = rank.executor().profile()->rows;
         const auto wait = std::ranges::find(rows, "wait for all-gather", &ProfileRow::what);
         ASSERT_NE(wait, rows.end());
         EXPECT_EQ(wait->calls, 2U);

@@ -168,14 +168,14 @@ TEST_P(ExecutorRanks, ProfileHasWaits) {
   onRankRuns(plan(),
              [](RankRun &run, Communicator &) {
                ASSERT_TRUE(run.executor().run("micro_step").ok());
-               const auto rows = run.executor().profile();
+               const auto rows = run.executor().profile()->rows;
                const auto wait = std::ranges::find(rows, "wait for all-gather", &ProfileRow::what);
                ASSERT_NE(wait, rows.end());
                EXPECT_EQ(wait->kind, ProfileKind::Communication);
                EXPECT_EQ(wait->calls, 2U);
                EXPECT_EQ(wait->source, "h.0: dist.all_gather at test.mlir:12");
              },
-             {.profile = true});
+             {.measure = {.profile = true}});
 }
 
 TEST_P(ExecutorRanks, AStepAllocatesNothing) {

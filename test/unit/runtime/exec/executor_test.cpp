@@ -173,9 +173,9 @@ TEST_F(ExecutorTest, ReplayDoesNotLookAtWorkspaces) {
 }
 
 TEST_F(ExecutorTest, ProfilesLibraryCalls) {
-  start(libraryPlan(), {.profile = true});
+  start(libraryPlan(), {.measure = {.profile = true}});
   EXPECT_TRUE(executor->run("init").ok());
-  const auto rows = executor->profile();
+  const auto rows = executor->profile()->rows;
   const auto product = std::ranges::find(rows, "matrix product", &ProfileRow::what);
   ASSERT_NE(product, rows.end());
   EXPECT_EQ(product->kind, ProfileKind::Gemm);
@@ -216,12 +216,12 @@ TEST_F(ExecutorTest, ReplayOfAFiniteEntryFindsNothing) {
 }
 
 TEST_F(ExecutorTest, ProfileCountsEveryInstruction) {
-  start(fullPlan(), {.profile = true});
+  start(fullPlan(), {.measure = {.profile = true}});
   fill();
   for (int i = 0; i < 3; ++i)
     EXPECT_TRUE(executor->run("micro_step").ok());
   EXPECT_TRUE(executor->run("update").ok());
-  const auto rows = executor->profile();
+  const auto rows = executor->profile()->rows;
   const auto calls = [&](std::string_view what) {
     uint64_t sum = 0;
     for (const ProfileRow &row : rows)
@@ -243,7 +243,7 @@ TEST_F(ExecutorTest, AStepAllocatesNothing) {
   if (!dynamic_cast<CpuDevice *>(device.get()))
     GTEST_SKIP() << "the emulated device keeps what waits";
   for (const bool profile : {false, true}) {
-    start(fullPlan(), {.profile = profile});
+    start(fullPlan(), {.measure = {.profile = profile}});
     fill();
     const auto step = [&] {
       executor->setScalar("lr", 0.5f);

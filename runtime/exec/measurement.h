@@ -1,0 +1,50 @@
+// All that is measured of a run: the one observer of its device.
+#pragma once
+
+#include "runtime/exec/profile.h"
+#include "runtime/exec/trace.h"
+
+#include <memory>
+#include <optional>
+
+namespace trainc {
+
+struct MeasureOptions {
+  bool profile = false; ///< measure the seconds of every instruction
+  double peakFlops = 0; ///< in place of what the device says of itself; 0: unknown
+  TraceOptions trace{}; ///< without a file: none
+
+  bool any() const { return profile || !trace.file.empty(); }
+};
+
+class Measurement final : public StepObserver {
+public:
+  /// Measures the device's rates if there is to be a profile. Fails when it fails at that, and
+  /// (kInvalidInput) when the trace's file cannot be opened.
+  static Result<std::unique_ptr<Measurement>> create(const fb::Plan &plan, Device &device, uint32_t rank,
+                                                     const MeasureOptions &options);
+
+  /// See Profiler::reserve().
+  void reserve(const Program &program);
+  bool isListening() const override { return profiler_ || trace_->isListening(); }
+  void onStep(const Step &step, TimeSpan span) override;
+  void onWait(const Step &waitedFor, TimeSpan span) override;
+
+  void beginTrainingStep();
+  /// `number` counts from 1.
+  void endTrainingStep(uint64_t number, double begin);
+
+  /// Nothing where there is none.
+  std::optional<Profile> profile() const;
+  /// Completes the trace. Fails as TraceWriter::finish() does.
+  Status finishTrace() { return trace_ ? trace_->finish() : Status(); }
+
+private:
+  Measurement() = default;
+  bool isTracing() const { return trace_ && trace_->isListening(); }
+
+  std::optional<Profiler> profiler_; ///< one of the two is there at least
+  std::unique_ptr<TraceWriter> trace_;
+};
+
+} // namespace trainc

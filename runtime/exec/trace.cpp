@@ -1,0 +1,150 @@
+#include "runtime/exec/trace.h"
+
+#include "runtime/base/json_text.h"
+#include "runtime/exec/step_facts.h"
+#include "runtime/plan/view.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <iterator>
+
+namespace trainc {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kWrittenAtOnce = size_t{1} << 20;
+/// Streams have the tracks behind that of the training's steps.
+constexpr uint32_t kStepTrack = 0, kFirstStreamTrack = 1;
+
+uint32_t trackOf(fb::Stream stream) { return kFirstStreamTrack + static_cast<uint32_t>(stream); }
+
+const char *trackName(fb::Stream stream) {
+  switch (stream) {
+  case fb::Stream::Compute:
+    return "compute";
+  case fb::Stream::Communication:
+    return "communication";
+  case fb::Stream::CopyIn:
+    return "copies to the device";
+  case fb::Stream::CopyOut:
+    return "copies to the host";
+  case fb::Stream::Disk:
+    break;
+  }
+  return "disk";
+}
+
+/// The members of a slice that do not change, without the braces around them.
+std::string members(const Json &slice) {
+  const std::string text = slice.dump(-1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return text.substr(1, text.size() - 2);
+}
+
+std::string opOf(const fb::Plan &plan, const Step &step) {
+  return std::string(view(plan.sources()->Get(step.instruction->source())->op()));
+}
+
+} // namespace
+
+std::string fileOfRank(const std::string &file, uint32_t rank) {
+  if (rank == 0)
+    return file;
+  const std::filesystem::path path(file);
+  const std::string name = fmt::format("{}.rank-{}{}", path.stem().string(), rank, path.extension().string());
+  return (path.parent_path() / name).string();
+}
+
+Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const fb::Plan &plan, const TraceOptions &options,
+                                                         uint32_t rank, std::string_view device) {
+  std::string path = fileOfRank(options.file, rank);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file)
+    return invalidInput("--trace={}: cannot open for writing: {}; name a file in a folder that is there",
+                        path, std::strerror(errno));
+  std::unique_ptr<TraceWriter> writer(
+      new TraceWriter(plan, std::move(file), std::move(path), options.steps, rank));
+  writer->addTracks(device);
+  return writer;
+}
+
+void TraceWriter::addTracks(std::string_view device) {
+  const auto name = [&](const char *kind, uint32_t track, std::string_view text) {
+    add(Json{{"ph", "M"}, {"pid", rank_}, {"tid", track}, {"name", kind}, {"args", {{"name", text}}}}.dump());
+  };
+  name("process_name", kStepTrack, fmt::format("rank {}: {} on {}", rank_, view(plan_.name()), device));
+  name("thread_name", kStepTrack, "steps");
+  for (const fb::Stream stream : fb::EnumValuesStream())
+    name("thread_name", trackOf(stream), trackName(stream));
+}
+
+void TraceWriter::reserve(const Program &program) {
+  for (const Step &step : program.steps) {
+    const StepFacts facts = factsOf(plan_, step);
+    Json args = {{"entry", program.name}, {"kernel", facts.what}, {"source", facts.source}};
+    if (facts.flops > 0)
+      args["flops"] = facts.flops;
+    if (facts.bytes > 0)
+      args["bytes"] = facts.bytes;
+    Texts texts;
+    texts.ran = members({{"name", opOf(plan_, step)}, {"cat", profileKindName(facts.kind)}, {"args", args}});
+    if (facts.kind == ProfileKind::Communication)
+      texts.waited = members({{"name", waitName(step)},
+                              {"cat", "wait"},
+                              {"args", {{"entry", program.name}, {"source", facts.source}}}});
+    texts_.emplace(step.instruction, std::move(texts));
+  }
+}
+
+void TraceWriter::onStep(const Step &step, TimeSpan span) {
+  addSlice(trackOf(step.stream), span, texts_.find(step.instruction)->second.ran);
+}
+
+void TraceWriter::onWait(const Step &waitedFor, TimeSpan span) {
+  addSlice(trackOf(fb::Stream::Compute), span, texts_.find(waitedFor.instruction)->second.waited);
+}
+
+void TraceWriter::endTrainingStep(uint64_t number, TimeSpan span) {
+  if (!isListening())
+    return;
+  addSlice(kStepTrack, span, fmt::format(R"("name":"step {}","cat":"step")", number));
+  --stepsLeft_;
+  flush();
+}
+
+/// Microseconds, as the format has them.
+void TraceWriter::addSlice(uint32_t track, TimeSpan span, std::string_view texts) {
+  add(fmt::format(R"({{"ph":"X","pid":{},"tid":{},"ts":{:.3f},"dur":{:.3f},{}}})", rank_, track,
+                  span.begin * 1e6, span.seconds() * 1e6, texts));
+}
+
+void TraceWriter::add(std::string_view event) {
+  waiting_ += isEmpty_ ? "[\n" : ",\n";
+  isEmpty_ = false;
+  waiting_ += event;
+  if (waiting_.size() >= kWrittenAtOnce)
+    flush();
+}
+
+void TraceWriter::flush() {
+  std::string_view left = waiting_;
+  while (!left.empty() && status_.ok()) {
+    const ssize_t written = ::write(file_.get(), left.data(), left.size());
+    if (written < 0 && errno != EINTR)
+      status_ = failed("--trace={}: cannot write: {}", path_, std::strerror(errno));
+    if (written > 0)
+      left.remove_prefix(static_cast<size_t>(written));
+  }
+  waiting_.clear();
+}
+
+Status TraceWriter::finish() {
+  waiting_ += "\n]\n";
+  flush();
+  return status_;
+}
+
+} // namespace trainc

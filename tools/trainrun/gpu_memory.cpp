@@ -1,0 +1,76 @@
+#include "tools/trainrun/gpu_memory.h"
+
+#include "runtime/log/units.h"
+#include "runtime/plan/settings.h"
+#include "runtime/schema/gpu_memory.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace trainc {
+
+namespace {
+
+uint64_t gpuArenaBytes(const fb::Plan &plan) {
+  uint64_t bytes = 0;
+  for (const fb::Arena *arena : *plan.arenas())
+    if (arena->space() == fb::Space::Device)
+      bytes += arena->bytes();
+  return bytes;
+}
+
+/// What a plan reserves, the driver's context included; of one that does not say, the compiler's default.
+uint64_t reserveOf(const fb::Plan &plan) {
+  const std::string text = settingOf(plan, "reserve_memory");
+  uint64_t bytes = 0;
+  return std::from_chars(text.data(), text.data() + text.size(), bytes).ec == std::errc()
+             ? bytes
+             : gpuReserve(plan.ranks() > 1);
+}
+
+/// The context is there before anything else: the rest is to come.
+uint64_t withoutContext(uint64_t reserve) { return reserve - std::min(reserve, kGpuContextBytes); }
+
+} // namespace
+
+Result<std::optional<std::string>> checkGpuMemory(const fb::Plan &plan, const Device &device) {
+  TRAINC_ASSIGN_OR_RETURN(const DeviceMemoryUse use, device.memoryUse());
+  if (use.total == 0)
+    return std::optional<std::string>();
+  const uint64_t arenas = gpuArenaBytes(plan), rest = withoutContext(reserveOf(plan));
+  if (arenas + rest <= use.freeAtStart)
+    return std::optional<std::string>();
+  const uint64_t limit = use.freeAtStart + std::min(reserveOf(plan), kGpuContextBytes);
+  const std::string found = fmt::format(
+      "expected {} bytes ({}) free on the GPU for arenas and {} more for libraries and graphs, found {} ({}) "
+      "of {}",
+      arenas, formatBytes(arenas), formatBytes(rest), use.freeAtStart, formatBytes(use.freeAtStart),
+      use.total);
+  const std::string advice = fmt::format(
+      "end what else uses the GPU (nvidia-smi), or compile with --memory-limit={}, which says what takes the "
+      "bytes and what would help",
+      limit);
+  if (arenas > use.freeAtStart)
+    return failed("{}; {}", found, advice);
+  return std::optional(fmt::format("{}; the run may end for want of memory: {}, or with a smaller "
+                                   "--reserve-memory if the plan needs less",
+                                   found, advice));
+}
+
+std::optional<std::string> describeGpuMemory(const fb::Plan &plan, const Device &device) {
+  const Result<DeviceMemoryUse> use = device.memoryUse();
+  if (!use.ok() || use->total == 0)
+    return std::nullopt;
+  std::string text = fmt::format(
+      "GPU memory: {} in arenas; besides {} before the run (the driver's context{}, other processes), {} "
+      "kernels, {} libraries, {} graphs and others",
+      formatBytes(use->arenas), formatBytes(use->beforeStart()), plan.ranks() > 1 ? ", NCCL" : "",
+      formatBytes(use->kernels), formatBytes(use->libraries), formatBytes(use->others));
+  const uint64_t reserve = reserveOf(plan);
+  if (use->besides() > withoutContext(reserve))
+    text += fmt::format("; the plan reserves {} for these: compile with --reserve-memory={}",
+                        formatBytes(withoutContext(reserve)), kGpuContextBytes + use->besides());
+  return text;
+}
+
+} // namespace trainc
