@@ -232,6 +232,13 @@ inline constexpr ProgramWord kProgramWords[] = {
      .otherwise = "all",
      .help = "Which CPUs the plan has machine code for: all, those like this one (native), or of the\n"
              "named levels, with commas between them; fewer compile faster"},
+    {.word = "gpu",
+     .option = "--gpu",
+     .kind = ValueKind::Choice,
+     .values = "h100-sxm|h100-pcie|h200|a100",
+     .otherwise = "h100-sxm",
+     .help = "With --target=cuda: the GPU whose rates decide what is worth while, and predict a step's\n"
+             "seconds; the plan runs on others too"},
     {.word = "precision",
      .option = "--precision",
      .kind = ValueKind::Choice,

@@ -1,6 +1,7 @@
 #include "lib/Analysis/CostModel.h"
 
 #include "dialects/NN/NN.h"
+#include "lib/Analysis/InstructionCost.h"
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -8,71 +9,6 @@
 using namespace mlir;
 
 namespace trainc {
-
-static double seconds(double flops, double bytes, const Machine &machine) {
-  return machine.launchSeconds + std::max(flops / machine.flopsPerSecond, bytes / machine.bytesPerSecond);
-}
-
-/// That of a matrix product with such factors.
-static double productSeconds(double flops, double bytes, Type factor, Machine machine) {
-  if (factor.isBF16())
-    machine.flopsPerSecond = machine.bf16FlopsPerSecond;
-  return seconds(flops, bytes, machine);
-}
-
-static double launchSeconds(plan::LaunchOp launch, const SymbolTable &symbols, const Machine &machine) {
-  auto kernel = symbols.lookup<plan::KernelOp>(launch.getKernel());
-  if (!kernel)
-    return machine.launchSeconds;
-  double bytes = 0;
-  for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>())
-    bytes += double(param.getBytes()) * (param.getAccess() == plan::Access::read_write ? 2 : 1);
-  if (kernel.getKind() != plan::KernelKind::gemm)
-    return seconds(double(kernel.getFlops()), bytes, machine);
-  auto factor = *kernel.getParams().getAsRange<plan::ParamAttr>().begin();
-  return productSeconds(double(kernel.getFlops()), bytes, factor.getElement(), machine);
-}
-
-/// Products of short factors, and of rounded ones at half their rate, are those of the matrix units.
-static Machine ratesFor(plan::LibraryCallOpInterface call, Machine machine) {
-  auto product = dyn_cast<plan::MatrixProductOp>(*call);
-  if (product && product.getFactors())
-    machine.flopsPerSecond = machine.bf16FlopsPerSecond;
-  else if (product && product.getTf32())
-    machine.flopsPerSecond = machine.bf16FlopsPerSecond / 2;
-  return machine;
-}
-
-static double callSeconds(plan::LibraryCallOpInterface call, const Machine &machine) {
-  double bytes = 0;
-  for (const plan::OperandUse &use : call.getOperandUses())
-    bytes += double(use.bytes) * (use.reads && use.writes ? 2 : 1);
-  return seconds(call.getFlops(), bytes, ratesFor(call, machine));
-}
-
-static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine);
-
-/// Of an instruction other than collectives.
-static double instructionSeconds(Operation &op, const SymbolTable &symbols, const Machine &machine) {
-  if (auto launch = dyn_cast<plan::LaunchOp>(op))
-    return launchSeconds(launch, symbols, machine);
-  if (auto call = dyn_cast<plan::LibraryCallOpInterface>(op))
-    return callSeconds(call, machine);
-  if (auto copy = dyn_cast<plan::CopyOp>(op))
-    return seconds(0, 2.0 * double(copy.getBytes()), machine);
-  if (auto zero = dyn_cast<plan::ZeroOp>(op))
-    return seconds(0, double(zero.getBytes()), machine);
-  if (auto loop = dyn_cast<plan::LoopOp>(op))
-    return double(loop.getCount()) * blockSeconds(loop.getBody().front(), symbols, machine);
-  return 0;
-}
-
-static double blockSeconds(Block &block, const SymbolTable &symbols, const Machine &machine) {
-  double total = 0;
-  for (Operation &op : block)
-    total += instructionSeconds(op, symbols, machine);
-  return total;
-}
 
 void LinkTimeline::compute(double seconds) {
   while (!queue.empty() && seconds > 0) {
@@ -155,6 +91,16 @@ static double bytesOf(TypeRange types) {
   return bytes;
 }
 
+/// By the type of a product's first factor, or of attention's queries.
+static double workRate(ExecutableOpInterface op, const Machine &machine) {
+  const KernelClass kernel = op.getKernelClass();
+  if (kernel == KernelClass::Gemm)
+    return productRate(getElementTypeOrSelf(op->getOperand(0)), machine);
+  if (kernel == KernelClass::Attention || kernel == KernelClass::AttentionGrad)
+    return attentionRate(getElementTypeOrSelf(op->getOperand(0)), machine);
+  return machine.flopsPerSecond;
+}
+
 double computeSeconds(Operation &op, const Machine &machine) {
   if (auto loop = dyn_cast<nn::ChunksOp>(op)) {
     double total = 0;
@@ -168,9 +114,12 @@ double computeSeconds(Operation &op, const Machine &machine) {
   auto cost = dyn_cast<CostOpInterface>(op);
   const double flops = cost ? double(cost.getFlops()) : 0,
                bytes = bytesOf(op.getOperandTypes()) + bytesOf(op.getResultTypes());
-  return executable.getKernelClass() == KernelClass::Gemm
-             ? productSeconds(flops, bytes, getElementTypeOrSelf(op.getOperand(0)), machine)
-             : seconds(flops, bytes, machine);
+  const Cost total{.flops = flops,
+                   .bytes = bytes,
+                   .workSeconds = flops / workRate(executable, machine),
+                   .byteSeconds = bytes / machine.bytesPerSecond,
+                   .launchSeconds = machine.launchSeconds};
+  return total.seconds();
 }
 
 double collectiveSeconds(double bytesSent, const Machine &machine) {

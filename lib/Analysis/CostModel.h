@@ -1,8 +1,9 @@
-// How long instructions take, by the roofline: the larger of work over peak and bytes over bandwidth.
+// How long entries take, with collectives beside their instructions, and single ops.
 #pragma once
 
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
+#include "lib/Analysis/Machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -10,22 +11,6 @@
 #include <deque>
 
 namespace trainc {
-
-/// What a machine can do at most. Targets know machines (lib/Codegen/Target.h).
-struct Machine {
-  double flopsPerSecond;
-  /// Of matrix products with factors of bf16.
-  double bf16FlopsPerSecond;
-  double bytesPerSecond;
-  /// Cost of starting an instruction on all threads.
-  double launchSeconds;
-  /// Between ranks, each way.
-  double linkBytesPerSecond;
-  /// What is left of that while the rank computes, whose cores and memory move the bytes too.
-  double linkShareBesideCompute;
-  /// What a collective takes besides its bytes: ranks meet, and learn that all are done.
-  double meetSeconds;
-};
 
 /// Collectives one after the other, in the order of their starts, while the rank computes or waits.
 class LinkTimeline {

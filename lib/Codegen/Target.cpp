@@ -2,6 +2,7 @@
 
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cpu/Levels.h"
+#include "lib/Codegen/Cuda/CudaMachine.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -10,11 +11,16 @@ using namespace trainc::codegen;
 /// On a module of kernels.
 static constexpr StringLiteral kTargetAttr = "plan.target";
 
+static StringRef gpuOf(ModuleOp kernels) {
+  auto gpu = kernels->getAttrOfType<StringAttr>(kGpuAttr);
+  return gpu ? gpu.getValue() : StringRef(kDefaultGpu);
+}
+
 std::unique_ptr<Target> Target::of(ModuleOp kernels) {
   auto name = kernels->getAttrOfType<StringAttr>(kTargetAttr);
   assert(name && "a module that createModule() made");
   if (name == "cuda")
-    return createCudaTarget();
+    return createCudaTarget(Fp32Products::Fma, gpuOf(kernels));
   return createCpuTarget(fp32Products(kernels));
 }
 
@@ -36,7 +42,7 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (program.getTarget() == "cuda")
-      return createCudaTarget(productsOf(program));
+      return createCudaTarget(productsOf(program), program.getGpu().value_or(kDefaultGpu));
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
   }
   return createCpuTarget();

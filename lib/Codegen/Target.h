@@ -1,7 +1,7 @@
 // The seam between what a plan computes and the kind of processor that computes it.
 #pragma once
 
-#include "lib/Analysis/CostModel.h"
+#include "lib/Analysis/Machine.h"
 #include "lib/Codegen/Fp32Products.h"
 #include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
@@ -102,6 +102,7 @@ std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fm
                                         LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
 
 /// NVIDIA's GPUs from compute capability 8.0 on.
-std::unique_ptr<Target> createCudaTarget(Fp32Products products = Fp32Products::Fma);
+/// `gpu`: as the word of train.program says it; for estimates.
+std::unique_ptr<Target> createCudaTarget(Fp32Products products, llvm::StringRef gpu);
 
 } // namespace trainc::codegen

@@ -74,10 +74,18 @@ struct Strategy {
 };
 } // namespace
 
+/// Each slice of a loss adds to the gradient of the vocabulary's matrix: 8 bytes for each of its elements,
+/// and 6 multiplications and additions for each of its elements and row. The bytes may take a tenth of that.
+static int64_t rowsOfSlices(Type factor, const Machine &machine) {
+  constexpr double kBytes = 8, kFlopsOfRow = 6, kShare = 0.1;
+  return int64_t(kBytes / machine.bytesPerSecond * productRate(factor, machine) / kFlopsOfRow / kShare);
+}
+
 /// Modules without a program are refused by the first pass.
 static Strategy strategyOf(ModuleOp module) {
   Strategy strategy;
-  strategy.libraryProducts = codegen::Target::chosenFor(module)->libraryCalls().products;
+  const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
+  strategy.libraryProducts = target->libraryCalls().products;
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.flatStates = train::hasFlatStates(program);
@@ -87,6 +95,9 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
     strategy.memoryLimit = memoryLimitOf(program);
+    strategy.chunkLoss.minRows =
+        std::max<int64_t>(strategy.chunkLoss.minRows,
+                          rowsOfSlices(train::precisionOf(program).compute, target->referenceMachine()));
   }
   return strategy;
 }

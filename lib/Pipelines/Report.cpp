@@ -1,5 +1,7 @@
 #include "lib/Pipelines/Report.h"
 
+#include "lib/Analysis/CostModel.h"
+#include "lib/Analysis/InstructionCost.h"
 #include "lib/Pipelines/GatheredWindow.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/schema/limits.h"
@@ -178,6 +180,27 @@ static EntrySeconds predictStep(ModuleOp module, const Machine &machine) {
   return step;
 }
 
+/// What a training step's instructions take, equal ones together, the costliest first.
+static llvm::json::Array costs(ModuleOp module, const Machine &machine) {
+  std::vector<CostRow> rows;
+  for (auto entry : module.getOps<plan::EntryOp>())
+    if (const int64_t runs = runsPerStep(module, entry.getKind()); runs > 0)
+      addCosts(entry, double(runs), machine, rows);
+  llvm::sort(rows, [](const CostRow &a, const CostRow &b) {
+    return std::tuple(b.seconds(), a.what, a.each.bytes) < std::tuple(a.seconds(), b.what, b.each.bytes);
+  });
+  llvm::json::Array json;
+  for (const CostRow &row : rows)
+    json.push_back(llvm::json::Object{{"what", row.what},
+                                      {"source", llvm::json::fixUTF8(row.source)},
+                                      {"count", row.count},
+                                      {"flops", row.each.flops},
+                                      {"bytes", row.each.bytes},
+                                      {"bound_by", row.each.boundBy()},
+                                      {"seconds", row.each.seconds()}});
+  return json;
+}
+
 /// The words that say how ranks divide and gather; empty on one rank.
 static llvm::json::Object sharding(ModuleOp module) {
   llvm::json::Object json;
@@ -260,6 +283,9 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
       json["predicted_communication_seconds"] = step.communication;
       json["predicted_exposed_share"] = step.exposed / step.communication;
     }
+    json["machine"] = llvm::json::Object{{"name", here->machine.name},
+                                         {"flops_per_second", here->machine.peakFlopsPerSecond}};
+    json["costs"] = costs(module, here->machine);
     json["compile_seconds"] = here->compileSeconds;
   }
   return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(json)));

@@ -3,7 +3,7 @@
 
 #include "dialects/Plan/Plan.h"
 
-#include "lib/Analysis/CostModel.h"
+#include "lib/Analysis/Machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 

@@ -62,9 +62,12 @@ class CudaModelsTest(harness.EndToEndTest):
         self.train("gpt", "cuda", "parts", "--resume", steps=4, seed=3)
         self.assert_same_folder("whole/step-00000004", "parts/step-00000004")
 
-    def predicted(self, *options):
+    def report(self, *options):
         self.trainc("compile", "products.mlir", "-o", "cuda.plan", "--target=cuda", "--report=report.json", *options)
-        return json.loads(Path("report.json").read_text())["predicted_step_seconds"]
+        return json.loads(Path("report.json").read_text())
+
+    def predicted(self, *options):
+        return self.report(*options)["predicted_step_seconds"]
 
     def test_predicts_by_the_rate_of_each_type(self):
         Path("products.mlir").write_text("""nn.model @m(%x: tensor<?x4096xf32>) {
@@ -76,6 +79,44 @@ train.program @p { model @m  optimizer sgd  batch 4096 }
         fp32, tf32, bf16 = self.predicted(), self.predicted("--fp32-products=tf32"), self.predicted("--precision=bf16")
         self.assertGreater(fp32, 2 * tf32)
         self.assertGreater(tf32, bf16)
+
+    def write_attention(self, width):
+        Path("products.mlir").write_text(f"""nn.model @m(%x: tensor<?x?x1024xf32>) {{
+  %q = nn.linear "q" %x to 1024
+  %y, %lse = nn.attention %q, %q, %q heads 16 causal
+  %z = nn.linear "z" %y to {width}
+  nn.loss "loss" %z
+}}
+train.program @p {{ model @m  optimizer sgd  batch 8 x 1024 }}
+""")
+
+    def test_predicts_by_the_gpu(self):
+        self.write_attention(1024)
+        seconds = {gpu: self.predicted("--precision=bf16", f"--gpu={gpu}") for gpu in ("a100", "h100-pcie", "h100-sxm", "h200")}
+        self.assertEqual(sorted(seconds, key=seconds.get, reverse=True), list(seconds))
+        self.assertEqual(seconds["h100-sxm"], self.predicted("--precision=bf16"))
+        self.assertEqual(self.report("--gpu=a100")["machine"], {"name": "A100 SXM 80GB", "flops_per_second": 312e12})
+
+    def attention(self, *options):
+        rows = [row for row in self.report(*options)["costs"] if row["what"].startswith("attention_") and row["flops"] > 0]
+        return sum(row["count"] * row["seconds"] for row in rows), sum(row["count"] * row["flops"] for row in rows), rows
+
+    def test_prices_attention_by_its_type_and_mask(self):
+        self.write_attention(1024)
+        seconds, flops, rows = self.attention("--precision=bf16")
+        self.assertGreater(self.attention()[0], 2 * seconds)
+        self.assertEqual({row["bound_by"] for row in rows}, {"work"})
+        # 7 products of causal halves: 2 forward, 5 backward
+        self.assertEqual(flops, 7 * 2 * 8 * 1024 * (1024 * 1025 / 2))
+
+    def test_prices_rows_on_no_border(self):
+        def products():
+            rows = [row for row in self.report("--precision=bf16")["costs"] if row["what"].startswith("matrix_product")]
+            return sum(row["count"] * row["seconds"] for row in rows)
+        self.write_attention(1024)
+        even = products()
+        self.write_attention(1025)
+        self.assertGreater(products(), 1.2 * even)
 
 
 if __name__ == "__main__":

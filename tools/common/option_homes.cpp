@@ -21,6 +21,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "eval-batch",
     "eval-precision",
     "fp32-products",
+    "gpu",
     "hybrid-shard",
     "keep-f32",
     "library-calls",

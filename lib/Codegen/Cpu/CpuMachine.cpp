@@ -10,8 +10,14 @@ using namespace trainc;
 /// Per core: kernels of matrix products in f32 and in bf16, and those that stream through memory. Ranks of
 /// one host exchange bytes through its memory.
 static Machine ofCores(double cores, double flops, double bf16Flops) {
-  return {.flopsPerSecond = cores * flops,
+  return {.name = "CPU",
+          .peakFlopsPerSecond = cores * bf16Flops,
+          .flopsPerSecond = cores * flops,
+          .tf32FlopsPerSecond = cores * flops,
           .bf16FlopsPerSecond = cores * bf16Flops,
+          .attentionFlopsPerSecond = cores * flops,
+          .libraryAttentionFlopsPerSecond = cores * flops,
+          .libraryAttentionGradFlopsPerSecond = cores * flops,
           .bytesPerSecond = cores * 20e9,
           .launchSeconds = 3e-6,
           .linkBytesPerSecond = 6e9,

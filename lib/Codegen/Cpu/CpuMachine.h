@@ -1,7 +1,7 @@
 // What CPUs can do, for estimates.
 #pragma once
 
-#include "lib/Analysis/CostModel.h"
+#include "lib/Analysis/Machine.h"
 
 namespace trainc::codegen {
 

@@ -100,6 +100,9 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
         "fp32_products (--fp32-products) tf32 is for tensor cores of GPUs, which round "
         "numbers to 11 significant bits; target cpu has no such products: choose fma, or bf16x3 for "
         "CPUs with AMX");
+  if (program.getGpu())
+    return program.emitError(
+        "gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda");
   if (levels_ == "all")
     return success();
   std::vector<Level> levels = chooseLevels(products_, levels_);

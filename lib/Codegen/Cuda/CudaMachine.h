@@ -1,12 +1,17 @@
 // What GPUs can do, for estimates.
 #pragma once
 
-#include "lib/Analysis/CostModel.h"
+#include "lib/Analysis/Machine.h"
 
 namespace trainc::codegen {
 
-/// An H100 SXM in a machine of eight, from its data sheet (NVIDIA H100 Tensor Core GPU, 2024) and what
-/// kernels reach of it: 80 % of dense products, 90 % of the memory's bandwidth, 75 % of NVLink's each way.
-Machine referenceGpu();
+/// Which GPU a program is for that names none.
+inline constexpr llvm::StringLiteral kDefaultGpu = "h100-sxm";
+
+/// By its word in train.program (`gpu`), in a machine of eight.
+Machine gpuMachine(llvm::StringRef word);
+
+/// On a module of kernels: the word, unless it is the default.
+inline constexpr llvm::StringLiteral kGpuAttr = "plan.gpu";
 
 } // namespace trainc::codegen

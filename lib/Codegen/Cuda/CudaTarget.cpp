@@ -26,13 +26,13 @@ namespace {
 
 class CudaTarget : public Target {
 public:
-  explicit CudaTarget(Fp32Products products) : products_(products) {}
+  CudaTarget(Fp32Products products, StringRef gpu) : products_(products), gpu_(gpu) {}
 
   StringRef name() const override { return "cuda"; }
   LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kGpuLimits; }
-  Machine referenceMachine() const override { return referenceGpu(); }
-  Machine thisMachine(int64_t ranks) const override { return referenceGpu(); }
+  Machine referenceMachine() const override { return gpuMachine(gpu_); }
+  Machine thisMachine(int64_t ranks) const override { return gpuMachine(gpu_); }
   LibraryCalls libraryCalls() const override {
     return {.products = true, .attention = false, .exactGelu = false};
   }
@@ -71,6 +71,7 @@ private:
   }
 
   Fp32Products products_;
+  std::string gpu_;
 };
 
 } // namespace
@@ -120,8 +121,10 @@ void CudaTarget::prepare(ModuleOp kernels) const {
   kernels.getContext()
       ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                     NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
+  if (gpu_ != kDefaultGpu)
+    kernels->setAttr(kGpuAttr, StringAttr::get(kernels.getContext(), gpu_));
 }
 
-std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products) {
-  return std::make_unique<CudaTarget>(products);
+std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products, StringRef gpu) {
+  return std::make_unique<CudaTarget>(products, gpu);
 }

@@ -1,6 +1,7 @@
 #include "test/unit/codegen/cuda_harness.h"
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Ptx.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/schema/cuda_levels.h"
@@ -17,7 +18,7 @@ using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
 
-CudaOp::CudaOp(const std::string &text) : target(createCudaTarget()) {
+CudaOp::CudaOp(const std::string &text) : target(createCudaTarget(Fp32Products::Fma, kDefaultGpu)) {
   SCOPED_TRACE(text);
   parse(text);
   if (operation)

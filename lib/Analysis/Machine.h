@@ -1,0 +1,58 @@
+// What a machine can do at most, for estimates.
+#pragma once
+
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace trainc {
+
+/// Rates that kernels reach. Targets know machines (lib/Codegen/Target.h).
+struct Machine {
+  llvm::StringRef name;
+  /// Of short products, as the data sheet has it: what an MFU is a share of.
+  double peakFlopsPerSecond;
+  /// Of products of f32 numbers, and of all arithmetic besides products.
+  double flopsPerSecond;
+  /// Of matrix products with factors that are rounded to TF32, and of bf16 or f16.
+  double tf32FlopsPerSecond, bf16FlopsPerSecond;
+  /// What short products keep of that where rows begin on no border of 16 bytes.
+  double unalignedShare = 1;
+  /// Of attention with bf16 or f16 numbers: by kernels of the plan and, forward and backward, by libraries.
+  double attentionFlopsPerSecond, libraryAttentionFlopsPerSecond, libraryAttentionGradFlopsPerSecond;
+  double bytesPerSecond;
+  /// What one thread can ask for: kernels of few threads do not reach the memory's rate.
+  double threadBytesPerSecond = std::numeric_limits<double>::infinity();
+  /// Cost of starting an instruction on all threads.
+  double launchSeconds;
+  /// Between ranks, each way.
+  double linkBytesPerSecond;
+  /// What is left of that while the rank computes, whose cores and memory move the bytes too.
+  double linkShareBesideCompute;
+  /// What a collective takes besides its bytes: ranks meet, and learn that all are done.
+  double meetSeconds;
+};
+
+/// Work and bytes, and how long they take by the roofline: the larger of work over peak and bytes over
+/// bandwidth, behind the launch.
+struct Cost {
+  double flops = 0, bytes = 0;
+  double workSeconds = 0, byteSeconds = 0, launchSeconds = 0;
+
+  double seconds() const { return launchSeconds + (workSeconds > byteSeconds ? workSeconds : byteSeconds); }
+  /// "launch", "bytes" or "work": what takes the most of it.
+  llvm::StringRef boundBy() const;
+};
+
+/// bf16 or f16, whose products tensor cores and matrix units make.
+bool isShortElement(mlir::Type element);
+
+/// What matrix products reach with factors of a type.
+double productRate(mlir::Type factor, const Machine &machine);
+
+/// What attention in kernels of a plan reaches.
+double attentionRate(mlir::Type element, const Machine &machine);
+
+} // namespace trainc
