@@ -4,17 +4,10 @@ import array
 import json
 from pathlib import Path
 
+import golden_numbers
 import harness
+from golden_numbers import without_keys
 from harness import GOLDEN, edited, read_safetensors, write_safetensors
-
-KEY_BIAS = slice(32, 64)  # of GPT-2's attn.c_attn.bias: a true gradient of zero
-
-
-def without_keys(name, values):
-    """The elements that can be compared, and the keys' third of GPT-2's bias."""
-    if not name.endswith("attn.c_attn.bias"):
-        return values, []
-    return values[:KEY_BIAS.start] + values[KEY_BIAS.stop:], values[KEY_BIAS]
 
 
 class GoldenTest(harness.EndToEndTest):
@@ -27,15 +20,15 @@ class GoldenTest(harness.EndToEndTest):
         golden = read_safetensors(GOLDEN / name / "golden.safetensors")
         lines = [line for line in self.train(name, self.compile(harness.program(name), cpu="all")) if "loss" in line]
         self.assertEqual([line["step"] for line in lines], list(range(1, 11)))
-        self.assert_close([lines[0]["loss"]], golden["loss"].values, 1e-6, "loss")
-        self.assert_close([line["loss"] for line in lines], golden["losses"].values, 1e-5, "losses")
-        self.assert_close([line["grad_norm"] for line in lines], golden["grad_norms"].values, 1e-5, "grad_norms")
+        self.assert_close([lines[0]["loss"]], golden["loss"].values, golden_numbers.LOSS_BOUND, "loss")
+        self.assert_close([line["loss"] for line in lines], golden["losses"].values, golden_numbers.CURVE_BOUND, "losses")
+        self.assert_close([line["grad_norm"] for line in lines], golden["grad_norms"].values, golden_numbers.CURVE_BOUND, "grad_norms")
         final = read_safetensors("run/step-00000010/model.safetensors")
-        expected = {key.removeprefix("final."): tensor for key, tensor in golden.items() if key.startswith("final.")}
+        expected = golden_numbers.part(golden, "final")
         self.assertEqual(set(final), set(expected))
         for key, tensor in expected.items():
             self.assertEqual(final[key].shape, tensor.shape)
-            self.assert_close(without_keys(key, final[key].values)[0], without_keys(key, tensor.values)[0], 1e-4, key)
+            self.assert_close(without_keys(key, final[key].values)[0], without_keys(key, tensor.values)[0], golden_numbers.WEIGHTS_BOUND, key)
 
     def check_gradients(self, name):
         """With beta1 1/2 and no clipping, exp_avg after one step is half of the gradient, without any rounding."""
@@ -43,7 +36,7 @@ class GoldenTest(harness.EndToEndTest):
         text = edited(harness.program(name), ("beta1 0.9", "beta1 0.5"), ("  clip 1.0\n", ""))
         self.train(name, self.compile(text), "--steps", "1")
         optimizer = read_safetensors("run/step-00000001/optimizer.safetensors")
-        expected = {key.removeprefix("grad."): tensor for key, tensor in golden.items() if key.startswith("grad.")}
+        expected = golden_numbers.part(golden, "grad")
         self.assertEqual({key.removeprefix("exp_avg.") for key in optimizer if key.startswith("exp_avg.")}, set(expected))
         for key, tensor in expected.items():
             average = optimizer["exp_avg." + key]
@@ -51,8 +44,8 @@ class GoldenTest(harness.EndToEndTest):
             gradient = array.array("d", [2 * value for value in average.values])
             actual, actual_keys = without_keys(key, gradient)
             reference, _ = without_keys(key, tensor.values)
-            self.assert_close(actual, reference, 1e-5, key)
-            self.assertLess(max(map(abs, actual_keys), default=0), 1e-6, f"key bias of {key}")
+            self.assert_close(actual, reference, golden_numbers.GRADIENT_BOUND, key)
+            self.assertLess(max(map(abs, actual_keys), default=0), golden_numbers.KEYS_BOUND, f"key bias of {key}")
 
     def test_initial_weights_in_two_files(self):
         """As Hugging Face stores large models: the same run from both forms, in every byte."""

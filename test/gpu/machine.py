@@ -1,0 +1,64 @@
+"""Facts of the GPU, and what its data sheet says that it can do."""
+
+import threading
+
+import harness
+from session import Failed, Skipped
+
+QUERIES = "name", "driver_version", "memory.total", "clocks.max.sm", "clocks.max.memory", "power.limit"
+# Dense bf16 products, FLOP/s, by NVIDIA's data sheets of each; the first name that a GPU's begins with or has.
+PEAKS = {"H100 PCIe": 756e12, "H100 NVL": 835e12, "H100": 989e12, "H200": 989e12, "A100": 312e12}
+POLL_SECONDS = 0.2
+
+
+def golden_data(model):
+    return harness.GOLDEN / model / "data.safetensors"
+
+
+def nvidia_smi(session):
+    try:
+        out, _ = session.run("nvidia-smi", f"--query-gpu={','.join(QUERIES)}", "--format=csv,noheader", "--id=0")
+    except OSError:
+        raise Skipped("there is no nvidia-smi") from None
+    return dict(zip(QUERIES, (each.strip() for each in out.split(","))))
+
+
+def peak_flops(session):
+    """FLOP/s, or None for a GPU that the table does not have."""
+    try:
+        name = nvidia_smi(session)["name"]
+    except (Failed, Skipped):
+        return None
+    return next((peak for part, peak in PEAKS.items() if part in name), None)
+
+
+class MemoryWatch:
+    """The most memory in use on the GPU while a program runs, over what was in use before: one measure for whatever runs."""
+
+    def __init__(self, session):
+        self.session, self.bytes, self.ended = session, None, threading.Event()
+
+    def used(self):
+        out, _ = self.session.run("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", "--id=0")
+        return int(out) << 20
+
+    def watch(self):
+        while not self.ended.wait(POLL_SECONDS):
+            try:
+                self.bytes = max(self.bytes, self.used() - self.before)
+            except Failed:
+                return
+
+    def __enter__(self):
+        try:
+            self.before, self.bytes = self.used(), 0
+        except (OSError, Failed):
+            return self
+        self.thread = threading.Thread(target=self.watch)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        if self.bytes is not None:
+            self.thread.join()

@@ -1,0 +1,13 @@
+"""Where things lie, and what the end-to-end tests and the benchmarks share with this folder."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+KIT = ROOT / "build" / "gpu-kit"
+EMULATED_KIT = ROOT / "build" / "gpu-kit-emulated"
+MEASUREMENTS = ROOT / "docs" / "measurements"
+EMULATED_REPORTS = ROOT / "build" / "gpu-emulated"
+
+for folder in ("end_to_end", "benchmark"):
+    sys.path.insert(0, str(ROOT / "test" / folder))

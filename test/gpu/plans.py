@@ -1,0 +1,100 @@
+"""The plans of a kit: what each is compiled from, and with which options."""
+
+from dataclasses import dataclass
+
+import paths  # noqa: F401
+import autocast_run
+import harness
+import small_gpt
+from harness import edited, program
+
+GOLDEN_MODELS = "mlp", "gpt", "llama"
+PRECISIONS = "fp32", "bf16"
+# With beta1 1/2 and no clipping, exp_avg after one step is half of the gradient (test/golden).
+GRADIENT_EDITS = ("beta1 0.9", "beta1 0.5"), ("  clip 1.0\n", "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    text: str
+    options: tuple
+
+
+@dataclass(frozen=True)
+class Gpt2:
+    """A case of the benchmark: a plan of ours, and what PyTorch does beside it."""
+
+    config: str  # of pytorch_gpt2.py
+    batch: int
+    options: tuple  # of trainc
+    peers: tuple  # further options of pytorch_gpt2.py, for each of its runs
+    length: int = 1024
+    vocabulary: int = 50257
+
+
+AUTOCAST, PURE = ("--precision=autocast",), ("--precision=bf16",)
+GPT2 = {
+    "gpt2-16": Gpt2("gpt2", 16, (), (AUTOCAST, PURE)),
+    "gpt2-64": Gpt2("gpt2", 64, (), (AUTOCAST, PURE)),
+    "gpt2-xl": Gpt2("gpt2-xl", 8, ("--activation-checkpointing=selective",),
+                    ((*AUTOCAST, "--checkpointing=full"), (*AUTOCAST, "--checkpointing=none"))),
+}  # fmt: skip
+# Of an emulated kit: the way of the benchmark, with a model that an emulator can run.
+TINY = {"tiny": Gpt2("tiny", 3, (), (AUTOCAST,), length=16, vocabulary=96)}
+
+XL_EDITS = (
+    ("x768xf32", "x1600xf32"), ("by 768", "by 1600"), ("to 768", "to 1600"), ("to 2304", "to 4800"), ("to 3072", "to 6400"),
+    ("heads 12", "heads 25"), ("times 12", "times 48"), ("normal(0.00408248)", "normal(0.00204124)"),  # 0.02 / sqrt(2 * 48)
+    ("n_embd = 768, n_layer = 12, n_head = 12", "n_embd = 1600, n_layer = 48, n_head = 25"),
+)  # fmt: skip
+
+
+def gpt2_text(config):
+    if config == "tiny":
+        return program("gpt")
+    text = (harness.ROOT / "examples" / "gpt" / "gpt.mlir").read_text()
+    return edited(text, *XL_EDITS) if config == "gpt2-xl" else text
+
+
+def benchmarks(emulated):
+    return TINY if emulated else GPT2
+
+
+# Of the golden plans, those that an emulated kit leaves out: e2e_cuda_models has their like.
+NOT_EMULATED = "gpt-gradients", "llama-fp32", "llama-gradients"
+
+
+def golden_plans():
+    plans = {}
+    for model in GOLDEN_MODELS:
+        for precision in PRECISIONS:
+            plans[f"{model}-{precision}"] = Plan(program(model), (f"--precision={precision}",))
+        plans[f"{model}-gradients"] = Plan(edited(program(model), *GRADIENT_EDITS), ("--precision=fp32",))
+    return plans
+
+
+def autocast_plans():
+    options = ("--precision=bf16", f"--micro-batch={autocast_run.BATCH}", f"--seq-len={autocast_run.LENGTH}")
+    return {f"{model}-autocast": Plan(autocast_run.text(model), options) for model in autocast_run.MODELS}
+
+
+def rank_plans():
+    """The same samples a step on one rank and on two."""
+    low = "--precision=bf16"
+    return {"one-rank": Plan(program("gpt"), (low, "--micro-batch=4")),
+            "two-ranks": Plan(program("gpt"), (low, "--micro-batch=2", "--ranks=2", "--zero-stage=3"))}  # fmt: skip
+
+
+def benchmark_plans(emulated):
+    return {name: Plan(gpt2_text(case.config), ("--precision=bf16", f"--micro-batch={case.batch}", "--accumulate=1",
+                                                f"--seq-len={case.length}", *case.options))
+            for name, case in benchmarks(emulated).items()}  # fmt: skip
+
+
+def kit_plans(emulated):
+    """Name -> Plan. An emulator takes long for what a GPU does in no time."""
+    plans = golden_plans() | rank_plans() | benchmark_plans(emulated)
+    if not emulated:
+        return plans | autocast_plans() | {"dropout": Plan(small_gpt.text(), ("--precision=bf16",))}
+    plans["dropout"] = Plan(small_gpt.text(), ("--precision=bf16", "--micro-batch=2", "--seq-len=16"))
+    return {name: plan for name, plan in plans.items() if name not in NOT_EMULATED}

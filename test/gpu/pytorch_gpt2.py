@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""PyTorch's side of the benchmark on a GPU: trains GPT-2 and prints one JSON object (needs torch, numpy).
+
+  pytorch_gpt2.py --config=gpt2 --batch=16 --precision=autocast
+  pytorch_gpt2.py --config=tiny --device=cpu --batch=2 --length=16      to see that it works
+
+The model, the optimizer and the batches are those of test/benchmark/pytorch_peer.py: fused QKV, scaled_dot_product_attention, tied
+embedding, fused AdamW, clipping. torch.compile compiles the whole model. The host waits for the GPU once, after the last step.
+"""
+
+import argparse
+import contextlib
+import json
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmark"))
+
+import pytorch_peer  # noqa: E402
+import torch  # noqa: E402
+from pytorch_peer import Config  # noqa: E402
+from torch import nn  # noqa: E402
+from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
+from torch.utils.checkpoint import checkpoint  # noqa: E402
+
+# layers, width, heads, vocabulary, context
+SIZES = {"gpt2": (12, 768, 12, 50257, 1024), "gpt2-xl": (48, 1600, 25, 50257, 1024), "tiny": (2, 32, 2, 96, 1024)}
+BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+
+
+class Checkpointed(nn.Module):
+    """A block of which the backward computes all again."""
+
+    def __init__(self, block):
+        super().__init__()
+        self.block = block
+
+    def forward(self, x):
+        return checkpoint(self.block, x, use_reentrant=False)
+
+
+def build(config, arguments):
+    """(what is trained, its compiled form)."""
+    torch.manual_seed(1)
+    model = pytorch_peer.Gpt(config).to(arguments.device)
+    if arguments.precision == "bf16":
+        model = model.to(torch.bfloat16)
+    if arguments.checkpointing == "full":
+        model.h = nn.ModuleList(Checkpointed(block) for block in model.h)
+    return model, model if arguments.eager else torch.compile(model)
+
+
+def attention_by(arguments):
+    """Where there is a choice: on a GPU."""
+    return sdpa_kernel(BACKENDS[arguments.attention]) if arguments.device == "cuda" else contextlib.nullcontext()
+
+
+def synchronise(arguments):
+    if arguments.device == "cuda":
+        torch.cuda.synchronize()
+
+
+def train_step(model, compiled, optimizer, batch, arguments):
+    tokens, labels = (each.to(arguments.device, non_blocking=True) for each in batch)
+    with torch.autocast(arguments.device, dtype=torch.bfloat16, enabled=arguments.precision == "autocast"):
+        loss = compiled(tokens, labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), pytorch_peer.MAX_NORM)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return loss.detach()
+
+
+def measure(config, arguments):
+    model, compiled = build(config, arguments)
+    optimizer = pytorch_peer.make_optimizer(model)
+    batches = pytorch_peer.make_batches(config, arguments.data)
+    pin = (lambda batch: [each.pin_memory() for each in batch]) if arguments.device == "cuda" else (lambda batch: batch)
+    ready = [pin(next(batches)) for _ in range(arguments.warmup + arguments.steps)]
+    losses = []
+    with attention_by(arguments):
+        for step, batch in enumerate(ready):
+            if step == arguments.warmup:
+                synchronise(arguments)
+                began = time.perf_counter()
+            losses.append(train_step(model, compiled, optimizer, batch, arguments))
+        synchronise(arguments)
+    seconds = (time.perf_counter() - began) / arguments.steps
+    found = {"step_seconds": seconds, "tokens_per_second": config.batch * config.seq_len / seconds,
+             "flops_per_token": pytorch_peer.flops_per_token(config), "losses": [loss.item() for loss in losses]}  # fmt: skip
+    if arguments.device == "cuda":
+        found |= {"allocated_bytes": torch.cuda.max_memory_allocated(), "reserved_bytes": torch.cuda.max_memory_reserved()}
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", choices=SIZES, default="gpt2")
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--length", type=int, default=1024, help="tokens of a sample")
+    parser.add_argument("--precision", choices=["autocast", "bf16", "fp32"], default="autocast",
+                        help="autocast: parameters and AdamW in fp32; bf16: all in bf16")
+    parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="full: of each block")
+    parser.add_argument("--attention", choices=BACKENDS, default="flash", help="on a GPU: by which kernels")
+    parser.add_argument("--eager", action="store_true", help="without torch.compile")
+    parser.add_argument("--warmup", type=int, default=5, help="steps before those that count")
+    parser.add_argument("--steps", type=int, default=20, help="steps that count")
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--data", type=Path, help="raw uint16 tokens (default: random ones)")
+    arguments = parser.parse_args()
+    if arguments.steps < 1 or arguments.warmup < 1:
+        parser.error("--steps and --warmup must be at least 1: the first step allocates and compiles")
+    layers, width, heads, vocabulary, context = SIZES[arguments.config]
+    config = Config(layers, width, heads, vocabulary, context, arguments.batch, arguments.length)
+    settings = {"torch": torch.__version__} | {key: str(value) for key, value in vars(arguments).items()}
+    try:
+        found = measure(config, arguments)
+    except torch.OutOfMemoryError:
+        found = {"out_of_memory": True}
+    print(json.dumps(settings | found))
+
+
+if __name__ == "__main__":
+    main()

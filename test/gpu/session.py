@@ -1,0 +1,91 @@
+"""What a stage of the checklist works with: it runs programs within its time, and records lines of the table."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+TAIL = 1500  # characters that a failure shows of a program's output
+DEVICE_LINE = re.compile(r"^cuda \d+ \(.*\)$", re.MULTILINE)
+
+
+class Failed(Exception):
+    """A check found something wrong."""
+
+
+class Skipped(Exception):
+    """What a check needs is not there: the text says what."""
+
+
+class Line:
+    """A row of the table."""
+
+    def __init__(self, name):
+        self.name, self.verdict, self.detail, self.figures = name, "PASS", "", {}
+
+    def judge(self, passes, detail):
+        """A figure against its target; the next lines go on."""
+        self.detail = detail
+        if not passes:
+            self.verdict = "FAIL"
+
+    def as_json(self):
+        return {"name": self.name, "verdict": self.verdict, "detail": self.detail, "figures": self.figures}
+
+
+class Session:
+    def __init__(self, kit, emulated, python, work):
+        self.kit, self.emulated, self.python, self.work = kit, emulated, python, Path(work)
+        self.lines, self.tables, self.deadline = [], [], 0.0
+
+    def begin(self, seconds):
+        self.lines, self.tables, self.deadline = [], [], time.monotonic() + seconds
+
+    @contextlib.contextmanager
+    def line(self, name):
+        """A row: PASS, unless what happens inside says otherwise."""
+        line = Line(name)
+        try:
+            yield line
+        except Skipped as reason:
+            line.verdict, line.detail = "SKIPPED", str(reason)
+        except Failed as reason:
+            line.verdict, line.detail = "FAIL", str(reason)
+        except Exception as error:  # noqa: BLE001: a mistake of the checklist's own is a row as well, and stops nothing
+            line.verdict, line.detail = "FAIL", f"{type(error).__name__}: {error}"
+        self.lines.append(line)
+        print(f"  {line.verdict:8}{line.name}: {line.detail.splitlines()[-1] if line.detail else ''}", flush=True)
+
+    def table(self, title, header, rows):
+        """One more table of the report."""
+        self.tables.append({"title": title, "header": header, "rows": rows})
+
+    def run(self, *command, environment=None):
+        """(standard output, standard error) of a program that ends well, in the stage's time."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise Failed("the stage's time was over before this began")
+        command = [str(part) for part in command]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+                              cwd=self.work, env=self.kit.environment | (environment or {})) as process:
+            try:
+                out, err = process.communicate(timeout=left)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                out, err = process.communicate()
+                raise Failed(f"{Path(command[0]).name} did not end in the stage's time:\n{(out + err)[-TAIL:]}") from None
+        if process.returncode != 0:
+            raise Failed(f"{' '.join(command)} ended with {process.returncode}:\n{(out + err)[-TAIL:]}")
+        return out, err
+
+    def program(self, name):
+        path = self.kit.program(name)
+        if path is None:
+            raise Skipped(f"the kit has no {name}")
+        return path
+
+    def trainrun(self, plan, *arguments, environment=None):
+        return self.run(self.program("trainrun"), self.kit.plan(plan), *arguments, environment=environment)

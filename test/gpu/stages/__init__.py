@@ -1,0 +1,33 @@
+"""The stages of the checklist, in their order."""
+
+import functools
+from dataclasses import dataclass
+from typing import Callable
+
+import plans
+from stages import benchmark, bits, cases, device, facts, golden, kernels, memory, ranks, sanitizer
+
+
+@dataclass(frozen=True)
+class Stage:
+    run: Callable
+    seconds: int  # at most
+    title: str
+
+
+def stages(emulated):
+    """Name -> Stage."""
+    beside = {name: Stage(functools.partial(benchmark.run, name), 420, f"Beside PyTorch: {benchmark.title(case)}")
+              for name, case in plans.benchmarks(emulated).items()}  # fmt: skip
+    return {
+        "facts": Stage(facts.run, 60, "The device"),
+        "device": Stage(device.run, 180, "Tests of the runtime"),
+        "cases": Stage(cases.run, 180, "Ops and kernels against their bounds"),
+        "golden": Stage(golden.run, 120, "Golden models against PyTorch's numbers"),
+        "bits": Stage(bits.run, 120, "The same bits"),
+        "sanitizer": Stage(sanitizer.run, 300, "compute-sanitizer"),
+        "memory": Stage(memory.run, 120, "Memory"),
+        "ranks": Stage(ranks.run, 90, "Two ranks"),
+        **beside,
+        "kernels": Stage(kernels.run, 180, "Kernels against the machine"),
+    }  # fmt: skip

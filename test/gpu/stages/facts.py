@@ -1,0 +1,42 @@
+"""What this machine is; also whether trainrun finds its GPU at all."""
+
+import json
+
+import machine
+from session import DEVICE_LINE, Failed, Skipped
+
+TORCH = """
+import json, torch
+print(json.dumps({"torch": torch.__version__, "NCCL": ".".join(map(str, torch.cuda.nccl.version())), "cuDNN": torch.backends.cudnn.version()}))
+"""
+
+
+def device_line(session):
+    """How trainrun describes the device; fails with what trainrun says where it finds none."""
+    _, err = session.trainrun("mlp-fp32", "--data", machine.golden_data("mlp"), "--steps=1")
+    found = DEVICE_LINE.search(err)
+    if not found:
+        raise Failed(f"trainrun did not say what it ran on:\n{err}")
+    return found.group()
+
+
+def run(session):
+    with session.line("device") as line:
+        line.detail = device_line(session)
+    with session.line("kit") as line:
+        line.detail = f"{session.kit.manifest['trainrun']} of commit {session.kit.manifest['commit'][:12]}"
+    if session.emulated:
+        return
+    with session.line("nvidia-smi") as line:
+        line.figures = machine.nvidia_smi(session)
+        line.detail = ", ".join(f"{key} {value}" for key, value in line.figures.items())
+    with session.line("libraries") as line:
+        line.detail = ", ".join(f"{name} in {folder}" for name, folder in session.kit.vendor.items()) or "none"
+        if "libcublasLt.so.13" not in session.kit.vendor:
+            raise Failed("expected libcublasLt.so.13 in the system or in PyTorch's packages, found none; give its folder in LD_LIBRARY_PATH")
+    with session.line("PyTorch") as line:
+        try:
+            line.figures = json.loads(session.run(session.python, "-c", TORCH)[0])
+        except Failed as reason:
+            raise Skipped(f"{session.python} has no PyTorch that works: {reason}") from None
+        line.detail = ", ".join(f"{key} {value}" for key, value in line.figures.items())
