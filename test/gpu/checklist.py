@@ -20,7 +20,7 @@ from pathlib import Path
 import kit
 import paths
 import report
-from session import Failed, Session
+from session import Failed, Session, Skipped
 from stages import stages
 from stages.facts import device_line
 
@@ -60,7 +60,7 @@ def find_device(session):
     session.begin(seconds=120)
     try:
         return device_line(session).split(";")[0] + ")"
-    except Failed as reason:
+    except (Failed, Skipped) as reason:
         raise kit.KitError(f"trainrun finds no GPU that it can use: {reason}") from None
 
 

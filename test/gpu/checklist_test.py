@@ -105,6 +105,12 @@ class ChecklistTest(harness.EndToEndTest):
         self.assertEqual(report.counts(results)["FAIL"], 1)
         self.assertRegex(out, r"FAIL +mlp-fp32: expected \d+ bytes, found \d+ in the dry run and \d+ allocated")
 
+    def test_a_gpu_that_is_too_small_is_said(self):
+        _, results = self.checklist("--stage=memory", TRAINC_EMULATOR_MEMORY="34950000")
+        verdicts = self.verdicts(results)
+        self.assertEqual((verdicts["mlp-fp32"], verdicts["one-rank"]), ("PASS", "SKIPPED"))
+        self.assertRegex(json.dumps(results), r"arena 'scratch': expected \d+ bytes of GPU 0 \(emulated GPU 0\), found \d+ free of 34950000")
+
     def test_stages_are_joined(self):
         self.checklist("--stage=facts")
         _, results = self.checklist("--stage=cases")

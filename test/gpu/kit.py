@@ -28,14 +28,17 @@ def python_folders(python):
     return [lib for path in done.stdout.split() for lib in sorted(Path(path).glob("*/lib"))]
 
 
+def inherited_folders():
+    return [Path(each) for each in os.environ.get("LD_LIBRARY_PATH", "").split(":") if each]
+
+
 def vendor_folders(python):
-    """Library -> its folder: the system's, or else that of Python's packages; none where there is none."""
-    known = ldconfig_folders()
-    searched = [Path(each) for each in os.environ.get("LD_LIBRARY_PATH", "").split(":") if each]
-    searched += [Path("/usr/local/cuda/lib64"), *python_folders(python)]
+    """Library -> its folder, in the loader's order: LD_LIBRARY_PATH's, the system's, or else that of Python's packages; none where there is none."""
+    system = ldconfig_folders()
     folders = {}
     for name in VENDOR:
-        found = known.get(name) or next((folder for folder in searched if (folder / name).exists()), None)
+        searched = [*inherited_folders(), *([system[name]] if name in system else []), Path("/usr/local/cuda/lib64"), *python_folders(python)]
+        found = next((folder for folder in searched if (folder / name).exists()), None)
         if found:
             folders[name] = found
     return folders
@@ -55,12 +58,15 @@ class Kit:
             kinds = ("an emulated kit", "one for GPUs") if emulated else ("a kit for GPUs", "an emulated one")
             raise KitError(f"{self.folder}: expected {kinds[0]}, found {kinds[1]}; run both prepare.sh and run.sh with --emulated, or neither")
         self.vendor = {} if emulated else vendor_folders(python)
-        self.environment = dict(os.environ, TRAINC_TEST_FILES=str(self.folder / "files"), LD_LIBRARY_PATH=":".join(self.library_path()))
+        # For the kit's programs alone: its libraries are not those that PyTorch or the system's programs expect.
+        self.environment = {"TRAINC_TEST_FILES": str(self.folder / "files"), "LD_LIBRARY_PATH": ":".join(self.library_path())}
 
     def library_path(self):
-        inherited = os.environ.get("LD_LIBRARY_PATH", "")
-        own = [self.folder / "emulator"] if self.manifest["emulated"] else [*dict.fromkeys(self.vendor.values())]
-        return [str(each) for each in (*own, self.folder / "lib", inherited) if str(each)]
+        """What is inherited comes first, so that it decides; an emulated kit decides for itself."""
+        own = [self.folder / "lib"]
+        if self.manifest["emulated"]:
+            return [str(each) for each in (self.folder / "emulator", *own)]
+        return [str(each) for each in dict.fromkeys((*inherited_folders(), *self.vendor.values(), *own))]
 
     def program(self, name):
         """None where the kit was made without it."""

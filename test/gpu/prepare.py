@@ -23,9 +23,11 @@ import paths
 import plans
 
 MOST_BYTES = 60 << 20  # of the kit and of the tracked files together, of the 64 MiB that may travel
-PROGRAMS = "trainrun", "runtime_cuda_test"
+PROGRAMS = "trainrun", "runtime_cuda_test", "runtime_executor_test", "runtime_training_test"
 OPTIONAL_PROGRAMS = ("run-cases",)
+# What the tests read, of the sources and of the build.
 FILES = "test/unit/runtime/plans/test_kernels.ptx", "test/unit/runtime/training/toy_kernels.ptx"
+BUILT_FILES = "test/unit/runtime/test_kernels.so", "test/unit/runtime/training/toy_kernels.so"
 # Of the C library and the compiler's: every system has them, and a process must not have two.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))[-.]")
 EMULATED_LIBRARIES = "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"
@@ -121,8 +123,8 @@ def make(arguments):
     if arguments.cases:
         shutil.copytree(arguments.cases, target / "cases")
     (target / "files").mkdir()
-    for name in FILES:
-        shutil.copy(paths.ROOT / name, target / "files")
+    for path in (*(paths.ROOT / name for name in FILES), *(arguments.build / name for name in BUILT_FILES)):
+        shutil.copy(path, target / "files")
     manifest = {"emulated": arguments.emulated, "commit": run("git", "-C", paths.ROOT, "rev-parse", "HEAD").strip(),
                 "trainrun": run(arguments.build / "bin" / "trainrun", "--version").strip()}  # fmt: skip
     manifest["plans"] = compile_plans(arguments.build, arguments.emulated, target, arguments.jobs)

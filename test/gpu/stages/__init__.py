@@ -21,7 +21,7 @@ def stages(emulated):
               for name, case in plans.benchmarks(emulated).items()}  # fmt: skip
     return {
         "facts": Stage(facts.run, 60, "The device"),
-        "device": Stage(device.run, 180, "Tests of the runtime"),
+        "device": Stage(device.run, 240, "Tests of the runtime"),
         "cases": Stage(cases.run, 180, "Ops and kernels against their bounds"),
         "golden": Stage(golden.run, 120, "Golden models against PyTorch's numbers"),
         "bits": Stage(bits.run, 120, "The same bits"),

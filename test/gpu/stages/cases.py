@@ -13,7 +13,7 @@ def run(session):
         if not folder.is_dir():
             raise Skipped("the kit has no cases")
         try:
-            out, _ = session.run(session.program("run-cases"), folder)
+            out, _ = session.run_program("run-cases", folder)
         except Failed as reason:
             found = CASE.findall(str(reason))
             failed = [name + rest for verdict, name, rest in found if verdict == "FAIL"]

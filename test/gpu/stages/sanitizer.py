@@ -25,8 +25,8 @@ def find_tool():
 def check(session, tool, plan, line):
     log = session.work / f"{tool}-{plan}.txt"
     try:
-        session.run(find_tool(), "--tool", tool, "--error-exitcode", FOUND, "--print-limit", 10, "--log-file", log, session.program("trainrun"),
-                    session.kit.plan(plan), "--data", machine.golden_data(plan.partition("-")[0]), f"--steps={STEPS}")  # fmt: skip
+        session.run_program("trainrun", session.kit.plan(plan), "--data", machine.golden_data(plan.partition("-")[0]), f"--steps={STEPS}",
+                            under=(find_tool(), "--tool", tool, "--error-exitcode", FOUND, "--print-limit", 10, "--log-file", log))  # fmt: skip
     finally:
         text = log.read_text(errors="replace") if log.exists() else ""
         line.figures["log"] = text[:LOGGED]

@@ -1,21 +1,21 @@
-// The device that a test of the runtime runs on.
+// The device that a test of the runtime runs on, and plans for it.
 #pragma once
 
-#include "runtime/device/cpu/cpu_device.h"
-#include "runtime/device/emulated/emulated_device.h"
+#include "runtime/device/device.h"
+#include "test/unit/runtime/plans/plan_builder.h"
 
-#include <cstdlib>
 #include <memory>
-#include <string_view>
 
 namespace trainc::test {
 
-/// The CPU; or where the environment says TRAINC_TEST_SEED=N, the emulated asynchronous device with that
-/// seed.
-inline std::unique_ptr<Device> testDevice(unsigned threads = 1) {
-  if (const char *seed = std::getenv("TRAINC_TEST_SEED"))
-    return std::make_unique<EmulatedDevice>(threads, std::strtoull(seed, nullptr, 10));
-  return std::make_unique<CpuDevice>(threads);
-}
+/// The CPU; or as the environment says: with TRAINC_TEST_SEED=N the emulated asynchronous device with that
+/// seed, with TRAINC_TEST_DEVICE=cuda the first GPU.
+std::unique_ptr<Device> testDevice(unsigned threads = 1);
+
+/// Whether that is a GPU, on which plans need kernels of their own, and ranks NCCL.
+bool testsOnCuda();
+
+/// A plan of the kernels of test_kernels.c, for that device.
+PlanBuilder forTestDevice(PlanBuilder builder);
 
 } // namespace trainc::test

@@ -1,4 +1,5 @@
 // ranksPlan() on ranks that are threads.
+#include "runtime/device/cpu/cpu_device.h"
 #include "test/unit/runtime/asleep.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/exec/allocation_counter.h"
@@ -180,7 +181,7 @@ TEST_P(ExecutorRanks, ProfileHasWaits) {
 
 TEST_P(ExecutorRanks, AStepAllocatesNothing) {
   if (!dynamic_cast<CpuDevice *>(testDevice().get()))
-    GTEST_SKIP() << "the emulated device keeps what waits";
+    GTEST_SKIP() << "an asynchronous device keeps what waits";
   onRankRuns(plan(), [](RankRun &run, Communicator &communicator) {
     const auto step = [&] {
       for (int i = 0; i < 5; ++i) {

@@ -1,6 +1,7 @@
 #include "test/unit/runtime/plans/cuda_plan.h"
 
 #include "runtime/base/mapped_file.h"
+#include "test/unit/runtime/plans/test_file.h"
 
 #include <cstdlib>
 
@@ -9,7 +10,7 @@ namespace trainc::test {
 PlanBuilder forCuda(PlanBuilder builder) { return forCuda(std::move(builder), TRAINC_TEST_PTX, 256); }
 
 PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads) {
-  const auto text = MappedFile::open(ptx);
+  const auto text = MappedFile::open(testFile(ptx));
   if (!text.ok())
     std::abort();
   builder.plan.target = "cuda";

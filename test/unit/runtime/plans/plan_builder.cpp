@@ -4,6 +4,7 @@
 #include "runtime/base/mapped_file.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/schema/limits.h"
+#include "test/unit/runtime/plans/test_file.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +15,7 @@ namespace trainc::test {
 namespace {
 
 std::vector<uint8_t> testKernels() {
-  auto file = MappedFile::open(TRAINC_TEST_KERNELS);
+  auto file = MappedFile::open(testFile(TRAINC_TEST_KERNELS));
   if (!file.ok())
     std::abort();
   const auto bytes = file->bytes();

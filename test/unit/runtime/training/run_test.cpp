@@ -51,7 +51,7 @@ protected:
     writeToyTokens(folder_ / "tokens.bin", 100);
     options_.plan = (folder_ / "toy.plan").string();
     options_.data = {(folder_ / "tokens.bin").string()};
-    EXPECT_TRUE(writePlanFile(options_.plan, toyPlan().payload()).ok());
+    EXPECT_TRUE(writePlanFile(options_.plan, toyForTestDevice().payload()).ok());
   }
 
   /// What an embedder writes; `watcher_` is what it has then learnt.

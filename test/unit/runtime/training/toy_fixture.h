@@ -11,12 +11,17 @@
 
 namespace trainc::test {
 
+/// The toy plan, or another one of its kernels, for the device of the test.
+inline PlanBuilder toyForTestDevice(PlanBuilder builder = toyPlan()) {
+  return testsOnCuda() ? toyOnCuda(std::move(builder)) : std::move(builder);
+}
+
 /// A fresh executor of the toy plan, initialised with `seed`; of one rank, where there are several.
 class ToyRun {
 public:
   explicit ToyRun(uint64_t seed = 1, unsigned threads = 1, const PlanBuilder &builder = toyPlan(),
                   Communicator *communicator = nullptr)
-      : bytes_(builder.payload()), device_(testDevice(threads)) {
+      : bytes_(toyForTestDevice(builder).payload()), device_(testDevice(threads)) {
     const auto plan = bytes_.read();
     EXPECT_TRUE(plan.ok()) << plan.status().message();
     auto created = Executor::create(**plan, *device_, {.communicator = communicator});

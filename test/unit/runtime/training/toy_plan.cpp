@@ -2,6 +2,7 @@
 
 #include "runtime/base/mapped_file.h"
 #include "test/unit/runtime/plans/cuda_plan.h"
+#include "test/unit/runtime/plans/test_file.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -140,7 +141,7 @@ void addSettings(PlanBuilder &b) {
 PlanBuilder toyPlan() {
   PlanBuilder b;
   b.plan.name = "toy";
-  const auto code = MappedFile::open(TRAINC_TOY_KERNELS);
+  const auto code = MappedFile::open(testFile(TRAINC_TOY_KERNELS));
   if (!code.ok())
     std::abort();
   b.plan.objects[0]->image.resize(code->bytes().size());

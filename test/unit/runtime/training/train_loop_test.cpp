@@ -1,5 +1,6 @@
 #include "runtime/training/train_loop.h"
 
+#include "runtime/device/cpu/cpu_device.h"
 #include "runtime/state/checkpoint_reader.h"
 #include "runtime/training/observer.h"
 #include "runtime/training/state_tensors.h"
@@ -370,7 +371,7 @@ TEST_F(TrainLoopTest, DamagedDataIsNamed) {
 TEST_F(TrainLoopTest, StepsDoNotAllocate) {
   ToyRun run;
   if (!dynamic_cast<CpuDevice *>(&run.executor().device()))
-    GTEST_SKIP() << "the emulated device keeps what waits";
+    GTEST_SKIP() << "an asynchronous device keeps what waits";
   const Dataset dataset = data(run);
   Loader loader(dataset, SampleOrder::shuffled(dataset.samples(), 1),
                 {.microBatch = kToyMicroBatch, .accumulate = kToyAccumulate});
