@@ -1,5 +1,7 @@
 """Tests of passes, syntax and diagnostics: RUN lines in .mlir files."""
 import os
+import shutil
+import sys
 
 import lit.formats
 
@@ -13,3 +15,11 @@ config.environment["PATH"] = os.pathsep.join(
     [config.trainc_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
 config.substitutions.append(("%trainc_src", config.trainc_src_root))
+config.substitutions.append(("%python", sys.executable))
+
+# As trainc finds it (lib/Codegen/Cuda/Ptxas.cpp).
+ptxas = shutil.which("ptxas", path=os.pathsep.join(
+    [os.path.join(os.environ.get("CUDA_PATH", "/usr/local/cuda"), "bin"), "/usr/local/cuda/bin", os.environ.get("PATH", "")]))
+if ptxas:
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", ptxas))

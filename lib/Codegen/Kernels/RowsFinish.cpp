@@ -9,8 +9,11 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Of one thread; several share a tile of as many columns as there are threads, or a row of partial results.
-static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64, kThreads = 256;
+/// Of one thread.
+static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64;
+/// Of several: a warp's threads have a column each, and each warp of the block has tiles of its own, so that
+/// few columns keep many threads busy. If there is one column, all threads share it.
+static constexpr int64_t kThreads = 512, kWarps = kThreads / kWarp;
 
 namespace {
 
@@ -43,16 +46,44 @@ private:
     }
   }
 
-  /// A column for each thread; if there is one column, all threads share it.
   void tileOfThreads(Value tile) {
     if (width == 1)
       return oneColumn();
-    Value column = emit.add(emit.mul(tile, function.threads()), function.thread());
-    emit.when(emit.less(column, emit.i64(width)), [&] {
-      for (const TileReduction &reduction : reductions)
-        strip(reduction.op, function.scratch(reduction.scratch), function.result(reduction.result), column, 0,
-              Mask());
-    });
+    Value sums = function.blockArray(emit.builder.getI64Type(), kThreads);
+    Value lane = emit.remainder(function.thread(), kWarp);
+    Value column = emit.add(emit.mul(tile, kWarp), lane);
+    Value isReal = emit.less(column, emit.i64(width)),
+          isFirst = emit.less(function.thread(), emit.i64(kWarp));
+    for (const TileReduction &reduction : reductions) {
+      emit.when(isReal, [&] { storeOwn(reduction, column, sums); });
+      function.barrier();
+      emit.when(isFirst, [&] { emit.when(isReal, [&] { storeTotal(reduction, column, lane, sums); }); });
+      function.barrier(); // before the next one's stores
+    }
+  }
+
+  /// Warp w adds up the tiles w, w + warps, ...
+  void storeOwn(const TileReduction &reduction, Value column, Value sums) {
+    const Type partial = nn::wideElement(elementOf(reduction));
+    const nn::ReduceKind kind = nn::ReduceOp(reduction.op).getKind();
+    Value from = function.scratch(reduction.scratch), warp = emit.divide(function.thread(), kWarp);
+    Value own = emit.loop(warp, emit.i64(plan.grid), kWarps, identityOf(emit, kind, partial),
+                          [&](Value tile, ValueRange carried) {
+                            Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)});
+                            return SmallVector<Value>{combine(emit, kind, carried[0], next)};
+                          })[0];
+    emit.store(own, {sums, partial, function.thread()});
+  }
+
+  /// Warps are added up in order.
+  void storeTotal(const TileReduction &reduction, Value column, Value lane, Value sums) {
+    nn::ReduceOp op = reduction.op;
+    const Type partial = nn::wideElement(elementOf(reduction));
+    Value total = emit.load({sums, partial, lane});
+    for (int64_t warp = 1; warp < std::min(kWarps, plan.grid); ++warp)
+      total = combine(emit, op.getKind(), total,
+                      emit.load({sums, partial, emit.add(lane, emit.i64(warp * kWarp))}));
+    emit.store(scaleMean(emit, op, total), {function.result(reduction.result), elementOf(reduction), column});
   }
 
   void oneColumn() {
@@ -107,11 +138,11 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     const int64_t width = reduction.width;
     LaunchSummary &launch = byWidth[width];
     launch.name = "finish";
-    launch.grid = llvm::divideCeil(width, plan.threads > 1 ? kThreads : kColumnsPerTile);
-    if (plan.threads > 1)
+    launch.grid = llvm::divideCeil(width, plan.threads > 1 ? kWarp : kColumnsPerTile);
+    if (plan.threads > 1) {
       launch.threads = kThreads;
-    if (plan.threads > 1 && width == 1)
-      launch.sharedBytes = threadSumBytes(kThreads);
+      launch.sharedBytes = width == 1 ? threadSumBytes(kThreads) : kThreads * int64_t(sizeof(int64_t));
+    }
     launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
                                          nn::wideElement(getElementTypeOrSelf(Value(reduction.op)))));
     launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));

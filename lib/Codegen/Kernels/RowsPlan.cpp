@@ -22,8 +22,8 @@ static constexpr int64_t kWideBody = 8;
 static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
-/// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16; threads that
-/// share all steps, and steps along a row that each should have.
+/// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16, or two accesses
+/// of f32; threads that share all steps, and steps along a row that each should have.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
                          kStepsOfThread = 2;
 
@@ -148,7 +148,7 @@ int64_t RowsPlan::linearLanes() const {
 /// what is smaller than a buffer begins behind so many elements as it has itself, or rows of it. In which
 /// order a row is reduced follows from its length alone, whatever ops share its kernel.
 void RowsPlan::chooseThreads() {
-  lanes = linear ? linearLanes() : kLanesOfThread;
+  lanes = linear ? linearLanes() : kShortLanesOfThread;
   while (facts.columns % lanes != 0)
     lanes /= 2;
   if (linear) {
