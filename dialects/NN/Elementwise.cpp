@@ -29,7 +29,7 @@ LogicalResult nn::checkSameShape(StringRef nameA, Value a, StringRef nameB, Valu
   return success();
 }
 
-static LogicalResult checkSameElement(StringRef nameA, Value a, StringRef nameB, Value b, InferError error) {
+LogicalResult nn::checkSameElement(StringRef nameA, Value a, StringRef nameB, Value b, InferError error) {
   Type elementA = tensorType(a).getElementType(), elementB = tensorType(b).getElementType();
   if (elementA != elementB)
     return error() << "operands " << nameA << " and " << nameB << " must have the same element type, found "

@@ -75,6 +75,13 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInter
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
+def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "cotangent of nn.gelu's x from that of its result: dout times the slope of nn.gelu at x";
+  let arguments = (ins NN_Tensor:$dout, NN_Tensor:$x, UnitAttr:$approximate);
+  let results = (outs NN_Tensor:$result);
+  let assemblyFormat = "$dout `at` $x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($dout), type($x))";
+}
+
 def NN_AddOp : NN_BinaryOp<"add", "x + y", NN_KeepsPrecision # [DeclareOpInterfaceMethods<EpilogueOpInterface>]> { let hasFolder = 1; }
 def NN_SubOp : NN_BinaryOp<"sub", "x - y", NN_KeepsPrecision> { let hasFolder = 1; }
 def NN_MulOp : NN_BinaryOp<"mul", "x y", NN_KeepsPrecision> { let hasFolder = 1; }

@@ -1,12 +1,12 @@
 // Elementwise ops.
 #include "dialects/NN/NN.h"
+#include "lib/Reference/Gelu.h"
 #include "lib/Reference/Registry.h"
 
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 using namespace mlir;
 using namespace trainc;
@@ -15,12 +15,6 @@ using namespace trainc::reference;
 namespace {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-double gelu(double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); }
-
-double geluTanh(double x) {
-  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
-}
 
 /// Larger (sign 1) or smaller (sign -1) one; NaN where either is.
 template <typename T> T extreme(T a, T b, int sign) {
@@ -164,6 +158,10 @@ void registerUnary(Registry &registry) {
   addUnary<nn::SiluOp>(registry, [](double x) { return x * sigmoid(x); });
   registry.add<nn::GeluOp>([](nn::GeluOp op, Frame &frame) {
     return mapUnary(op, frame[op.getX()], op.getApproximate() ? geluTanh : gelu);
+  });
+  registry.add<nn::GeluGradOp>([](nn::GeluGradOp op, Frame &frame) {
+    Tensor slope = mapUnary(op, frame[op.getX()], op.getApproximate() ? geluTanhSlope : geluSlope);
+    return mapBinary(op, frame[op.getDout()], slope, [](auto dout, auto factor) { return dout * factor; });
   });
 }
 

@@ -1,9 +1,7 @@
 // Matrix products and lookups.
 #include "dialects/NN/NN.h"
+#include "lib/Reference/Gelu.h"
 #include "lib/Reference/Registry.h"
-
-#include <cmath>
-#include <numbers>
 
 using namespace mlir;
 using namespace trainc;
@@ -57,9 +55,9 @@ double activate(Activation activation, double x) {
   case Activation::none:
     break;
   case Activation::gelu:
-    return x / 2 * (1 + std::erf(x / std::numbers::sqrt2));
+    return gelu(x);
   case Activation::gelu_tanh:
-    return x / 2 * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+    return geluTanh(x);
   case Activation::gelu_gradient:
   case Activation::gelu_tanh_gradient:
     llvm_unreachable("no activation of nn.product");

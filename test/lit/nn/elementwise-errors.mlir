@@ -8,6 +8,22 @@ func.func @f(%x: tensor<3xi32>) {
 
 // -----
 
+func.func @gelu_grad(%g: tensor<3xi32>, %x: tensor<3xi32>) {
+  // expected-error @+1 {{nn.gelu_grad: operand x must have floating-point elements, found 'tensor<3xi32>'}}
+  %0 = nn.gelu_grad %g at %x : tensor<3xi32>, tensor<3xi32>
+  return
+}
+
+// -----
+
+func.func @gelu_grad_shapes(%g: tensor<4xf32>, %x: tensor<3xf32>) {
+  // expected-error @+1 {{nn.gelu_grad: operands dout and x must have the same shape; dimension 0 is 4 in dout and 3 in x}}
+  %0 = nn.gelu_grad %g at %x : tensor<4xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
 func.func @f(%x: tensor<2x3xf32>, %y: tensor<2x4xf32>) {
   // expected-error @+1 {{nn.add: operands lhs and rhs must have the same shape; dimension 1 is 3 in lhs and 4 in rhs}}
   %0 = nn.add %x, %y : tensor<2x3xf32>, tensor<2x4xf32>
