@@ -1,5 +1,6 @@
 """Facts of the GPU, and what its data sheet says that it can do."""
 
+import os
 import threading
 
 import harness
@@ -15,9 +16,14 @@ def golden_data(model):
     return harness.GOLDEN / model / "data.safetensors"
 
 
+def which_gpu():
+    """The one that rank 0 has, as nvidia-smi names it."""
+    return "--id=" + (os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0")
+
+
 def nvidia_smi(session):
     try:
-        out, _ = session.run("nvidia-smi", f"--query-gpu={','.join(QUERIES)}", "--format=csv,noheader", "--id=0")
+        out, _ = session.run("nvidia-smi", f"--query-gpu={','.join(QUERIES)}", "--format=csv,noheader", which_gpu())
     except OSError:
         raise Skipped("there is no nvidia-smi") from None
     return dict(zip(QUERIES, (each.strip() for each in out.split(","))))
@@ -39,7 +45,7 @@ class MemoryWatch:
         self.session, self.bytes, self.ended = session, None, threading.Event()
 
     def used(self):
-        out, _ = self.session.run("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", "--id=0")
+        out, _ = self.session.run("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", which_gpu())
         return int(out) << 20
 
     def watch(self):

@@ -37,8 +37,8 @@ class PrepareError(Exception):
     """A program failed, or the kit cannot be."""
 
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+def run(*command, folder=None):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode != 0:
         raise PrepareError(f"{' '.join(str(part) for part in command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
     return done.stdout
@@ -79,11 +79,10 @@ def copy_emulator(build, target):
 
 def compile_plan(build, name, plan, target):
     with tempfile.TemporaryDirectory() as folder:
-        source, file, report = Path(folder, f"{name}.mlir"), Path(folder, f"{name}.plan"), Path(folder, "report.json")
-        source.write_text(plan.text)
-        run(build / "bin" / "trainc", "compile", source, "-o", file, "--target=cuda", f"--report={report}", *plan.options)
-        (target / "plans" / f"{name}.plan.xz").write_bytes(lzma.compress(file.read_bytes(), preset=3))
-        found = json.loads(report.read_text())
+        Path(folder, f"{name}.mlir").write_text(plan.text)
+        run(build.resolve() / "bin" / "trainc", "compile", f"{name}.mlir", "-o", "plan", "--target=cuda", "--report=report", *plan.options, folder=folder)
+        (target / "plans" / f"{name}.plan.xz").write_bytes(lzma.compress(Path(folder, "plan").read_bytes(), preset=3))
+        found = json.loads(Path(folder, "report").read_text())
     return {"options": plan.options, "peak_bytes": found["memory"]["peak"], "predicted_step_seconds": found["predicted_step_seconds"]}
 
 

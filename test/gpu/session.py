@@ -8,10 +8,12 @@ import subprocess
 import time
 from pathlib import Path
 
+import paths
+
 TAIL = 1500  # characters that a failure shows of a program's output
 DEVICE_LINE = re.compile(r"^cuda \d+ \(.*\)$", re.MULTILINE)
 
-NO_ROOM = re.compile(r"arena '\w+': expected \d+ bytes of GPU .* free of \d+")
+NO_ROOM = re.compile(r"expected \d+ bytes.* free .*found \d+.* of \d+|expected \d+ bytes of GPU .*found \d+ free of \d+")
 
 
 class Failed(Exception):
@@ -65,6 +67,12 @@ class Session:
         """One more table of the report."""
         self.tables.append({"title": title, "header": header, "rows": rows})
 
+    def tidy(self, text):
+        """Without the folders of this machine."""
+        for folder in (self.work, self.kit.folder / "bin", paths.ROOT):
+            text = text.replace(f"{folder}/", "")
+        return text
+
     def run(self, *command, environment=None):
         """(standard output, standard error) of a program that ends well, in the stage's time."""
         left = self.deadline - time.monotonic()
@@ -80,7 +88,7 @@ class Session:
                 out, err = process.communicate()
                 raise Failed(f"{Path(command[0]).name} did not end in the stage's time:\n{(out + err)[-TAIL:]}") from None
         if process.returncode != 0:
-            raise Failed(f"{' '.join(command)} ended with {process.returncode}:\n{(out + err)[-TAIL:]}")
+            raise Failed(self.tidy(f"{' '.join(command)} ended with {process.returncode}:\n{(out + err)[-TAIL:]}"))
         return out, err
 
     def program(self, name):

@@ -17,14 +17,14 @@ class Stage:
 
 def stages(emulated):
     """Name -> Stage."""
-    beside = {name: Stage(functools.partial(benchmark.run, name), 420, f"Beside PyTorch: {benchmark.title(case)}")
+    beside = {name: Stage(functools.partial(benchmark.run, name), 420, f"Beside PyTorch: {benchmark.title(case)}" + (f", {' '.join(case.options)}" if case.options else ""))
               for name, case in plans.benchmarks(emulated).items()}  # fmt: skip
     return {
         "facts": Stage(facts.run, 60, "The device"),
         "device": Stage(device.run, 240, "Tests of the runtime"),
         "cases": Stage(cases.run, 180, "Ops and kernels against their bounds"),
         "golden": Stage(golden.run, 120, "Golden models against PyTorch's numbers"),
-        "bits": Stage(bits.run, 120, "The same bits"),
+        "bits": Stage(bits.run, 180, "The same bits"),
         "sanitizer": Stage(sanitizer.run, 300, "compute-sanitizer"),
         "memory": Stage(memory.run, 120, "Memory"),
         "ranks": Stage(ranks.run, 90, "Two ranks"),

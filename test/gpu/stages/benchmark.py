@@ -27,7 +27,7 @@ def peer(session, case, options, data):
                                  f"--warmup={WARMUP}", f"--steps={STEPS}", f"--data={data}", *options)  # fmt: skip
         except Failed as reason:
             if "No module named 'torch'" in str(reason):
-                raise Skipped(f"{session.python} has no torch; say which has with --python") from None
+                raise Skipped("this Python has no torch; say which has with --python") from None
             raise
     found = json.loads(out.splitlines()[-1])
     if found.get("out_of_memory"):

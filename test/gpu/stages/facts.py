@@ -20,6 +20,10 @@ def device_line(session):
     return found.group()
 
 
+def owner(folder):
+    return "Python's packages" if "nvidia" in folder.parts else "the system"
+
+
 def run(session):
     with session.line("device") as line:
         line.detail = device_line(session)
@@ -31,12 +35,12 @@ def run(session):
         line.figures = machine.nvidia_smi(session)
         line.detail = ", ".join(f"{key} {value}" for key, value in line.figures.items())
     with session.line("libraries") as line:
-        line.detail = ", ".join(f"{name} in {folder}" for name, folder in session.kit.vendor.items()) or "none"
+        line.detail = ", ".join(f"{name} of {owner(folder)}" for name, folder in session.kit.vendor.items())
         if "libcublasLt.so.13" not in session.kit.vendor:
             raise Failed("expected libcublasLt.so.13 in the system or in PyTorch's packages, found none; give its folder in LD_LIBRARY_PATH")
     with session.line("PyTorch") as line:
         try:
             line.figures = json.loads(session.run(session.python, "-c", TORCH)[0])
         except Failed as reason:
-            raise Skipped(f"{session.python} has no PyTorch that works: {reason}") from None
+            raise Skipped(f"Python has no PyTorch that works: {reason}") from None
         line.detail = ", ".join(f"{key} {value}" for key, value in line.figures.items())

@@ -13,7 +13,7 @@ LEAST_COPY_SHARE = 0.85
 MOST_IDLE = 0.01
 # A kernel that moves less ends before the memory is busy, or reads what a cache holds.
 LEAST_BYTES = 64 << 20
-TABLE_ROWS = 40
+TABLE_ROWS, MOST_LETTERS = 40, 90
 TABLE = "kind", "kernel", "op", "calls", "share", "TFLOP/s", "GB/s", "of the roofline"
 
 
@@ -29,6 +29,10 @@ def of_steps(found):
     return [row for row in found["rows"] if row["entry"] not in ("init", "refresh") and row["seconds"] > 0]
 
 
+def shortened(text):
+    return text if len(text) <= MOST_LETTERS else f"{text[:MOST_LETTERS]} ..."
+
+
 def table(found):
     rows = of_steps(found)
     total = sum(row["seconds"] for row in rows)
@@ -36,7 +40,7 @@ def table(found):
     def cells(row):
         roof = f"{row['least_seconds'] / row['seconds']:.0%}" if row["least_seconds"] else ""
         rate = f"{row['flops'] / row['seconds'] / 1e12:.1f}" if row["flops"] else ""
-        return [row["kind"], row["what"], row["source"], row["calls"], f"{row['seconds'] / total:.1%}", rate, f"{row['bytes'] / row['seconds'] / 1e9:.0f}", roof]
+        return [row["kind"], row["what"], shortened(row["source"]), row["calls"], f"{row['seconds'] / total:.1%}", rate, f"{row['bytes'] / row['seconds'] / 1e9:.0f}", roof]
 
     return [cells(row) for row in rows[:TABLE_ROWS]]
 
@@ -67,7 +71,7 @@ def judge_copies(session, found):
         shares = copy_shares(found)
         line.detail = f"{len(shares)}, beside a copy's {found['rates']['copied_bytes'] / 1e9:.0f} GB/s"
     for what, source, share in shares if line.verdict == "PASS" else []:
-        with session.line(f"{what} ({source}): of a copy's bandwidth, at least {LEAST_COPY_SHARE}") as line:
+        with session.line(f"{what} ({shortened(source)}): of a copy's bandwidth, at least {LEAST_COPY_SHARE}") as line:
             line.judge(share >= LEAST_COPY_SHARE, f"{share:.3f}")
 
 
