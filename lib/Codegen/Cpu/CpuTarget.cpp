@@ -100,6 +100,10 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
         "fp32_products (--fp32-products) tf32 is for tensor cores of GPUs, which round "
         "numbers to 11 significant bits; target cpu has no such products: choose fma, or bf16x3 for "
         "CPUs with AMX");
+  if (program.getReserveMemory())
+    return program.emitError(
+        "reserve_memory (--reserve-memory) is for GPUs; of target cpu the compiler knows what "
+        "a process takes beside the plan (memory.unplanned of the report); leave it out");
   if (levels_ == "all")
     return success();
   std::vector<Level> levels = chooseLevels(products_, levels_);
