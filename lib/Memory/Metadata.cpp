@@ -78,6 +78,8 @@ static void emitTraining(OpBuilder &builder, train::ProgramOp program) {
       program.getOptimizer().getLr().getValue(), schedule.getMinimum().getValue(), schedule.getWarmup(),
       schedule.getTotal(), skippedAdvance(program));
   training->setAttr("train.settings", describeSettings(builder, program));
+  if (const std::optional<uint64_t> reserved = program.getReserveMemory())
+    training->setAttr("train.reserved", builder.getI64IntegerAttr(int64_t(*reserved)));
   if (program.getRanks() > 1)
     training->setAttr("train.sharding", train::describeSharding(program)); // for the report
 }

@@ -107,7 +107,8 @@ static std::string smallerActivations(const MemoryReport &memory, const MemoryLi
 static std::string advice(plan::TrainingOp training, const MemoryReport &memory, const MemoryLimit &given) {
   const int64_t limit = given.bytes - memory.unplanned;
   if (limit <= 0)
-    return "no plan fits; allow more";
+    return memory.isReserve ? "no plan fits; allow more, or reserve less (--reserve-memory)"
+                            : "no plan fits; allow more";
   int64_t states = memory.parameters + memory.gradients + memory.optimizer;
   if (states > limit)
     return llvm::formatv(
@@ -125,9 +126,12 @@ LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
                                << " bytes) and " << formatBytes(memory.unplanned)
-                               << " for the process around it, the memory limit allows "
-                               << formatBytes(limit.bytes) << " (" << limit.bytes
-                               << "): " << bytesByKind(memory) << "; " << advice(training, memory, limit);
+                               << (memory.isReserve
+                                       ? " of the GPU for the driver and libraries (reserve_memory)"
+                                       : " for the process around it")
+                               << ", the memory limit allows " << formatBytes(limit.bytes) << " ("
+                               << limit.bytes << "): " << bytesByKind(memory) << "; "
+                               << advice(training, memory, limit);
 }
 
 } // namespace trainc

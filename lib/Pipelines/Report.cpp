@@ -87,7 +87,15 @@ static int64_t planBytes(ModuleOp module) {
   return kEach * count;
 }
 
-static int64_t unplannedBytes(ModuleOp module) {
+/// What the program reserves of the device's memory, where that is not the process's.
+static std::optional<int64_t> reservedBytes(ModuleOp module) {
+  for (auto training : module.getOps<plan::TrainingOp>())
+    if (auto reserved = training->getAttrOfType<IntegerAttr>("train.reserved"))
+      return reserved.getInt();
+  return std::nullopt;
+}
+
+static int64_t processBytes(ModuleOp module) {
   int64_t bytes = kProcessBytes + planBytes(module) + blockBytes(module) + generationBytes(module);
   for (auto training : module.getOps<plan::TrainingOp>())
     bytes += loaderBytes(module, training) + evaluationBytes(module, training);
@@ -126,7 +134,9 @@ MemoryReport memoryReport(ModuleOp module) {
   }
   report.activations = scratch;
   report.workspace += report.peak - scratch - named; // alignment between buffers
-  report.unplanned = unplannedBytes(module);
+  const std::optional<int64_t> reserved = reservedBytes(module);
+  report.isReserve = reserved.has_value();
+  report.unplanned = reserved ? *reserved : processBytes(module);
   return report;
 }
 

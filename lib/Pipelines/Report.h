@@ -21,6 +21,8 @@ struct MemoryReport {
   /// program, its libraries, the plan with its kernels, and stacks as much as a test measures for any plan
   /// (test/end_to_end/memory_test.py).
   int64_t unplanned = 0;
+  /// On a GPU, whose memory is not the process's: what the program reserves there (reserve_memory).
+  bool isReserve = false;
 };
 
 /// Sums the arenas of a module of phase `plan`, and what the runtime holds beside them.

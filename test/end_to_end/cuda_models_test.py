@@ -62,6 +62,12 @@ class CudaModelsTest(harness.EndToEndTest):
         self.train("gpt", "cuda", "parts", "--resume", steps=4, seed=3)
         self.assert_same_folder("whole/step-00000004", "parts/step-00000004")
 
+    def test_a_plan_says_what_it_reserves(self):
+        self.compile_model("mlp", "cuda", "--reserve-memory=700MiB")
+        environment = dict(os.environ, LD_LIBRARY_PATH=EMULATORS, TRAINC_EMULATOR_MEMORY=str(128 << 20))
+        _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2", env=environment)
+        self.assertIn("for arenas and 188 MiB more for libraries and graphs", err)
+
     def report(self, *options):
         self.trainc("compile", "products.mlir", "-o", "cuda.plan", "--target=cuda", "--report=report.json", *options)
         return json.loads(Path("report.json").read_text())

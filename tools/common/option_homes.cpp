@@ -46,6 +46,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "reduce-type",
     "report",
     "reproducible",
+    "reserve-memory",
     "reshard-after-forward",
     "seq-len",
     "skipped-steps",

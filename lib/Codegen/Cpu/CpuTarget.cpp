@@ -103,6 +103,10 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
   if (program.getGpu())
     return program.emitError(
         "gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda");
+  if (program.getReserveMemory())
+    return program.emitError(
+        "reserve_memory (--reserve-memory) is for GPUs; of target cpu the compiler knows what "
+        "a process takes beside the plan (memory.unplanned of the report); leave it out");
   if (levels_ == "all")
     return success();
   std::vector<Level> levels = chooseLevels(products_, levels_);

@@ -1,5 +1,6 @@
 // NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt does.
 #include "dialects/Train/Precision.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
@@ -9,6 +10,7 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
+#include "runtime/schema/gpu_memory.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -84,6 +86,11 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   if (program.getCpu())
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out");
+  if (!program.getReserveMemory())
+    train::setDerived(
+        program, "reserve_memory",
+        Builder(program.getContext()).getI64IntegerAttr(int64_t(gpuReserve(program.getRanks() > 1))),
+        "target and ranks");
   return checkCollectives(program);
 }
 

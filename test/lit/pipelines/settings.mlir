@@ -49,6 +49,7 @@ train.program @p {
 // CHECK-NEXT: eval_batch                2                                   derived: micro_batch
 // CHECK-NEXT: steps                     7                                   [[FILE]]:23
 // CHECK-NEXT: memory_limit              1073741824                          --memory-limit
+// CHECK-NEXT: reserve_memory            none                                default
 // CHECK-NEXT: fp32_products             fma                                 default
 // CHECK-NEXT: library_calls             none                                default
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
