@@ -159,8 +159,9 @@ static void addCosts(Block &block, double runs, const SymbolTable &symbols, cons
     if (!instruction || cost.seconds() == 0)
       continue;
     const std::string what = describe(op);
-    auto known = llvm::find_if(
-        rows, [&](const CostRow &row) { return row.what == what && row.each.bytes == cost.bytes; });
+    auto known = llvm::find_if(rows, [&](const CostRow &row) {
+      return row.what == what && row.each.bytes == cost.bytes && row.each.workSeconds == cost.workSeconds;
+    });
     if (known == rows.end())
       known = rows.insert(rows.end(), {what, instruction.getSourceOp().str(), 0, cost});
     known->count += runs;
