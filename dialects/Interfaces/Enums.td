@@ -41,4 +41,7 @@ def Activation : Trainc_Enum<"Activation", "what a matrix product does with a su
     I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"gelu", 1>, I32EnumAttrCase<"gelu_tanh", 2>,
     I32EnumAttrCase<"gelu_gradient", 3>, I32EnumAttrCase<"gelu_tanh_gradient", 4>]>;
 
+def SideSum : Trainc_Enum<"SideSum", "which sums a matrix product gives besides its result", [
+    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"result", 1>, I32EnumAttrCase<"a", 2>, I32EnumAttrCase<"b", 3>]>;
+
 #endif

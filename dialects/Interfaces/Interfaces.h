@@ -125,24 +125,39 @@ struct GemmShape {
   bool sumsBatch() const { return batch > 1 && strideC == 0; }
 };
 
-/// What a matrix product may do to its result: add a vector to each row, then apply an activation.
-enum class EpilogueKind { Bias, Gelu, GeluTanh };
+/// What an op does that a matrix product can do on the way.
+enum class EpilogueKind {
+  Bias,       ///< adds a vector to each row
+  Activation, ///< applies a function to each element
+  Convert,    ///< gives the numbers in another floating-point type, as activations are computed in f32
+  ColumnSums, ///< adds up the rows
+};
 
-/// One step of an epilogue; `bias` is the vector.
+/// One step of an epilogue; `operand` is the bias, or where the gradient of an activation is taken.
 struct EpilogueStep {
   EpilogueKind kind;
-  mlir::Value bias = {};
+  Activation activation = Activation::none;
+  mlir::Value operand = {};
 };
 
-/// The epilogue of a product: which operand is the bias, and the activation, to whose argument a second
-/// result is set if `keepsBefore`.
-struct GemmEpilogue {
-  std::optional<unsigned> biasOperand = std::nullopt;
+/// True for the gradients of activations: the result is multiplied by a slope.
+inline bool isGradient(Activation activation) {
+  return activation == Activation::gelu_gradient || activation == Activation::gelu_tanh_gradient;
+}
+
+/// What a product does beside multiplying: bias, then activation. `auxiliary` is where the gradient of an
+/// activation is taken. With `keepsBefore` what an activation is applied to is a result as well.
+template <typename Operand> struct ProductSteps {
+  std::optional<Operand> bias = std::nullopt, auxiliary = std::nullopt;
   Activation activation = Activation::none;
   bool keepsBefore = false;
+  SideSum sideSum = SideSum::none;
 
-  bool isEmpty() const { return !biasOperand && activation == Activation::none; }
+  bool isEmpty() const { return !bias && activation == Activation::none && sideSum == SideSum::none; }
 };
+
+/// Of an op, by the numbers of its operands. Its results are the product, what is kept, and side sums.
+using GemmEpilogue = ProductSteps<unsigned>;
 
 /// In which type an op computes in a program of bf16 or f16; see PrecisionOpInterface.
 enum class PrecisionClass {

@@ -216,19 +216,18 @@ def GemmOpInterface : OpInterface<"GemmOpInterface"> {
   let methods = [InterfaceMethod<[{ The product's sizes and layouts; operands 0 and 1 are A and B, result 0 is C. }],
     "::trainc::GemmShape", "getGemmShape", (ins)>, InterfaceMethod<[{ What is done to C before it is written. }],
     "::trainc::GemmEpilogue", "getGemmEpilogue", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{
-      Builds the same product that also does these steps, which come in the order of EpilogueKind, each once at most. Its result 0 is
-      what comes of all steps; result 1, if `keepsBefore`, what the activation is applied to. Null if there is no such op.
+      Builds the same product that also does these steps, with results in the order of GemmEpilogue's. Null if there is no such op.
     }],
     "::mlir::Operation *", "buildWithEpilogue",
-    (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::trainc::EpilogueStep>":$steps, "bool":$keepsBefore), [{}],
+    (ins "::mlir::OpBuilder &":$builder, "const ::trainc::ProductSteps<::mlir::Value> &":$steps), [{}],
     [{ return nullptr; }]>];
 }
 
 def EpilogueOpInterface : OpInterface<"EpilogueOpInterface"> {
   let cppNamespace = "::trainc";
-  let description = [{ An op that a library's matrix product can do to its result before it writes it. }];
+  let description = [{ An op that a library's matrix product can do on the way: to its result before it writes it, or to a factor. }];
   let methods = [InterfaceMethod<[{
-      What the op does if operand `operand` is the product's result; none if a product cannot do it.
+      What the op does to operand `operand`; none if a product cannot do it.
     }],
     "::std::optional<::trainc::EpilogueStep>", "getEpilogueStep", (ins "unsigned":$operand)>];
 }

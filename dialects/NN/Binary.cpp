@@ -54,7 +54,7 @@ static Value repeatedRow(Value value) {
 
 std::optional<EpilogueStep> AddOp::getEpilogueStep(unsigned operand) {
   Value bias = repeatedRow(getOperand(1 - operand));
-  return bias ? std::optional(EpilogueStep{EpilogueKind::Bias, bias}) : std::nullopt;
+  return bias ? std::optional(EpilogueStep{.kind = EpilogueKind::Bias, .operand = bias}) : std::nullopt;
 }
 
 void AddOp::buildVjp(OpBuilder &, ArrayRef<Value> g, ArrayRef<bool>, Cotangents out) {

@@ -69,6 +69,11 @@ bool ConvertOp::isWidening() {
          (getTo().isF32() || getTo().isF64());
 }
 
+std::optional<EpilogueStep> ConvertOp::getEpilogueStep(unsigned) {
+  const bool isOfFloats = isa<FloatType>(tensorType(getX()).getElementType()) && isa<FloatType>(getTo());
+  return isOfFloats ? std::optional(EpilogueStep{EpilogueKind::Convert}) : std::nullopt;
+}
+
 Value ConvertOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   Value x = operands[0];
   Type from = getElementTypeOrSelf(x);

@@ -47,8 +47,8 @@ llvm::LogicalResult checkSameShape(llvm::StringRef nameA, mlir::Value a, llvm::S
                                    InferError error);
 
 /// The same of their element types.
-llvm::LogicalResult checkSameElement(llvm::StringRef nameA, mlir::Value a, llvm::StringRef nameB, mlir::Value b,
-                                     InferError error);
+llvm::LogicalResult checkSameElement(llvm::StringRef nameA, mlir::Value a, llvm::StringRef nameB,
+                                     mlir::Value b, InferError error);
 
 /// The number that all elements of a constant are, if a double holds it exactly.
 std::optional<double> splatNumber(mlir::Attribute attribute);

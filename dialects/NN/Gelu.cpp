@@ -37,7 +37,7 @@ void GeluOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cot
 }
 
 std::optional<EpilogueStep> GeluOp::getEpilogueStep(unsigned) {
-  return EpilogueStep{getApproximate() ? EpilogueKind::GeluTanh : EpilogueKind::Gelu};
+  return EpilogueStep{EpilogueKind::Activation, getApproximate() ? Activation::gelu_tanh : Activation::gelu};
 }
 
 // --- nn.gelu_grad ---
@@ -72,6 +72,13 @@ Value GeluGradOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneC
   Lanes build(builder, lanes, operands[0]);
   Value x = operands[1];
   return build.mul(operands[0], getApproximate() ? tanhSlope(build, x) : exactSlope(build, x));
+}
+
+std::optional<EpilogueStep> GeluGradOp::getEpilogueStep(unsigned operand) {
+  if (operand != getDoutMutable().getOperandNumber())
+    return std::nullopt;
+  return EpilogueStep{EpilogueKind::Activation,
+                      getApproximate() ? Activation::gelu_tanh_gradient : Activation::gelu_gradient, getX()};
 }
 
 /// The slope's slope: phi(x) (2 - x^2).

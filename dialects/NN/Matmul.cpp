@@ -58,7 +58,7 @@ static FailureOr<RankedTensorType> productType(Adaptor op, Type element, InferEr
 }
 
 /// The element type of the result: that of the factors, or f32 where those are shorter.
-static FailureOr<Type> resultElement(MatmulOp::Adaptor op, InferError error) {
+template <typename Adaptor> static FailureOr<Type> resultElement(Adaptor op, InferError error) {
   Type factors = tensorType(op.getLhs()).getElementType();
   if (!op.getTo() || (isLowPrecision(factors) && op.getTo()->isF32()))
     return op.getTo().value_or(factors);
@@ -166,43 +166,66 @@ template <typename Op> static GemmShape gemmShape(Op op) {
 GemmShape MatmulOp::getGemmShape() { return gemmShape(*this); }
 GemmShape ProductOp::getGemmShape() { return gemmShape(*this); }
 
-// --- Epilogues ---
-
-static Activation activationOf(EpilogueKind kind) {
-  return kind == EpilogueKind::Gelu ? Activation::gelu : Activation::gelu_tanh;
+Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, const ProductSteps<Value> &steps) {
+  return ProductOp::create(builder, getLoc(), getLhs(), getRhs(), getTransposeLhs(), getTransposeRhs(),
+                           getReduceBatch(), getToAttr(), getAccumulate(), steps.bias.value_or(Value()),
+                           steps.activation, steps.auxiliary.value_or(Value()), steps.keepsBefore,
+                           steps.sideSum);
 }
 
-/// Of f32 alone: library calls of plans have no others.
-Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, ArrayRef<EpilogueStep> steps, bool keepsBefore) {
-  if (!tensorType(getLhs()).getElementType().isF32())
-    return nullptr;
-  Value bias;
-  Activation activation = Activation::none;
-  for (const EpilogueStep &step : steps)
-    if (step.kind == EpilogueKind::Bias)
-      bias = step.bias;
-    else
-      activation = activationOf(step.kind);
-  return ProductOp::create(builder, getLoc(), getLhs(), getRhs(), getTransposeLhs(), getTransposeRhs(),
-                           getReduceBatch(), getAccumulate(), bias, activation, keepsBefore);
+// --- nn.product ---
+
+/// What is added, or read beside the product: of the result's type, and where the activation has a use for
+/// it.
+static LogicalResult checkSteps(ProductOp::Adaptor op, RankedTensorType result, InferError error) {
+  const Activation activation = op.getActivation();
+  const auto row = RankedTensorType::get(result.getShape().take_back(1), result.getElementType());
+  if (op.getBias() && op.getBias().getType() != row)
+    return error() << "operand bias must be one row of the product, " << row << ", found "
+                   << op.getBias().getType();
+  if (op.getBias() && isGradient(activation))
+    return error() << "has a bias with the gradient of an activation, which libraries do not have";
+  if (isGradient(activation) != bool(op.getAuxiliary()))
+    return error() << "expected `at` with the gradient of an activation alone, found "
+                   << (op.getAuxiliary() ? "it" : "none") << " with " << stringifyActivation(activation);
+  if (op.getAuxiliary() && op.getAuxiliary().getType() != result)
+    return error() << "operand auxiliary must have the product's type " << result << ", found "
+                   << op.getAuxiliary().getType();
+  if (op.getBefore() && (activation == Activation::none || isGradient(activation)))
+    return error() << "`before` needs an activation";
+  return success();
+}
+
+/// Those that plans have (runtime/plan/verify_library_calls.cpp).
+static LogicalResult checkSideSum(ProductOp::Adaptor op, const GemmShape &gemm, InferError error) {
+  const bool isPlain = op.getActivation() == Activation::none && !op.getBias();
+  const bool fits =
+      gemm.batch == 1 && (op.getSideSum() == SideSum::result ? isGradient(op.getActivation()) : isPlain);
+  if (fits || op.getSideSum() == SideSum::none)
+    return success();
+  return error()
+         << "expected sums of one matrix, of its result with the gradient of an activation, of a factor "
+            "without activation and bias, found `sum "
+         << stringifySideSum(op.getSideSum()) << "` with activation "
+         << stringifyActivation(op.getActivation()) << " of " << gemm.batch << " matrices";
 }
 
 Inferred ProductOp::inferTypes(Adaptor op, InferError error) {
   if (failed(checkOperands(op, error)))
     return failure();
-  auto result = productType(op, tensorType(op.getLhs()).getElementType(), error);
-  if (failed(result))
+  FailureOr<Type> element = resultElement(op, error);
+  if (failed(element))
     return failure();
-  const auto row = RankedTensorType::get(result->getShape().take_back(1), result->getElementType());
-  if (op.getBias() && op.getBias().getType() != row)
-    return error() << "operand bias must be one row of the product, " << row << ", found "
-                   << op.getBias().getType();
-  if (op.getActivation() > Activation::gelu_tanh)
-    return error() << "expected an activation, none, gelu or gelu_tanh, found "
-                   << stringifyActivation(op.getActivation());
-  if (op.getBefore() && op.getActivation() == Activation::none)
-    return error() << "`before` needs an activation";
-  return SmallVector<Type>(resultCount(op), *result);
+  auto result = productType(op, *element, error);
+  if (failed(result) || failed(checkSteps(op, *result, error)))
+    return failure();
+  const GemmShape gemm = gemmShape(op);
+  if (failed(checkSideSum(op, gemm, error)))
+    return failure();
+  SmallVector<Type> types(op.getBefore() ? 2 : 1, *result);
+  if (op.getSideSum() != SideSum::none)
+    types.push_back(RankedTensorType::get({op.getSideSum() == SideSum::a ? gemm.m : gemm.n}, *element));
+  return types;
 }
 
 int64_t ProductOp::getFlops() { return productFlops(*this); }
@@ -212,10 +235,14 @@ KernelClass ProductOp::getKernelClass() { return KernelClass::Gemm; }
 int ProductOp::getInPlaceOperand(unsigned result) { return result == 0 && getAccumulate() ? 2 : -1; }
 
 GemmEpilogue ProductOp::getGemmEpilogue() {
-  GemmEpilogue epilogue{.activation = getActivation(), .keepsBefore = getBefore()};
-  if (getBias())
-    epilogue.biasOperand = getBiasMutable()[0].getOperandNumber();
-  return epilogue;
+  auto numberOf = [](MutableOperandRange operands) {
+    return operands.empty() ? std::nullopt : std::optional(operands[0].getOperandNumber());
+  };
+  return {.bias = numberOf(getBiasMutable()),
+          .auxiliary = numberOf(getAuxiliaryMutable()),
+          .activation = getActivation(),
+          .keepsBefore = getBefore(),
+          .sideSum = getSideSum()};
 }
 
 // --- Gradient ---

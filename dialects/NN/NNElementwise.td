@@ -75,7 +75,8 @@ def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInter
   let assemblyFormat = "$x (`approximate` $approximate^ `tanh`)? attr-dict `` custom<Types>(type($x))";
 }
 
-def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def NN_GeluGradOp : NN_ElementwiseOp<"gelu_grad", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                     DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let summary = "cotangent of nn.gelu's x from that of its result: dout times the slope of nn.gelu at x";
   let arguments = (ins NN_Tensor:$dout, NN_Tensor:$x, UnitAttr:$approximate);
   let results = (outs NN_Tensor:$result);
@@ -105,7 +106,8 @@ def NN_SelectOp : NN_ElementwiseOp<"select", NN_KeepsPrecision> {
   let hasFolder = 1;
 }
 
-def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
+                                                DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let summary = "x as another element type";
   let description = [{
     Floats round to nearest even. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest

@@ -78,19 +78,24 @@ def NN_ProductOp : NN_TensorOp<"product", [DeclareOpInterfaceMethods<CostOpInter
   let summary = "a matrix product with its epilogue, as a library computes it";
   let description = [{
     activation(nn.matmul + bias): `bias` is one row, added to all. With `before`, a second result is what the activation is
-    applied to, which its gradient needs. The pass `fuse-epilogues` makes it, for targets that leave products to libraries.
+    applied to, which its gradient needs. The gradient of an activation multiplies by its slope `at` another tensor. With `sum`, the last
+    result is the gradient of a bias: the sums of the result's columns, of the rows of op(lhs) (`a`), or of the columns of op(rhs) (`b`).
+    All is computed in f32, and rounded once, to the result's type. The pass `fuse-epilogues` makes it, for targets that leave products
+    to libraries.
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
-                       Optional<NN_Tensor>:$accumulate, Optional<NN_Tensor>:$bias,
-                       DefaultValuedAttr<Activation, "Activation::none">:$activation, UnitAttr:$before);
+                       OptionalAttr<TypeAttr>:$to, Optional<NN_Tensor>:$accumulate, Optional<NN_Tensor>:$bias,
+                       DefaultValuedAttr<Activation, "Activation::none">:$activation, Optional<NN_Tensor>:$auxiliary,
+                       UnitAttr:$before, DefaultValuedAttr<SideSum, "SideSum::none">:$side_sum);
   let results = (outs Variadic<NN_Tensor>:$results);
   let assemblyFormat = [{
-    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)?
+    $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)? (`to` $to^)?
     (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? (`bias` $bias^ `` custom<Types>(type($bias)))?
-    (`activation` $activation^)? (`before` $before^)? attr-dict `` custom<Types>(type($lhs), type($rhs))
+    (`activation` $activation^)? (`at` $auxiliary^ `` custom<Types>(type($auxiliary)))? (`before` $before^)?
+    (`sum` $side_sum^)? attr-dict `` custom<Types>(type($lhs), type($rhs))
   }];
   let extraClassDeclaration = inferDeclaration # [{
-    static size_t resultCount(Adaptor op) { return op.getBefore() ? 2 : 1; }
+    static size_t resultCount(Adaptor op) { return 1 + op.getBefore() + (op.getSideSum() != SideSum::none); }
   }];
 }
 

@@ -21,7 +21,8 @@ class NN_StridedCopyOp<string mnemonic>
   }];
 }
 
-def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInterface>]> {
+def NN_ReduceOp : NN_ShapeOp<"reduce", [DeclareOpInterfaceMethods<WideSumOpInterface>,
+                                        DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let summary = "combines the elements along dimensions, which disappear (or stay with size 1: `keep`)";
   let description = [{
     `mean` is a sum times 1/n once canonicalised, and of floating-point numbers only. Negative dimensions count from the end.

@@ -51,6 +51,16 @@ bool ReduceOp::roundSums(Type type) {
   return true;
 }
 
+std::optional<EpilogueStep> ReduceOp::getEpilogueStep(unsigned) {
+  const int64_t last = int64_t(shapeOf(getX()).size()) - 1;
+  const bool keepsColumns = int64_t(getDims().size()) == last && llvm::none_of(getDims(), [&](int64_t dim) {
+                              return normalizeDim(dim, last + 1) == last;
+                            });
+  return getKind() == ReduceKind::sum && keepsColumns && !getKeep()
+             ? std::optional(EpilogueStep{EpilogueKind::ColumnSums})
+             : std::nullopt;
+}
+
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   return getDims().empty() && !getTo() ? OpFoldResult(getX()) : OpFoldResult();
 }

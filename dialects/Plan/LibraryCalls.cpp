@@ -1,4 +1,5 @@
 // Library calls: which bytes they touch, and what they cost.
+#include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
 
 using namespace mlir;
@@ -7,14 +8,13 @@ using namespace trainc::plan;
 /// Of attention: of f32, and of the i32 of its masks.
 static constexpr int64_t kElementBytes = 4;
 
-/// f32 where the call says no other type.
-static int64_t bytesOf(std::optional<Type> element) {
-  return element ? int64_t(element->getIntOrFloatBitWidth()) / 8 : kElementBytes;
-}
-
-/// Elements from the first to the last of matrices that lie in `rows` rows.
+/// From the first element to the last of matrices that lie in `rows` rows.
 static int64_t matrixElements(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix) {
   return (count - 1) * matrix + (rows - 1) * row + columns;
+}
+
+static int64_t bytesOf(std::optional<Type> element) {
+  return element ? int64_t(element->getIntOrFloatBitWidth()) / 8 : kElementBytes;
 }
 
 static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr> operand, int64_t bytes,
@@ -25,21 +25,22 @@ static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr>
 
 SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   const int64_t m = getM(), n = getN(), k = getK(), batch = getBatch();
-  const int64_t factor = bytesOf(getFactors()), element = bytesOf(getProduct());
-  const int64_t result = matrixElements(m, n, getRowResult(), batch, getMatrixResult()) * element;
-  const auto sided = [&](bool transposed, int64_t rows, int64_t columns, int64_t row, int64_t matrix) {
-    return matrixElements(transposed ? columns : rows, transposed ? rows : columns, row, batch, matrix) *
-           factor;
-  };
-  const bool isGradient =
-      getActivation() == Activation::gelu_gradient || getActivation() == Activation::gelu_tanh_gradient;
+  const int64_t factor = bytesOf(getFactors()), other = bytesOf(getProduct());
+  const int64_t result = matrixElements(m, n, getRowResult(), batch, getMatrixResult()) * other;
+  const bool readsAuxiliary = isGradient(getActivation());
   SmallVector<OperandUse> uses;
-  addUse(uses, getA(), sided(getTransposeA(), m, k, getRowA(), getMatrixA()), true, false);
-  addUse(uses, getB(), sided(getTransposeB(), k, n, getRowB(), getMatrixB()), true, false);
+  addUse(uses, getA(),
+         matrixElements(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA()) *
+             factor,
+         true, false);
+  addUse(uses, getB(),
+         matrixElements(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB()) *
+             factor,
+         true, false);
   addUse(uses, getResult(), result, getAdds(), true);
-  addUse(uses, getBias(), n * element, true, false);
-  addUse(uses, getAuxiliary(), result, isGradient, !isGradient);
-  addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * element, false, true);
+  addUse(uses, getBias(), n * other, true, false);
+  addUse(uses, getAuxiliary(), result, readsAuxiliary, !readsAuxiliary);
+  addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * other, false, true);
   addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true);
   return uses;
 }

@@ -26,9 +26,6 @@ def Plan_Stream : Plan_Enum<"Stream", "what runs one after the other", [
     I32EnumAttrCase<"compute", 0>, I32EnumAttrCase<"communication", 1>, I32EnumAttrCase<"copy_in", 2>,
     I32EnumAttrCase<"copy_out", 3>, I32EnumAttrCase<"disk", 4>]>;
 
-def Plan_SideSum : Plan_Enum<"SideSum", "which sums a matrix product gives besides its result", [
-    I32EnumAttrCase<"none", 0>, I32EnumAttrCase<"result", 1>, I32EnumAttrCase<"a", 2>, I32EnumAttrCase<"b", 3>]>;
-
 def Plan_AttentionPass : Plan_Enum<"AttentionPass", "attention, or its gradient", [
     I32EnumAttrCase<"forward", 0>, I32EnumAttrCase<"backward", 1>]>;
 

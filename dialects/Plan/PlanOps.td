@@ -163,7 +163,7 @@ def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operan
       DefaultValuedAttr<I64Attr, "0">:$matrix_b, DefaultValuedAttr<I64Attr, "0">:$matrix_result,
       UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$adds,
       DefaultValuedAttr<Activation, "Activation::none">:$activation,
-      DefaultValuedAttr<Plan_SideSum, "SideSum::none">:$side_sum, OptionalAttr<TypeAttr>:$factors,
+      DefaultValuedAttr<SideSum, "SideSum::none">:$side_sum, OptionalAttr<TypeAttr>:$factors,
       OptionalAttr<TypeAttr>:$product, UnitAttr:$tf32)> {
   let summary = "a matrix product that the device leaves to a library";
   let description = [{

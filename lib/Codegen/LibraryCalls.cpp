@@ -101,10 +101,16 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
   call.operand("a", op->getOpOperand(0));
   call.operand("b", op->getOpOperand(1));
   call.result("result", op->getResult(0));
-  if (epilogue.biasOperand)
-    call.operand("bias", op->getOpOperand(*epilogue.biasOperand));
+  if (epilogue.bias)
+    call.operand("bias", op->getOpOperand(*epilogue.bias));
+  if (epilogue.auxiliary)
+    call.operand("auxiliary", op->getOpOperand(*epilogue.auxiliary));
   if (epilogue.keepsBefore)
     call.result("auxiliary", op->getResult(1));
+  if (epilogue.sideSum != SideSum::none) {
+    call.result("side", op->getResults().back());
+    call.attribute("side_sum", SideSumAttr::get(op->getContext(), epilogue.sideSum));
+  }
   call.size("m", gemm.m);
   call.size("n", gemm.n);
   call.size("k", gemm.k);

@@ -38,8 +38,10 @@ struct TargetLimits {
 /// Which ops a target leaves to libraries of the device, instead of making code.
 struct LibraryCalls {
   bool products = false, attention = false;
-  /// What products can do to their results beside adding biases.
+  /// What products can do beside adding biases and applying the tanh form of GELU.
   bool exactGelu = true;
+  /// What activations are applied to, or read beside, has rows of multiples of so many elements.
+  int64_t auxiliaryRow = 1;
 };
 
 /// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated

@@ -1,10 +1,7 @@
-// Biases and activations become part of the products that they follow.
-#include "lib/Fusion/Passes.h"
-
+// Biases and activations become part of the products that they follow, with their gradients.
 #include "dialects/NN/NN.h"
-#include "lib/Codegen/Target.h"
-
-#include "llvm/ADT/STLExtras.h"
+#include "lib/Fusion/EpilogueMatch.h"
+#include "lib/Fusion/Passes.h"
 
 namespace trainc {
 #define GEN_PASS_DEF_FUSEEPILOGUES
@@ -16,73 +13,38 @@ using namespace trainc;
 
 namespace {
 
-/// The steps that follow a product, and the ops that do them.
-struct Epilogue {
-  SmallVector<EpilogueStep> steps;
-  SmallVector<Operation *> ops;
-  bool keepsBefore = false; ///< others use what the last step is applied to
-};
-
-/// What a user does with a product's result; nothing where a product cannot do it.
-std::optional<EpilogueStep> stepOf(OpOperand &use) {
-  auto op = dyn_cast<EpilogueOpInterface>(use.getOwner());
-  return op ? op.getEpilogueStep(use.getOperandNumber()) : std::nullopt;
-}
-
-void add(Epilogue &epilogue, const EpilogueStep &step, Operation *op) {
-  epilogue.steps.push_back(step);
-  epilogue.ops.push_back(op);
-}
-
-/// A bias if nobody else needs the product without it, then an activation that the library has.
-Epilogue epilogueOf(GemmOpInterface product, const codegen::LibraryCalls &library) {
-  Epilogue epilogue;
-  Value value = product->getResult(0);
-  if (value.hasOneUse())
-    if (auto step = stepOf(*value.use_begin()); step && step->kind == EpilogueKind::Bias) {
-      add(epilogue, *step, value.use_begin()->getOwner());
-      value = epilogue.ops.back()->getResult(0);
-    }
-  for (OpOperand &use : value.getUses())
-    if (auto step = stepOf(use);
-        step && step->kind != EpilogueKind::Bias && (step->kind != EpilogueKind::Gelu || library.exactGelu)) {
-      epilogue.keepsBefore = !value.hasOneUse();
-      add(epilogue, *step, use.getOwner());
-      break;
-    }
-  return epilogue;
-}
-
 struct FuseEpilogues : trainc::impl::FuseEpiloguesBase<FuseEpilogues> {
   using trainc::impl::FuseEpiloguesBase<FuseEpilogues>::FuseEpiloguesBase;
 
   void runOnOperation() override {
     SmallVector<GemmOpInterface> products;
     getOperation()->walk([&](GemmOpInterface product) { products.push_back(product); });
-    const codegen::LibraryCalls library = codegen::Target::chosenFor(getOperation())->libraryCalls();
-    for (GemmOpInterface product : products)
-      fuse(product, library);
+    const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
+    const codegen::LibraryCalls library = target->libraryCalls();
+    for (GemmOpInterface product : products) {
+      FailureOr<codegen::KernelSummary> summary = target->summarise(product);
+      if (failed(summary))
+        return signalPassFailure();
+      EpilogueMatch match(product, library);
+      if (summary->library && product.getGemmEpilogue().isEmpty() && match.find())
+        fuse(product, match);
+    }
   }
 
 private:
-  /// The product moves to where the first step is, as only there the bias is sure to be known.
-  static void fuse(GemmOpInterface product, const codegen::LibraryCalls &library) {
-    const Epilogue epilogue = epilogueOf(product, library);
-    if (epilogue.steps.empty() || product.getGemmShape().sumsBatch())
-      return;
-    Operation *first = epilogue.ops.front(), *last = epilogue.ops.back();
-    OpBuilder builder(epilogue.steps.front().kind == EpilogueKind::Bias ? first : product);
-    Operation *fused = product.buildWithEpilogue(builder, epilogue.steps, epilogue.keepsBefore);
+  static void fuse(GemmOpInterface product, EpilogueMatch &match) {
+    OpBuilder builder(match.place);
+    Operation *fused = product.buildWithEpilogue(builder, match.steps);
     if (!fused)
       return;
-    last->getResult(0).replaceAllUsesWith(fused->getResult(0));
-    last->erase();
-    Value before = epilogue.ops.size() > 1 ? first->getResult(0) : product->getResult(0);
-    if (epilogue.keepsBefore)
-      before.replaceAllUsesWith(fused->getResult(1));
-    if (first != last)
-      first->erase();
-    product->erase();
+    match.result.replaceAllUsesWith(fused->getResult(0));
+    if (match.steps.keepsBefore)
+      match.before.replaceAllUsesWith(fused->getResult(1));
+    if (match.sum)
+      match.sum.replaceAllUsesWith(fused->getResults().back());
+    for (Operation *op : llvm::reverse(match.ops))
+      if (op->use_empty())
+        op->erase();
   }
 };
 

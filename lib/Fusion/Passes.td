@@ -39,7 +39,7 @@ def FusePass : Pass<"fuse"> {
 }
 
 def FuseEpilogues : Pass<"fuse-epilogues"> {
-  let summary = "makes biases and activations part of the products that they follow";
+  let summary = "makes biases, activations and their gradients part of products";
   let description = [{
     A library can add a bias and apply an activation before it writes a matrix product. So they become one op, `nn.product`.
 
@@ -58,8 +58,25 @@ def FuseEpilogues : Pass<"fuse-epilogues"> {
     ```
 
     A bias is one vector that is added to all rows. It is fused if nobody else uses the product. An activation is fused whoever uses what it
-    is applied to: that is then a second result. Ops say themselves what a product can do for them (EpilogueOpInterface). A product that
-    sums over a batch stays as it is, as no library call does that. The pass comes before `fuse`, for targets that leave products to
+    is applied to: that is then a second result. Products of bf16 compute the activation in f32, between two conversions, which vanish.
+
+    Before, in the backward:
+    ```mlir
+    %p = nn.matmul %dg, %w transposed : tensor<8x16xf32>, tensor<32x16xf32>
+    %dh = nn.gelu_grad %p at %h approximate tanh : tensor<8x32xf32>, tensor<8x32xf32>
+    %db = nn.reduce sum %dh over [0] : tensor<8x32xf32>
+    ```
+    After:
+    ```mlir
+    %dh, %db = nn.product %dg, %w transposed activation gelu_tanh_gradient at %h : tensor<8x32xf32> sum result : tensor<8x16xf32>, tensor<32x16xf32>
+    ```
+
+    The gradient of a bias is a sum of columns: of the result of such a product, or of a factor of the product that is the weight's gradient
+    (`sum a`, `sum b`). The product gives the sum if that saves a pass over the tensor. It saves none where a kernel makes or reads the
+    tensor anyway. The sum is of the product's type, so that no gradient is rounded. What is added to it stays a kernel's.
+
+    Ops say themselves what a product can do for them (EpilogueOpInterface), and targets what their library has (LibraryCalls). A product
+    that sums over a batch stays as it is, as no library call does that. The pass comes before `fuse`, for targets that leave products to
     libraries.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];

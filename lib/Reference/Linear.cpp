@@ -50,19 +50,46 @@ template <typename Op> Tensor multiply(Op op, Frame &frame) {
   return result;
 }
 
-double activate(Activation activation, double x) {
+/// `at`: the auxiliary tensor's element, for gradients.
+double activate(Activation activation, double x, double at) {
   switch (activation) {
   case Activation::none:
-    break;
+    return x;
   case Activation::gelu:
     return gelu(x);
   case Activation::gelu_tanh:
     return geluTanh(x);
   case Activation::gelu_gradient:
+    return x * geluSlope(at);
   case Activation::gelu_tanh_gradient:
-    llvm_unreachable("no activation of nn.product");
+    return x * geluTanhSlope(at);
   }
-  return x;
+  llvm_unreachable("an activation of products");
+}
+
+/// Sums of the columns of a tensor, whose rows are those of all its matrices.
+void sumColumns(const Tensor &tensor, Tensor &sums) {
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    sums.reals[i % sums.elements()] += tensor.reals[i];
+}
+
+/// Of a factor as it is stored, the sums over the dimension that the product sums over.
+void sumFactor(const Tensor &factor, bool overRows, Tensor &sums) {
+  if (overRows)
+    return sumColumns(factor, sums);
+  for (int64_t i = 0; i < factor.elements(); ++i)
+    sums.reals[i / factor.dim(-1)] += factor.reals[i];
+}
+
+Tensor sideSums(nn::ProductOp op, Frame &frame, const Tensor &result) {
+  Tensor sums(op->getResults().back());
+  if (op.getSideSum() == SideSum::result)
+    sumColumns(result, sums);
+  else if (op.getSideSum() == SideSum::a)
+    sumFactor(frame[op.getLhs()], op.getTransposeLhs(), sums);
+  else
+    sumFactor(frame[op.getRhs()], !op.getTransposeRhs(), sums);
+  return sums;
 }
 
 FailureOr<Tensors> product(nn::ProductOp op, Frame &frame) {
@@ -71,9 +98,15 @@ FailureOr<Tensors> product(nn::ProductOp op, Frame &frame) {
     for (int64_t i = 0; i < before.elements(); ++i)
       before.reals[i] += frame[bias].reals[i % before.dim(-1)];
   Tensor result = before;
-  for (double &x : result.reals)
-    x = activate(op.getActivation(), x);
-  return op.getBefore() ? Tensors{result, before} : Tensors{result};
+  const Tensor &at = op.getAuxiliary() ? frame[op.getAuxiliary()] : before;
+  for (int64_t i = 0; i < result.elements(); ++i)
+    result.reals[i] = activate(op.getActivation(), before.reals[i], at.reals[i]);
+  Tensors results{result};
+  if (op.getBefore())
+    results.push_back(before);
+  if (op.getSideSum() != SideSum::none)
+    results.push_back(sideSums(op, frame, result));
+  return results;
 }
 
 bool isRowOf(const Tensor &table, int64_t id) { return id >= 0 && id < table.dim(0); }

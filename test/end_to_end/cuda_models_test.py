@@ -55,6 +55,15 @@ class CudaModelsTest(harness.EndToEndTest):
         self.check("gpt", "--accumulate=2", "--activation-checkpointing=selective")
         self.check("gpt", "--micro-batch=1", "--hybrid-shard=2", "--zero-stage=2", ranks=4)
 
+    def test_gradients_are_epilogues(self):
+        # In bf16 the gradient of a weight is in f32, and so are the sums beside it: of GELU's gradient as well.
+        expected = {"fp32": {"b transposed, gelu_tanh_gradient, sums of result (": 2, "a transposed, sums of b (": 2},
+                    "bf16": {"b transposed, gelu_tanh_gradient (": 2, "a transposed, sums of b (": 4}}
+        for precision, products in expected.items():
+            self.compile_model("gpt", "cuda", f"--precision={precision}")
+            text, _ = self.trainc("dump", "cuda.plan")
+            self.assertEqual({product: text.count(product) for product in products}, products)
+
     def test_goes_on_with_the_same_bits(self):
         self.compile_model("gpt", "cuda", "--precision=bf16")
         self.train("gpt", "cuda", "whole", steps=4, seed=1)

@@ -7,8 +7,9 @@ import small_gpt
 from harness import metrics, program, relative_error
 
 STEPS = 4
-# Rounding alone, as both sides sum in f32 in other orders: of the first step, and, as for PyTorch's numbers (test/golden), of all.
-FIRST_BOUND, BOUND = 1e-6, 1e-5
+# Rounding alone, as both sides sum in f32 in other orders: of the first step, and of all, as Adam's first steps are as large for gradients
+# of biases that are little more than rounding.
+FIRST_BOUND, BOUND = 1e-6, 2e-5
 
 WAYS = {"one rank": [], "two ranks": ["--ranks=2", "--zero-stage=3", "--micro-batch=2"],
         "accumulated": ["--accumulate=2", "--activation-checkpointing=selective"]}
@@ -48,6 +49,8 @@ class LibraryCallsTest(harness.EndToEndTest):
         plan = self.compile(small_gpt.text(), "--library-calls=all", "--accumulate=2")
         text, _ = self.trainc("dump", plan)
         for expected in ("matrix product 512 x 128 x 32, gelu_tanh (a ", ", out auxiliary ", "b transposed", ", adds (a ",
+                         "matrix product 512 x 128 x 32, b transposed, gelu_tanh_gradient, sums of result (a ",
+                         "matrix product 32 x 96 x 512, a transposed, adds, sums of b (a ",
                          "attention batch 8, 64 queries, 64 keys, ", "gradient of attention batch 8, 64 queries", ", causal, scale 0.",
                          ", out workspace "):
             self.assertIn(expected, text)

@@ -36,7 +36,7 @@ public:
   Machine referenceMachine() const override { return gpuMachine(gpu_); }
   Machine thisMachine(int64_t ranks) const override { return gpuMachine(gpu_); }
   LibraryCalls libraryCalls() const override {
-    return {.products = true, .attention = false, .exactGelu = false};
+    return {.products = true, .attention = false, .exactGelu = false, .auxiliaryRow = 8};
   }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;

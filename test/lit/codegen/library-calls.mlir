@@ -29,6 +29,15 @@ train.entry @micro_step {
   %s = nn.matmul %x transposed, %before reduce_batch accumulate %g : tensor<8x16xf32> : tensor<2x3x8xf32>, tensor<2x3x16xf32>
   train.set @w, %s : tensor<8x16xf32>
 
+  // The gradient of an activation reads what the activation was applied to, and sums go beside the result.
+  // CHECK: nn.product{{.*}}a = 0 : i64, auxiliary = 2 : i64, b = 1 : i64, result = 3 : i64, side = 4 : i64{{.*}}activation = 3 : i32{{.*}}side_sum = 1 : i32
+  // PLAN: plan.matrix_product 6 x 16 x 8 a {{.*}} activation gelu_gradient auxiliary <@[[A]] + 0> sum result side <@{{.*}} + 0>
+  %dh, %db = nn.product %x, %w transposed activation gelu_gradient at %before : tensor<2x3x16xf32> sum result : tensor<2x3x8xf32>, tensor<16x8xf32>
+
+  // CHECK: nn.product{{.*}}a = 0 : i64, b = 1 : i64, result = 2 : i64, side = 3 : i64{{.*}}side_sum = 3 : i32
+  // PLAN: plan.matrix_product 8 x 16 x 6 a {{.*}} transposed {{.*}} sum b side <@{{.*}} + 0>
+  %dw, %dc = nn.product %x transposed, %dh reduce_batch sum b : tensor<2x3x8xf32>, tensor<2x3x16xf32>
+
   // A sum over a batch is no library call.
   // CHECK: nn.matmul{{.*}}plan.launches
   %k = nn.matmul %x, %x transposed reduce_batch : tensor<2x3x8xf32>, tensor<2x3x8xf32>

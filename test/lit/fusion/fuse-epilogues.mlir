@@ -1,6 +1,8 @@
 // RUN: trainc-opt %s --fuse-epilogues | FileCheck %s
 // RUN: trainc-opt %s --fuse-epilogues | trainc-opt | FileCheck %s
 
+train.program @p { model @m  optimizer sgd  batch 1  library_calls products }
+
 // A bias and an activation; what the activation is applied to is needed by somebody else.
 // CHECK-LABEL: func.func @both
 func.func @both(%x: tensor<2x8x16xf32>, %w: tensor<16x32xf32>, %bias: tensor<32xf32>) -> (tensor<2x8x32xf32>, tensor<2x8x32xf32>) {
@@ -68,7 +70,7 @@ func.func @others(%x: tensor<8x16xf32>, %w: tensor<16x8xf32>, %c: tensor<8x1xf32
   return %s, %t, %q, %g : tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>
 }
 
-// Products of bf16 factors are no library calls.
+// On CPUs products of bf16 factors are no library calls.
 // CHECK-LABEL: func.func @low
 // CHECK-NOT: nn.product
 func.func @low(%x: tensor<8x16xbf16>, %w: tensor<16x8xbf16>, %bias: tensor<8xbf16>) -> tensor<8x8xbf16> {

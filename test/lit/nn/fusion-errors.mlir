@@ -384,7 +384,55 @@ func.func @product_before(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
 // -----
 
 func.func @product_gradient(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
-  // expected-error @below {{expected an activation, none, gelu or gelu_tanh, found gelu_gradient}}
+  // expected-error @below {{expected `at` with the gradient of an activation alone, found none with gelu_gradient}}
   %r = nn.product %x, %w activation gelu_gradient : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_auxiliary(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>, %h: tensor<8x16xf32>) {
+  // expected-error @below {{operand auxiliary must have the product's type 'tensor<8x32xf32>', found 'tensor<8x16xf32>'}}
+  %r = nn.product %x, %w activation gelu_gradient at %h : tensor<8x16xf32> : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_gradient_bias(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>, %b: tensor<32xf32>, %h: tensor<8x32xf32>) {
+  // expected-error @below {{has a bias with the gradient of an activation, which libraries do not have}}
+  %r = nn.product %x, %w bias %b : tensor<32xf32> activation gelu_gradient at %h : tensor<8x32xf32> : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_gradient_before(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>, %h: tensor<8x32xf32>) {
+  // expected-error @below {{`before` needs an activation}}
+  %r:2 = nn.product %x, %w activation gelu_gradient at %h : tensor<8x32xf32> before : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_sum_result(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
+  // expected-error @below {{expected sums of one matrix, of its result with the gradient of an activation, of a factor without activation and bias, found `sum result` with activation none of 1 matrices}}
+  %r:2 = nn.product %x, %w sum result : tensor<8x16xf32>, tensor<16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_sum_batch(%x: tensor<3x8x16xf32>, %w: tensor<3x16x32xf32>) {
+  // expected-error @below {{found `sum b` with activation none of 3 matrices}}
+  %r:2 = nn.product %x, %w sum b : tensor<3x8x16xf32>, tensor<3x16x32xf32>
+  return
+}
+
+// -----
+
+func.func @product_to(%x: tensor<8x16xf32>, %w: tensor<16x32xf32>) {
+  // expected-error @below {{factors of 'f32' have no product in 'bf16'}}
+  %r = nn.product %x, %w to bf16 : tensor<8x16xf32>, tensor<16x32xf32>
   return
 }

@@ -1,0 +1,189 @@
+#include "lib/Fusion/EpilogueMatch.h"
+
+#include "lib/Fusion/ReadAnalysis.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace trainc;
+
+/// What a user does with a value; nothing where a product cannot do it.
+static std::optional<EpilogueStep> stepOf(OpOperand &use) {
+  auto op = dyn_cast<EpilogueOpInterface>(use.getOwner());
+  return op ? op.getEpilogueStep(use.getOperandNumber()) : std::nullopt;
+}
+
+static bool isKind(const std::optional<EpilogueStep> &step, EpilogueKind kind) {
+  return step && step->kind == kind;
+}
+
+/// The op that has the value converted to `element`, if nobody else uses the value.
+static Operation *onlyConversion(Value value, Type element) {
+  if (!value.hasOneUse() || !isKind(stepOf(*value.use_begin()), EpilogueKind::Convert))
+    return nullptr;
+  Operation *convert = value.use_begin()->getOwner();
+  return getElementTypeOrSelf(convert->getResult(0)) == element ? convert : nullptr;
+}
+
+/// `value` in the type `type`: as it is, or what was widened to it. Null if it is neither.
+static Value narrowed(Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  Operation *def = value.getDefiningOp();
+  const bool isConverted =
+      def && def->getNumOperands() == 1 && isKind(stepOf(def->getOpOperand(0)), EpilogueKind::Convert);
+  return isConverted && def->getOperand(0).getType() == type ? def->getOperand(0) : Value();
+}
+
+/// Whether `user`, or the op around it, comes after `op` in its block.
+static bool isAfter(Operation *user, Operation *op) {
+  Operation *around = op->getBlock()->findAncestorOpInBlock(*user);
+  return around && op->isBeforeInBlock(around);
+}
+
+/// Whether all that `op` reads is known before `place`, an op of the same block.
+static bool isKnownBefore(Operation *op, Operation *place) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    return !def || def->getBlock() != place->getBlock() || def->isBeforeInBlock(place);
+  });
+}
+
+/// An activation of a value: in its own type, or computed in f32 between two conversions.
+struct EpilogueMatch::Activated {
+  Operation *widening; ///< null in the value's own type
+  OpOperand &use;
+  EpilogueStep step;
+};
+
+EpilogueMatch::EpilogueMatch(GemmOpInterface product, const codegen::LibraryCalls &library)
+    : place(product), result(product->getResult(0)), ops{product}, product(product),
+      gemm(product.getGemmShape()), library(library) {}
+
+bool EpilogueMatch::find() {
+  addBias();
+  addActivation();
+  if (isGradient(steps.activation))
+    addSumOfResult();
+  for (unsigned factor : {0U, 1U})
+    if (steps.isEmpty())
+      addSumOfFactor(factor);
+  return !steps.isEmpty();
+}
+
+/// If nobody else needs the product without it.
+void EpilogueMatch::addBias() {
+  if (!result.hasOneUse())
+    return;
+  std::optional<EpilogueStep> step = stepOf(*result.use_begin());
+  if (!isKind(step, EpilogueKind::Bias))
+    return;
+  steps.bias = step->operand;
+  place = result.use_begin()->getOwner();
+  ops.push_back(place);
+  result = place->getResult(0);
+}
+
+/// Whether the activation may write or read a tensor that lies as the result does.
+bool EpilogueMatch::fitsAuxiliary() const {
+  return gemm.ldc % library.auxiliaryRow == 0 && gemm.strideC % library.auxiliaryRow == 0;
+}
+
+void EpilogueMatch::addActivation() {
+  // cuBLASLt documents no activations of results that are wider than the factors.
+  Type element = getElementTypeOrSelf(result);
+  if (element != getElementTypeOrSelf(product->getOperand(0)))
+    return;
+  SmallVector<Activated> found;
+  auto collect = [&](Value value, Operation *widening) {
+    for (OpOperand &use : value.getUses())
+      if (auto step = stepOf(use); isKind(step, EpilogueKind::Activation))
+        found.push_back({widening, use, *step});
+  };
+  collect(result, nullptr);
+  for (OpOperand &use : result.getUses())
+    if (isKind(stepOf(use), EpilogueKind::Convert) && !element.isF32() &&
+        getElementTypeOrSelf(use.getOwner()->getResult(0)).isF32())
+      collect(use.getOwner()->getResult(0), use.getOwner());
+  for (const Activated &activated : found)
+    if (addActivation(activated))
+      return;
+}
+
+bool EpilogueMatch::addActivation(const Activated &activated) {
+  const auto &[widening, use, step] = activated;
+  const bool isExact = step.activation == Activation::gelu || step.activation == Activation::gelu_gradient;
+  if (isExact && !library.exactGelu)
+    return false;
+  Operation *op = use.getOwner();
+  Operation *rounding = widening ? onlyConversion(op->getResult(0), getElementTypeOrSelf(result)) : nullptr;
+  if (widening && !rounding)
+    return false;
+  const bool isUsedAlone = result.hasOneUse() && (!widening || widening->getResult(0).hasOneUse());
+  if (isGradient(step.activation)) {
+    Value auxiliary = narrowed(step.operand, result.getType());
+    if (!auxiliary || !isUsedAlone || steps.bias || !fitsAuxiliary())
+      return false;
+    steps.auxiliary = auxiliary;
+    place = op;
+  } else if (!isUsedAlone) {
+    if (!fitsAuxiliary())
+      return false;
+    steps.keepsBefore = true;
+    before = result;
+  }
+  steps.activation = step.activation;
+  for (Operation *each : {widening, op, rounding})
+    if (each)
+      ops.push_back(each);
+  result = ops.back()->getResult(0);
+  return true;
+}
+
+// --- Gradients of biases ---
+
+/// The sum of the value's columns, if the product saves a pass over the value by giving it. None is saved if
+/// a kernel makes or reads the value anyway, and so adds up what it has at hand.
+Operation *EpilogueMatch::worthwhileSum(Value value) const {
+  Operation *sum = nullptr, *def = value.getDefiningOp();
+  if (def && ReadAnalysis::isPrimitive(def) && !llvm::is_contained(ops, def))
+    return nullptr;
+  for (OpOperand &use : value.getUses())
+    if (isKind(stepOf(use), EpilogueKind::ColumnSums) && !sum)
+      sum = use.getOwner();
+    else if (ReadAnalysis::isPrimitive(use.getOwner()))
+      return nullptr;
+  const bool fits = sum && sum->getBlock() == product->getBlock() &&
+                    getElementTypeOrSelf(sum->getResult(0)) == getElementTypeOrSelf(product->getResult(0));
+  return fits ? sum : nullptr;
+}
+
+void EpilogueMatch::addSum(SideSum kind, Operation *op) {
+  steps.sideSum = kind;
+  sum = op->getResult(0);
+  ops.push_back(op);
+}
+
+void EpilogueMatch::addSumOfResult() {
+  if (Operation *op = gemm.batch == 1 ? worthwhileSum(result) : nullptr)
+    addSum(SideSum::result, op);
+}
+
+/// Whether the rows of a factor as it is stored are the terms that the product sums.
+bool EpilogueMatch::isSummedOverRows(unsigned factor) const {
+  auto type = cast<RankedTensorType>(product->getOperand(factor).getType());
+  const bool rowsAreTerms = factor == 0 ? gemm.transposeA : !gemm.transposeB;
+  return rowsAreTerms && gemm.batch == 1 && type.getNumElements() == gemm.k * type.getShape().back();
+}
+
+/// The product stands where its operands are known and nobody has used the sum yet.
+void EpilogueMatch::addSumOfFactor(unsigned factor) {
+  Operation *op = isSummedOverRows(factor) ? worthwhileSum(product->getOperand(factor)) : nullptr;
+  if (!op)
+    return;
+  if (op->isBeforeInBlock(product) && isKnownBefore(product, op))
+    place = op;
+  else if (!llvm::all_of(op->getUsers(), [&](Operation *user) { return isAfter(user, product); }))
+    return;
+  addSum(factor == 0 ? SideSum::a : SideSum::b, op);
+}
