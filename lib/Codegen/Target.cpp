@@ -1,6 +1,6 @@
 #include "lib/Codegen/Target.h"
 
-#include "dialects/Train/Train.h"
+#include "dialects/Train/Sharding.h"
 #include "lib/Codegen/Cpu/Levels.h"
 
 using namespace mlir;
@@ -36,7 +36,7 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (program.getTarget() == "cuda")
-      return createCudaTarget(productsOf(program));
+      return createCudaTarget(productsOf(program), train::shardingOf(program).reproducibleOverRanks);
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
   }
   return createCpuTarget();

@@ -101,7 +101,7 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
   return text + ")";
 }
 
-/// " summed by rank_sum_5f3a in scratch/update.3.scratch bytes=128", where a kernel makes the sums.
+/// " summed by rank_sum_5f3a in update.3.scratch bytes=128", where a kernel makes the sums.
 std::string PlanPrinter::rankSum(const fb::Range &range) const {
   if (!range.sum_kernel())
     return "";
