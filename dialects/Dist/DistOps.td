@@ -95,6 +95,22 @@ def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather"> {
   let assemblyFormat = "$part (`in` $group^)? (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";
 }
 
+def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure]> {
+  let summary = "adds what ranks have sent to one of them";
+  let description = [{
+    What a kernel is made of that collectives call for sums (`sum` of `#plan.range`): one operand for each rank, in the order of their
+    places. It adds any number of elements, over the tree of `dist.all_reduce_start`, in f32; the sums are rounded once, unless the
+    result is f32. It stands in the module @kernels alone.
+
+    ```mlir
+    %sum = dist.rank_sum %0, %1, %2 : tensor<1xbf16>, tensor<1xbf16>, tensor<1xbf16> -> tensor<1xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<AnyStaticShapeTensor>:$values);
+  let results = (outs AnyStaticShapeTensor:$sum);
+  let assemblyFormat = "$values attr-dict `:` type($values) `->` type($sum)";
+}
+
 def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "the value of a collective, once it is done";
   let arguments = (ins Arg<AnyStaticShapeTensor, "", [MemWrite<Dist_Communication>]>:$pending);

@@ -17,7 +17,7 @@ def Plan_Access : Plan_Enum<"Access", "a kernel parameter's use of its buffer", 
     I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>, I32EnumAttrCase<"read_write", 2>]>;
 def Plan_KernelKind : Plan_Enum<"KernelKind", "what a kernel computes", [
     I32EnumAttrCase<"rows", 0>, I32EnumAttrCase<"copy", 1>, I32EnumAttrCase<"scatter", 2>, I32EnumAttrCase<"attention", 3>,
-    I32EnumAttrCase<"gemm", 4>]>;
+    I32EnumAttrCase<"gemm", 4>, I32EnumAttrCase<"rank_sum", 5>]>;
 
 def Plan_Space : Plan_Enum<"Space", "where memory is", [
     I32EnumAttrCase<"device", 0>, I32EnumAttrCase<"host", 1>, I32EnumAttrCase<"disk", 2>]>;

@@ -42,9 +42,17 @@ def Plan_OperandArray : TypedArrayAttrBase<Plan_Operand, "operands">;
 def Plan_Range : Plan_Attr<"Range", "range"> {
   let summary = "one tensor that a collective moves, of `elements` as a whole";
   let parameters = (ins "::trainc::plan::OperandAttr":$source, "::trainc::plan::OperandAttr":$destination,
-                        "int64_t":$elements, "::mlir::Type":$element, OptionalParameter<"::mlir::Type">:$into);
-  let description = [{ `into` is the element type of the destination of a reduce-scatter whose sums are not rounded: f32 for bf16 or f16. }];
-  let assemblyFormat = "`<` $source `to` $destination `elements` $elements `of` $element (`into` $into^)? `>`";
+                        "int64_t":$elements, "::mlir::Type":$element, OptionalParameter<"::mlir::Type">:$into,
+                        OptionalParameter<"::mlir::FlatSymbolRefAttr">:$sum, OptionalParameter<"::trainc::plan::OperandAttr">:$workspace,
+                        DefaultValuedParameter<"int64_t", "0">:$workspaceBytes);
+  let description = [{
+    `into` is the element type of the destination of a reduce-scatter whose sums are not rounded: f32 for bf16 or f16. `sum` is
+    the kernel that adds what ranks have sent to each other's workspaces, where whoever moves it does not add it.
+  }];
+  let assemblyFormat = [{
+    `<` $source `to` $destination `elements` $elements `of` $element (`into` $into^)?
+    (`sum` $sum^ `workspace` $workspace `bytes` $workspaceBytes)? `>`
+  }];
   let extraClassDeclaration = [{
     /// Of the destination.
     ::mlir::Type getDestinationElement() const { return getInto() ? getInto() : getElement(); }

@@ -10,6 +10,9 @@ namespace trainc {
 inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kLibraryCallAttr = "plan.library_call",
                                      kScratchAttr = "plan.scratch", kMayAliasAttr = "plan.may_alias";
 
+/// On scheduled starts of collectives, likewise: the kernel that adds what ranks send.
+inline constexpr llvm::StringLiteral kRankSumAttr = "plan.rank_sum";
+
 /// On the functions from which code is made: the kernels that each stands for, in the order of its launches.
 inline constexpr llvm::StringLiteral kKernelsAttr = "plan.kernels";
 

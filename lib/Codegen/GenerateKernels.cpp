@@ -23,6 +23,7 @@ struct GenerateKernelsPass : impl::GenerateKernelsPassBase<GenerateKernelsPass> 
 private:
   LogicalResult generate(const codegen::Target &target, func::FuncOp source, codegen::KernelModule &kernels);
   void renameLaunches(Operation *root);
+  void renameSums(plan::CollectiveOp collective);
 
   DenseMap<StringAttr, plan::KernelOp> declared_;
   /// The names that code gives to declared kernels.
@@ -67,10 +68,24 @@ LogicalResult GenerateKernelsPass::generate(const codegen::Target &target, func:
   return success();
 }
 
+void GenerateKernelsPass::renameSums(plan::CollectiveOp collective) {
+  SmallVector<Attribute> renamed;
+  for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>())
+    renamed.push_back(plan::RangeAttr::get(
+        &getContext(), range.getSource(), range.getDestination(), range.getElements(), range.getElement(),
+        range.getInto(), range.getSum() ? names_.lookup(range.getSum().getAttr()) : FlatSymbolRefAttr(),
+        range.getWorkspace(), range.getWorkspaceBytes()));
+  collective.setRangesAttr(ArrayAttr::get(&getContext(), renamed));
+}
+
 void GenerateKernelsPass::renameLaunches(Operation *root) {
   root->walk([&](Operation *op) {
     if (auto launch = dyn_cast<plan::LaunchOp>(op))
       return launch.setKernelAttr(names_.lookup(launch.getKernelAttr().getAttr()));
+    if (auto collective = dyn_cast<plan::CollectiveOp>(op))
+      return renameSums(collective);
+    if (auto sum = op->getAttrOfType<FlatSymbolRefAttr>(kRankSumAttr))
+      return op->setAttr(kRankSumAttr, names_.lookup(sum.getAttr()));
     auto specs = op->getAttrOfType<ArrayAttr>(kLaunchesAttr);
     if (!specs)
       return;

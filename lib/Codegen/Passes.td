@@ -14,6 +14,9 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
     * `plan.scratch`: the bytes of each scratch buffer.
     * `plan.may_alias`: the operands that a result may overwrite.
 
+    A start of a collective whose sums the target makes by a kernel gets `plan.rank_sum`, that kernel, and in `plan.scratch` the bytes
+    into which other ranks send.
+
     Before:
     ```mlir
     %1 = nn.kernel 1 x 4 (%a = %0 : tensor<4xf32>) -> (tensor<4xf32>) {...}
@@ -34,7 +37,7 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
     a function from which `generate-kernels` makes code. `fp32_products` of `train.program` says how products are computed.
   }];
   let dependentDialects = [
-    "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
+    "::trainc::dist::DistDialect", "::trainc::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect",
     "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect"];
 }

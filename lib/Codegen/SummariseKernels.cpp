@@ -1,6 +1,8 @@
 // The pass summarise-kernels: how each scheduled op is launched, from summaries of kernels that have no code
 // yet.
+#include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
+#include "dialects/Train/Sharding.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/EqualOps.h"
@@ -8,6 +10,9 @@
 #include "lib/Codegen/Passes.h"
 #include "lib/Codegen/Target.h"
 #include "lib/Support/StoredElement.h"
+
+#include <map>
+#include <tuple>
 
 using namespace mlir;
 
@@ -32,8 +37,14 @@ private:
   void addSource(Operation *op, ArrayAttr kernels);
   plan::LibraryCallSpecAttr specOf(Operation *op, const codegen::LibraryCall &call);
   void annotate(Operation *op, const Known &known);
+  LogicalResult summariseSum(CollectiveOpInterface start, train::ProgramOp program,
+                             const codegen::Target &target);
+  FailureOr<FlatSymbolRefAttr> kernelOf(const codegen::RankSum &sum, Location loc,
+                                        const codegen::Target &target);
 
   ModuleOp sources_;
+  /// Of each sum over ranks, by its types and places.
+  std::map<std::tuple<const void *, const void *, int64_t>, FlatSymbolRefAttr> sums_;
   size_t kernels_ = 0, ops_ = 0; ///< by now
 };
 
@@ -155,6 +166,54 @@ void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
     op->setAttr(kMayAliasAttr, builder.getArrayAttr(aliases));
 }
 
+/// A kernel that adds any number of elements; its source takes one of each rank.
+FailureOr<FlatSymbolRefAttr> SummariseKernelsPass::kernelOf(const codegen::RankSum &sum, Location loc,
+                                                            const codegen::Target &target) {
+  FlatSymbolRefAttr &kernel =
+      sums_[{sum.element.getAsOpaquePointer(), sum.into.getAsOpaquePointer(), sum.places}];
+  if (kernel)
+    return kernel;
+  OpBuilder builder = OpBuilder::atBlockEnd(sources_.getBody());
+  const SmallVector<Type> sent(sum.places, RankedTensorType::get({1}, sum.element));
+  Type result = RankedTensorType::get({1}, sum.into);
+  auto function = func::FuncOp::create(builder, loc, "source." + std::to_string(ops_++),
+                                       builder.getFunctionType(sent, {result}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  auto op = dist::RankSumOp::create(builder, loc, result, function.getArguments());
+  func::ReturnOp::create(builder, loc, op.getSum());
+  FailureOr<codegen::KernelSummary> summary = target.summarise(op);
+  if (failed(summary))
+    return failure();
+  const Known known = declare(op, std::move(*summary), plan::KernelKind::rank_sum);
+  function->setAttr(kKernelsAttr, builder.getArrayAttr(known.kernels));
+  return kernel = cast<FlatSymbolRefAttr>(known.kernels.front());
+}
+
+/// What other ranks send of a rank's share arrives in a workspace; where that is smaller, they send in
+/// rounds. Shares begin on cache lines.
+static int64_t workspaceBytes(CollectiveOpInterface start, int64_t places) {
+  static constexpr int64_t kLine = 64, kMost = int64_t(64) << 20;
+  const int64_t share = llvm::divideCeil(tensorBytes(start->getOperand(0).getType()), places);
+  return std::max(std::min((places - 1) * int64_t(llvm::alignTo(share, kLine)), kMost), (places - 1) * kLine);
+}
+
+LogicalResult SummariseKernelsPass::summariseSum(CollectiveOpInterface start, train::ProgramOp program,
+                                                 const codegen::Target &target) {
+  const codegen::RankSum sum{
+      .element = getElementTypeOrSelf(start->getOperand(0)),
+      .into = getElementTypeOrSelf(start->getResult(0)),
+      .places = ranksOf(start.getRankGroup(), program.getRanks(), train::shardingOf(program).shardRanks)};
+  if (start.getCollectiveKind() == CollectiveKind::all_gather || !target.addsByKernel(sum))
+    return success();
+  FailureOr<FlatSymbolRefAttr> kernel = kernelOf(sum, start.getLoc(), target);
+  if (failed(kernel))
+    return failure();
+  start->setAttr(kRankSumAttr, *kernel);
+  start->setAttr(kScratchAttr,
+                 Builder(&getContext()).getDenseI64ArrayAttr({workspaceBytes(start, sum.places)}));
+  return success();
+}
+
 void SummariseKernelsPass::runOnOperation() {
   ModuleOp module = getOperation();
   if (failed(requireConcrete(module)))
@@ -171,6 +230,7 @@ void SummariseKernelsPass::runOnOperation() {
   OwningOpRef<ModuleOp> sources = target->createModule(getContext());
   sources_ = *sources;
   kernels_ = ops_ = 0;
+  sums_.clear();
   // Layers repeat: most ops equal an earlier one. They are compared before any is annotated.
   DenseMap<Operation *, size_t, codegen::EqualOps> numbers;
   std::vector<Known> known;
@@ -189,6 +249,12 @@ void SummariseKernelsPass::runOnOperation() {
   }
   for (auto [launched, index] : llvm::zip_equal(ops, chosen))
     annotate(launched.first, known[index]);
+  for (auto program : module.getOps<train::ProgramOp>()) {
+    const WalkResult walked = module.walk(
+        [&](CollectiveOpInterface start) { return WalkResult(summariseSum(start, program, *target)); });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
+  }
   module.push_back(sources.release());
 }
 

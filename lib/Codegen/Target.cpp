@@ -1,6 +1,6 @@
 #include "lib/Codegen/Target.h"
 
-#include "dialects/Train/Train.h"
+#include "dialects/Train/Sharding.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
 
@@ -42,7 +42,8 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (program.getTarget() == "cuda")
-      return createCudaTarget(productsOf(program), program.getGpu().value_or(kDefaultGpu));
+      return createCudaTarget(productsOf(program), program.getGpu().value_or(kDefaultGpu),
+                              train::shardingOf(program).reproducibleOverRanks);
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
   }
   return createCpuTarget();

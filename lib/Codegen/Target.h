@@ -35,6 +35,13 @@ struct TargetLimits {
   int64_t blockBytes; ///< what the rows may take that a kernel keeps in a block's own memory
 };
 
+/// A sum over ranks.
+struct RankSum {
+  mlir::Type element; ///< of what is sent
+  mlir::Type into;    ///< of the sums
+  int64_t places;     ///< ranks that meet
+};
+
 /// Which ops a target leaves to libraries of the device, instead of making code.
 struct LibraryCalls {
   bool products = false, attention = false;
@@ -45,7 +52,7 @@ struct LibraryCalls {
 };
 
 /// A kind of processor that plans are made for. Ops are those of the phase `scheduled` that run generated
-/// code (isGenerated()).
+/// code (isGenerated()), and dist.rank_sum.
 class Target {
 public:
   virtual ~Target() = default;
@@ -80,6 +87,9 @@ public:
   /// Which ops summarise() leaves to libraries: products may have epilogues then (GemmOpInterface).
   virtual LibraryCalls libraryCalls() const = 0;
 
+  /// Whether a kernel of the plan's adds what ranks send (dist.rank_sum), and not whoever moves it.
+  virtual bool addsByKernel(const RankSum &sum) const = 0;
+
   /// How the target would run `op`: launches, or a library call, with the workspace that it needs. Makes no
   /// code. Emits an error at the op where it cannot be executed.
   virtual llvm::FailureOr<KernelSummary> summarise(mlir::Operation *op) const = 0;
@@ -103,8 +113,9 @@ private:
 std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
                                         LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
 
-/// NVIDIA's GPUs from compute capability 8.0 on.
-/// `gpu`: as the word of train.program says it; for estimates.
-std::unique_ptr<Target> createCudaTarget(Fp32Products products, llvm::StringRef gpu);
+/// NVIDIA's GPUs from compute capability 8.0 on. `gpu`: as the word of train.program says it; for estimates.
+/// `reproducibleOverRanks`: sums over ranks are the tree's.
+std::unique_ptr<Target> createCudaTarget(Fp32Products products, llvm::StringRef gpu,
+                                         bool reproducibleOverRanks = false);
 
 } // namespace trainc::codegen

@@ -126,6 +126,10 @@ void Assignment::assignExecutable(ExecutableOpInterface op) {
   makeZeros(op);
   for (OpResult result : op->getResults())
     assignResult(op, result);
+  assignScratch(op);
+}
+
+void Assignment::assignScratch(Operation *op) {
   if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr))
     for (int64_t size : bytes.asArrayRef()) {
       std::string name =
@@ -203,8 +207,12 @@ void Assignment::measureLifetimes(Block &block) {
       touch(views_.lookup(operand), first, last);
     for (Value result : op.getResults())
       touch(views_.lookup(result), first, last);
-    if (isWait(&op)) // the collective reads its operand until here
-      touch(views_.lookup(op.getOperand(0).getDefiningOp()->getOperand(0)), first, last);
+    if (isWait(&op)) { // until here the collective reads its operand, and uses its workspace
+      Operation *start = op.getOperand(0).getDefiningOp();
+      touch(views_.lookup(start->getOperand(0)), first, last);
+      for (int storage : scratch(start))
+        touch({storage}, first, last);
+    }
     for (int storage : scratch(&op))
       touch({storage}, first, last);
     for (ArrayRef<Move> moves : {movesBefore(&op), movesAfter(&op)})

@@ -37,6 +37,7 @@ private:
   void assignGet(train::GetOp get);
   void assignSet(train::SetOp set);
   void assignExecutable(ExecutableOpInterface op);
+  void assignScratch(mlir::Operation *op);
   void makeZeros(ExecutableOpInterface op);
   void assignAlias(ExecutableOpInterface op);
   bool outlivesWhole(ExecutableOpInterface part) const;

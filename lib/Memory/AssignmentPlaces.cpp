@@ -161,6 +161,7 @@ void Assignment::assignPack(ExecutableOpInterface pack) {
 /// A sum over ranks may be made over what it sums.
 void Assignment::assignCollective(ExecutableOpInterface start) {
   makeZeros(start);
+  assignScratch(start);
   OpResult pending = start->getResult(0);
   Value operand = start->getOperand(0);
   const View wanted = wantedView(pending);

@@ -92,8 +92,16 @@ plan::RangeAttr EntryEmitter::range(CollectiveOpInterface start) {
   auto from = cast<RankedTensorType>(source.getType()), to = cast<RankedTensorType>(destination.getType());
   const Type element = from.getElementType(),
              into = to.getElementType() == element ? Type() : to.getElementType();
+  auto sum = start->getAttrOfType<FlatSymbolRefAttr>(kRankSumAttr);
+  plan::OperandAttr workspace;
+  int64_t workspaceBytes = 0;
+  if (sum) {
+    workspace = operand(View{assignment_.scratch(start).front()});
+    workspaceBytes = start->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr)[0];
+  }
   return plan::RangeAttr::get(builder_.getContext(), operand(source), operand(destination),
-                              std::max(from.getNumElements(), to.getNumElements()), element, into);
+                              std::max(from.getNumElements(), to.getNumElements()), element, into, sum,
+                              workspace, workspaceBytes);
 }
 
 /// Whether the next collective goes together with this one.

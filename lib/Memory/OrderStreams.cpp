@@ -84,6 +84,8 @@ private:
             (kind == CollectiveKind::reduce_scatter ? part : whole) *
                 elementBytes(range.getDestinationElement()),
             true);
+        if (range.getWorkspace())
+          use(range.getWorkspace(), range.getWorkspaceBytes(), true);
       }
     }
   }

@@ -29,6 +29,11 @@ static std::unique_ptr<fb::RangeT> writeRange(plan::RangeAttr range, PlanTables 
   table->elements = range.getElements();
   table->dtype = dtypeOf(range.getElement());
   table->widens = range.getDestinationElement() != range.getElement();
+  if (range.getSum()) {
+    table->sum_kernel = tables.kernel(range.getSum());
+    table->workspace = writeOperandPtr(range.getWorkspace(), tables);
+    table->workspace_bytes = range.getWorkspaceBytes();
+  }
   return table;
 }
 

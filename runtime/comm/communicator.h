@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,13 @@ enum class MeetingKind : uint8_t {
   kAllGather,     ///< every rank gets all sources, each a part, in the order of places
   kBarrier,       ///< moves nothing
   kFarewell,      ///< a barrier after which the rank starts nothing more
+};
+
+/// A sum that a kernel of the plan's makes, of what ranks have sent each other (fb::Range).
+struct KernelSum {
+  uint32_t kernel;         ///< in the plan
+  DeviceAddress workspace; ///< for what others send
+  uint64_t workspaceBytes;
 };
 
 /// One tensor that a collective moves. Source and destination lie in allocated memory, at the same place in
@@ -39,6 +47,8 @@ struct CollectiveRange {
   /// Of kReduceScatter of BF16 or F16 alone: the destination is of F32, and takes the sums as they are made.
   /// Ranks send each other `dtype` all the same.
   bool widens = false;
+  /// Of a sum on a GPU that NCCL does not make.
+  std::optional<KernelSum> sum = std::nullopt;
 
   fb::DType destinationType() const { return widens ? fb::DType::F32 : dtype; }
 };

@@ -102,8 +102,14 @@ private:
     const auto begin = static_cast<uint32_t>(program_.ranges.size());
     for (const fb::Range *range : *collective.ranges())
       program_.ranges.push_back({at(*range->source()), at(*range->destination()), range->elements(),
-                                 range->dtype(), range->widens()});
+                                 range->dtype(), range->widens(), sumOf(*range)});
     return {kindOf(collective.kind()), collective.group(), begin, collective.ranges()->size()};
+  }
+
+  std::optional<KernelSum> sumOf(const fb::Range &range) const {
+    if (!range.sum_kernel())
+      return std::nullopt;
+    return KernelSum{*range.sum_kernel(), at(*range.workspace()), range.workspace_bytes()};
   }
 
   const fb::Plan &plan_;

@@ -20,6 +20,7 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
     return ProfileKind::Move;
   case fb::KernelKind::Rows:
   case fb::KernelKind::Scatter:
+  case fb::KernelKind::RankSum: // part of a collective
     break;
   }
   return ProfileKind::Kernel;

@@ -42,6 +42,14 @@ inline uint64_t destinationBytes(const fb::Plan &plan, const fb::Collective &col
                                                                 : bytes;
 }
 
+/// Whether ranks can sum values of the type.
+inline bool isSummed(fb::DType dtype) {
+  return dtype == fb::DType::F32 || dtype == fb::DType::BF16 || dtype == fb::DType::F16;
+}
+
+/// Bytes at least that a sum by a kernel has for what each other rank sends (Range.workspace).
+inline constexpr uint64_t kLeastPiece = 64;
+
 /// "all-reduce", "reduce-scatter", "all-gather".
 inline const char *collectiveName(fb::CollectiveKind kind) {
   static constexpr const char *names[] = {"all-reduce", "reduce-scatter", "all-gather"};

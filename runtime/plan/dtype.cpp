@@ -40,7 +40,7 @@ const char *roleName(fb::Role role) {
 }
 
 const char *kernelKindName(fb::KernelKind kind) {
-  static constexpr const char *names[] = {"rows", "copy", "scatter", "attention", "gemm"};
+  static constexpr const char *names[] = {"rows", "copy", "scatter", "attention", "gemm", "rank_sum"};
   return nameOf(names, kind);
 }
 

@@ -225,7 +225,7 @@ std::optional<Fault> apply(const Access &access, bool persistent, Content &conte
   }
   const bool computes =
       access.instruction->operation_type() == fb::Operation::Launch || isLibraryCall(*access.instruction);
-  const bool exact = !computes;
+  const bool exact = !computes && !access.use.isWorkspace;
   if (content && content->buffer == buffer && !content->read && (exact || content->exact))
     return Fault{&access, Fault::Unread};
   content = Value{.buffer = buffer, .exact = exact};

@@ -15,6 +15,7 @@ struct Use {
   Range range;
   bool reads, writes;
   uint32_t index; ///< of a launch's argument, a collective's range, or in libraryOperands(); 0 otherwise
+  bool isWorkspace = false; ///< of a collective: what it holds does not matter before, nor after
 };
 
 /// Calls `visit(use)` for each run of bytes that an operand of a library call covers.
@@ -54,6 +55,8 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
       visit(Use{{range.source(), sourceBytes(plan, *collective, range), iterations}, true, false, i});
       visit(
           Use{{range.destination(), destinationBytes(plan, *collective, range), iterations}, false, true, i});
+      if (range.workspace())
+        visit(Use{{range.workspace(), range.workspace_bytes(), iterations}, false, true, i, true});
     }
   } else {
     const std::vector<LibraryOperand> operands = libraryOperands(instruction);
@@ -77,7 +80,7 @@ inline std::string nameOf(const fb::Plan &plan, const fb::Instruction &instructi
   if (isLibraryCall(instruction))
     return fmt::format("{}, operand {}", libraryCallName(instruction),
                        libraryOperands(instruction)[use.index].name);
-  const char *operand = use.writes ? "destination" : "source";
+  const char *operand = use.isWorkspace ? "workspace" : use.writes ? "destination" : "source";
   if (const fb::Collective *collective = instruction.operation_as_Collective())
     return fmt::format("{} {}{}", collectiveName(collective->kind()), operand,
                        rangeText(*collective, use.index));

@@ -1,4 +1,5 @@
 #include "runtime/base/cpu_features.h"
+#include "runtime/plan/collective.h"
 #include "runtime/plan/dtype.h"
 #include "runtime/plan/verify.h"
 #include "runtime/schema/cuda_levels.h"
@@ -46,6 +47,25 @@ Status aliases(const fb::Kernel &kernel, uint32_t index) {
   return {};
 }
 
+/// Numbers of one type for each place, then the sum of that type or of f32, then where sums end.
+bool addsWhatRanksSend(const fb::Kernel &kernel) {
+  const auto &params = *kernel.params();
+  if (params.size() < 4) // no rank is alone
+    return false;
+  const uint32_t places = params.size() - 2;
+  const fb::DType dtype = params.Get(0)->dtype(), sum = params.Get(places)->dtype();
+  const auto is = [&](uint32_t index, fb::Access access, fb::DType type, uint64_t bytes) {
+    const fb::Param &param = *params.Get(index);
+    return param.access() == access && param.dtype() == type && param.bytes() == bytes &&
+           (!param.may_alias() || param.may_alias()->size() == 0);
+  };
+  for (uint32_t place = 0; place < places; ++place)
+    if (!is(place, fb::Access::Read, dtype, elementBytes(dtype)))
+      return false;
+  return isSummed(dtype) && (sum == dtype || sum == fb::DType::F32) &&
+         is(places, fb::Access::Write, sum, elementBytes(sum)) && is(places + 1, fb::Access::Read, sum, 0);
+}
+
 Status kernel(const fb::Kernel &kernel, const KernelLimits &most) {
   TRAINC_RETURN_IF_ERROR(name(view(kernel.symbol()), "a kernel"));
   if (kernel.grid() == 0 || kernel.grid() > most.grid)
@@ -63,6 +83,12 @@ Status kernel(const fb::Kernel &kernel, const KernelLimits &most) {
                           static_cast<int>(param->dtype()), static_cast<int>(param->access()));
   for (uint32_t i = 0; i < kernel.params()->size(); ++i)
     TRAINC_RETURN_IF_ERROR(aliases(kernel, i));
+  if (kernel.kind() == fb::KernelKind::RankSum && !addsWhatRanksSend(kernel))
+    return invalidInput(
+        "kernel {}: expected of one of kind rank_sum an element of f32, bf16 or f16 that is read for each of "
+        "several ranks, one of that type or f32 that is written, and an end of 0 bytes, found other "
+        "parameters",
+        view(kernel.symbol()));
   return {};
 }
 

@@ -16,11 +16,6 @@ bool meetsByPlace(const fb::Plan &plan, fb::Group group) {
   return group == fb::Group::Shard || (group == fb::Group::All && plan.shard_ranks() == plan.ranks());
 }
 
-/// Whether ranks can sum values of the type.
-bool isSummed(fb::DType dtype) {
-  return dtype == fb::DType::F32 || dtype == fb::DType::BF16 || dtype == fb::DType::F16;
-}
-
 Status kind(const fb::Plan &plan, const fb::Collective &collective) {
   if (collective.kind() > fb::CollectiveKind::MAX || collective.group() > fb::Group::MAX)
     return invalidInput("collective: unknown kind {} or group {}", static_cast<int>(collective.kind()),
@@ -47,6 +42,7 @@ public:
     TRAINC_RETURN_IF_ERROR(size());
     TRAINC_RETURN_IF_ERROR(operand(source(), range_.dtype(), "source"));
     TRAINC_RETURN_IF_ERROR(operand(destination(), destinationType(range_), "destination"));
+    TRAINC_RETURN_IF_ERROR(range_.sum_kernel() ? kernelSum(*range_.sum_kernel()) : otherSum());
     if (!overlap(plan_, source(), destination()) || inPlace())
       return {};
     return invalidInput("{}: expected source and destination apart{}, found shared bytes", name(),
@@ -59,7 +55,9 @@ public:
   /// That this checked range and another one may be moved in any order.
   Status checkApart(const RangeVerifier &other) const {
     if (!overlap(plan_, destination(), other.source()) &&
-        !overlap(plan_, destination(), other.destination()) && !overlap(plan_, source(), other.destination()))
+        !overlap(plan_, destination(), other.destination()) &&
+        !overlap(plan_, source(), other.destination()) && workspaceApart(other) &&
+        other.workspaceApart(*this))
       return {};
     return invalidInput("{}: expected ranges apart, but for what several read, found shared bytes of ranges "
                         "{} and {}",
@@ -81,11 +79,63 @@ private:
       return invalidInput(
           "{}: expected a reduce-scatter of bf16 or f16 where a range widens, found values of {}", name(),
           dtypeName(range_.dtype()));
+    return {};
+  }
+
+  /// Of a range whose sums are the communicator's.
+  Status otherSum() const {
     if (range_.widens() && isForCuda(plan_))
+      return invalidInput("{}: expected a sum_kernel where a range widens and the target is cuda, found none",
+                          name());
+    if (range_.workspace() || range_.workspace_bytes() != 0)
+      return invalidInput("{}: expected no workspace without a sum_kernel, found {} bytes", name(),
+                          range_.workspace_bytes());
+    return {};
+  }
+
+  Status kernelSum(uint32_t index) const {
+    if (!isForCuda(plan_) || collective_.kind() == fb::CollectiveKind::AllGather)
+      return invalidInput("{}: expected a sum_kernel in sums where the target is cuda alone, found kernel {}",
+                          name(), index);
+    if (index >= plan_.kernels()->size())
+      return invalidInput("{}: expected a sum_kernel below {}, found {}", name(), plan_.kernels()->size(),
+                          index);
+    const fb::Kernel &kernel = *plan_.kernels()->Get(index);
+    const uint32_t places = groupRanks(plan_, collective_.group());
+    const auto isOf = [&](uint32_t param, fb::DType dtype) {
+      return kernel.params()->Get(param)->dtype() == dtype;
+    };
+    if (kernel.kind() != fb::KernelKind::RankSum || kernel.params()->size() != places + 2 ||
+        !isOf(0, range_.dtype()) || !isOf(places, destinationType(range_)))
       return invalidInput(
-          "{}: expected sums as short as what is summed where the target is cuda, found a range that "
-          "widens",
-          name());
+          "{}: expected a sum_kernel of kind rank_sum that adds {} of {} into {}, found kernel {}", name(),
+          places, dtypeName(range_.dtype()), dtypeName(destinationType(range_)), view(kernel.symbol()));
+    return workspaceOperand(places);
+  }
+
+  Status workspaceOperand(uint32_t places) const {
+    const std::string what =
+        fmt::format("{} workspace{}", collectiveName(collective_.kind()), rangeText(collective_, index_));
+    if (!range_.workspace())
+      return invalidInput("{}: expected one beside a sum_kernel, found none", what);
+    if (range_.workspace_bytes() / kLeastPiece < places - 1)
+      return invalidInput("{}: expected at least {} bytes for each of {} other ranks, found {}", what,
+                          kLeastPiece, places - 1, range_.workspace_bytes());
+    TRAINC_RETURN_IF_ERROR(checkRange(plan_, workspace(), kLeastPiece, what.c_str()));
+    TRAINC_RETURN_IF_ERROR(onDevice(*range_.workspace(), what));
+    if (range_.workspace()->rank_stride() != 0)
+      return invalidInput("{}: expected a rank stride of 0, found {}", what,
+                          range_.workspace()->rank_stride());
+    if (overlap(plan_, workspace(), source()) || overlap(plan_, workspace(), destination()))
+      return invalidInput("{}: expected it apart from source and destination, found shared bytes", what);
+    return {};
+  }
+
+  Status onDevice(const fb::Operand &operand, std::string_view what) const {
+    const fb::Buffer &buffer = *plan_.buffers()->Get(operand.buffer());
+    if (plan_.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
+      return invalidInput("{}: expected memory of the device, found '{}' elsewhere", what,
+                          view(buffer.name()));
     return {};
   }
 
@@ -108,10 +158,8 @@ private:
     if (!held.operand)
       return invalidInput("{}: expected one, found none", what);
     TRAINC_RETURN_IF_ERROR(checkRange(plan_, held, elementBytes(dtype), what.c_str()));
+    TRAINC_RETURN_IF_ERROR(onDevice(*held.operand, what));
     const fb::Buffer &buffer = *plan_.buffers()->Get(held.operand->buffer());
-    if (plan_.arenas()->Get(buffer.arena())->space() != fb::Space::Device)
-      return invalidInput("{}: expected memory of the device, found '{}' elsewhere", what,
-                          view(buffer.name()));
     if (buffer.dtype() != dtype)
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(dtype),
                           view(buffer.name()), dtypeName(buffer.dtype()));
@@ -125,6 +173,15 @@ private:
     return {};
   }
 
+  /// Whether this range's workspace, if it has one, shares no byte with what another range has.
+  bool workspaceApart(const RangeVerifier &other) const {
+    return !range_.workspace() ||
+           !(overlap(plan_, workspace(), other.source()) ||
+             overlap(plan_, workspace(), other.destination()) ||
+             (other.range_.workspace() && overlap(plan_, workspace(), other.workspace())));
+  }
+
+  Range workspace() const { return {range_.workspace(), range_.workspace_bytes(), 1}; }
   Range source() const { return {range_.source(), sourceBytes(plan_, collective_, range_), 1}; }
   Range destination() const {
     return {range_.destination(), destinationBytes(plan_, collective_, range_), 1};

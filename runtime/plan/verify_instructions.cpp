@@ -68,6 +68,9 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
   if (launch.kernel() >= plan_.kernels()->size())
     return invalidInput("expected a kernel below {}, found {}", plan_.kernels()->size(), launch.kernel());
   const fb::Kernel &kernel = *plan_.kernels()->Get(launch.kernel());
+  if (kernel.kind() == fb::KernelKind::RankSum)
+    return invalidInput("kernel {}: expected one that collectives do not call, found one of kind rank_sum",
+                        view(kernel.symbol()));
   if (launch.args()->size() != kernel.params()->size())
     return invalidInput("kernel {}: expected {} arguments, found {}", view(kernel.symbol()),
                         kernel.params()->size(), launch.args()->size());

@@ -64,6 +64,41 @@ class CudaModelsTest(harness.EndToEndTest):
             text, _ = self.trainc("dump", "cuda.plan")
             self.assertEqual({product: text.count(product) for product in products}, products)
 
+    def assert_same_bits(self, model, *plans):
+        """Each plan's ranks and options: the losses, norms and checkpoints of all of them."""
+        runs = []
+        for seed, (ranks, *options) in enumerate(plans):
+            self.compile_model(model, "cuda", f"--ranks={ranks}", "--micro-batch=1", *options)
+            run = "-".join([model, str(ranks), *options])
+            runs.append((self.train(model, "cuda", run, ranks=ranks, seed=seed), f"{run}/step-{STEPS:08}"))
+        for plan, (numbers, folder) in zip(plans, runs):
+            with self.subTest(model=model, plan=plan):
+                self.assertEqual(numbers, runs[0][0])
+                self.assert_same_folder(runs[0][1], folder)
+        return runs[0][0]
+
+    def test_any_number_of_ranks(self):
+        ranks = "--reproducible=ranks"
+        for model, precision in (("mlp", "fp32"), ("gpt", "bf16")):
+            tree = [ranks, f"--precision={precision}"]
+            self.assert_same_bits(model, (1, "--accumulate=4", *tree), (2, "--accumulate=2", *tree), (4, *tree), (4, "--zero-stage=3", *tree),
+                                  (4, "--zero-stage=2", "--hybrid-shard=2", *tree))
+            self.assert_same_bits(model, (3, "--accumulate=2", *tree), (3, "--zero-stage=3", "--accumulate=2", *tree), (6, "--zero-stage=3", *tree))
+
+    def test_any_number_of_ranks_is_what_cpus_promise(self):
+        tree = ["--reproducible=ranks", "--micro-batch=1"]
+        self.check("mlp", *tree, "--zero-stage=3", ranks=4)
+        self.check("mlp", *tree, "--accumulate=2", ranks=3)
+
+    def test_groups_that_sum_in_bf16(self):
+        """A group's sums stay f32, so stages have the same bits. Without groups NCCL rounds after each rank."""
+        low = ["--precision=bf16", "--reduce-type=bf16"]
+        groups = ["--hybrid-shard=2", *low]
+        sums = self.assert_same_bits("gpt", *((4, f"--zero-stage={stage}", *groups) for stage in (1, 2, 3)))
+        flat = self.assert_same_bits("gpt", (4, "--zero-stage=2", *low))
+        self.assertLess(relative_error(sums, flat), 4e-3)
+        self.check("gpt", "--micro-batch=1", "--zero-stage=3", *groups[:1], "--reduce-type=bf16", ranks=4, precision="bf16")
+
     def test_goes_on_with_the_same_bits(self):
         self.compile_model("gpt", "cuda", "--precision=bf16")
         self.train("gpt", "cuda", "whole", steps=4, seed=1)

@@ -167,8 +167,9 @@ static void swapCollectives(ModuleOp module, Breakages &breakages) {
     plan::RangeAttr range() const { return cast<plan::RangeAttr>(plan::CollectiveOp(op).getRanges()[index]); }
     void setSource(plan::OperandAttr source) {
       SmallVector<Attribute> ranges(op.getRanges().getValue());
-      ranges[index] = plan::RangeAttr::get(op.getContext(), source, range().getDestination(),
-                                           range().getElements(), range().getElement(), range().getInto());
+      ranges[index] = plan::RangeAttr::get(
+          op.getContext(), source, range().getDestination(), range().getElements(), range().getElement(),
+          range().getInto(), range().getSum(), range().getWorkspace(), range().getWorkspaceBytes());
       op.setRangesAttr(ArrayAttr::get(op.getContext(), ranges));
     }
   };

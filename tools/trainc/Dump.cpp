@@ -52,6 +52,7 @@ private:
   std::string buffer(uint32_t index) const;
   std::string operand(const fb::Operand &operand) const;
   std::string launch(const fb::Launch &launch) const;
+  std::string rankSum(const fb::Range &range) const;
   std::string collective(const fb::Collective &collective) const;
   std::string libraryCall(const fb::Instruction &call) const;
   std::string operation(const fb::Instruction &instruction) const;
@@ -100,12 +101,22 @@ std::string PlanPrinter::launch(const fb::Launch &launch) const {
   return text + ")";
 }
 
+/// " summed by rank_sum_5f3a in update.3.scratch bytes=128", where a kernel makes the sums.
+std::string PlanPrinter::rankSum(const fb::Range &range) const {
+  if (!range.sum_kernel())
+    return "";
+  return fmt::format(" summed by {} in {} bytes={}",
+                     view(plan_.kernels()->Get(*range.sum_kernel())->symbol()), operand(*range.workspace()),
+                     range.workspace_bytes());
+}
+
 std::string PlanPrinter::collective(const fb::Collective &collective) const {
   std::vector<std::string> ranges;
   for (const fb::Range *range : *collective.ranges())
     ranges.push_back(fmt::format("{} -> {} {}{} elements={}", operand(*range->source()),
                                  operand(*range->destination()), dtypeName(range->dtype()),
-                                 range->widens() ? " into f32" : "", range->elements()));
+                                 range->widens() ? " into f32" : "", range->elements()) +
+                     rankSum(*range));
   return fmt::format("{} over {} {}", collectiveName(collective.kind()), groupName(collective.group()),
                      fmt::join(ranges, ", "));
 }

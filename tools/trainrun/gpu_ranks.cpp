@@ -2,15 +2,10 @@
 
 #include "runtime/comm/nccl/nccl_communicator.h"
 #include "runtime/device/cuda/cuda_device.h"
-#include "runtime/plan/settings.h"
 
 namespace trainc {
 
 namespace {
-
-NcclSums sumsOf(const fb::Plan &plan) {
-  return settingOf(plan, "reproducible") == "ranks" ? NcclSums::kTree : NcclSums::kNccl;
-}
 
 CudaPlace placeOf(const Rank &rank, bool mayShare) {
   return {.index = rank.localIndex, .ranks = rank.localRanks, .mayShare = mayShare};
@@ -23,10 +18,9 @@ Status connectGpus(const PlanFile &file, const Options &, Rank &rank) {
   if (!isForGpus(plan) || plan.ranks() == 1)
     return {};
   const CudaPlace place = placeOf(rank, NcclCommunicator::sharingIsAsked());
-  TRAINC_ASSIGN_OR_RETURN(
-      std::unique_ptr<NcclCommunicator> nccl,
-      NcclCommunicator::create(std::move(rank.communicator),
-                               {.place = place, .shardRanks = plan.shard_ranks(), .sums = sumsOf(plan)}));
+  TRAINC_ASSIGN_OR_RETURN(std::unique_ptr<NcclCommunicator> nccl,
+                          NcclCommunicator::create(std::move(rank.communicator),
+                                                   {.place = place, .shardRanks = plan.shard_ranks()}));
   rank.nccl = nccl.get();
   rank.communicator = std::move(nccl);
   return {};

@@ -32,6 +32,7 @@ public:
   Machine referenceMachine() const override { return referenceCpu(); }
   Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
+  bool addsByKernel(const RankSum &sum) const override { return false; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileObjects(kernels); }

@@ -28,7 +28,8 @@ namespace {
 
 class CudaTarget : public Target {
 public:
-  CudaTarget(Fp32Products products, StringRef gpu) : products_(products), gpu_(gpu) {}
+  CudaTarget(Fp32Products products, StringRef gpu, bool reproducibleOverRanks)
+      : products_(products), gpu_(gpu), reproducibleOverRanks_(reproducibleOverRanks) {}
 
   StringRef name() const override { return "cuda"; }
   LogicalResult settle(train::ProgramOp program) const override;
@@ -38,6 +39,7 @@ public:
   LibraryCalls libraryCalls() const override {
     return {.products = true, .attention = false, .exactGelu = false, .auxiliaryRow = 8};
   }
+  bool addsByKernel(const RankSum &sum) const override;
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
@@ -74,6 +76,7 @@ private:
 
   Fp32Products products_;
   std::string gpu_;
+  bool reproducibleOverRanks_;
 };
 
 } // namespace
@@ -94,19 +97,23 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   return checkCollectives(program);
 }
 
-/// Sums over a tree of more than two ranks need a kernel beside NCCL. NCCL's sums are as short as what is
-/// summed, so groups would round twice.
+/// NCCL adds two numbers as the tree does, and rounds sums to the type of what is summed.
+bool CudaTarget::addsByKernel(const RankSum &sum) const {
+  return sum.into != sum.element || (reproducibleOverRanks_ && sum.places > 2);
+}
+
 LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   const train::ShardingSettings sharding = train::shardingOf(program);
-  if (sharding.reproducibleOverRanks && program.getRanks() > 2)
-    return program.emitError(
-        "sharding reproducible ranks (--reproducible=ranks) has no sums for more than two ranks "
-        "of target cuda yet; leave it out: the same ranks repeat their bits");
+  if (sharding.reproducibleOverRanks && int64_t(program.getRanks()) > cuda::kMostPlaces)
+    return program.emitError("sharding reproducible ranks (--reproducible=ranks) sums over at most ")
+           << cuda::kMostPlaces << " ranks for target cuda, and there are " << program.getRanks()
+           << "; leave it out: the same ranks repeat their bits";
   const bool hasGroups = sharding.shardRanks > 1 && sharding.shardRanks < int64_t(program.getRanks());
-  if (hasGroups && !train::precisionOf(program).reduce.isF32())
-    return program.emitError(
-        "sharding hybrid_shard (--hybrid-shard) has no sums of gradients below f32 for target cuda yet "
-        "(reduce, --reduce-type): sum them in f32, or leave the groups out");
+  if (hasGroups && sharding.shardRanks > cuda::kMostPlaces && !train::precisionOf(program).reduce.isF32())
+    return program.emitError("sharding hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce, "
+                             "--reduce-type) over groups of at most ")
+           << cuda::kMostPlaces << " ranks for target cuda, found " << sharding.shardRanks
+           << "; sum them in f32, or make the groups smaller";
   return success();
 }
 
@@ -117,10 +124,14 @@ KernelSummary CudaTarget::summarise(GemmOpInterface op) const {
 }
 
 FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
+  if (auto sum = dyn_cast<dist::RankSumOp>(op))
+    return cuda::summariseRankSum(sum);
   return visitKernelClass<FailureOr<KernelSummary>>(op, [&](auto each) { return summarise(each); });
 }
 
 FailureOr<Symbols> CudaTarget::generate(Operation *op, KernelModule &kernels) const {
+  if (auto sum = dyn_cast<dist::RankSumOp>(op))
+    return cuda::generateRankSum(sum, kernels);
   return visitKernelClass<FailureOr<Symbols>>(op, [&](auto each) { return generate(each, kernels); });
 }
 
@@ -132,6 +143,7 @@ void CudaTarget::prepare(ModuleOp kernels) const {
     kernels->setAttr(kGpuAttr, StringAttr::get(kernels.getContext(), gpu_));
 }
 
-std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products, StringRef gpu) {
-  return std::make_unique<CudaTarget>(products, gpu);
+std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products, StringRef gpu,
+                                                          bool reproducibleOverRanks) {
+  return std::make_unique<CudaTarget>(products, gpu, reproducibleOverRanks);
 }

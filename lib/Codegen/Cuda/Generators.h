@@ -2,6 +2,7 @@
 // the symbols of the summary's launches.
 #pragma once
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
 #include "lib/Codegen/Kernels/Rows.h"
 
@@ -26,5 +27,12 @@ llvm::FailureOr<KernelSummary> summariseAttention(nn::AttentionOp op);
 llvm::FailureOr<Symbols> generateAttention(nn::AttentionOp op, KernelModule &kernels);
 llvm::FailureOr<KernelSummary> summariseAttentionGrad(nn::AttentionGradOp op);
 llvm::FailureOr<Symbols> generateAttentionGrad(nn::AttentionGradOp op, KernelModule &kernels);
+
+/// dist.rank_sum: the kernel takes the address of what each place has, of the sums, and of where they end.
+KernelSummary summariseRankSum(dist::RankSumOp op);
+Symbols generateRankSum(dist::RankSumOp op, KernelModule &kernels);
+
+/// Ranks that it adds up at most: what a launch's arguments have room for.
+inline constexpr int64_t kMostPlaces = 512;
 
 } // namespace trainc::codegen::cuda

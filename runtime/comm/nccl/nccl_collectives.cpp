@@ -2,6 +2,8 @@
 
 #include "runtime/plan/dtype.h"
 
+#include <algorithm>
+
 namespace trainc {
 
 namespace {
@@ -25,14 +27,20 @@ template <typename Calls> Status NcclCollectives::inGroup(const NcclPatience &pa
   return group_.settle("ncclGroupEnd", patience);
 }
 
-Status NcclCollectives::enqueue(const Collective &collective, CUstream stream,
+Status NcclCollectives::enqueue(const Collective &collective, const LocalSum &sum, CUstream stream,
                                 const NcclPatience &patience) const {
-  return inGroup(patience, [&]() -> Status {
-    for (const CollectiveRange &range : collective.ranges)
-      if (range.elements > 0)
-        TRAINC_RETURN_IF_ERROR(enqueueRange(collective, range, stream));
-    return {};
-  });
+  std::vector<Collective> tensors;
+  for (size_t i = 0; i < collective.ranges.size(); ++i)
+    if (collective.ranges[i].sum)
+      tensors.push_back({collective.kind, collective.group, collective.ranges.subspan(i, 1)});
+  if (tensors.size() < collective.ranges.size())
+    TRAINC_RETURN_IF_ERROR(inGroup(patience, [&]() -> Status {
+      for (const CollectiveRange &range : collective.ranges)
+        if (!range.sum && range.elements > 0)
+          TRAINC_RETURN_IF_ERROR(enqueueRange(collective, range, stream));
+      return {};
+    }));
+  return enqueueSums(tensors, sum, stream, patience);
 }
 
 Status NcclCollectives::enqueueRange(const Collective &collective, const CollectiveRange &range,
@@ -56,26 +64,40 @@ Status NcclCollectives::enqueueRange(const Collective &collective, const Collect
   return {};
 }
 
-/// As MpiCollectives does it: shares go in pieces of one size, and the sums of an all-reduce to all at the
-/// end. The stream keeps one round's sums before the next one's messages, which take their place.
-Status NcclCollectives::enqueueTree(const Collective &collective, const Staging &staging, const LocalSum &sum,
-                                    CUstream stream, const NcclPatience &patience) const {
-  const uint64_t piece = pieceBytes(staging);
-  const uint64_t bytes = share(collective, place_).bytes();
-  for (uint64_t begin = 0; begin < bytes; begin += piece) {
-    const Window window{begin, begin + piece};
-    TRAINC_RETURN_IF_ERROR(
-        inGroup(patience, [&] { return exchangeShares(collective, window, staging, stream); }));
-    TRAINC_RETURN_IF_ERROR(sumShare(collective, window, staging, sum, stream));
+uint64_t NcclCollectives::rounds(const Collective &tensor) const {
+  const uint64_t piece = pieceBytes(*tensor.ranges[0].sum);
+  return (share(tensor, place_).bytes() + piece - 1) / piece;
+}
+
+/// Tensors go together, each in rounds of its own size, and the sums of an all-reduce to all at the end. The
+/// stream keeps one round's sums before the next one's messages, which take the place of what was summed.
+Status NcclCollectives::enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
+                                    const NcclPatience &patience) const {
+  uint64_t most = 0;
+  for (const Collective &tensor : tensors)
+    most = std::max(most, rounds(tensor));
+  for (uint64_t round = 0; round < most; ++round) {
+    TRAINC_RETURN_IF_ERROR(inGroup(patience, [&]() -> Status {
+      for (const Collective &tensor : tensors)
+        TRAINC_RETURN_IF_ERROR(exchangeShares(tensor, round, stream));
+      return {};
+    }));
+    for (const Collective &tensor : tensors)
+      TRAINC_RETURN_IF_ERROR(sumShare(tensor, round, sum, stream));
   }
-  if (collective.kind != MeetingKind::kAllReduce)
+  if (tensors.empty() || tensors[0].kind != MeetingKind::kAllReduce)
     return {};
-  return inGroup(patience, [&] { return gatherSums(collective, stream); });
+  return inGroup(patience, [&]() -> Status {
+    for (const Collective &tensor : tensors)
+      TRAINC_RETURN_IF_ERROR(gatherSums(tensor, stream));
+    return {};
+  });
 }
 
 /// Sends each place what of its share this rank has, and receives what others have of this rank's.
-Status NcclCollectives::exchangeShares(const Collective &collective, Window window, const Staging &staging,
-                                       CUstream stream) const {
+Status NcclCollectives::exchangeShares(const Collective &tensor, uint64_t round, CUstream stream) const {
+  const CollectiveRange &range = tensor.ranges[0];
+  const Window now = window(*range.sum, round);
   Status status;
   const auto keep = [&](Status next) {
     if (status.ok())
@@ -84,56 +106,52 @@ Status NcclCollectives::exchangeShares(const Collective &collective, Window wind
   for (uint32_t peer = 0; peer < members_.count; ++peer) {
     if (peer == place_)
       continue;
-    const DeviceAddress arrives = staging.memory + peer * pieceBytes(staging);
-    share(collective, place_).forEach(window, [&](const Stretch &stretch) {
-      keep(nccl().ncclRecv(at(arrives + stretch.inWindow), stretch.bytes, ncclUint8, static_cast<int>(peer),
-                           group_.handle(), stream));
+    share(tensor, place_).forEach(now, [&](const Stretch &stretch) {
+      keep(nccl().ncclRecv(at(arrival(*range.sum, peer) + stretch.inWindow), stretch.bytes, ncclUint8,
+                           static_cast<int>(peer), group_.handle(), stream));
     });
-    share(collective, peer).forEach(window, [&](const Stretch &stretch) {
-      keep(nccl().ncclSend(at(collective.ranges[stretch.range].source + stretch.begin), stretch.bytes,
-                           ncclUint8, static_cast<int>(peer), group_.handle(), stream));
+    share(tensor, peer).forEach(now, [&](const Stretch &stretch) {
+      keep(nccl().ncclSend(at(range.source + stretch.begin), stretch.bytes, ncclUint8, static_cast<int>(peer),
+                           group_.handle(), stream));
     });
   }
   return status;
 }
 
-Status NcclCollectives::sumShare(const Collective &collective, Window window, const Staging &staging,
-                                 const LocalSum &sum, CUstream stream) const {
+Status NcclCollectives::sumShare(const Collective &tensor, uint64_t round, const LocalSum &sum,
+                                 CUstream stream) const {
+  const CollectiveRange &range = tensor.ranges[0];
   Status status;
   std::vector<DeviceAddress> inputs(members_.count);
-  share(collective, place_).forEach(window, [&](const Stretch &stretch) {
-    const CollectiveRange &range = collective.ranges[stretch.range];
+  share(tensor, place_).forEach(window(*range.sum, round), [&](const Stretch &stretch) {
     for (uint32_t peer = 0; peer < members_.count; ++peer)
-      inputs[peer] = peer == place_ ? range.source + stretch.begin
-                                    : staging.memory + peer * pieceBytes(staging) + stretch.inWindow;
-    if (status.ok())
-      status = sum({.dtype = range.dtype,
-                    .inputs = inputs,
-                    .out = range.destination + stretch.inPart,
-                    .elements = stretch.bytes / elementBytes(range.dtype)},
-                   stream);
+      inputs[peer] =
+          peer == place_ ? range.source + stretch.begin : arrival(*range.sum, peer) + stretch.inWindow;
+    status = sum({.kernel = range.sum->kernel,
+                  .inputs = inputs,
+                  .out = DeviceAddress(placeOfSums(range, stretch.inPart)),
+                  .end = DeviceAddress(placeOfSums(range, stretch.inPart + stretch.bytes))},
+                 stream);
   });
   return status;
 }
 
 /// Shares of an all-reduce are of unequal sizes, which no gather of NCCL's takes.
-Status NcclCollectives::gatherSums(const Collective &collective, CUstream stream) const {
+Status NcclCollectives::gatherSums(const Collective &tensor, CUstream stream) const {
   Status status;
   const auto keep = [&](Status next) {
     if (status.ok())
       status = std::move(next);
   };
-  const auto place = [&](const Stretch &stretch) {
-    return at(collective.ranges[stretch.range].destination + stretch.begin);
-  };
+  const auto place = [&](const Stretch &stretch) { return at(tensor.ranges[0].destination + stretch.begin); };
   for (uint32_t peer = 0; peer < members_.count; ++peer) {
     if (peer == place_)
       continue;
-    share(collective, peer).forEach([&](const Stretch &stretch) {
+    share(tensor, peer).forEach([&](const Stretch &stretch) {
       keep(nccl().ncclRecv(place(stretch), stretch.bytes, ncclUint8, static_cast<int>(peer), group_.handle(),
                            stream));
     });
-    share(collective, place_).forEach([&](const Stretch &stretch) {
+    share(tensor, place_).forEach([&](const Stretch &stretch) {
       keep(nccl().ncclSend(place(stretch), stretch.bytes, ncclUint8, static_cast<int>(peer), group_.handle(),
                            stream));
     });

@@ -14,10 +14,10 @@ namespace trainc {
 
 /// Elements that one rank adds.
 struct LocalSumCall {
-  fb::DType dtype = fb::DType::F32;           ///< F32, BF16 or F16
+  uint32_t kernel = 0;                        ///< of the plan; the rest is what it is called with
   std::span<const DeviceAddress> inputs = {}; ///< one of each place, in their order, aligned to an element
   DeviceAddress out; ///< may be one of the inputs; apart from that they do not overlap
-  uint64_t elements = 0;
+  DeviceAddress end; ///< of `out`
 };
 
 /// Enqueues out[i] = the sum of inputs[.][i] over the tree of runtime/comm/tree_sum.h, also while the stream
@@ -25,38 +25,40 @@ struct LocalSumCall {
 using LocalSum = std::function<Status(const LocalSumCall &call, CUstream stream)>;
 
 /// One rank's side of the collectives of one group. Sums are NCCL's own, or those of the tree, which are an
-/// all-to-all and a local sum: see docs/adr/0021-the-order-of-sums-on-gpus.md.
+/// all-to-all and a sum by a kernel: see docs/adr/0021-the-order-of-sums-on-gpus.md.
 class NcclCollectives {
 public:
-  /// Memory for what peers send, of the device, registered with the group. All of it where sums are the
-  /// tree's; else none.
-  struct Staging {
-    DeviceAddress memory;
-    uint64_t bytes = 0;
-  };
-
   NcclCollectives(const NcclGroup &group, Members members, uint32_t rank)
       : group_(group), members_(members), place_(members.placeOf(rank)) {}
 
-  /// With the orders of NCCL.
-  Status enqueue(const Collective &collective, CUstream stream, const NcclPatience &patience) const;
-  /// With those of the tree.
-  Status enqueueTree(const Collective &collective, const Staging &staging, const LocalSum &sum,
-                     CUstream stream, const NcclPatience &patience) const;
+  /// `sum` makes the sums of ranges that have a kernel for them.
+  Status enqueue(const Collective &collective, const LocalSum &sum, CUstream stream,
+                 const NcclPatience &patience) const;
 
 private:
   template <typename Calls> Status inGroup(const NcclPatience &patience, Calls calls) const;
   Status enqueueRange(const Collective &collective, const CollectiveRange &range, CUstream stream) const;
-  Status exchangeShares(const Collective &collective, Window window, const Staging &staging,
-                        CUstream stream) const;
-  Status sumShare(const Collective &collective, Window window, const Staging &staging, const LocalSum &sum,
-                  CUstream stream) const;
-  Status gatherSums(const Collective &collective, CUstream stream) const;
+  /// Those of tensors that are summed by kernels, each a collective of its own.
+  Status enqueueSums(std::span<const Collective> tensors, const LocalSum &sum, CUstream stream,
+                     const NcclPatience &patience) const;
+  Status exchangeShares(const Collective &tensor, uint64_t round, CUstream stream) const;
+  Status sumShare(const Collective &tensor, uint64_t round, const LocalSum &sum, CUstream stream) const;
+  Status gatherSums(const Collective &tensor, CUstream stream) const;
   Share share(const Collective &collective, uint32_t place) const {
     return {collective, members_.count, place};
   }
-  uint64_t pieceBytes(const Staging &staging) const {
-    return staging.bytes / members_.count / kCacheLine * kCacheLine;
+  /// Of what each other place sends in one round.
+  uint64_t pieceBytes(const KernelSum &sum) const {
+    return sum.workspaceBytes / (members_.count - 1) / kCacheLine * kCacheLine;
+  }
+  /// What of the shares goes in a round.
+  Window window(const KernelSum &sum, uint64_t round) const {
+    return {round * pieceBytes(sum), (round + 1) * pieceBytes(sum)};
+  }
+  uint64_t rounds(const Collective &tensor) const;
+  /// Where a peer's piece arrives.
+  DeviceAddress arrival(const KernelSum &sum, uint32_t peer) const {
+    return sum.workspace + (peer < place_ ? peer : peer - 1) * pieceBytes(sum);
   }
 
   const NcclGroup &group_;

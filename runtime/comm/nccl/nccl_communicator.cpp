@@ -15,8 +15,6 @@ namespace {
 
 constexpr std::array<fb::Group, 3> kGroups = {fb::Group::All, fb::Group::Shard, fb::Group::Replica};
 constexpr auto kBetweenPolls = std::chrono::microseconds(200);
-/// Of what peers send for sums over the tree. More saves launches, not time.
-constexpr uint64_t kStagingBytes = uint64_t{64} << 20;
 /// How long a rank waits for the reason why NCCL has failed, which another rank tells.
 constexpr double kCauseSeconds = 1;
 /// The greater priority: collectives hold up others, too.
@@ -28,10 +26,6 @@ struct Greeting {
   int32_t version = 0;
   std::array<char, 16> gpu{};
 };
-
-bool isSum(MeetingKind kind) {
-  return kind == MeetingKind::kAllReduce || kind == MeetingKind::kReduceScatter;
-}
 
 /// Each rank's value, by rank.
 template <typename Value> Result<std::vector<Value>> tellAll(Communicator &hosts, const Value &own) {
@@ -114,16 +108,7 @@ Status NcclCommunicator::connect() {
   TRAINC_RETURN_IF_ERROR(checkRanks());
   for (const fb::Group group : kGroups)
     TRAINC_RETURN_IF_ERROR(openGroup(group));
-  if (!sumsOverTree(fb::Group::All)) // no group is larger
-    return {};
-  TRAINC_ASSIGN_OR_RETURN(staging_.memory, allocate("what peers send to be summed", kStagingBytes));
-  staging_.bytes = kStagingBytes;
   return {};
-}
-
-/// Of two numbers the sum is the same in either order.
-bool NcclCommunicator::sumsOverTree(fb::Group group) const {
-  return options_.sums == NcclSums::kTree && grid_.members(group, rank()).count > 2;
 }
 
 /// What NCCL would find out late, or hang at.
@@ -198,19 +183,11 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
 
 Status NcclCommunicator::enqueue(const Collective &collective, CUstream stream, std::string_view place) {
   TRAINC_RETURN_IF_ERROR(failure_);
-  const bool byTree = isSum(collective.kind) && sumsOverTree(collective.group);
-  if (byTree && !localSum_)
-    return invalidInput(
-        "{} over the tree that --reproducible=ranks promises: NCCL adds in another order, and "
-        "this plan has no kernel that adds the ranks' values; compile it with this version of "
-        "trainc",
-        describe(collective));
   const std::string what = describe(collective);
   const std::string text = place.empty() ? what : fmt::format("{}: {}", place, what);
   TRAINC_RETURN_IF_ERROR(watch_.begin(stream, text));
   const NcclCollectives &group = *collectives_[static_cast<size_t>(collective.group)];
-  const Status status = byTree ? group.enqueueTree(collective, staging_, localSum_, stream, patience())
-                               : group.enqueue(collective, stream, patience());
+  const Status status = group.enqueue(collective, localSum_, stream, patience());
   return status.ok() ? watch_.end(stream) : giveUp(text, status);
 }
 

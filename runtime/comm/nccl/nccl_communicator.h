@@ -17,16 +17,9 @@
 
 namespace trainc {
 
-/// In which order the ranks' values are added.
-enum class NcclSums : uint8_t {
-  kNccl, ///< NCCL's own: the same bits for the same ranks and topology
-  kTree, ///< that of tree_sum.h, for plans of --reproducible=ranks
-};
-
 struct NcclOptions {
   CudaPlace place;         ///< the rank's GPU
   uint32_t shardRanks = 1; ///< of a shard group (see grid.h); divides the ranks
-  NcclSums sums = NcclSums::kNccl;
   /// How long NCCL may take to connect the ranks, and to leave them.
   double startSeconds = 60;
 };
@@ -49,11 +42,11 @@ public:
   /// NCCL 2.30 or newer.
   static bool sharingIsAsked();
 
-  /// What adds on the device, for sums of kTree; before anything is enqueued.
+  /// What adds on the device where ranges have a kernel for it; before such collectives.
   void sumBy(LocalSum sum) { localSum_ = std::move(sum); }
 
   /// Puts a collective that moves tensors on a stream, also while it is captured. `place` says for messages
-  /// which instruction it is. Fails (kInvalidInput) where the plan asks for sums that nothing here makes.
+  /// which instruction it is.
   Status enqueue(const Collective &collective, CUstream stream, std::string_view place = {});
   /// For a host that waits for what enqueue() has put on streams, or for graphs of it: call it some times a
   /// second. Fails (kFailed), with the collective that the device is at and its place, when a rank is at
@@ -99,7 +92,6 @@ private:
   Status checkRanks();
   Status openGroup(fb::Group group);
   size_t indexOf(fb::Group group) const;
-  bool sumsOverTree(fb::Group group) const;
   NcclPatience patience() const;
   Status look();
   Status causeOf(Status found) const;
@@ -119,7 +111,6 @@ private:
       groups_; ///< by fb::Group; where two are of the same ranks, the first stands for both
   std::array<std::optional<NcclCollectives>, 3> collectives_;
   std::vector<void *> arenas_;
-  NcclCollectives::Staging staging_;
   LocalSum localSum_;
   std::map<Ticket, Flight> flights_;
   Ticket started_ = 0;

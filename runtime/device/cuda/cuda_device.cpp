@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/cuda_device.h"
 
+#include "runtime/comm/nccl/nccl_collectives.h"
 #include "runtime/device/cuda/cuda_rates.h"
 
 #include <algorithm>
@@ -112,6 +113,12 @@ Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space spac
 Status CudaDevice::loadKernels(const fb::Plan &plan) {
   TRAINC_ASSIGN_OR_RETURN(const uint64_t before, besideArenas());
   TRAINC_ASSIGN_OR_RETURN(parts_.kernels, CudaKernels::load(plan, parts_.context));
+  if (parts_.peers.areThere())
+    parts_.peers.sumBy([this](const LocalSumCall &call, CUstream stream) {
+      std::vector<DeviceAddress> args(call.inputs.begin(), call.inputs.end());
+      args.insert(args.end(), {call.out, call.end});
+      return parts_.kernels.launch(call.kernel, args, stream);
+    });
   TRAINC_ASSIGN_OR_RETURN(const uint64_t after, besideArenas());
   kernelBytes_ = after - std::min(before, after);
   return {};

@@ -103,7 +103,7 @@ Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &c
     return kernels;
   TRAINC_RETURN_IF_ERROR(kernels.loadModule(plan, context));
   for (const fb::Kernel *kernel : *plan.kernels()) {
-    CudaKernel loaded{nullptr, kernel->threads(),
+    CudaKernel loaded{nullptr, static_cast<uint32_t>(kernel->grid()), kernel->threads(),
                       kernel->shared_bytes() > kCudaStaticSharedBytes ? kernel->shared_bytes() : 0};
     const CUresult code =
         driver().cuModuleGetFunction.raw(&loaded.function, kernels.module_.get(), kernel->symbol()->c_str());
@@ -119,6 +119,18 @@ Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &c
     kernels.kernels_.push_back(loaded);
   }
   return kernels;
+}
+
+Status CudaKernels::launch(uint32_t index, std::span<const DeviceAddress> args, CUstream stream) const {
+  const CudaKernel &kernel = kernels_[index];
+  std::vector<CUdeviceptr> values;
+  for (const DeviceAddress address : args)
+    values.push_back(address.value());
+  std::vector<void *> pointers;
+  for (CUdeviceptr &value : values)
+    pointers.push_back(&value);
+  return driver().cuLaunchKernel(kernel.function, kernel.blocks, 1, 1, kernel.threads, 1, 1,
+                                 kernel.dynamicSharedBytes, stream, pointers.data(), nullptr);
 }
 
 } // namespace trainc

@@ -1,10 +1,12 @@
 // A plan's kernels on the GPU.
 #pragma once
 
+#include "runtime/base/device_address.h"
 #include "runtime/device/cuda/cuda_context.h"
 #include "runtime/device/cuda/cuda_handles.h"
 #include "runtime/schema/plan_generated.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@ namespace trainc {
 /// A kernel, and how it is launched.
 struct CudaKernel {
   CUfunction function = nullptr;
+  uint32_t blocks = 1;
   uint32_t threads = 1;
   /// Shared memory beyond 48 KiB is given at the launch; less is declared in the code.
   uint32_t dynamicSharedBytes = 0;
@@ -27,8 +30,8 @@ public:
   /// or when a kernel needs more threads or shared memory than there are.
   static Result<CudaKernels> load(const fb::Plan &plan, const CudaContext &context);
 
-  /// plan.kernels[index].
-  const CudaKernel &kernel(uint32_t index) const { return kernels_[index]; }
+  /// Puts plan.kernels[index] on a stream.
+  Status launch(uint32_t index, std::span<const DeviceAddress> args, CUstream stream) const;
   /// Of the object in use, e.g. "sm_90"; empty for a plan without kernels.
   const std::string &level() const { return level_; }
 

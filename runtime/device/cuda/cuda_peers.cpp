@@ -8,6 +8,10 @@ Result<DeviceAddress> CudaPeers::allocate(std::string_view name, uint64_t bytes)
   return nccl_->allocate(name, bytes);
 }
 
+void CudaPeers::sumBy(std::function<Status(const LocalSumCall &, CUstream)> sum) const {
+  nccl_->sumBy(std::move(sum));
+}
+
 Status CudaPeers::enqueue(const Collective &collective, CUstream stream, std::string_view place) const {
   return nccl_->enqueue(collective, stream, place);
 }

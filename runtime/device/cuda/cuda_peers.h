@@ -4,10 +4,12 @@
 #include "runtime/comm/communicator.h"
 
 #include <cuda.h>
+#include <functional>
 
 namespace trainc {
 
 class NcclCommunicator;
+struct LocalSumCall;
 
 /// What the device needs of the communicator of GPUs; without one, it is the only rank.
 class CudaPeers {
@@ -17,6 +19,8 @@ public:
   bool areThere() const { return nccl_ != nullptr; }
   /// See Communicator::allocate().
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) const;
+  /// What adds where ranges of collectives have a kernel for it: see NcclCommunicator::sumBy().
+  void sumBy(std::function<Status(const LocalSumCall &call, CUstream stream)> sum) const;
   /// Puts a collective on a stream, also while that is captured. `place` says for messages which instruction
   /// it is.
   Status enqueue(const Collective &collective, CUstream stream, std::string_view place) const;

@@ -67,16 +67,10 @@ void StepIssuer::noteRun(StepRange range) const {
 }
 
 Status StepIssuer::launch(const LaunchStep &launch, uint64_t iteration) {
-  const CudaKernel &kernel = parts_.kernels.kernel(launch.kernel);
-  std::vector<CUdeviceptr> values;
+  std::vector<DeviceAddress> values;
   for (const Address &address : args(launch.argsBegin, launch.argsCount))
-    values.push_back(address.at(iteration).value());
-  std::vector<void *> pointers;
-  for (CUdeviceptr &value : values)
-    pointers.push_back(&value);
-  return driver().cuLaunchKernel(kernel.function, static_cast<unsigned>(launch.grid), 1, 1, kernel.threads, 1,
-                                 1, kernel.dynamicSharedBytes, parts_.streams.main(), pointers.data(),
-                                 nullptr);
+    values.push_back(address.at(iteration));
+  return parts_.kernels.launch(launch.kernel, values, parts_.streams.main());
 }
 
 Status StepIssuer::copy(const Step &step, const CopyStep &copy, uint64_t iteration, DiskTransfers &disk) {

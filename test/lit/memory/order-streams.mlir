@@ -53,6 +53,17 @@ plan.entry @refresh flops 0 {
   plan.zero <@whole + 60> bytes 4 "the last sum"
 }
 
+// What others send goes to a workspace.
+// CHECK-LABEL: plan.entry @init
+plan.entry @init flops 0 {
+  // CHECK-NEXT: plan.collective {{.*}} "g"{{$}}
+  plan.collective reduce_scatter in shard [#plan.range<<@g + 0> to <@g + 64> elements 8 of f32 sum @k workspace <@whole + 0> bytes 64>] "g"
+  // CHECK-NEXT: plan.zero <@whole + 64> bytes 4 "behind it"{{$}}
+  plan.zero <@whole + 64> bytes 4 "behind it"
+  // CHECK-NEXT: plan.zero <@whole + 60> bytes 4 "its end" after [0]
+  plan.zero <@whole + 60> bytes 4 "its end"
+}
+
 // A copy from disk and a collective run beside each other; the rank's part moves.
 // CHECK-LABEL: plan.entry @begin_step
 plan.entry @begin_step flops 0 {

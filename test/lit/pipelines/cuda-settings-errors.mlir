@@ -1,12 +1,9 @@
 // RUN: not trainc compile %s -o %t.plan --target=cuda --fp32-products=bf16x3 2>&1 | FileCheck %s -DFILE=%s --check-prefix=BF16X3
 // RUN: not trainc compile %s -o %t.plan --target=cuda --cpu=x86-64-v3 2>&1 | FileCheck %s -DFILE=%s --check-prefix=LEVELS
-// RUN: not trainc compile %s -o %t.plan --target=cuda --ranks=4 --zero-stage=2 --hybrid-shard=2 --precision=bf16 --reduce-type=bf16 2>&1 | FileCheck %s -DFILE=%s --check-prefix=GROUPS
-// RUN: not trainc compile %s -o %t.plan --target=cuda --ranks=4 --reproducible=ranks 2>&1 | FileCheck %s -DFILE=%s --check-prefix=RANKS
+// RUN: not trainc compile %s -o %t.plan --target=cuda --ranks=2048 --zero-stage=2 --hybrid-shard=1024 --precision=bf16 --reduce-type=bf16 2>&1 | FileCheck %s -DFILE=%s --check-prefix=GROUPS
+// RUN: not trainc compile %s -o %t.plan --target=cuda --ranks=513 --reproducible=ranks 2>&1 | FileCheck %s -DFILE=%s --check-prefix=RANKS
 // RUN: not trainc compile %s -o %t.plan --gpu=h200 2>&1 | FileCheck %s -DFILE=%s --check-prefix=CPU
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=2 --micro-batch=1 --reproducible=ranks
 // RUN: trainc compile %s -o %t.plan --target=cuda --fp32-products=tf32
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --zero-stage=2 --hybrid-shard=2 --precision=bf16
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --zero-stage=2 --precision=bf16 --reduce-type=bf16
 
 // Words that mean nothing on a GPU, or that it has nothing for.
 
@@ -14,9 +11,9 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4
   nn.loss "loss" %y
 }
-// RANKS: [[FILE]]:[[@LINE+5]]:1: error: sharding reproducible ranks (--reproducible=ranks) has no sums for more than two ranks of target cuda yet; leave it out: the same ranks repeat their bits
+// RANKS: [[FILE]]:[[@LINE+5]]:1: error: sharding reproducible ranks (--reproducible=ranks) sums over at most 512 ranks for target cuda, and there are 513; leave it out: the same ranks repeat their bits
 // BF16X3: [[FILE]]:[[@LINE+4]]:1: error: fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose fma, or tf32, which rounds numbers to 11 significant bits
 // LEVELS: [[FILE]]:[[@LINE+3]]:1: error: cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out
-// GROUPS: [[FILE]]:[[@LINE+2]]:1: error: sharding hybrid_shard (--hybrid-shard) has no sums of gradients below f32 for target cuda yet (reduce, --reduce-type): sum them in f32, or leave the groups out
+// GROUPS: [[FILE]]:[[@LINE+2]]:1: error: sharding hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce, --reduce-type) over groups of at most 512 ranks for target cuda, found 1024; sum them in f32, or make the groups smaller
 // CPU: [[FILE]]:[[@LINE+1]]:1: error: gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda
 train.program @p { model @m  optimizer sgd  batch 2 }

@@ -1,6 +1,7 @@
 // RUN: trainc-opt %s | trainc-opt | FileCheck %s
 
-// A collective of one range, and one of two, of which the second's source is the rank's part of its destination; and sums that are not rounded.
+// A collective of one range, and one of two, of which the second's source is the rank's part of its destination; and sums that are not rounded,
+// which a kernel may make.
 // CHECK: plan.arena @states in disk bytes 4096 persistent
 plan.arena @states in disk bytes 4096 persistent
 plan.entry @update flops 0 {
@@ -18,4 +19,7 @@ plan.entry @update flops 0 {
     #plan.range<<@vectors + 0 rank_stride 64> to <@vectors + 0> elements 64 of bf16>] "h.0: dist.all_gather" after [2]
   // CHECK-NEXT: plan.collective reduce_scatter in shard [#plan.range<<@low + 0> to <@sums + 0> elements 64 of bf16 into f32>] "g"
   plan.collective reduce_scatter in shard [#plan.range<<@low + 0> to <@sums + 0> elements 64 of bf16 into f32>] "g"
+  // CHECK-NEXT: [#plan.range<<@low + 0> to <@sums + 0> elements 64 of bf16 into f32 sum @rank_sum workspace <@sent + 0> bytes 64>] "g"
+  plan.collective reduce_scatter in shard [
+    #plan.range<<@low + 0> to <@sums + 0> elements 64 of bf16 into f32 sum @rank_sum workspace <@sent + 0> bytes 64>] "g"
 }

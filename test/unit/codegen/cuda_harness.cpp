@@ -80,6 +80,17 @@ public:
 
 } // namespace
 
+Status CudaOp::launch(size_t index, ArrayRef<uint64_t> arguments, DeviceMemory &memory, uint64_t seed) const {
+  const LaunchSummary &launch = summary.launches[index];
+  const emulator::PtxLaunch request{.function = image->find(symbols[index]),
+                                    .grid = {uint32_t(launch.grid), 1, 1},
+                                    .block = {uint32_t(launch.threads), 1, 1},
+                                    .dynamicSharedBytes = uint32_t(givenAtLaunch(launch)),
+                                    .parameters =
+                                        std::as_bytes(std::span(arguments.data(), arguments.size()))};
+  return emulator::run(request, memory, seed);
+}
+
 Tensors CudaOp::run(const Tensors &inputs, uint64_t seed, CompiledOp::Pairs shared) const {
   DeviceBuffers buffers;
   std::vector<uint64_t> operands, results, scratch;
@@ -98,18 +109,13 @@ Tensors CudaOp::run(const Tensors &inputs, uint64_t seed, CompiledOp::Pairs shar
   }
   for (int64_t bytes : summary.scratchBytes)
     scratch.push_back(buffers.add(bytes));
-  for (auto [launch, symbol] : llvm::zip_equal(summary.launches, symbols)) {
+  for (auto [index, launch] : llvm::enumerate(summary.launches)) {
     std::vector<uint64_t> arguments;
     for (const KernelParam &param : launch.params)
       arguments.push_back(param.source == KernelParam::Source::Operand  ? operands[param.index]
                           : param.source == KernelParam::Source::Result ? results[param.index]
                                                                         : scratch[param.index]);
-    const emulator::PtxLaunch request{.function = image->find(symbol),
-                                      .grid = {uint32_t(launch.grid), 1, 1},
-                                      .block = {uint32_t(launch.threads), 1, 1},
-                                      .dynamicSharedBytes = uint32_t(givenAtLaunch(launch)),
-                                      .parameters = std::as_bytes(std::span(arguments))};
-    const Status status = emulator::run(request, buffers.memory, seed);
+    const Status status = this->launch(index, arguments, buffers.memory, seed);
     EXPECT_TRUE(status.ok()) << status.message();
     if (!status.ok())
       return {};

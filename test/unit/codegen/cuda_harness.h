@@ -1,6 +1,7 @@
 // Compiles one op for target cuda, runs its PTX on the emulated GPU, and runs the reference on the same.
 #pragma once
 
+#include "test/emulator/device_memory.h"
 #include "test/emulator/ptx/module.h"
 #include "test/unit/codegen/kernel_harness.h"
 
@@ -20,6 +21,10 @@ public:
   /// fails the test. `shared` pairs (operand, result) get one buffer.
   reference::Tensors run(const reference::Tensors &inputs, uint64_t seed = 1,
                          CompiledOp::Pairs shared = {}) const;
+
+  /// Runs the launch `index` in such an order, with addresses of the emulated GPU's memory.
+  Status launch(size_t index, llvm::ArrayRef<uint64_t> arguments, emulator::DeviceMemory &memory,
+                uint64_t seed) const;
 
 private:
   void compile();

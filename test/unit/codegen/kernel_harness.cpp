@@ -1,6 +1,7 @@
 // Compiles one op, runs it, and compares it with the reference.
 #include "test/unit/codegen/kernel_harness.h"
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Reference/Interpreter.h"
@@ -24,7 +25,7 @@ namespace trainc::codegen::testing {
 // --- ParsedOp ---
 
 void ParsedOp::parse(const std::string &text) {
-  context.loadDialect<nn::NNDialect, func::FuncDialect>();
+  context.loadDialect<dist::DistDialect, nn::NNDialect, func::FuncDialect>();
   module = parseSourceString<ModuleOp>(text, &context);
   if (!module) {
     ADD_FAILURE() << "does not parse: " << text;

@@ -89,6 +89,9 @@ private:
               range->elements / (collective->kind == fb::CollectiveKind::ReduceScatter ? ranks : 1) *
                   elementBytes(range->widens ? fb::DType::F32 : range->dtype),
               0);
+      for (const auto &range : collective->ranges)
+        if (range->workspace)
+          uses_.push_back(useOf(*range->workspace, range->workspace_bytes, 0, true, false));
     } else {
       add(libraryUses(instruction), iteration);
     }

@@ -152,6 +152,8 @@ private:
       for (const auto &range : collective->ranges) {
         out.push_back(touch(*range->source, rest(*range->source), 1, false));
         out.push_back(touch(*range->destination, rest(*range->destination), 1, true));
+        if (range->workspace)
+          out.push_back(touch(*range->workspace, range->workspace_bytes, 1, true));
       }
       if (collective->kind == fb::CollectiveKind::AllReduce)
         for (Touch &each : out)
@@ -268,6 +270,8 @@ private:
         rangesOf(plan)[r]->elements += plan.ranks; // a multiple of any group
       });
       add("widen", entry, what, [=](fb::PlanT &plan) { rangesOf(plan)[r]->widens ^= true; });
+      if (collective.ranges[r]->sum_kernel)
+        changeSum(entry, i, r);
       if (collective.ranges.size() > 1 && model.isMissed(i, *collective.ranges[r]))
         add("drop", entry, what, [=](fb::PlanT &plan) {
           rangesOf(plan).erase(rangesOf(plan).begin() + static_cast<ptrdiff_t>(r));
@@ -279,6 +283,21 @@ private:
                 std::swap(rangesOf(plan)[r]->destination, rangesOf(plan)[s]->destination);
               });
     }
+  }
+
+  /// Faults in a sum by a kernel.
+  void changeSum(size_t entry, size_t i, size_t r) {
+    const auto change = [&](const char *how, std::function<void(fb::RangeT &)> apply) {
+      add("sum", entry, fmt::format("of range {} of {}: {}", r, i, how), [=](fb::PlanT &plan) {
+        apply(*plan.entries[entry]->instructions[i]->operation.AsCollective()->ranges[r]);
+      });
+    };
+    change("no kernel", [](fb::RangeT &range) { range.sum_kernel = flatbuffers::nullopt; });
+    change("no workspace", [](fb::RangeT &range) { range.workspace = nullptr; });
+    change("a short workspace", [](fb::RangeT &range) { range.workspace_bytes -= 1; });
+    for (uint32_t kernel = 0; kernel < plan_.kernels.size(); ++kernel)
+      if (kernel != plan_.entries[entry]->instructions[i]->operation.AsCollective()->ranges[r]->sum_kernel)
+        change("another kernel", [=](fb::RangeT &range) { range.sum_kernel = kernel; });
   }
 
   /// What instructions come after stays with their places.

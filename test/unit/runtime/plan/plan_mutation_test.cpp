@@ -2,7 +2,7 @@
 // rank.
 #include "test/unit/runtime/plan/flow_interpreter.h"
 #include "test/unit/runtime/plan/plan_mutants.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/runtime/plans/cuda_plan.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -29,6 +29,13 @@ TEST_P(Mutations, AreAllRefused) {
   for (const char *kind : {"drop", "early", "stream", "swap", "overlap", "lengthen", "widen"})
     fmt::print("{} mutants of kind {}\n", counts[kind], kind);
   EXPECT_EQ(counts.size(), 7U);
+}
+
+TEST_P(Mutations, OfSumsByKernelsAreAllRefused) {
+  std::map<std::string, int> counts = expectRefused(rankSumsPlan(GetParam().first, GetParam().second));
+  EXPECT_GT(counts["sum"], 0);
+  EXPECT_GT(counts["overlap"], 0);
+  EXPECT_EQ(counts.size(), 8U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Mutations,
@@ -80,6 +87,7 @@ INSTANTIATE_TEST_SUITE_P(
     Plans, AddressMutations,
     testing::Values(HandMade{"full", fullPlan, {"argument", "stride"}},
                     HandMade{"ranks", [] { return ranksPlan(3, 3); }, {"argument", "place"}},
+                    HandMade{"sums", [] { return rankSumsPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"groups", [] { return wideningPlan(4, 2); }, {"argument", "place"}},
                     HandMade{"loops", [] { return loopsPlan(6); }, {"argument", "body", "stride", "place"}},
                     HandMade{"libraries", libraryPlan, {"argument", "stride", "library"}}),

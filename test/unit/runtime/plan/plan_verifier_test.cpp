@@ -50,7 +50,7 @@ const Rule kRules[] = {
     {"bufferControl", [](auto &b) { b.plan.buffers[0]->name = "a\xc2\x9b"; }, "without control characters"},
     {"bufferName", [](auto &b) { b.plan.buffers[0]->name = "\xff"; }, "expected UTF-8"},
     {"kernelGrid", [](auto &b) { b.plan.kernels[0]->grid = 0; }, "expected a grid"},
-    {"kernelKind", [](auto &b) { b.plan.kernels[0]->kind = fb::KernelKind(5); }, "unknown kind 5"},
+    {"kernelKind", [](auto &b) { b.plan.kernels[0]->kind = fb::KernelKind(6); }, "unknown kind 6"},
     {"kernelTwice", [](auto &b) { b.plan.kernels[0]->symbol = "test_double"; }, "found it twice"},
     {"objectLevel", [](auto &b) { b.plan.objects[0]->level = "x86-64-v9"; }, "object level"},
     {"noObject", [](auto &b) { b.plan.objects.clear(); }, "found no object"},

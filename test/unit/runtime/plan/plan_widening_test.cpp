@@ -57,9 +57,9 @@ TEST_P(WideningRange, IsRefusedWithItsMessage) {
   EXPECT_THAT(messageOf(builder), HasSubstr(GetParam().message));
 }
 
-TEST(WideningRanges, AreNotForGpus) {
+TEST(WideningRanges, NeedAKernelOnGpus) {
   EXPECT_THAT(messageOf(forCuda(wideningPlan(2, 2))),
-              HasSubstr("reduce-scatter: expected sums as short as what is summed where the target is cuda"));
+              HasSubstr("reduce-scatter: expected a sum_kernel where a range widens and the target is cuda"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, WideningRange, testing::ValuesIn(kWideningRules),

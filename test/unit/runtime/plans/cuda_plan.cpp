@@ -1,9 +1,12 @@
 #include "test/unit/runtime/plans/cuda_plan.h"
 
 #include "runtime/base/mapped_file.h"
+#include "runtime/plan/dtype.h"
 #include "test/unit/runtime/plans/test_file.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <fmt/format.h>
 
 namespace trainc::test {
 
@@ -24,6 +27,56 @@ PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads) {
   object.image.push_back(0);
   for (const auto &kernel : builder.plan.kernels)
     kernel->threads = threads;
+  return builder;
+}
+
+namespace {
+
+/// The kernel that sums a range, made where it is first asked for.
+uint32_t rankSumKernel(PlanBuilder &builder, const fb::RangeT &range, uint32_t places) {
+  const fb::DType sum = range.widens ? fb::DType::F32 : range.dtype;
+  const std::string symbol = fmt::format("rank_sum_{}_{}_{}", dtypeName(range.dtype), dtypeName(sum), places);
+  auto &kernels = builder.plan.kernels;
+  const auto known = std::ranges::find(kernels, symbol, [](const auto &each) { return each->symbol; });
+  if (known != kernels.end())
+    return static_cast<uint32_t>(known - kernels.begin());
+  const uint32_t made = builder.kernel(symbol, 512, {});
+  const auto param = [&](fb::Access access, fb::DType dtype, uint64_t bytes) {
+    auto table = std::make_unique<fb::ParamT>();
+    table->access = access;
+    table->dtype = dtype;
+    table->bytes = bytes;
+    kernels[made]->params.push_back(std::move(table));
+  };
+  kernels[made]->kind = fb::KernelKind::RankSum;
+  kernels[made]->threads = 256;
+  for (uint32_t place = 0; place < places; ++place)
+    param(fb::Access::Read, range.dtype, elementBytes(range.dtype));
+  param(fb::Access::Write, sum, elementBytes(sum));
+  param(fb::Access::Read, sum, 0);
+  return made;
+}
+
+} // namespace
+
+PlanBuilder rankSumsPlan(uint32_t ranks, uint32_t shardRanks) {
+  PlanBuilder builder = forCuda(wideningPlan(ranks, shardRanks));
+  for (const auto &entry : builder.plan.entries)
+    for (const auto &instruction : entry->instructions) {
+      fb::CollectiveT *collective = instruction->operation.AsCollective();
+      if (!collective || collective->kind == fb::CollectiveKind::AllGather)
+        continue;
+      const uint32_t places = collective->group == fb::Group::All     ? ranks
+                              : collective->group == fb::Group::Shard ? shardRanks
+                                                                      : ranks / shardRanks;
+      for (const auto &range : collective->ranges) {
+        const uint64_t bytes = uint64_t{64} * (places - 1);
+        range->sum_kernel = rankSumKernel(builder, *range, places);
+        range->workspace = std::make_unique<fb::Operand>(
+            at(builder.buffer("sent", PlanBuilder::kScratch, fb::DType::F32, bytes / 4)));
+        range->workspace_bytes = bytes;
+      }
+    }
   return builder;
 }
 

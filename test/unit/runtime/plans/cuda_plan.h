@@ -11,4 +11,8 @@ PlanBuilder forCuda(PlanBuilder builder);
 /// The same plan for GPUs: with the code of a file of PTX, whose blocks are of so many threads.
 PlanBuilder forCuda(PlanBuilder builder, const char *ptx, uint32_t threads);
 
+/// wideningPlan() for GPUs, where kernels make all sums, each in a workspace of its own of two rounds or
+/// more. There is no code for them.
+PlanBuilder rankSumsPlan(uint32_t ranks, uint32_t shardRanks);
+
 } // namespace trainc::test

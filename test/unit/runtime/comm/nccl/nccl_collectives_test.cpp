@@ -1,5 +1,6 @@
 // What NCCL's collectives move and sum, on emulated GPUs.
 #include "runtime/base/small_float.h"
+#include "runtime/comm/tree_sum.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
 #include "test/unit/runtime/comm/tcp/tcp_ranks.h"
 
@@ -134,59 +135,115 @@ TEST_P(NcclCollectivesTest, OwnOrderIsTheTreesForTwoRanksAlone) {
     });
 }
 
+/// Of a sum by a kernel: for all that others send, and for pieces of it.
+const uint64_t kWorkspaces[] = {uint64_t{1} << 20, 4096};
+
 TEST_P(NcclCollectivesTest, SumsOverTheTreeHaveItsBits) {
   const uint32_t n = GetParam().ranks;
   const uint64_t part = 50001, elements = n * part;
   inChild(devices(3), [&] {
-    onThreads({.grid = GetParam(), .sums = NcclSums::kTree}, [&](NcclCommunicator &communicator) {
+    onThreads({GetParam()}, [&](NcclCommunicator &communicator) {
       communicator.sumBy(test::treeSumOnDevice);
       const std::vector<float> expected = test::treeSums(n, elements);
-      EXPECT_TRUE(test::sameBits(allReduced(communicator, elements), expected));
-      const GpuValues<float> source(communicator, unevenValues(communicator.rank(), elements));
-      const GpuValues<float> mine(communicator, part);
-      const Status status = test::run(communicator, test::kReduceScatter,
-                                      {source.address(), mine.address(), elements, fb::DType::F32});
-      EXPECT_TRUE(status.ok()) << status.message();
-      EXPECT_TRUE(test::sameBits(mine.read(), std::span(expected).subspan(communicator.rank() * part, part)));
+      const std::vector<float> own = unevenValues(communicator.rank(), elements);
+      for (const uint64_t workspace : kWorkspaces) {
+        const GpuValues<float> source(communicator, own), inPlace(communicator, own),
+            mine(communicator, part);
+        const CollectiveRange all = test::summedByKernel(
+            communicator, {inPlace.address(), inPlace.address(), elements, fb::DType::F32}, workspace);
+        const CollectiveRange parts = test::summedByKernel(
+            communicator, {source.address(), mine.address(), elements, fb::DType::F32}, workspace);
+        const Status reduced = test::run(communicator, test::kAllReduce, all),
+                     scattered = test::run(communicator, test::kReduceScatter, parts);
+        EXPECT_TRUE(reduced.ok() && scattered.ok()) << reduced.message() << scattered.message();
+        EXPECT_TRUE(test::sameBits(inPlace.read(), expected));
+        EXPECT_TRUE(
+            test::sameBits(mine.read(), std::span(expected).subspan(communicator.rank() * part, part)));
+      }
     });
   });
+}
+
+std::vector<BFloat16> smallValues(uint32_t rank, uint64_t elements) {
+  std::vector<BFloat16> values;
+  for (uint64_t i = 0; i < elements; ++i)
+    values.push_back(test::smallValue<BFloat16>(rank, i));
+  return values;
 }
 
 TEST_P(NcclCollectivesTest, SumsOfBf16OverTheTreeAreRoundedOnce) {
   const uint32_t n = GetParam().ranks;
   const uint64_t elements = 10000;
   inChild(devices(), [&] {
-    onThreads({.grid = GetParam(), .sums = NcclSums::kTree}, [&](NcclCommunicator &communicator) {
+    onThreads({GetParam()}, [&](NcclCommunicator &communicator) {
       communicator.sumBy(test::treeSumOnDevice);
-      std::vector<BFloat16> values;
-      for (uint64_t i = 0; i < elements; ++i)
-        values.push_back(test::smallValue<BFloat16>(communicator.rank(), i));
-      const GpuValues<BFloat16> memory(communicator, values);
-      const Status status = test::run(communicator, test::kAllReduce,
-                                      {memory.address(), memory.address(), elements, fb::DType::BF16});
-      ASSERT_TRUE(status.ok()) << status.message();
-      const std::vector<BFloat16> sums = memory.read();
-      for (uint64_t i = 0; i < elements; ++i)
-        ASSERT_TRUE(test::sameNumber(sums[i], test::smallTreeSum<BFloat16>(n, i))) << "element " << i;
+      for (const uint64_t workspace : kWorkspaces) {
+        const GpuValues<BFloat16> memory(communicator, smallValues(communicator.rank(), elements));
+        const CollectiveRange range = test::summedByKernel(
+            communicator, {memory.address(), memory.address(), elements, fb::DType::BF16}, workspace);
+        const Status status = test::run(communicator, test::kAllReduce, range);
+        ASSERT_TRUE(status.ok()) << status.message();
+        const std::vector<BFloat16> sums = memory.read();
+        for (uint64_t i = 0; i < elements; ++i)
+          ASSERT_TRUE(test::sameNumber(sums[i], test::smallTreeSum<BFloat16>(n, i))) << "element " << i;
+      }
     });
   });
 }
 
-/// Two ranks have the tree's sums in any order.
-TEST_P(NcclCollectivesTest, WithoutAKernelSumsOfMoreThanTwoOverTheTreeAreRefused) {
+TEST_P(NcclCollectivesTest, SumsOfBf16MayStayF32) {
+  const uint32_t n = GetParam().ranks;
+  const uint64_t part = 5001, elements = n * part;
   inChild(devices(), [&] {
-    onThreads({.grid = GetParam(), .sums = NcclSums::kTree}, [&](NcclCommunicator &communicator) {
-      const GpuValues<float> values(communicator, unevenValues(communicator.rank(), 8));
-      const Status status =
-          test::run(communicator, test::kAllReduce, {values.address(), values.address(), 8, fb::DType::F32});
-      if (GetParam().ranks == 2) {
-        EXPECT_TRUE(status.ok()) << status.message();
-        EXPECT_TRUE(test::sameBits(values.read(), test::treeSums(2, 8)));
-        return;
+    onThreads({GetParam()}, [&](NcclCommunicator &communicator) {
+      communicator.sumBy(test::treeSumOnDevice);
+      for (const uint64_t workspace : kWorkspaces) {
+        const GpuValues<BFloat16> source(communicator, smallValues(communicator.rank(), elements));
+        const GpuValues<float> mine(communicator, part);
+        const CollectiveRange range = test::summedByKernel(
+            communicator, {source.address(), mine.address(), elements, fb::DType::BF16, true}, workspace);
+        const Status status = test::run(communicator, test::kReduceScatter, range);
+        ASSERT_TRUE(status.ok()) << status.message();
+        std::vector<std::vector<float>> wide(n);
+        std::vector<const std::byte *> inputs;
+        for (uint32_t rank = 0; rank < n; ++rank) {
+          for (const BFloat16 value : smallValues(rank, elements))
+            wide[rank].push_back(static_cast<float>(value));
+          inputs.push_back(reinterpret_cast<const std::byte *>(wide[rank].data()));
+        }
+        std::vector<float> expected(elements);
+        TreeSum(n).sum(fb::DType::F32, inputs, fb::DType::F32, reinterpret_cast<std::byte *>(expected.data()),
+                       elements);
+        EXPECT_TRUE(
+            test::sameBits(mine.read(), std::span(expected).subspan(communicator.rank() * part, part)));
       }
-      EXPECT_NE(status.message().find("all-reduce of 8 f32 over the tree that --reproducible=ranks promises"),
-                std::string::npos)
-          << status.message();
+    });
+  });
+}
+
+TEST_P(NcclCollectivesTest, SumsByKernelsAndByNcclGoTogether) {
+  const Members all{0, 1, GetParam().ranks};
+  inChild(devices(), [&] {
+    onThreads({GetParam()}, [&](NcclCommunicator &communicator) {
+      communicator.sumBy(test::treeSumOnDevice);
+      const GpuValues<float> one(communicator, smallIntegers<float>(communicator.rank(), 5)),
+          three(communicator, smallIntegers<float>(communicator.rank(), 3000));
+      const GpuValues<BFloat16> two(communicator, smallIntegers<BFloat16>(communicator.rank(), 4097));
+      const std::array<CollectiveRange, 3> ranges = {
+          test::summedByKernel(communicator, {one.address(), one.address(), 5, fb::DType::F32}, 1024),
+          CollectiveRange{two.address(), two.address(), 4097, fb::DType::BF16},
+          test::summedByKernel(communicator, {three.address(), three.address(), 3000, fb::DType::F32}, 1024)};
+      const Status status =
+          communicator.wait(communicator.start({.kind = MeetingKind::kAllReduce, .ranges = ranges}));
+      ASSERT_TRUE(status.ok()) << status.message();
+      for (const GpuValues<float> *values : {&one, &three}) {
+        const std::vector<float> sums = values->read();
+        for (uint64_t i = 0; i < sums.size(); ++i)
+          ASSERT_EQ(sums[i], sumOfIntegers<float>(all, i));
+      }
+      const std::vector<BFloat16> sums = two.read();
+      for (uint64_t i = 0; i < sums.size(); ++i)
+        ASSERT_EQ(static_cast<float>(sums[i]), sumOfIntegers<BFloat16>(all, i));
     });
   });
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/base/small_float.h"
 #include "runtime/comm/tree_sum.h"
+#include "runtime/plan/dtype.h"
 #include "test/emulator/libcuda/extension.h"
 
 #include <csignal>
@@ -28,7 +29,6 @@ Result<std::unique_ptr<NcclCommunicator>> make(const LocalGroup &group, const Nc
   return NcclCommunicator::create(std::move(hosts),
                                   {.place = {.index = rank, .ranks = job.grid.ranks, .mayShare = true},
                                    .shardRanks = job.grid.shardRanks,
-                                   .sums = job.sums,
                                    .startSeconds = 20});
 }
 
@@ -99,16 +99,31 @@ Status run(NcclCommunicator &communicator, Collective collective, const Collecti
   return communicator.wait(communicator.start(collective));
 }
 
+/// A kernel's number says what it adds, and whether the sums stay f32.
+CollectiveRange summedByKernel(NcclCommunicator &communicator, CollectiveRange range,
+                               uint64_t workspaceBytes) {
+  const Result<DeviceAddress> workspace = communicator.allocate("workspace", workspaceBytes);
+  EXPECT_TRUE(workspace.ok()) << workspace.status().message();
+  range.sum = {.kernel = static_cast<uint32_t>(range.dtype) * 2 + (range.widens ? 1 : 0),
+               .workspace = *workspace,
+               .workspaceBytes = workspaceBytes};
+  return range;
+}
+
 Status treeSumOnDevice(const LocalSumCall &call, CUstream stream) {
   const std::vector<DeviceAddress> addresses(call.inputs.begin(), call.inputs.end());
-  const size_t bytes = call.elements * (call.dtype == fb::DType::F32 ? 4 : 2);
+  const auto dtype = static_cast<fb::DType>(call.kernel / 2);
+  const fb::DType outType = call.kernel % 2 == 1 ? fb::DType::F32 : dtype;
+  const DeviceAddress out = call.out;
+  const size_t outBytes = call.end.value() - out.value(), elements = outBytes / elementBytes(outType),
+               bytes = elements * elementBytes(dtype);
   const auto work = [=]() -> std::optional<std::string> {
     std::vector<const std::byte *> inputs;
     for (const DeviceAddress address : addresses)
       inputs.push_back(emulatorBytes(address.value(), bytes));
     TreeSum(static_cast<uint32_t>(inputs.size()))
-        .sum(call.dtype, inputs, call.dtype, emulatorBytes(call.out.value(), bytes), call.elements);
-    emulatorNoteWritten(call.out.value(), bytes);
+        .sum(dtype, inputs, outType, emulatorBytes(out.value(), outBytes), elements);
+    emulatorNoteWritten(out.value(), outBytes);
     return std::nullopt;
   };
   return CudaVendor::status("the sum", emulatorEnqueue(stream, "a sum over the tree", work));

@@ -15,7 +15,6 @@ namespace trainc::test {
 
 struct NcclJob {
   Grid grid;
-  NcclSums sums = NcclSums::kNccl;
   double timeoutSeconds = kNever;
 };
 
@@ -56,6 +55,9 @@ private:
 /// Puts a collective of one range on a stream of its own and waits.
 Status run(NcclCommunicator &communicator, Collective collective, const CollectiveRange &range);
 
+/// As `range`, to be summed by treeSumOnDevice() with so many bytes for what others send.
+CollectiveRange summedByKernel(NcclCommunicator &communicator, CollectiveRange range,
+                               uint64_t workspaceBytes);
 /// A sum over the tree, by the host on the emulated device's thread.
 Status treeSumOnDevice(const LocalSumCall &call, CUstream stream);
 
