@@ -294,7 +294,7 @@ private:
     };
     change("no kernel", [](fb::RangeT &range) { range.sum_kernel = flatbuffers::nullopt; });
     change("no workspace", [](fb::RangeT &range) { range.workspace = nullptr; });
-    change("a short workspace", [](fb::RangeT &range) { range.workspace_bytes -= 1; });
+    change("a short workspace", [](fb::RangeT &range) { range.workspace_bytes = 63; });
     for (uint32_t kernel = 0; kernel < plan_.kernels.size(); ++kernel)
       if (kernel != plan_.entries[entry]->instructions[i]->operation.AsCollective()->ranges[r]->sum_kernel)
         change("another kernel", [=](fb::RangeT &range) { range.sum_kernel = kernel; });
