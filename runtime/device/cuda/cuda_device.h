@@ -49,7 +49,8 @@ private:
   std::unique_ptr<BesideCopies> beside_;
   uint64_t freeAtStart_;                   ///< bytes of the GPU's memory, with its context
   uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
-  StreamHash algorithms_;                  ///< of all library calls that were prepared
+  StreamHash algorithms_;                  ///< of all products that were prepared
+  StreamHash engines_;                     ///< of all attention
   std::vector<std::string_view> underWay_; ///< entries that were enqueued since the last synchronise()
   std::function<void()> onProgress_;
 };
