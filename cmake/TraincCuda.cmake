@@ -1,4 +1,4 @@
-# Headers of CUDA 13 or newer, whose libraries are loaded at run time and never linked. Sets TRAINC_CUDA, and the target cuda_headers if so.
+# Headers of CUDA 13 or newer, NCCL and cuDNN, whose libraries are loaded at run time and never linked. Sets TRAINC_CUDA, and the target cuda_headers if so.
 find_path(TRAINC_CUDA_INCLUDE cuda.h
   HINTS "${CUDAToolkit_ROOT}" ENV CUDAToolkit_ROOT ENV CUDA_PATH ENV CUDA_HOME
   PATHS /usr/local/cuda /opt/cuda
@@ -17,6 +17,19 @@ if(TRAINC_NCCL_INCLUDE)
   file(STRINGS ${TRAINC_NCCL_INCLUDE}/nccl.h line REGEX "^#define NCCL_VERSION_CODE [0-9]+")
   string(REGEX MATCH "[0-9]+" nccl_version "${line}")
 endif()
+# So have those of cuDNN.
+find_path(TRAINC_CUDNN_INCLUDE cudnn_graph.h HINTS "${TRAINC_CUDA_INCLUDE}" DOC "Folder with cudnn_graph.h and cudnn_version.h")
+set(cudnn_version 0)
+if(TRAINC_CUDNN_INCLUDE)
+  # Packages may have the numbers in a file that this one includes.
+  file(GLOB cudnn_files ${TRAINC_CUDNN_INCLUDE}/cudnn_version*.h)
+  foreach(file ${cudnn_files})
+    file(STRINGS ${file} lines REGEX "^#define CUDNN_(MAJOR|MINOR|PATCHLEVEL) [0-9]+")
+    if(lines MATCHES "MAJOR ([0-9]+).*MINOR ([0-9]+).*PATCHLEVEL ([0-9]+)")
+      math(EXPR cudnn_version "${CMAKE_MATCH_1} * 10000 + ${CMAKE_MATCH_2} * 100 + ${CMAKE_MATCH_3}")
+    endif()
+  endforeach()
+endif()
 if(NOT TRAINC_CUDA_INCLUDE)
   message(STATUS "No CUDA headers (cuda.h): trainrun is built without --device=cuda. Set CUDAToolkit_ROOT or CUDA_PATH to the toolkit's folder.")
 elseif(version LESS 13000)
@@ -27,8 +40,10 @@ elseif(NOT TRAINC_NCCL_INCLUDE)
   message(STATUS "No header of NCCL (nccl.h) beside CUDA's in ${TRAINC_CUDA_INCLUDE} or in the system's: trainrun is built without --device=cuda.")
 elseif(nccl_version LESS 22800)
   message(STATUS "nccl.h in ${TRAINC_NCCL_INCLUDE} is of version ${nccl_version}, 22800 or newer is needed: trainrun is built without --device=cuda.")
+elseif(cudnn_version LESS 91800)
+  message(STATUS "Header of cuDNN (cudnn_graph.h) in '${TRAINC_CUDNN_INCLUDE}' is of version ${cudnn_version}, 91800 or newer is needed: trainrun is built without --device=cuda.")
 else()
   set(TRAINC_CUDA ON)
   add_library(cuda_headers INTERFACE)
-  target_include_directories(cuda_headers SYSTEM INTERFACE ${TRAINC_CUDA_INCLUDE} ${TRAINC_NCCL_INCLUDE})
+  target_include_directories(cuda_headers SYSTEM INTERFACE ${TRAINC_CUDA_INCLUDE} ${TRAINC_NCCL_INCLUDE} ${TRAINC_CUDNN_INCLUDE})
 endif()

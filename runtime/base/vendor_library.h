@@ -44,8 +44,8 @@ public:
   Status operator()(Arguments... arguments) const { return Vendor::status(name_, function_(arguments...)); }
   /// The same, with the vendor's own code as the answer.
   Code raw(Arguments... arguments) const { return function_(arguments...); }
-  /// The Status of a code that raw() gave.
-  Status status(Code code) const { return Vendor::status(name_, code); }
+  /// The Status of a code that raw() gave; entry points without one have none.
+  Status status(auto code) const { return Vendor::status(name_, code); }
 
 private:
   const char *name_;

@@ -56,7 +56,7 @@ std::vector<LibraryOperand> operandsOf(const fb::Attention &call) {
       key{.rowBytes = call.batch() * call.keys() * call.key_heads() * call.head_size() * element},
       value{.rowBytes = call.batch() * call.keys() * call.key_heads() * call.value_size() * element},
       out{.rowBytes = call.batch() * call.queries() * call.heads() * call.value_size() * element},
-      logSumExp{.rowBytes = call.batch() * call.heads() * call.queries() * element};
+      logSumExp{.rowBytes = call.batch() * call.heads() * call.queries() * sizeof(float)};
   const auto tensor = [&](const char *name, const fb::Operand *operand, bool writes, StridedBytes bytes) {
     return LibraryOperand{name, operand, !writes, writes, call.values(), false, bytes};
   };
@@ -68,7 +68,7 @@ std::vector<LibraryOperand> operandsOf(const fb::Attention &call) {
           tensor("key", call.key(), false, key),
           tensor("value", call.value(), false, value),
           tensor("out", call.out(), !backward, out),
-          tensor("log_sum_exp", call.log_sum_exp(), !backward, logSumExp),
+          {"log_sum_exp", call.log_sum_exp(), backward, !backward, fb::DType::F32, false, logSumExp},
           integers("segments", call.segments(), call.batch() * call.queries()),
           integers("limit", call.limit(), 1),
           tensor("out_gradient", call.out_gradient(), false, out),

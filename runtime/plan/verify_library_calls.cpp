@@ -168,11 +168,12 @@ private:
 
 class AttentionVerifier {
 public:
-  explicit AttentionVerifier(const fb::Instruction &instruction)
-      : call_(*instruction.operation_as_Attention()), operands_(libraryOperands(instruction)) {}
+  AttentionVerifier(const fb::Instruction &instruction, bool isForCuda)
+      : call_(*instruction.operation_as_Attention()), operands_(libraryOperands(instruction)),
+        isForCuda_(isForCuda) {}
 
   Status check() const {
-    TRAINC_RETURN_IF_ERROR(allF32("attention", call_.values(), fb::DType::F32, call_.sum()));
+    TRAINC_RETURN_IF_ERROR(types());
     if (call_.pass() > fb::AttentionPass::MAX)
       return invalidInput("attention: unknown pass {}", static_cast<int>(call_.pass()));
     if (!std::isfinite(call_.scale()))
@@ -183,6 +184,19 @@ public:
 
 private:
   bool isBackward() const { return call_.pass() == fb::AttentionPass::Backward; }
+
+  /// On GPUs values may be short.
+  Status types() const {
+    using enum fb::DType;
+    if (!isForCuda_)
+      return allF32("attention", call_.values(), F32, call_.sum());
+    const fb::DType values = call_.values();
+    if ((values == F32 || values == BF16 || values == F16) && call_.sum() == F32)
+      return {};
+    return invalidInput(
+        "attention: expected values of f32, bf16 or f16 and sums of f32, found dtypes {} and {}",
+        static_cast<int>(values), static_cast<int>(call_.sum()));
+  }
 
   Status sizes() const {
     const auto isBounded = [&](uint64_t positions, uint64_t size) {
@@ -221,6 +235,7 @@ private:
 
   const fb::Attention &call_;
   std::vector<LibraryOperand> operands_;
+  bool isForCuda_;
 };
 
 } // namespace
@@ -228,7 +243,7 @@ private:
 Status librarySizes(const fb::Plan &plan, const fb::Instruction &call) {
   return call.operation_type() == fb::Operation::MatrixProduct
              ? ProductVerifier(call, isForCuda(plan)).check()
-             : AttentionVerifier(call).check();
+             : AttentionVerifier(call, isForCuda(plan)).check();
 }
 
 } // namespace trainc::verify

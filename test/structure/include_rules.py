@@ -56,7 +56,8 @@ MAY_INCLUDE = {
     "test/emulator": ["runtime/base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],
     "test/emulator/libcuda": ["test/emulator/calls", "test/emulator/device_memory.h", "test/emulator/ptx/*.h", "runtime/base"],
-    "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
+    "test/emulator/libcublaslt": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/workspace_use.h", "runtime/base"],
+    "test/emulator/libcudnn": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "test/emulator/libcuda/workspace_use.h", "runtime/base"],
     # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
     "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
     # The checker of ops runs their kernels.

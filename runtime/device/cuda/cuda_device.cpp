@@ -15,6 +15,9 @@ constexpr uint64_t kRingBytes = uint64_t{32} << 20;
 /// For what goes to disk and back.
 constexpr uint64_t kDiskStageBytes = uint64_t{8} << 20;
 
+std::string cublasLtText() { return "cuBLASLt " + cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()); }
+std::string cudnnText() { return "cuDNN " + cudnnVersionText(cudnn().cudnnGetVersion.raw()); }
+
 CudaExecutable &onGpu(Executable &executable) { return static_cast<CudaExecutable &>(executable); }
 
 } // namespace
@@ -35,7 +38,8 @@ CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams
              .streams = std::move(streams),
              .arenas = {},
              .kernels = {},
-             .library = {},
+             .products = {},
+             .attention = {},
              .diskStage = {},
              .fault = {}},
       wait_(peers), atStart_(atStart) {}
@@ -57,13 +61,11 @@ Status CudaDevice::openCopies() {
 
 std::string CudaDevice::description() const {
   const Result<uint64_t> besides = besideArenas();
-  return fmt::format(
-      "cuda {} ({}, {}, driver for CUDA {}{}; {} MiB beside arenas)", parts_.context.index(),
-      parts_.context.name(), parts_.kernels.level().empty() ? "no kernels" : parts_.kernels.level(),
-      cudaVersionText(driver().version),
-      parts_.library ? fmt::format(", cuBLASLt {}", cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()))
-                     : "",
-      (besides.ok() ? *besides : 0) >> 20);
+  return fmt::format("cuda {} ({}, {}, driver for CUDA {}{}{}; {} MiB beside arenas)", parts_.context.index(),
+                     parts_.context.name(),
+                     parts_.kernels.level().empty() ? "no kernels" : parts_.kernels.level(),
+                     cudaVersionText(driver().version), parts_.products ? ", " + cublasLtText() : "",
+                     parts_.attention ? ", " + cudnnText() : "", (besides.ok() ? *besides : 0) >> 20);
 }
 
 /// What kernels, libraries and graphs have taken, and other processes since the start.
@@ -88,9 +90,10 @@ Result<DeviceMemoryUse> CudaDevice::memoryUse() const {
 /// approximate otherwise.
 std::string CudaDevice::arithmetic() const {
   std::string text = fmt::format("{}, {}", parts_.context.name(), parts_.kernels.level());
-  if (parts_.library)
-    text += fmt::format(", cuBLASLt {}, algorithms {:016x}",
-                        cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()), algorithms_.digest());
+  if (parts_.products)
+    text += fmt::format(", {}, algorithms {:016x}", cublasLtText(), algorithms_.digest());
+  if (parts_.attention)
+    text += fmt::format(", {}, engines {:016x}", cudnnText(), engines_.digest());
   return text;
 }
 
@@ -133,6 +136,8 @@ Result<std::unique_ptr<Executable>> CudaDevice::prepare(Program program, Communi
   libraryBytes_ += after - std::min(before, after);
   for (const LtProduct &product : executable->issuer().products())
     algorithms_.update(std::as_bytes(std::span(&product.algorithm(), 1)));
+  for (const CudnnAttention &attention : executable->issuer().attentions())
+    engines_.update(std::as_bytes(std::span(attention.engine())));
   return std::unique_ptr<Executable>(std::move(executable));
 }
 

@@ -55,7 +55,8 @@ private:
   CudaMemory atStart_; ///< with the context
   uint64_t kernelBytes_ = 0, libraryBytes_ = 0;
   uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
-  StreamHash algorithms_;                  ///< of all library calls that were prepared
+  StreamHash algorithms_;                  ///< of all products that were prepared
+  StreamHash engines_;                     ///< of all attention
   std::vector<std::string_view> underWay_; ///< entries that were enqueued since the last synchronise()
   std::function<void()> onProgress_;
 };

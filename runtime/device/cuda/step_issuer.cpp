@@ -1,6 +1,5 @@
 #include "runtime/device/cuda/step_issuer.h"
 
-#include "runtime/plan/library_calls.h"
 #include "runtime/plan/view.h"
 
 namespace trainc {
@@ -12,25 +11,39 @@ Status StepIssuer::prepare() {
 }
 
 Status StepIssuer::prepareStep(const Step &step) {
-  productOf_.push_back(kNoProduct);
+  callOf_.push_back(kNoCall);
   if (std::holds_alternative<CollectiveStep>(step.operation) && !parts_.peers.areThere())
     return invalidInput("a collective of GPUs needs NCCL; start the ranks with --comm=nccl");
   const auto *call = std::get_if<LibraryStep>(&step.operation);
   if (!call)
     return {};
+  const std::span<const Address> operands = args(call->argsBegin, call->argsCount);
   const fb::MatrixProduct *product = step.instruction->operation_as_MatrixProduct();
-  if (!product)
-    return invalidInput("{} by a library is not there yet on a GPU; compile the model without it "
-                        "(--library-calls=products)",
-                        libraryCallName(*step.instruction));
-  if (!parts_.library) {
+  return product ? prepareProduct(*product, operands)
+                 : prepareAttention(*step.instruction->operation_as_Attention(), operands);
+}
+
+Status StepIssuer::prepareProduct(const fb::MatrixProduct &product, std::span<const Address> operands) {
+  if (!parts_.products) {
     TRAINC_ASSIGN_OR_RETURN(LtHandle handle, LtHandle::create());
-    parts_.library.emplace(std::move(handle));
+    parts_.products.emplace(std::move(handle));
   }
-  TRAINC_ASSIGN_OR_RETURN(
-      LtProduct made, LtProduct::create(*parts_.library, *product, args(call->argsBegin, call->argsCount)));
-  productOf_.back() = static_cast<uint32_t>(products_.size());
+  TRAINC_ASSIGN_OR_RETURN(LtProduct made, LtProduct::create(*parts_.products, product, operands));
+  callOf_.back() = static_cast<uint32_t>(products_.size());
   products_.push_back(std::move(made));
+  return {};
+}
+
+/// All library calls are on one stream.
+Status StepIssuer::prepareAttention(const fb::Attention &attention, std::span<const Address> operands) {
+  if (!parts_.attention) {
+    TRAINC_ASSIGN_OR_RETURN(CudnnHandle handle, CudnnHandle::create(parts_.streams.of(fb::Stream::Compute)));
+    parts_.attention.emplace(std::move(handle));
+  }
+  TRAINC_ASSIGN_OR_RETURN(CudnnAttention made,
+                          CudnnAttention::create(*parts_.attention, parts_.context, attention, operands));
+  callOf_.back() = static_cast<uint32_t>(attentions_.size());
+  attentions_.push_back(std::move(made));
   return {};
 }
 
@@ -44,14 +57,20 @@ Status StepIssuer::issueStep(uint32_t index, const Step &step, uint64_t iteratio
   if (const auto *each = std::get_if<LaunchStep>(&step.operation))
     return launch(*each, iteration);
   if (const auto *call = std::get_if<LibraryStep>(&step.operation))
-    return products_[productOf_[index]].enqueue(*parts_.library, args(call->argsBegin, call->argsCount),
-                                                iteration, stream);
+    return callLibrary(index, *call, iteration, stream);
   if (const auto *each = std::get_if<CopyStep>(&step.operation))
     return copy(step, *each, iteration, disk);
   if (const auto *each = std::get_if<CollectiveStep>(&step.operation))
     return meet(step, *each);
   const auto &zero = std::get<ZeroStep>(step.operation);
   return driver().cuMemsetD8Async(zero.destination.at(iteration).value(), 0, zero.bytes, stream);
+}
+
+Status StepIssuer::callLibrary(uint32_t index, const LibraryStep &call, uint64_t iteration, CUstream stream) {
+  const std::span<const Address> operands = args(call.argsBegin, call.argsCount);
+  if (program_.steps[index].instruction->operation_as_Attention())
+    return attentions_[callOf_[index]].enqueue(*parts_.attention, operands, iteration);
+  return products_[callOf_[index]].enqueue(*parts_.products, operands, iteration, stream);
 }
 
 Status StepIssuer::meet(const Step &step, const CollectiveStep &collective) {

@@ -5,6 +5,7 @@
 #include "runtime/device/cuda/cuda_kernels.h"
 #include "runtime/device/cuda/cuda_peers.h"
 #include "runtime/device/cuda/cuda_streams.h"
+#include "runtime/device/cuda/cudnn_attention.h"
 #include "runtime/device/cuda/disk_transfers.h"
 #include "runtime/device/cuda/lt_product.h"
 #include "runtime/device/device.h"
@@ -18,8 +19,9 @@ struct CudaParts {
   CudaStreams streams;
   CudaArenas arenas;
   CudaKernels kernels;
-  std::optional<LtHandle> library; ///< once an entry calls it
-  PinnedMemory diskStage;          ///< once there is an arena on disk
+  std::optional<LtHandle> products;     ///< once an entry calls it
+  std::optional<CudnnHandle> attention; ///< likewise
+  PinnedMemory diskStage;               ///< once there is an arena on disk
   CudaFault fault;
 };
 
@@ -40,11 +42,15 @@ public:
 
   /// Of its library calls, in their order.
   const std::vector<LtProduct> &products() const { return products_; }
+  const std::vector<CudnnAttention> &attentions() const { return attentions_; }
 
 private:
-  static constexpr uint32_t kNoProduct = ~uint32_t{0};
+  static constexpr uint32_t kNoCall = ~uint32_t{0};
 
   Status prepareStep(const Step &step);
+  Status prepareProduct(const fb::MatrixProduct &product, std::span<const Address> operands);
+  Status prepareAttention(const fb::Attention &attention, std::span<const Address> operands);
+  Status callLibrary(uint32_t index, const LibraryStep &call, uint64_t iteration, CUstream stream);
   Status issueStep(uint32_t index, const Step &step, uint64_t iteration, DiskTransfers &disk);
   Status launch(const LaunchStep &launch, uint64_t iteration);
   Status copy(const Step &step, const CopyStep &copy, uint64_t iteration, DiskTransfers &disk);
@@ -59,7 +65,8 @@ private:
   const Program &program_;
   CudaParts &parts_;
   std::vector<LtProduct> products_;
-  std::vector<uint32_t> productOf_; ///< by step
+  std::vector<CudnnAttention> attentions_;
+  std::vector<uint32_t> callOf_; ///< by step: its place among products, or attentions
 };
 
 } // namespace trainc

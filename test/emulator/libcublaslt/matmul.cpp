@@ -1,11 +1,10 @@
 // Entry points that choose an algorithm, and multiply.
 #include "test/emulator/libcublaslt/library.h"
 #include "test/emulator/libcublaslt/product.h"
-#include "test/emulator/libcuda/extension.h"
+#include "test/emulator/libcuda/workspace_use.h"
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <iterator>
 #include <vector>
 
@@ -117,41 +116,11 @@ cublasStatus_t needWorkspace(const Call &call, const Problem &problem, const Add
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// What a product keeps in its workspace between its first kernel and its last one. Whoever else writes there
-/// meanwhile, such as a product on another stream, spoils it.
-class WorkspaceUse {
-public:
-  explicit WorkspaceUse(uint64_t address) : address_(address) {}
-
-  std::optional<std::string> begin() {
-    std::byte *bytes = emulatorBytes(address_, kWorkspaceBytes);
-    if (!bytes)
-      return fmt::format("{} bytes of workspace at {:#x} are not in one allocation", kWorkspaceBytes,
-                         address_);
-    static std::atomic<uint64_t> uses = 0;
-    number_ = ++uses;
-    for (uint64_t offset = 0; offset < kWorkspaceBytes; offset += sizeof number_)
-      std::memcpy(bytes + offset, &number_, sizeof number_);
-    emulatorNoteWritten(address_, kWorkspaceBytes);
-    return std::nullopt;
-  }
-  std::optional<std::string> end() const {
-    const std::byte *bytes = emulatorBytes(address_, kWorkspaceBytes);
-    for (uint64_t offset = 0; bytes && offset < kWorkspaceBytes; offset += sizeof number_)
-      if (std::memcmp(bytes + offset, &number_, sizeof number_) != 0)
-        return fmt::format("byte {} of its workspace was written by others while it ran", offset);
-    return bytes ? std::nullopt : std::optional<std::string>("its workspace was freed while it ran");
-  }
-
-private:
-  uint64_t address_, number_ = 0;
-};
-
 cublasStatus_t enqueue(const Call &call, CUstream stream, const Problem &problem, const Addresses &addresses,
                        float alpha, float beta, uint64_t workspace) {
   const std::string what =
       fmt::format("product of {} x {} x {}", problem.rows(), problem.depth(), problem.columns());
-  auto use = std::make_shared<WorkspaceUse>(workspace);
+  auto use = std::make_shared<WorkspaceUse>(workspace, kWorkspaceBytes);
   CUresult result = emulatorEnqueue(stream, what, [use] { return use->begin(); });
   if (result == CUDA_SUCCESS)
     result = emulatorEnqueue(stream, what, [=]() -> std::optional<std::string> {

@@ -37,6 +37,12 @@ CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bo
   return enqueue(stream, std::move(what), std::move(isReady), std::move(work));
 }
 
+int emulatorCapability() {
+  Driver &driver = Driver::get();
+  const std::lock_guard held(driver.lock.mutex);
+  return driver.contexts.find(currentContext) ? driver.settings.major : 0;
+}
+
 std::byte *emulatorBytes(CUdeviceptr address, size_t count) {
   Driver &driver = Driver::get();
   const std::lock_guard held(driver.lock.mutex);

@@ -25,6 +25,10 @@ extern "C++" CUresult emulatorEnqueue(CUstream stream, std::string what, Emulato
 extern "C++" CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bool()> isReady,
                                           EmulatorWork work);
 
+/// The first number of the compute capability of the GPU whose context is the calling thread's; 0: it has
+/// none.
+extern "C++" int emulatorCapability();
+
 /// The bytes behind device memory of this process; null unless all of them lie in one live allocation.
 extern "C++" std::byte *emulatorBytes(CUdeviceptr address, size_t count);
 /// Notes that bytes of a live allocation were written.

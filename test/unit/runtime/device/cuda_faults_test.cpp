@@ -1,8 +1,12 @@
 // What a user hears when there is no GPU, no driver, an old one, or no memory. Each case is a process of its
 // own, as the emulated driver reads the environment when it starts.
 #include "runtime/device/cuda/cuda_device.h"
+#include "test/unit/runtime/device/attention_numbers.h"
+#include "test/unit/runtime/device/short_numbers.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <optional>
 #include <string>
@@ -119,6 +123,86 @@ TEST_F(CudaFaults, ACopyFailsLater) {
   };
   EXPECT_EXIT(writeAndLeave(), testing::ExitedWithCode(1),
               HasSubstr("cuMemcpyHtoDAsync_v2: CUDA_ERROR_LAUNCH_FAILED"));
+}
+
+/// Attention of bf16, or its gradient, with more workspace than the emulated library asks for. What went well
+/// says which engine ran.
+[[noreturn]] void attendAndLeave(fb::AttentionPass pass) {
+  const auto device = CudaDevice::open({});
+  constexpr uint64_t kEnough = uint64_t{1} << 20;
+  const AttentionNumbers numbers({"", 1, 4, 4, 2, 2, 8, 8}, [](float each) { return each; });
+  OneCall call(**device);
+  const auto hold = [&](size_t count) { return holdAs(call, fb::DType::BF16, Numbers(count, 0.5F)); };
+  fb::AttentionT attention = attentionOf(numbers.c, pass);
+  attention.values = fb::DType::BF16;
+  attention.query = hold(numbers.q.size());
+  attention.key = hold(numbers.k.size());
+  attention.value = hold(numbers.v.size());
+  attention.out = hold(numbers.out.size());
+  attention.log_sum_exp = call.hold(Numbers(numbers.lse.size(), 1));
+  if (pass == fb::AttentionPass::Backward) {
+    attention.out_gradient = hold(numbers.dout.size());
+    attention.query_gradient = hold(numbers.dq.size());
+    attention.key_gradient = hold(numbers.dk.size());
+    attention.value_gradient = hold(numbers.dv.size());
+  }
+  attention.workspace = call.holdBytes(kEnough);
+  attention.workspace_bytes = kEnough;
+  call.builder.attention(call.body(), std::move(attention));
+  leave(call.run());
+}
+
+/// The system may have a cuDNN of its own, so this one hides it, and is none.
+TEST_F(CudaFaults, NoCudnn) {
+  const std::filesystem::path libraries = std::getenv("LD_LIBRARY_PATH");
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "without_cudnn";
+  if (libraries != folder) { // the process that the case starts comes here with the variable set
+    std::filesystem::create_directories(folder);
+    std::filesystem::remove(folder / "libcuda.so.1");
+    std::filesystem::create_symlink(libraries / "libcuda.so.1", folder / "libcuda.so.1");
+    std::ofstream(folder / "libcudnn.so.9") << "no library";
+  }
+  set("LD_LIBRARY_PATH", folder.c_str());
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
+              AllOf(HasSubstr("instruction 0 (test.op at test.mlir:1): cannot load libcudnn.so.9: "),
+                    HasSubstr("install cuDNN 9 for CUDA 13")));
+}
+
+TEST_F(CudaFaults, OldCudnn) {
+  set("TRAINC_EMULATOR_CUDNN", "90900");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
+              AllOf(HasSubstr("(test.op at test.mlir:1): expected cuDNN 9."),
+                    HasSubstr("found 9.9.0; install cuDNN 9"), HasSubstr("--library-calls=products")));
+}
+
+TEST_F(CudaFaults, CudnnHasNoMemory) {
+  set("TRAINC_EMULATOR_FAULT", "cudnnCreate:1=CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
+              HasSubstr("entry init, instruction 0 (test.op at test.mlir:1): cudnnCreate: "
+                        "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED (error 4003)"));
+}
+
+TEST_F(CudaFaults, CudnnFailsWhenItRuns) {
+  set("TRAINC_EMULATOR_FAULT", "cudnnBackendExecute:1=CUDNN_STATUS_EXECUTION_FAILED");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
+              HasSubstr("instruction 0 (test.op at test.mlir:1): cudnnBackendExecute: "
+                        "CUDNN_STATUS_EXECUTION_FAILED (error 5000)"));
+}
+
+/// Gradients repeat their bits on few GPUs; attention does on all.
+TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
+  set("TRAINC_EMULATOR_CAPABILITY", "8.6");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(2),
+              AllOf(HasSubstr("expected a GPU of compute capability 9.0 to 10.3, on which cuDNN's gradients "
+                              "repeat their bits, found 8.6"),
+                    HasSubstr("without --library-calls")));
+}
+
+/// There the engine has to be named.
+TEST_F(CudaFaults, GradientsOfAttentionOnBlackwell) {
+  set("TRAINC_EMULATOR_CAPABILITY", "10.0");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(0), "");
 }
 
 } // namespace

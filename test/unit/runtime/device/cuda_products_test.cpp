@@ -1,7 +1,7 @@
 // Matrix products by cuBLASLt, emulated, against plain sums in f64.
-#include "runtime/base/small_float.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "test/unit/runtime/device/product_numbers.h"
+#include "test/unit/runtime/device/short_numbers.h"
 
 #include <gmock/gmock.h>
 
@@ -10,25 +10,9 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
-using Halves = std::vector<uint16_t>;
 
 /// More than the emulated library asks for.
 constexpr uint64_t kEnough = uint64_t{1} << 20;
-
-uint16_t shortBits(fb::DType dtype, float value) {
-  return dtype == fb::DType::BF16 ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
-}
-float wideOf(fb::DType dtype, uint16_t bits) {
-  return dtype == fb::DType::BF16 ? static_cast<float>(BFloat16{bits}) : static_cast<float>(Float16{bits});
-}
-
-/// One operand's numbers as a type has them.
-Numbers roundedTo(fb::DType dtype, Numbers numbers) {
-  if (dtype != fb::DType::F32)
-    for (float &each : numbers)
-      each = wideOf(dtype, shortBits(dtype, each));
-  return numbers;
-}
 
 class CudaProducts : public testing::Test {
 protected:
@@ -36,28 +20,6 @@ protected:
     auto opened = CudaDevice::open({});
     EXPECT_TRUE(opened.ok()) << opened.status().message();
     return std::move(*opened);
-  }
-
-  static std::unique_ptr<fb::Operand> hold(OneCall &call, fb::DType dtype, const Numbers &numbers) {
-    if (dtype == fb::DType::F32)
-      return call.hold(numbers);
-    Halves halves;
-    for (const float each : numbers)
-      halves.push_back(shortBits(dtype, each));
-    return call.hold(halves);
-  }
-
-  /// What a buffer of `count` elements holds.
-  static Numbers read(const OneCall &call, fb::DType dtype, uint32_t buffer, size_t count) {
-    if (dtype == fb::DType::F32)
-      return call.read(buffer);
-    Halves halves(count);
-    const Numbers raw = call.read(buffer);
-    std::memcpy(halves.data(), raw.data(), count * sizeof(uint16_t));
-    Numbers numbers;
-    for (const uint16_t each : halves)
-      numbers.push_back(wideOf(dtype, each));
-    return numbers;
   }
 
   static fb::MatrixProductT describe(const ProductCase &c, const ProductNumbers &numbers, fb::DType factors,
@@ -88,11 +50,11 @@ protected:
     numbers.compute();
     OneCall call(*device);
     fb::MatrixProductT product = describe(c, numbers, factors, result);
-    product.a = hold(call, factors, numbers.a);
-    product.b = hold(call, factors, numbers.b);
-    product.result = hold(call, result, numbers.result);
-    auto auxiliary = hold(call, result, numbers.auxiliary), bias = hold(call, result, numbers.bias),
-         side = hold(call, result, numbers.side);
+    product.a = holdAs(call, factors, numbers.a);
+    product.b = holdAs(call, factors, numbers.b);
+    product.result = holdAs(call, result, numbers.result);
+    auto auxiliary = holdAs(call, result, numbers.auxiliary), bias = holdAs(call, result, numbers.bias),
+         side = holdAs(call, result, numbers.side);
     if (c.auxiliary)
       product.auxiliary = std::move(auxiliary);
     if (c.bias)
@@ -105,12 +67,12 @@ protected:
     ASSERT_TRUE(status.ok()) << c.name << ": " << status.message();
     const double unit = result == fb::DType::F32 ? 1e-6 : result == fb::DType::BF16 ? 8e-3 : 1e-3;
     const double bound = 2 * unit * std::sqrt(double(c.k)) + unit;
-    expectNear(read(call, result, 2, numbers.result.size()), numbers.expected, bound,
+    expectNear(readAs(call, result, 2, numbers.result.size()), numbers.expected, bound,
                fmt::format("{}: result", c.name));
-    expectNear(read(call, result, 3, numbers.auxiliary.size()), numbers.expectedAuxiliary, bound,
+    expectNear(readAs(call, result, 3, numbers.auxiliary.size()), numbers.expectedAuxiliary, bound,
                fmt::format("{}: auxiliary", c.name));
     if (c.side != fb::SideSum::None)
-      expectNear(read(call, result, 5, numbers.side.size()), numbers.expectedSide,
+      expectNear(readAs(call, result, 5, numbers.side.size()), numbers.expectedSide,
                  unit * double(std::max(c.k, c.m)), fmt::format("{}: side sums", c.name));
   }
 
@@ -275,22 +237,6 @@ TEST_F(CudaProducts, RefusesTooSmallAWorkspace) {
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("expected one that cuBLASLt "),
                     HasSubstr("can do with a workspace of 0 bytes, found 8 x 16 x 8 of f32")));
-}
-
-TEST_F(CudaProducts, RefusesAttention) {
-  OneCall call(*device);
-  fb::AttentionT attention;
-  attention.queries = attention.keys = 1;
-  attention.heads = attention.key_heads = attention.head_size = attention.value_size = 1;
-  attention.query = call.hold(Numbers(1));
-  attention.key = call.hold(Numbers(1));
-  attention.value = call.hold(Numbers(1));
-  attention.out = call.hold(Numbers(1));
-  attention.log_sum_exp = call.hold(Numbers(1));
-  call.builder.attention(call.body(), std::move(attention));
-  const Status status = call.run();
-  EXPECT_EQ(status.exitCode(), 2);
-  EXPECT_THAT(status.message(), HasSubstr("attention by a library is not there yet on a GPU"));
 }
 
 /// Algorithms are chosen once, and a checkpoint that goes on elsewhere is noticed.

@@ -80,6 +80,50 @@ struct ProductPlan {
   PlanBuilder builder;
 };
 
+/// A plan of attention over buffers of zeros; the log-sum-exp is of f32, if nothing else is said.
+std::string attentionMessage(fb::DType values, const char *target = "cuda",
+                             fb::DType logSumExp = fb::DType::F32, fb::DType sum = fb::DType::F32) {
+  PlanBuilder builder;
+  builder.plan.target = target;
+  builder.plan.objects.clear();
+  const auto tensor = [&](const char *name, fb::DType dtype, uint64_t elements) {
+    return builder.buffer(name, PlanBuilder::kScratch, dtype, elements);
+  };
+  const uint32_t query = tensor("query", values, 2 * 3 * 16), key = tensor("key", values, 2 * 3 * 16),
+                 out = tensor("out", values, 2 * 3 * 16), lse = tensor("lse", logSumExp, 2 * (2 * 2 * 3));
+  auto &body = builder.entry("init").instructions;
+  for (const uint32_t buffer : {query, key})
+    builder.zero(body, at(buffer), builder.plan.buffers[buffer]->bytes);
+  fb::AttentionT made;
+  made.batch = 2;
+  made.queries = made.keys = 3;
+  made.heads = made.key_heads = 2;
+  made.head_size = made.value_size = 8;
+  made.values = values;
+  made.sum = sum;
+  made.query = some(at(query));
+  made.key = some(at(key));
+  made.value = some(at(key));
+  made.out = some(at(out));
+  made.log_sum_exp = some(at(lse));
+  builder.attention(body, std::move(made));
+  return messageOf(builder);
+}
+
+TEST(CudaPlans, MayHaveShortAttention) {
+  using enum fb::DType;
+  for (const fb::DType values : {F32, BF16, F16})
+    EXPECT_EQ(attentionMessage(values), "accepted");
+  EXPECT_THAT(attentionMessage(BF16, "cuda", BF16),
+              HasSubstr("operand log_sum_exp: expected a buffer of f32, found 'lse' of bf16"));
+  EXPECT_THAT(
+      attentionMessage(F64),
+      HasSubstr("attention: expected values of f32, bf16 or f16 and sums of f32, found dtypes 1 and 0"));
+  EXPECT_THAT(attentionMessage(BF16, "cuda", F32, BF16), HasSubstr("found dtypes 7 and 7"));
+  EXPECT_THAT(attentionMessage(BF16, "cpu"),
+              HasSubstr("attention: expected values and sums of f32, found dtypes 7, 0 and 0"));
+}
+
 TEST(CudaPlans, MayHaveShortFactors) {
   using enum fb::DType;
   EXPECT_EQ(ProductPlan(BF16, F32).message(), "accepted");

@@ -1,0 +1,59 @@
+#include "test/emulator/libcudnn/engines.h"
+
+#include <algorithm>
+
+namespace trainc::emulator {
+
+namespace {
+
+constexpr int64_t kForwardBytes = 16 << 10;
+constexpr int64_t kTooMuch = int64_t{1} << 40;
+/// The one that repeats a gradient's bits on GPUs of capability 10.
+constexpr int64_t kTwoPassEngine = 5;
+constexpr Knob kTwoPassKnobs[] = {{CUDNN_KNOB_TYPE_KERNEL_CFG, 31}, {CUDNN_KNOB_TYPE_STAGES, 2}};
+
+int64_t inBlocks(int64_t count) { return (count + 63) / 64 * 64; }
+
+/// The scores' gradients in 16 bits, and those of heads that share keys.
+int64_t gradientBytes(const OperationGraph &graph) {
+  return graph.heads * inBlocks(graph.queries) * inBlocks(graph.keys) * 2 + graph.unsummed * 4;
+}
+
+Engine plainGradient(const OperationGraph &graph) {
+  return {.index = 1,
+          .knobs = {{CUDNN_KNOB_TYPE_KERNEL_CFG, 3}},
+          .repeatsBits = !graph.addsInAnyOrder,
+          .workspace = gradientBytes(graph)};
+}
+
+Engine atomicGradient(const OperationGraph &graph) {
+  return {.index = 4, .knobs = {}, .repeatsBits = false, .workspace = gradientBytes(graph)};
+}
+
+} // namespace
+
+std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode_t mode, int major) {
+  if (mode == CUDNN_HEUR_MODE_FALLBACK)
+    return {};
+  if (!graph.isBackward)
+    return {{.index = 3, .knobs = {}, .workspace = kTooMuch},
+            {.index = 6, .knobs = {}, .runs = false},
+            {.index = 2, .knobs = {{CUDNN_KNOB_TYPE_TILE_M, 2}}, .workspace = kForwardBytes}};
+  std::vector<Engine> engines{atomicGradient(graph)};
+  if (major == 9)
+    engines.push_back(plainGradient(graph));
+  return engines;
+}
+
+std::optional<Engine> engineOf(const OperationGraph &graph, int64_t index, const std::vector<Knob> &knobs,
+                               int major) {
+  if (index == kTwoPassEngine && graph.isBackward)
+    return Engine{.index = index,
+                  .knobs = knobs,
+                  .repeatsBits = !graph.addsInAnyOrder,
+                  .runs = major == 10 && std::ranges::equal(knobs, kTwoPassKnobs),
+                  .workspace = gradientBytes(graph)};
+  return std::nullopt;
+}
+
+} // namespace trainc::emulator

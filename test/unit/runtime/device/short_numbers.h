@@ -1,0 +1,46 @@
+// Numbers of bf16 and f16 in the operands of library calls.
+#pragma once
+
+#include "runtime/base/small_float.h"
+#include "test/unit/runtime/device/one_call.h"
+
+namespace trainc::test {
+
+inline uint16_t shortBits(fb::DType dtype, float value) {
+  return dtype == fb::DType::BF16 ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
+}
+inline float wideOf(fb::DType dtype, uint16_t bits) {
+  return dtype == fb::DType::BF16 ? static_cast<float>(BFloat16{bits}) : static_cast<float>(Float16{bits});
+}
+
+/// One operand's numbers as a type has them.
+inline Numbers roundedTo(fb::DType dtype, Numbers numbers) {
+  if (dtype != fb::DType::F32)
+    for (float &each : numbers)
+      each = wideOf(dtype, shortBits(dtype, each));
+  return numbers;
+}
+
+inline std::unique_ptr<fb::Operand> holdAs(OneCall &call, fb::DType dtype, const Numbers &numbers) {
+  if (dtype == fb::DType::F32)
+    return call.hold(numbers);
+  std::vector<uint16_t> halves;
+  for (const float each : numbers)
+    halves.push_back(shortBits(dtype, each));
+  return call.hold(halves);
+}
+
+/// What a buffer of `count` elements holds.
+inline Numbers readAs(const OneCall &call, fb::DType dtype, uint32_t buffer, size_t count) {
+  if (dtype == fb::DType::F32)
+    return call.read(buffer);
+  std::vector<uint16_t> halves(count);
+  const Numbers raw = call.read(buffer);
+  std::memcpy(halves.data(), raw.data(), std::min(count * sizeof(uint16_t), raw.size() * sizeof(float)));
+  Numbers numbers;
+  for (const uint16_t each : halves)
+    numbers.push_back(wideOf(dtype, each));
+  return numbers;
+}
+
+} // namespace trainc::test
