@@ -13,3 +13,7 @@ config.environment["PATH"] = os.pathsep.join(
     [config.trainc_bin_dir, config.llvm_tools_dir, config.environment.get("PATH", "")]
 )
 config.substitutions.append(("%trainc_src", config.trainc_src_root))
+# Kernels for GPUs run on emulated libraries of the vendor's.
+if config.trainc_cuda == "ON":
+    config.available_features.add("cuda")
+config.substitutions.append(("%gpu_check", f"env LD_LIBRARY_PATH={config.trainc_emulators} trainc-check --kernels --target=cuda"))
