@@ -13,7 +13,7 @@ using namespace trainc;
 using namespace trainc::check;
 
 /// The function again, of an entry that has it alone.
-static func::FuncOp functionOf(Block &entry, func::FuncOp original) {
+static func::FuncOp narrowedFunction(Block &entry, func::FuncOp original) {
   OpBuilder builder(original.getContext());
   auto function = func::FuncOp::create(builder, original.getLoc(), original.getName(),
                                        original.getFunctionType(), original->getAttrs());
@@ -50,7 +50,7 @@ FailureOr<OwningOpRef<ModuleOp>> check::narrowed(ModuleOp file, StringRef precis
     passes.addPass(createCSEPass());
     if (failed(passes.run(entry.module())))
       return failure();
-    result->push_back(functionOf(entry.block(), function));
+    result->push_back(narrowedFunction(entry.block(), function));
   }
   return result;
 }
