@@ -5,7 +5,7 @@
 
 namespace trainc {
 
-/// On scheduled ops, by the pass summarise-kernels: launches in order or a library call, bytes of each
+/// On scheduled ops, by the pass summarise-kernels: launches in order or a library call, types of each
 /// scratch buffer, and pairs (operand, result) that may be one buffer.
 inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kLibraryCallAttr = "plan.library_call",
                                      kScratchAttr = "plan.scratch", kMayAliasAttr = "plan.may_alias";

@@ -11,7 +11,7 @@ def SummariseKernelsPass : Pass<"summarise-kernels", "::mlir::ModuleOp"> {
 
     * `plan.launches`: its kernels in order. Their arguments are numbered through operands, results and scratch buffers. If the target
       leaves the op to a library of the device (`library_calls` of `train.program`), it is `plan.library_call` instead.
-    * `plan.scratch`: the bytes of each scratch buffer.
+    * `plan.scratch`: the type of each scratch buffer.
     * `plan.may_alias`: the operands that a result may overwrite.
 
     A start of a collective whose sums the target makes by a kernel gets `plan.rank_sum`, that kernel, and in `plan.scratch` the bytes

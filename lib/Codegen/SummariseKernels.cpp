@@ -145,6 +145,21 @@ plan::LibraryCallSpecAttr SummariseKernelsPass::specOf(Operation *op, const code
                                         call.sizes.getDictionary(&getContext()));
 }
 
+/// A scratch buffer as a tensor: all launches agree on its elements.
+static RankedTensorType scratchType(const codegen::KernelSummary &summary, unsigned index) {
+  SmallVector<codegen::KernelParam> params;
+  for (const codegen::LaunchSummary &launch : summary.launches)
+    llvm::append_range(params, launch.params);
+  if (summary.library)
+    llvm::append_range(params, llvm::make_second_range(summary.library->operands));
+  auto *param = llvm::find_if(params, [&](const codegen::KernelParam &each) {
+    return each.source == codegen::KernelParam::Source::Scratch && each.index == index;
+  });
+  assert(param != params.end() && "scratch that nobody uses");
+  const Type element = storedElement(param->element);
+  return RankedTensorType::get({summary.scratchBytes[index] / elementBytes(element)}, element);
+}
+
 void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
   Builder builder(&getContext());
   SmallVector<Attribute> launches, aliases;
@@ -160,8 +175,11 @@ void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
     op->setAttr(kLibraryCallAttr, specOf(op, *known.summary.library));
   else
     op->setAttr(kLaunchesAttr, builder.getArrayAttr(launches));
-  if (!known.summary.scratchBytes.empty())
-    op->setAttr(kScratchAttr, builder.getDenseI64ArrayAttr(known.summary.scratchBytes));
+  SmallVector<Type> scratch;
+  for (unsigned index = 0; index < known.summary.scratchBytes.size(); ++index)
+    scratch.push_back(scratchType(known.summary, index));
+  if (!scratch.empty())
+    op->setAttr(kScratchAttr, builder.getTypeArrayAttr(scratch));
   if (!aliases.empty())
     op->setAttr(kMayAliasAttr, builder.getArrayAttr(aliases));
 }
@@ -209,8 +227,9 @@ LogicalResult SummariseKernelsPass::summariseSum(CollectiveOpInterface start, tr
   if (failed(kernel))
     return failure();
   start->setAttr(kRankSumAttr, *kernel);
-  start->setAttr(kScratchAttr,
-                 Builder(&getContext()).getDenseI64ArrayAttr({workspaceBytes(start, sum.places)}));
+  Builder builder(&getContext());
+  const int64_t numbers = workspaceBytes(start, sum.places) / elementBytes(sum.element);
+  start->setAttr(kScratchAttr, builder.getTypeArrayAttr(RankedTensorType::get({numbers}, sum.element)));
   return success();
 }
 

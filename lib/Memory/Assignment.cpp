@@ -130,12 +130,12 @@ void Assignment::assignExecutable(ExecutableOpInterface op) {
 }
 
 void Assignment::assignScratch(Operation *op) {
-  if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr))
-    for (int64_t size : bytes.asArrayRef()) {
+  if (auto types = op->getAttrOfType<ArrayAttr>(kScratchAttr))
+    for (auto type : types.getAsValueRange<TypeAttr>()) {
       std::string name =
           entryName_ + "." + std::to_string(int(storages_.size()) - firstScratch_) + ".scratch";
-      scratch_[op].push_back(
-          storages_.add({name, size, Float32Type::get(op->getContext()), plan::Role::workspace}));
+      scratch_[op].push_back(storages_.add(
+          {name, tensorBytes(type), cast<RankedTensorType>(type).getElementType(), plan::Role::workspace}));
     }
 }
 

@@ -22,6 +22,11 @@ void Assignment::assignLoop(nn::ChunksOp loop) {
   occupants_ = outside;
 }
 
+/// How far an iteration's slice lies behind that of the one before. A single one has none before.
+static int64_t stepOf(nn::ChunksOp loop, Value slice) {
+  return loop.getCount() > 1 ? tensorBytes(slice.getType()) : 0;
+}
+
 /// What every iteration reads, or of which it reads its slice, stays where it is.
 void Assignment::assignLoopInput(nn::ChunksOp loop, unsigned index) {
   Value input = loop.getInputs()[index];
@@ -31,7 +36,7 @@ void Assignment::assignLoopInput(nn::ChunksOp loop, unsigned index) {
     before_[loop].push_back({View(), views_.lookup(input), bytesOf(input)});
   }
   View view = views_.lookup(input);
-  view.step = loop.getInputDims()[index] >= 0 ? bytesOf(argument) : 0;
+  view.step = loop.getInputDims()[index] >= 0 ? stepOf(loop, argument) : 0;
   views_[argument] = view;
 }
 
@@ -58,7 +63,7 @@ void Assignment::assignCarried(nn::ChunksOp loop, OpResult result) {
 void Assignment::assignSplitResult(OpResult result) {
   View view = newScratch(result);
   bind(result, view);
-  view.step = bytesOf(yielded(result));
+  view.step = stepOf(cast<nn::ChunksOp>(result.getOwner()), yielded(result));
   yieldViews_[yielded(result)] = view;
 }
 
@@ -80,7 +85,7 @@ void Assignment::assignYield(Operation *yield) {
     Value value = yielded(result);
     View target = views_.lookup(result), from = isZero(value) ? View() : views_.lookup(value);
     if (!loop.isCarriedResult(result.getResultNumber()))
-      target.step = bytesOf(value);
+      target.step = stepOf(loop, value);
     if (from != target)
       moves.push_back({{from, target, bytesOf(value)}, value});
   }

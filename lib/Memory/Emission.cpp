@@ -97,7 +97,7 @@ plan::RangeAttr EntryEmitter::range(CollectiveOpInterface start) {
   int64_t workspaceBytes = 0;
   if (sum) {
     workspace = operand(View{assignment_.scratch(start).front()});
-    workspaceBytes = start->getAttrOfType<DenseI64ArrayAttr>(kScratchAttr)[0];
+    workspaceBytes = tensorBytes(cast<TypeAttr>(start->getAttrOfType<ArrayAttr>(kScratchAttr)[0]).getValue());
   }
   return plan::RangeAttr::get(builder_.getContext(), operand(source), operand(destination),
                               std::max(from.getNumElements(), to.getNumElements()), element, into, sum,

@@ -260,4 +260,21 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
                        toKernelObjects(std::move(*objects)), reportJson(module, std::nullopt));
 }
 
+FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
+  PassManager manager(module.getContext());
+  manager.addPass(createVerifyScheduledPass());
+  addMemoryPasses(manager);
+  addCodePasses(manager);
+  if (failed(manager.run(module)))
+    return failure();
+  for (auto training : llvm::make_early_inc_range(module.getOps<plan::TrainingOp>()))
+    training.erase();
+  auto kernels = module.lookupSymbol<ModuleOp>("kernels");
+  const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
+  auto objects = target->compile(kernels);
+  if (failed(objects))
+    return failure();
+  return serializePlan(module, name, target->name(), toKernelObjects(std::move(*objects)), "{}");
+}
+
 } // namespace trainc

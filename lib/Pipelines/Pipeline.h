@@ -30,4 +30,8 @@ llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &optio
 llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, double secondsSoFar,
                                                  std::string &report);
 
+/// The plan file's FlatBuffer for entries of phase `scheduled` that train nothing, as tests of kernels make
+/// them. What is wrong is emitted at the op.
+llvm::FailureOr<std::vector<uint8_t>> planOfEntries(mlir::ModuleOp module, llvm::StringRef name);
+
 } // namespace trainc

@@ -2,6 +2,7 @@
 
 #include "dialects/Train/Limits.h"
 #include "lib/Support/SourceName.h"
+#include "lib/Support/StoredElement.h"
 #include "lib/Target/PlanTables.h"
 #include "runtime/schema/limits.h"
 
@@ -109,7 +110,7 @@ static void writeStates(ModuleOp module, PlanTables &tables, fb::PlanT &plan) {
     auto table = std::make_unique<fb::StateT>();
     table->name = state.getName().str();
     table->buffer = tables.buffer(state.getBufferAttr());
-    table->dtype = dtypeOf(cast<RankedTensorType>(state.getType()).getElementType());
+    table->dtype = dtypeOf(storedElement(cast<RankedTensorType>(state.getType()).getElementType()));
     table->shape = shapeOf(state.getType());
     table->role = static_cast<fb::Role>(state.getRole());
     table->offset = state.getOffset();

@@ -23,3 +23,7 @@ ptxas = shutil.which("ptxas", path=os.pathsep.join(
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))
+# Kernels for GPUs run on emulated libraries of the vendor's.
+if config.trainc_cuda == "ON":
+    config.available_features.add("cuda")
+config.substitutions.append(("%gpu_check", f"env LD_LIBRARY_PATH={config.trainc_emulators} trainc-check --kernels --target=cuda"))

@@ -61,7 +61,8 @@ MAY_INCLUDE = {
     # As the vendor's NCCL it knows the driver; ranks meet by the unique id.
     "test/emulator/libnccl": ["test/emulator/calls", "test/emulator/libcuda/extension.h", "runtime/base"],
     # The checker of ops runs their kernels.
-    "tools/trainc-check": ["tools/common", "lib", "runtime"] + DIALECTS,
+    "tools/trainc-check": ["tools/common", "tools/cases", "lib", "runtime"] + DIALECTS,
+    "tools/cases": ["runtime"],
 }
 LLVM = re.compile(r"^(mlir|llvm|lld|clang)/")
 VENDOR = {
@@ -102,7 +103,7 @@ def offences(path):
     for include in INCLUDE.findall(text):
         if include.startswith(OWN) and not allowed(include, folders):
             yield f"{path}: includes {include}, but {own} may include only {', '.join(folders)}"
-        if LLVM.match(include) and path.startswith(("runtime/", "tools/trainrun/")):
+        if LLVM.match(include) and path.startswith(("runtime/", "tools/trainrun/", "tools/cases/", "test/gpu/cases/")):
             yield f"{path}: includes {include}, but the runtime never sees LLVM or MLIR"
         for pattern, home in VENDOR.items():
             if pattern.match(include) and not path.startswith((home + "/", "test/")):

@@ -1,15 +1,14 @@
 // --kernels: machine code against the reference, and the instruction-set levels against each other.
-#include "Arguments.h"
-#include "Buffer.h"
 #include "Comparison.h"
 #include "CompiledFunction.h"
-#include "Modes.h"
+#include "KernelReference.h"
+#include "tools/cases/cases.h"
 
 #include "lib/Codegen/Cpu/Levels.h"
-#include "lib/Reference/Interpreter.h"
 
 using namespace mlir;
 using namespace trainc;
+using reference::Tensor;
 using reference::Tensors;
 
 /// Whether two results agree in every number; NaNs are equal.
@@ -21,7 +20,15 @@ static bool hasOwnProducts(StringRef name) {
                       [&](const codegen::Level &level) { return level.name == name && level.base; });
 }
 
-check::Check check::checkKernels(func::FuncOp function, double bound) {
+static double errorOf(const Tensors &actual, const check::KernelReference &reference) {
+  const std::vector<cases::ExpectedResult> expected = check::expectedResults(reference);
+  double error = 0;
+  for (auto [found, wanted] : llvm::zip_equal(actual, expected))
+    error = std::max(error, cases::errorOf(check::numbersOf(found), wanted));
+  return error;
+}
+
+check::Check check::checkKernels(func::FuncOp function, const KernelBound &bound) {
   if (function->hasAttr("check.no_kernels"))
     return std::optional<Outcome>();
   FailureOr<CompiledFunction> compiled = CompiledFunction::compile(function);
@@ -31,20 +38,16 @@ check::Check check::checkKernels(func::FuncOp function, double bound) {
     return std::optional<Outcome>();
   if (compiled->levels().empty())
     return function.emitError("this CPU runs none of the levels that kernels are compiled for");
-  FailureOr<Tensors> drawn = drawArguments(function);
-  if (failed(drawn))
+  FailureOr<KernelReference> reference = referenceOf(function, bound);
+  if (failed(reference))
     return failure();
-  Tensors arguments;
-  llvm::append_range(arguments, llvm::map_range(*drawn, rounded));
-  FailureOr<Tensors> expected = reference::runBlock(function.getBody().front(), arguments);
-  Outcome outcome{0, numberOf(function, "check.kernel_tolerance", bound)};
+  Outcome outcome{0, reference->bound};
   std::optional<Tensors> first;
   for (const std::string &level : compiled->levels()) {
-    FailureOr<Tensors> actual = compiled->run(arguments, level);
-    if (failed(actual) || failed(expected))
+    FailureOr<Tensors> actual = compiled->run(reference->arguments, level);
+    if (failed(actual))
       return failure();
-    for (auto [found, wanted] : llvm::zip(*actual, *expected))
-      outcome.error = std::max(outcome.error, elementError(found, wanted, 1));
+    outcome.error = std::max(outcome.error, errorOf(*actual, *reference));
     if (hasOwnProducts(level))
       continue;
     if (first && !areSame(*actual, *first))

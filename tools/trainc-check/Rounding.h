@@ -20,4 +20,12 @@ bool hasShortNumbers(mlir::func::FuncOp function);
 mlir::FailureOr<reference::Tensors> roundingErrors(mlir::func::FuncOp function,
                                                    const reference::Tensors &arguments);
 
+/// About the same for functions with many numbers, estimated: three times the most by which a number moves,
+/// or the numbers of its tensor on average, in a few runs that change each rounded number by a unit in the
+/// last place, up or down at random. A kernel rounds to the other side if its f32 number is on the other side
+/// of the middle. What is only moved or converted from arguments is exact, and what the function gives is
+/// changed behind that. Of attention, weights and output are changed as well: target cuda rounds the weights.
+mlir::FailureOr<reference::Tensors> sampledRoundingErrors(mlir::func::FuncOp function,
+                                                          const reference::Tensors &arguments);
+
 } // namespace trainc::check

@@ -1,7 +1,10 @@
 // trainc-check: checks every function of a file against independent knowledge; see README.md.
-#include "Modes.h"
+#include "GpuKernels.h"
 
+#include "dialects/Train/Train.h"
 #include "lib/Pipelines/Pipeline.h"
+#include "runtime/plan/file.h"
+#include "tools/cases/run.h"
 #include "tools/common/llvm_tools.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -10,6 +13,7 @@
 #include "mlir/Support/FileUtilities.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <functional>
@@ -31,7 +35,17 @@ llvm::cl::opt<bool> withKernels("kernels", llvm::cl::cat(category),
                                 llvm::cl::desc("compare machine code with the reference"));
 llvm::cl::opt<double> kernelBound("bound", llvm::cl::cat(category), llvm::cl::init(1e-6),
                                   llvm::cl::desc("largest relative error of kernels"));
-
+llvm::cl::opt<check::KernelTarget>
+    kernelTarget("target", llvm::cl::cat(category), llvm::cl::init(check::KernelTarget::Cpu),
+                 llvm::cl::desc("what --kernels compiles for and runs on"),
+                 llvm::cl::values(clEnumValN(check::KernelTarget::Cpu, "cpu", "this CPU"),
+                                  clEnumValN(check::KernelTarget::Cuda, "cuda", "the first NVIDIA GPU")));
+llvm::cl::opt<std::string> precision(
+    "precision", llvm::cl::cat(category), llvm::cl::init("fp32"),
+    llvm::cl::desc("fp32, or bf16 or fp16: check kernels of what training makes of the file in it"));
+llvm::cl::opt<std::string>
+    caseFolder("write-cases", llvm::cl::cat(category), llvm::cl::value_desc("DIR"),
+               llvm::cl::desc("with --kernels --target=cuda: write what would be run, for other machines"));
 llvm::cl::opt<unsigned>
     simulatedRanks("ranks", llvm::cl::cat(category),
                    llvm::cl::desc("compare a model's training on N simulated ranks with one rank"));
@@ -43,8 +57,15 @@ struct Mode {
   std::function<check::Check(func::FuncOp)> run;
 };
 
-/// The modes asked for. The linker that kernels go through resets LLVM's options, so they are read once,
-/// here.
+/// What --kernels was told. The linker that kernels go through resets LLVM's options, so they are read once.
+struct KernelOptions {
+  bool run = withKernels;
+  double bound = kernelBound;
+  check::KernelTarget target = kernelTarget;
+  std::string precision = ::precision, folder = caseFolder;
+};
+
+/// The modes asked for, beside --kernels.
 SmallVector<Mode> chosenModes() {
   SmallVector<Mode> modes;
   if (withExpected)
@@ -53,11 +74,23 @@ SmallVector<Mode> chosenModes() {
     modes.push_back({"gradients", check::checkGradients});
   if (withDecompose)
     modes.push_back({"decompose", check::checkDecompositions});
-  if (withKernels)
-    modes.push_back({"kernels", [bound = double(kernelBound)](func::FuncOp function) {
-                       return check::checkKernels(function, bound);
-                     }});
   return modes;
+}
+
+ExitCode print(StringRef function, StringRef mode, const check::Outcome &outcome) {
+  llvm::outs() << (outcome.passed() ? "PASS @" : "FAIL @") << function << " " << mode
+               << llvm::format(" max_rel_err=%.1e bound=%.1e\n", outcome.error, outcome.bound);
+  return outcome.passed() ? kDone : kFailed;
+}
+
+ExitCode appliesToNothing(StringRef mode, StringRef file) {
+  llvm::errs() << "trainc-check: --" << mode << " applies to no function of " << file << "\n";
+  return kBadInput;
+}
+
+ExitCode tell(const Status &status) {
+  llvm::errs() << "error: " << status.message() << "\n";
+  return ExitCode(status.exitCode());
 }
 
 /// Runs one mode on all functions; a function that cannot be checked has been reported.
@@ -73,16 +106,80 @@ ExitCode runMode(ModuleOp module, const Mode &mode, StringRef file) {
     if (!*outcome)
       continue;
     ++applied;
-    llvm::outs() << ((*outcome)->passed() ? "PASS @" : "FAIL @") << function.getSymName() << " " << mode.name
-                 << llvm::format(" max_rel_err=%.1e bound=%.1e\n", (*outcome)->error, (*outcome)->bound);
-    if (!(*outcome)->passed())
-      code = kFailed;
+    code = std::max(code, print(function.getSymName(), mode.name, **outcome));
   }
-  if (applied == 0 && code == kDone) {
-    llvm::errs() << "trainc-check: --" << mode.name << " applies to no function of " << file << "\n";
-    return kBadInput;
-  }
+  return applied == 0 && code == kDone ? appliesToNothing(mode.name, file) : code;
+}
+
+ExitCode runOnGpu(const check::PlannedCases &planned) {
+  Result<const fb::Plan *> plan = readPayload(std::as_bytes(std::span(planned.plan)));
+  if (!plan.ok())
+    return tell(plan.status());
+  Result<std::unique_ptr<Device>> device = cases::openGpu();
+  if (!device.ok())
+    return tell(device.status());
+  Result<std::vector<double>> errors = cases::run(**plan, **device, planned.cases);
+  llvm::outs() << "device: " << (*device)->description() << "\n";
+  if (!errors.ok())
+    return tell(errors.status());
+  ExitCode code = kDone;
+  for (auto [tested, error] : llvm::zip_equal(planned.cases, *errors))
+    code = std::max(code, print(tested.name, "kernels", {error, tested.bound}));
   return code;
+}
+
+/// The name of a file of cases: that of the functions' file, and the precision.
+std::string caseName(StringRef file, StringRef precision) {
+  return (llvm::sys::path::stem(file) + "-" + precision).str();
+}
+
+ExitCode runGpuKernels(ModuleOp module, const KernelOptions &options, const check::KernelBound &bound,
+                       StringRef file) {
+  FailureOr<check::PlannedCases> planned = check::planForGpu(module, bound);
+  if (failed(planned))
+    return kFailed;
+  if (planned->cases.empty())
+    return appliesToNothing("kernels", file);
+  if (options.folder.empty())
+    return runOnGpu(*planned);
+  const Status written =
+      cases::write(options.folder, caseName(file, options.precision), planned->plan, planned->cases);
+  return written.ok() ? kDone : tell(written);
+}
+
+/// Of a model the kernels of its entries, of another file its functions.
+ExitCode runKernels(ModuleOp file, const KernelOptions &options, StringRef name) {
+  const bool isModel = !file.getOps<train::ProgramOp>().empty(), isNarrow = options.precision != "fp32";
+  check::KernelBound bound{options.bound, isModel || isNarrow || options.target == check::KernelTarget::Cuda};
+  OwningOpRef<ModuleOp> made;
+  if (isModel || isNarrow) {
+    FailureOr<OwningOpRef<ModuleOp>> functions =
+        isModel ? check::kernelsOf(file, options.target, options.precision)
+                : check::narrowed(file, options.precision);
+    if (failed(functions))
+      return kFailed;
+    made = std::move(*functions);
+  }
+  ModuleOp module = made ? *made : file;
+  if (options.target == check::KernelTarget::Cuda)
+    return runGpuKernels(module, options, bound, name);
+  return runMode(
+      module, {"kernels", [&](func::FuncOp function) { return check::checkKernels(function, bound); }}, name);
+}
+
+/// Says what of the options contradicts, if something does.
+bool contradict(const KernelOptions &options) {
+  const bool isGpu = options.target == check::KernelTarget::Cuda;
+  StringRef problem;
+  if (!llvm::is_contained({"fp32", "bf16", "fp16"}, options.precision))
+    problem = "--precision must be fp32, bf16 or fp16";
+  else if (!options.run && (isGpu || options.precision != "fp32" || !options.folder.empty()))
+    problem = "--target, --precision and --write-cases are options of --kernels: name it, too";
+  else if (!isGpu && !options.folder.empty())
+    problem = "--write-cases writes cases for GPUs: add --target=cuda";
+  if (!problem.empty())
+    llvm::errs() << "trainc-check: " << problem << "\n";
+  return !problem.empty();
 }
 
 ExitCode runRanks(ModuleOp module, unsigned ranks) {
@@ -100,14 +197,17 @@ int main(int argc, char **argv) {
   allowLostMessages();
   llvm::cl::HideUnrelatedOptions(category);
   llvm::cl::ParseCommandLineOptions(argc, argv, "checks ops against independent knowledge\n");
-  SmallVector<Mode> modes = chosenModes();
+  const SmallVector<Mode> modes = chosenModes();
+  const KernelOptions kernels;
   std::string file = inputFile;
   const unsigned ranks = simulatedRanks;
-  if (modes.empty() && ranks == 0) {
+  if (modes.empty() && !kernels.run && ranks == 0) {
     llvm::errs()
         << "trainc-check: name at least one of --reference, --gradients, --decompose, --kernels, --ranks=N\n";
     return kBadInput;
   }
+  if (contradict(kernels))
+    return kBadInput;
   DialectRegistry registry;
   registry.insert<func::FuncDialect>();
   registerDialects(registry);
@@ -120,6 +220,8 @@ int main(int argc, char **argv) {
   ExitCode code = ranks == 0 ? kDone : runRanks(*module, ranks);
   for (const Mode &mode : modes)
     code = std::max(code, runMode(*module, mode, file));
+  if (kernels.run)
+    code = std::max(code, runKernels(*module, kernels, file));
   if (const std::optional<std::string> error = flushOutput()) {
     llvm::errs() << "error: " << *error << "\n";
     code = std::max(code, kFailed);

@@ -41,7 +41,7 @@ train.entry @init {
 train.entry @eval {
   // Many rows: a scratch buffer of partial sums, and a second launch that adds them up.
   // CHECK: nn.kernel 4000 x 100
-  // CHECK: plan.launches = [#plan.launch_spec<@[[PART:rows_[0-9a-f]+]]{{.*}}, #plan.launch_spec<@[[SUM:finish_[0-9a-f]+]]{{.*}}plan.scratch = array<i64: 5200>
+  // CHECK: plan.launches = [#plan.launch_spec<@[[PART:rows_[0-9a-f]+]]{{.*}}, #plan.launch_spec<@[[SUM:finish_[0-9a-f]+]]{{.*}}plan.scratch = [tensor<1300xf32>]
   %x = train.input "x" micro : tensor<4000x100xf32>
   %0 = nn.kernel 4000 x 100 (%a = %x : tensor<4000x100xf32>) -> (tensor<100xf32>) {
     %s = nn.reduce sum %a over [0] {nn.pattern = #nn.pattern<*4000, 100>} : tensor<4000x100xf32>

@@ -14,7 +14,7 @@ train.entry @micro_step {
   // CHECK-SAME: a = 0 : i64, auxiliary = 4 : i64, b = 1 : i64, bias = 2 : i64, result = 3 : i64, workspace = 5 : i64
   // CHECK-SAME: activation = 1 : i32
   // CHECK-SAME: workspace_bytes = 512
-  // CHECK-SAME: plan.scratch = array<i64: 512>
+  // CHECK-SAME: plan.scratch = [tensor<128xf32>]
   // PRODUCTS: nn.product{{.*}}plan.library_call
   // PLAN: plan.matrix_product 6 x 16 x 8 a <@"input.x{{[^ ]*}} + 0> row 8 b <@"input.w{{[^ ]*}} + 0> transposed row 8 to <@[[H:.*]] + 0> row 16 bias <@"input.b{{[^ ]*}} + 0> activation gelu auxiliary <@[[A:.*]] + 0> workspace <@{{.*}} + 0> bytes 512 "nn.product"
   %x = train.input "x" micro : tensor<2x3x8xf32>
@@ -55,7 +55,7 @@ train.entry @micro_step {
   %o, %lse = nn.attention %x, %x, %x heads 2 causal : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>
 
   // CHECK: nn.attention_grad
-  // CHECK-SAME: plan.scratch = array<i64: 48>
+  // CHECK-SAME: plan.scratch = [tensor<12xf32>]
   // PLAN: plan.attention backward {{.*}} workspace {{.*}} bytes 48 "nn.attention_grad"
   %dq, %dk, %dv = nn.attention_grad %x, %x, %x, %o, %lse, %o heads 2 kv_heads 2 causal scale 0.5 : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x2x3xf32>, tensor<2x3x8xf32>
   train.set @out, %dq : tensor<2x3x8xf32>

@@ -24,7 +24,7 @@ train.entry @init {
   }
   train.set @b, %1 : tensor<40x100xf32>
 
-  // CHECK: plan.launches = [#plan.launch_spec<@"rows#1"(0, 2)>, #plan.launch_spec<@"finish#2"(2, 1)>], plan.scratch = array<i64: 5200>
+  // CHECK: plan.launches = [#plan.launch_spec<@"rows#1"(0, 2)>, #plan.launch_spec<@"finish#2"(2, 1)>], plan.scratch = [tensor<1300xf32>]
   %x = train.input "x" micro : tensor<4000x100xf32>
   %2 = nn.kernel 4000 x 100 (%y = %x : tensor<4000x100xf32>) -> (tensor<100xf32>) {
     %s = nn.reduce sum %y over [0] {nn.pattern = #nn.pattern<*4000, 100>} : tensor<4000x100xf32>

@@ -113,3 +113,38 @@ train.entry @e as micro_step {
   train.set @a, %r#0 : tensor<2x2xf32>
   train.set @b, %r#1 : tensor<2x2xf32>
 }
+
+// -----
+
+// Partial results have the type of the numbers.
+// CHECK-DAG: plan.buffer @[[PARTS:.*scratch]] in @scratch at 0 bytes {{[0-9]+}} of i32 workspace
+// CHECK-LABEL: plan.entry @update
+// CHECK: plan.launch @"rows#{{.*}} [{{.*}}, #plan.operand<@[[PARTS]] + 0>]
+// CHECK: plan.launch @"finish#{{.*}} [#plan.operand<@[[PARTS]] + 0>, #plan.operand<@most + 0>]
+train.state optimizer @table : tensor<4000x100xi32>
+train.state output @most : tensor<100xi32>
+train.entry @update {
+  %x = train.get @table : tensor<4000x100xi32>
+  %m = nn.kernel 4000 x 100 (%y = %x : tensor<4000x100xi32>) -> (tensor<100xi32>) {
+    %r = nn.reduce max %y over [0] {nn.pattern = #nn.pattern<*4000, 100>} : tensor<4000x100xi32>
+    nn.yield %r : tensor<100xi32>
+  }
+  train.set @most, %m : tensor<100xi32>
+}
+
+// -----
+
+// A loop of one iteration moves nowhere.
+// CHECK-LABEL: plan.entry @update
+// CHECK-NEXT: plan.loop count 1
+// CHECK-NEXT: plan.copy <@table + 0> to <@[[SLICE:.*]] + 0> bytes 32 "nn.yield"
+// CHECK: plan.copy <@[[SLICE]] + 0> to <@moved + 0> bytes 32
+train.state optimizer @table : tensor<2x4xf32>
+train.state output @moved : tensor<2x4xf32>
+train.entry @update {
+  %x = train.get @table : tensor<2x4xf32>
+  %m = nn.chunks 1 (%c = %x : tensor<2x4xf32>) -> (tensor<2x4xf32> split 0) {
+    nn.yield %c : tensor<2x4xf32>
+  }
+  train.set @moved, %m : tensor<2x4xf32>
+}
