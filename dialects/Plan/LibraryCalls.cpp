@@ -5,11 +5,16 @@ using namespace mlir;
 using namespace trainc::plan;
 
 /// Of f32, and of the i32 of attention's masks.
-static constexpr int64_t kElementBytes = 4;
+static constexpr int64_t kWideBytes = 4;
 
-/// Bytes from the first element to the last of matrices that lie in `rows` rows.
-static int64_t matrixBytes(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix) {
-  return ((count - 1) * matrix + (rows - 1) * row + columns) * kElementBytes;
+/// Bytes of an element of f32, or of the type.
+static int64_t elementBytes(std::optional<Type> type) {
+  return type ? type->getIntOrFloatBitWidth() / 8 : kWideBytes;
+}
+
+/// Elements from the first to the last of matrices that lie in `rows` rows.
+static int64_t matrixElements(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix) {
+  return (count - 1) * matrix + (rows - 1) * row + columns;
 }
 
 static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr> operand, int64_t bytes,
@@ -20,20 +25,23 @@ static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr>
 
 SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   const int64_t m = getM(), n = getN(), k = getK(), batch = getBatch();
-  const int64_t result = matrixBytes(m, n, getRowResult(), batch, getMatrixResult());
+  const int64_t factor = elementBytes(getFactors()), element = elementBytes(getProduct());
+  const int64_t result = element * matrixElements(m, n, getRowResult(), batch, getMatrixResult());
   const bool isGradient =
       getActivation() == Activation::gelu_gradient || getActivation() == Activation::gelu_tanh_gradient;
   SmallVector<OperandUse> uses;
   addUse(uses, getA(),
-         matrixBytes(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA()), true,
-         false);
+         factor *
+             matrixElements(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA()),
+         true, false);
   addUse(uses, getB(),
-         matrixBytes(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB()), true,
-         false);
+         factor *
+             matrixElements(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB()),
+         true, false);
   addUse(uses, getResult(), result, getAdds(), true);
-  addUse(uses, getBias(), n * kElementBytes, true, false);
+  addUse(uses, getBias(), n * element, true, false);
   addUse(uses, getAuxiliary(), result, isGradient, !isGradient);
-  addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * kElementBytes, false, true);
+  addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * element, false, true);
   addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true);
   return uses;
 }
@@ -43,18 +51,19 @@ double MatrixProductOp::getFlops() { return 2.0 * getBatch() * getM() * getN() *
 SmallVector<OperandUse> AttentionOp::getOperandUses() {
   const bool backward = getPass() == AttentionPass::backward;
   const int64_t queries = getBatch() * getQueries(), keys = getBatch() * getKeys();
-  const int64_t query = queries * getHeads() * getHeadSize() * kElementBytes,
-                key = keys * getKeyHeads() * getHeadSize() * kElementBytes,
-                value = keys * getKeyHeads() * getValueSize() * kElementBytes,
-                out = queries * getHeads() * getValueSize() * kElementBytes;
+  const int64_t element = elementBytes(getValues());
+  const int64_t query = queries * getHeads() * getHeadSize() * element,
+                key = keys * getKeyHeads() * getHeadSize() * element,
+                value = keys * getKeyHeads() * getValueSize() * element,
+                out = queries * getHeads() * getValueSize() * element;
   SmallVector<OperandUse> uses;
   addUse(uses, getQuery(), query, true, false);
   addUse(uses, getKey(), key, true, false);
   addUse(uses, getValue(), value, true, false);
   addUse(uses, getOut(), out, backward, !backward);
-  addUse(uses, getLogSumExp(), queries * getHeads() * kElementBytes, backward, !backward);
-  addUse(uses, getSegments(), queries * kElementBytes, true, false);
-  addUse(uses, getLimit(), kElementBytes, true, false);
+  addUse(uses, getLogSumExp(), queries * getHeads() * kWideBytes, backward, !backward);
+  addUse(uses, getSegments(), queries * kWideBytes, true, false);
+  addUse(uses, getLimit(), kWideBytes, true, false);
   addUse(uses, getOutGradient(), out, true, false);
   addUse(uses, getQueryGradient(), query, false, true);
   addUse(uses, getKeyGradient(), key, false, true);

@@ -20,7 +20,20 @@ std::unique_ptr<Target> Target::of(ModuleOp kernels) {
 
 static LibraryCalls libraryCallsOf(train::ProgramOp program) {
   const StringRef word = program.getLibraryCalls().value_or("none");
-  return {.products = word == "products" || word == "all", .attention = word == "attention" || word == "all"};
+  const bool attention = word == "attention" || word == "all";
+  return {.products = word == "products" || word == "all",
+          .attention = attention,
+          .attentionGradients = attention};
+}
+
+/// cuDNN's gradients of attention repeat their bits on some GPUs alone, so plans have them where they are
+/// asked for.
+static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
+  LibraryCalls calls = libraryCallsOf(program);
+  if (!program.getLibraryCalls())
+    calls.products = calls.attention = true;
+  calls.exactGelu = false;
+  return calls;
 }
 
 static Fp32Products productsOf(train::ProgramOp program) {
@@ -36,7 +49,7 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (program.getTarget() == "cuda")
-      return createCudaTarget(productsOf(program));
+      return createCudaTarget(productsOf(program), cudaLibraryCallsOf(program));
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
   }
   return createCpuTarget();

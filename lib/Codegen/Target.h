@@ -37,7 +37,7 @@ struct TargetLimits {
 
 /// Which ops a target leaves to libraries of the device, instead of making code.
 struct LibraryCalls {
-  bool products = false, attention = false;
+  bool products = false, attention = false, attentionGradients = false;
   /// What products can do to their results beside adding biases.
   bool exactGelu = true;
 };
@@ -102,6 +102,7 @@ std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fm
                                         LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
 
 /// NVIDIA's GPUs from compute capability 8.0 on.
-std::unique_ptr<Target> createCudaTarget(Fp32Products products = Fp32Products::Fma);
+std::unique_ptr<Target> createCudaTarget(Fp32Products products = Fp32Products::Fma,
+                                         LibraryCalls libraryCalls = {});
 
 } // namespace trainc::codegen

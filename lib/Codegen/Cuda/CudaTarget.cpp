@@ -1,4 +1,5 @@
-// NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt does.
+// NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt and cuDNN do.
+#include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Sharding.h"
 #include "dialects/Train/Train.h"
@@ -9,6 +10,9 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
+#include "runtime/schema/cudnn_attention.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -22,20 +26,23 @@ static constexpr RowsTuning kRows{.blockBytes = kGpuLimits.blockBytes, .partialT
 /// cublasLtMatmulPreference).
 static constexpr int64_t kProductWorkspace = 32 << 20;
 
+/// What an op of cuDNN's may take at most: a gradient that repeats its bits takes two bytes for each pair of
+/// a query and a key, where a generated kernel takes none.
+static constexpr uint64_t kMostAttentionWorkspace = uint64_t{512} << 20;
+
 namespace {
 
 class CudaTarget : public Target {
 public:
-  explicit CudaTarget(Fp32Products products) : products_(products) {}
+  CudaTarget(Fp32Products products, LibraryCalls libraryCalls)
+      : products_(products), libraryCalls_(libraryCalls) {}
 
   StringRef name() const override { return "cuda"; }
   LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kGpuLimits; }
   Machine referenceMachine() const override { return referenceGpu(); }
   Machine thisMachine(int64_t ranks) const override { return referenceGpu(); }
-  LibraryCalls libraryCalls() const override {
-    return {.products = true, .attention = false, .exactGelu = false};
-  }
+  LibraryCalls libraryCalls() const override { return libraryCalls_; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
@@ -48,10 +55,8 @@ private:
   KernelSummary summarise(StridedCopyOpInterface op) const { return cuda::summariseCopy(op); }
   KernelSummary summarise(nn::ScatterAddOp op) const { return cuda::summariseScatter(op); }
   KernelSummary summarise(GemmOpInterface op) const;
-  FailureOr<KernelSummary> summarise(nn::AttentionOp op) const { return cuda::summariseAttention(op); }
-  FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const {
-    return cuda::summariseAttentionGrad(op);
-  }
+  FailureOr<KernelSummary> summarise(nn::AttentionOp op) const;
+  FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const;
 
   static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
   static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
@@ -71,6 +76,7 @@ private:
   }
 
   Fp32Products products_;
+  LibraryCalls libraryCalls_;
 };
 
 } // namespace
@@ -103,9 +109,47 @@ LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
 }
 
 KernelSummary CudaTarget::summarise(GemmOpInterface op) const {
-  return canBeLibraryProduct(op, /*takesShort=*/true)
+  return libraryCalls_.products && canBeLibraryProduct(op, /*takesShort=*/true)
              ? libraryProduct(op, kProductWorkspace, products_ == Fp32Products::Tf32)
              : cuda::summariseGemm(op);
+}
+
+/// What attention and its gradient have in common.
+template <typename Op> static CudnnAttentionSizes cudnnSizesOf(Op op, int64_t keyHeads) {
+  ArrayRef<int64_t> q = cast<RankedTensorType>(op.getQ().getType()).getShape(),
+                    k = cast<RankedTensorType>(op.getK().getType()).getShape(),
+                    v = cast<RankedTensorType>(op.getV().getType()).getShape();
+  const Type element = getElementTypeOrSelf(op.getQ());
+  const bool areAlike = llvm::all_of(ValueRange{op.getK(), op.getV(), op.getOut()},
+                                     [&](Value each) { return getElementTypeOrSelf(each) == element; });
+  return {.batch = uint64_t(q[0]),
+          .queries = uint64_t(q[1]),
+          .keys = uint64_t(k[1]),
+          .heads = uint64_t(op.getHeads()),
+          .keyHeads = uint64_t(keyHeads),
+          .headSize = uint64_t(k[2] / keyHeads),
+          .valueSize = uint64_t(v[2] / keyHeads),
+          .isCausal = op.getCausal(),
+          .isShort = areAlike && nn::isLowPrecision(element) && getElementTypeOrSelf(op.getLse()).isF32(),
+          .hasSegments = bool(op.getSegments())};
+}
+
+FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
+  CudnnAttentionSizes sizes = cudnnSizesOf(op, op.keyHeads());
+  sizes.hasLimit = bool(op.getLimit());
+  if (libraryCalls_.attention && isCudnnAttention(sizes))
+    return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
+  return cuda::summariseAttention(op);
+}
+
+FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
+  CudnnAttentionSizes sizes = cudnnSizesOf(op, op.getKvHeads());
+  sizes.isBackward = true;
+  const bool isAlike = getElementTypeOrSelf(op.getDout()) == getElementTypeOrSelf(op.getQ());
+  if (libraryCalls_.attentionGradients && isAlike && isCudnnAttention(sizes) &&
+      cudnnAttentionWorkspace(sizes) <= kMostAttentionWorkspace)
+    return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
+  return cuda::summariseAttentionGrad(op);
 }
 
 FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
@@ -122,6 +166,6 @@ void CudaTarget::prepare(ModuleOp kernels) const {
                     NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
 }
 
-std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products) {
-  return std::make_unique<CudaTarget>(products);
+std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products, LibraryCalls libraryCalls) {
+  return std::make_unique<CudaTarget>(products, libraryCalls);
 }
