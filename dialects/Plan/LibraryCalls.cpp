@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace trainc::plan;
 
-/// Of attention: of f32, and of the i32 of its masks.
+/// Of f32, and of the i32 of attention's masks.
 static constexpr int64_t kElementBytes = 4;
 
 /// From the first element to the last of matrices that lie in `rows` rows.
@@ -50,10 +50,11 @@ double MatrixProductOp::getFlops() { return 2.0 * getBatch() * getM() * getN() *
 SmallVector<OperandUse> AttentionOp::getOperandUses() {
   const bool backward = getPass() == AttentionPass::backward;
   const int64_t queries = getBatch() * getQueries(), keys = getBatch() * getKeys();
-  const int64_t query = queries * getHeads() * getHeadSize() * kElementBytes,
-                key = keys * getKeyHeads() * getHeadSize() * kElementBytes,
-                value = keys * getKeyHeads() * getValueSize() * kElementBytes,
-                out = queries * getHeads() * getValueSize() * kElementBytes;
+  const int64_t element = bytesOf(getValues());
+  const int64_t query = queries * getHeads() * getHeadSize() * element,
+                key = keys * getKeyHeads() * getHeadSize() * element,
+                value = keys * getKeyHeads() * getValueSize() * element,
+                out = queries * getHeads() * getValueSize() * element;
   SmallVector<OperandUse> uses;
   addUse(uses, getQuery(), query, true, false);
   addUse(uses, getKey(), key, true, false);

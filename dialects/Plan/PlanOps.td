@@ -198,10 +198,11 @@ def Plan_AttentionOp : Plan_LibraryCallOp<"attention", (ins Plan_AttentionPass:$
       OptionalAttr<Plan_Operand>:$limit, OptionalAttr<Plan_Operand>:$out_gradient, OptionalAttr<Plan_Operand>:$query_gradient,
       OptionalAttr<Plan_Operand>:$key_gradient, OptionalAttr<Plan_Operand>:$value_gradient,
       I64Attr:$batch, I64Attr:$queries, I64Attr:$keys, I64Attr:$heads, I64Attr:$key_heads, I64Attr:$head_size,
-      I64Attr:$value_size, UnitAttr:$causal, F64Attr:$scale)> {
+      I64Attr:$value_size, UnitAttr:$causal, F64Attr:$scale, OptionalAttr<TypeAttr>:$values)> {
   let summary = "attention, or its gradient, that the device leaves to a library";
   let description = [{
-    Of f32 tensors whose heads lie side by side; see the schema for their shapes.
+    Of tensors whose heads lie side by side; see the schema for their shapes. They are of f32, or of the type that `values` says; the
+    log-sum-exp is of f32.
 
     ```mlir
     plan.attention forward batch 8 queries 128 keys 128 heads 4 by 4 sizes 32 by 32 causal scale 1.767767e-01
@@ -209,7 +210,7 @@ def Plan_AttentionOp : Plan_LibraryCallOp<"attention", (ins Plan_AttentionPass:$
     ```
   }];
   let assemblyFormat = "$pass `batch` $batch `queries` $queries `keys` $keys `heads` $heads `by` $key_heads "
-      "`sizes` $head_size `by` $value_size (`causal` $causal^)? `scale` $scale "
+      "`sizes` $head_size `by` $value_size (`causal` $causal^)? `scale` $scale (`values` $values^)? "
       "`query` $query `key` $key `value` $value `out` $out `lse` $log_sum_exp (`segments` $segments^)? (`limit` $limit^)? "
       "(`out_gradient` $out_gradient^ `query_gradient` $query_gradient `key_gradient` $key_gradient `value_gradient` $value_gradient)? "
       # planned # trailer # "attr-dict";

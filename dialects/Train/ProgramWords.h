@@ -217,9 +217,10 @@ inline constexpr ProgramWord kProgramWords[] = {
      .option = "--library-calls",
      .kind = ValueKind::Choice,
      .values = "none|products|attention|all",
-     .otherwise = "none",
-     .help = "What is left to the device's libraries, in place of generated code; on the CPU that is\n"
-             "plain code: slow, for tests and for plans of devices whose library is better"},
+     .otherwise = "of the target",
+     .help = "What is left to the device's libraries, in place of generated code. GPUs leave products, and\n"
+             "attention but for its gradient, which attention and all leave as well and which needs compute\n"
+             "capability 9 or 10. CPUs leave nothing: there it is plain code, slow and for tests"},
     {.word = "activation_checkpointing",
      .option = "--activation-checkpointing",
      .kind = ValueKind::Choice,

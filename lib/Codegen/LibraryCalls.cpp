@@ -80,6 +80,7 @@ template <typename Op> void describeAttention(CallBuilder &call, Op op, int64_t 
   call.size("value_size", v[2] / keyHeads);
   call.flag("causal", op.getCausal());
   call.attribute("scale", call.builder().getF64FloatAttr(scale));
+  call.typeUnlessF32("values", op.getQ());
 }
 
 } // namespace

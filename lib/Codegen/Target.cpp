@@ -20,13 +20,27 @@ std::unique_ptr<Target> Target::of(ModuleOp kernels) {
   auto name = kernels->getAttrOfType<StringAttr>(kTargetAttr);
   assert(name && "a module that createModule() made");
   if (name == "cuda")
-    return createCudaTarget(Fp32Products::Fma, gpuOf(kernels));
+    return createCudaTarget({.products = Fp32Products::Fma, .libraryCalls = {}, .gpu = gpuOf(kernels).str()});
   return createCpuTarget(fp32Products(kernels));
 }
 
 static LibraryCalls libraryCallsOf(train::ProgramOp program) {
   const StringRef word = program.getLibraryCalls().value_or("none");
-  return {.products = word == "products" || word == "all", .attention = word == "attention" || word == "all"};
+  const bool attention = word == "attention" || word == "all";
+  return {.products = word == "products" || word == "all",
+          .attention = attention,
+          .attentionGradients = attention};
+}
+
+/// cuDNN's gradients of attention repeat their bits on some GPUs alone, so plans have them where they are
+/// asked for.
+static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
+  LibraryCalls calls = libraryCallsOf(program);
+  if (!program.getLibraryCalls())
+    calls.products = calls.attention = true;
+  calls.exactGelu = false;
+  calls.auxiliaryRow = 8;
+  return calls;
 }
 
 static Fp32Products productsOf(train::ProgramOp program) {
@@ -42,8 +56,10 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
     return createCpuTarget();
   for (auto program : module.getOps<train::ProgramOp>()) {
     if (program.getTarget() == "cuda")
-      return createCudaTarget(productsOf(program), program.getGpu().value_or(kDefaultGpu),
-                              train::shardingOf(program).reproducibleOverRanks);
+      return createCudaTarget({.products = productsOf(program),
+                               .libraryCalls = cudaLibraryCallsOf(program),
+                               .gpu = program.getGpu().value_or(kDefaultGpu).str(),
+                               .reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks});
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
   }
   return createCpuTarget();

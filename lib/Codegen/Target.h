@@ -44,7 +44,7 @@ struct RankSum {
 
 /// Which ops a target leaves to libraries of the device, instead of making code.
 struct LibraryCalls {
-  bool products = false, attention = false;
+  bool products = false, attention = false, attentionGradients = false;
   /// What products can do beside adding biases and applying the tanh form of GELU.
   bool exactGelu = true;
   /// What activations are applied to, or read beside, has rows of multiples of so many elements.
@@ -113,9 +113,15 @@ private:
 std::unique_ptr<Target> createCpuTarget(Fp32Products products = Fp32Products::Fma,
                                         LibraryCalls libraryCalls = {}, llvm::StringRef levels = "all");
 
-/// NVIDIA's GPUs from compute capability 8.0 on. `gpu`: as the word of train.program says it; for estimates.
-/// `reproducibleOverRanks`: sums over ranks are the tree's.
-std::unique_ptr<Target> createCudaTarget(Fp32Products products, llvm::StringRef gpu,
-                                         bool reproducibleOverRanks = false);
+/// What plans for GPUs differ in.
+struct CudaChoices {
+  Fp32Products products = Fp32Products::Fma;
+  LibraryCalls libraryCalls;
+  std::string gpu;                    ///< as the word of train.program says it; for estimates
+  bool reproducibleOverRanks = false; ///< sums over ranks are the tree's
+};
+
+/// NVIDIA's GPUs from compute capability 8.0 on.
+std::unique_ptr<Target> createCudaTarget(CudaChoices choices);
 
 } // namespace trainc::codegen

@@ -67,6 +67,7 @@ static fb::AttentionT writeAttention(plan::AttentionOp op, PlanTables &tables) {
   table.value_size = op.getValueSize();
   table.causal = op.getCausal();
   table.scale = static_cast<float>(op.getScale().convertToDouble());
+  table.values = dtypeOf(op.getValues().value_or(Float32Type::get(op.getContext())));
   return table;
 }
 

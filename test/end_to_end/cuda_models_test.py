@@ -99,6 +99,22 @@ class CudaModelsTest(harness.EndToEndTest):
         self.assertLess(relative_error(sums, flat), 4e-3)
         self.check("gpt", "--micro-batch=1", "--zero-stage=3", *groups[:1], "--reduce-type=bf16", ranks=4, precision="bf16")
 
+    def calls_of_attention(self):
+        """Whether the last plan calls a library for attention, and for its gradient."""
+        text, _ = self.trainc("dump", "cuda.plan")
+        return ": attention batch" in text, ": gradient of attention batch" in text
+
+    def test_attention_by_cudnn(self):
+        for model in ("gpt", "llama"):
+            self.compile_model(model, "cuda", "--precision=bf16")
+            self.assertEqual(self.calls_of_attention(), (True, False))
+            for precision in ("bf16", "fp16"):
+                with self.subTest(model=model, precision=precision):
+                    self.check(model, "--library-calls=attention", precision=precision)
+                    self.assertEqual(self.calls_of_attention(), (True, True))
+        self.compile_model("gpt", "cuda")
+        self.assertEqual(self.calls_of_attention(), (False, False))
+
     def test_goes_on_with_the_same_bits(self):
         self.compile_model("gpt", "cuda", "--precision=bf16")
         self.train("gpt", "cuda", "whole", steps=4, seed=1)

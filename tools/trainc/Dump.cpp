@@ -135,7 +135,7 @@ std::string sizesText(const fb::MatrixProduct &call) {
   return text;
 }
 
-/// "batch 2, 64 queries, 64 keys, 4 heads of 16, causal, scale 0.25".
+/// "batch 2, 64 queries, 64 keys, 4 heads of 16, bf16, causal, scale 0.25".
 std::string sizesText(const fb::Attention &call) {
   std::string text = fmt::format("batch {}, {} queries, {} keys, {} heads of {}", call.batch(),
                                  call.queries(), call.keys(), call.heads(), call.head_size());
@@ -143,6 +143,8 @@ std::string sizesText(const fb::Attention &call) {
     text += fmt::format(" and {}", call.value_size());
   if (call.key_heads() != call.heads())
     text += fmt::format(", {} key heads", call.key_heads());
+  if (call.values() != fb::DType::F32)
+    text += fmt::format(", {}", dtypeName(call.values()));
   return text + fmt::format("{}, scale {}", call.causal() ? ", causal" : "", call.scale());
 }
 

@@ -137,7 +137,7 @@ KernelSummary CpuTarget::summarise(nn::AttentionOp op) const {
 
 KernelSummary CpuTarget::summarise(nn::AttentionGradOp op) const {
   ArrayRef<int64_t> lse = cast<RankedTensorType>(op.getLse().getType()).getShape();
-  return libraryCalls_.attention && isLibraryAttention(op)
+  return libraryCalls_.attentionGradients && isLibraryAttention(op)
              ? libraryAttention(op, int64_t(cpuAttentionWorkspace(/*backward=*/true, lse[0], lse[1], lse[2])))
              : summariseAttentionGrad(op);
 }

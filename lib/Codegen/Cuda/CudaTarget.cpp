@@ -1,4 +1,5 @@
-// NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt does.
+// NVIDIA's GPUs: which generator makes the kernels of an op, and what cuBLASLt and cuDNN do.
+#include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
@@ -10,7 +11,10 @@
 #include "lib/Codegen/KernelDialects.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
+#include "runtime/schema/cudnn_attention.h"
 #include "runtime/schema/gpu_memory.h"
+
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -24,21 +28,22 @@ static constexpr RowsTuning kRows{.blockBytes = kGpuLimits.blockBytes, .partialT
 /// cublasLtMatmulPreference).
 static constexpr int64_t kProductWorkspace = 32 << 20;
 
+/// What an op of cuDNN's may take at most: a gradient that repeats its bits takes two bytes for each pair of
+/// a query and a key, where a generated kernel takes none.
+static constexpr uint64_t kMostAttentionWorkspace = uint64_t{512} << 20;
+
 namespace {
 
 class CudaTarget : public Target {
 public:
-  CudaTarget(Fp32Products products, StringRef gpu, bool reproducibleOverRanks)
-      : products_(products), gpu_(gpu), reproducibleOverRanks_(reproducibleOverRanks) {}
+  explicit CudaTarget(CudaChoices choices) : choices_(std::move(choices)) {}
 
   StringRef name() const override { return "cuda"; }
   LogicalResult settle(train::ProgramOp program) const override;
   TargetLimits limits() const override { return kGpuLimits; }
-  Machine referenceMachine() const override { return gpuMachine(gpu_); }
-  Machine thisMachine(int64_t ranks) const override { return gpuMachine(gpu_); }
-  LibraryCalls libraryCalls() const override {
-    return {.products = true, .attention = false, .exactGelu = false, .auxiliaryRow = 8};
-  }
+  Machine referenceMachine() const override { return gpuMachine(choices_.gpu); }
+  Machine thisMachine(int64_t ranks) const override { return gpuMachine(choices_.gpu); }
+  LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
   bool addsByKernel(const RankSum &sum) const override;
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
@@ -52,10 +57,8 @@ private:
   KernelSummary summarise(StridedCopyOpInterface op) const { return cuda::summariseCopy(op); }
   KernelSummary summarise(nn::ScatterAddOp op) const { return cuda::summariseScatter(op); }
   KernelSummary summarise(GemmOpInterface op) const;
-  FailureOr<KernelSummary> summarise(nn::AttentionOp op) const { return cuda::summariseAttention(op); }
-  FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const {
-    return cuda::summariseAttentionGrad(op);
-  }
+  FailureOr<KernelSummary> summarise(nn::AttentionOp op) const;
+  FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const;
 
   static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
   static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
@@ -74,15 +77,13 @@ private:
     return cuda::generateAttentionGrad(op, kernels);
   }
 
-  Fp32Products products_;
-  std::string gpu_;
-  bool reproducibleOverRanks_;
+  CudaChoices choices_;
 };
 
 } // namespace
 
 LogicalResult CudaTarget::settle(train::ProgramOp program) const {
-  if (products_ == Fp32Products::Bf16x3)
+  if (choices_.products == Fp32Products::Bf16x3)
     return program.emitError(
         "fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose "
         "fma, or tf32, which rounds numbers to 11 significant bits");
@@ -99,7 +100,7 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
 
 /// NCCL adds two numbers as the tree does, and rounds sums to the type of what is summed.
 bool CudaTarget::addsByKernel(const RankSum &sum) const {
-  return sum.into != sum.element || (reproducibleOverRanks_ && sum.places > 2);
+  return sum.into != sum.element || (choices_.reproducibleOverRanks && sum.places > 2);
 }
 
 LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
@@ -118,9 +119,47 @@ LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
 }
 
 KernelSummary CudaTarget::summarise(GemmOpInterface op) const {
-  return canBeLibraryProduct(op, /*takesShort=*/true)
-             ? libraryProduct(op, kProductWorkspace, products_ == Fp32Products::Tf32)
+  return choices_.libraryCalls.products && canBeLibraryProduct(op, /*takesShort=*/true)
+             ? libraryProduct(op, kProductWorkspace, choices_.products == Fp32Products::Tf32)
              : cuda::summariseGemm(op);
+}
+
+/// What attention and its gradient have in common.
+template <typename Op> static CudnnAttentionSizes cudnnSizesOf(Op op, int64_t keyHeads) {
+  ArrayRef<int64_t> q = cast<RankedTensorType>(op.getQ().getType()).getShape(),
+                    k = cast<RankedTensorType>(op.getK().getType()).getShape(),
+                    v = cast<RankedTensorType>(op.getV().getType()).getShape();
+  const Type element = getElementTypeOrSelf(op.getQ());
+  const bool areAlike = llvm::all_of(ValueRange{op.getK(), op.getV(), op.getOut()},
+                                     [&](Value each) { return getElementTypeOrSelf(each) == element; });
+  return {.batch = uint64_t(q[0]),
+          .queries = uint64_t(q[1]),
+          .keys = uint64_t(k[1]),
+          .heads = uint64_t(op.getHeads()),
+          .keyHeads = uint64_t(keyHeads),
+          .headSize = uint64_t(k[2] / keyHeads),
+          .valueSize = uint64_t(v[2] / keyHeads),
+          .isCausal = op.getCausal(),
+          .isShort = areAlike && nn::isLowPrecision(element) && getElementTypeOrSelf(op.getLse()).isF32(),
+          .hasSegments = bool(op.getSegments())};
+}
+
+FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
+  CudnnAttentionSizes sizes = cudnnSizesOf(op, op.keyHeads());
+  sizes.hasLimit = bool(op.getLimit());
+  if (choices_.libraryCalls.attention && isCudnnAttention(sizes))
+    return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
+  return cuda::summariseAttention(op);
+}
+
+FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
+  CudnnAttentionSizes sizes = cudnnSizesOf(op, op.getKvHeads());
+  sizes.isBackward = true;
+  const bool isAlike = getElementTypeOrSelf(op.getDout()) == getElementTypeOrSelf(op.getQ());
+  if (choices_.libraryCalls.attentionGradients && isAlike && isCudnnAttention(sizes) &&
+      cudnnAttentionWorkspace(sizes) <= kMostAttentionWorkspace)
+    return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
+  return cuda::summariseAttentionGrad(op);
 }
 
 FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
@@ -139,11 +178,10 @@ void CudaTarget::prepare(ModuleOp kernels) const {
   kernels.getContext()
       ->loadDialect<arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, LLVM::LLVMDialect,
                     NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
-  if (gpu_ != kDefaultGpu)
-    kernels->setAttr(kGpuAttr, StringAttr::get(kernels.getContext(), gpu_));
+  if (choices_.gpu != kDefaultGpu)
+    kernels->setAttr(kGpuAttr, StringAttr::get(kernels.getContext(), choices_.gpu));
 }
 
-std::unique_ptr<Target> trainc::codegen::createCudaTarget(Fp32Products products, StringRef gpu,
-                                                          bool reproducibleOverRanks) {
-  return std::make_unique<CudaTarget>(products, gpu, reproducibleOverRanks);
+std::unique_ptr<Target> trainc::codegen::createCudaTarget(CudaChoices choices) {
+  return std::make_unique<CudaTarget>(std::move(choices));
 }

@@ -2,7 +2,7 @@
 // RUN: trainc-opt %s --summarise-kernels --generate-kernels | FileCheck %s --check-prefix=CODE
 
 // Blocks of 64 queries, 16 a warp; what they hold of both sides fits 48 KiB.
-train.program @p { model @m  optimizer sgd  batch 1  target cuda }
+train.program @p { model @m  optimizer sgd  batch 1  target cuda  library_calls none }
 
 train.state output @out : tensor<2x130x128xbf16>
 train.state output @wide : tensor<2x130x128xf32>

@@ -18,7 +18,9 @@ using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
 
-CudaOp::CudaOp(const std::string &text) : target(createCudaTarget(Fp32Products::Fma, kDefaultGpu)) {
+CudaOp::CudaOp(const std::string &text)
+    : target(createCudaTarget({.libraryCalls = {.products = true, .exactGelu = false, .auxiliaryRow = 8},
+                               .gpu = kDefaultGpu.str()})) {
   SCOPED_TRACE(text);
   parse(text);
   if (operation)
