@@ -25,7 +25,7 @@ static constexpr int64_t kHeavyBody = 64;
 /// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16, or two accesses
 /// of f32; threads that share all steps, and steps along a row that each should have.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
-                         kStepsOfThread = 2;
+                         kStepsOfThread = 1;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
