@@ -35,6 +35,7 @@ class Gpt2:
 AUTOCAST, PURE = ("--precision=autocast",), ("--precision=bf16",)
 GPT2 = {
     "gpt2-16": Gpt2("gpt2", 16, (), (AUTOCAST, PURE)),
+    "gpt2-16-cudnn": Gpt2("gpt2", 16, ("--library-calls=all",), (AUTOCAST,)),
     "gpt2-16-pure": Gpt2("gpt2", 16, ("--param-type=bf16", "--optimizer-states=bf16"), (PURE,)),
     "gpt2-64": Gpt2("gpt2", 64, (), (AUTOCAST, PURE)),
     "gpt2-xl": Gpt2("gpt2-xl", 8, ("--activation-checkpointing=selective",),
