@@ -3,6 +3,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/EqualOps.h"
