@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import emulated_gpus
 import harness
 
 BUILD = Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"))
@@ -25,8 +26,7 @@ class CasesTest(harness.EndToEndTest):
         self.run_program(harness.TRAINC_CHECK, "few.mlir", "--kernels", "--target=cuda", "--bound=1e-5", "--write-cases=cases", *options)
 
     def run_cases(self, *args, code=0):
-        environment = dict(os.environ, LD_LIBRARY_PATH=str(BUILD / "test" / "emulator" / "lib"))
-        return self.run_program(RUN_CASES, *args, env=environment, code=code)
+        return self.run_program(RUN_CASES, *args, env=emulated_gpus.environment(), code=code)
 
     def test_passes(self):
         self.write_cases()

@@ -1,13 +1,12 @@
 """Compiled models train on emulated GPUs as on the CPU, within what rounding allows, and with the same bits in every order."""
 
 import json
-import os
 from pathlib import Path
 
+import emulated_gpus
 import harness
 from harness import GOLDEN, metrics, relative_error
 
-EMULATORS = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 MODELS = ("mlp", "gpt", "llama")
 STEPS = 3
 # Sums in other orders (f32), and products whose factors or results are rounded at other places (bf16).
@@ -21,10 +20,9 @@ class CudaModelsTest(harness.EndToEndTest):
 
     def train(self, model, target, run, *args, ranks=1, steps=STEPS, **variables):
         """(loss, norm) of each step; the last checkpoint is in the run's folder."""
-        emulator = {f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in variables.items()}
-        environment = dict(os.environ, LD_LIBRARY_PATH=EMULATORS, TRAINC_EMULATOR_DEVICES=str(ranks), **emulator)
         self.run_program(harness.TRAINRUN, f"{target}.plan", "--data", GOLDEN / model / "data.safetensors", "--seed=1", f"--steps={steps}",
-                         f"--nproc-per-node={ranks}", "--checkpoint-dir", run, "--metrics", f"{run}.jsonl", *args, env=environment)
+                         f"--nproc-per-node={ranks}", "--checkpoint-dir", run, "--metrics", f"{run}.jsonl", *args,
+                         env=emulated_gpus.environment(devices=ranks, **variables))
         return [number for line in metrics(f"{run}.jsonl") for number in (line["loss"], line["grad_norm"])]
 
     def check(self, model, *options, ranks=1, precision="fp32"):
@@ -124,8 +122,8 @@ class CudaModelsTest(harness.EndToEndTest):
 
     def test_a_plan_says_what_it_reserves(self):
         self.compile_model("mlp", "cuda", "--reserve-memory=700MiB")
-        environment = dict(os.environ, LD_LIBRARY_PATH=EMULATORS, TRAINC_EMULATOR_MEMORY=str(128 << 20))
-        _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2", env=environment)
+        _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2",
+                                  env=emulated_gpus.environment(memory=128 << 20))
         self.assertIn("for arenas and 188 MiB more for libraries and graphs", err)
 
     def report(self, *options):

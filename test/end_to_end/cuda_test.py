@@ -5,10 +5,10 @@ import json
 import os
 from pathlib import Path
 
+import emulated_gpus
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN, metrics, relative_error
 
-EMULATORS = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 STEPS = 20
 
 
@@ -21,17 +21,13 @@ class CudaTest(harness.EndToEndTest):
         Path("tokens.bin").write_bytes(array.array("H", tokens).tobytes())
 
     @staticmethod
-    def emulator(**variables):
-        return dict(os.environ, LD_LIBRARY_PATH=EMULATORS, **{f"TRAINC_EMULATOR_{k.upper()}": str(v) for k, v in variables.items()})
-
-    @staticmethod
     def command(plan, *args):
         return [TRAINRUN, plan, "--data", "tokens.bin", "--data-dtype=uint16", "--seed=3", *map(str, args)]
 
     def train(self, plan, run, *args, steps=STEPS, **variables):
         """What the run says, and the losses and norms of its metrics; the last checkpoint is in the run's folder."""
         _, err = self.run_program(*self.command(plan, "--steps", steps, "--checkpoint-dir", run, "--metrics", f"{run}.jsonl", *args),
-                                  env=self.emulator(**variables))
+                                  env=emulated_gpus.environment(**variables))
         return err, self.numbers(run)
 
     @staticmethod
@@ -62,7 +58,7 @@ class CudaTest(harness.EndToEndTest):
                 self.assertEqual(runs[-1], runs[0])
                 self.assert_same_folder(f"gpus-{ranks}-1/step-{STEPS:08}", f"{run}/step-{STEPS:08}")
         self.fails(self.command("gpus.plan", "--nproc-per-node=4", "--steps=5"), 2,
-                   "rank 2 of 4 on this host: expected a GPU for each, found 2", env=self.emulator(devices=2))
+                   "rank 2 of 4 on this host: expected a GPU for each, found 2", env=emulated_gpus.environment(devices=2))
 
     def test_resumes_with_the_same_bits(self):
         self.train("cuda.plan", "whole")
@@ -120,16 +116,16 @@ class CudaTest(harness.EndToEndTest):
         self.assertRegex(err, rf"warning: cuda\.plan: expected {arenas} bytes \(4\.20 KiB\) free on the GPU for arenas and 128 MiB more for libraries and "
                               rf"graphs, found {free} \(128 MiB\) of {context + free}; the run may end for want of memory: .*--memory-limit={free + (512 << 20)},")
         self.fails(self.command("cuda.plan", "--steps=3"), 1, f"error: cuda.plan: expected {arenas} bytes", "found 4000 (3.91 KiB)",
-                   env=self.emulator(memory=context + 4000))
+                   env=emulated_gpus.environment(memory=context + 4000))
 
     def test_ranges_of_nvtx(self):
         """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""
-        tool = Path(EMULATORS, "libtraincnvtx.so")
+        tool = Path(emulated_gpus.LIBRARIES, "libtraincnvtx.so")
         if not tool.exists():
             self.skipTest("CUDA's headers have no nvtx3")
         for run, *options in (("graphs",), ("profile", "--profile")):
             self.run_program(*self.command("cuda.plan", "--steps=3", *options),
-                             env=dict(self.emulator(nvtx=f"{run}.nvtx", memory=256 << 20), NVTX_INJECTION64_PATH=str(tool)))
+                             env=dict(emulated_gpus.environment(nvtx=f"{run}.nvtx", memory=256 << 20), NVTX_INJECTION64_PATH=str(tool)))
             places, open_ranges = [], []
             for line in Path(f"{run}.nvtx").read_text().splitlines():
                 what, domain, *name = line.split(" ", 2)
@@ -149,7 +145,7 @@ class CudaTest(harness.EndToEndTest):
                 self.assertEqual(places.count((step, "micro_step", micro)), alone, f"{run}, {step}")
 
     def test_a_trace_ends_where_graphs_begin(self):
-        trace = self.emulator(trace="calls.log")
+        trace = emulated_gpus.environment(trace="calls.log")
         self.run_program(*self.command("cuda.plan", "--steps=6", "--trace=t.json", "--trace-steps=2"), env=trace)
         self.assertIn("cuGraphLaunch", Path("calls.log").read_text())
 
@@ -158,12 +154,12 @@ class CudaTest(harness.EndToEndTest):
         self.fails(cuda + ["--device=cpu"], 2, "--device=cpu: the plan cuda.plan is for GPUs: leave the option out, or compile with --target=cpu")
         self.fails(cpu + ["--device=cuda"], 2, "--device=cuda: the plan cpu.plan is for CPUs: leave the option out, or compile with --target=cuda")
         self.fails(cuda, 1, "libcuda.so.1", "install the NVIDIA driver", env=dict(os.environ, LD_LIBRARY_PATH="/nowhere"))
-        self.fails(cuda, 1, "found one for CUDA 12.4", env=self.emulator(driver=12040))
-        self.fails(cuda, 1, "CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES", env=self.emulator(devices=0))
+        self.fails(cuda, 1, "found one for CUDA 12.4", env=emulated_gpus.environment(driver=12040))
+        self.fails(cuda, 1, "CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES", env=emulated_gpus.environment(devices=0))
         self.fails(cuda, 1, "arena 'persistent': expected", "of GPU 0 (", "free of 2000000; of the plan's",
-                   env=self.emulator(memory=2000000, fault="cuMemAlloc:1=CUDA_ERROR_OUT_OF_MEMORY"))
+                   env=emulated_gpus.environment(memory=2000000, fault="cuMemAlloc:1=CUDA_ERROR_OUT_OF_MEMORY"))
         self.fails(cuda, 1, "while entry ", "CUDA_ERROR_ILLEGAL_ADDRESS", "compute-sanitizer",
-                   env=self.emulator(fault="cuGraphLaunch:9=CUDA_ERROR_ILLEGAL_ADDRESS"))
+                   env=emulated_gpus.environment(fault="cuGraphLaunch:9=CUDA_ERROR_ILLEGAL_ADDRESS"))
 
     def test_a_dry_run_needs_no_gpu(self):
         out, _ = self.run_program(TRAINRUN, "cuda.plan", "--device=null", env=dict(os.environ, LD_LIBRARY_PATH="/nowhere"))

@@ -2,16 +2,15 @@
 they say when one of them dies or hangs."""
 
 import array
-import os
 import socket
 import subprocess
 import time
 from pathlib import Path
 
+import emulated_gpus
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN
 
-EMULATORS = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 MOST_SECONDS = 10  # until a job ends of which a rank has died or hangs
 WHERE = r"step \d+: .*entry \w+, instruction \d+ \(.* at test.mlir:\d+\).*: (all-gather|all-reduce|reduce-scatter) of .* cannot be completed: "
 
@@ -31,7 +30,8 @@ class NcclTest(harness.EndToEndTest):
 
     @staticmethod
     def emulator(devices=2, **variables):
-        return dict(os.environ, LD_LIBRARY_PATH=EMULATORS, TRAINC_EMULATOR_DEVICES=str(devices), **{k: str(v) for k, v in variables.items()})
+        """With variables by their names."""
+        return dict(emulated_gpus.environment(devices=devices), **{k: str(v) for k, v in variables.items()})
 
     @staticmethod
     def command(plan, *args, steps=10):
