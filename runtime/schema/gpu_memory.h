@@ -7,8 +7,9 @@
 namespace trainc {
 
 /// Assumed, until measurements replace it: what runs on data-center GPUs commonly show, rounded up.
-inline constexpr uint64_t kGpuContextBytes = uint64_t{512} << 20;  ///< the driver's context, with kernels
-inline constexpr uint64_t kGpuLibraryBytes = uint64_t{128} << 20;  ///< cuBLASLt's kernels, and graphs
+inline constexpr uint64_t kGpuContextBytes = uint64_t{512} << 20; ///< the driver's context, with kernels
+inline constexpr uint64_t kGpuLibraryBytes = uint64_t{128}
+                                             << 20; ///< kernels of cuBLASLt and cuDNN, and graphs
 inline constexpr uint64_t kGpuExchangeBytes = uint64_t{512} << 20; ///< NCCL's buffers, where there are peers
 
 inline constexpr uint64_t gpuReserve(bool hasPeers) {

@@ -162,7 +162,7 @@ train.program @p {{ model @m  optimizer sgd  batch 8 x 1024 }}
         self.assertEqual(self.report("--gpu=a100")["machine"], {"name": "A100 SXM 80GB", "flops_per_second": 312e12})
 
     def attention(self, *options):
-        rows = [row for row in self.report(*options)["costs"] if row["what"].startswith("attention_") and row["flops"] > 0]
+        rows = [row for row in self.report(*options)["costs"] if row["what"].startswith("attention") and row["flops"] > 0]
         return sum(row["count"] * row["seconds"] for row in rows), sum(row["count"] * row["flops"] for row in rows), rows
 
     def test_prices_attention_by_its_type_and_mask(self):

@@ -9,5 +9,5 @@ LIBRARIES = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "te
 
 
 def environment(**settings):
-    """The settings are those of test/emulator/README.md: seed=3 is TRAINC_EMULATOR_SEED=3."""
+    """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3."""
     return dict(os.environ, LD_LIBRARY_PATH=LIBRARIES, **{f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in settings.items()})

@@ -14,6 +14,7 @@ TAIL = 1500  # characters that a failure shows of a program's output
 DEVICE_LINE = re.compile(r"^cuda \d+ \(.*\)$", re.MULTILINE)
 
 NO_ROOM = re.compile(r"expected \d+ bytes.* free .*found \d+.* of \d+|expected \d+ bytes of GPU .*found \d+ free of \d+")
+NOT_HERE = re.compile(r"expected a GPU of compute capability .*found \d+\.\d+")
 
 
 class Failed(Exception):
@@ -106,6 +107,6 @@ class Session:
         try:
             return self.run_program("trainrun", self.kit.plan(plan), *arguments, environment=environment)
         except Failed as reason:
-            if found := NO_ROOM.search(str(reason)):
+            if found := NO_ROOM.search(str(reason)) or NOT_HERE.search(str(reason)):
                 raise Skipped(found.group()) from None
             raise

@@ -27,7 +27,7 @@ FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|consolidate|dump|sign)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
 OTHERS = {"--all-ops", "--build", "--changed", "--check", "--compare", "--component", "--element", "--faults", "--first-seed", "--install", "--json", "--loss", "--mca", "--no-python", "--only",
-          "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32"}
+          "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
 SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
 GENERATED = "docs/reference/"
 OF_THEIR_TIME = ("docs/adr/", "docs/measurements/")

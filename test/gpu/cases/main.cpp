@@ -1,4 +1,4 @@
-// run-cases FOLDER...: the cases that `trainc-check --write-cases=FOLDER` wrote, on this machine's GPU.
+// run-cases FOLDER: the cases that `trainc-check --write-cases=FOLDER` wrote, on this machine's GPU.
 #include "runtime/base/mapped_file.h"
 #include "runtime/base/print.h"
 #include "runtime/plan/file.h"

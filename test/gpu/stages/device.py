@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from session import Failed
 
-# What they say of faults, they ask the emulated driver for.
-NEEDS_EMULATOR = "CudaFaults.*"
+# What they ask for, or how it is answered, is the emulated libraries' own.
+NEEDS_EMULATOR = ("CudaFaults.*:Tried.TooSmallAWorkspace:CudaProducts.RefusesTooSmallAWorkspace:"
+                  "CudaDeviceTest.PrefersMachineCodeAndFallsBackToPtx")
 # A kernel that fails leaves its process without a GPU: each such test has one of its own.
 ALONE = re.compile(r"Fault")
 
