@@ -18,9 +18,9 @@ static int64_t bytesOf(std::optional<Type> element) {
 }
 
 static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr> operand, int64_t bytes,
-                   bool reads, bool writes) {
+                   bool reads, bool writes, bool isWorkspace = false) {
   if (operand)
-    uses.push_back({*operand, bytes, reads, writes});
+    uses.push_back({*operand, bytes, reads, writes, isWorkspace});
 }
 
 SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
@@ -41,7 +41,7 @@ SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   addUse(uses, getBias(), n * other, true, false);
   addUse(uses, getAuxiliary(), result, readsAuxiliary, !readsAuxiliary);
   addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * other, false, true);
-  addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true);
+  addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true, /*isWorkspace=*/true);
   return uses;
 }
 
@@ -67,7 +67,7 @@ SmallVector<OperandUse> AttentionOp::getOperandUses() {
   addUse(uses, getQueryGradient(), query, false, true);
   addUse(uses, getKeyGradient(), key, false, true);
   addUse(uses, getValueGradient(), value, false, true);
-  addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true);
+  addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true, /*isWorkspace=*/true);
   return uses;
 }
 

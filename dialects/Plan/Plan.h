@@ -25,6 +25,7 @@ struct OperandUse {
   OperandAttr operand;
   int64_t bytes;
   bool reads, writes;
+  bool isWorkspace = false; ///< how much of it a library uses is its own matter
 };
 
 } // namespace trainc::plan

@@ -87,7 +87,8 @@ static double workRate(plan::LibraryCallOpInterface call, const SymbolTable &sym
 static Cost callCost(plan::LibraryCallOpInterface call, const SymbolTable &symbols, const Machine &machine) {
   double bytes = 0;
   for (const plan::OperandUse &use : call.getOperandUses())
-    bytes += double(use.bytes) * (use.reads && use.writes ? 2 : 1);
+    if (!use.isWorkspace)
+      bytes += double(use.bytes) * (use.reads && use.writes ? 2 : 1);
   return {.flops = call.getFlops(),
           .bytes = bytes,
           .workSeconds = call.getFlops() / workRate(call, symbols, machine),

@@ -81,7 +81,7 @@ public:
       frame.setRounding(nullptr);
       for (Value result : op.getResults()) {
         Tensor tensor = std::as_const(frame)[result];
-        if (narrows)
+        if (narrows && isShort(result))
           changeByLargest(tensor);
         given.define(result, tensor);
         if (number != 0 && !narrows && isShort(result) && !exact.contains(result))

@@ -20,8 +20,9 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
+/// NVIDIA's libraries ask for workspaces on borders of 256 bytes.
 /// What a kernel may take of a block's memory lets several blocks run on a multiprocessor at a time.
-static constexpr TargetLimits kGpuLimits{.bufferAlignment = 64, .longestRow = 65536, .blockBytes = 32 << 10};
+static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
 static constexpr RowsTuning kRows{.blockBytes = kGpuLimits.blockBytes, .partialTiles = 256, .threads = 512};
 
 /// What cuBLASLt asks for to split long sums of products among blocks (cuBLAS 13.0,

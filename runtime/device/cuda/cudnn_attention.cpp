@@ -168,18 +168,18 @@ Status CudnnAttention::tryFixedEngine(const CudnnHandle &handle) {
   for (const auto &[type, value] : isLater ? std::span<const Knob>(kLaterKnobs) : std::span(kKnobs)) {
     TRAINC_ASSIGN_OR_RETURN(CudnnDescriptor choice,
                             CudnnDescriptor::create(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR));
-    TRAINC_RETURN_IF_ERROR(choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, type));
-    TRAINC_RETURN_IF_ERROR(choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, value));
-    TRAINC_RETURN_IF_ERROR(choice.finalize());
+    if (!choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, type).ok() ||
+        !choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, value).ok() || !choice.finalize().ok())
+      return {}; // a version without the knob
     chosen.push_back(choice.get());
     choices.push_back(std::move(choice));
   }
   TRAINC_ASSIGN_OR_RETURN(CudnnDescriptor engine, CudnnDescriptor::create(CUDNN_BACKEND_ENGINE_DESCRIPTOR));
   TRAINC_RETURN_IF_ERROR(engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph().get()));
-  TRAINC_RETURN_IF_ERROR(engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, kEngine));
   TRAINC_ASSIGN_OR_RETURN(CudnnDescriptor configuration,
                           CudnnDescriptor::create(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR));
-  if (!engine.finalize().ok() || !configuration.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine.get()).ok() ||
+  if (!engine.set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, kEngine).ok() || !engine.finalize().ok() ||
+      !configuration.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine.get()).ok() ||
       !configuration
            .set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, std::span<const cudnnBackendDescriptor_t>(chosen),
                 CUDNN_TYPE_BACKEND_DESCRIPTOR)
