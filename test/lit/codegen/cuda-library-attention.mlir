@@ -6,7 +6,7 @@ train.program @p { model @m  optimizer sgd  batch 1  target cuda }
 train.state output @out : tensor<2x130x128xbf16>
 train.state output @gradient : tensor<2x130x128xbf16>
 // CHECK-LABEL: train.entry @default
-train.entry @default {
+train.entry @default as micro_step {
   %x = train.input "x" micro : tensor<2x130x128xbf16>
   // CHECK: nn.attention {{.*}}plan.library_call = #plan.library_call_spec<{{.*}}values = bf16{{.*}}workspace_bytes = 1048576
   %o, %lse = nn.attention %x, %x, %x heads 2 causal : tensor<2x130x128xbf16>, tensor<2x130x128xbf16>, tensor<2x130x128xbf16>
@@ -25,7 +25,7 @@ train.state output @out : tensor<2x16x64xbf16>
 train.state output @odd : tensor<2x16x24xbf16>
 train.state output @wide : tensor<2x16x64xf32>
 // CHECK-LABEL: train.entry @kernels
-train.entry @kernels {
+train.entry @kernels as micro_step {
   %x = train.input "x" micro : tensor<2x16x64xbf16>
   %k = train.input "k" micro : tensor<2x8x64xbf16>
   %s = train.input "segments" micro : tensor<2x16xi32>
@@ -51,7 +51,7 @@ train.state output @gradient : tensor<1x130x128xf16>
 train.state output @product : tensor<128x128xf32>
 train.state output @long : tensor<1x16384x128xf16>
 // CHECK-LABEL: train.entry @gradients
-train.entry @gradients {
+train.entry @gradients as micro_step {
   %x = train.input "x" micro : tensor<1x130x128xf16>
   %lse = train.input "lse" micro : tensor<1x2x130xf32>
   // 130 queries of 2 heads: 1280 bytes of sums, 262144 of scores in blocks of 128, 1 MiB.

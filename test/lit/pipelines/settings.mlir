@@ -51,7 +51,7 @@ train.program @p {
 // CHECK-NEXT: memory_limit              1073741824                          --memory-limit
 // CHECK-NEXT: reserve_memory            none                                default
 // CHECK-NEXT: fp32_products             fma                                 default
-// CHECK-NEXT: library_calls             none                                default
+// CHECK-NEXT: library_calls             of the target                       default
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
 // CHECK-NEXT: target                    cpu                                 default
 // CHECK-NEXT: cpu                       all                                 default
