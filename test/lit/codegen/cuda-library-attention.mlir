@@ -30,7 +30,7 @@ train.entry @kernels as micro_step {
   %k = train.input "k" micro : tensor<2x8x64xbf16>
   %s = train.input "segments" micro : tensor<2x16xi32>
   // CHECK-NOT: plan.library_call
-  %a, %al = nn.attention %x, %x, %x heads 2 segments %s : tensor<2x16xi32>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>
+  %a, %al = nn.attention %x, %x, %x heads 2 segments %s : tensor<2x16xi32> : tensor<2x16x64xbf16>, tensor<2x16x64xbf16>, tensor<2x16x64xbf16>
   train.set @out, %a : tensor<2x16x64xbf16>
   %o = train.input "o" micro : tensor<2x16x24xbf16>
   %b, %bl = nn.attention %o, %o, %o heads 2 : tensor<2x16x24xbf16>, tensor<2x16x24xbf16>, tensor<2x16x24xbf16>

@@ -155,6 +155,7 @@ TEST_F(CudaFaults, ACopyFailsLater) {
 /// The system may have a cuDNN of its own, so this one hides it, and is none.
 TEST_F(CudaFaults, NoCudnn) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "without_cudnn";
+  std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "libcudnn.so.9") << "no library";
   set("LD_LIBRARY_PATH", (folder.string() + ":" + std::getenv("LD_LIBRARY_PATH")).c_str());
