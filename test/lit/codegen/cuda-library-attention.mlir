@@ -24,8 +24,8 @@ train.program @p { model @m  optimizer sgd  batch 1  target cuda  library_calls 
 train.state output @out : tensor<2x16x64xbf16>
 train.state output @odd : tensor<2x16x24xbf16>
 train.state output @wide : tensor<2x16x64xf32>
-// CHECK-LABEL: train.entry @kernels
-train.entry @kernels as micro_step {
+// CHECK-LABEL: train.entry @others
+train.entry @others as micro_step {
   %x = train.input "x" micro : tensor<2x16x64xbf16>
   %k = train.input "k" micro : tensor<2x8x64xbf16>
   %s = train.input "segments" micro : tensor<2x16xi32>
