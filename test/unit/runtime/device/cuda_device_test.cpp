@@ -60,9 +60,8 @@ protected:
 
 TEST_F(CudaDeviceTest, DescribesItself) {
   start(forCuda(fullPlan()));
-  EXPECT_THAT(device->description(),
-              AllOf(HasSubstr("cuda 0 ("), HasSubstr("compute_80"), HasSubstr("driver for CUDA 13."),
-                    HasSubstr("MiB beside arenas")));
+  EXPECT_THAT(device->description(), AllOf(HasSubstr("cuda 0 ("), HasSubstr("compute_80"),
+                                           HasSubstr("driver for CUDA 13."), HasSubstr("MiB beside arenas")));
   EXPECT_THAT(device->arithmetic(), HasSubstr("compute_80"));
   EXPECT_EQ(executor->peakBytes(), device->allocatedBytes());
   EXPECT_EQ(device->blockMemory().together(), 0U);
