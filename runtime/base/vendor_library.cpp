@@ -25,4 +25,16 @@ Status VendorLibrary::complete(std::string_view advice) const {
   return failed("{} lacks {}, which this trainrun calls; {}", file_, fmt::join(missing_, ", "), advice);
 }
 
+std::string vendorVersionText(size_t version) {
+  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
+}
+
+Status expectVendorVersion(std::string_view library, size_t found, size_t compiledFor,
+                           std::string_view advice) {
+  if (found >= compiledFor)
+    return {};
+  return failed("expected {} {} or newer, which this trainrun was compiled for, found {}; {}", library,
+                vendorVersionText(compiledFor), vendorVersionText(found), advice);
+}
+
 } // namespace trainc

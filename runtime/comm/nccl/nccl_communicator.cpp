@@ -40,7 +40,7 @@ Status checkSharing(uint32_t first, uint32_t second, int version) {
   if (version < kNcclManyRanksOfGpu)
     return invalidInput("ranks {} and {} are on one GPU: expected a GPU for each, or NCCL {} or newer, which "
                         "can share one; found NCCL {}",
-                        first, second, ncclVersionText(kNcclManyRanksOfGpu), ncclVersionText(version));
+                        first, second, vendorVersionText(kNcclManyRanksOfGpu), vendorVersionText(version));
   if (!NcclCommunicator::sharingIsAsked())
     return invalidInput(
         "ranks {} and {} are on one GPU: start fewer ranks on this host, or set {}=1 for NCCL "
@@ -121,7 +121,7 @@ Status NcclCommunicator::checkRanks() {
   for (uint32_t second = 0; second < all.size(); ++second) {
     if (all[second].version != all[0].version)
       return failed("rank {} has NCCL {} and rank 0 has {}: install one version for all", second,
-                    ncclVersionText(all[second].version), ncclVersionText(all[0].version));
+                    vendorVersionText(all[second].version), vendorVersionText(all[0].version));
     for (uint32_t first = 0; first < second; ++first)
       if (all[first].gpu == all[second].gpu)
         TRAINC_RETURN_IF_ERROR(checkSharing(first, second, own.version));

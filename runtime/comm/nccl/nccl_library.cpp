@@ -26,8 +26,8 @@ Status loadNcclOnce() {
   // Before the rest, which an old one may lack.
   TRAINC_RETURN_IF_ERROR(library.ncclGetVersion(&library.version));
   if (library.version < kLeastVersion)
-    return failed("expected NCCL {} or newer, found {}; {}", ncclVersionText(kLeastVersion),
-                  ncclVersionText(library.version), kNcclAdvice);
+    return failed("expected NCCL {} or newer, found {}; {}", vendorVersionText(kLeastVersion),
+                  vendorVersionText(library.version), kNcclAdvice);
 #define TRAINC_NCCL_BIND(name) library.name.bind(file);
   TRAINC_NCCL_ENTRIES(TRAINC_NCCL_BIND)
 #undef TRAINC_NCCL_BIND
@@ -64,9 +64,5 @@ Status loadNccl() {
 }
 
 const NcclLibrary &nccl() { return loadedNccl(); }
-
-std::string ncclVersionText(int version) {
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
 
 } // namespace trainc

@@ -54,7 +54,4 @@ const NcclLibrary &nccl();
 /// From which version on several ranks may share a GPU.
 inline constexpr int kNcclManyRanksOfGpu = NCCL_VERSION(2, 30, 0);
 
-/// "2.28.9".
-std::string ncclVersionText(int version);
-
 } // namespace trainc

@@ -23,10 +23,7 @@ Status loadCublasLtOnce() {
   TRAINC_CUBLASLT_ENTRIES(TRAINC_CUBLASLT_BIND)
 #undef TRAINC_CUBLASLT_BIND
   TRAINC_RETURN_IF_ERROR(file.complete(kCublasLtAdvice));
-  if (const size_t version = library.cublasLtGetVersion.raw(); version < CUBLAS_VERSION)
-    return failed("expected cuBLASLt {} or newer, which this trainrun was compiled for, found {}; {}",
-                  cublasLtVersionText(CUBLAS_VERSION), cublasLtVersionText(version), kCublasLtAdvice);
-  return {};
+  return expectVendorVersion("cuBLASLt", library.cublasLtGetVersion.raw(), CUBLAS_VERSION, kCublasLtAdvice);
 }
 
 } // namespace
@@ -44,9 +41,5 @@ Status loadCublasLt() {
 }
 
 const CublasLtLibrary &cublasLt() { return loadedCublasLt(); }
-
-std::string cublasLtVersionText(size_t version) {
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
 
 } // namespace trainc

@@ -44,7 +44,4 @@ Status loadCublasLt();
 /// What loadCublasLt() has loaded.
 const CublasLtLibrary &cublasLt();
 
-/// "13.1.0".
-std::string cublasLtVersionText(size_t version);
-
 } // namespace trainc

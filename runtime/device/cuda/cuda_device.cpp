@@ -15,8 +15,8 @@ constexpr uint64_t kRingBytes = uint64_t{32} << 20;
 /// For what goes to disk and back.
 constexpr uint64_t kDiskStageBytes = uint64_t{8} << 20;
 
-std::string cublasLtText() { return "cuBLASLt " + cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()); }
-std::string cudnnText() { return "cuDNN " + cudnnVersionText(cudnn().cudnnGetVersion.raw()); }
+std::string cublasLtText() { return "cuBLASLt " + vendorVersionText(cublasLt().cublasLtGetVersion.raw()); }
+std::string cudnnText() { return "cuDNN " + vendorVersionText(cudnn().cudnnGetVersion.raw()); }
 
 CudaExecutable &onGpu(Executable &executable) { return static_cast<CudaExecutable &>(executable); }
 

@@ -125,7 +125,7 @@ Status CudnnAttention::chooseEngine(const CudnnHandle &handle, const CudaContext
     TRAINC_RETURN_IF_ERROR(tryEngines(handle, mode));
   if (!plan_.empty())
     return {};
-  const std::string version = cudnnVersionText(cudnn().cudnnGetVersion.raw());
+  const std::string version = vendorVersionText(cudnn().cudnnGetVersion.raw());
   if (leastBytes_ != ~uint64_t{0})
     return invalidInput("attention: expected an engine of cuDNN {} that does with a workspace of {} bytes, "
                         "found none below {} bytes for {}; compile the model with --library-calls=products",

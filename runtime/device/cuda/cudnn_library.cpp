@@ -25,10 +25,7 @@ Status loadCudnnOnce() {
   TRAINC_CUDNN_ENTRIES(TRAINC_CUDNN_BIND)
 #undef TRAINC_CUDNN_BIND
   TRAINC_RETURN_IF_ERROR(file.complete(kCudnnAdvice));
-  if (const size_t version = library.cudnnGetVersion.raw(); version < CUDNN_VERSION)
-    return failed("expected cuDNN {} or newer, which this trainrun was compiled for, found {}; {}",
-                  cudnnVersionText(CUDNN_VERSION), cudnnVersionText(version), kCudnnAdvice);
-  return {};
+  return expectVendorVersion("cuDNN", library.cudnnGetVersion.raw(), CUDNN_VERSION, kCudnnAdvice);
 }
 
 } // namespace
@@ -48,9 +45,5 @@ Status loadCudnn() {
 }
 
 const CudnnLibrary &cudnn() { return loadedCudnn(); }
-
-std::string cudnnVersionText(size_t version) {
-  return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
-}
 
 } // namespace trainc

@@ -42,7 +42,4 @@ Status loadCudnn();
 /// What loadCudnn() has loaded.
 const CudnnLibrary &cudnn();
 
-/// "9.19.0".
-std::string cudnnVersionText(size_t version);
-
 } // namespace trainc

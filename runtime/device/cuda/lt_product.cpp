@@ -199,7 +199,7 @@ Status LtProduct::chooseAlgorithm(const LtHandle &handle, std::span<const Addres
   if (code == CUBLAS_STATUS_NOT_SUPPORTED || (code == CUBLAS_STATUS_SUCCESS && count == 0))
     return invalidInput("matrix product: expected one that cuBLASLt {} can do with a workspace of {} bytes, "
                         "found {}; compile the model with --library-calls=none",
-                        cublasLtVersionText(cublasLt().cublasLtGetVersion.raw()), call_->workspace_bytes(),
+                        vendorVersionText(cublasLt().cublasLtGetVersion.raw()), call_->workspace_bytes(),
                         productText(*call_));
   TRAINC_RETURN_IF_ERROR(cublasLt().cublasLtMatmulAlgoGetHeuristic.status(code));
   algorithm_ = found.algo;
