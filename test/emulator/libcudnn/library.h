@@ -4,11 +4,10 @@
 #include "test/emulator/calls/calls.h"
 #include "test/emulator/calls/entry_name.h"
 #include "test/emulator/calls/handles.h"
+#include "test/emulator/calls/library_call.h"
 #include "test/emulator/libcudnn/descriptor.h"
 
-#include <cstdio>
 #include <cuda.h>
-#include <fmt/format.h>
 #include <mutex>
 
 namespace trainc::emulator {
@@ -30,8 +29,6 @@ inline constexpr std::string_view kCudnnEntryPoints[] = {
 };
 using CudnnEntryName = NameIn<kCudnnEntryPoints>;
 
-std::string_view nameOf(cudnnStatus_t status);
-
 /// cudnnHandle_t
 struct CudnnHandleState {
   CUstream stream = nullptr;
@@ -39,6 +36,7 @@ struct CudnnHandleState {
 
 struct CudnnState {
   static CudnnState &get();
+  static std::string_view nameOf(cudnnStatus_t status);
 
   std::mutex mutex;
   Calls calls;
@@ -50,40 +48,16 @@ private:
   CudnnState();
 };
 
-/// One call of an entry point, with the library's lock. What is refused is said on stderr.
-class CudnnCall {
+/// One call of an entry point.
+class CudnnCall : public LibraryCall<CudnnState, cudnnStatus_t, CUDNN_STATUS_BAD_PARAM> {
 public:
-  explicit CudnnCall(std::string_view name) : library(CudnnState::get()), held(library.mutex), name_(name) {}
-
-  CudnnState &library;
-  std::unique_lock<std::mutex> held;
-
-  template <typename Handle, typename Object>
-  cudnnStatus_t need(const HandleTable<Handle, Object> &table, Handle handle,
-                     std::shared_ptr<Object> &object) const {
-    object = table.find(handle);
-    return object ? CUDNN_STATUS_SUCCESS : refuse(CUDNN_STATUS_BAD_PARAM, "{}", table.whyNot(handle));
-  }
-
-  template <typename... Args>
-  cudnnStatus_t refuse(cudnnStatus_t status, fmt::format_string<Args...> format, Args &&...args) const {
-    library.lastError = fmt::format(format, std::forward<Args>(args)...);
-    fmt::print(stderr, "emulated GPU: {}: {}: {}\n", name_, nameOf(status), library.lastError);
-    return status;
-  }
+  using LibraryCall::LibraryCall;
+  using LibraryCall::refuse;
   cudnnStatus_t refuse(const Refusal &refusal) const { return refuse(refusal.status, "{}", refusal.text); }
-
-private:
-  std::string_view name_;
 };
 
-/// Runs `body` as an entry point.
 template <typename Body> cudnnStatus_t cudnnEntry(CudnnEntryName name, Body body) {
-  CudnnCall call(name.name);
-  const std::optional<int> fault = call.library.calls.count(name.name);
-  const cudnnStatus_t status = fault ? static_cast<cudnnStatus_t>(*fault) : body(call);
-  call.library.calls.trace(name.name, nameOf(status));
-  return status;
+  return runEntry<CudnnCall>(name.name, body);
 }
 
 } // namespace trainc::emulator
