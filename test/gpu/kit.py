@@ -69,9 +69,7 @@ class Kit:
         return [str(each) for each in dict.fromkeys((*inherited_folders(), *self.vendor.values(), *own))]
 
     def program(self, name):
-        """None where the kit was made without it."""
-        path = self.folder / "bin" / name
-        return path if path.exists() else None
+        return self.folder / "bin" / name
 
     def plan(self, name):
         """The file of a plan, which is unpacked when it is first asked for."""

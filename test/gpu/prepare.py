@@ -23,14 +23,13 @@ import paths
 import plans
 
 MOST_BYTES = 60 << 20  # of the kit and of the tracked files together, of the 64 MiB that may travel
-PROGRAMS = "trainrun", "runtime_cuda_test", "runtime_executor_test", "runtime_training_test"
-OPTIONAL_PROGRAMS = ("run-cases",)
+PROGRAMS = "trainrun", "runtime_cuda_test", "runtime_executor_test", "runtime_training_test", "run-cases"
 # What the tests read, of the sources and of the build.
 FILES = "test/unit/runtime/plans/test_kernels.ptx", "test/unit/runtime/training/toy_kernels.ptx"
 BUILT_FILES = "test/unit/runtime/test_kernels.so", "test/unit/runtime/training/toy_kernels.so"
 # Of the C library and the compiler's: every system has them, and a process must not have two.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))[-.]")
-EMULATED_LIBRARIES = "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"
+EMULATED_LIBRARIES = "libcuda.so.1", *kit.VENDOR
 
 
 class PrepareError(Exception):
@@ -56,11 +55,9 @@ def libraries(program):
 def copy_programs(build, target):
     (target / "bin").mkdir()
     (target / "lib").mkdir()
-    for name in (*PROGRAMS, *OPTIONAL_PROGRAMS):
+    for name in PROGRAMS:
         program = build / "bin" / name
         if not program.exists():
-            if name in OPTIONAL_PROGRAMS:
-                continue
             raise PrepareError(f"{program}: expected a program, found none; build it: cmake --build {build} --target {name}")
         run("strip", "-o", target / "bin" / name, program)
         for library in libraries(program):
@@ -71,10 +68,9 @@ def copy_emulator(build, target):
     folder = build / "test" / "emulator" / "lib"
     (target / "emulator").mkdir()
     for name in EMULATED_LIBRARIES:
-        if (folder / name).exists():
-            shutil.copy(folder / name, target / "emulator" / name)
-    if not (target / "emulator" / "libcuda.so.1").exists():
-        raise PrepareError(f"{folder}: expected emulated libraries, found none; build them: cmake --build {build} --target emulated_cuda")
+        if not (folder / name).exists():
+            raise PrepareError(f"{folder}: expected the emulated libraries, found no {name}; build them: cmake --build {build}")
+        shutil.copy(folder / name, target / "emulator" / name)
 
 
 def compile_plan(build, name, plan, target):

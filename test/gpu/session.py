@@ -92,15 +92,9 @@ class Session:
             raise Failed(self.tidy(f"{' '.join(command)} ended with {process.returncode}:\n{(out + err)[-TAIL:]}"))
         return out, err
 
-    def program(self, name):
-        path = self.kit.program(name)
-        if path is None:
-            raise Skipped(f"the kit has no {name}")
-        return path
-
     def run_program(self, name, *arguments, environment=None, under=()):
         """One of the kit's, with its libraries; `under` is the command of a tool that runs it."""
-        return self.run(*under, self.program(name), *arguments, environment=self.kit.environment | (environment or {}))
+        return self.run(*under, self.kit.program(name), *arguments, environment=self.kit.environment | (environment or {}))
 
     def trainrun(self, plan, *arguments, environment=None):
         """Of a plan that needs more memory than the GPU has, nothing can be checked."""

@@ -61,17 +61,18 @@ def judge(session, found, peers):
     """Ours against the faster PyTorch."""
     fastest = max(peers, key=lambda name: peers[name]["tokens_per_second"], default=None)
 
-    def against(line):
+    def against():
         if found is None or fastest is None:
             raise Skipped("one side did not run")
         return peers[fastest]
 
     with session.line(f"tokens/s, of the fastest PyTorch's, at least {LEAST_RATIO}") as line:
-        ratio = found["tokens_per_second"] / against(line)["tokens_per_second"] if found and fastest else against(line)
+        theirs = against()
+        ratio = found["tokens_per_second"] / theirs["tokens_per_second"]
         line.figures = {"ratio": ratio, "peer": fastest}
         line.judge(ratio >= LEAST_RATIO, f"{ratio:.3f}, of {fastest}")
     with session.line(f"memory, of that PyTorch's, at most {MOST_MEMORY}") as line:
-        theirs = against(line)
+        theirs = against()
         if not found["used_bytes"] or not theirs["used_bytes"]:
             raise Skipped("nvidia-smi does not tell how much memory is in use")
         ratio = found["used_bytes"] / theirs["used_bytes"]
@@ -79,7 +80,7 @@ def judge(session, found, peers):
         line.judge(ratio <= MOST_MEMORY, f"{ratio:.3f}; planned {found['planned_bytes'] / (1 << 20):.0f} MiB, "
                    f"PyTorch allocated {theirs['allocated_bytes'] / (1 << 20):.0f} and reserved {theirs['reserved_bytes'] / (1 << 20):.0f} MiB")  # fmt: skip
     with session.line(f"share of the peak FLOP/s (MFU), at least {WANTED_MFU:.0%}") as line:
-        theirs, peak = against(line), machine.peak_flops(session)
+        theirs, peak = against(), machine.peak_flops(session)
         if peak is None:
             raise Skipped("the table in test/gpu/machine.py does not have this GPU")
         shares = {name: theirs["flops_per_token"] * each["tokens_per_second"] / peak for name, each in (("trainc", found), *peers.items())}
