@@ -1,6 +1,5 @@
 """trainrun on GPUs, which test/emulator stands for: the toy plan trains as on the CPU, and errors say what to do."""
 
-import array
 import json
 import os
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import emulated_gpus
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN, metrics, relative_error
+from toy_run import write_uneven_tokens
 
 STEPS = 20
 
@@ -17,8 +17,7 @@ class CudaTest(harness.EndToEndTest):
         super().setUp()
         self.run_program(MAKE_TOY_PLAN, "cuda.plan", "cuda")
         self.run_program(MAKE_TOY_PLAN, "cpu.plan")
-        tokens = [(i * 7 + i // 5) % 16 for i in range(5000)]
-        Path("tokens.bin").write_bytes(array.array("H", tokens).tobytes())
+        write_uneven_tokens("tokens.bin")
 
     @staticmethod
     def command(plan, *args):

@@ -1,12 +1,12 @@
 """`trainrun --profile` and `--trace` on the CPU, with a plan made by hand; on emulated GPUs: cuda_test.py."""
 
-import array
 import json
 from collections import Counter
 from pathlib import Path
 
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN
+from toy_run import write_uneven_tokens
 
 TRACKS = ["steps", "compute", "communication", "copies to the device", "copies to the host", "disk"]
 
@@ -15,8 +15,7 @@ class MeasureTest(harness.EndToEndTest):
     def setUp(self):
         super().setUp()
         self.run_program(MAKE_TOY_PLAN, "toy.plan")
-        tokens = [(i * 7 + i // 5) % 16 for i in range(5000)]
-        Path("tokens.bin").write_bytes(array.array("H", tokens).tobytes())
+        write_uneven_tokens("tokens.bin")
 
     def train(self, *args, plan="toy.plan", steps=4):
         return self.trainrun(plan, "--data", "tokens.bin", "--data-dtype=uint16", "--steps", steps, *args)[1]

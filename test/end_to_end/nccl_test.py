@@ -1,15 +1,14 @@
 """Ranks of trainrun on GPUs that exchange tensors through NCCL, both of which test/emulator stands for: who brings them together, and what
 they say when one of them dies or hangs."""
 
-import array
 import socket
 import subprocess
 import time
-from pathlib import Path
 
 import emulated_gpus
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN
+from toy_run import write_uneven_tokens
 
 MOST_SECONDS = 10  # until a job ends of which a rank has died or hangs
 WHERE = r"step \d+: .*entry \w+, instruction \d+ \(.* at test.mlir:\d+\).*: (all-gather|all-reduce|reduce-scatter) of .* cannot be completed: "
@@ -26,7 +25,7 @@ class NcclTest(harness.EndToEndTest):
         super().setUp()
         self.run_program(MAKE_TOY_PLAN, "gpus.plan", 2, 2, "cuda")
         self.run_program(MAKE_TOY_PLAN, "gpus4.plan", 4, 2, "cuda")
-        Path("tokens.bin").write_bytes(array.array("H", [(i * 7 + i // 5) % 16 for i in range(5000)]).tobytes())
+        write_uneven_tokens("tokens.bin")
 
     @staticmethod
     def emulator(devices=2, **variables):

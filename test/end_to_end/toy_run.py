@@ -20,6 +20,11 @@ def write_tokens(path, samples, first=1):
     Path(path).write_bytes(tokens.tobytes())
 
 
+def write_uneven_tokens(path):
+    """Tokens that follow no simple rule."""
+    Path(path).write_bytes(array.array("H", [(i * 7 + i // 5) % 16 for i in range(5000)]).tobytes())
+
+
 class TrainrunTest(harness.EndToEndTest):
     def setUp(self):
         super().setUp()

@@ -1,7 +1,7 @@
 // Attention by cuDNN, emulated, against its definition in f64.
-#include "runtime/device/cuda/cuda_device.h"
 #include "runtime/schema/cudnn_attention.h"
 #include "test/unit/runtime/device/attention_numbers.h"
+#include "test/unit/runtime/device/first_gpu.h"
 #include "test/unit/runtime/device/short_numbers.h"
 
 #include <gmock/gmock.h>
@@ -36,12 +36,6 @@ double boundOf(fb::DType dtype, const Reals &expected) {
 
 class CudaAttention : public testing::Test {
 protected:
-  static std::unique_ptr<Device> open() {
-    auto opened = CudaDevice::open({});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    return std::move(*opened);
-  }
-
   /// Operands are buffers 0 to 4: q, k, v, out and log-sum-exp.
   static fb::AttentionT forwardOf(OneCall &call, const AttentionNumbers &numbers, fb::DType dtype) {
     fb::AttentionT forward = attentionOf(numbers.c, fb::AttentionPass::Forward);
@@ -84,7 +78,7 @@ protected:
     expect(9, numbers.dv, "gradient of v");
   }
 
-  const std::unique_ptr<Device> device = open();
+  const std::unique_ptr<Device> device = firstGpu();
 };
 
 const AttentionCase kAttention[] = {{"plain", 2, 6, 6, 3, 3, 8, 8},

@@ -1,7 +1,7 @@
 // A GPU as a device, on the emulated driver: memory, copies, entries as graphs, profiles.
-#include "runtime/device/cuda/cuda_device.h"
 #include "runtime/exec/executor.h"
 #include "test/unit/runtime/device/device_contract.h"
+#include "test/unit/runtime/device/first_gpu.h"
 #include "test/unit/runtime/device_memory.h"
 #include "test/unit/runtime/plans/cuda_plan.h"
 #include "test/unit/runtime/state_of.h"
@@ -19,13 +19,7 @@ using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 
-std::unique_ptr<Device> gpu() {
-  auto device = CudaDevice::open({});
-  EXPECT_TRUE(device.ok()) << device.status().message();
-  return std::move(*device);
-}
-
-INSTANTIATE_TEST_SUITE_P(Cuda, DeviceTest, testing::Values(gpu));
+INSTANTIATE_TEST_SUITE_P(Cuda, DeviceTest, testing::Values(firstGpu));
 
 class CudaDeviceTest : public testing::Test {
 protected:
@@ -53,7 +47,7 @@ protected:
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
-  std::unique_ptr<Device> device = gpu();
+  std::unique_ptr<Device> device = firstGpu();
   std::unique_ptr<PlanBytes> bytes;
   std::unique_ptr<Executor> executor;
 };

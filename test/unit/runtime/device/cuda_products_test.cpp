@@ -1,5 +1,5 @@
 // Matrix products by cuBLASLt, emulated, against plain sums in f64.
-#include "runtime/device/cuda/cuda_device.h"
+#include "test/unit/runtime/device/first_gpu.h"
 #include "test/unit/runtime/device/product_numbers.h"
 #include "test/unit/runtime/device/short_numbers.h"
 
@@ -16,12 +16,6 @@ constexpr uint64_t kEnough = uint64_t{1} << 20;
 
 class CudaProducts : public testing::Test {
 protected:
-  static std::unique_ptr<Device> open() {
-    auto opened = CudaDevice::open({});
-    EXPECT_TRUE(opened.ok()) << opened.status().message();
-    return std::move(*opened);
-  }
-
   static fb::MatrixProductT describe(const ProductCase &c, const ProductNumbers &numbers, fb::DType factors,
                                      fb::DType result) {
     fb::MatrixProductT product = denseProduct(c.m, c.n, c.k, c.transposeA, c.transposeB);
@@ -76,7 +70,7 @@ protected:
                  unit * double(std::max(c.k, c.m)), fmt::format("{}: side sums", c.name));
   }
 
-  const std::unique_ptr<Device> device = open();
+  const std::unique_ptr<Device> device = firstGpu();
 };
 
 const ProductCase kForms[] = {
@@ -246,7 +240,7 @@ TEST_F(CudaProducts, ArithmeticNamesLibraryAndAlgorithms) {
   const std::string before = device->arithmetic();
   EXPECT_THAT(before, AllOf(HasSubstr("cuBLASLt 13."), HasSubstr("algorithms ")));
   EXPECT_THAT(device->description(), HasSubstr("cuBLASLt 13."));
-  const std::unique_ptr<Device> other = open();
+  const std::unique_ptr<Device> other = firstGpu();
   productOfOne(*other, false);
   EXPECT_EQ(other->arithmetic(), before);
 }
