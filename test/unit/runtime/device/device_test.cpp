@@ -82,9 +82,10 @@ TEST(CpuDevice, BitsDoNotDependOnThreads) {
 /// Blocks that run at the same time would overwrite each other's numbers.
 TEST(CpuDevice, BlocksHaveMemoryOfTheirOwn) {
   PlanBuilder builder = fullPlan();
-  builder.plan.kernels[0]->symbol = "test_block_memory";
-  builder.plan.kernels[0]->shared_bytes = 4096;
-  builder.plan.kernels[1]->shared_bytes = 100;
+  const uint32_t kernel =
+      builder.kernel("test_block_memory", 64, {{fb::Access::Write, fb::DType::I64, 64 * sizeof(int64_t)}});
+  builder.plan.kernels[kernel]->shared_bytes = 4096;
+  builder.plan.kernels[0]->shared_bytes = 100;
   PlanBytes bytes(builder.payload());
   CpuDevice device(4);
   ASSERT_TRUE(device.loadKernels(**bytes.read()).ok());
@@ -92,7 +93,7 @@ TEST(CpuDevice, BlocksHaveMemoryOfTheirOwn) {
   for (int repetition = 0; repetition < 200; ++repetition) {
     std::vector<int64_t> sums(64);
     void *args[] = {sums.data()};
-    device.launch(0, args, 64);
+    device.launch(kernel, args, 64);
     for (int64_t tile = 0; tile < 64; ++tile)
       ASSERT_EQ(sums[tile], 512 * tile) << "repetition " << repetition;
   }
