@@ -25,6 +25,12 @@ uint32_t alignmentOf(const Address &address) {
   return static_cast<uint32_t>(uint64_t{1} << std::countr_zero(bits));
 }
 
+/// The first or second address of an operand: none of any iteration is aligned less.
+DeviceAddress leastAligned(const Address &address) {
+  const auto stride = static_cast<uint64_t>(address.stride);
+  return address.at(std::countr_zero(stride) < std::countr_zero(address.base.value()) ? 1 : 0);
+}
+
 std::string productText(const fb::MatrixProduct &call) {
   return fmt::format("{}{} x {} x {} of {} factors and {} results, activation {}, side sums {}{}{}",
                      call.batch() > 1 ? fmt::format("{} times ", call.batch()) : "", call.m(), call.n(),
@@ -108,7 +114,7 @@ Result<LtProduct> LtProduct::create(const LtHandle &handle, const fb::MatrixProd
   LtProduct product(call);
   TRAINC_RETURN_IF_ERROR(product.describe(epilogue));
   TRAINC_RETURN_IF_ERROR(product.layOut());
-  TRAINC_RETURN_IF_ERROR(product.pointAt(operands, 0));
+  TRAINC_RETURN_IF_ERROR(product.pointAt(operands, leastAligned));
   TRAINC_RETURN_IF_ERROR(product.chooseAlgorithm(handle, operands));
   return product;
 }
@@ -160,11 +166,13 @@ Status LtProduct::layOut() {
   return lay(result_, call_->product(), call_->m(), call_->n(), call_->row_result(), call_->matrix_result());
 }
 
-/// The operands that the description holds; it is copied by each call.
-Status LtProduct::pointAt(std::span<const Address> operands, uint64_t iteration) {
+/// The operands that the description holds; it is copied by each call. The library takes the alignment of
+/// these from where they are when it chooses an algorithm: there is no preference that tells it.
+template <typename ChooseAddress>
+Status LtProduct::pointAt(std::span<const Address> operands, ChooseAddress choose) {
   const auto point = [&](cublasLtMatmulDescAttributes_t attribute, ProductOperand operand) {
     return setOf(description_.get(), attribute,
-                 static_cast<const void *>(operands[operand].at(iteration).pointer()));
+                 static_cast<const void *>(choose(operands[operand]).pointer()));
   };
   if (call_->bias() || call_->side())
     TRAINC_RETURN_IF_ERROR(point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, call_->bias() ? kBias : kSideSums));
@@ -208,9 +216,10 @@ Status LtProduct::chooseAlgorithm(const LtHandle &handle, std::span<const Addres
 
 Status LtProduct::enqueue(const LtHandle &handle, std::span<const Address> operands, uint64_t iteration,
                           cudaStream_t stream) {
-  TRAINC_RETURN_IF_ERROR(pointAt(operands, iteration));
+  const auto addressOf = [&](const Address &each) { return each.at(iteration); };
+  TRAINC_RETURN_IF_ERROR(pointAt(operands, addressOf));
   const auto at = [&](ProductOperand operand) {
-    return static_cast<void *>(operands[operand].at(iteration).pointer());
+    return static_cast<void *>(addressOf(operands[operand]).pointer());
   };
   const float alpha = 1, beta = call_->adds() ? 1 : 0;
   return cublasLt().cublasLtMatmul(handle.get(), description_.get(), &alpha, at(kFactorB), a_.get(),

@@ -80,7 +80,7 @@ private:
   Status describe(cublasLtEpilogue_t epilogue);
   Status layOut();
   Status chooseAlgorithm(const LtHandle &handle, std::span<const Address> operands);
-  Status pointAt(std::span<const Address> operands, uint64_t iteration);
+  template <typename ChooseAddress> Status pointAt(std::span<const Address> operands, ChooseAddress choose);
 
   const fb::MatrixProduct *call_;
   Description description_;

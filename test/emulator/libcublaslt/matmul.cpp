@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <iterator>
 #include <vector>
 
@@ -21,8 +22,9 @@ constexpr uint64_t kMagic = 0x656d756c61746564;
 /// What a cublasLtMatmulAlgo_t of the emulator holds.
 struct Algorithm {
   uint64_t magic = kMagic;
-  uint64_t problem = 0; ///< that it was found for
-  std::array<uint32_t, 4> alignments{};
+  uint64_t problem = 0;                 ///< that it was found for
+  std::array<uint32_t, 4> alignments{}; ///< of A, B, C and D, as the preference says
+  uint32_t biasAlignment = 1;           ///< as the operation's pointer was
 };
 static_assert(sizeof(Algorithm) <= sizeof(cublasLtMatmulAlgo_t));
 
@@ -74,15 +76,20 @@ bool isSame(const Layout &one, const Layout &other) {
   return one.order == other.order && one.ld == other.ld && one.batchStride == other.batchStride;
 }
 
+/// Of a pointer that may not be known yet.
+uint32_t alignmentOf(uint64_t address) {
+  return address == 0 ? 1 : static_cast<uint32_t>(1 << std::countr_zero(address | kMostAlignment));
+}
+
 /// What an algorithm promised to need of the pointers, and no more.
 cublasStatus_t needPointers(const Call &call, const Problem &problem, const Addresses &addresses,
-                            const std::array<uint32_t, 4> &alignments) {
+                            const Algorithm &algorithm) {
   const std::pair<const char *, uint64_t> matrices[] = {
       {"A", addresses.a}, {"B", addresses.b}, {"C", addresses.c}, {"D", addresses.d}};
   for (size_t i = 0; i < 4; ++i)
-    if (matrices[i].second == 0 || matrices[i].second % alignments[i] != 0)
+    if (matrices[i].second == 0 || matrices[i].second % algorithm.alignments[i] != 0)
       return call.refuse(CUBLAS_STATUS_INVALID_VALUE, "{} is at {:#x}, expected a multiple of {}",
-                         matrices[i].first, matrices[i].second, alignments[i]);
+                         matrices[i].first, matrices[i].second, algorithm.alignments[i]);
   const std::vector<Extent> written = linesOf(addresses.d, problem.d);
   if (overlap(written, linesOf(addresses.a, problem.a)) || overlap(written, linesOf(addresses.b, problem.b)))
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE, "D overlaps a factor");
@@ -98,6 +105,10 @@ cublasStatus_t needPointers(const Call &call, const Problem &problem, const Addr
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE,
                        "the epilogue needs an auxiliary matrix at a multiple of {}, which is at {:#x}",
                        kMostAlignment, operation.aux);
+  if (parts.usesBias() && operation.bias % algorithm.biasAlignment != 0)
+    return call.refuse(CUBLAS_STATUS_INVALID_VALUE,
+                       "the bias is at {:#x}, expected a multiple of {}, as where the algorithm was chosen",
+                       operation.bias, algorithm.biasAlignment);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -161,7 +172,7 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
     if (preference->workspaceBytes < kWorkspaceBytes)
       return call.refuse(CUBLAS_STATUS_NOT_SUPPORTED, "at most {} bytes of workspace, the algorithm needs {}",
                          preference->workspaceBytes, kWorkspaceBytes);
-    Algorithm algorithm{.problem = identityOf(problem)};
+    Algorithm algorithm{.problem = identityOf(problem), .biasAlignment = alignmentOf(problem.operation.bias)};
     for (size_t i = 0; i < 4; ++i)
       algorithm.alignments[i] = std::clamp(preference->alignments[i], 1U, kMostAlignment);
     results[0] = {};
@@ -196,7 +207,7 @@ cublasStatus_t CUBLASWINAPI cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatm
                          "the algorithm is not the one that was found for this product");
     const auto number = [](const void *address) { return reinterpret_cast<uint64_t>(address); };
     const Addresses addresses{number(a), number(b), number(c), number(d)};
-    TRAINC_CUBLAS(needPointers(call, problem, addresses, chosen.alignments));
+    TRAINC_CUBLAS(needPointers(call, problem, addresses, chosen));
     TRAINC_CUBLAS(needWorkspace(call, problem, addresses, number(workspace), workspaceBytes));
     return enqueue(call, stream, problem, addresses, *static_cast<const float *>(alpha),
                    *static_cast<const float *>(beta), number(workspace));

@@ -1,6 +1,7 @@
 // What the emulated cuBLASLt does not do, and how it says so.
 #include "test/unit/emulator/libcublaslt/test_product.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace trainc::emulator {
@@ -120,6 +121,17 @@ TEST_F(EmulatedRefusals, PointersThatAreLessAlignedThanWasSaid) {
   int found = 0;
   EXPECT_CUBLAS(run.find(result, found));
   expectDeviceFailure("A: "); // the matrix reaches beyond its memory now
+}
+
+/// A bias is taken to be aligned as where it was when the algorithm was chosen.
+TEST_F(EmulatedRefusals, ABiasThatIsLessAlignedThanItWas) {
+  EXPECT_CUBLAS(run.set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t{CUBLASLT_EPILOGUE_BIAS}));
+  int found = 0;
+  EXPECT_CUBLAS(run.find(result, found));
+  EXPECT_CUBLAS(run.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, run.bias.address + 2));
+  expectMatmulRefusal(fmt::format("the bias is at {:#x}, expected a multiple of 16", run.bias.address + 2));
+  EXPECT_CUBLAS(run.find(result, found));
+  expectDeviceFailure("bias: "); // it reaches beyond its memory now
 }
 
 TEST_F(EmulatedRefusals, MemoryThatOverlaps) {

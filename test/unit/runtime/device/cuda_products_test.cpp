@@ -170,6 +170,43 @@ TEST_F(CudaProducts, RunInGraphs) {
   EXPECT_THAT(call.read(2), testing::Each(4 * 48.0F));
 }
 
+/// An operand that moves by its share of the buffer in each of so many iterations.
+std::unique_ptr<fb::Operand> moving(OneCall &call, const Numbers &values, uint64_t iterations) {
+  const auto operand = call.hold(values);
+  return some(at(operand->buffer(), 0, static_cast<int64_t>(values.size() / iterations * sizeof(float))));
+}
+
+/// Iterations are less aligned than the first one, of all operands: what the library is told holds for all.
+TEST_F(CudaProducts, RunInLoopsOfSmallSteps) {
+  constexpr uint64_t kTimes = 3, kM = 1, kN = 5, kK = 3;
+  for (const bool hasBias : {true, false}) {
+    OneCall call(*device);
+    fb::MatrixProductT product = denseProduct(kM, kN, kK);
+    product.a = moving(call, Numbers(kTimes * kM * kK, 2), kTimes);
+    product.b = moving(call, randomNumbers(kTimes * kK * kN, 1), kTimes);
+    product.result = moving(call, Numbers(kTimes * kM * kN), kTimes);
+    auto &vector = hasBias ? product.bias : product.side;
+    vector = moving(call, randomNumbers(kTimes * kN, 2), kTimes);
+    product.side_sum = hasBias ? fb::SideSum::None : fb::SideSum::B;
+    product.workspace_bytes = kEnough;
+    product.workspace = call.holdBytes(kEnough);
+    const Numbers b = call.read(1), bias = call.read(3);
+    call.builder.product(call.builder.loop(call.body(), kTimes), std::move(product));
+    const Status status = call.run(/*times=*/2); // in a graph, too
+    ASSERT_TRUE(status.ok()) << status.message();
+    const Numbers result = call.read(2), side = call.read(3);
+    for (uint64_t i = 0; i < kTimes; ++i)
+      for (uint64_t j = 0; j < kN; ++j) {
+        float sum = 0;
+        for (uint64_t p = 0; p < kK; ++p)
+          sum += b[(i * kK + p) * kN + j];
+        ASSERT_NEAR(result[i * kN + j], 2 * sum + (hasBias ? bias[i * kN + j] : 0), 1e-6);
+        if (!hasBias)
+          ASSERT_NEAR(side[i * kN + j], sum, 1e-6);
+      }
+  }
+}
+
 /// A factor that f32 has and TF32 has not.
 float productOfOne(Device &device, bool tf32) {
   OneCall call(device);
