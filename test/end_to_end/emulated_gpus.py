@@ -8,6 +8,14 @@ import harness
 LIBRARIES = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 
 
+def broken(environment, library):
+    """The same without a library: the first file of its name is none. The system may have one of its own, which a missing file would not hide."""
+    folder = Path("broken", library)
+    folder.mkdir(parents=True)
+    Path(folder, library).write_text("no library")
+    return dict(environment, LD_LIBRARY_PATH=f"{folder.resolve()}:{LIBRARIES}")
+
+
 def environment(**settings):
     """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3."""
     return dict(os.environ, LD_LIBRARY_PATH=LIBRARIES, **{f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in settings.items()})

@@ -11,6 +11,7 @@ from harness import MAKE_TOY_PLAN, TRAINRUN
 from toy_run import write_uneven_tokens
 
 MOST_SECONDS = 10  # until a job ends of which a rank has died or hangs
+SECRET = dict(TRAINC_SECRET="a secret of many letters")
 WHERE = r"step \d+: .*entry \w+, instruction \d+ \(.* at test.mlir:\d+\).*: (all-gather|all-reduce|reduce-scatter) of .* cannot be completed: "
 
 
@@ -49,7 +50,10 @@ class NcclTest(harness.EndToEndTest):
         self.addCleanup(process.kill)
         return process
 
-    def as_torchrun(self, plan, ranks, *args, ranks_of_host=None, **variables):
+    def as_torchrun(self, plan, ranks, *args, **how):
+        return self.ended(self.started_as_by_torchrun(plan, ranks, *args, **how))
+
+    def started_as_by_torchrun(self, plan, ranks, *args, ranks_of_host=None, steps=10, **variables):
         """A process for each rank, with torchrun's variables."""
         each = ranks_of_host or ranks
         port = str(free_port())
@@ -58,8 +62,8 @@ class NcclTest(harness.EndToEndTest):
             launcher = dict(RANK=rank, WORLD_SIZE=ranks, LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
             # Ranks that say they are on different hosts have a GPU each all the same.
             visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 else {}
-            processes.append(self.start(self.command(plan, *args), self.emulator(ranks, **launcher, **visible, **variables)))
-        return self.ended(processes)
+            processes.append(self.start(self.command(plan, *args, steps=steps), self.emulator(ranks, **launcher, **visible, **variables)))
+        return processes
 
     def forked(self, plan, ranks, *args):
         self.run_program(*self.command(plan, f"--nproc-per-node={ranks}", *args), env=self.emulator(ranks))
@@ -72,14 +76,19 @@ class NcclTest(harness.EndToEndTest):
 
     def test_ranks_of_several_hosts_meet_over_tcp(self):
         self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
-        secret = dict(TRAINC_SECRET="a secret of many letters")
-        tcp = self.as_torchrun("gpus.plan", 2, "--checkpoint-dir", "tcp", ranks_of_host=1, **secret)
+        tcp = self.as_torchrun("gpus.plan", 2, "--checkpoint-dir", "tcp", ranks_of_host=1, **SECRET)
         self.assertEqual([code for _, code in tcp], [0, 0], tcp)
         self.assert_same_folder("forked/step-00000010", "tcp/step-00000010")
         without = self.as_torchrun("gpus.plan", 2, ranks_of_host=1)
         for err, code in without:
             self.assertEqual(code, 2, err)
             self.assertIn("need a secret, or anyone could join them: set TRAINC_SECRET", err)
+
+    def test_the_number_on_the_host_picks_the_gpu(self):
+        ranks = self.as_torchrun("gpus.plan", 2, "--log-level-replica=info", TRAINC_EMULATOR_DEVICES=3, CUDA_VISIBLE_DEVICES="2,0")
+        for (err, code), gpu in zip(ranks, (2, 0)):
+            self.assertEqual(code, 0, err)
+            self.assertIn(f"(emulated GPU {gpu}, ", err)
 
     def end(self, plan, ranks, fault, *args):
         """What a job says of which a rank is at fault, and how long it took."""
@@ -100,8 +109,20 @@ class NcclTest(harness.EndToEndTest):
         self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 7.5 s: a device, or a link between two, hangs")
         self.assertLess(seconds, MOST_SECONDS + 5)  # with the start
 
+    def test_ranks_that_a_launcher_started_tell_of_one_that_fails(self):
+        """Over shared memory and over TCP; all of these jobs at the same time."""
+        begin = time.monotonic()
+        jobs = [(fault, self.started_as_by_torchrun("gpus.plan", 2, steps=2000, ranks_of_host=each, TRAINC_EMULATOR_NCCL=f"{fault}:rank=1:collective=20", **SECRET))
+                for fault in ("die", "hang") for each in (2, 1)]
+        for fault, processes in jobs:
+            (err, code), (_, code_of_failed) = self.ended(processes)
+            self.assertEqual((code, code_of_failed), (1, -9 if fault == "die" else 1), err)
+            self.assertRegex(err, WHERE + r"rank \d failed: ")
+        self.assertLess(time.monotonic() - begin, MOST_SECONDS + 5)
+
     def test_errors_say_what_to_do(self):
         two = self.command("gpus.plan", "--nproc-per-node=2")
+        self.fails(two, 1, "cannot load libnccl.so.2", "install NCCL 2.28 or newer", env=emulated_gpus.broken(self.emulator(), "libnccl.so.2"))
         self.fails(two, 1, "expected NCCL 2.28.0 or newer, found 2.27.3; install NCCL", env=self.emulator(TRAINC_EMULATOR_NCCL_VERSION=22703))
         self.fails(two + ["--comm=local"], 2, "--comm=local: the plan gpus.plan is for GPUs, which communicate through NCCL", env=self.emulator())
         self.fails(two, 2, "ranks 0 and 1 are on one GPU: expected a GPU for each, or NCCL 2.30.0 or newer",

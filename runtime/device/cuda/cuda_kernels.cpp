@@ -42,6 +42,13 @@ CUresult tryObject(const fb::Object &object, CUmodule &module, std::array<char, 
                                          values.data());
 }
 
+Status noRoomFor(const fb::Object &object, const CudaContext &context) {
+  TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
+  return failed("expected room for the plan's code for {} on GPU {} ({}), found {} bytes free of {}; end "
+                "what else uses the GPU (nvidia-smi), or compile with a smaller --memory-limit",
+                view(object.level()), context.index(), context.name(), memory.free, memory.total);
+}
+
 std::string levelNames(const fb::Plan &plan) {
   std::vector<std::string_view> names;
   for (const fb::Object *object : *plan.objects())
@@ -79,6 +86,8 @@ Status CudaKernels::loadModule(const fb::Plan &plan, const CudaContext &context)
     const CUresult code = tryObject(*object, module, log);
     if (code == CUDA_ERROR_NO_BINARY_FOR_GPU)
       continue;
+    if (code == CUDA_ERROR_OUT_OF_MEMORY)
+      return noRoomFor(*object, context);
     const Status status = driver().cuModuleLoadDataEx.status(code);
     if (!status.ok())
       return invalidInput(

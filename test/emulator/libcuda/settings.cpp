@@ -35,8 +35,18 @@ uint64_t numberIn(const char *name, uint64_t otherwise, uint64_t most) {
   return *number;
 }
 
+/// The fastest first, as the driver counts them unless told otherwise; on the bus they lie the other way
+/// round.
+std::vector<uint32_t> ordered(uint64_t count) {
+  std::vector<uint32_t> devices(count);
+  std::iota(devices.begin(), devices.end(), 0);
+  if (const char *order = std::getenv("CUDA_DEVICE_ORDER"); order && std::string_view(order) == "PCI_BUS_ID")
+    std::ranges::reverse(devices);
+  return devices;
+}
+
 /// As the driver does: devices up to the first name that is none; twice the same are none at all.
-std::vector<uint32_t> visible(std::vector<uint32_t> devices) {
+std::vector<uint32_t> visible(const std::vector<uint32_t> &devices) {
   const char *text = std::getenv("CUDA_VISIBLE_DEVICES");
   if (!text)
     return devices;
@@ -46,9 +56,9 @@ std::vector<uint32_t> visible(std::vector<uint32_t> devices) {
     const std::optional<uint64_t> index = asNumber(rest.substr(0, end));
     if (!index || *index >= devices.size())
       break;
-    if (std::ranges::find(found, *index) != found.end())
+    if (std::ranges::find(found, devices[*index]) != found.end())
       return {};
-    found.push_back(static_cast<uint32_t>(*index));
+    found.push_back(devices[*index]);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return found;
@@ -62,9 +72,7 @@ Settings Settings::fromEnvironment() {
   settings.seed = numberIn("TRAINC_EMULATOR_SEED", settings.seed, std::numeric_limits<uint64_t>::max());
   settings.memory = numberIn("TRAINC_EMULATOR_MEMORY", settings.memory, uint64_t{1} << 40);
   settings.driver = static_cast<int>(numberIn("TRAINC_EMULATOR_DRIVER", 13000, 99999));
-  settings.devices.resize(numberIn("TRAINC_EMULATOR_DEVICES", 1, 64));
-  std::iota(settings.devices.begin(), settings.devices.end(), 0);
-  settings.devices = visible(settings.devices);
+  settings.devices = visible(ordered(numberIn("TRAINC_EMULATOR_DEVICES", 1, 64)));
   if (const char *text = std::getenv(kCapability)) {
     const std::string_view capability = text;
     const size_t dot = std::min(capability.find('.'), capability.size());

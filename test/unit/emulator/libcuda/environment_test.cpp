@@ -46,6 +46,18 @@ TEST(EmulatedEnvironment, SaysWhatTheDevicesAre) {
   EXPECT_EQ(cuDeviceGet(&device, 2), CUDA_ERROR_INVALID_DEVICE);
 }
 
+TEST(EmulatedEnvironment, CountsDevicesBySpeedOrAlongTheBus) {
+  const auto nameOfFirst = [](const char *order) {
+    const EmulatedGpu gpu(EmulatedGpu::Variables{
+        {"TRAINC_EMULATOR_DEVICES", "4"}, {"CUDA_VISIBLE_DEVICES", "1"}, {"CUDA_DEVICE_ORDER", order}});
+    char name[32];
+    EXPECT_CU(cuDeviceGetName(name, sizeof name, 0));
+    return std::string(name);
+  };
+  EXPECT_EQ(nameOfFirst("FASTEST_FIRST"), "emulated GPU 1");
+  EXPECT_EQ(nameOfFirst("PCI_BUS_ID"), "emulated GPU 2");
+}
+
 TEST(EmulatedEnvironment, NoDeviceIsAnError) {
   for (const char *variable : {"TRAINC_EMULATOR_DEVICES=0", "CUDA_VISIBLE_DEVICES=",
                                "CUDA_VISIBLE_DEVICES=-1", "CUDA_VISIBLE_DEVICES=0,0"}) {
