@@ -256,7 +256,7 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report = reportJson(
       module, OnThisMachine{target->thisMachine(int64_t(training.getRanks())), secondsSoFar + seconds});
-  return serializePlan(module, module.getName().value_or("model"), target->name(),
+  return serializePlan(module, module.getName().value_or("model"), target->name(), target->referenceMachine(),
                        toKernelObjects(std::move(*objects)), reportJson(module, std::nullopt));
 }
 
@@ -274,7 +274,8 @@ FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   auto objects = target->compile(kernels);
   if (failed(objects))
     return failure();
-  return serializePlan(module, name, target->name(), toKernelObjects(std::move(*objects)), "{}");
+  return serializePlan(module, name, target->name(), target->referenceMachine(),
+                       toKernelObjects(std::move(*objects)), "{}");
 }
 
 } // namespace trainc

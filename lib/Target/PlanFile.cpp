@@ -1,6 +1,8 @@
 #include "lib/Target/PlanFile.h"
 
 #include "dialects/Train/Limits.h"
+#include "lib/Analysis/CostModel.h"
+#include "lib/Analysis/InstructionCost.h"
 #include "lib/Support/SourceName.h"
 #include "lib/Support/StoredElement.h"
 #include "lib/Target/PlanTables.h"
@@ -17,10 +19,20 @@ template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMa
     indices.try_emplace(op.getSymName(), uint32_t(indices.size()));
 }
 
-PlanTables::PlanTables(ModuleOp module) {
+PlanTables::PlanTables(ModuleOp module, const Machine &machine) : symbols_(module), machine_(machine) {
   numberSymbols<plan::ArenaOp>(module, arenas_);
   numberSymbols<plan::BufferOp>(module, buffers_);
   numberSymbols<plan::KernelOp>(module, kernels_);
+}
+
+double PlanTables::predictedSeconds(Operation &op) const {
+  auto collective = dyn_cast<plan::CollectiveOp>(op);
+  if (!collective)
+    return instructionSeconds(op, symbols_, machine_);
+  // Plans of single entries, for checks, have none.
+  for (auto training : cast<ModuleOp>(symbols_.getOp()).getOps<plan::TrainingOp>())
+    return collectiveSeconds(double(ringBytes(collective, training)), machine_);
+  return 0;
 }
 
 uint32_t PlanTables::source(Operation *op, StringRef name) {
@@ -163,14 +175,14 @@ static void writeTraining(ModuleOp module, PlanTables &tables, fb::PlanT &plan) 
   }
 }
 
-std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, StringRef target,
+std::vector<uint8_t> serializePlan(ModuleOp module, StringRef name, StringRef target, const Machine &machine,
                                    std::vector<KernelObject> objects, StringRef report) {
   fb::PlanT plan;
   plan.name = name.str();
   plan.producer = std::string("trainc ") + TRAINC_VERSION;
   plan.target = target.str();
   plan.report = report.str();
-  PlanTables tables(module);
+  PlanTables tables(module, machine);
   writeMemory(module, tables, plan);
   writeKernels(module, plan);
   for (KernelObject &object : objects) {

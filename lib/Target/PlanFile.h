@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Plan/Plan.h"
+#include "lib/Analysis/Machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -17,9 +18,10 @@ struct KernelObject {
   std::vector<uint8_t> image;
 };
 
-/// Serialises a module of phase `plan`. `name` is the plan's name, `target` what it runs on, `report` the
-/// compile report as JSON.
+/// Serialises a module of phase `plan`. `name` is the plan's name, `target` what it runs on, `machine` what
+/// instructions are predicted for, `report` the compile report as JSON.
 std::vector<uint8_t> serializePlan(mlir::ModuleOp module, llvm::StringRef name, llvm::StringRef target,
-                                   std::vector<KernelObject> objects, llvm::StringRef report);
+                                   const Machine &machine, std::vector<KernelObject> objects,
+                                   llvm::StringRef report);
 
 } // namespace trainc

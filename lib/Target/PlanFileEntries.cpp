@@ -78,6 +78,7 @@ static void writeOperation(Operation &op, PlanTables &tables, fb::InstructionT &
   auto interface = cast<plan::InstructionOpInterface>(op);
   instruction.source = tables.source(&op, interface.getSourceOp());
   instruction.stream = static_cast<fb::Stream>(interface.getStream());
+  instruction.predicted_seconds = float(tables.predictedSeconds(op));
   const ArrayRef<int64_t> after = interface.getAfterOrNone();
   instruction.after.assign(after.begin(), after.end());
 }

@@ -1,17 +1,19 @@
-// Internal to lib/Target: numbering of symbols and sources while a plan is written.
+// Internal to lib/Target: numbering of symbols and sources while a plan is written, and predictions.
 #pragma once
 
 #include "lib/Target/PlanFile.h"
 
 #include "runtime/schema/plan_generated.h"
+
+#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace trainc {
 
-/// Indices of what tables refer to.
+/// Indices of what tables refer to, and what instructions take on a machine, which must outlive it.
 class PlanTables {
 public:
-  explicit PlanTables(mlir::ModuleOp module);
+  PlanTables(mlir::ModuleOp module, const Machine &machine);
 
   uint32_t arena(mlir::FlatSymbolRefAttr name) const { return arenas_.lookup(name.getValue()); }
   uint32_t buffer(mlir::FlatSymbolRefAttr name) const { return buffers_.lookup(name.getValue()); }
@@ -19,8 +21,12 @@ public:
   /// Index of the source (file, line, op name) of an instruction; added if new.
   uint32_t source(mlir::Operation *op, llvm::StringRef name);
   std::vector<std::unique_ptr<fb::SourceT>> takeSources() { return std::move(sources_); }
+  /// What the instruction takes on the machine.
+  double predictedSeconds(mlir::Operation &op) const;
 
 private:
+  mlir::SymbolTable symbols_;
+  const Machine &machine_;
   llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
   std::vector<std::unique_ptr<fb::SourceT>> sources_;
 };

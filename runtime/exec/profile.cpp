@@ -30,6 +30,7 @@ void ProfileRow::add(const ProfileRow &other) {
   seconds += other.seconds;
   flops += other.flops;
   bytes += other.bytes;
+  predictedSeconds += other.predictedSeconds;
   leastSeconds =
       leastSeconds && other.leastSeconds ? std::optional(*leastSeconds + *other.leastSeconds) : std::nullopt;
 }
@@ -61,6 +62,7 @@ ProfileRow Profiler::describe(const Sample &sample) const {
                  .bytes = calls * facts.bytes};
   if (const std::optional<double> least = facts.leastSeconds(rates_))
     row.leastSeconds = calls * *least;
+  row.predictedSeconds = calls * facts.predictedSeconds;
   return row;
 }
 

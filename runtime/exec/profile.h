@@ -26,6 +26,7 @@ struct ProfileRow {
   double flops = 0;                                  ///< of all calls; 0 where unknown
   double bytes = 0;                                  ///< of all calls
   std::optional<double> leastSeconds = std::nullopt; ///< of all calls, by the device's rates
+  double predictedSeconds = 0;                       ///< of all calls, as the plan says; 0 where unknown
 
   double gigabytesPerSecond() const { return seconds > 0 ? bytes / seconds * 1e-9 : 0; }
   double gigaflopsPerSecond() const { return seconds > 0 ? flops / seconds * 1e-9 : 0; }

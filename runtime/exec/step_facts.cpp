@@ -1,10 +1,12 @@
 #include "runtime/exec/step_facts.h"
 
 #include "runtime/plan/library_calls.h"
+#include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
 #include "runtime/schema/cuda_levels.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace trainc {
 
@@ -28,11 +30,15 @@ ProfileKind kindOf(const fb::Kernel &kernel) {
 
 bool isHalf(fb::DType type) { return type == fb::DType::BF16 || type == fb::DType::F16; }
 
+/// A copy's parameters are whole tensors, of which it touches a part: as much as the smaller one has.
 double launchBytes(const fb::Kernel &kernel) {
-  double bytes = 0;
-  for (const fb::Param *param : *kernel.params())
-    bytes += static_cast<double>(param->bytes()) * (param->access() == fb::Access::ReadWrite ? 2 : 1);
-  return bytes;
+  double all = 0, least = std::numeric_limits<double>::infinity();
+  for (const fb::Param *param : *kernel.params()) {
+    const auto bytes = static_cast<double>(param->bytes());
+    all += bytes * (param->access() == fb::Access::ReadWrite ? 2 : 1);
+    least = std::min(least, bytes);
+  }
+  return kernel.kind() == fb::KernelKind::Copy && all > 0 ? 2 * least : all;
 }
 
 void describeKernel(const fb::Kernel &kernel, StepFacts &facts) {
@@ -68,6 +74,27 @@ void describeCall(const fb::Instruction &call, StepFacts &facts) {
     facts.flopsRate = &DeviceRates::tf32Flops;
 }
 
+fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
+  return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
+}
+
+void describeCopy(const fb::Plan &plan, const fb::Copy &copy, StepFacts &facts) {
+  const fb::Space from = spaceOf(plan, *copy.source()), to = spaceOf(plan, *copy.destination());
+  facts.isBoundByRates = from == to;
+  facts.what = from == to ? "copy" : fmt::format("copy from {} to {}", spaceName(from), spaceName(to));
+  facts.bytes = (from == to ? 2.0 : 1.0) * static_cast<double>(copy.bytes());
+}
+
+/// Where the host starts collectives, their seconds are those of starts.
+void describeCollective(const fb::Plan &plan, MeetingKind kind, StepFacts &facts) {
+  const bool isStart = view(plan.target()) != kCudaTarget;
+  facts.kind = ProfileKind::Communication;
+  facts.what = fmt::format("{}{}", isStart ? "start " : "", collectiveName(kind));
+  facts.isBoundByRates = false;
+  if (isStart)
+    facts.predictedSeconds = 0;
+}
+
 } // namespace
 
 const char *profileKindName(ProfileKind kind) {
@@ -88,7 +115,7 @@ const char *profileKindName(ProfileKind kind) {
 
 std::optional<double> StepFacts::leastSeconds(const DeviceRates &rates) const {
   const double bytesRate = rates.bytesPerSecond(), mathRate = rates.*flopsRate;
-  if (bytesRate <= 0 || (flops > 0 && mathRate <= 0) || kind == ProfileKind::Communication)
+  if (bytesRate <= 0 || (flops > 0 && mathRate <= 0) || !isBoundByRates)
     return std::nullopt;
   return std::max(bytes / bytesRate, flops > 0 ? flops / mathRate : 0);
 }
@@ -96,20 +123,18 @@ std::optional<double> StepFacts::leastSeconds(const DeviceRates &rates) const {
 StepFacts factsOf(const fb::Plan &plan, const Step &step) {
   StepFacts facts;
   facts.source = sourceText(*plan.sources()->Get(step.instruction->source()));
+  facts.predictedSeconds = step.instruction->predicted_seconds();
   if (const auto *launch = std::get_if<LaunchStep>(&step.operation)) {
     describeKernel(*plan.kernels()->Get(launch->kernel), facts);
   } else if (std::holds_alternative<LibraryStep>(step.operation)) {
     describeCall(*step.instruction, facts);
-  } else if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
-    facts.what = "copy";
-    facts.bytes = 2.0 * static_cast<double>(copy->bytes);
+  } else if (std::holds_alternative<CopyStep>(step.operation)) {
+    describeCopy(plan, *step.instruction->operation_as_Copy(), facts);
   } else if (const auto *zero = std::get_if<ZeroStep>(&step.operation)) {
     facts.what = "zero";
     facts.bytes = static_cast<double>(zero->bytes);
   } else {
-    const char *start = view(plan.target()) == kCudaTarget ? "" : "start ";
-    facts.kind = ProfileKind::Communication;
-    facts.what = fmt::format("{}{}", start, collectiveName(std::get<CollectiveStep>(step.operation).kind));
+    describeCollective(plan, std::get<CollectiveStep>(step.operation).kind, facts);
   }
   return facts;
 }

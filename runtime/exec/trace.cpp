@@ -89,6 +89,8 @@ void TraceWriter::reserve(const Program &program) {
       args["flops"] = facts.flops;
     if (facts.bytes > 0)
       args["bytes"] = facts.bytes;
+    if (facts.predictedSeconds > 0)
+      args["predicted_us"] = facts.predictedSeconds * 1e6;
     Texts texts;
     texts.ran = members({{"name", opOf(plan_, step)}, {"cat", profileKindName(facts.kind)}, {"args", args}});
     if (facts.kind == ProfileKind::Communication)

@@ -22,7 +22,8 @@ struct TraceOptions {
 std::string fileOfRank(const std::string &file, uint32_t rank);
 
 /// Writes an array of trace events: a process for the rank, a track for its training steps and one for each
-/// stream of the plan, slices with the source op and what it moves and computes.
+/// stream of the plan, slices with the source op, what it moves and computes, and what was
+/// predicted of it.
 class TraceWriter final : public StepObserver {
 public:
   /// Fails (kInvalidInput) when the file cannot be opened.

@@ -6,6 +6,7 @@
 #include "runtime/plan/verify.h"
 #include "runtime/schema/limits.h"
 
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -197,19 +198,23 @@ Status BodyVerifier::operation(const fb::Instruction &instruction) {
   return invalidInput("unknown operation {}", static_cast<int>(instruction.operation_type()));
 }
 
-Status checkSource(const fb::Plan &plan, const fb::Instruction &instruction) {
+/// What messages, profiles and traces say of an instruction.
+Status checkTold(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (instruction.source() >= plan.sources()->size())
     return invalidInput("expected a source below {}, found {}", plan.sources()->size(), instruction.source());
+  const float seconds = instruction.predicted_seconds();
+  if (!std::isfinite(seconds) || seconds < 0)
+    return invalidInput("expected predicted seconds from 0 on, found {}", seconds);
   return {};
 }
 
 Status checkOne(const fb::Plan &plan, BodyVerifier &body, const fb::Instruction &instruction) {
-  TRAINC_RETURN_IF_ERROR(checkSource(plan, instruction));
+  TRAINC_RETURN_IF_ERROR(checkTold(plan, instruction));
   return body.check(instruction);
 }
 
 Status checkLoop(const fb::Plan &plan, const fb::Instruction &instruction, const fb::Loop &loop) {
-  TRAINC_RETURN_IF_ERROR(checkSource(plan, instruction));
+  TRAINC_RETURN_IF_ERROR(checkTold(plan, instruction));
   if (loop.body()->size() == 0)
     return invalidInput("loop: expected instructions in it, found none");
   if (instruction.stream() != fb::Stream::Compute)

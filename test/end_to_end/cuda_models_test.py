@@ -119,6 +119,46 @@ class CudaModelsTest(harness.EndToEndTest):
         self.train("gpt", "cuda", "parts", "--resume", steps=4, seed=3)
         self.assert_same_folder("whole/step-00000004", "parts/step-00000004")
 
+    def measured(self, *options, ranks):
+        """The compile report, the profile's rows and the trace's slices of a step of GPT on the first rank."""
+        self.compile_model("gpt", "cuda", "--precision=bf16", "--library-calls=all", f"--ranks={ranks}", "--report=report.json", *options)
+        self.train("gpt", "cuda", f"measured-{ranks}", "--profile=p.json", "--trace=t.json", "--trace-steps=1", ranks=ranks, memory=256 << 20)
+        slices = [event for event in json.loads(Path("t.json").read_text()) if event["ph"] == "X" and event.get("cat") not in ("step", "wait")]
+        step = [event for event in slices if event["args"]["entry"] in ("begin_step", "micro_step", "last_micro_step", "update")]
+        return json.loads(Path("report.json").read_text()), json.loads(Path("p.json").read_text()), step
+
+    def test_what_was_predicted_is_beside_what_was_measured(self):
+        report, profile, step = self.measured("--accumulate=2", ranks=1)
+        seconds = sum(event["args"]["predicted_us"] for event in step) * 1e-6
+        self.assertAlmostEqual(seconds / report["predicted_step_seconds"], 1, delta=1e-5)
+        rows = [row for row in profile["rows"] if row["entry"] in {event["args"]["entry"] for event in step}]
+        of_rows = sum(row["predicted_seconds"] for row in rows) / profile["steps"]
+        self.assertAlmostEqual(of_rows / report["predicted_step_seconds"], 1, delta=1e-5)
+
+    def test_every_kind_of_instruction_is_measured(self):
+        _, profile, step = self.measured("--zero-stage=3", ranks=2)
+        rows = profile["rows"]
+        self.assertEqual({row["kind"] for row in rows}, {"products", "attention", "kernels", "moves", "communication"})
+        names = {row["what"] for row in rows}
+        self.assertEqual({"matrix product", "attention", "gradient of attention", "all-gather", "reduce-scatter", "wait for all-gather"} - names, set())
+        rates = profile["rates"]
+        for row in rows:
+            with self.subTest(row=row):
+                self.assertGreater(row["seconds"], 0)
+                self.assertEqual(row["predicted_seconds"] is None, row["what"].startswith("wait for "))
+                if row["kind"] == "communication":
+                    self.assertIsNone(row["least_seconds"])
+                    continue
+                self.assertGreater(row["bytes"], 0)
+                flops = rates["half_flops" if row["kind"] in ("products", "attention") else "f32_flops"]
+                self.assertAlmostEqual(row["least_seconds"], max(row["bytes"] / rates["copied_bytes"], row["flops"] / flops))
+                self.assertEqual(row["flops"] > 0, row["what"] in ("matrix product", "attention", "gradient of attention"))
+        # What runs at the same time on two streams is busy once.
+        self.assertLess(0, profile["idle_seconds"])
+        self.assertLess(profile["idle_seconds"], profile["step_seconds"])
+        self.assertEqual({event["tid"] for event in step}, {1, 2}, "computation and communication")
+        self.assertTrue(all(event["args"]["predicted_us"] > 0 for event in step))
+
     def test_a_plan_says_what_it_reserves(self):
         self.compile_model("mlp", "cuda", "--reserve-memory=700MiB")
         _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2",

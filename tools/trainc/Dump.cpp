@@ -187,7 +187,8 @@ std::string PlanPrinter::operation(const fb::Instruction &instruction) const {
   return fmt::format("loop i < {}", instruction.operation_as_Loop()->count());
 }
 
-/// "12: copy a -> b bytes=64 on copy_in after 3, 7  // source"; the compute stream is not named.
+/// "12: copy a -> b bytes=64 on copy_in after 3, 7  // source, predicted 2.1 us"; the compute stream is not
+/// named.
 void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instruction) {
   const fb::Loop *loop = instruction.operation_as_Loop();
   const std::string stream = instruction.stream() == fb::Stream::Compute
@@ -196,8 +197,10 @@ void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instru
   const std::string after = instruction.after() && instruction.after()->size() > 0
                                 ? fmt::format(" after {}", fmt::join(*instruction.after(), ", "))
                                 : "";
-  line("{}: {}{}{}{}  // {}", index, operation(instruction), stream, after, loop ? " {" : "",
-       source(instruction.source()));
+  const double seconds = instruction.predicted_seconds();
+  const std::string predicted = seconds > 0 ? fmt::format(", predicted {:.3g} us", seconds * 1e6) : "";
+  line("{}: {}{}{}{}  // {}{}", index, operation(instruction), stream, after, loop ? " {" : "",
+       source(instruction.source()), predicted);
   if (!loop)
     return;
   printInstructions(*loop->body());

@@ -83,6 +83,8 @@ nlohmann::json toJson(const ProfileRow &row) {
       {"source", row.source},   {"sources", row.sources}, {"calls", row.calls},
       {"seconds", row.seconds}, {"flops", row.flops},     {"bytes", row.bytes}};
   json["least_seconds"] = row.leastSeconds ? nlohmann::json(*row.leastSeconds) : nlohmann::json();
+  json["predicted_seconds"] =
+      row.predictedSeconds > 0 ? nlohmann::json(row.predictedSeconds) : nlohmann::json();
   return json;
 }
 

@@ -4,22 +4,29 @@
 #include "test/unit/runtime/plans/plan_builder.h"
 
 #include <gmock/gmock.h>
+#include <map>
+#include <optional>
 
 namespace trainc::test {
 namespace {
 
 using testing::DoubleEq;
+using testing::IsSupersetOf;
+using testing::Key;
 using testing::Optional;
 
 class MeasurementTest : public testing::Test {
 protected:
   void SetUp() override {
-    const auto read = bytes.read();
-    ASSERT_TRUE(read.ok()) << read.status().message();
-    plan = *read;
+    use(fullPlan());
+    ASSERT_TRUE(bytes->read().ok()) << bytes->read().status().message();
+  }
+  void use(const PlanBuilder &builder, std::string_view name = "micro_step") {
+    bytes.emplace(builder.payload());
+    plan = fb::GetPlan(bytes->payload().data());
     const std::vector<DeviceAddress> buffers(plan->buffers()->size());
     for (const fb::Entry *entry : *plan->entries())
-      if (entry->name()->str() == "micro_step")
+      if (entry->name()->string_view() == name)
         program = resolveProgram(*plan, *entry, 0, buffers);
   }
   Profiler profiler(DeviceRates rates) {
@@ -34,7 +41,7 @@ protected:
     return program.steps.front();
   }
 
-  PlanBytes bytes{fullPlan().payload()};
+  std::optional<PlanBytes> bytes;
   const fb::Plan *plan = nullptr;
   Program program;
 };
@@ -92,9 +99,54 @@ TEST_F(MeasurementTest, NumbersOf16BitsHaveARateOfTheirOwn) {
   for (const auto &kernel : builder.plan.kernels)
     if (kernel->kind == fb::KernelKind::Gemm)
       kernel->params[0]->dtype = fb::DType::BF16;
-  PlanBytes changed(builder.payload());
-  plan = fb::GetPlan(changed.payload().data());
+  use(builder);
   EXPECT_EQ(factsOf(*plan, product()).flopsRate, &DeviceRates::halfFlops);
+}
+
+TEST_F(MeasurementTest, RowsHaveWhatWasPredicted) {
+  PlanBuilder builder = fullPlan();
+  for (const auto &entry : builder.plan.entries)
+    for (const auto &instruction : entry->instructions)
+      instruction->predicted_seconds = 0.25F;
+  use(builder);
+  Profiler measured = profiler({});
+  measured.onStep(product(), {0, 3});
+  measured.onStep(product(), {4, 9});
+  EXPECT_EQ(measured.profile().rows.at(0).predictedSeconds, 0.5);
+}
+
+/// A slice's source is the whole tensor, of which it reads as much as it writes.
+TEST_F(MeasurementTest, CopiesByKernelsCountWhatTheyMove) {
+  PlanBuilder builder = fullPlan();
+  for (const auto &kernel : builder.plan.kernels)
+    if (kernel->kind == fb::KernelKind::Gemm) {
+      kernel->kind = fb::KernelKind::Copy;
+      kernel->params.resize(2);
+      kernel->params[0]->bytes = 4096;
+      kernel->params[1]->bytes = 64;
+    }
+  use(builder);
+  EXPECT_THAT(program.steps, testing::Contains(testing::Truly([&](const Step &step) {
+                const StepFacts facts = factsOf(*plan, step);
+                return facts.kind == ProfileKind::Move && facts.bytes == 128;
+              })));
+}
+
+/// What links between memories can do is not among a device's rates.
+TEST_F(MeasurementTest, CopiesBetweenMemoriesHaveNoRoofline) {
+  use(spacesPlan(), "init");
+  DeviceRates rates;
+  rates.memoryBytes = 1;
+  std::map<std::string, StepFacts> copies;
+  for (const Step &step : program.steps)
+    if (const auto *copy = std::get_if<CopyStep>(&step.operation)) {
+      const StepFacts facts = factsOf(*plan, step);
+      EXPECT_EQ(facts.bytes, double(copy->bytes) * (facts.what == "copy" ? 2 : 1)) << facts.what;
+      EXPECT_EQ(facts.leastSeconds(rates).has_value(), facts.what == "copy") << facts.what;
+      copies[facts.what] = facts;
+    }
+  EXPECT_THAT(copies, IsSupersetOf({Key("copy from device to host"), Key("copy from host to device"),
+                                    Key("copy from device to disk"), Key("copy from disk to device")}));
 }
 
 TEST(FileOfRank, KeepsTheExtension) {

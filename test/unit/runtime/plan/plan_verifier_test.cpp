@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <gmock/gmock.h>
+#include <limits>
 
 namespace trainc::test {
 namespace {
@@ -56,6 +57,13 @@ const Rule kRules[] = {
     {"noObject", [](auto &b) { b.plan.objects.clear(); }, "found no object"},
     {"sourceIndex", [](auto &b) { b.plan.entries[kMicro]->instructions[0]->source = 99; },
      "expected a source below 3"},
+    {"predictedSeconds", [](auto &b) { b.plan.entries[kMicro]->instructions[0]->predicted_seconds = -1; },
+     "expected predicted seconds from 0 on, found -1"},
+    {"predictedNoNumber",
+     [](auto &b) {
+       b.plan.entries[kMicro]->instructions[0]->predicted_seconds = std::numeric_limits<float>::quiet_NaN();
+     },
+     "expected predicted seconds from 0 on, found nan"},
     {"launchKernel", [](auto &b) { launchOf(b).kernel = 99; }, "expected a kernel below 6, found 99"},
     {"launchCount", [](auto &b) { launchOf(b).args.pop_back(); }, "expected 3 arguments, found 2"},
     {"launchBuffer", [](auto &b) { launchOf(b).args[0] = at(99); }, "expected a buffer below"},
