@@ -214,7 +214,10 @@ def GemmOpInterface : OpInterface<"GemmOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op that is one (batched) matrix product. }];
   let methods = [InterfaceMethod<[{ The product's sizes and layouts; operands 0 and 1 are A and B, result 0 is C. }],
-    "::trainc::GemmShape", "getGemmShape", (ins)>, InterfaceMethod<[{ What is done to C before it is written. }],
+    "::trainc::GemmShape", "getGemmShape", (ins)>, InterfaceMethod<[{
+      The scalars by which the sums are multiplied, as A and B are of fp8; none if they are not.
+    }],
+    "::std::optional<::trainc::GemmScales>", "getGemmScales", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{ What is done to C before it is written. }],
     "::trainc::GemmEpilogue", "getGemmEpilogue", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{
       Builds the same product that also does these steps, with results in the order of GemmEpilogue's. Null if there is no such op.
     }],

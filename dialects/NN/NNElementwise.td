@@ -110,7 +110,8 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<Differ
                                                 DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let summary = "x as another element type";
   let description = [{
-    Floats round to nearest even. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest
+    Floats round to nearest even. Those beyond the largest number of `f8E4M3FN` (448) or `f8E5M2` (57344) become that number; fp8 is converted
+    from and to f32, bf16 and f16 alone. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest
     of them, and NaN is 0. Integers that do not fit keep their low bits.
   }];
   let arguments = (ins NN_Tensor:$x, TypeAttr:$to);
