@@ -125,6 +125,11 @@ struct GemmShape {
   bool sumsBatch() const { return batch > 1 && strideC == 0; }
 };
 
+/// A tensor of fp8, and the scalar of f32 by which its numbers are multiplied to be what they stand for.
+struct ScaledValue {
+  mlir::Value value, scale;
+};
+
 /// Of a product of fp8 numbers, the operands (f32 scalars) by which A and B are multiplied to be what they
 /// stand for.
 struct GemmScales {

@@ -142,6 +142,19 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
     "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>];
 }
 
+def Fp8OpInterface : OpInterface<"Fp8OpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op that can take operands of fp8, each with a scale (a scalar of f32) that its numbers are multiplied by. }];
+  let methods = [
+    InterfaceMethod<[{ Which operands it takes in fp8; none if their types or sizes do not fit. }],
+      "::llvm::SmallVector<unsigned>", "getFp8Operands", (ins)>,
+    InterfaceMethod<[{
+        Builds the same op on such operands, in the order of getFp8Operands(), with all that brings them into the layout that it needs.
+        Returns its result, of the same type.
+      }],
+      "::mlir::Value", "buildOfFp8", (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::trainc::ScaledValue>":$operands)>];
+}
+
 def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op that adds up bf16 or f16 numbers in f32, and can give the sums as they are. }];

@@ -169,6 +169,42 @@ bool MatmulOp::roundSums(Type type) {
   return true;
 }
 
+// --- fp8 ---
+
+/// Weights' gradients sum over a batch, whose matrices' rows then lie in one matrix.
+SmallVector<unsigned> MatmulOp::getFp8Operands() {
+  const GemmShape gemm = getGemmShape();
+  const Type low = tensorType(getLhs()).getElementType();
+  const bool fitsTypes = low.isBF16() && (!getTo() || getTo()->isF32()) && !getAccumulate();
+  const bool fits =
+      fitsTypes && !gemm.sumsBatch() && gemm.k % kFp8Multiple == 0 && gemm.n % kFp8Multiple == 0;
+  return fits ? SmallVector<unsigned>{0, 1} : SmallVector<unsigned>();
+}
+
+/// The rows of all matrices as one matrix.
+static Value joinRows(TensorBuilder &build, Value x) {
+  const int64_t columns = shapeOf(x).back();
+  return build.reshape(x, {tensorType(x).getNumElements() / columns, columns});
+}
+
+Value MatmulOp::buildOfFp8(OpBuilder &builder, ArrayRef<ScaledValue> operands) {
+  TensorBuilder build(builder, getLoc());
+  Value lhs = operands[0].value, rhs = operands[1].value;
+  if (getReduceBatch()) {
+    lhs = joinRows(build, lhs);
+    rhs = joinRows(build, rhs);
+  }
+  if (getTransposeLhs())
+    lhs = build.transposeLast(lhs);
+  if (!getTransposeRhs())
+    rhs = build.transposeLast(rhs);
+  return build.matmul(lhs, rhs,
+                      {.transposeRhs = true,
+                       .to = tensorType(getResult()).getElementType(),
+                       .lhsScale = operands[0].scale,
+                       .rhsScale = operands[1].scale});
+}
+
 KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
 int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
 

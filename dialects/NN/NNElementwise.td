@@ -65,6 +65,13 @@ def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)", NN_KeepsPrecision>;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
 
+def NN_PowerOfTwoOp : NN_UnaryOp<"power_of_two", "the largest power of two that is at most |x|, which is of f32", []> {
+  let description = [{
+    Exact: the exponent of x without its digits. It is 0 below the least normal number, and infinite for infinities and NaN.
+  }];
+  let extraClassDefinition = inferDefinition # indexingDefinition;
+}
+
 def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                                   DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let description = [{

@@ -12,6 +12,7 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
                                          DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
                                          DeclareOpInterfaceMethods<GemmOpInterface, ["getGemmScales", "buildWithEpilogue"]>,
                                          DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionClass"]>,
+                                         DeclareOpInterfaceMethods<Fp8OpInterface>,
                                          DeclareOpInterfaceMethods<WideSumOpInterface>,
                                          AttrSizedOperandSegments]> {
   let summary = "matrix product over the last two dimensions";
