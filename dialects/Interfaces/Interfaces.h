@@ -125,6 +125,17 @@ struct GemmShape {
   bool sumsBatch() const { return batch > 1 && strideC == 0; }
 };
 
+/// A tensor of fp8, and the scalar of f32 by which its numbers are multiplied to be what they stand for.
+struct ScaledValue {
+  mlir::Value value, scale;
+};
+
+/// Of a product of fp8 numbers, the operands (f32 scalars) by which A and B are multiplied to be what they
+/// stand for.
+struct GemmScales {
+  unsigned a, b;
+};
+
 /// What an op does that a matrix product can do on the way.
 enum class EpilogueKind {
   Bias,       ///< adds a vector to each row

@@ -142,6 +142,19 @@ def PrecisionOpInterface : OpInterface<"PrecisionOpInterface"> {
     "::trainc::PrecisionClass", "getPrecisionClass", (ins), [{}], [{ return ::trainc::PrecisionClass::Keep; }]>];
 }
 
+def Fp8OpInterface : OpInterface<"Fp8OpInterface"> {
+  let cppNamespace = "::trainc";
+  let description = [{ An op that can take operands of fp8, each with a scale (a scalar of f32) that its numbers are multiplied by. }];
+  let methods = [
+    InterfaceMethod<[{ Which operands it takes in fp8; none if their types or sizes do not fit. }],
+      "::llvm::SmallVector<unsigned>", "getFp8Operands", (ins)>,
+    InterfaceMethod<[{
+        Builds the same op on such operands, in the order of getFp8Operands(), with all that brings them into the layout that it needs.
+        Returns its result, of the same type.
+      }],
+      "::mlir::Value", "buildOfFp8", (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::trainc::ScaledValue>":$operands)>];
+}
+
 def WideSumOpInterface : OpInterface<"WideSumOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op that adds up bf16 or f16 numbers in f32, and can give the sums as they are. }];
@@ -214,7 +227,10 @@ def GemmOpInterface : OpInterface<"GemmOpInterface"> {
   let cppNamespace = "::trainc";
   let description = [{ An op that is one (batched) matrix product. }];
   let methods = [InterfaceMethod<[{ The product's sizes and layouts; operands 0 and 1 are A and B, result 0 is C. }],
-    "::trainc::GemmShape", "getGemmShape", (ins)>, InterfaceMethod<[{ What is done to C before it is written. }],
+    "::trainc::GemmShape", "getGemmShape", (ins)>, InterfaceMethod<[{
+      The scalars by which the sums are multiplied, as A and B are of fp8; none if they are not.
+    }],
+    "::std::optional<::trainc::GemmScales>", "getGemmScales", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{ What is done to C before it is written. }],
     "::trainc::GemmEpilogue", "getGemmEpilogue", (ins), [{}], [{ return {}; }]>, InterfaceMethod<[{
       Builds the same product that also does these steps, with results in the order of GemmEpilogue's. Null if there is no such op.
     }],

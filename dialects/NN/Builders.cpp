@@ -80,7 +80,7 @@ Value TensorBuilder::concat(ArrayRef<Value> inputs, int64_t dim) {
 Value TensorBuilder::matmul(Value lhs, Value rhs, Matmul how) {
   const bool same = !how.to || how.to == tensorType(lhs).getElementType();
   return create<MatmulOp>(lhs, rhs, how.transposeLhs, how.transposeRhs, how.reduceBatch, Value(),
-                          same ? TypeAttr() : TypeAttr::get(how.to))
+                          how.lhsScale, how.rhsScale, same ? TypeAttr() : TypeAttr::get(how.to))
       .getResult();
 }
 

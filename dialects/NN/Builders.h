@@ -60,7 +60,8 @@ public:
 
   struct Matmul {
     bool transposeLhs = false, transposeRhs = false, reduceBatch = false;
-    mlir::Type to = {}; ///< of the result, if it is not that of the factors
+    mlir::Type to = {};                       ///< of the result, if it is not that of the factors
+    mlir::Value lhsScale = {}, rhsScale = {}; ///< of factors of fp8
   };
   mlir::Value matmul(mlir::Value lhs, mlir::Value rhs, Matmul how);
 
@@ -82,6 +83,10 @@ inline mlir::RankedTensorType typeLike(mlir::Value value, llvm::ArrayRef<int64_t
 inline int64_t normalizeDim(int64_t dim, int64_t rank) { return dim < 0 ? dim + rank : dim; }
 /// True for the types of fewer bits than f32: bf16 and f16.
 inline bool isLowPrecision(mlir::Type element) { return element.isBF16() || element.isF16(); }
+/// True for the types of one byte, in which products alone compute: f8E4M3FN and f8E5M2.
+inline bool isFp8(mlir::Type element) {
+  return llvm::isa<mlir::Float8E4M3FNType, mlir::Float8E5M2Type>(element);
+}
 /// What numbers of the type are computed and summed in: f32 for a low type, else the type itself.
 inline mlir::Type wideElement(mlir::Type element) {
   return isLowPrecision(element) ? mlir::Float32Type::get(element.getContext()) : element;

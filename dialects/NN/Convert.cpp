@@ -2,6 +2,7 @@
 #include "dialects/NN/Builders.h"
 #include "dialects/NN/Elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace mlir;
@@ -31,11 +32,38 @@ static Value convertToInteger(OpBuilder &builder, const LaneContext &lanes, Valu
   return select(tooLarge, largest, converted);
 }
 
+/// fp8 has no infinity that counts: what is beyond its largest number becomes that. NaN compares as false.
+static Value clampTo(OpBuilder &builder, const LaneContext &lanes, Value x, FloatType to) {
+  const double largest = largestNumber(to);
+  auto bound = [&](arith::CmpFPredicate beyond, double limit) {
+    Value number = lanes.constant(builder, getElementTypeOrSelf(x), limit);
+    Value isBeyond = arith::CmpFOp::create(builder, lanes.loc, beyond, x, number);
+    x = arith::SelectOp::create(builder, lanes.loc, isBeyond, number, x);
+  };
+  bound(arith::CmpFPredicate::OGT, largest);
+  bound(arith::CmpFPredicate::OLT, -largest);
+  return x;
+}
+
+/// Between fp8 and bf16 or f16 by f32, which holds all of them; so targets have casts from and to f32 alone.
+static Value convertFp8(OpBuilder &builder, const LaneContext &lanes, Value x, FloatType to) {
+  const Type f32 = builder.getF32Type();
+  if (!getElementTypeOrSelf(x).isF32())
+    x = arith::ExtFOp::create(builder, lanes.loc, lanes.type(f32), x);
+  if (to.isF32())
+    return x;
+  if (isFp8(to))
+    x = clampTo(builder, lanes, x, to);
+  return arith::TruncFOp::create(builder, lanes.loc, lanes.type(to), x);
+}
+
 static Value convertFloat(OpBuilder &builder, const LaneContext &lanes, Value x, Type to) {
   Type result = lanes.type(to);
   if (!isa<FloatType>(to))
     return convertToInteger(builder, lanes, x, to);
   auto from = cast<FloatType>(getElementTypeOrSelf(x));
+  if (isFp8(from) || isFp8(to))
+    return convertFp8(builder, lanes, x, cast<FloatType>(to));
   if (from.getWidth() < cast<FloatType>(to).getWidth())
     return arith::ExtFOp::create(builder, lanes.loc, result, x);
   if (from.getWidth() > cast<FloatType>(to).getWidth())
@@ -61,6 +89,10 @@ Inferred ConvertOp::inferTypes(Adaptor adaptor, InferError error) {
   Type to = adaptor.getTo();
   if (!to.isIntOrFloat() || to.isInteger(1))
     return error() << "converts to floating-point and integer types of more than one bit, found " << to;
+  const Type from = tensorType(adaptor.getX()).getElementType();
+  auto fitsFp8 = [](Type other) { return other.isF32() || isLowPrecision(other); };
+  if (from != to && ((isFp8(from) && !fitsFp8(to)) || (isFp8(to) && !fitsFp8(from))))
+    return error() << "fp8 is converted from and to f32, bf16 and f16 alone, found " << from << " to " << to;
   return SmallVector<Type>{tensorType(adaptor.getX()).clone(to)};
 }
 
@@ -99,6 +131,8 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   std::optional<double> number = splatNumber(adaptor.getX());
   if (!number || !element)
     return {};
+  if (isFp8(element))
+    *number = std::clamp(*number, -largestNumber(element), largestNumber(element));
   return DenseElementsAttr::get(tensorType(getResult()), Attribute(FloatAttr::get(element, *number)));
 }
 

@@ -10,9 +10,18 @@ using namespace trainc::nn;
 
 using Inferred = FailureOr<SmallVector<Type>>;
 
+/// Numbers of fp8 are for products alone.
+static LogicalResult refuseFp8(Value x, InferError error) {
+  if (isFp8(tensorType(x).getElementType()))
+    return error() << "does not compute with fp8 numbers, found " << x.getType() << "; use nn.convert";
+  return success();
+}
+
 Inferred nn::inferUnary(Value x, InferError error) {
   if (!isa<FloatType>(tensorType(x).getElementType()))
     return error() << "operand x must have floating-point elements, found " << x.getType();
+  if (failed(refuseFp8(x, error)))
+    return failure();
   return SmallVector<Type>{x.getType()};
 }
 
@@ -47,6 +56,8 @@ Inferred nn::inferBinary(Value lhs, Value rhs, InferError error) {
 Inferred nn::inferArithmetic(Value lhs, Value rhs, InferError error) {
   if (tensorType(lhs).getElementType().isInteger(1))
     return error() << "computes with numbers, found " << lhs.getType() << "; use nn.select";
+  if (failed(refuseFp8(lhs, error)))
+    return failure();
   return inferBinary(lhs, rhs, error);
 }
 
@@ -71,6 +82,10 @@ bool nn::isHeldBy(Type element, double number) {
   double least = width == 1 ? 0 : -std::ldexp(1, int(width) - 1),
          beyond = std::ldexp(1, std::max(1, int(width) - 1));
   return number >= least && number < beyond && number == std::floor(number);
+}
+
+double nn::largestNumber(FloatType type) {
+  return APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
 }
 
 std::optional<double> nn::splatNumber(Attribute attribute) {

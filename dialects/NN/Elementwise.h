@@ -50,6 +50,9 @@ llvm::LogicalResult checkSameShape(llvm::StringRef nameA, mlir::Value a, llvm::S
 llvm::LogicalResult checkSameElement(llvm::StringRef nameA, mlir::Value a, llvm::StringRef nameB,
                                      mlir::Value b, InferError error);
 
+/// The largest finite number of the type.
+double largestNumber(mlir::FloatType type);
+
 /// The number that all elements of a constant are, if a double holds it exactly.
 std::optional<double> splatNumber(mlir::Attribute attribute);
 

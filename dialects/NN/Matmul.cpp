@@ -22,9 +22,12 @@ static Matrix matrixOf(Value value, bool transposed) {
   return {last[transposed], last[!transposed], shape.drop_back(2)};
 }
 
+static bool hasFp8(Value value) { return nn::isFp8(tensorType(value).getElementType()); }
+
 template <typename Adaptor> static LogicalResult checkOperands(Adaptor op, InferError error) {
   RankedTensorType lhs = tensorType(op.getLhs()), rhs = tensorType(op.getRhs());
-  if (!isa<FloatType>(lhs.getElementType()) || lhs.getElementType() != rhs.getElementType())
+  const bool isScaled = hasFp8(op.getLhs()) && hasFp8(op.getRhs());
+  if (!isScaled && (!isa<FloatType>(lhs.getElementType()) || lhs.getElementType() != rhs.getElementType()))
     return error() << "operands lhs and rhs must have the same floating-point element type, found " << lhs
                    << " and " << rhs;
   if (lhs.getRank() < 2 || rhs.getRank() < 2)
@@ -57,17 +60,54 @@ static FailureOr<RankedTensorType> productType(Adaptor op, Type element, InferEr
   return result;
 }
 
-/// The element type of the result: that of the factors, or f32 where those are shorter.
+/// The element type of the result: that of the factors, or f32 where those are shorter; of fp8 what it says.
 template <typename Adaptor> static FailureOr<Type> resultElement(Adaptor op, InferError error) {
   Type factors = tensorType(op.getLhs()).getElementType();
+  if (nn::isFp8(factors)) {
+    if (op.getTo() && (op.getTo()->isBF16() || op.getTo()->isF32()))
+      return *op.getTo();
+    auto message = error() << "expected `to bf16` or `to f32` with factors of fp8, found ";
+    return op.getTo() ? message << "`to " << *op.getTo() << "`" : message << "neither";
+  }
   if (!op.getTo() || (isLowPrecision(factors) && op.getTo()->isF32()))
     return op.getTo().value_or(factors);
   return error() << "factors of " << factors << " have no product in " << *op.getTo()
                  << "; expected `to f32` with factors of bf16 or f16 alone";
 }
 
+/// Scales stand with factors of fp8, and with no others.
+static LogicalResult checkScales(MatmulOp::Adaptor op, InferError error) {
+  const auto scalar = RankedTensorType::get({}, Float32Type::get(op.getLhs().getContext()));
+  const bool isScaled = hasFp8(op.getLhs());
+  for (Value scale : {op.getLhsScale(), op.getRhsScale()})
+    if (bool(scale) != isScaled)
+      return error() << "expected `scaled` by two scalars with factors of fp8 and without it else, found "
+                     << op.getLhs().getType() << (scale ? " with" : " without") << " a scale";
+    else if (scale && scale.getType() != scalar)
+      return error() << "a scale must be " << scalar << ", found " << scale.getType();
+  return success();
+}
+
+/// What tensor cores take: the summed dimension in rows of both factors, and rows of whole 16 bytes.
+static LogicalResult checkFp8Layout(MatmulOp::Adaptor op, InferError error) {
+  if (!hasFp8(op.getLhs()))
+    return success();
+  RankedTensorType lhs = tensorType(op.getLhs()), rhs = tensorType(op.getRhs());
+  if (isa<Float8E5M2Type>(lhs.getElementType()) && isa<Float8E5M2Type>(rhs.getElementType()))
+    return error() << "has no product of two factors of f8E5M2; expected one of f8E4M3FN, found " << lhs
+                   << " and " << rhs;
+  if (op.getTransposeLhs() || !op.getTransposeRhs() || op.getReduceBatch())
+    return error() << "factors of fp8 have the summed dimension in rows: expected lhs as it is, rhs "
+                      "transposed, and no sum over a batch; use nn.transpose";
+  const int64_t k = lhs.getShape().back(), n = matrixOf(op.getRhs(), true).columns;
+  if (k % MatmulOp::kFp8Multiple != 0 || n % MatmulOp::kFp8Multiple != 0)
+    return error() << "sizes k and n of a product of fp8 must be multiples of " << MatmulOp::kFp8Multiple
+                   << ", found k " << k << " and n " << n;
+  return success();
+}
+
 Inferred MatmulOp::inferTypes(Adaptor op, InferError error) {
-  if (failed(checkOperands(op, error)))
+  if (failed(checkOperands(op, error)) || failed(checkScales(op, error)) || failed(checkFp8Layout(op, error)))
     return failure();
   FailureOr<Type> element = resultElement(op, error);
   if (failed(element))
@@ -98,6 +138,7 @@ IndexingRule MatmulOp::getIndexingRule() {
   rule.results.push_back(labels(product, m, n, false));
   if (getAccumulate())
     rule.operands.push_back(rule.results.front());
+  rule.operands.resize(getNumOperands()); // scales have no dimension
   return rule;
 }
 
@@ -116,15 +157,63 @@ void MatmulOp::keepSums() {
 }
 
 bool MatmulOp::roundSums(Type type) {
-  if (getAccumulate() || !getTo() || tensorType(getLhs()).getElementType() != type)
+  if (getAccumulate() || !getTo())
     return false;
-  removeToAttr();
+  if (hasFp8(getLhs()) && type.isBF16())
+    setTo(type);
+  else if (tensorType(getLhs()).getElementType() == type)
+    removeToAttr();
+  else
+    return false;
   getResult().setType(tensorType(getResult()).clone(type));
   return true;
 }
 
+// --- fp8 ---
+
+/// Weights' gradients sum over a batch, whose matrices' rows then lie in one matrix.
+SmallVector<unsigned> MatmulOp::getFp8Operands() {
+  const GemmShape gemm = getGemmShape();
+  const Type low = tensorType(getLhs()).getElementType();
+  const bool fitsTypes = low.isBF16() && (!getTo() || getTo()->isF32()) && !getAccumulate();
+  const bool fits =
+      fitsTypes && !gemm.sumsBatch() && gemm.k % kFp8Multiple == 0 && gemm.n % kFp8Multiple == 0;
+  return fits ? SmallVector<unsigned>{0, 1} : SmallVector<unsigned>();
+}
+
+/// The rows of all matrices as one matrix.
+static Value joinRows(TensorBuilder &build, Value x) {
+  const int64_t columns = shapeOf(x).back();
+  return build.reshape(x, {tensorType(x).getNumElements() / columns, columns});
+}
+
+Value MatmulOp::buildOfFp8(OpBuilder &builder, ArrayRef<ScaledValue> operands) {
+  TensorBuilder build(builder, getLoc());
+  Value lhs = operands[0].value, rhs = operands[1].value;
+  if (getReduceBatch()) {
+    lhs = joinRows(build, lhs);
+    rhs = joinRows(build, rhs);
+  }
+  if (getTransposeLhs())
+    lhs = build.transposeLast(lhs);
+  if (!getTransposeRhs())
+    rhs = build.transposeLast(rhs);
+  return build.matmul(lhs, rhs,
+                      {.transposeRhs = true,
+                       .to = tensorType(getResult()).getElementType(),
+                       .lhsScale = operands[0].scale,
+                       .rhsScale = operands[1].scale});
+}
+
 KernelClass MatmulOp::getKernelClass() { return KernelClass::Gemm; }
 int MatmulOp::getInPlaceOperand(unsigned) { return getAccumulate() ? 2 : -1; }
+
+std::optional<GemmScales> MatmulOp::getGemmScales() {
+  if (!getLhsScale())
+    return std::nullopt;
+  const unsigned last = getNumOperands() - 1;
+  return GemmScales{.a = last - 1, .b = last};
+}
 
 Value MatmulOp::getAddend(unsigned) { return getAccumulate(); }
 void MatmulOp::setAddend(unsigned, Value addend) { getAccumulateMutable().assign(addend); }
@@ -166,7 +255,10 @@ template <typename Op> static GemmShape gemmShape(Op op) {
 GemmShape MatmulOp::getGemmShape() { return gemmShape(*this); }
 GemmShape ProductOp::getGemmShape() { return gemmShape(*this); }
 
+/// Behind products of fp8 a kernel goes over the result anyway, to convert it and to find its largest number.
 Operation *MatmulOp::buildWithEpilogue(OpBuilder &builder, const ProductSteps<Value> &steps) {
+  if (getLhsScale())
+    return nullptr;
   return ProductOp::create(builder, getLoc(), getLhs(), getRhs(), getTransposeLhs(), getTransposeRhs(),
                            getReduceBatch(), getToAttr(), getAccumulate(), steps.bias.value_or(Value()),
                            steps.activation, steps.auxiliary.value_or(Value()), steps.keepsBefore,
@@ -213,6 +305,8 @@ static LogicalResult checkSideSum(ProductOp::Adaptor op, const GemmShape &gemm, 
 Inferred ProductOp::inferTypes(Adaptor op, InferError error) {
   if (failed(checkOperands(op, error)))
     return failure();
+  if (hasFp8(op.getLhs()))
+    return error() << "has no factors of fp8, found " << op.getLhs().getType() << "; use nn.matmul";
   FailureOr<Type> element = resultElement(op, error);
   if (failed(element))
     return failure();
@@ -277,6 +371,10 @@ static Value buildRhsVjp(TensorBuilder &build, MatmulOp op, Value g) {
 
 void MatmulOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool> needed,
                         MutableArrayRef<Value> out) {
+  if (getLhsScale()) {
+    emitOpError("of fp8 has no gradient; the pass scale-operands makes such products behind autodiff");
+    return;
+  }
   TensorBuilder build(builder, getLoc());
   Value cotangent = build.convert(g[0], tensorType(getLhs()).getElementType());
   if (needed[0])
@@ -302,8 +400,10 @@ static Value transposedLast(Value operand) {
              : Value();
 }
 
-/// The library transposes on the way.
+/// The library transposes on the way, but for factors of fp8.
 LogicalResult MatmulOp::canonicalize(MatmulOp op, PatternRewriter &rewriter) {
+  if (op.getLhsScale())
+    return failure();
   Value lhs = transposedLast(op.getLhs()), rhs = transposedLast(op.getRhs());
   if (!lhs && !rhs)
     return failure();

@@ -65,6 +65,13 @@ def NN_ReluOp : NN_UnaryOp<"relu", "max(x, 0)", NN_KeepsPrecision>;
 def NN_SiluOp : NN_UnaryOp<"silu", "x sigmoid(x)">;
 def NN_SquareOp : NN_UnaryOp<"square", "x x">;
 
+def NN_PowerOfTwoOp : NN_UnaryOp<"power_of_two", "the largest power of two that is at most |x|, which is of f32", []> {
+  let description = [{
+    Exact: the exponent of x without its digits. It is 0 below the least normal number, and infinite for infinities and NaN.
+  }];
+  let extraClassDefinition = inferDefinition # indexingDefinition;
+}
+
 def NN_GeluOp : NN_UnaryOp<"gelu", "Gaussian error linear unit", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,
                                                                   DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let description = [{
@@ -110,7 +117,8 @@ def NN_ConvertOp : NN_ElementwiseOp<"convert", [DeclareOpInterfaceMethods<Differ
                                                 DeclareOpInterfaceMethods<EpilogueOpInterface>]> {
   let summary = "x as another element type";
   let description = [{
-    Floats round to nearest even. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest
+    Floats round to nearest even. Those beyond the largest number of `f8E4M3FN` (448) or `f8E5M2` (57344) become that number; fp8 is converted
+    from and to f32, bf16 and f16 alone. A float becomes an integer by dropping its fraction; beyond the integers' range it is the nearest
     of them, and NaN is 0. Integers that do not fit keep their low bits.
   }];
   let arguments = (ins NN_Tensor:$x, TypeAttr:$to);

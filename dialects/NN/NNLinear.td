@@ -10,9 +10,11 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
                                          DeclareOpInterfaceMethods<CostOpInterface>,
                                          DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                          DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>,
-                                         DeclareOpInterfaceMethods<GemmOpInterface, ["buildWithEpilogue"]>,
+                                         DeclareOpInterfaceMethods<GemmOpInterface, ["getGemmScales", "buildWithEpilogue"]>,
                                          DeclareOpInterfaceMethods<PrecisionOpInterface, ["getPrecisionClass"]>,
-                                         DeclareOpInterfaceMethods<WideSumOpInterface>]> {
+                                         DeclareOpInterfaceMethods<Fp8OpInterface>,
+                                         DeclareOpInterfaceMethods<WideSumOpInterface>,
+                                         AttrSizedOperandSegments]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
     op(lhs) is [..., m, k]. op(rhs) is [..., k, n] with the same leading dimensions, or [k, n] for all of them. op transposes the last
@@ -21,14 +23,28 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [DeclareOpInterfaceMethods<Differentiabl
     scheduled.
 
     Factors of bf16 or f16 are added up in f32. The sum is rounded once, to the factors' type, or stays f32 with `to f32`.
+
+    Factors of fp8, `f8E4M3FN` or `f8E5M2`, are scaled: they stand for their numbers times `lhs_scale` and `rhs_scale`. The sums are
+    multiplied by both scales, before `accumulate` is added. One factor at most is `f8E5M2`, and the result is `to bf16` or `to f32`.
+    Tensor cores take such factors with the summed dimension in rows: lhs as it is, rhs transposed, k and n multiples of 16.
+
+    ```mlir
+    %y = nn.matmul %x, %w transposed to bf16 scaled %sx, %sw : tensor<f32>, tensor<f32> : tensor<8x64xf8E4M3FN>, tensor<32x64xf8E4M3FN>
+    ```
   }];
   let arguments = (ins NN_Tensor:$lhs, NN_Tensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs, UnitAttr:$reduce_batch,
-                       Optional<NN_Tensor>:$accumulate, OptionalAttr<TypeAttr>:$to);
+                       Optional<NN_Tensor>:$accumulate, Optional<NN_Tensor>:$lhs_scale, Optional<NN_Tensor>:$rhs_scale,
+                       OptionalAttr<TypeAttr>:$to);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = [{
     $lhs (`transposed` $transpose_lhs^)? `,` $rhs (`transposed` $transpose_rhs^)? (`reduce_batch` $reduce_batch^)? (`to` $to^)?
+    (`scaled` $lhs_scale^ `,` $rhs_scale `` custom<Types>(type($lhs_scale), type($rhs_scale)))?
     (`accumulate` $accumulate^ `` custom<Types>(type($accumulate)))? attr-dict
     `` custom<Types>(type($lhs), type($rhs))
+  }];
+  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
+    /// What sizes k and n of a product of fp8 are multiples of.
+    static constexpr int64_t kFp8Multiple = 16;
   }];
   let hasCanonicalizeMethod = 1;
 }

@@ -32,6 +32,8 @@ Inferred ReduceOp::inferTypes(Adaptor adaptor, InferError error) {
       shape.push_back(1);
   }
   Type element = type.getElementType();
+  if (isFp8(element))
+    return error() << "does not compute with fp8 numbers, found " << type << "; use nn.convert";
   if (adaptor.getTo() && !(isLowPrecision(element) && adaptor.getTo()->isF32()))
     return error() << "elements of " << element << " are not combined to " << *adaptor.getTo()
                    << "; expected `to f32` with elements of bf16 or f16 alone";

@@ -43,6 +43,21 @@ void AbsOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, Cota
   out[0] = build.select(build.compare(Predicate::lt, getX(), zero), build.neg(g[0]), positive);
 }
 
+FailureOr<SmallVector<Type>> PowerOfTwoOp::inferTypes(Adaptor adaptor, InferError error) {
+  if (!tensorType(adaptor.getX()).getElementType().isF32())
+    return error() << "operand x must have elements of f32, found " << adaptor.getX().getType();
+  return SmallVector<Type>{adaptor.getX().getType()};
+}
+
+Value PowerOfTwoOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
+  constexpr int64_t kExponent = 0x7f800000;
+  const Type bitsType = builder.getI32Type();
+  Value bits = arith::BitcastOp::create(builder, lanes.loc, lanes.type(bitsType), operands[0]);
+  Value exponent =
+      arith::AndIOp::create(builder, lanes.loc, bits, lanes.constantInt(builder, bitsType, kExponent));
+  return arith::BitcastOp::create(builder, lanes.loc, operands[0].getType(), exponent);
+}
+
 Value ExpOp::buildBody(OpBuilder &builder, ValueRange operands, const LaneContext &lanes) {
   return Lanes(builder, lanes, operands[0]).exp(operands[0]);
 }

@@ -25,22 +25,25 @@ static void addUse(SmallVectorImpl<OperandUse> &uses, std::optional<OperandAttr>
 
 SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   const int64_t m = getM(), n = getN(), k = getK(), batch = getBatch();
-  const int64_t factor = bytesOf(getFactors()), other = bytesOf(getProduct());
+  const int64_t ofA = bytesOf(getFactors()), other = bytesOf(getProduct());
+  const int64_t ofB = getFactorsB() ? bytesOf(getFactorsB()) : ofA;
   const int64_t result = matrixElements(m, n, getRowResult(), batch, getMatrixResult()) * other;
   const bool readsAuxiliary = isGradient(getActivation());
   SmallVector<OperandUse> uses;
   addUse(uses, getA(),
          matrixElements(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA()) *
-             factor,
+             ofA,
          true, false);
   addUse(uses, getB(),
          matrixElements(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB()) *
-             factor,
+             ofB,
          true, false);
   addUse(uses, getResult(), result, getAdds(), true);
   addUse(uses, getBias(), n * other, true, false);
   addUse(uses, getAuxiliary(), result, readsAuxiliary, !readsAuxiliary);
   addUse(uses, getSide(), (getSideSum() == SideSum::a ? m : n) * other, false, true);
+  addUse(uses, getAScale(), kElementBytes, true, false);
+  addUse(uses, getBScale(), kElementBytes, true, false);
   addUse(uses, getWorkspace(), getWorkspaceBytes(), false, true, /*isWorkspace=*/true);
   return uses;
 }

@@ -166,22 +166,25 @@ class Plan_LibraryCallOp<string mnemonic, dag operands>
 
 def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operand:$a, Plan_Operand:$b, Plan_Operand:$result,
       OptionalAttr<Plan_Operand>:$bias, OptionalAttr<Plan_Operand>:$auxiliary, OptionalAttr<Plan_Operand>:$side,
-      I64Attr:$m, I64Attr:$n, I64Attr:$k, DefaultValuedAttr<I64Attr, "1">:$batch,
+      OptionalAttr<Plan_Operand>:$a_scale, OptionalAttr<Plan_Operand>:$b_scale, I64Attr:$m, I64Attr:$n, I64Attr:$k, DefaultValuedAttr<I64Attr, "1">:$batch,
       I64Attr:$row_a, I64Attr:$row_b, I64Attr:$row_result, DefaultValuedAttr<I64Attr, "0">:$matrix_a,
       DefaultValuedAttr<I64Attr, "0">:$matrix_b, DefaultValuedAttr<I64Attr, "0">:$matrix_result,
       UnitAttr:$transpose_a, UnitAttr:$transpose_b, UnitAttr:$adds,
       DefaultValuedAttr<Activation, "Activation::none">:$activation,
-      DefaultValuedAttr<SideSum, "SideSum::none">:$side_sum, OptionalAttr<TypeAttr>:$factors,
+      DefaultValuedAttr<SideSum, "SideSum::none">:$side_sum, OptionalAttr<TypeAttr>:$factors, OptionalAttr<TypeAttr>:$factors_b,
       OptionalAttr<TypeAttr>:$product, UnitAttr:$tf32)> {
   let summary = "a matrix product that the device leaves to a library";
   let description = [{
     result = activation(op(a) op(b) (+ result) (+ bias)), for each matrix of a batch. `row` and `matrix` say how many elements after
     a row, or a matrix, the next one begins. Sums are in f32, and so are the factors and all other operands, except for those whose types
-    `factors` and `product` say. With `tf32` factors may be rounded to 11 significant bits.
+    `factors` and `product` say. With `tf32` factors may be rounded to 11 significant bits. The sums of fp8 factors, `and` the type of b if
+    it differs, are multiplied by both scales first.
 
     ```mlir
     plan.matrix_product 1024 x 3072 x 768 a <@x + 0> row 768 b <@w + 0> row 3072 to <@h + 0> row 3072
       bias <@bias + 0> activation gelu_tanh auxiliary <@before + 0> "h.0.mlp.c_fc: nn.product"
+    plan.matrix_product 1024 x 768 x 3072 a <@dy + 0> row 3072 b <@w + 0> transposed row 3072 to <@dx + 0> row 768
+      scaled <@sdy + 0>, <@sw + 0> factors f8E5M2 and f8E4M3FN product bf16 "h.0.mlp.c_fc: nn.matmul"
     ```
   }];
   let assemblyFormat = "$m `x` $n `x` $k (`batch` $batch^)? "
@@ -189,7 +192,7 @@ def Plan_MatrixProductOp : Plan_LibraryCallOp<"matrix_product", (ins Plan_Operan
       "`b` $b (`transposed` $transpose_b^)? `row` $row_b (`matrix` $matrix_b^)? "
       "`to` $result (`adds` $adds^)? `row` $row_result (`matrix` $matrix_result^)? "
       "(`bias` $bias^)? (`activation` $activation^)? (`auxiliary` $auxiliary^)? (`sum` $side_sum^)? (`side` $side^)? "
-      "(`factors` $factors^)? (`product` $product^)? (`tf32` $tf32^)? "
+      "(`scaled` $a_scale^ `,` $b_scale)? (`factors` $factors^ (`and` $factors_b^)?)? (`product` $product^)? (`tf32` $tf32^)? "
       # planned # trailer # "attr-dict";
 }
 

@@ -51,8 +51,9 @@ static constexpr StringRef kReserved[] = {
     "__metadata__"};
 
 /// Each with a parameter's, a loss's or a cache's name behind it.
-static constexpr StringRef kPrefixes[] = {"exp_avg.", "exp_avg_sq.", "momentum.", "grad.",    "targets.",
-                                          "cache.",   "bucket.",     "partial.",  "working.", "chunks."};
+static constexpr StringRef kPrefixes[] = {
+    "exp_avg.", "exp_avg_sq.", "momentum.", "grad.",      "targets.",  "cache.",      "bucket.",
+    "partial.", "working.",    "chunks.",   "fp8_scale.", "fp8_amax.", "fp8_scales.", "fp8_amaxes."};
 
 bool train::isReservedName(StringRef name) {
   return symbolizeEntryKind(name) || symbolizeHostScalar(name) || llvm::is_contained(kReserved, name) ||

@@ -63,7 +63,7 @@ static ParseResult parseKeep(OpAsmParser &parser, NamedAttrList &attributes) {
 }
 
 /// The words inside, as messages name them.
-static constexpr StringLiteral kInside = "params, compute, reduce, buffers or keep";
+static constexpr StringLiteral kInside = "params, compute, reduce, buffers, products or keep";
 
 /// What stands where a word should, none of those inside: often that of the next line, as `)` is missing.
 static ParseResult reportStranger(OpAsmParser &parser, SMLoc loc, StringRef found) {
@@ -148,6 +148,7 @@ PrecisionSettings trainc::train::precisionOf(ProgramOp program) {
   settings.optimizerStates = type(program.getOptimizerStates());
   settings.reduce = type(program.getReduce());
   settings.buffers = type(program.getBuffers());
+  settings.multipliesFp8 = program.getProducts() == "fp8";
   if (std::optional<StringRef> patterns = program.getKeep())
     patterns->split(settings.keep, ',');
   return settings;

@@ -12,6 +12,7 @@ struct PrecisionSettings {
   mlir::FloatType optimizerStates; ///< of the optimizer's moments
   mlir::FloatType reduce;          ///< of gradients on their way between ranks
   mlir::FloatType buffers;         ///< of columns of the data where a step computes in the low type
+  bool multipliesFp8 = false;      ///< whether the training step multiplies matrices in fp8
   llvm::SmallVector<llvm::StringRef> keep; ///< patterns of parameters that are read in f32
 
   bool computesLow() const { return !compute.isF32(); }

@@ -286,6 +286,14 @@ inline constexpr ProgramWord kProgramWords[] = {
      .help = "Parameters whose names match, with * for any text, are read in f32, and the ops that read\n"
              "them compute in f32; default: none",
      .ofPrecision = true},
+    {.word = "products",
+     .option = "--product-type",
+     .kind = ValueKind::Choice,
+     .values = "bf16|fp8",
+     .otherwise = "bf16",
+     .help = "With --precision=bf16: in which type the training step multiplies matrices: bf16, or fp8 with\n"
+             "scales of its own for each matrix, on GPUs of compute capability 8.9 and higher; default: bf16",
+     .ofPrecision = true},
     {.word = "eval_precision",
      .option = "--eval-precision",
      .kind = ValueKind::Choice,

@@ -1,5 +1,6 @@
 // Registration of the dialect; symbol uses.
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/OperandScales.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Train.h"
 
@@ -85,4 +86,16 @@ LogicalResult GradientOp::verifySymbolUses(SymbolTableCollection &symbols) {
       type.getShape() == cast<RankedTensorType>(state.getType()).getShape())
     return success();
   return verifyStateUse(*this, getParameterAttr(), type, symbols);
+}
+
+/// Both states have 16 elements of each magnitude.
+LogicalResult MagnitudesOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto type = cast<RankedTensorType>(getLargest().getType());
+  if (type.getRank() != 1 || !type.getElementType().isF32())
+    return emitOpError("has one number of f32 of each scale, found ") << type;
+  const auto flat = type.clone({type.getNumElements() * kScaleStride});
+  for (FlatSymbolRefAttr state : {getScalesAttr(), getHistoryAttr()})
+    if (failed(verifyStateUse(*this, state, flat, symbols)))
+      return failure();
+  return success();
 }

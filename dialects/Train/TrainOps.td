@@ -156,7 +156,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<I64Attr>:$reserve_memory, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
                        OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$precision,
-                       OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep,
+                       OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,
                        OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,
                        DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,
                        DefaultValuedAttr<I64Attr, "2000">:$loss_scale_window, DefaultValuedAttr<I64Attr, "1">:$loss_scale_hysteresis,
@@ -242,6 +242,27 @@ def Train_SumOverRanksOp : Train_Op<"sum_over_ranks", [Pure, SameOperandsAndResu
   let arguments = (ins AnyRankedTensor:$value, OptionalAttr<FlatSymbolRefAttr>:$of);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$value (`of` $of^)? attr-dict `:` type($value)";
+}
+
+def Train_MaxOverRanksOp : Train_Op<"max_over_ranks", [Pure, SameOperandsAndResultType]> {
+  let summary = "element by element the largest of what ranks compute, each from its own samples; the shard pass replaces it";
+  let arguments = (ins AnyRankedTensor:$value);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Train_MagnitudesOp : Train_Op<"magnitudes", [MemoryEffects<[MemWrite<Train_GradientResource>]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "the largest magnitudes of what this micro-batch rounded to fp8; the optimizer pass replaces it";
+  let description = [{
+    One of each scale. Both states are flat: 16 elements of each scale lie one after the other, as the last 16 steps' magnitudes do in
+    `history`. `limit` is the largest number of the type.
+
+    ```mlir
+    train.magnitudes %largest of @fp8_scales.values history @fp8_amaxes.values limit 448.0 : tensor<2xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$largest, FlatSymbolRefAttr:$scales, FlatSymbolRefAttr:$history, F64Attr:$limit);
+  let assemblyFormat = "$largest `of` $scales `history` $history `limit` custom<Number>($limit) attr-dict `:` type($largest)";
 }
 
 def Train_EntryOp : Train_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {

@@ -302,5 +302,9 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("holds parameters in bf16, which a program with precision ")
            << getPrecision().value_or("fp32")
            << " cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)";
+  if (getProducts() == "fp8" && getPrecision() != "bf16")
+    return emitOpError("multiplies matrices in fp8, which a program with precision ")
+           << getPrecision().value_or("fp32")
+           << " cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)";
   return verifyExports(*this, getExportsAttr());
 }

@@ -86,6 +86,8 @@ template <typename Op> void describeAttention(CallBuilder &call, Op op, int64_t 
 } // namespace
 
 bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
+  if (op.getGemmScales())
+    return takesShort;
   Type factor = getElementTypeOrSelf(op->getOperand(0)), result = getElementTypeOrSelf(op->getResult(0));
   const bool fits = takesShort && nn::isLowPrecision(factor) ? result.isF32() || result == factor
                                                              : factor.isF32() && result.isF32();
@@ -102,6 +104,10 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
   call.operand("a", op->getOpOperand(0));
   call.operand("b", op->getOpOperand(1));
   call.result("result", op->getResult(0));
+  if (std::optional<GemmScales> scales = op.getGemmScales()) {
+    call.operand("a_scale", op->getOpOperand(scales->a));
+    call.operand("b_scale", op->getOpOperand(scales->b));
+  }
   if (epilogue.bias)
     call.operand("bias", op->getOpOperand(*epilogue.bias));
   if (epilogue.auxiliary)
@@ -127,6 +133,8 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
   call.flag("adds", gemm.accumulate);
   call.attribute("activation", ActivationAttr::get(op->getContext(), epilogue.activation));
   call.typeUnlessF32("factors", op->getOperand(0));
+  if (Type ofB = getElementTypeOrSelf(op->getOperand(1)); ofB != getElementTypeOrSelf(op->getOperand(0)))
+    call.attribute("factors_b", TypeAttr::get(ofB));
   call.typeUnlessF32("product", op->getResult(0));
   call.flag("tf32", tf32 && isF32(op->getOperand(0)));
   return call.finish(workspaceBytes);

@@ -7,7 +7,7 @@
 namespace trainc::codegen {
 
 /// Whether plans can hold a call that does what `op` does: sums over a batch are none, and elements are f32
-/// or, if the library takes them, bf16 and f16, with results as the factors or of f32.
+/// or, if the library takes them, bf16 and f16, with results as the factors or of f32, or scaled fp8.
 bool canBeLibraryProduct(GemmOpInterface op, bool takesShort = false);
 /// The same of attention of f32.
 bool isLibraryAttention(nn::AttentionOp op);

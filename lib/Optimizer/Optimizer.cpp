@@ -2,6 +2,7 @@
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/LossScaler.h"
+#include "lib/Optimizer/OperandScales.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Optimizer/StepBuilder.h"
 #include "lib/Optimizer/UpdateRule.h"
@@ -93,7 +94,13 @@ static Value buildFiniteFlag(StepBuilder &build, ArrayRef<Value> scalars) {
 
 namespace {
 
-/// Replaces the train.gradient ops of entry @micro_step by what `program` says.
+/// What micro-batches give for the update.
+struct StepSums {
+  Gradients gradients;
+  SmallVector<Magnitudes> magnitudes;
+};
+
+/// Replaces the train.gradient and train.magnitudes ops of entry @micro_step by what `program` says.
 class StepUpdate {
 public:
   StepUpdate(ModuleOp module, train::ProgramOp program) : module(module), program(program), symbols(module) {}
@@ -105,16 +112,19 @@ private:
   /// What the train.gradient ops say; erases them.
   static Gradients takeGradients(train::EntryOp entry);
   /// Adds the gradients to states, in place of the train.gradient ops; the sums.
-  Gradients accumulate(train::EntryOp entry);
+  Gradients accumulateGradients(train::EntryOp entry);
+  StepSums accumulate(train::EntryOp entry) {
+    return {accumulateGradients(entry), accumulateMagnitudes(entry, symbols)};
+  }
   std::string declareAccumulator(StringRef parameter, RankedTensorType type);
   /// Builds norm, clipping and updates at the end of `entry`.
-  void buildUpdate(train::EntryOp entry, Gradients gradients);
+  void buildUpdate(train::EntryOp entry, StepSums sums);
   bool syncsEveryMicroStep() const { return train::shardingOf(program).syncEveryMicroStep; }
   bool sumsBehindLastBackward();
   bool hasFlatParameters();
   void sumOverRanks(StepBuilder &build, Gradients &gradients);
   /// The sums that the states hold, read in `entry`.
-  Gradients readAccumulated(train::EntryOp entry, const Gradients &sums);
+  StepSums readAccumulated(train::EntryOp entry, const StepSums &sums);
 
   ModuleOp module;
   train::ProgramOp program;
@@ -134,13 +144,13 @@ LogicalResult StepUpdate::run() {
   if (train::precisionOf(program).roundsAtRandom() && !hasFlatParameters())
     return program.emitOpError("rounds at random, by the chunks of flat parameters; run flatten first");
   if (program.getAccumulate() == 1) {
-    buildUpdate(microStep, takeGradients(microStep));
+    buildUpdate(microStep, {takeGradients(microStep), takeMagnitudes(microStep)});
   } else if (sumsBehindLastBackward()) {
     train::EntryOp last = symbols.cloneEntry(microStep, EntryKind::last_micro_step);
     accumulate(microStep);
     buildUpdate(last, accumulate(last));
   } else {
-    const Gradients sums = accumulate(microStep);
+    const StepSums sums = accumulate(microStep);
     train::EntryOp update = symbols.declareEntry(EntryKind::update, microStep);
     buildUpdate(update, readAccumulated(update, sums));
   }
@@ -173,7 +183,7 @@ Gradients StepUpdate::takeGradients(train::EntryOp entry) {
 
 /// The sum is read at the start and written as soon as the gradient is known: the op that makes the gradient
 /// can then accumulate in place, and the gradient's own memory is free again.
-Gradients StepUpdate::accumulate(train::EntryOp entry) {
+Gradients StepUpdate::accumulateGradients(train::EntryOp entry) {
   Block &body = entry.getBody().front();
   const bool syncs = syncsEveryMicroStep();
   Gradients sums;
@@ -200,11 +210,13 @@ std::string StepUpdate::declareAccumulator(StringRef parameter, RankedTensorType
   return name;
 }
 
-Gradients StepUpdate::readAccumulated(train::EntryOp entry, const Gradients &sums) {
+StepSums StepUpdate::readAccumulated(train::EntryOp entry, const StepSums &sums) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
-  return llvm::map_to_vector(
-      sums, [&](const auto &sum) { return std::pair(sum.first, build.read(accumulatorOf(sum.first))); });
+  auto gradients = llvm::map_to_vector(sums.gradients, [&](const auto &sum) {
+    return std::pair(sum.first, build.read(accumulatorOf(sum.first)));
+  });
+  return {std::move(gradients), readMagnitudes(build, sums.magnitudes)};
 }
 
 /// What an entry has read by now; before the update it writes no parameter.
@@ -224,14 +236,14 @@ void StepUpdate::sumOverRanks(StepBuilder &build, Gradients &gradients) {
       gradient = build.sumOverRanks(gradient, name);
 }
 
-void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
+void StepUpdate::buildUpdate(train::EntryOp entry, StepSums sums) {
   OpBuilder builder = OpBuilder::atBlockEnd(&entry.getBody().front());
   StepBuilder build(builder, program.getLoc(), symbols);
   build.moments = train::precisionOf(program).optimizerStates;
   const bool alone = program.getRanks() == 1;
-  sumOverRanks(build, gradients);
+  sumOverRanks(build, sums.gradients);
   LossScaler scaler(build, train::lossScalingOf(program));
-  gradients = scaled(build, gradients, scaler.inverse());
+  const Gradients gradients = scaled(build, sums.gradients, scaler.inverse());
   Value norm = buildGlobalNorm(build, gradients);
   SmallVector<Value> watched{norm};
   if (train::findScalar(module, HostScalar::loss)) {
@@ -239,10 +251,17 @@ void StepUpdate::buildUpdate(train::EntryOp entry, Gradients gradients) {
     if (!alone)
       build.writeReport(HostScalar::loss, watched.back() = build.sumOverRanks(watched.back()));
   }
+  for (Magnitudes &each : sums.magnitudes) {
+    if (!alone)
+      each.largest = build.maxOverRanks(each.largest);
+    watched.push_back(largestOf(build, each));
+  }
   build.finite = buildFiniteFlag(build, watched);
   build.writeReport(HostScalar::grad_norm, norm);
   build.writeReport(HostScalar::finite, build.finite);
   scaler.advance();
+  for (const Magnitudes &each : sums.magnitudes)
+    advanceScales(build, each);
   Value clip =
       program.getClip() ? buildClipFactor(build, norm, program.getClip()->convertToDouble()) : Value();
   std::unique_ptr<UpdateRule> rule = UpdateRule::create(program.getOptimizer());

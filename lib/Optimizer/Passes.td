@@ -43,6 +43,27 @@ def Optimizer : Pass<"optimizer", "::mlir::ModuleOp"> {
     count. The host learns the step's scale (`step_loss_scale`), and whether the step is skipped while the scale may still shrink
     (`overflow`).
 
+    With `precision bf16 (products = fp8)` the `train.magnitudes` of the pass `scale-operands` become the scales of the next step. Micro-batches
+    and ranks (`train.max_over_ranks`) agree on the largest. A magnitude that is not finite makes the step one that is not. Each history of
+    16 steps loses its oldest number and gets this step's. A scale becomes the smallest power of two with which the largest of them is at
+    most the type's largest number. It stays where all are 0.
+
+    ```mlir
+    train.magnitudes %largest of @fp8_scales.values history @fp8_amaxes.values limit 448.0 : tensor<2xf32>
+    ```
+    becomes
+    ```mlir
+    ...                                        // %rows: the histories, with %largest as the last column
+    %peaks = nn.reduce max %rows over [1] : tensor<2x16xf32>
+    %limit = nn.constant 448 : tensor<2xf32>
+    %room = nn.div %limit, %peaks : tensor<2xf32>, tensor<2xf32>
+    %factors = nn.power_of_two %room : tensor<2xf32>
+    %scales = nn.reciprocal %factors : tensor<2xf32>
+    ...                                        // %next: the scales 16 times each, or the old ones
+    %kept = nn.select %finite, %next, %old : tensor<32xi1>, tensor<32xf32>, tensor<32xf32>
+    train.set @fp8_scales.values, %kept : tensor<32xf32>
+    ```
+
     With `optimizer_states bf16` the moments are states of bf16, and with `precision bf16 (params = bf16)` parameters are. They are
     read as f32. The update computes in f32, and goes on with what it has computed. What it writes is rounded at random
     (`nn.stochastic_round`), so that small changes add up:

@@ -139,6 +139,8 @@ Value StepBuilder::sumOverRanks(Value value, StringRef of) {
   return train::SumOverRanksOp::create(builder, loc, value, state);
 }
 
+Value StepBuilder::maxOverRanks(Value value) { return train::MaxOverRanksOp::create(builder, loc, value); }
+
 Value StepBuilder::learningRate(double scale) {
   Value &rate = rates[scale];
   if (!rate) {

@@ -65,6 +65,8 @@ public:
   void writeReport(HostScalar scalar, mlir::Value value);
   /// The sum of what every rank computes as `value`: the gradient of the parameters' state `of`, if not null.
   mlir::Value sumOverRanks(mlir::Value value, llvm::StringRef of = {});
+  /// Element by element the largest of what every rank computes as `value`.
+  mlir::Value maxOverRanks(mlir::Value value);
   /// The learning rate of this step times `scale`, a scalar.
   mlir::Value learningRate(double scale);
   mlir::RankedTensorType scalarType() { return mlir::RankedTensorType::get({}, builder.getF32Type()); }

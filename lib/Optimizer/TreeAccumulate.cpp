@@ -4,6 +4,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Optimizer/StepBuilder.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -52,11 +53,15 @@ private:
     }
   }
 
-  /// What begins a step as zero.
+  /// What begins a step as zero, except maxima: those have the same bits in any order.
   SmallVector<train::StateOp> statesOfSums() {
+    llvm::StringSet<> maxima;
+    for (auto set : microStep.getBody().getOps<train::SetOp>())
+      if (set.getValue().getDefiningOp<nn::MaxOp>())
+        maxima.insert(set.getState());
     SmallVector<train::StateOp> states;
     for (auto set : beginStep.getBody().getOps<train::SetOp>())
-      if (nn::constantValue(set.getValue()) == 0.0)
+      if (nn::constantValue(set.getValue()) == 0.0 && !maxima.contains(set.getState()))
         states.push_back(symbols.state(set.getState()));
     return states;
   }

@@ -68,7 +68,8 @@ namespace {
 /// What the program says about which passes run.
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
-       libraryProducts = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false;
+       libraryProducts = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
+       multipliesFp8 = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
 };
@@ -91,6 +92,7 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.flatStates = train::hasFlatStates(program);
     strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
     strategy.lowPrecision = train::precisionOf(program).computesLow();
+    strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
@@ -117,6 +119,9 @@ static void addStepPasses(PassManager &manager, const Strategy &strategy) {
     manager.addPass(createWidenGradients());
     manager.addPass(createRoundSaved());
   }
+  // All three products of a layer exist.
+  if (strategy.multipliesFp8)
+    manager.addPass(createScaleOperands());
   if (strategy.flatStates)
     manager.addPass(createFlatten());
   manager.addPass(createOptimizer());

@@ -94,6 +94,47 @@ def RoundSaved : Pass<"round-saved", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
+def ScaleOperands : Pass<"scale-operands", "::mlir::ModuleOp"> {
+  let summary = "lets the training step multiply matrices in fp8, with a scale for each matrix";
+  let description = [{
+    In a program with `precision bf16 (products = fp8)`, rounds factors of products to fp8. `f8E4M3FN` ends at 448 and `f8E5M2` at 57344, so each
+    factor is divided by a scale first, and the product's sums are multiplied by both scales.
+
+    ```mlir
+    %y = nn.matmul %x, %w : tensor<32x64xbf16>, tensor<64x32xbf16>
+    ```
+    becomes, with the same for `%w`,
+    ```mlir
+    %scales = train.get @fp8_scales.values : tensor<32xf32>
+    %inverses = nn.reciprocal %scales : tensor<32xf32>
+    ...
+    %wide = nn.convert %x to f32 : tensor<32x64xbf16>
+    %inverse = dist.member %inverses at 0 : tensor<32xf32> -> tensor<f32>
+    %factor = nn.broadcast %inverse to [32, 64] : tensor<f32>
+    %divided = nn.mul %wide, %factor : tensor<32x64xf32>, tensor<32x64xf32>
+    %x8 = nn.convert %divided to f8E4M3FN : tensor<32x64xf32>
+    %sx = dist.member %scales at 0 : tensor<32xf32> -> tensor<f32>
+    %w8t = nn.transpose %w8 by [1, 0] : tensor<64x32xf8E4M3FN>
+    %y = nn.matmul %x8, %w8t transposed to bf16 scaled %sx, %sw : tensor<f32>, tensor<f32> : tensor<32x64xf8E4M3FN>, tensor<32x32xf8E4M3FN>
+    ...
+    train.magnitudes %largest of @fp8_scales.values history @fp8_amaxes.values limit 448.0 : tensor<2xf32>
+    ```
+
+    * Values and parameters are `f8E4M3FN`, gradients `f8E5M2`. A value that several products read is rounded once. A parameter is rounded
+      once more for the backward, so that what ranks have gathered of it need not stay.
+    * Chosen are products of activations with a parameter, and those that give their gradients. Sizes k and n are multiples of 16, as tensor
+      cores want them. The last products before the loss stay bf16, and so do products of a parameter that `keep` names, which is f32.
+      Attention is none of them. Which ops can take fp8, and in which layout, they say themselves (Fp8OpInterface).
+    * Scales are powers of two, so that they round nothing. They follow from the largest magnitudes of the last 16 steps. `train.magnitudes`
+      says those of this micro-batch, and the pass `optimizer` does the rest.
+
+    Scales and histories are flat states of role `optimizer`. Checkpoints have a scale `fp8_scale.NAME` and 16 numbers `fp8_amax.NAME` of each
+    operand. NAME is the scope of the product that reads it first, and what it is there: `h.0.attn.c_attn.value`, `.parameter` or `.gradient`.
+    `@init` makes histories 0, and scales 1. Those of gradients begin with 1 over the targets of a step, as a power of two. Evaluation and generation compute in bf16.
+  }];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+}
+
 def NarrowParameters : Pass<"narrow-parameters", "::mlir::ModuleOp"> {
   let summary = "holds parameters in bf16 alone, if the program says so";
   let description = [{

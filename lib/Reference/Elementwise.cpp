@@ -42,6 +42,13 @@ int64_t toInteger(double x, unsigned width) {
   return x < -beyond ? llvm::minIntN(width) : int64_t(x);
 }
 
+/// Of f32: 0 where x has no normal number's exponent.
+double powerOfTwo(double x) {
+  if (!std::isfinite(x))
+    return std::numeric_limits<double>::infinity();
+  return std::abs(x) < double(std::numeric_limits<float>::min()) ? 0 : std::ldexp(1.0, std::ilogb(x));
+}
+
 /// Applies a function of one number to floats or integers.
 template <typename F> Tensor mapUnary(Operation *op, const Tensor &x, F function) {
   Tensor result(op->getResult(0));
@@ -145,6 +152,7 @@ void registerUnary(Registry &registry) {
   addUnary<nn::AbsOp>(registry, [](auto x) { return std::abs(x); });
   addUnary<nn::SquareOp>(registry, [](auto x) { return x * x; });
   addUnary<nn::ReluOp>(registry, [](auto x) { return x < 0 ? decltype(x)(0) : x; });
+  addUnary<nn::PowerOfTwoOp>(registry, powerOfTwo);
   addUnary<nn::ExpOp>(registry, [](double x) { return std::exp(x); });
   addUnary<nn::LogOp>(registry, [](double x) { return std::log(x); });
   addUnary<nn::SqrtOp>(registry, [](double x) { return std::sqrt(x); });

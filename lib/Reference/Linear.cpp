@@ -36,18 +36,24 @@ void addProduct(const Matrix &lhs, const Matrix &rhs, double *result) {
         result[row * rhs.columns + column] += lhs(row, k) * rhs(k, column);
 }
 
-/// Of nn.matmul, or of nn.product without its epilogue.
-template <typename Op> Tensor multiply(Op op, Frame &frame) {
+/// Of nn.matmul, or of nn.product without its epilogue; the sums times `scale`.
+template <typename Op> Tensor multiply(Op op, Frame &frame, double scale = 1) {
   const Tensor &lhs = frame[op.getLhs()], &rhs = frame[op.getRhs()];
   Tensor result(op->getResult(0));
-  if (Value accumulate = op.getAccumulate())
-    result.reals = frame[accumulate].reals;
   int64_t batches = lhs.elements() / (lhs.dim(-1) * lhs.dim(-2));
   int64_t resultStride = op.getReduceBatch() ? 0 : result.dim(-1) * result.dim(-2);
   for (int64_t batch = 0; batch < batches; ++batch)
     addProduct(matrixOf(lhs, batch, op.getTransposeLhs()), matrixOf(rhs, batch, op.getTransposeRhs()),
                result.reals.data() + batch * resultStride);
+  for (int64_t i = 0; i < result.elements(); ++i)
+    result.reals[i] = result.reals[i] * scale + (op.getAccumulate() ? frame[op.getAccumulate()].reals[i] : 0);
   return result;
+}
+
+Tensor matmul(nn::MatmulOp op, Frame &frame) {
+  const bool isScaled = bool(op.getLhsScale());
+  return multiply(op, frame,
+                  isScaled ? frame[op.getLhsScale()].reals[0] * frame[op.getRhsScale()].reals[0] : 1);
 }
 
 /// `at`: the auxiliary tensor's element, for gradients.
@@ -136,7 +142,7 @@ Tensor scatterAdd(nn::ScatterAddOp op, Frame &frame) {
 } // namespace
 
 void trainc::reference::registerLinear(Registry &registry) {
-  registry.add<nn::MatmulOp>(multiply<nn::MatmulOp>);
+  registry.add<nn::MatmulOp>(matmul);
   registry.add<nn::ProductOp>(product);
   registry.add<nn::GatherOp>(gather);
   registry.add<nn::ScatterAddOp>(scatterAdd);

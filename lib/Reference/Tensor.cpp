@@ -37,7 +37,11 @@ Tensor::Tensor(RankedTensorType type, DenseElementsAttr literal) : Tensor(type) 
   }
 }
 
-bool trainc::reference::isShort(Type element) { return element.isBF16() || element.isF16(); }
+static bool isFp8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
+
+bool trainc::reference::isShort(Type element) {
+  return element.isBF16() || element.isF16() || isFp8(element);
+}
 
 static double toDouble(APFloat value) {
   bool inexact;
@@ -46,6 +50,10 @@ static double toDouble(APFloat value) {
 }
 
 double trainc::reference::roundTo(FloatType type, double number) {
+  if (isFp8(type)) { // NaN passes, as it compares as false
+    const double largest = toDouble(APFloat::getLargest(type.getFloatSemantics()));
+    number = number > largest ? largest : number < -largest ? -largest : number;
+  }
   APFloat value(number);
   bool inexact;
   value.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);

@@ -12,7 +12,7 @@
 namespace trainc::reference {
 
 /// A row-major array of static shape. Numbers of every float type are held in float64. Those of f32 and f64
-/// are not rounded to it. Those of bf16 and f16 are: what an op gives is rounded once, to nearest even.
+/// are not rounded to it. Those of bf16, f16 and fp8 are: what an op gives is rounded once, to nearest even.
 /// Integers of every width (i1 too, as 0 and 1) are held in int64.
 class Tensor {
 public:
@@ -42,7 +42,7 @@ public:
   void setInteger(int64_t position, int64_t number);
   /// Stores a number in a tensor of any type; the fraction is dropped where it holds integers.
   void setNumber(int64_t position, double number);
-  /// Rounds to numbers of the element type where that is bf16 or f16.
+  /// Rounds to numbers of the element type where that is bf16, f16 or fp8.
   void roundShortNumbers();
   /// Copies one element of a tensor of the same element type.
   void copyElement(int64_t position, const Tensor &from, int64_t fromPosition);
@@ -55,9 +55,10 @@ private:
 
 using Tensors = std::vector<Tensor>;
 
-/// Whether tensors of such elements hold rounded numbers: bf16 and f16.
+/// Whether tensors of such elements hold rounded numbers: bf16, f16 and fp8.
 bool isShort(mlir::Type element);
-/// The nearest number of a narrower float type; of two, the even one.
+/// The nearest number of a narrower float type; of two, the even one. Numbers beyond the largest of fp8
+/// become that.
 double roundTo(mlir::FloatType type, double number);
 double roundTo(mlir::FloatType type, int64_t number);
 

@@ -5,6 +5,7 @@
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -37,7 +38,7 @@ public:
   static bool isRecomputableView(Operation *op);
 
 private:
-  void addConverts(Block &block);
+  void addAside(Block &block);
   void findAtHand(Block &block);
   void findKept(Block &block);
   std::optional<Recipe> findRecipe(Value value) const;
@@ -76,7 +77,7 @@ static Value stripViews(Value value) {
 
 KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
   Block &block = entry.getBody().front();
-  addConverts(block);
+  addAside(block);
   findAtHand(block);
   findKept(block);
   for (Operation &op : block)
@@ -87,15 +88,16 @@ KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
       }
 }
 
-/// Those of the pass round-saved: the loss is not computed from them. They round in the forward, and the
-/// exact numbers need not be kept.
-void KeptValues::addConverts(Block &block) {
+/// What the loss is not computed from stands among the forward's ops all the same: the roundings of the pass
+/// round-saved, so that the exact numbers need not be kept, and the magnitudes of scale-operands.
+void KeptValues::addAside(Block &block) {
   auto isLast = [&](Operation &op) { return isForward(&op) && isa<train::SetOp>(op); };
   auto last = llvm::find_if(llvm::reverse(block), isLast);
   if (last == block.rend())
     return;
   for (Operation &op : llvm::make_range(block.begin(), last->getIterator()))
-    if (isa<nn::ConvertOp>(op) && isForward(op.getOperand(0).getDefiningOp()))
+    if (op.getNumOperands() > 0 && isMemoryEffectFree(&op) &&
+        llvm::all_of(op.getOperands(), [&](Value operand) { return isForward(operand.getDefiningOp()); }))
       forward_.insert(&op);
 }
 

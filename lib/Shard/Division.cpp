@@ -72,7 +72,7 @@ bool Division::readsDivided(Operation &op, int label) const {
 }
 
 bool Division::readsLocal(Operation &op) const {
-  return !isa<train::SumOverRanksOp>(op) &&
+  return !isa<train::SumOverRanksOp, train::MaxOverRanksOp>(op) &&
          llvm::any_of(op.getOperands(), [&](Value operand) { return local.contains(operand); });
 }
 

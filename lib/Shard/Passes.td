@@ -78,6 +78,19 @@ def Shard : Pass<"shard", "::mlir::ModuleOp"> {
     %sum = dist.wait %pending : tensor<4x2xf32>
     ```
 
+    What ranks agree on as the largest, a `train.max_over_ranks`, is gathered from all, and each rank takes the maximum: collectives only add.
+
+    ```mlir
+    %largest = train.max_over_ranks %m : tensor<2xf32>
+    ```
+    becomes, of 4 ranks,
+    ```mlir
+    %pending = dist.all_gather_start %m in all : tensor<2xf32> -> tensor<8xf32>
+    %all = dist.wait %pending : tensor<8xf32>
+    %rows = nn.reshape %all to [4, 2] : tensor<8xf32>
+    %largest = nn.reduce max %rows over [0] : tensor<4x2xf32>
+    ```
+
     An all-reduce starts as soon as the rank's own value is known, and is waited for where the sum was. That is data parallelism: ZeRO
     stage 0, FSDP's NO_SHARD.
 

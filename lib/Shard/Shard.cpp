@@ -25,12 +25,24 @@ static Value createAllReduce(OpBuilder &builder, Location loc, Value value, Rank
   return dist::WaitOp::create(builder, loc, pending);
 }
 
-/// The parts of the ranks of a shard group side by side, of type `whole`; likewise.
-static Value createAllGather(OpBuilder &builder, Location loc, Type whole, Value part) {
+/// The parts of the ranks of a group side by side, of type `whole`; likewise.
+static Value createAllGather(OpBuilder &builder, Location loc, Type whole, Value part,
+                             RankGroup group = RankGroup::shard) {
   OpBuilder early(builder);
   early.setInsertionPointAfterValue(part);
-  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part, RankGroup::shard, IntegerAttr());
+  Value pending = dist::AllGatherStartOp::create(early, loc, whole, part, group, IntegerAttr());
   return dist::WaitOp::create(builder, loc, pending);
+}
+
+/// The largest of what the ranks have, element by element: collectives can but add.
+static Value createMaximum(OpBuilder &builder, train::MaxOverRanksOp maximum, int64_t ranks) {
+  nn::TensorBuilder build(builder, maximum.getLoc());
+  Value part = build.reshape(maximum.getValue(), {nn::tensorType(maximum.getValue()).getNumElements()});
+  const int64_t count = nn::shapeOf(part).front();
+  Value all =
+      createAllGather(builder, maximum.getLoc(), nn::typeLike(part, {ranks * count}), part, RankGroup::all);
+  Value largest = build.reduce(nn::ReduceKind::max, build.reshape(all, {ranks, count}), {0});
+  return build.reshape(largest, nn::shapeOf(maximum.getValue()));
 }
 
 // --- A rank's part of the update ---
@@ -212,6 +224,12 @@ struct Shard : impl::ShardBase<Shard> {
     for (auto program : getOperation().getOps<train::ProgramOp>())
       if (program.getRanks() > 1 && program.getZeroStage() > 0)
         shardUpdate(program);
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      getOperation()->walk([&](train::MaxOverRanksOp maximum) {
+        OpBuilder builder(maximum);
+        maximum.getResult().replaceAllUsesWith(createMaximum(builder, maximum, int64_t(program.getRanks())));
+        maximum.erase();
+      });
     getOperation()->walk([](train::SumOverRanksOp sum) {
       OpBuilder builder(sum);
       sum.getResult().replaceAllUsesWith(

@@ -26,9 +26,9 @@ struct VerifySpmd : impl::VerifySpmdBase<VerifySpmd> {
 
 private:
   static LogicalResult verify(Operation *op, bool alone) {
-    if (isa<train::SumOverRanksOp>(op))
+    if (isa<train::SumOverRanksOp, train::MaxOverRanksOp>(op))
       return op->emitOpError(
-          "is left in phase 'spmd', where sums over ranks are collectives (run --shard before)");
+          "is left in phase 'spmd', where sums and maxima over ranks are collectives (run --shard before)");
     auto start = dyn_cast<CollectiveOpInterface>(op);
     if (!start)
       return success();

@@ -13,8 +13,8 @@ using namespace trainc;
 
 /// Ops that an earlier pass of the phase replaces.
 static bool isOfEarlierPass(Operation *op) {
-  return isa<nn::ModelOp, nn::BlockOp, train::MinimizeOp, train::GradientOp, LayerOpInterface,
-             DecomposableOpInterface>(op);
+  return isa<nn::ModelOp, nn::BlockOp, train::MinimizeOp, train::GradientOp, train::MagnitudesOp,
+             LayerOpInterface, DecomposableOpInterface>(op);
 }
 
 static bool isStatic(Type type) {

@@ -61,6 +61,10 @@ fb::DType dtypeOf(Type element) {
     return fb::DType::BF16;
   if (element.isF16())
     return fb::DType::F16;
+  if (isa<Float8E4M3FNType>(element))
+    return fb::DType::F8E4M3;
+  if (isa<Float8E5M2Type>(element))
+    return fb::DType::F8E5M2;
   if (element.isInteger(64))
     return fb::DType::I64;
   if (element.isInteger(32))

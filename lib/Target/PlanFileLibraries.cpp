@@ -19,6 +19,8 @@ static fb::MatrixProductT writeProduct(plan::MatrixProductOp op, PlanTables &tab
   table.bias = writeIfAny(op.getBias(), tables);
   table.auxiliary = writeIfAny(op.getAuxiliary(), tables);
   table.side = writeIfAny(op.getSide(), tables);
+  table.a_scale = writeIfAny(op.getAScale(), tables);
+  table.b_scale = writeIfAny(op.getBScale(), tables);
   table.workspace = writeIfAny(op.getWorkspace(), tables);
   table.workspace_bytes = op.getWorkspaceBytes();
   table.batch = op.getBatch();
@@ -37,6 +39,8 @@ static fb::MatrixProductT writeProduct(plan::MatrixProductOp op, PlanTables &tab
   table.activation = static_cast<fb::Activation>(op.getActivation());
   table.side_sum = static_cast<fb::SideSum>(op.getSideSum());
   table.factors = dtypeOf(op.getFactors().value_or(Float32Type::get(op.getContext())));
+  if (op.getFactorsB())
+    table.factors_b = dtypeOf(*op.getFactorsB());
   table.product = dtypeOf(op.getProduct().value_or(Float32Type::get(op.getContext())));
   table.tf32 = op.getTf32();
   return table;

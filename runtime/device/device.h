@@ -45,6 +45,7 @@ struct DeviceRates {
   double memoryBytes = 0;             ///< by the clock and the width of its memory
   double f32Flops = 0, tf32Flops = 0; ///< of products of f32 numbers, and of those rounded to TF32
   double halfFlops = 0;               ///< of products of bf16 or f16 numbers with sums in f32
+  double f8Flops = 0;                 ///< of fp8 numbers, likewise; 0 where a device has no such products
   std::string flopsSource;            ///< where those come from, for people
 
   /// The best that is known of memory.

@@ -15,7 +15,7 @@ Result<std::unique_ptr<Measurement>> Measurement::create(const fb::Plan &plan, D
     return made;
   TRAINC_ASSIGN_OR_RETURN(DeviceRates rates, device.measureRates());
   if (options.peakFlops > 0) {
-    rates.f32Flops = rates.tf32Flops = rates.halfFlops = options.peakFlops;
+    rates.f32Flops = rates.tf32Flops = rates.halfFlops = rates.f8Flops = options.peakFlops;
     rates.flopsSource = "--peak-flops";
   }
   made->profiler_.emplace(plan, std::move(rates));

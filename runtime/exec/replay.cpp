@@ -1,5 +1,6 @@
 #include "runtime/exec/replay.h"
 
+#include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
 #include "runtime/log/units.h"
 #include "runtime/plan/uses.h"
@@ -132,6 +133,10 @@ private:
       return scan<BFloat16>(written);
     case fb::DType::F16:
       return scan<Float16>(written);
+    case fb::DType::F8E4M3:
+      return scan<Float8E4M3>(written);
+    case fb::DType::F8E5M2:
+      return scan<Float8E5M2>(written);
     default:
       return false;
     }

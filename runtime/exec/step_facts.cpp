@@ -1,5 +1,6 @@
 #include "runtime/exec/step_facts.h"
 
+#include "runtime/plan/dtype.h"
 #include "runtime/plan/library_calls.h"
 #include "runtime/plan/streams.h"
 #include "runtime/plan/view.h"
@@ -68,7 +69,9 @@ void describeCall(const fb::Instruction &call, StepFacts &facts) {
   facts.what = libraryCallName(call);
   facts.flops = libraryFlops(call);
   facts.bytes = libraryBytes(call);
-  if (isHalf(product ? product->factors() : call.operation_as_Attention()->values()))
+  if (product && isF8(product->factors()))
+    facts.flopsRate = &DeviceRates::f8Flops;
+  else if (isHalf(product ? product->factors() : call.operation_as_Attention()->values()))
     facts.flopsRate = &DeviceRates::halfFlops;
   else if (product && product->tf32())
     facts.flopsRate = &DeviceRates::tf32Flops;

@@ -12,6 +12,8 @@ static const char *nameOf(const char *const (&names)[count], Enum value) {
 uint64_t elementBytes(fb::DType dtype) {
   switch (dtype) {
   case fb::DType::U8:
+  case fb::DType::F8E4M3:
+  case fb::DType::F8E5M2:
     return 1;
   case fb::DType::BF16:
   case fb::DType::F16:
@@ -28,8 +30,11 @@ uint64_t elementBytes(fb::DType dtype) {
   return 1;
 }
 
+bool isF8(fb::DType dtype) { return dtype == fb::DType::F8E4M3 || dtype == fb::DType::F8E5M2; }
+
 const char *dtypeName(fb::DType dtype) {
-  static constexpr const char *names[] = {"f32", "f64", "i32", "i64", "u8", "u32", "u64", "bf16", "f16"};
+  static constexpr const char *names[] = {"f32", "f64",  "i32", "i64",      "u8",    "u32",
+                                          "u64", "bf16", "f16", "f8E4M3FN", "f8E5M2"};
   return nameOf(names, dtype);
 }
 

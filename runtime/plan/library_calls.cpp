@@ -8,6 +8,8 @@ namespace trainc {
 
 namespace {
 
+using Instructions = flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>>;
+
 /// Matrices of `rows` x `columns` as they lie in memory.
 StridedBytes matrices(uint64_t rows, uint64_t columns, uint64_t row, uint64_t count, uint64_t matrix,
                       uint64_t element) {
@@ -23,11 +25,11 @@ LibraryOperand workspace(const fb::Operand *operand, uint64_t bytes) {
 }
 
 std::vector<LibraryOperand> operandsOf(const fb::MatrixProduct &call) {
-  const uint64_t element = elementBytes(call.product()), factor = elementBytes(call.factors());
-  const auto factorBytes = [&](bool transposed, uint64_t rows, uint64_t columns, uint64_t row,
-                               uint64_t matrix) {
+  const uint64_t element = elementBytes(call.product());
+  const auto factorBytes = [&](fb::DType dtype, bool transposed, uint64_t rows, uint64_t columns,
+                               uint64_t row, uint64_t matrix) {
     return matrices(transposed ? columns : rows, transposed ? rows : columns, row, call.batch(), matrix,
-                    factor);
+                    elementBytes(dtype));
   };
   const auto read = [](const char *name, const fb::Operand *operand, fb::DType dtype, StridedBytes bytes) {
     return LibraryOperand{name, operand, true, false, dtype, false, bytes};
@@ -37,14 +39,17 @@ std::vector<LibraryOperand> operandsOf(const fb::MatrixProduct &call) {
   const bool isGradient = call.activation() == fb::Activation::GeluGradient ||
                           call.activation() == fb::Activation::GeluTanhGradient;
   const uint64_t sums = call.side_sum() == fb::SideSum::A ? call.m() : call.n();
-  return {read("a", call.a(), call.factors(),
-               factorBytes(call.transpose_a(), call.m(), call.k(), call.row_a(), call.matrix_a())),
-          read("b", call.b(), call.factors(),
-               factorBytes(call.transpose_b(), call.k(), call.n(), call.row_b(), call.matrix_b())),
+  const fb::DType ofA = call.factors(), ofB = factorsOfB(call);
+  return {read("a", call.a(), ofA,
+               factorBytes(ofA, call.transpose_a(), call.m(), call.k(), call.row_a(), call.matrix_a())),
+          read("b", call.b(), ofB,
+               factorBytes(ofB, call.transpose_b(), call.k(), call.n(), call.row_b(), call.matrix_b())),
           {"result", call.result(), call.adds(), true, call.product(), false, result},
           read("bias", call.bias(), call.product(), {.rowBytes = call.n() * element}),
           {"auxiliary", call.auxiliary(), isGradient, !isGradient, call.product(), false, result},
           {"side", call.side(), false, true, call.product(), false, {.rowBytes = sums * element}},
+          read("a_scale", call.a_scale(), fb::DType::F32, {.rowBytes = sizeof(float)}),
+          read("b_scale", call.b_scale(), fb::DType::F32, {.rowBytes = sizeof(float)}),
           workspace(call.workspace(), call.workspace_bytes())};
 }
 
@@ -78,6 +83,15 @@ std::vector<LibraryOperand> operandsOf(const fb::Attention &call) {
           workspace(call.workspace(), call.workspace_bytes())};
 }
 
+bool multipliesF8(const Instructions &instructions) {
+  return std::ranges::any_of(instructions, [](const fb::Instruction *each) {
+    if (const fb::Loop *loop = each->operation_as_Loop())
+      return multipliesF8(*loop->body());
+    const fb::MatrixProduct *product = each->operation_as_MatrixProduct();
+    return product && (isF8(product->factors()) || isF8(factorsOfB(*product)));
+  });
+}
+
 /// Pairs of a query and a key that it may see.
 double visiblePairs(const fb::Attention &call) {
   const auto queries = double(call.queries()), keys = double(call.keys());
@@ -107,6 +121,15 @@ std::vector<LibraryOperand> libraryOperands(const fb::Instruction &instruction) 
   if (const fb::Attention *attention = instruction.operation_as_Attention())
     return operandsOf(*attention);
   return {};
+}
+
+fb::DType factorsOfB(const fb::MatrixProduct &product) {
+  return product.factors_b().value_or(product.factors());
+}
+
+bool multipliesF8(const fb::Plan &plan) {
+  return std::ranges::any_of(*plan.entries(),
+                             [](const fb::Entry *entry) { return multipliesF8(*entry->instructions()); });
 }
 
 const char *libraryCallName(const fb::Instruction &instruction) {

@@ -16,6 +16,8 @@ enum ProductOperand : uint32_t {
   kBias,
   kAuxiliary,
   kSideSums,
+  kScaleA,
+  kScaleB,
   kProductWorkspace,
   kProductOperands
 };
@@ -67,6 +69,12 @@ bool isLibraryCall(const fb::Instruction &instruction);
 /// All operands that such a call may have, in the order of ProductOperand or AttentionOperand; none of other
 /// instructions. Bytes are right where the call's sizes are checked.
 std::vector<LibraryOperand> libraryOperands(const fb::Instruction &instruction);
+
+/// The type of a matrix product's b; that of its a is `factors`.
+fb::DType factorsOfB(const fb::MatrixProduct &product);
+
+/// Whether the plan multiplies numbers of one byte, which GPUs do from compute capability 8.9 on.
+bool multipliesF8(const fb::Plan &plan);
 
 /// "matrix product", "attention", "gradient of attention".
 const char *libraryCallName(const fb::Instruction &instruction);

@@ -54,6 +54,10 @@ Status name(std::string_view name, std::string_view what);
 Status tensorBuffer(const fb::Plan &plan, uint32_t index, fb::DType dtype, uint64_t elements,
                     std::string_view what);
 
+/// A matrix product one of whose factors is of one byte: types, layout, and what is done to the sums. Its
+/// sizes and whether it has its operands are checked as of all products.
+Status f8Product(const fb::MatrixProduct &call, bool isForCuda);
+
 /// That plan.buffers[buffer], which exists, lies in the persistent arena.
 Status persistent(const fb::Plan &plan, uint32_t buffer, std::string_view what);
 

@@ -98,7 +98,14 @@ private:
            call_.activation() == fb::Activation::GeluTanhGradient;
   }
 
+  bool isOfF8() const { return isF8(call_.factors()) || isF8(factorsOfB(call_)); }
+
   Status types() const {
+    if (isOfF8())
+      return f8Product(call_, isForCuda_);
+    if (factorsOfB(call_) != call_.factors())
+      return invalidInput("{}: expected factors of one type, found {} and {}", kName,
+                          dtypeName(call_.factors()), dtypeName(factorsOfB(call_)));
     if (isForCuda_)
       return cudaTypes(kName, call_);
     if (call_.tf32())
@@ -158,6 +165,8 @@ private:
     TRAINC_RETURN_IF_ERROR(is(kBias, false, !isGradient()));
     TRAINC_RETURN_IF_ERROR(is(kAuxiliary, isGradient(), call_.activation() != fb::Activation::None));
     TRAINC_RETURN_IF_ERROR(is(kSideSums, call_.side_sum() != fb::SideSum::None, false));
+    for (const ProductOperand each : {kScaleA, kScaleB})
+      TRAINC_RETURN_IF_ERROR(is(each, isOfF8(), false));
     return is(kProductWorkspace, call_.workspace_bytes() > 0, false);
   }
 

@@ -20,11 +20,16 @@ struct CudaLevel {
   bool isPtx;
 };
 inline constexpr CudaLevel kCudaLevels[] = {
-    {"sm_80", 8, 0, false},
-    {"sm_90", 9, 0, false},
-    {"sm_100", 10, 0, false},
-    {"compute_80", 8, 0, true},
+    {"sm_80", 8, 0, false},     {"sm_90", 9, 0, false},     {"sm_100", 10, 0, false},
+    {"compute_80", 8, 0, true}, {"compute_89", 8, 9, true},
 };
+
+/// The lowest compute capability whose tensor cores multiply fp8 numbers, and which has instructions that
+/// convert them (Ada).
+inline constexpr int kF8Major = 8, kF8Minor = 9;
+constexpr bool hasF8Products(int major, int minor) {
+  return major > kF8Major || (major == kF8Major && minor >= kF8Minor);
+}
 
 /// Null where there is none of this name.
 inline const CudaLevel *findCudaLevel(std::string_view name) {

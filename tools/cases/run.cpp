@@ -1,5 +1,6 @@
 #include "tools/cases/run.h"
 
+#include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
 #include "runtime/exec/executor.h"
 #include "runtime/plan/dtype.h"
@@ -50,6 +51,12 @@ std::vector<double> numbersOf(fb::DType dtype, std::span<const std::byte> bytes)
     break;
   case fb::DType::F16:
     appendNumbers<Float16>(bytes, numbers);
+    break;
+  case fb::DType::F8E4M3:
+    appendNumbers<Float8E4M3>(bytes, numbers);
+    break;
+  case fb::DType::F8E5M2:
+    appendNumbers<Float8E5M2>(bytes, numbers);
     break;
   }
   return numbers;

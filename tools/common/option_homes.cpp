@@ -41,6 +41,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "param-type",
     "precision",
     "prefetch",
+    "product-type",
     "ranks",
     "reduce-bucket-size",
     "reduce-type",

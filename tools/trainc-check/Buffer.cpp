@@ -31,23 +31,22 @@ Buffer::Buffer(int64_t bytes) : size_(bytes) {
 
 namespace {
 
-/// A number of bf16 or f16, of which C++ 20 knows nothing.
-template <bool isBf16> struct ShortFloat {
-  uint16_t bits;
+/// A number of a type of which C++ 20 knows nothing: bf16, f16 or fp8.
+template <typename Bits, const llvm::fltSemantics &(*semantics)()> struct ShortFloat {
+  Bits bits;
 
   ShortFloat() = default;
   explicit ShortFloat(double number) {
     APFloat value(number);
     bool inexact;
     value.convert(semantics(), APFloat::rmNearestTiesToEven, &inexact);
-    bits = uint16_t(value.bitcastToAPInt().getZExtValue());
+    bits = Bits(value.bitcastToAPInt().getZExtValue());
   }
   explicit ShortFloat(int64_t number) : ShortFloat(double(number)) {}
-  explicit operator double() const { return APFloat(semantics(), APInt(16, bits)).convertToDouble(); }
+  explicit operator double() const {
+    return APFloat(semantics(), APInt(8 * sizeof(Bits), bits)).convertToDouble();
+  }
   explicit operator int64_t() const { return int64_t(double(*this)); }
-
-private:
-  static const llvm::fltSemantics &semantics() { return isBf16 ? APFloat::BFloat() : APFloat::IEEEhalf(); }
 };
 
 } // namespace
@@ -59,9 +58,13 @@ template <typename Visit> static void withElement(Type element, Visit visit) {
   else if (element.isF64())
     visit(double());
   else if (element.isBF16())
-    visit(ShortFloat<true>());
+    visit(ShortFloat<uint16_t, APFloat::BFloat>());
   else if (element.isF16())
-    visit(ShortFloat<false>());
+    visit(ShortFloat<uint16_t, APFloat::IEEEhalf>());
+  else if (isa<Float8E4M3FNType>(element))
+    visit(ShortFloat<uint8_t, APFloat::Float8E4M3FN>());
+  else if (isa<Float8E5M2Type>(element))
+    visit(ShortFloat<uint8_t, APFloat::Float8E5M2>());
   else if (element.isInteger(64))
     visit(int64_t());
   else if (element.isInteger(32))

@@ -121,13 +121,15 @@ std::string PlanPrinter::collective(const fb::Collective &collective) const {
                      fmt::join(ranges, ", "));
 }
 
-/// "batch 2, 4 x 16 x 256, b transposed, adds, gelu_tanh": m x n x k.
+/// "batch 2, 4 x 16 x 256, b transposed, adds, gelu_tanh": m x n x k; of fp8 factors their types.
 std::string sizesText(const fb::MatrixProduct &call) {
   std::string text = call.batch() == 1 ? "" : fmt::format("batch {}, ", call.batch());
   text += fmt::format("{} x {} x {}", call.m(), call.n(), call.k());
   text += call.transpose_a() ? ", a transposed" : "";
   text += call.transpose_b() ? ", b transposed" : "";
   text += call.adds() ? ", adds" : "";
+  if (isF8(call.factors()))
+    text += fmt::format(", {} by {}", dtypeName(call.factors()), dtypeName(factorsOfB(call)));
   if (call.activation() != fb::Activation::None)
     text += fmt::format(", {}", activationName(call.activation()));
   if (call.side_sum() != fb::SideSum::None)

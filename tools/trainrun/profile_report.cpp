@@ -64,8 +64,9 @@ std::string describeRates(const DeviceRates &rates) {
     return text + "; for products give --peak-flops\n";
   if (rates.f32Flops == rates.halfFlops)
     return text + fmt::format(" and {:.1f} GFLOP/s ({})\n", rates.f32Flops * 1e-9, rates.flopsSource);
-  return text + fmt::format(", and {:.1f} TFLOP/s in f32, {:.1f} in TF32, {:.1f} in bf16 and f16 ({})\n",
-                            rates.f32Flops * 1e-12, rates.tf32Flops * 1e-12, rates.halfFlops * 1e-12,
+  const std::string f8 = rates.f8Flops > 0 ? fmt::format(", {:.1f} in fp8", rates.f8Flops * 1e-12) : "";
+  return text + fmt::format(", and {:.1f} TFLOP/s in f32, {:.1f} in TF32, {:.1f} in bf16 and f16{} ({})\n",
+                            rates.f32Flops * 1e-12, rates.tf32Flops * 1e-12, rates.halfFlops * 1e-12, f8,
                             rates.flopsSource);
 }
 
@@ -118,6 +119,7 @@ Status writeProfile(const Profile &profile, const std::string &path) {
                                  {"f32_flops", rates.f32Flops},
                                  {"tf32_flops", rates.tf32Flops},
                                  {"half_flops", rates.halfFlops},
+                                 {"f8_flops", rates.f8Flops},
                                  {"flops_source", rates.flopsSource}}},
                                {"steps", profile.steps},
                                {"step_seconds", profile.stepSeconds},

@@ -1,4 +1,5 @@
 // Which generator makes the kernels of an op.
+#include "dialects/NN/Builders.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cpu/CpuLimits.h"
@@ -143,6 +144,9 @@ KernelSummary CpuTarget::summarise(nn::AttentionGradOp op) const {
 }
 
 FailureOr<KernelSummary> CpuTarget::summarise(Operation *op) const {
+  auto holdsFp8 = [](Value each) { return nn::isFp8(getElementTypeOrSelf(each)); };
+  if (llvm::any_of(op->getOperands(), holdsFp8) || llvm::any_of(op->getResults(), holdsFp8))
+    return op->emitOpError("has numbers of fp8, which GPUs compute with; compile with --target=cuda");
   return visitKernelClass<FailureOr<KernelSummary>>(op, [&](auto each) { return summarise(each); });
 }
 

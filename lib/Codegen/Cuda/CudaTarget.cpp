@@ -57,7 +57,7 @@ private:
   KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRows); }
   KernelSummary summarise(StridedCopyOpInterface op) const { return cuda::summariseCopy(op); }
   KernelSummary summarise(nn::ScatterAddOp op) const { return cuda::summariseScatter(op); }
-  KernelSummary summarise(GemmOpInterface op) const;
+  FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
   FailureOr<KernelSummary> summarise(nn::AttentionOp op) const;
   FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const;
 
@@ -119,10 +119,13 @@ LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {
   return success();
 }
 
-KernelSummary CudaTarget::summarise(GemmOpInterface op) const {
-  return choices_.libraryCalls.products && canBeLibraryProduct(op, /*takesShort=*/true)
-             ? libraryProduct(op, kProductWorkspace, choices_.products == Fp32Products::Tf32)
-             : cuda::summariseGemm(op);
+FailureOr<KernelSummary> CudaTarget::summarise(GemmOpInterface op) const {
+  if (choices_.libraryCalls.products && canBeLibraryProduct(op, /*takesShort=*/true))
+    return libraryProduct(op, kProductWorkspace, choices_.products == Fp32Products::Tf32);
+  if (op.getGemmScales())
+    return op.emitOpError(
+        "has factors of fp8, which cuBLASLt alone multiplies; compile with --library-calls=products");
+  return cuda::summariseGemm(op);
 }
 
 /// What attention and its gradient have in common.

@@ -1,6 +1,7 @@
 // LLVM dialect -> PTX.
 #include "lib/Codegen/Cuda/Ptx.h"
 
+#include "lib/Codegen/Cuda/Fp8Conversions.h"
 #include "lib/Codegen/Cuda/Ptxas.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Codegen/Kernels/Lowering.h"
@@ -20,10 +21,20 @@
 using namespace mlir;
 using namespace trainc::codegen;
 
-/// The least capable GPU, and a version of PTX that knows all that is used of it.
-static constexpr const char *kProcessor = "sm_80", *kFeatures = "+ptx80", *kPtxLevel = "compute_80";
+namespace {
 
-static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() {
+/// The least capable GPU that code is for, and a version of PTX that knows all that is used of it.
+struct LeastGpu {
+  const char *processor, *features, *level;
+};
+
+} // namespace
+
+static constexpr LeastGpu kAnyGpu{"sm_80", "+ptx80", "compute_80"}, kFp8Gpu{"sm_89", "+ptx81", "compute_89"};
+
+static const LeastGpu &leastGpuOf(ModuleOp kernels) { return convertsFp8(kernels) ? kFp8Gpu : kAnyGpu; }
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine(const LeastGpu &gpu) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -40,8 +51,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> createMachine() {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
-      target->createTargetMachine(triple, kProcessor, kFeatures, options, llvm::Reloc::PIC_, std::nullopt,
-                                  llvm::CodeGenOptLevel::Aggressive));
+      target->createTargetMachine(triple, gpu.processor, gpu.features, options, llvm::Reloc::PIC_,
+                                  std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 /// Addresses of global and shared memory are found behind generic pointers, loops are unrolled, and code that
@@ -71,12 +82,12 @@ static void markEntries(ModuleOp kernels) {
     }
 }
 
-static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode) {
+static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode, const LeastGpu &gpu) {
   llvm::LLVMContext context;
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bitcode, "kernels"), context);
   if (!module)
     return module.takeError();
-  auto machine = createMachine();
+  auto machine = createMachine(gpu);
   if (!machine)
     return machine.takeError();
   (*module)->setTargetTriple((*machine)->getTargetTriple());
@@ -98,26 +109,29 @@ static LogicalResult reportCodeError(ModuleOp kernels, llvm::Error error) {
 }
 
 llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
+  const LeastGpu &gpu = leastGpuOf(kernels);
+  expandFp8Conversions(kernels);
   if (failed(lowerToLLVMDialect(kernels)))
     return failure();
   markEntries(kernels);
   llvm::Expected<std::string> bitcode = translateToBitcode(kernels);
   if (!bitcode)
     return reportCodeError(kernels, bitcode.takeError());
-  llvm::Expected<std::string> ptx = emitPtx(*bitcode);
+  llvm::Expected<std::string> ptx = emitPtx(*bitcode, gpu);
   if (!ptx)
     return reportCodeError(kernels, ptx.takeError());
   return std::move(*ptx);
 }
 
 llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels) {
+  const LeastGpu &gpu = leastGpuOf(kernels);
   llvm::FailureOr<std::string> ptx = compileToPtx(kernels);
   if (failed(ptx))
     return failure();
-  llvm::Expected<std::vector<Object>> objects = assemble(*ptx);
+  llvm::Expected<std::vector<Object>> objects = assemble(*ptx, gpu.processor);
   if (!objects)
     return reportCodeError(kernels, objects.takeError());
   ptx->push_back('\0'); // the driver takes a C string
-  objects->push_back({kPtxLevel, {}, std::move(*ptx)});
+  objects->push_back({gpu.level, {}, std::move(*ptx)});
   return std::move(*objects);
 }

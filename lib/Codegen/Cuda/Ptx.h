@@ -5,8 +5,8 @@
 
 namespace trainc::codegen {
 
-/// PTX for the least capable GPU that plans are for. The kernels are lowered on the way. Emits an error at
-/// the module where code cannot be made.
+/// PTX for the least capable GPU that plans are for, or that converts fp8 numbers where kernels do. The
+/// kernels are lowered on the way. Emits an error at the module where code cannot be made.
 llvm::FailureOr<std::string> compileToPtx(mlir::ModuleOp kernels);
 
 /// PTX, and, if there is a `ptxas`, what it makes of that for each kind of GPU, so that no driver need

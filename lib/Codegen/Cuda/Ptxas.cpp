@@ -69,7 +69,21 @@ static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::
   return {image.content(), {}};
 }
 
-llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx) {
+/// Those of kArchitectures that can run what `least` can.
+static std::vector<llvm::StringRef> architecturesFrom(llvm::StringRef least) {
+  auto numberOf = [](llvm::StringRef name) {
+    unsigned number = 0;
+    name.drop_front(llvm::StringLiteral("sm_").size()).getAsInteger(10, number);
+    return number;
+  };
+  std::vector<llvm::StringRef> names;
+  for (llvm::StringRef name : kArchitectures)
+    if (numberOf(name) >= numberOf(least))
+      names.push_back(name);
+  return names;
+}
+
+llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx, llvm::StringRef least) {
   const std::string program = findPtxas();
   if (program.empty())
     return std::vector<Object>();
@@ -80,14 +94,15 @@ llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef pt
   stream.close();
   if (error || stream.has_error())
     return llvm::createStringError("expected room for a temporary file of PTX, found none");
-  std::vector<Assembly> made(std::size(kArchitectures));
+  const std::vector<llvm::StringRef> architectures = architecturesFrom(least);
+  std::vector<Assembly> made(architectures.size());
   std::vector<std::thread> runs;
   for (size_t i = 0; i < made.size(); ++i)
-    runs.emplace_back([&, i] { made[i] = runPtxas(program, source.path(), kArchitectures[i]); });
+    runs.emplace_back([&, i] { made[i] = runPtxas(program, source.path(), architectures[i]); });
   for (std::thread &run : runs)
     run.join();
   std::vector<Object> objects;
-  for (auto [architecture, assembly] : llvm::zip_equal(kArchitectures, made)) {
+  for (auto [architecture, assembly] : llvm::zip_equal(architectures, made)) {
     if (!assembly.error.empty())
       return llvm::createStringError(assembly.error);
     objects.push_back({architecture.str(), {}, std::move(assembly.image)});

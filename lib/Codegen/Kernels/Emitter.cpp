@@ -24,7 +24,14 @@ Type Emitter::laneType(Type element, int64_t lanes) {
 }
 
 Type trainc::codegen::memoryElement(Type element) {
+  if (nn::isFp8(element))
+    return IntegerType::get(element.getContext(), 8);
   return nn::isLowPrecision(element) ? IntegerType::get(element.getContext(), 16) : storedElement(element);
+}
+
+/// What addresses of elements are counted in.
+static Type addressedElement(Type element) {
+  return nn::isFp8(element) ? memoryElement(element) : storedElement(element);
 }
 
 static int64_t lanesOf(Value value) {
@@ -152,7 +159,7 @@ SmallVector<Value> Emitter::transposed(SmallVector<Value> rows) {
 Value Emitter::pointer(Value base, Type element, Value index) {
   if (constantValue(index) == 0)
     return base;
-  return LLVM::GEPOp::create(builder, loc, pointerType(), storedElement(element), base, ValueRange{index});
+  return LLVM::GEPOp::create(builder, loc, pointerType(), addressedElement(element), base, ValueRange{index});
 }
 
 /// Bytes; masked accesses have some lanes alone.
@@ -172,6 +179,8 @@ Value Emitter::load(const Address &from, int64_t lanes, Mask mask) {
   if (nn::isLowPrecision(from.element))
     return rounded(arith::BitcastOp::create(builder, loc, laneType(from.element, lanes), value),
                    from.element);
+  if (nn::isFp8(from.element))
+    return arith::BitcastOp::create(builder, loc, laneType(from.element, lanes), value);
   if (!from.element.isInteger(1))
     return value;
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, constant(type, 0));
@@ -181,6 +190,8 @@ void Emitter::store(Value value, const Address &to, Mask mask) {
   Type memory = memoryElement(to.element);
   if (nn::isLowPrecision(to.element))
     value = shortBits(value, to.element);
+  if (nn::isFp8(to.element))
+    value = arith::BitcastOp::create(builder, loc, laneType(memory, lanesOf(value)), value);
   if (to.element.isInteger(1))
     value = arith::ExtUIOp::create(builder, loc, laneType(memory, lanesOf(value)), value);
   Value address = pointer(to.base, to.element, to.index);
@@ -242,7 +253,7 @@ void Emitter::prefetch(Value pointer, bool forWrite) {
 }
 
 Value Emitter::stackArray(Type element, int64_t count) {
-  return LLVM::AllocaOp::create(builder, loc, pointerType(), storedElement(element), i64(count),
+  return LLVM::AllocaOp::create(builder, loc, pointerType(), addressedElement(element), i64(count),
                                 /*alignment=*/64);
 }
 

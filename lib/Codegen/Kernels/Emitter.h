@@ -9,7 +9,7 @@
 namespace trainc::codegen {
 
 /// What elements are loaded and stored as: i1 as i8, and bf16 and f16 as i16, as LLVM has few operations on
-/// vectors of them.
+/// vectors of them; numbers of fp8 as i8, as LLVM has none.
 mlir::Type memoryElement(mlir::Type element);
 
 /// A place in memory: an element of a row-major buffer.
@@ -62,7 +62,7 @@ public:
 
   mlir::Value pointer(mlir::Value base, mlir::Type element, mlir::Value index);
   /// Loads a scalar (lanes = 0) or a vector; masked-off lanes are zero and not touched. Numbers of bf16 and
-  /// f16 become f32.
+  /// f16 become f32; those of fp8 stay what they are.
   mlir::Value load(const Address &from, int64_t lanes = 0, Mask mask = {});
   /// Rounds f32 to bf16 and f16.
   void store(mlir::Value value, const Address &to, Mask mask = {});

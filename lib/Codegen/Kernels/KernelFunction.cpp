@@ -151,7 +151,7 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
   made.print(stream, OpPrintingFlags().useLocalScope());
   for (const KernelParam &param : launched) {
     stream << " " << param.bytes;
-    if (nn::isLowPrecision(param.element)) // which code may hold as bits
+    if (nn::isLowPrecision(param.element) || nn::isFp8(param.element)) // which code may hold as bits
       stream << " " << param.element;
   }
   if (launch.sharedBytes > 0)

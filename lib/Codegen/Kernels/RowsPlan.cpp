@@ -136,7 +136,7 @@ int64_t RowsPlan::linearLanes() const {
   int64_t most = kLanesOfThread;
   auto widen = [&](Value value) {
     if ((facts.isTable(value) || facts.isAlongColumns(value)) &&
-        nn::isLowPrecision(getElementTypeOrSelf(value)))
+        (nn::isLowPrecision(getElementTypeOrSelf(value)) || nn::isFp8(getElementTypeOrSelf(value))))
       most = kShortLanesOfThread;
   };
   llvm::for_each(facts.kernel.getBody().getArguments(), widen);

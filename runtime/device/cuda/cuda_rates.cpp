@@ -9,16 +9,17 @@ namespace trainc {
 namespace {
 
 /// Floating-point operations of a multiprocessor in a cycle, multiply and add counted apart: of products of
-/// f32 numbers, of those rounded to TF32, of bf16 and f16 numbers with sums in f32; without sparsity.
+/// f32 numbers, of those rounded to TF32, of bf16 and f16 numbers with sums in f32, of fp8 numbers likewise;
+/// without sparsity.
 struct CycleFlops {
   int major, minor;
-  int f32, tf32, half;
+  int f32, tf32, half, f8;
 };
 /// From NVIDIA's architecture papers of A100, GA102, Ada, H100, Blackwell and RTX Blackwell. Of two products
 /// of one capability with different rates (8.9: L40S and GeForce) the higher one stands here.
 constexpr CycleFlops kCycleFlops[] = {
-    {8, 0, 128, 1024, 2048}, {8, 6, 256, 256, 512},    {8, 9, 256, 512, 1024},
-    {9, 0, 256, 2048, 4096}, {10, 0, 256, 4096, 8192}, {12, 0, 256, 256, 512},
+    {8, 0, 128, 1024, 2048, 0},    {8, 6, 256, 256, 512, 0},        {8, 9, 256, 512, 1024, 2048},
+    {9, 0, 256, 2048, 4096, 8192}, {10, 0, 256, 4096, 8192, 16384}, {12, 0, 256, 256, 512, 1024},
 };
 
 /// Bytes that the copy reads: several times what caches on the GPU hold, and little of what is free.
@@ -45,6 +46,7 @@ Status addFlops(DeviceRates &rates, const CudaContext &context) {
   rates.f32Flops = cycles * known->f32;
   rates.tf32Flops = cycles * known->tf32;
   rates.halfFlops = cycles * known->half;
+  rates.f8Flops = cycles * known->f8;
   rates.flopsSource =
       fmt::format("{} multiprocessors of compute capability {}.{} at their highest clock, {:.2f} GHz",
                   processors, known->major, known->minor, kilohertz * 1e-6);

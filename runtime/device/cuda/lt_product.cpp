@@ -16,7 +16,18 @@ constexpr uint64_t kMostAlignment = 256;
 constexpr uint64_t kAuxiliaryBorder = 8;
 
 cudaDataType cudaTypeOf(fb::DType dtype) {
-  return dtype == fb::DType::BF16 ? CUDA_R_16BF : dtype == fb::DType::F16 ? CUDA_R_16F : CUDA_R_32F;
+  switch (dtype) {
+  case fb::DType::BF16:
+    return CUDA_R_16BF;
+  case fb::DType::F16:
+    return CUDA_R_16F;
+  case fb::DType::F8E4M3:
+    return CUDA_R_8F_E4M3;
+  case fb::DType::F8E5M2:
+    return CUDA_R_8F_E5M2;
+  default:
+    return CUDA_R_32F;
+  }
 }
 
 /// How the addresses of an operand are aligned, in all iterations.
@@ -31,10 +42,15 @@ DeviceAddress leastAligned(const Address &address) {
   return address.at(std::countr_zero(stride) < std::countr_zero(address.base.value()) ? 1 : 0);
 }
 
+std::string factorsText(const fb::MatrixProduct &call) {
+  const fb::DType a = call.factors(), b = factorsOfB(call);
+  return a == b ? dtypeName(a) : fmt::format("{} and {}", dtypeName(a), dtypeName(b));
+}
+
 std::string productText(const fb::MatrixProduct &call) {
   return fmt::format("{}{} x {} x {} of {} factors and {} results, activation {}, side sums {}{}{}",
                      call.batch() > 1 ? fmt::format("{} times ", call.batch()) : "", call.m(), call.n(),
-                     call.k(), dtypeName(call.factors()), dtypeName(call.product()),
+                     call.k(), factorsText(call), dtypeName(call.product()),
                      activationName(call.activation()), sideSumName(call.side_sum()),
                      call.bias() ? ", bias" : "", call.auxiliary() ? ", auxiliary" : "");
 }
@@ -131,6 +147,8 @@ Status LtProduct::describe(cublasLtEpilogue_t epilogue) {
   TRAINC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSA, transposition(call_->transpose_b())));
   TRAINC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_TRANSB, transposition(call_->transpose_a())));
   TRAINC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_EPILOGUE, static_cast<uint32_t>(epilogue)));
+  if (call_->a_scale())
+    TRAINC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_FAST_ACCUM, int8_t{0}));
   const auto type = static_cast<int32_t>(cudaTypeOf(call_->product()));
   if (call_->bias() || call_->side())
     TRAINC_RETURN_IF_ERROR(set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type));
@@ -154,15 +172,14 @@ Status LtProduct::layOut() {
         setOf(created, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<int32_t>(call_->batch())));
     return setOf(created, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, static_cast<int64_t>(matrix));
   };
-  const auto layFactor = [&](Layout &layout, bool transposed, uint64_t rows, uint64_t columns, uint64_t row,
-                             uint64_t matrix) {
-    return lay(layout, call_->factors(), transposed ? columns : rows, transposed ? rows : columns, row,
-               matrix);
+  const auto layFactor = [&](Layout &layout, fb::DType dtype, bool transposed, uint64_t rows,
+                             uint64_t columns, uint64_t row, uint64_t matrix) {
+    return lay(layout, dtype, transposed ? columns : rows, transposed ? rows : columns, row, matrix);
   };
-  TRAINC_RETURN_IF_ERROR(
-      layFactor(a_, call_->transpose_b(), call_->k(), call_->n(), call_->row_b(), call_->matrix_b()));
-  TRAINC_RETURN_IF_ERROR(
-      layFactor(b_, call_->transpose_a(), call_->m(), call_->k(), call_->row_a(), call_->matrix_a()));
+  TRAINC_RETURN_IF_ERROR(layFactor(a_, factorsOfB(*call_), call_->transpose_b(), call_->k(), call_->n(),
+                                   call_->row_b(), call_->matrix_b()));
+  TRAINC_RETURN_IF_ERROR(layFactor(b_, call_->factors(), call_->transpose_a(), call_->m(), call_->k(),
+                                   call_->row_a(), call_->matrix_a()));
   return lay(result_, call_->product(), call_->m(), call_->n(), call_->row_result(), call_->matrix_result());
 }
 
@@ -174,6 +191,10 @@ Status LtProduct::pointAt(std::span<const Address> operands, ChooseAddress choos
     return setOf(description_.get(), attribute,
                  static_cast<const void *>(choose(operands[operand]).pointer()));
   };
+  if (call_->a_scale()) {
+    TRAINC_RETURN_IF_ERROR(point(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, kScaleB));
+    TRAINC_RETURN_IF_ERROR(point(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, kScaleA));
+  }
   if (call_->bias() || call_->side())
     TRAINC_RETURN_IF_ERROR(point(CUBLASLT_MATMUL_DESC_BIAS_POINTER, call_->bias() ? kBias : kSideSums));
   return call_->auxiliary() ? point(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, kAuxiliary) : Status();

@@ -19,6 +19,9 @@
 //
 // Factors are f32, bf16 or f16; the other operands of the factors' type, or f32. Sums are made in f32, of f32
 // factors rounded to TF32 where the plan says so.
+//
+// Fp8 factors have scales, which cuBLASLt reads from device memory. The plan's layout of them is cuBLASLt's:
+// A transposed, B as it is. Their sums are never those of fast accumulation, which keeps fewer bits.
 #pragma once
 
 #include "runtime/device/cuda/cublaslt_library.h"

@@ -87,6 +87,12 @@ cublasStatus_t set(const Call &call, Operation &operation, cublasLtMatmulDescAtt
     return assign(call, operation.auxBatchStride, value, bytes);
   case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE:
     return assign(call, operation.auxType, value, bytes);
+  case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER:
+    return assign(call, operation.scaleA, value, bytes);
+  case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER:
+    return assign(call, operation.scaleB, value, bytes);
+  case CUBLASLT_MATMUL_DESC_FAST_ACCUM:
+    return assign(call, operation.fastAccumulation, value, bytes);
   default:
     return unknown(call, attribute);
   }

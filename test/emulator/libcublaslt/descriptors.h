@@ -30,7 +30,9 @@ struct Operation {
   int32_t biasType = -1; ///< as D
   uint64_t aux = 0;      ///< address
   int64_t auxLd = 0, auxBatchStride = 0;
-  int32_t auxType = -1; ///< as D
+  int32_t auxType = -1;            ///< as D
+  uint64_t scaleA = 0, scaleB = 0; ///< addresses of one f32 each; null: 1
+  int8_t fastAccumulation = 0;
 };
 
 /// cublasLtMatmulPreference_t

@@ -1,6 +1,7 @@
 // The types of matrices' elements.
 #pragma once
 
+#include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
 #include "test/emulator/libcublaslt/api.h"
 
@@ -11,9 +12,12 @@
 
 namespace trainc::emulator {
 
+/// Whether it is a type of factors alone, of one byte.
+inline bool isFp8(cudaDataType type) { return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2; }
+
 /// Bytes of an element; 0: a type that is not emulated.
 inline size_t bytesOf(cudaDataType type) {
-  return type == CUDA_R_32F ? 4 : type == CUDA_R_16BF || type == CUDA_R_16F ? 2 : 0;
+  return type == CUDA_R_32F ? 4 : type == CUDA_R_16BF || type == CUDA_R_16F ? 2 : isFp8(type) ? 1 : 0;
 }
 
 template <typename T> float loadAs(const std::byte *from) {
@@ -23,12 +27,14 @@ template <typename T> float loadAs(const std::byte *from) {
 }
 
 inline float load(cudaDataType type, const std::byte *from) {
-  return type == CUDA_R_32F    ? loadAs<float>(from)
-         : type == CUDA_R_16BF ? loadAs<BFloat16>(from)
-                               : loadAs<Float16>(from);
+  return type == CUDA_R_32F       ? loadAs<float>(from)
+         : type == CUDA_R_16BF    ? loadAs<BFloat16>(from)
+         : type == CUDA_R_8F_E4M3 ? loadAs<Float8E4M3>(from)
+         : type == CUDA_R_8F_E5M2 ? loadAs<Float8E5M2>(from)
+                                  : loadAs<Float16>(from);
 }
 
-/// The nearest number of the type.
+/// The nearest number of the type, which is none of one byte.
 inline void store(cudaDataType type, std::byte *to, float value) {
   const uint16_t bits = type == CUDA_R_16BF ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
   if (type == CUDA_R_32F)

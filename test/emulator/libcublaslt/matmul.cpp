@@ -36,7 +36,7 @@ cublasStatus_t needProblem(const Call &call, cublasLtMatmulDesc_t operation,
   for (size_t i = 0; i < layouts.size(); ++i)
     TRAINC_CUBLAS(call.need(call.library.layouts, handles[i], layouts[i]));
   problem = {*found, *layouts[0], *layouts[1], *layouts[2], *layouts[3]};
-  if (const auto refusal = check(problem))
+  if (const auto refusal = check(problem, emulatorCapability()))
     return call.refuse(refusal->status, "{}", refusal->text);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -97,6 +97,9 @@ cublasStatus_t needPointers(const Call &call, const Problem &problem, const Addr
   if (!isInPlace && overlap(written, linesOf(addresses.c, problem.c)))
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE, "C overlaps D and is not the same");
   const Operation &operation = problem.operation;
+  for (const uint64_t scale : {operation.scaleA, operation.scaleB})
+    if (scale % sizeof(float) != 0)
+      return call.refuse(CUBLAS_STATUS_INVALID_VALUE, "a scale is at {:#x}, expected an f32", scale);
   const EpilogueParts parts = partsOf(operation.epilogue);
   if (parts.usesBias() && (operation.bias == 0 || operation.bias % bytesOf(problem.d.type) != 0))
     return call.refuse(CUBLAS_STATUS_INVALID_VALUE, "the epilogue needs a bias, which is at {:#x}",
@@ -172,6 +175,9 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t ope
     if (preference->workspaceBytes < kWorkspaceBytes)
       return call.refuse(CUBLAS_STATUS_NOT_SUPPORTED, "at most {} bytes of workspace, the algorithm needs {}",
                          preference->workspaceBytes, kWorkspaceBytes);
+    if (problem.isOfFp8() && std::ranges::min(preference->alignments) < kMostAlignment)
+      return call.refuse(CUBLAS_STATUS_NOT_SUPPORTED, "fp8 needs pointers at multiples of {}",
+                         kMostAlignment);
     Algorithm algorithm{.problem = identityOf(problem), .biasAlignment = alignmentOf(problem.operation.bias)};
     for (size_t i = 0; i < 4; ++i)
       algorithm.alignments[i] = std::clamp(preference->alignments[i], 1U, kMostAlignment);

@@ -60,12 +60,45 @@ std::optional<Refusal> checkTypes(const Problem &problem) {
     return unsupported("compute type {} is not emulated", static_cast<int>(operation.compute));
   if (operation.scaleType != CUDA_R_32F || operation.pointerMode != CUBLASLT_POINTER_MODE_HOST)
     return unsupported("alpha and beta of other types than f32, or on the device, are not emulated");
-  if (problem.b.type != factor || problem.c.type != result)
-    return unsupported("A and B must be of one type, C and D too");
+  if (problem.c.type != result || isFp8(result))
+    return unsupported("C and D must be of one type, and none of a byte");
+  if (problem.isOfFp8())
+    return std::nullopt; // checkFp8
+  if (problem.b.type != factor)
+    return unsupported("A and B must be of one type");
+  if (operation.scaleA != 0 || operation.scaleB != 0)
+    return invalid("A or B has a scale and is not of fp8");
   if (factor == CUDA_R_32F ? result != CUDA_R_32F : isTf32 || (result != factor && result != CUDA_R_32F))
     return unsupported("compute type {} with factors of type {} and results of type {}",
                        static_cast<int>(operation.compute), static_cast<int>(factor),
                        static_cast<int>(result));
+  return std::nullopt;
+}
+
+/// What cuBLAS' documentation asks for in the section on fp8 kernels, for GPUs that are not the newest.
+std::optional<Refusal> checkFp8(const Problem &problem, int capability) {
+  constexpr uint64_t kBorder = 16;
+  const Operation &operation = problem.operation;
+  const Layout &a = problem.a, &b = problem.b, &d = problem.d;
+  if (capability < 89)
+    return unsupported("fp8 on a GPU of compute capability {}.{}", capability / 10, capability % 10);
+  if (!isFp8(a.type) || !isFp8(b.type) || (a.type == CUDA_R_8F_E5M2 && b.type == CUDA_R_8F_E5M2))
+    return unsupported("factors of type {} and {}", static_cast<int>(a.type), static_cast<int>(b.type));
+  if (operation.compute != CUBLAS_COMPUTE_32F || operation.fastAccumulation != 0)
+    return unsupported("fp8 with compute type {} or fast accumulation is not emulated",
+                       static_cast<int>(operation.compute));
+  if (operation.transposeA != CUBLAS_OP_T || operation.transposeB != CUBLAS_OP_N ||
+      a.order != CUBLASLT_ORDER_COL || b.order != CUBLASLT_ORDER_COL || d.order != CUBLASLT_ORDER_COL)
+    return unsupported("fp8 needs A transposed, B as it is, and all matrices by columns");
+  if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    return unsupported("fp8 with epilogue {} is not emulated", static_cast<int>(operation.epilogue));
+  for (const Layout *each : {&a, &b, &problem.c, &d})
+    for (const uint64_t elements :
+         {each->rows, static_cast<uint64_t>(each->ld), static_cast<uint64_t>(each->batchStride)})
+      if (elements * bytesOf(each->type) % kBorder != 0)
+        return unsupported(
+            "fp8 needs columns and batches of multiples of {} bytes, found {} elements of type {}", kBorder,
+            elements, static_cast<int>(each->type));
   return std::nullopt;
 }
 
@@ -105,7 +138,7 @@ std::optional<Refusal> checkEpilogue(const Problem &problem) {
 
 } // namespace
 
-std::optional<Refusal> check(const Problem &problem) {
+std::optional<Refusal> check(const Problem &problem, int capability) {
   if (problem.operation.transposeA > CUBLAS_OP_T || problem.operation.transposeB > CUBLAS_OP_T)
     return unsupported("conjugation is not emulated");
   const std::pair<char, const Layout *> layouts[] = {
@@ -116,7 +149,7 @@ std::optional<Refusal> check(const Problem &problem) {
   for (const auto part : {checkShapes, checkTypes, checkEpilogue})
     if (auto refusal = part(problem))
       return refusal;
-  return std::nullopt;
+  return problem.isOfFp8() ? checkFp8(problem, capability) : std::nullopt;
 }
 
 uint64_t identityOf(const Problem &problem) {

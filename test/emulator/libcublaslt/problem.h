@@ -15,6 +15,7 @@ struct Problem {
   uint64_t rows() const { return d.rows; }
   uint64_t columns() const { return d.columns; }
   /// Products in a sum.
+  bool isOfFp8() const { return isFp8(a.type) || isFp8(b.type); }
   uint64_t depth() const { return operation.transposeA == CUBLAS_OP_N ? a.columns : a.rows; }
 };
 
@@ -23,8 +24,9 @@ struct Refusal {
   std::string text;
 };
 
-/// What is wrong with a problem, or not supported; pointers are not looked at.
-std::optional<Refusal> check(const Problem &problem);
+/// What is wrong with a problem, or not supported on a GPU of this capability, such as 90 for 9.0; pointers
+/// of operands are not looked at.
+std::optional<Refusal> check(const Problem &problem, int capability);
 
 /// Tells problems apart, for the algorithm that belongs to one.
 uint64_t identityOf(const Problem &problem);

@@ -31,6 +31,10 @@ Panels packed(const Matrix &matrix, size_t width, size_t lines, size_t depth, bo
     pack<float>(matrix, lines, panels, isTf32);
   else if (matrix.type == CUDA_R_16BF)
     pack<BFloat16>(matrix, lines, panels, false);
+  else if (matrix.type == CUDA_R_8F_E4M3)
+    pack<Float8E4M3>(matrix, lines, panels, false);
+  else if (matrix.type == CUDA_R_8F_E5M2)
+    pack<Float8E5M2>(matrix, lines, panels, false);
   else
     pack<Float16>(matrix, lines, panels, false);
   return panels;
@@ -64,13 +68,32 @@ void multiplyBatch(const Problem &problem, const Matrix &opA, const Matrix &opB,
 
 } // namespace
 
+namespace {
+
+/// A scale in device memory, as a matrix of one element; 1 if there is none.
+std::optional<std::string> readScale(const char *name, uint64_t address, float &scale) {
+  scale = 1;
+  if (address == 0)
+    return std::nullopt;
+  const Matrices matrix(name, address, vectorLayout(CUDA_R_32F, 1, 1, 0));
+  if (auto why = matrix.whyUnreadable())
+    return why;
+  scale = matrix.batch(0)(0, 0);
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<std::string> multiply(const Problem &problem, const Addresses &addresses, float alpha,
                                     float beta) {
   const Matrices a("A", addresses.a, problem.a), b("B", addresses.b, problem.b),
       c("C", addresses.c, problem.c), d("D", addresses.d, problem.d);
   Epilogue epilogue(problem);
-  for (auto why : {a.whyUnreadable(), b.whyUnreadable(), beta != 0 ? c.whyUnreadable() : std::nullopt,
-                   d.whyUnwritable(), epilogue.whyNot()})
+  float scaleA = 1, scaleB = 1;
+  for (auto why :
+       {readScale("scale of A", problem.operation.scaleA, scaleA),
+        readScale("scale of B", problem.operation.scaleB, scaleB), a.whyUnreadable(), b.whyUnreadable(),
+        beta != 0 ? c.whyUnreadable() : std::nullopt, d.whyUnwritable(), epilogue.whyNot()})
     if (why)
       return why;
   for (size_t batch = 0; batch < static_cast<size_t>(problem.d.batches); ++batch) {
@@ -78,7 +101,7 @@ std::optional<std::string> multiply(const Problem &problem, const Addresses &add
     epilogue.begin(batch);
     multiplyBatch(problem, problem.operation.transposeA == CUBLAS_OP_N ? left : left.transposed(),
                   problem.operation.transposeB == CUBLAS_OP_N ? right : right.transposed(), c.batch(batch),
-                  d.batch(batch), {alpha, beta}, epilogue);
+                  d.batch(batch), {alpha * scaleA * scaleB, beta}, epilogue);
   }
   d.noteWritten();
   epilogue.noteWritten();

@@ -40,7 +40,7 @@ CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bo
 int emulatorCapability() {
   Driver &driver = Driver::get();
   const std::lock_guard held(driver.lock.mutex);
-  return driver.contexts.find(currentContext) ? driver.settings.major : 0;
+  return driver.contexts.find(currentContext) ? driver.settings.major * 10 + driver.settings.minor : 0;
 }
 
 std::byte *emulatorBytes(CUdeviceptr address, size_t count) {

@@ -25,8 +25,8 @@ extern "C++" CUresult emulatorEnqueue(CUstream stream, std::string what, Emulato
 extern "C++" CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bool()> isReady,
                                           EmulatorWork work);
 
-/// The first number of the compute capability of the GPU whose context is the calling thread's; 0: it has
-/// none.
+/// Ten times the compute capability of the GPU whose context is the calling thread's, such as 89 for 8.9; 0:
+/// it has none.
 extern "C++" int emulatorCapability();
 
 /// The bytes behind device memory of this process; null unless all of them lie in one live allocation.

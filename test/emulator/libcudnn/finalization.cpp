@@ -18,7 +18,7 @@ cudnnStatus_t needHandle(const CudnnCall &call, const Descriptor &descriptor,
 cudnnStatus_t finalizeGraph(const CudnnCall &call, Descriptor &descriptor) {
   TRAINC_CUDNN(needHandle(call, descriptor, CUDNN_ATTR_OPERATIONGRAPH_HANDLE));
   auto graph =
-      graphOf(descriptor.attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).descriptors, emulatorCapability());
+      graphOf(descriptor.attributes.at(CUDNN_ATTR_OPERATIONGRAPH_OPS).descriptors, emulatorCapability() / 10);
   if (const auto *refusal = std::get_if<Refusal>(&graph))
     return call.refuse(*refusal);
   descriptor.graph = std::make_shared<OperationGraph>(std::move(std::get<OperationGraph>(graph)));
@@ -64,7 +64,7 @@ cudnnStatus_t finalizeHeuristic(const CudnnCall &call, Descriptor &descriptor) {
   descriptor.graph = descriptor.other(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)->graph;
   const auto mode = descriptor.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE);
   AttributeValue results{.type = CUDNN_TYPE_BACKEND_DESCRIPTOR, .bytes = {}, .descriptors = {}};
-  for (const Engine &engine : enginesFor(*descriptor.graph, mode, emulatorCapability())) {
+  for (const Engine &engine : enginesFor(*descriptor.graph, mode, emulatorCapability() / 10)) {
     results.descriptors.push_back(configurationOf(descriptor.graph, engine));
     ++results.count;
   }
@@ -78,7 +78,7 @@ cudnnStatus_t finalizeHeuristic(const CudnnCall &call, Descriptor &descriptor) {
 cudnnStatus_t finalizeEngine(const CudnnCall &call, Descriptor &descriptor) {
   descriptor.graph = descriptor.other(CUDNN_ATTR_ENGINE_OPERATION_GRAPH)->graph;
   const auto index = descriptor.one<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
-  const auto engine = engineOf(*descriptor.graph, index, {}, emulatorCapability());
+  const auto engine = engineOf(*descriptor.graph, index, {}, emulatorCapability() / 10);
   if (!engine)
     return call.refuse(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", index);
   descriptor = *engineDescriptor(descriptor.graph, *engine);
@@ -92,7 +92,7 @@ cudnnStatus_t finalizeConfiguration(const CudnnCall &call, Descriptor &descripto
     for (const auto &choice : descriptor.attributes.at(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES).descriptors)
       knobs.emplace_back(choice->one<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE),
                          choice->one<int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
-  const auto chosen = engineOf(*engine->graph, engine->engine->index, knobs, emulatorCapability());
+  const auto chosen = engineOf(*engine->graph, engine->engine->index, knobs, emulatorCapability() / 10);
   if (!chosen)
     return call.refuse(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", engine->engine->index);
   descriptor = *configurationOf(engine->graph, *chosen);

@@ -1,5 +1,6 @@
 // cvt: from every type of numbers to every other one.
 #include "test/emulator/ptx/float_values.h"
+#include "test/emulator/ptx/fp8_conversion.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -229,7 +230,7 @@ void decodePacked(Decoding &decoding, Type to, Type from, const FloatModifiers &
 }
 
 void decodeConversion(Decoding &decoding) {
-  const bool roundsAway = decoding.take("rna");
+  const bool roundsAway = decoding.take("rna"), isFinite = decoding.take("satfinite");
   const std::string_view toWhole = decoding.takeOneOf({"rni", "rzi", "rmi", "rpi"});
   FloatModifiers modifiers = takeFloatModifiers(decoding);
   if (!toWhole.empty())
@@ -241,6 +242,10 @@ void decodeConversion(Decoding &decoding) {
     modifiers.rounding = Rounding::kNearestAway;
   const Type to = decoding.takeType(), from = decoding.takeType();
   decoding.instruction.detail = modifiers.packed() | (toWhole.empty() ? 0 : kRoundsToWhole);
+  if (isFp8Pair(to) || isFp8Pair(from))
+    return decodeFp8Conversion(decoding, to, from, isFinite, modifiers.rectifies);
+  if (isFinite)
+    decoding.fail("the emulator knows .satfinite of fp8 alone");
   if (to.count == 2)
     return decodePacked(decoding, to, from, modifiers);
   if (to.kind == Type::Kind::kPredicate || from.kind == Type::Kind::kPredicate || from.count == 2)

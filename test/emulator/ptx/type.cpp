@@ -27,6 +27,8 @@ constexpr std::array kTypes = {
     std::pair{std::string_view("bf16"), Type{Type::Kind::kBrainFloat, 16}},
     std::pair{std::string_view("bf16x2"), Type{Type::Kind::kBrainFloat, 16, 2}},
     std::pair{std::string_view("tf32"), Type{Type::Kind::kTensorFloat, 32}},
+    std::pair{std::string_view("e4m3x2"), Type{Type::Kind::kE4M3, 8, 2}},
+    std::pair{std::string_view("e5m2x2"), Type{Type::Kind::kE5M2, 8, 2}},
     std::pair{std::string_view("pred"), Type{Type::Kind::kPredicate, 1}},
 };
 

@@ -10,7 +10,17 @@ namespace trainc::emulator {
 
 /// Such as `.u32`, `.f16x2` or `.pred`.
 struct Type {
-  enum class Kind : uint8_t { kBits, kUnsigned, kSigned, kFloat, kBrainFloat, kTensorFloat, kPredicate };
+  enum class Kind : uint8_t {
+    kBits,
+    kUnsigned,
+    kSigned,
+    kFloat,
+    kBrainFloat,
+    kTensorFloat,
+    kPredicate,
+    kE4M3,
+    kE5M2
+  };
 
   Kind kind = Kind::kBits;
   uint8_t bits = 0;  ///< of an element

@@ -3,7 +3,7 @@
 train.program @main { model @m optimizer sgd(lr 0.1) batch 8 ranks 2 }
 train.entry @micro_step {
   %g = nn.constant 1 : tensor<2xf32>
-  // expected-error @+1 {{is left in phase 'spmd', where sums over ranks are collectives (run --shard before)}}
+  // expected-error @+1 {{is left in phase 'spmd', where sums and maxima over ranks are collectives (run --shard before)}}
   %sum = train.sum_over_ranks %g : tensor<2xf32>
 }
 

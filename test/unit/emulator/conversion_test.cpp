@@ -1,6 +1,7 @@
 // cvt: every number of 16 bits, and the borders of the others.
 #include "test/unit/emulator/kernel_runner.h"
 
+#include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
 
 #include <bit>
@@ -113,6 +114,45 @@ TEST(PtxConversion, RoundsSinglesToHalvesInEveryWay) {
   };
   check("rn", [](double x) { return std::nearbyint(x); });
   check("rz", [](double x) { return std::trunc(x); });
+}
+
+template <typename Format> void expectFp8(const std::string &type) {
+  const auto bytes = [](uint16_t pair) {
+    return std::pair{static_cast<uint8_t>(pair >> 8), static_cast<uint8_t>(pair)};
+  };
+  const auto half = [](uint8_t byte) {
+    const auto value = static_cast<double>(Format{byte});
+    return uint32_t{std::isnan(value) ? uint16_t{0x7fff} : Float16::nearest(value).bits};
+  };
+  expectEach(evaluate<uint32_t>("cvt.rn.f16x2." + type + " %r9, %h0;", all16()), [&](uint16_t pair) {
+    const auto [high, low] = bytes(pair);
+    return half(high) << 16 | half(low);
+  });
+  const auto back = [](uint8_t byte) {
+    const auto value = static_cast<double>(Format{byte});
+    return uint16_t{Format::nearest(value).bits};
+  };
+  const auto pairBack = [&](uint16_t pair) {
+    const auto [high, low] = bytes(pair);
+    return static_cast<uint16_t>(back(high) << 8 | back(low));
+  };
+  expectEach(
+      evaluate<uint16_t>("cvt.rn.f16x2." + type + " %r1, %h0; cvt.rn.satfinite." + type + ".f16x2 %h9, %r1;",
+                         all16()),
+      pairBack);
+  // Every half by way of f32: numbers between those of fp8, and beyond.
+  expectEach(evaluate<uint16_t>("cvt.f32.f16 %r1, %h0; neg.f32 %r2, %r1; cvt.rn.satfinite." + type +
+                                    ".f32 %h9, %r1, %r2;",
+                                all16()),
+             [](uint16_t bits) {
+               const auto value = static_cast<float>(Float16{bits});
+               return static_cast<uint16_t>(Format::nearest(value).bits << 8 | Format::nearest(-value).bits);
+             });
+}
+
+TEST(PtxConversion, HasPairsOfFp8) {
+  expectFp8<Float8E4M3>("e4m3x2");
+  expectFp8<Float8E5M2>("e5m2x2");
 }
 
 TEST(PtxConversion, PacksTheFirstOperandHigh) {

@@ -40,6 +40,26 @@ TEST(EmulatedProducts, OfAllTypes) {
   }
 }
 
+TEST(EmulatedProducts, OfScaledFp8) {
+  const std::pair<cudaDataType, cudaDataType> factors[] = {
+      {CUDA_R_8F_E4M3, CUDA_R_8F_E4M3}, {CUDA_R_8F_E4M3, CUDA_R_8F_E5M2}, {CUDA_R_8F_E5M2, CUDA_R_8F_E4M3}};
+  for (const auto &[a, b] : factors)
+    for (const cudaDataType result : {CUDA_R_16BF, CUDA_R_32F}) {
+      SCOPED_TRACE(testing::Message() << a << " " << b << " " << result);
+      TestProduct product{.rows = 32, .columns = 29, .depth = 48, .batches = 2};
+      product.factorType = a;
+      product.typeOfB = b;
+      product.resultType = result;
+      product.transposeA = true;
+      product.gap = 16;
+      expectProduct(product);
+      product.beta = 1;
+      product.scaleA = 0x1p-3F;
+      product.scaleB = 0x1p5F;
+      expectProduct(product);
+    }
+}
+
 TEST(EmulatedProducts, OfAllLayouts) {
   for (unsigned bits = 0; bits < 64; ++bits) {
     SCOPED_TRACE(bits);

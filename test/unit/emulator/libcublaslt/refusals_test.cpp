@@ -53,9 +53,66 @@ TEST_F(EmulatedRefusals, TooLittleWorkspace) {
   expectMatmulRefusal("1000 bytes of workspace");
 }
 
+/// What may differ from a product of fp8 that there is.
+struct Fp8Case {
+  const char *name;
+  std::function<void(TestProduct &)> change;
+  const char *text;
+};
+
+TEST(EmulatedFp8, IsRefusedAsByTensorCores) {
+  const Fp8Case cases[] = {
+      {"two of E5M2", [](auto &p) { p.factorType = CUDA_R_8F_E5M2; }, "factors of type 29 and 29"},
+      {"fp8 with bf16", [](auto &p) { p.typeOfB = CUDA_R_16BF; }, "factors of type 28 and 14"},
+      {"A as it is", [](auto &p) { p.transposeA = false; }, "fp8 needs A transposed, B as it is"},
+      {"B transposed", [](auto &p) { p.transposeB = true; }, "fp8 needs A transposed, B as it is"},
+      {"odd depth", [](auto &p) { p.depth = 40; },
+       "fp8 needs columns and batches of multiples of 16 bytes, found 40"},
+      {"odd rows", [](auto &p) { p.rows = 36; },
+       "fp8 needs columns and batches of multiples of 16 bytes, found 36"},
+      {"odd gaps", [](auto &p) { p.gap = 8; }, "found 56 elements of type 28"},
+      {"an epilogue", [](auto &p) { p.epilogue = CUBLASLT_EPILOGUE_GELU; }, "fp8 with epilogue 32"},
+      {"TF32", [](auto &p) { p.compute = CUBLAS_COMPUTE_32F_FAST_TF32; }, "fp8 with compute type 77"},
+      {"fp8 results", [](auto &p) { p.resultType = CUDA_R_8F_E4M3; }, "none of a byte"},
+      {"a scale of bf16",
+       [](auto &p) {
+         p.factorType = CUDA_R_16BF;
+         p.scaleA = 2;
+       },
+       "A or B has a scale"},
+  };
+  const EmulatedGpu gpu;
+  for (const Fp8Case &each : cases) {
+    TestProduct product{.rows = 32, .columns = 29, .depth = 48, .factorType = CUDA_R_8F_E4M3};
+    product.resultType = CUDA_R_16BF;
+    product.transposeA = true;
+    each.change(product);
+    ProductRun run(gpu, product);
+    cublasLtMatmulHeuristicResult_t result{};
+    int found = -1;
+    testing::internal::CaptureStderr();
+    EXPECT_NE(run.find(result, found), CUBLAS_STATUS_SUCCESS) << each.name;
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(each.text)) << each.name;
+  }
+}
+
+TEST(EmulatedFp8, NeedsItsCapabilityAndAlignment) {
+  for (const auto &[capability, isThere] : {std::pair("8.6", false), std::pair("8.9", true)}) {
+    const EmulatedGpu gpu(EmulatedGpu::Variables{{"TRAINC_EMULATOR_CAPABILITY", capability}});
+    TestProduct product{.rows = 32, .columns = 29, .depth = 48, .factorType = CUDA_R_8F_E4M3};
+    product.transposeA = true;
+    ProductRun run(gpu, product);
+    cublasLtMatmulHeuristicResult_t result{};
+    int found = -1;
+    EXPECT_EQ(run.find(result, found) == CUBLAS_STATUS_SUCCESS, isThere);
+    EXPECT_CUBLAS(run.prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, uint32_t{8}));
+    EXPECT_EQ(run.find(result, found), CUBLAS_STATUS_NOT_SUPPORTED);
+  }
+}
+
 TEST_F(EmulatedRefusals, TypesThatDoNotGoTogether) {
   run.c.type = CUDA_R_32F;
-  expectRefusal(CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED: A and B must be of one type");
+  expectRefusal(CUBLAS_STATUS_NOT_SUPPORTED, "CUBLAS_STATUS_NOT_SUPPORTED: C and D must be of one type");
   run.d.type = CUDA_R_32F;
   EXPECT_CUBLAS(run.set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, int32_t{CUDA_R_16BF}));
   int found = 0;

@@ -1,5 +1,6 @@
 #include "test/unit/emulator/libcublaslt/test_product.h"
 
+#include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
 
 #include <bit>
@@ -11,11 +12,18 @@ namespace trainc::emulator {
 namespace {
 
 uint16_t bitsOf(cudaDataType type, float value) {
-  return type == CUDA_R_16BF ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
+  return type == CUDA_R_16BF      ? BFloat16::nearest(value).bits
+         : type == CUDA_R_8F_E4M3 ? Float8E4M3::nearest(value).bits
+         : type == CUDA_R_8F_E5M2 ? Float8E5M2::nearest(value).bits
+                                  : Float16::nearest(value).bits;
 }
 
 float numberOf(cudaDataType type, uint16_t bits) {
-  return type == CUDA_R_16BF ? static_cast<float>(BFloat16{bits}) : static_cast<float>(Float16{bits});
+  const auto byte = static_cast<uint8_t>(bits);
+  return type == CUDA_R_16BF      ? static_cast<float>(BFloat16{bits})
+         : type == CUDA_R_8F_E4M3 ? static_cast<float>(Float8E4M3{byte})
+         : type == CUDA_R_8F_E5M2 ? static_cast<float>(Float8E5M2{byte})
+                                  : static_cast<float>(Float16{bits});
 }
 
 /// As cvt.rna.tf32.f32 does, by arithmetic.
@@ -96,7 +104,7 @@ ProductRun::ProductRun(const EmulatedGpu &gpu, const TestProduct &tested) : prod
                       .gap = p.gap};
   };
   a = matrix(p.factorType, p.orderA, p.transposeA, p.rows, p.depth);
-  b = matrix(p.factorType, p.orderB, p.transposeB, p.depth, p.columns);
+  b = matrix(p.typeOfB.value_or(p.factorType), p.orderB, p.transposeB, p.depth, p.columns);
   c = d = matrix(p.resultType, p.orderD, false, p.rows, p.columns);
   const bool isPerColumn = p.epilogue == CUBLASLT_EPILOGUE_BGRADB;
   bias = {.type = p.resultType, .rows = isPerColumn ? p.columns : p.rows, .columns = 1, .batches = p.batches};
@@ -110,6 +118,11 @@ ProductRun::ProductRun(const EmulatedGpu &gpu, const TestProduct &tested) : prod
     if (each != &d)
       each->upload(stream);
   }
+  for (const auto &[scale, address] : {std::pair(p.scaleA, &scaleA), std::pair(p.scaleB, &scaleB)})
+    if (scale != 1) {
+      *address = gpu.allocate(sizeof scale);
+      gpu.write(*address, scale, stream);
+    }
   EXPECT_CU(cuStreamSynchronize(stream));
   workspace = gpu.allocate(workspaceBytes);
   EXPECT_CUBLAS(cublasLtCreate(&handle));
@@ -124,6 +137,8 @@ ProductRun::ProductRun(const EmulatedGpu &gpu, const TestProduct &tested) : prod
   EXPECT_CUBLAS(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, aux.address));
   EXPECT_CUBLAS(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, static_cast<int64_t>(aux.ld())));
   EXPECT_CUBLAS(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE, static_cast<int64_t>(aux.batchStride())));
+  EXPECT_CUBLAS(set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scaleA));
+  EXPECT_CUBLAS(set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, scaleB));
   EXPECT_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
   EXPECT_CUBLAS(prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{workspaceBytes}));
 }
@@ -171,13 +186,15 @@ double ProductRun::sum(size_t batch, size_t row, size_t column) const {
   double sum = 0;
   for (size_t step = 0; step < product.depth; ++step)
     sum += double{opA(batch, row, step)} * opB(batch, step, column);
-  return product.alpha * sum + product.beta * double{c.at(batch, row, column)};
+  return double{product.alpha} * product.scaleA * product.scaleB * sum +
+         product.beta * double{c.at(batch, row, column)};
 }
 
 double ProductRun::magnitude(size_t batch, size_t row, size_t column) const {
   double sum = std::abs(product.beta * c.at(batch, row, column));
   for (size_t step = 0; step < product.depth; ++step)
-    sum += std::abs(product.alpha * double{opA(batch, row, step)} * opB(batch, step, column));
+    sum += std::abs(product.alpha * product.scaleA * product.scaleB * double{opA(batch, row, step)} *
+                    opB(batch, step, column));
   return sum;
 }
 

@@ -6,6 +6,7 @@
 #include <cublasLt.h>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 
 #define EXPECT_CUBLAS(call) EXPECT_EQ(call, CUBLAS_STATUS_SUCCESS)
@@ -22,7 +23,7 @@ struct TestMatrix {
   std::vector<float> values = {};
   CUdeviceptr address = 0;
 
-  size_t bytes() const { return type == CUDA_R_32F ? 4 : 2; }
+  size_t bytes() const { return type == CUDA_R_32F ? 4 : type == CUDA_R_16BF || type == CUDA_R_16F ? 2 : 1; }
   size_t lines() const { return order == CUBLASLT_ORDER_COL ? columns : rows; }
   size_t lineElements() const { return order == CUBLASLT_ORDER_COL ? rows : columns; }
   size_t ld() const { return lineElements() + gap; }
@@ -49,12 +50,14 @@ float rounded(cudaDataType type, float value);
 struct TestProduct {
   size_t rows = 37, columns = 29, depth = 41, batches = 1;
   cudaDataType factorType = CUDA_R_32F, resultType = CUDA_R_32F;
+  std::optional<cudaDataType> typeOfB = {}; ///< if it is not that of A
   cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
   bool transposeA = false, transposeB = false;
   cublasLtOrder_t orderA = CUBLASLT_ORDER_COL, orderB = CUBLASLT_ORDER_COL, orderD = CUBLASLT_ORDER_COL;
   size_t gap = 0;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   float alpha = 1, beta = 0;
+  float scaleA = 1, scaleB = 1; ///< of fp8; 1: none is given
   uint64_t seed = 1;
 };
 
@@ -79,7 +82,7 @@ public:
   cublasLtHandle_t handle = nullptr;
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatmulPreference_t preference = nullptr;
-  CUdeviceptr workspace = 0;
+  CUdeviceptr workspace = 0, scaleA = 0, scaleB = 0;
   size_t workspaceBytes = size_t{1} << 16;
 
   template <typename T> cublasStatus_t set(cublasLtMatmulDescAttributes_t attribute, T value) {

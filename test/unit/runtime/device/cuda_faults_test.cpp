@@ -195,6 +195,26 @@ TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
                     HasSubstr("without --library-calls")));
 }
 
+/// A plan of a product of fp8 numbers on the first GPU.
+[[noreturn]] void loadF8AndLeave() {
+  const auto device = CudaDevice::open({});
+  PlanBuilder builder;
+  fb::MatrixProductT product = denseProduct(16, 16, 16, false, true);
+  product.factors = fb::DType::F8E4M3;
+  builder.product(builder.entry("init").instructions, std::move(product));
+  PlanBytes bytes(builder.payload());
+  leave((*device)->loadKernels(*fb::GetPlan(bytes.payload().data())));
+}
+
+TEST_F(CudaFaults, Fp8OnOldGpus) {
+  set("TRAINC_EMULATOR_CAPABILITY", "8.6");
+  EXPECT_EXIT(
+      loadF8AndLeave(), testing::ExitedWithCode(2),
+      AllOf(HasSubstr("the plan multiplies fp8 numbers: expected a GPU of compute capability 8.9 or higher "
+                      "(RTX 40, L40S, H100 or newer), found GPU 0 ("),
+            HasSubstr(") of 8.6; compile the model without --product-type=fp8")));
+}
+
 /// There the engine has to be named.
 TEST_F(CudaFaults, GradientsOfAttentionOnBlackwell) {
   set("TRAINC_EMULATOR_CAPABILITY", "10.0");

@@ -149,6 +149,55 @@ TEST_F(CudaProducts, HaveShortResults) {
   }
 }
 
+/// A product of fp8 numbers, whose a stands for `scaleA` times its numbers, and b for `scaleB` times.
+void checkF8(Device &device, const ProductCase &c, fb::DType ofA, fb::DType ofB, fb::DType result) {
+  constexpr float scaleA = 0x1p-4F, scaleB = 0x1p3F;
+  ProductNumbers numbers(c);
+  const Numbers a = roundedTo(ofA, numbers.a), b = roundedTo(ofB, numbers.b);
+  numbers.result = roundedTo(result, numbers.result);
+  std::ranges::transform(a, numbers.a.begin(), [](float each) { return scaleA * each; });
+  std::ranges::transform(b, numbers.b.begin(), [](float each) { return scaleB * each; });
+  numbers.compute();
+  OneCall call(device);
+  fb::MatrixProductT product = denseProduct(c.m, c.n, c.k, c.transposeA, c.transposeB);
+  product.batch = c.batch;
+  product.row_a = numbers.rowA;
+  product.row_b = numbers.rowB;
+  product.row_result = numbers.rowResult;
+  product.matrix_a = numbers.matrixA;
+  product.matrix_b = numbers.matrixB;
+  product.matrix_result = numbers.matrixResult;
+  product.adds = c.adds;
+  product.factors = ofA;
+  product.factors_b = ofB;
+  product.product = result;
+  product.a = holdAs(call, ofA, a);
+  product.b = holdAs(call, ofB, b);
+  product.result = holdAs(call, result, numbers.result);
+  product.a_scale = call.hold(Numbers{scaleA});
+  product.b_scale = call.hold(Numbers{scaleB});
+  product.workspace_bytes = kEnough;
+  product.workspace = call.holdBytes(kEnough);
+  call.builder.product(call.body(), std::move(product));
+  const Status status = call.run();
+  ASSERT_TRUE(status.ok()) << c.name << ": " << status.message();
+  const double bound = result == fb::DType::F32 ? 1e-5 : 2e-2;
+  expectNear(readAs(call, result, 2, numbers.result.size()), numbers.expected, bound, c.name);
+}
+
+TEST_F(CudaProducts, HaveScaledFactorsOfAByte) {
+  const ProductCase cases[] = {
+      {.name = "dense", .m = 20, .n = 48, .k = 32, .transposeB = true},
+      {.name = "adds", .m = 16, .n = 32, .k = 64, .transposeB = true, .adds = true, .gap = 16},
+      {.name = "batch", .m = 16, .n = 16, .k = 32, .batch = 3, .transposeB = true, .sharesB = true}};
+  for (const ProductCase &each : cases)
+    for (const fb::DType result : {fb::DType::F32, fb::DType::BF16}) {
+      checkF8(*device, each, fb::DType::F8E4M3, fb::DType::F8E4M3, result);
+      checkF8(*device, each, fb::DType::F8E4M3, fb::DType::F8E5M2, result);
+      checkF8(*device, each, fb::DType::F8E5M2, fb::DType::F8E4M3, result);
+    }
+}
+
 TEST_F(CudaProducts, SmallOddOnesAreComputedInF32) {
   check({.name = "one number", .m = 1, .n = 1, .k = 1, .adds = true}, fb::DType::F32, fb::DType::F32);
   check({.name = "odd", .m = 5, .n = 7, .k = 3, .transposeB = true, .gap = 1, .bias = true}, fb::DType::F32,

@@ -1,16 +1,25 @@
-// Numbers of bf16 and f16 in the operands of library calls.
+// Numbers of bf16, f16 and fp8 in the operands of library calls.
 #pragma once
 
+#include "runtime/base/float8.h"
 #include "runtime/base/small_float.h"
+#include "runtime/plan/dtype.h"
 #include "test/unit/runtime/device/one_call.h"
 
 namespace trainc::test {
 
 inline uint16_t shortBits(fb::DType dtype, float value) {
-  return dtype == fb::DType::BF16 ? BFloat16::nearest(value).bits : Float16::nearest(value).bits;
+  return dtype == fb::DType::BF16     ? BFloat16::nearest(value).bits
+         : dtype == fb::DType::F8E4M3 ? Float8E4M3::nearest(value).bits
+         : dtype == fb::DType::F8E5M2 ? Float8E5M2::nearest(value).bits
+                                      : Float16::nearest(value).bits;
 }
 inline float wideOf(fb::DType dtype, uint16_t bits) {
-  return dtype == fb::DType::BF16 ? static_cast<float>(BFloat16{bits}) : static_cast<float>(Float16{bits});
+  const auto byte = static_cast<uint8_t>(bits);
+  return dtype == fb::DType::BF16     ? static_cast<float>(BFloat16{bits})
+         : dtype == fb::DType::F8E4M3 ? static_cast<float>(Float8E4M3{byte})
+         : dtype == fb::DType::F8E5M2 ? static_cast<float>(Float8E5M2{byte})
+                                      : static_cast<float>(Float16{bits});
 }
 
 /// One operand's numbers as a type has them.
@@ -24,6 +33,12 @@ inline Numbers roundedTo(fb::DType dtype, Numbers numbers) {
 inline std::unique_ptr<fb::Operand> holdAs(OneCall &call, fb::DType dtype, const Numbers &numbers) {
   if (dtype == fb::DType::F32)
     return call.hold(numbers);
+  if (isF8(dtype)) {
+    std::vector<uint8_t> bytes;
+    for (const float each : numbers)
+      bytes.push_back(static_cast<uint8_t>(shortBits(dtype, each)));
+    return call.hold(bytes);
+  }
   std::vector<uint16_t> halves;
   for (const float each : numbers)
     halves.push_back(shortBits(dtype, each));

@@ -64,6 +64,8 @@ private:
                                                                {"bias", &T::bias},
                                                                {"auxiliary", &T::auxiliary},
                                                                {"side", &T::side},
+                                                               {"a_scale", &T::a_scale},
+                                                               {"b_scale", &T::b_scale},
                                                                {"workspace", &T::workspace}};
     const Named<T, fb::DType> types[] = {
         {"factors", &T::factors}, {"product", &T::product}, {"sum", &T::sum}};
@@ -130,7 +132,8 @@ private:
           find(plan).*each.field = std::make_unique<fb::Operand>(*(find(plan).*operands[0].field));
         });
     for (const auto &each : types)
-      for (const fb::DType other : {fb::DType::BF16, fb::DType::F64, static_cast<fb::DType>(200)})
+      for (const fb::DType other :
+           {fb::DType::BF16, fb::DType::F64, fb::DType::F8E4M3, static_cast<fb::DType>(200)})
         add(at, fmt::format("{} of dtype {}", each.name, int(other)),
             [=](fb::PlanT &plan) { find(plan).*each.field = other; });
   }

@@ -26,7 +26,7 @@ const CudaRule kCudaRules[] = {
     {"shared", [](auto &b) { b.plan.kernels[0]->shared_bytes = kCudaSharedBytes + 1; },
      "found 256 and 232449"},
     {"levelOfACpu", [](auto &b) { b.plan.objects[0]->level = "x86-64-v3"; },
-     "object level: expected one of sm_80, sm_90, sm_100, compute_80, found another"},
+     "object level: expected one of sm_80, sm_90, sm_100, compute_80, compute_89, found another"},
     {"endOfPtx", [](auto &b) { b.plan.objects[0]->image.pop_back(); },
      "object compute_80: expected PTX with a zero byte at its end, found none"},
     {"levelOfAGpu", [](auto &b) { b.plan.target = "cpu"; }, "object level: expected one of x86-64-v3"},

@@ -1,0 +1,134 @@
+// Pass `scale-operands`: the training step multiplies matrices in fp8, with scales that are states.
+#include "dialects/Dist/Dist.h"
+#include "dialects/Train/Precision.h"
+#include "lib/Precision/Fp8Choice.h"
+#include "lib/Precision/Passes.h"
+#include "lib/Precision/ScaleSet.h"
+#include "lib/Support/SourceName.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_SCALEOPERANDS
+#include "lib/Precision/Passes.h.inc"
+
+/// Losses are means, so gradients are of the size of 1 over a step's targets: with a scale of 1 the first
+/// steps' would be too small for fp8.
+static double firstGradientScale(train::ProgramOp program) {
+  const uint64_t targets = program.getMicroBatch().value_or(1) * program.getSeqLen().value_or(1) *
+                           program.getAccumulate() * program.getRanks();
+  return std::ldexp(1, -int(llvm::Log2_64_Ceil(targets)));
+}
+
+namespace {
+
+/// Has the chosen ops of one entry take fp8.
+class OperandScaler {
+public:
+  OperandScaler(train::EntryOp entry, train::ProgramOp program)
+      : entry(entry), choice(entry), values("values", Float8E4M3FNType::get(entry.getContext()), 1),
+        gradients("gradients", Float8E5M2Type::get(entry.getContext()), firstGradientScale(program)) {}
+
+  bool hasOps() const { return !choice.ops().empty(); }
+  void run(ModuleOp module, train::EntryOp init);
+
+private:
+  ScaleSet &setOf(Value value) { return choice.isForward(value) ? values : gradients; }
+  void name(const ScaledOp &scaled);
+  Value build(const ScaledOp &scaled);
+
+  train::EntryOp entry;
+  Fp8Choice choice;
+  ScaleSet values, gradients;
+  llvm::DenseSet<Value> named;
+  llvm::StringSet<> names;
+  /// What has been converted, and what of it once more for the backward.
+  llvm::DenseMap<Value, ScaledValue> converted, again;
+};
+
+} // namespace
+
+/// By the scope of the op that reads it first, and what it is there: no strategy changes it.
+void OperandScaler::name(const ScaledOp &scaled) {
+  const StringRef scope = scopeName(scaled.op->getLoc());
+  for (unsigned operand : Fp8OpInterface(scaled.op).getFp8Operands()) {
+    Value value = scaled.op->getOperand(operand);
+    if (!named.insert(value).second)
+      continue;
+    const StringRef what = !choice.isForward(value)       ? "gradient"
+                           : choice.isOfParameters(value) ? "parameter"
+                                                          : "value";
+    const std::string base = ((scope.empty() ? "product" : scope) + "." + what).str();
+    std::string unique = base;
+    for (int number = 2; !names.insert(unique).second; ++number)
+      unique = base + "." + std::to_string(number);
+    setOf(value).add(value, unique);
+  }
+}
+
+/// The op on fp8 operands. The backward makes parameters again out of what is gathered for it.
+Value OperandScaler::build(const ScaledOp &scaled) {
+  Fp8OpInterface op = scaled.op;
+  OpBuilder builder(op);
+  auto operands = llvm::map_to_vector(op.getFp8Operands(), [&](unsigned operand) {
+    Value value = op->getOperand(operand);
+    const bool isAgain = !scaled.isForward && choice.isOfParameters(value);
+    ScaledValue &made = (isAgain ? again : converted)[value];
+    if (!made.value)
+      made = setOf(value).convert(builder, value, isAgain);
+    return made;
+  });
+  return op.buildOfFp8(builder, operands);
+}
+
+void OperandScaler::run(ModuleOp module, train::EntryOp init) {
+  for (const ScaledOp &scaled : choice.ops())
+    name(scaled);
+  for (ScaleSet *set : {&values, &gradients})
+    if (!set->isEmpty())
+      set->declare(module, init, entry);
+  auto built = llvm::map_to_vector(choice.ops(), [&](const ScaledOp &scaled) { return build(scaled); });
+  for (auto [scaled, result] :
+       llvm::zip_equal(choice.ops(), built)) { // values are known by their addresses till now
+    scaled.op->getResult(0).replaceAllUsesWith(result);
+    scaled.op->erase();
+  }
+  for (ScaleSet *set : {&values, &gradients})
+    if (!set->isEmpty())
+      set->report(entry);
+}
+
+namespace {
+
+struct ScaleOperands : impl::ScaleOperandsBase<ScaleOperands> {
+  void runOnOperation() override {
+    for (auto program : getOperation().getOps<train::ProgramOp>())
+      if (train::precisionOf(program).multipliesFp8 && failed(scale(program)))
+        signalPassFailure();
+  }
+
+private:
+  LogicalResult scale(train::ProgramOp program) {
+    auto init = findEntry<train::EntryOp>(getOperation(), EntryKind::init);
+    auto entry = findEntry<train::EntryOp>(getOperation(), EntryKind::micro_step);
+    if (!init || !entry)
+      return program.emitOpError("the module has no entries @init and @micro_step; run instantiate first");
+    OperandScaler scaler(entry, program);
+    if (scaler.hasOps())
+      scaler.run(getOperation(), init);
+    else
+      program.emitWarning(
+          "products (--product-type) fp8 does nothing: no product of activations and a parameter before the "
+          "last has sizes that are multiples of 16");
+    return success();
+  }
+};
+
+} // namespace
+} // namespace trainc
