@@ -13,7 +13,7 @@ STEPS = 3
 # Sums in other orders (f32), and products whose factors or results are rounded at other places (bf16).
 BOUNDS = {"fp32": 2e-5, "bf16": 2e-2, "fp16": 4e-3}
 # Factors have 4 or 3 significant bits.
-FP8_BOUND = 5e-2
+FP8_BOUND = 1e-2
 
 
 class CudaModelsTest(harness.EndToEndTest):
