@@ -290,7 +290,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .option = "--product-type",
      .kind = ValueKind::Choice,
      .values = "bf16|fp8",
-     .otherwise = "bf16",
+     .otherwise = "of the precision",
      .help = "With --precision=bf16: in which type the training step multiplies matrices: bf16, or fp8 with\n"
              "scales of its own for each matrix, on GPUs of compute capability 8.9 and higher; default: bf16",
      .ofPrecision = true},

@@ -1,6 +1,7 @@
 """Compiled models train on emulated GPUs as on the CPU, within what rounding allows, and with the same bits in every order."""
 
 import json
+import math
 from pathlib import Path
 
 import emulated_gpus
@@ -11,6 +12,8 @@ MODELS = ("mlp", "gpt", "llama")
 STEPS = 3
 # Sums in other orders (f32), and products whose factors or results are rounded at other places (bf16).
 BOUNDS = {"fp32": 2e-5, "bf16": 2e-2, "fp16": 4e-3}
+# Factors have 4 or 3 significant bits.
+FP8_BOUND = 1e-2
 
 
 class CudaModelsTest(harness.EndToEndTest):
@@ -111,6 +114,29 @@ class CudaModelsTest(harness.EndToEndTest):
                 self.assertEqual(self.calls_of_attention(), (True, True))
         self.compile_model("gpt", "cuda")
         self.assertEqual(self.calls_of_attention(), (False, False))
+
+    def test_products_of_fp8(self):
+        """Beside bf16's numbers, and with the same bits in every order, resumed and on two ranks."""
+        fp8 = ["--precision=bf16", "--product-type=fp8"]
+        self.compile_model("gpt", "cuda", fp8[0])
+        expected = self.train("gpt", "cuda", "bf16")
+        self.compile_model("gpt", "cuda", *fp8)
+        whole = self.train("gpt", "cuda", "whole", seed=1)
+        self.assertLess(relative_error(whole, expected), FP8_BOUND)
+        self.assertNotEqual(whole, expected)
+        self.train("gpt", "cuda", "parts", steps=2, seed=2)
+        self.train("gpt", "cuda", "parts", "--resume", seed=3)
+        self.assert_same_folder(f"whole/step-{STEPS:08}", f"parts/step-{STEPS:08}")
+        states = harness.read_safetensors(f"whole/step-{STEPS:08}/optimizer.safetensors")
+        scales = {name: tensor.values[0] for name, tensor in states.items() if name.startswith("fp8_scale.")}
+        self.assertIn("fp8_scale.h.1.mlp.c_fc.gradient", scales)
+        self.assertEqual({math.frexp(scale)[0] for scale in scales.values()}, {0.5}, "powers of two")
+        for name, scale in scales.items():
+            largest = max(states[name.replace("scale", "amax")].values)
+            limit = 57344 if name.endswith(".gradient") else 448
+            self.assertTrue(limit / 2 < largest / scale <= limit, (name, scale, largest))
+        tree = ["--reproducible=ranks", *fp8]
+        self.assert_same_bits("gpt", (1, "--accumulate=2", *tree), (2, "--zero-stage=3", *tree))
 
     def test_goes_on_with_the_same_bits(self):
         self.compile_model("gpt", "cuda", "--precision=bf16")

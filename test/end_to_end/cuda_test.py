@@ -78,7 +78,7 @@ class CudaTest(harness.EndToEndTest):
     def test_profiles(self):
         err, losses = self.train("cuda.plan", "profiled", "--profile=p.json", "--trace=t.json", "--trace-steps=3", memory=256 << 20)
         self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
-        self.assertIn(" GB/s of a measured copy (3352.3 GB/s by the memory's clock), and 66.9 TFLOP/s in f32, 535.3 in TF32, 1070.5 in bf16 and f16, 2141.0 in fp8 "
+        self.assertIn(" GB/s of a measured copy (3352.3 GB/s by the memory's clock), and 66.9 TFLOP/s in f32, 535.3 in TF32, 1070.5 in bf16 and f16, 2141.1 in fp8 "
                       "(132 multiprocessors of compute capability 9.0 at their highest clock, 1.98 GHz)", err)
         rates = json.loads(Path("p.json").read_text())["rates"]
         self.assertGreater(rates["copied_bytes"], 0)

@@ -102,6 +102,10 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
         "fp32_products (--fp32-products) tf32 is for tensor cores of GPUs, which round "
         "numbers to 11 significant bits; target cpu has no such products: choose fma, or bf16x3 for "
         "CPUs with AMX");
+  if (program.getProducts() == "fp8")
+    return program.emitError(
+        "products (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no "
+        "such products: choose bf16, or target cuda");
   if (program.getGpu())
     return program.emitError(
         "gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda");

@@ -88,6 +88,9 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
     return program.emitError(
         "fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose "
         "fma, or tf32, which rounds numbers to 11 significant bits");
+  if (program.getProducts() == "fp8" && !choices_.libraryCalls.products)
+    return program.emitError("products (--product-type) fp8 are left to cuBLASLt: leave library_calls "
+                             "(--library-calls) out, or choose products or all");
   if (program.getCpu())
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out");

@@ -4,6 +4,7 @@
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/Emitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -37,52 +38,69 @@ private:
 
   int64_t count() const { return vector ? vector.getNumElements() : 1; }
   VectorType pairOf(Type element) const { return VectorType::get({kPair}, element); }
-  Type i8() { return builder.getI8Type(); }
-  Type bits() { return Emitter::laneType(i8(), vector ? count() : 0); }
+  Type i16() { return builder.getI16Type(); }
+  Type lanes(Type element) { return Emitter::laneType(element, vector ? count() : 0); }
+  /// Two bytes in each element.
+  Type words() { return VectorType::get({count() / kPair}, i16()); }
 
-  /// An odd number at the end is paired with itself.
   Value element(Value values, int64_t index) {
-    return vector ? vector::ExtractOp::create(builder, loc, values, std::min(index, count() - 1)).getResult()
-                  : values;
+    return vector ? vector::ExtractOp::create(builder, loc, values, index).getResult() : values;
   }
-
-  /// Elements [first, first + 2) of the instruction's results one behind the other, as the conversion has
-  /// them.
-  Value joined(ArrayRef<Value> pairs, Type type) {
-    if (!vector)
-      return vector::ExtractOp::create(builder, loc, pairs.front(), 0);
-    Value all = emit.constant(type, 0);
-    for (int64_t i = 0; i < count(); ++i) {
-      Value each = vector::ExtractOp::create(builder, loc, pairs[i / kPair], i % kPair);
-      all = vector::InsertOp::create(builder, loc, each, all, i);
-    }
-    return all;
+  /// A single number as what the conversion gives.
+  Value single(Value value) {
+    return vector ? vector::BroadcastOp::create(builder, loc, lanes(value.getType()), value).getResult()
+                  : value;
   }
+  /// The same bits; bytes are moved in pairs, as registers have no parts of a byte.
+  Value bitsAs(Type type, Value value) { return LLVM::BitcastOp::create(builder, loc, type, value); }
 
   /// The instruction puts its first operand into the upper byte, which is the second element.
+  Value narrowedPair(Value first, Value second) {
+    return NVVM::ConvertF32x2ToF8x2Op::create(builder, loc, i16(), second, first, NVVM::FPRoundingMode::RN,
+                                              NVVM::SaturationMode::SATFINITE, /*relu=*/false,
+                                              getElementTypeOrSelf(op->getResult(0)));
+  }
+
   Value narrowed(Value wide) {
-    Type narrow = getElementTypeOrSelf(op->getResult(0));
-    SmallVector<Value> pairs;
-    for (int64_t i = 0; i < count(); i += kPair)
-      pairs.push_back(NVVM::ConvertF32x2ToF8x2Op::create(
-          builder, loc, pairOf(i8()), element(wide, i + 1), element(wide, i), NVVM::FPRoundingMode::RN,
-          NVVM::SaturationMode::SATFINITE, /*relu=*/false, narrow));
-    return arith::BitcastOp::create(builder, loc, op->getResult(0).getType(), joined(pairs, bits()));
+    Value bytes;
+    if (count() == 1) {
+      Value only = element(wide, 0);
+      bytes = single(
+          arith::TruncIOp::create(builder, loc, builder.getI8Type(), narrowedPair(only, only)).getResult());
+    } else {
+      Value all = emit.constant(words(), 0);
+      for (int64_t i = 0; i < count(); i += kPair)
+        all = vector::InsertOp::create(builder, loc, narrowedPair(element(wide, i), element(wide, i + 1)),
+                                       all, i / kPair);
+      bytes = bitsAs(lanes(builder.getI8Type()), all);
+    }
+    return arith::BitcastOp::create(builder, loc, op->getResult(0).getType(), bytes);
   }
 
   /// By way of f16, which holds every number of fp8.
+  Value widenedPair(Value word, Type narrow) {
+    return NVVM::ConvertF8x2ToF16x2Op::create(builder, loc, pairOf(builder.getF16Type()),
+                                              bitsAs(pairOf(builder.getI8Type()), word), /*relu=*/false,
+                                              narrow);
+  }
+
   Value widened(Value narrow) {
     Type type = getElementTypeOrSelf(narrow), f16 = builder.getF16Type();
-    Value held = arith::BitcastOp::create(builder, loc, bits(), narrow);
-    SmallVector<Value> pairs;
-    for (int64_t i = 0; i < count(); i += kPair) {
-      Value pair = emit.constant(pairOf(i8()), 0);
-      for (int64_t j = 0; j < kPair; ++j)
-        pair = vector::InsertOp::create(builder, loc, element(held, i + j), pair, j);
-      pairs.push_back(
-          NVVM::ConvertF8x2ToF16x2Op::create(builder, loc, pairOf(f16), pair, /*relu=*/false, type));
+    Value bytes = arith::BitcastOp::create(builder, loc, lanes(builder.getI8Type()), narrow), halves;
+    if (count() == 1) {
+      Value word = arith::ExtUIOp::create(builder, loc, i16(), element(bytes, 0));
+      halves = single(vector::ExtractOp::create(builder, loc, widenedPair(word, type), 0).getResult());
+    } else {
+      halves = emit.constant(lanes(f16), 0);
+      Value all = bitsAs(words(), bytes);
+      Value pair;
+      for (int64_t i = 0; i < count(); ++i) {
+        if (i % kPair == 0)
+          pair = widenedPair(vector::ExtractOp::create(builder, loc, all, i / kPair), type);
+        Value half = vector::ExtractOp::create(builder, loc, pair, i % kPair);
+        halves = vector::InsertOp::create(builder, loc, half, halves, i);
+      }
     }
-    Value halves = joined(pairs, Emitter::laneType(f16, vector ? count() : 0));
     return arith::ExtFOp::create(builder, loc, op->getResult(0).getType(), halves);
   }
 

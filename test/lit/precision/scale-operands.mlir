@@ -37,10 +37,10 @@ train.entry @micro_step {
 
 // Gradients of a mean over 32 samples are of the size of 1/32.
 // CHECK-LABEL: train.entry @init
-// CHECK: %[[ONE:.*]] = nn.constant 1 : tensor<32xf32>
+// CHECK-DAG: %[[ONE:.*]] = nn.constant 1 : tensor<32xf32>
+// CHECK-DAG: %[[SMALL:.*]] = nn.constant 0.03125 : tensor<16xf32>
 // CHECK: train.set @fp8_scales.values, %[[ONE]]
 // CHECK: train.set @fp8_amaxes.values
-// CHECK: %[[SMALL:.*]] = nn.constant 0.03125 : tensor<16xf32>
 // CHECK: train.set @fp8_scales.gradients, %[[SMALL]]
 
 // CHECK-LABEL: train.entry @micro_step

@@ -5,7 +5,7 @@ train.program @p { model @m optimizer sgd precision bf16 (compute = f32) }
 
 // -----
 
-// expected-error @below {{unknown word 'parameters'; expected params, compute, reduce, buffers or keep}}
+// expected-error @below {{unknown word 'parameters'; expected params, compute, reduce, buffers, products or keep}}
 train.program @p { model @m optimizer sgd precision bf16 (parameters = f32) }
 
 // -----
@@ -50,20 +50,30 @@ train.program @p { model @m optimizer sgd precision bf16 (reduce = fp32) }
 
 // -----
 
-// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers or keep, or ')' behind the last of them, found 'steps'}}
+// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' behind the last of them, found 'steps'}}
 train.program @p { model @m optimizer sgd precision bf16 (params = f32, steps 3 }
 
 // -----
 
-// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers or keep, or ')' behind the last of them, found 'clip'}}
+// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' behind the last of them, found 'clip'}}
 train.program @p { model @m optimizer sgd precision bf16 ( clip 1.0 }
 
 // -----
 
-// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers or keep, or ')' behind the last of them, found '}'}}
+// expected-error @below {{nothing closes the '(' of precision; expected params, compute, reduce, buffers, products or keep, or ')' behind the last of them, found '}'}}
 train.program @p { model @m optimizer sgd precision bf16 ( }
 
 // -----
 
 // expected-error @below {{holds parameters in bf16, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or params = f32 (--param-type=f32)}}
 train.program @p { model @m optimizer sgd precision fp16 (params = bf16) }
+
+// -----
+
+// expected-error @below {{multiplies matrices in fp8, which a program with precision fp16 cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)}}
+train.program @p { model @m optimizer sgd precision fp16 (products = fp8) }
+
+// -----
+
+// expected-error @below {{expected bf16 or fp8, found 'f32'}}
+train.program @p { model @m optimizer sgd precision bf16 (products = f32) }

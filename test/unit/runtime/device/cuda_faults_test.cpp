@@ -199,6 +199,7 @@ TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
 [[noreturn]] void loadF8AndLeave() {
   const auto device = CudaDevice::open({});
   PlanBuilder builder;
+  builder.plan.target = "cuda";
   fb::MatrixProductT product = denseProduct(16, 16, 16, false, true);
   product.factors = fb::DType::F8E4M3;
   builder.product(builder.entry("init").instructions, std::move(product));

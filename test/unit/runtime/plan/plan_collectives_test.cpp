@@ -122,8 +122,8 @@ const RanksRule kRanksRules[] = {
          ranges.push_back(std::make_unique<fb::RangeT>(*ranges[0]));
      },
      "all-gather: expected 1 to 1024 ranges, found 1025"},
-    {"rangeType", [](auto &b) { gatherBoth(b).ranges[1]->dtype = fb::DType(9); },
-     "all-gather of range 1: unknown dtype 9"},
+    {"rangeType", [](auto &b) { gatherBoth(b).ranges[1]->dtype = fb::DType(11); },
+     "all-gather of range 1: unknown dtype 11"},
     {"rangeBufferType", [](auto &b) { gatherBoth(b).ranges[1]->dtype = fb::DType::F32; },
      "all-gather source of range 1: expected a buffer of f32, found 'c' of i32"},
     {"rangeExtent", [](auto &b) { gatherBoth(b).ranges[1]->elements += 2; },
