@@ -100,6 +100,18 @@ class NcclTest(harness.EndToEndTest):
         self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 7.5 s: a device, or a link between two, hangs")
         self.assertLess(seconds, MOST_SECONDS + 5)  # with the start
 
+    def test_ranks_that_nobody_watches_end_by_themselves(self):
+        """Whether NCCL gives back what it holds or not; each says why before it asks."""
+        hang = dict(TRAINC_EMULATOR_NCCL="hang:rank=1:collective=20", TRAINC_SECRET="a secret of many letters")
+        for surroundings in ({}, dict(TRAINC_EMULATOR_NCCL_ABORT="hang"), dict(ranks_of_host=1)):
+            with self.subTest(**surroundings):
+                begin = time.monotonic()
+                ranks = self.as_torchrun("gpus.plan", 2, "--comm-timeout=2", **hang, **surroundings)
+                for err, code in ranks:
+                    self.assertEqual(code, 1, err)
+                    self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 3 s: a device, or a link between two, hangs")
+                self.assertLess(time.monotonic() - begin, MOST_SECONDS)
+
     def test_errors_say_what_to_do(self):
         two = self.command("gpus.plan", "--nproc-per-node=2")
         self.fails(two, 1, "expected NCCL 2.28.0 or newer, found 2.27.3; install NCCL", env=self.emulator(TRAINC_EMULATOR_NCCL_VERSION=22703))

@@ -100,8 +100,10 @@ Status NcclCommunicator::leave() {
 }
 
 void NcclCommunicator::abort() {
+  (void)nccl().ncclGroupStart.raw();
   for (NcclGroup &group : groups_)
     group.abort();
+  (void)nccl().ncclGroupEnd.raw();
 }
 
 Status NcclCommunicator::connect() {
@@ -198,12 +200,12 @@ Status NcclCommunicator::poll() {
   return found.ok() ? Status() : giveUp(waitsAt_ ? watch_.text(*waitsAt_) : "what ranks do together", found);
 }
 
-/// The others say themselves where they are.
+/// The others say themselves where they are. It ends nothing: graphs may hold what is under way, and whoever
+/// runs this rank is to say first why it ends.
 Status NcclCommunicator::giveUp(const std::string &text, const Status &found) {
   const Status cause = causeOf(found);
   failure_ = failed("rank {}: {} cannot be completed: {}", rank(), text, cause.message());
   hosts_->fail(cause.message());
-  abort();
   return failure_;
 }
 

@@ -44,10 +44,16 @@ CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams
              .fault = {}},
       wait_(peers), atStart_(atStart) {}
 
-/// What still runs uses what goes now. After a failure there is nothing to wait for.
+/// What still runs uses what goes now. After a failure there is nothing to wait for; collectives that wait
+/// for peers must end all the same, or memory is not given back.
 CudaDevice::~CudaDevice() {
-  if (parts_.context.enter().ok() && parts_.fault.status().ok())
-    (void)wait_.forStream(parts_.streams.main());
+  Status status = parts_.context.enter();
+  if (status.ok())
+    status = parts_.fault.status();
+  if (status.ok())
+    status = wait_.forStream(parts_.streams.main());
+  if (!status.ok() && parts_.peers.areThere())
+    parts_.peers.abort();
 }
 
 Status CudaDevice::openCopies() {

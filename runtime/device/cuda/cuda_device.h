@@ -15,6 +15,7 @@ public:
   /// `nccl` is the communicator of ranks on GPUs, which must outlive the device; null for one rank. Fails as
   /// CudaContext::open() does.
   static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr);
+  /// After all that prepare() has made, whose graphs hold collectives.
   ~CudaDevice() override;
 
   std::string description() const override;

@@ -14,10 +14,18 @@ void spoilAtLaunch(const Driver &driver, const GraphExec &exec) {
     spoilLate(*node.work);
 }
 
+/// What ends a launch. It holds the graph: one that is destroyed while it runs is freed as a whole, at its
+/// end.
+std::shared_ptr<const Work> endOf(std::shared_ptr<const GraphExec> exec) {
+  return std::make_shared<const Work>(
+      Work{.what = "the end of a graph",
+           .run = [exec = std::move(exec)](uint64_t) { return std::optional<Failure>(); }});
+}
+
 /// All nodes come after the stream's earlier work and the latest launch; what follows comes after all of
 /// them.
-OperationRef launch(const Call &call, const GraphExec &exec, const Stream &stream) {
-  static const auto kEnd = std::make_shared<const Work>(Work{.what = "the end of a graph"});
+OperationRef launch(const Call &call, const std::shared_ptr<GraphExec> &launched, const Stream &stream) {
+  const GraphExec &exec = *launched;
   Scheduler &scheduler = call.context->device->scheduler;
   std::vector<OperationRef> operations;
   std::vector<OperationRef> before{stream.last, exec.last};
@@ -35,7 +43,7 @@ OperationRef launch(const Call &call, const GraphExec &exec, const Stream &strea
   for (size_t i = 0; i < operations.size(); ++i)
     if (isLeaf[i])
       leaves.push_back(operations[i]);
-  return scheduler.add(kEnd, call.context->state, stream.lane, leaves);
+  return scheduler.add(endOf(launched), call.context->state, stream.lane, leaves);
 }
 
 } // namespace
@@ -72,7 +80,7 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec handle, CUstream streamHandle) {
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "graphs in graphs are not emulated");
     }
     spoilAtLaunch(call.driver, *exec);
-    stream->last = exec->last = launch(call, *exec, *stream);
+    stream->last = exec->last = launch(call, exec, *stream);
     return CUDA_SUCCESS;
   });
 }
