@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<fb::Group, 3> kGroups = {fb::Group::All, fb::Group::Shard, fb::Group::Replica};
 constexpr auto kBetweenPolls = std::chrono::microseconds(200);
-/// How long a rank waits for the reason why NCCL has failed, which another rank tells.
+/// How long a rank waits for the reason why NCCL has failed, which another rank may tell.
 constexpr double kCauseSeconds = 1;
 /// The greater priority: collectives hold up others, too.
 constexpr int kPriority = -1;
@@ -99,6 +99,8 @@ Status NcclCommunicator::leave() {
   return {};
 }
 
+/// All groups at once: a graph that runs lets go of one group's work only after it has come through that of
+/// the others. What these calls return does not matter: the run ends.
 void NcclCommunicator::abort() {
   (void)nccl().ncclGroupStart.raw();
   for (NcclGroup &group : groups_)
@@ -224,11 +226,13 @@ Status NcclCommunicator::look() {
 
 /// What NCCL sees of a rank's end may come before what that rank says of it.
 Status NcclCommunicator::causeOf(Status found) const {
-  for (const double end = steadySeconds() + kCauseSeconds; steadySeconds() < end;) {
+  const bool mayBeOthers = std::ranges::any_of(groups_, &NcclGroup::mayHaveLostPeers);
+  for (const double end = steadySeconds() + (mayBeOthers ? kCauseSeconds : 0);;) {
     TRAINC_RETURN_IF_ERROR(hosts_->failure());
+    if (steadySeconds() >= end)
+      return found;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return found;
 }
 
 uint64_t NcclCommunicator::bytesOf(const Collective &collective) const {

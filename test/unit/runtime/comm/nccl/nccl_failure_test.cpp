@@ -105,6 +105,18 @@ TEST(NcclFailure, ARankThatGivesUpEndsTheOthers) {
   });
 }
 
+/// Nobody else could tell why.
+TEST(NcclFailure, AnErrorOfTheRanksOwnIsToldAtOnce) {
+  inChild({{"TRAINC_EMULATOR_DEVICES", "2"}, {"TRAINC_EMULATOR_FAULT", "ncclAllReduce:3=ncclInvalidUsage"}},
+          [] {
+            test::onThreads({.grid = {2, 1}}, [](NcclCommunicator &communicator) {
+              const Loop loop = reduceUntilItFails(communicator);
+              EXPECT_LT(loop.seconds, 0.9);
+              EXPECT_THAT(loop.status.message(), HasSubstr("ncclAllReduce: invalid usage (emulated)"));
+            });
+          });
+}
+
 /// What create() says on the ranks.
 void expectRefusal(const test::Variables &variables, const std::string &text, uint32_t devices = 2) {
   test::Variables all = variables;
