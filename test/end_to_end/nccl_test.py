@@ -49,7 +49,7 @@ class NcclTest(harness.EndToEndTest):
         self.addCleanup(process.kill)
         return process
 
-    def as_torchrun(self, plan, ranks, *args, ranks_of_host=None, **variables):
+    def as_torchrun(self, plan, ranks, *args, ranks_of_host=None, own_gpus=False, **variables):
         """A process for each rank, with torchrun's variables."""
         each = ranks_of_host or ranks
         port = str(free_port())
@@ -57,7 +57,7 @@ class NcclTest(harness.EndToEndTest):
         for rank in range(ranks):
             launcher = dict(RANK=rank, WORLD_SIZE=ranks, LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
             # Ranks that say they are on different hosts have a GPU each all the same.
-            visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 else {}
+            visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 or own_gpus else {}
             processes.append(self.start(self.command(plan, *args), self.emulator(ranks, **launcher, **visible, **variables)))
         return self.ended(processes)
 
@@ -69,6 +69,15 @@ class NcclTest(harness.EndToEndTest):
         joined = self.as_torchrun("gpus4.plan", 4, "--checkpoint-dir", "joined")
         self.assertEqual([code for _, code in joined], [0] * 4, joined)
         self.assert_same_folder("forked/step-00000010", "joined/step-00000010")
+
+    def test_ranks_may_see_their_own_gpu_alone(self):
+        """As under srun --gpus-per-task=1."""
+        own = self.as_torchrun("gpus.plan", 2, own_gpus=True)
+        self.assertEqual([code for _, code in own], [0, 0], own)
+        same = self.as_torchrun("gpus.plan", 2, CUDA_VISIBLE_DEVICES=1, TRAINC_EMULATOR_NCCL_VERSION=23000)
+        for err, code in same:
+            self.assertEqual(code, 2, err)
+            self.assertIn("ranks 0 and 1 are on one GPU: start fewer ranks on this host, or set NCCL_MULTI_RANK_GPU_ENABLE=1", err)
 
     def test_ranks_of_several_hosts_meet_over_tcp(self):
         self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")

@@ -16,6 +16,9 @@ Result<int> chooseGpu(CudaPlace place) {
   const auto gpus = static_cast<uint32_t>(count);
   if (gpus == 0)
     return CudaVendor::status("cuDeviceGetCount", CUDA_ERROR_NO_DEVICE);
+  // What a launcher lets this rank see, perhaps. Ranks that share it are found when NCCL connects them.
+  if (gpus == 1)
+    return 0;
   if (place.index >= gpus && !place.mayShare)
     return invalidInput(
         "rank {} of {} on this host: expected a GPU for each, found {}; start at most {} ranks on this host, "

@@ -82,6 +82,12 @@ TEST_F(CudaFaults, MoreRanksThanGpus) {
               HasSubstr("rank 2 of 4 on this host: expected a GPU for each, found 2; start at most 2 ranks"));
 }
 
+TEST_F(CudaFaults, ARankTakesTheOneGpuThatItSees) {
+  set("TRAINC_EMULATOR_DEVICES", "4");
+  set("CUDA_VISIBLE_DEVICES", "2");
+  EXPECT_EXIT(openAndLeave({.index = 3, .ranks = 4}), testing::ExitedWithCode(0), "");
+}
+
 TEST_F(CudaFaults, SharesAGpuWhereTheCommunicatorCan) {
   set("TRAINC_EMULATOR_DEVICES", "2");
   EXPECT_EXIT(openAndLeave({.index = 3, .ranks = 4, .mayShare = true}), testing::ExitedWithCode(0), "");
