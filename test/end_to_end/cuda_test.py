@@ -117,6 +117,14 @@ class CudaTest(harness.EndToEndTest):
         self.fails(self.command("cuda.plan", "--steps=3"), 1, f"error: cuda.plan: expected {arenas} bytes", "found 4000 (3.91 KiB)",
                    env=emulated_gpus.environment(memory=context + 4000))
 
+    def test_a_step_waits_for_the_gpu_once(self):
+        def waits(steps):
+            trace = Path(f"calls-{steps}").absolute()
+            self.train("cuda.plan", f"waits-{steps}", steps=steps, trace=trace)
+            return sum(line.startswith("cuStreamSynchronize") for line in trace.read_text().splitlines())
+
+        self.assertEqual(waits(12) - waits(7), 5)
+
     def test_ranges_of_nvtx(self):
         """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""
         tool = Path(emulated_gpus.LIBRARIES, "libtraincnvtx.so")
