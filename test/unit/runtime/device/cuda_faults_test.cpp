@@ -1,6 +1,7 @@
 // What a user hears when there is no GPU, no driver, an old one, or no memory. Each case is a process of its
 // own, as the emulated driver reads the environment when it starts.
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/schema/cudnn_attention.h"
 #include "test/unit/runtime/device/attention_numbers.h"
 #include "test/unit/runtime/device/short_numbers.h"
 
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ class CudaFaults : public testing::Test {
 protected:
   CudaFaults() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
   ~CudaFaults() override {
-    for (const auto &[name, before] : before_)
+    for (const auto &[name, before] : std::views::reverse(before_))
       if (before)
         ::setenv(name, before->c_str(), 1);
       else
@@ -204,7 +206,22 @@ TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
 /// There the engine has to be named.
 TEST_F(CudaFaults, GradientsOfAttentionOnBlackwell) {
   set("TRAINC_EMULATOR_CAPABILITY", "10.0");
-  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(0), "");
+  for (const char *version : {"92000", "92300"}) {
+    set("TRAINC_EMULATOR_CUDNN", version);
+    EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(0), "");
+  }
+}
+
+/// As NVIDIA's own frontend of cuDNN has it.
+TEST(CudnnAttentionSizes, AGradientOfOneQueryAndKeyIsLeftToAKernel) {
+  CudnnAttentionSizes sizes{
+      .queries = 1, .keys = 1, .heads = 2, .keyHeads = 2, .headSize = 64, .valueSize = 64};
+  sizes.isShort = true;
+  EXPECT_TRUE(isCudnnAttention(sizes));
+  sizes.isBackward = true;
+  EXPECT_FALSE(isCudnnAttention(sizes));
+  sizes.keys = 2;
+  EXPECT_TRUE(isCudnnAttention(sizes));
 }
 
 } // namespace
