@@ -62,6 +62,8 @@ Settings Settings::fromEnvironment() {
   settings.seed = numberIn("TRAINC_EMULATOR_SEED", settings.seed, std::numeric_limits<uint64_t>::max());
   settings.memory = numberIn("TRAINC_EMULATOR_MEMORY", settings.memory, uint64_t{1} << 40);
   settings.driver = static_cast<int>(numberIn("TRAINC_EMULATOR_DRIVER", 13000, 99999));
+  if (const char *name = std::getenv("TRAINC_EMULATOR_NAME"))
+    settings.name = name;
   settings.devices.resize(numberIn("TRAINC_EMULATOR_DEVICES", 1, 64));
   std::iota(settings.devices.begin(), settings.devices.end(), 0);
   settings.devices = visible(settings.devices);

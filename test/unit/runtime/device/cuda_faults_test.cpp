@@ -95,6 +95,32 @@ TEST_F(CudaFaults, SharesAGpuWhereTheCommunicatorCan) {
   EXPECT_EXIT(openAndLeave({.index = 3, .ranks = 4, .mayShare = true}), testing::ExitedWithCode(0), "");
 }
 
+[[noreturn]] void measureAndLeave() {
+  const auto device = CudaDevice::open({});
+  const Result<DeviceRates> rates = device.ok() ? (*device)->measureRates() : device.status();
+  if (rates.ok())
+    leave(failed("{:.1f} and {:.1f} TFLOP/s", rates->tf32Flops * 1e-12, rates->halfFlops * 1e-12));
+  leave(rates.status());
+}
+
+/// Data sheets count at another clock than the highest one. MFU is held to them, and rooflines are.
+TEST_F(CudaFaults, PeaksAreThoseOfDataSheets) {
+  for (const auto &[name, peaks] : {std::pair("NVIDIA H100 80GB HBM3", "494.7 and 989.4 TFLOP/s"),
+                                    std::pair("NVIDIA H100 PCIe", "378.2 and 756.5 TFLOP/s"),
+                                    std::pair("emulated GPU", "535.3 and 1070.5 TFLOP/s")}) {
+    set("TRAINC_EMULATOR_NAME", name);
+    EXPECT_EXIT(measureAndLeave(), testing::ExitedWithCode(1), HasSubstr(peaks));
+  }
+}
+
+TEST_F(CudaFaults, NewGpusHaveARoofline) {
+  for (const char *capability : {"10.3", "11.0", "12.1"}) {
+    set("TRAINC_EMULATOR_CAPABILITY", capability);
+    EXPECT_EXIT(measureAndLeave(), testing::ExitedWithCode(1), testing::Not(HasSubstr("0.0 TFLOP/s")))
+        << capability;
+  }
+}
+
 TEST_F(CudaFaults, AnErrorHasItsCall) {
   set("TRAINC_EMULATOR_FAULT", "cuStreamCreateWithPriority:2=CUDA_ERROR_UNKNOWN");
   EXPECT_EXIT(openAndLeave(), testing::ExitedWithCode(1),
