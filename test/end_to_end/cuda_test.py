@@ -105,7 +105,7 @@ class CudaTest(harness.EndToEndTest):
         context, arenas = 1 << 20, 4296
         summary = r"GPU memory: 4\.20 KiB in arenas; besides 1\.00 MiB before the run \(the driver's context, other processes\), "
         err, _ = self.train("cuda.plan", "ample", steps=3)
-        self.assertRegex(err, summary + r"[\d.]+ KiB kernels, 0 B libraries, [\d.]+ [KM]?i?B graphs and others\n")
+        self.assertRegex(err, summary + r"[\d.]+ KiB kernels, 0 B libraries, [\d.]+ KiB graphs and others\n")
         self.assertNotIn("warning", err)
         rest = 128 << 20  # what plans reserve unless they say otherwise, without the context
         err, _ = self.train("cuda.plan", "exact", steps=3, memory=context + arenas + rest)

@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/cuda_context.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -77,6 +78,13 @@ Result<CudaMemory> CudaContext::memory() const {
   size_t free = 0, total = 0;
   TRAINC_RETURN_IF_ERROR(driver().cuMemGetInfo(&free, &total));
   return CudaMemory{free, total};
+}
+
+/// After a failure the driver does not tell.
+CudaMemoryTaken::~CudaMemoryTaken() {
+  const Result<CudaMemory> after = context_.memory();
+  if (before_.ok() && after.ok())
+    bytes_ += before_->free - std::min(before_->free, after->free);
 }
 
 } // namespace trainc

@@ -58,4 +58,19 @@ private:
   uint32_t sharedBytes_ = 0;
 };
 
+/// While one lives, what is taken of the GPU's memory and kept is added to a number of bytes.
+class [[nodiscard]] CudaMemoryTaken {
+public:
+  CudaMemoryTaken(const CudaContext &context, uint64_t &bytes)
+      : context_(context), bytes_(bytes), before_(context.memory()) {}
+  CudaMemoryTaken(const CudaMemoryTaken &) = delete;
+  CudaMemoryTaken &operator=(const CudaMemoryTaken &) = delete;
+  ~CudaMemoryTaken();
+
+private:
+  const CudaContext &context_;
+  uint64_t &bytes_;
+  Result<CudaMemory> before_;
+};
+
 } // namespace trainc

@@ -54,7 +54,7 @@ private:
   std::optional<StagingRing> ring_;
   std::unique_ptr<BesideCopies> beside_;
   CudaMemory atStart_; ///< with the context
-  uint64_t kernelBytes_ = 0, libraryBytes_ = 0;
+  uint64_t kernelBytes_ = 0;
   uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
   StreamHash algorithms_;                  ///< of all products that were prepared
   StreamHash engines_;                     ///< of all attention

@@ -5,6 +5,9 @@ namespace trainc::emulator {
 
 namespace {
 
+/// Of the device, for an executable graph.
+constexpr uint64_t kGraphBytes = 16 << 10;
+
 /// Host memory that is written late, unless something before may use it.
 void spoilAtLaunch(const Driver &driver, const GraphExec &exec) {
   const auto usesHost = [](const GraphNode &node) { return node.work->usesHost; };
@@ -65,6 +68,7 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, 
                          flags);
     *exec = call.driver.graphExecs.add(
         std::make_shared<GraphExec>(GraphExec{call.context, graph->nodes, nullptr}));
+    call.context->ownBytes += kGraphBytes;
     return CUDA_SUCCESS;
   });
 }
@@ -114,6 +118,7 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec handle) {
     std::shared_ptr<GraphExec> exec;
     TRAINC_CU(call.need(call.driver.graphExecs, handle, exec));
     call.driver.graphExecs.remove(handle);
+    exec->context->ownBytes -= kGraphBytes;
     return CUDA_SUCCESS;
   });
 }
