@@ -106,11 +106,17 @@ public:
   /// Reads a scalar; `none` when the plan has none of this name. T must be of the scalar's size. Fails as
   /// synchronise() does.
   template <typename T> Result<T> scalar(std::string_view name, T none) {
-    const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
     T value = none;
-    if (address)
-      TRAINC_RETURN_IF_ERROR(read(std::as_writable_bytes(std::span(&value, 1)), {*address, sizeof(T)}));
+    TRAINC_RETURN_IF_ERROR(readScalar(name, value) ? synchronise() : Status());
     return value;
+  }
+  /// Copies a scalar to `value`, which must stay until synchronise() and holds it then; false, and nothing is
+  /// copied, when the plan has none of this name. T must be of the scalar's size.
+  template <typename T> bool readScalar(std::string_view name, T &value) {
+    const std::optional<DeviceAddress> address = scalarAddress(name, sizeof(T));
+    if (address)
+      device_.read(std::as_writable_bytes(std::span(&value, 1)), *address);
+    return address.has_value();
   }
 
   /// All states, in the plan's order.

@@ -7,6 +7,7 @@
 #include "runtime/schema/limits.h"
 
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,8 @@ namespace trainc::verify {
 namespace {
 
 constexpr uint64_t kMaximumLoop = uint64_t{1} << 20;
+/// Bytes that a thread of a GPU reads or writes at a time, at most, in kernels of trainc's.
+constexpr uint64_t kGpuAccessBytes = 16;
 
 /// Verifies the instructions of one loop body, or of an entry.
 class BodyVerifier {
@@ -35,6 +38,7 @@ private:
   Status zero(const fb::Zero &zero);
   Status range(const Range &range, uint64_t alignment, const char *what);
   Status onDevice(const Range &range, uint64_t alignment, const char *what);
+  Status keepsAccessBorders(const fb::Operand &arg, uint64_t bytes, const char *what) const;
   Status streamIs(fb::Stream expected, fb::Stream found) const;
 
   const fb::Plan &plan_;
@@ -65,6 +69,16 @@ Status BodyVerifier::streamIs(fb::Stream expected, fb::Stream found) const {
   return invalidInput("expected the stream {} for it, found {}", streamName(expected), streamName(found));
 }
 
+/// A kernel for GPUs reads and writes up to 16 bytes at a time, as many as divide its tensor, on borders of
+/// as many: where its argument begins on one in the first iteration, it is to do so in all.
+Status BodyVerifier::keepsAccessBorders(const fb::Operand &arg, uint64_t bytes, const char *what) const {
+  const uint64_t border = std::gcd(bytes, kGpuAccessBytes);
+  if (!isForCuda(plan_) || arg.loop_stride() % static_cast<int64_t>(border) == 0)
+    return {};
+  return invalidInput("{}: expected a loop stride in multiples of {}, as a GPU reads {} bytes, found {}",
+                      what, border, bytes, arg.loop_stride());
+}
+
 Status BodyVerifier::launch(const fb::Launch &launch) {
   if (launch.kernel() >= plan_.kernels()->size())
     return invalidInput("expected a kernel below {}, found {}", plan_.kernels()->size(), launch.kernel());
@@ -83,6 +97,7 @@ Status BodyVerifier::launch(const fb::Launch &launch) {
     const std::string what = fmt::format("kernel {}, argument {}", view(kernel.symbol()), i);
     TRAINC_RETURN_IF_ERROR(
         onDevice({launch.args()->Get(i), param.bytes(), iterations_}, kLaunchAlignment, what.c_str()));
+    TRAINC_RETURN_IF_ERROR(keepsAccessBorders(*launch.args()->Get(i), param.bytes(), what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(launch.args()->Get(i)->buffer());
     if (buffer.dtype() != param.dtype())
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(param.dtype()),

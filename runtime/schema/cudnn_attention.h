@@ -16,10 +16,12 @@ struct CudnnAttentionSizes {
 };
 
 /// Whether cuDNN has it on every GPU from compute capability 8.0 on. Larger heads are not on all of them;
-/// with more queries than keys, causal ones would see none.
+/// with more queries than keys, causal ones would see none; NVIDIA's own frontend of cuDNN refuses the
+/// gradient of one query and one key.
 inline constexpr bool isCudnnAttention(const CudnnAttentionSizes &sizes) {
   const auto fits = [](uint64_t size) { return size % 8 == 0 && size > 0 && size <= 128; };
-  return sizes.isShort && !sizes.hasSegments && !sizes.hasLimit && fits(sizes.headSize) &&
+  const bool isGradientOfOne = sizes.isBackward && sizes.queries == 1 && sizes.keys == 1;
+  return sizes.isShort && !isGradientOfOne && !sizes.hasSegments && !sizes.hasLimit && fits(sizes.headSize) &&
          fits(sizes.valueSize) && (!sizes.isCausal || sizes.keys >= sizes.queries);
 }
 

@@ -91,10 +91,12 @@ Result<bool> Evaluator::runRound(uint64_t first, bool wantsToStop, double &loss,
   TRAINC_ASSIGN_OR_RETURN(const bool stop, control.anyStops(wantsToStop, fed));
   if (stop)
     return true;
-  TRAINC_RETURN_IF_ERROR(executor_.run(kEvalEntry));
-  TRAINC_ASSIGN_OR_RETURN(const float ownLoss, executor_.scalar("eval_loss", 0.0F));
-  TRAINC_ASSIGN_OR_RETURN(const float ownTargets, executor_.scalar("eval_targets", 0.0F));
-  TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums, control.gather(Sums{ownLoss, ownTargets}));
+  TRAINC_RETURN_IF_ERROR(executor_.enqueue(kEvalEntry));
+  Sums own{};
+  executor_.readScalar("eval_loss", own.loss);
+  executor_.readScalar("eval_targets", own.targets);
+  TRAINC_RETURN_IF_ERROR(executor_.synchronise());
+  TRAINC_ASSIGN_OR_RETURN(const std::span<const Sums> sums, control.gather(own));
   for (const Sums &each : sums.first(std::min<uint64_t>(sums.size(), batches() - first))) {
     loss += each.loss;
     targets += each.targets;

@@ -46,19 +46,39 @@ uint64_t StepRunner::runs(const Executor &executor, std::string_view entry) {
   return executor.plan().training()->accumulate() - runs(executor, kLastMicroStepEntry);
 }
 
-/// An error, with the step before it; other statuses as they are.
-static Status inStep(const StepScalars &scalars, Status status) {
+struct StepRunner::DeviceScalars {
+  static constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+  float loss = kNone, gradNorm = kNone, targets = kNone, finite = 0, overflow = 0, lossScale = kNone;
+
+  void enqueueReads(Executor &executor) {
+    executor.readScalar("loss", loss);
+    executor.readScalar("grad_norm", gradNorm);
+    executor.readScalar("targets", targets);
+    executor.readScalar("finite", finite);
+    executor.readScalar("overflow", overflow);
+    executor.readScalar("step_loss_scale", lossScale);
+  }
+
+  StepResult result() const {
+    StepResult result{.loss = withoutNanSign(loss),
+                      .gradNorm = withoutNanSign(gradNorm),
+                      .targets = targets,
+                      .finite = finite != 0,
+                      // The loss is not scaled: where it is not finite itself, no scale helps.
+                      .overflow = overflow != 0 && std::isfinite(loss)};
+    if (!std::isnan(lossScale))
+      result.lossScale = lossScale;
+    return result;
+  }
+};
+
+Status StepRunner::finish(const StepScalars &scalars, Status status) {
+  if (status.ok())
+    status = executor_.synchronise();
   if (status.ok())
     return status;
   return Status(status.code(), fmt::format("step {}: {}", scalars.step + 1, status.message()));
-}
-
-template <typename Visitor>
-Status StepRunner::forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit) {
-  Status status = visitEntries(scalars, batch, visit).status();
-  if (status.ok())
-    status = executor_.synchronise();
-  return inStep(scalars, std::move(status));
 }
 
 template <typename Visitor>
@@ -90,43 +110,27 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
 Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
   const CommunicationSeconds secondsBefore = executor_.communicationSeconds();
   const uint64_t sentBefore = executor_.sentBytes();
-  TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
-    TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
-    return true;
-  }));
-  Result<StepResult> result = readResult();
-  if (!result.ok())
-    return inStep(scalars, result.status());
-  result->communication = executor_.communicationSeconds() - secondsBefore;
-  result->sentBytes = executor_.sentBytes() - sentBefore;
-  return result;
-}
-
-Result<StepResult> StepRunner::readResult() {
-  constexpr float none = std::numeric_limits<float>::quiet_NaN();
-  StepResult result;
-  TRAINC_ASSIGN_OR_RETURN(result.loss, executor_.scalar("loss", none));
-  TRAINC_ASSIGN_OR_RETURN(result.gradNorm, executor_.scalar("grad_norm", none));
-  TRAINC_ASSIGN_OR_RETURN(result.targets, executor_.scalar("targets", none));
-  TRAINC_ASSIGN_OR_RETURN(const float finite, executor_.scalar("finite", 0.0F));
-  TRAINC_ASSIGN_OR_RETURN(const float overflow, executor_.scalar("overflow", 0.0F));
-  TRAINC_ASSIGN_OR_RETURN(const float lossScale, executor_.scalar("step_loss_scale", none));
-  result.loss = withoutNanSign(result.loss);
-  result.gradNorm = withoutNanSign(result.gradNorm);
-  result.finite = finite != 0;
-  // The loss is not scaled: where it is not finite itself, no scale helps.
-  result.overflow = overflow != 0 && std::isfinite(result.loss);
-  if (!std::isnan(lossScale))
-    result.lossScale = lossScale;
+  const Status enqueued = visitEntries(scalars, batch, [&](std::string_view entry) -> Result<bool> {
+                            TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
+                            return true;
+                          }).status();
+  DeviceScalars told;
+  if (enqueued.ok())
+    told.enqueueReads(executor_);
+  TRAINC_RETURN_IF_ERROR(finish(scalars, enqueued)); // the step's only wait
+  StepResult result = told.result();
+  result.communication = executor_.communicationSeconds() - secondsBefore;
+  result.sentBytes = executor_.sentBytes() - sentBefore;
   return result;
 }
 
 Result<std::optional<NonFinite>> StepRunner::replay(const StepScalars &scalars, const StepBatch &batch) {
   std::optional<NonFinite> found;
-  TRAINC_RETURN_IF_ERROR(forEachEntry(scalars, batch, [&](std::string_view entry) -> Result<bool> {
-    TRAINC_ASSIGN_OR_RETURN(found, executor_.replay(entry));
-    return !found;
-  }));
+  const Status replayed = visitEntries(scalars, batch, [&](std::string_view entry) -> Result<bool> {
+                            TRAINC_ASSIGN_OR_RETURN(found, executor_.replay(entry));
+                            return !found;
+                          }).status();
+  TRAINC_RETURN_IF_ERROR(finish(scalars, replayed));
   return found;
 }
 

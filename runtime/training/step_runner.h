@@ -72,13 +72,15 @@ public:
   Result<std::optional<NonFinite>> replay(const StepScalars &scalars, const StepBatch &batch);
 
 private:
+  /// What the device tells, as it tells it.
+  struct DeviceScalars;
+
   /// Sets scalars and inputs of each entry of the step in turn and calls `visit(name)`, which tells whether
-  /// to go on. Errors are located in the step.
-  template <typename Visitor>
-  Status forEachEntry(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
+  /// to go on.
   template <typename Visitor>
   Result<bool> visitEntries(const StepScalars &scalars, const StepBatch &batch, Visitor visit);
-  Result<StepResult> readResult();
+  /// Waits for the step, unless it has failed already, and locates errors in it.
+  Status finish(const StepScalars &scalars, Status status);
 
   Executor &executor_;
   uint64_t accumulate_;

@@ -190,6 +190,7 @@ class CudaModelsTest(harness.EndToEndTest):
         _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2",
                                   env=emulated_gpus.environment(memory=128 << 20))
         self.assertIn("for arenas and 188 MiB more for libraries and graphs", err)
+        self.assertRegex(err, r" 1\.00 MiB libraries, [\d.]+ KiB graphs and others")  # what the emulated library takes with its first product
 
     def report(self, *options):
         self.trainc("compile", "products.mlir", "-o", "cuda.plan", "--target=cuda", "--report=report.json", *options)

@@ -105,7 +105,7 @@ class CudaTest(harness.EndToEndTest):
         context, arenas = 1 << 20, 4296
         summary = r"GPU memory: 4\.20 KiB in arenas; besides 1\.00 MiB before the run \(the driver's context, other processes\), "
         err, _ = self.train("cuda.plan", "ample", steps=3)
-        self.assertRegex(err, summary + r"[\d.]+ KiB kernels, 0 B libraries, [\d.]+ [KM]?i?B graphs and others\n")
+        self.assertRegex(err, summary + r"[\d.]+ KiB kernels, 0 B libraries, [\d.]+ KiB graphs and others\n")
         self.assertNotIn("warning", err)
         rest = 128 << 20  # what plans reserve unless they say otherwise, without the context
         err, _ = self.train("cuda.plan", "exact", steps=3, memory=context + arenas + rest)
@@ -116,6 +116,14 @@ class CudaTest(harness.EndToEndTest):
                               rf"graphs, found {free} \(128 MiB\) of {context + free}; the run may end for want of memory: .*--memory-limit={free + (512 << 20)},")
         self.fails(self.command("cuda.plan", "--steps=3"), 1, f"error: cuda.plan: expected {arenas} bytes", "found 4000 (3.91 KiB)",
                    env=emulated_gpus.environment(memory=context + 4000))
+
+    def test_a_step_waits_for_the_gpu_once(self):
+        def waits(steps):
+            trace = Path(f"calls-{steps}").absolute()
+            self.train("cuda.plan", f"waits-{steps}", steps=steps, trace=trace)
+            return sum(line.startswith("cuStreamSynchronize") for line in trace.read_text().splitlines())
+
+        self.assertEqual(waits(12) - waits(7), 5)
 
     def test_ranges_of_nvtx(self):
         """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""

@@ -53,7 +53,7 @@ class NcclTest(harness.EndToEndTest):
     def as_torchrun(self, plan, ranks, *args, **how):
         return self.ended(self.started_as_by_torchrun(plan, ranks, *args, **how))
 
-    def started_as_by_torchrun(self, plan, ranks, *args, ranks_of_host=None, steps=10, **variables):
+    def started_as_by_torchrun(self, plan, ranks, *args, ranks_of_host=None, own_gpus=False, steps=10, **variables):
         """A process for each rank, with torchrun's variables."""
         each = ranks_of_host or ranks
         port = str(free_port())
@@ -61,7 +61,7 @@ class NcclTest(harness.EndToEndTest):
         for rank in range(ranks):
             launcher = dict(RANK=rank, WORLD_SIZE=ranks, LOCAL_RANK=rank % each, LOCAL_WORLD_SIZE=each, MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
             # Ranks that say they are on different hosts have a GPU each all the same.
-            visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 else {}
+            visible = dict(CUDA_VISIBLE_DEVICES=rank) if each == 1 or own_gpus else {}
             processes.append(self.start(self.command(plan, *args, steps=steps), self.emulator(ranks, **launcher, **visible, **variables)))
         return processes
 
@@ -73,6 +73,15 @@ class NcclTest(harness.EndToEndTest):
         joined = self.as_torchrun("gpus4.plan", 4, "--checkpoint-dir", "joined")
         self.assertEqual([code for _, code in joined], [0] * 4, joined)
         self.assert_same_folder("forked/step-00000010", "joined/step-00000010")
+
+    def test_ranks_may_see_their_own_gpu_alone(self):
+        """As under srun --gpus-per-task=1."""
+        own = self.as_torchrun("gpus.plan", 2, own_gpus=True)
+        self.assertEqual([code for _, code in own], [0, 0], own)
+        same = self.as_torchrun("gpus.plan", 2, CUDA_VISIBLE_DEVICES=1, TRAINC_EMULATOR_NCCL_VERSION=23000)
+        for err, code in same:
+            self.assertEqual(code, 2, err)
+            self.assertIn("ranks 0 and 1 are on one GPU: start fewer ranks on this host, or set NCCL_MULTI_RANK_GPU_ENABLE=1", err)
 
     def test_ranks_of_several_hosts_meet_over_tcp(self):
         self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
@@ -119,6 +128,18 @@ class NcclTest(harness.EndToEndTest):
             self.assertEqual((code, code_of_failed), (1, -9 if fault == "die" else 1), err)
             self.assertRegex(err, WHERE + r"rank \d failed: ")
         self.assertLess(time.monotonic() - begin, MOST_SECONDS + 5)
+
+    def test_ranks_that_nobody_watches_end_by_themselves(self):
+        """Whether NCCL gives back what it holds or not; each says why before it asks."""
+        hang = dict(TRAINC_EMULATOR_NCCL="hang:rank=1:collective=20", **SECRET)
+        for surroundings in ({}, dict(TRAINC_EMULATOR_NCCL_ABORT="hang"), dict(ranks_of_host=1)):
+            with self.subTest(**surroundings):
+                begin = time.monotonic()
+                ranks = self.as_torchrun("gpus.plan", 2, "--comm-timeout=2", **hang, **surroundings)
+                for err, code in ranks:
+                    self.assertEqual(code, 1, err)
+                    self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 3 s: a device, or a link between two, hangs")
+                self.assertLess(time.monotonic() - begin, MOST_SECONDS)
 
     def test_errors_say_what_to_do(self):
         two = self.command("gpus.plan", "--nproc-per-node=2")

@@ -38,7 +38,7 @@ MAY_INCLUDE = {
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
     "lib/Support": [],
     "lib/Analysis": ["lib/Support"] + DIALECTS + ["runtime/schema/limits.h"],
-    "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
+    "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/schema/gpu_peaks.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
     "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
     # What passes ask of the target that a plan is for.

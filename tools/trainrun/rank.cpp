@@ -4,6 +4,7 @@
 #include "runtime/base/hash.h"
 #include "runtime/base/lack_of_memory.h"
 #include "runtime/base/print.h"
+#include "runtime/base/thread.h"
 #include "runtime/device/cpu/cpu_share.h"
 #include "runtime/device/emulated/emulated_device.h"
 #include "runtime/device/null/null_device.h"
@@ -17,6 +18,9 @@
 #include "tools/trainrun/profile_report.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <sys/mman.h>
 
@@ -53,6 +57,9 @@ private:
     return {std::move(device), threads};
   }
 };
+
+/// How long a rank of GPUs that has failed, and said so, may take to give back what it has.
+constexpr double kSecondsToEnd = 2;
 
 /// Generated text goes to standard output.
 class TextPrinter : public RunObserver {
@@ -116,43 +123,65 @@ StopRequests stopBySignal(const Rank &rank) {
   return {.listen = [&rank] { catchStopSignals(rank.secondSignal()); }, .reason = stopSignal};
 }
 
-Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
-  TRAINC_ASSIGN_OR_RETURN(ChosenDevice chosen, ChosenDevice::open(file.plan(), options, rank));
-  TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));
-  ConsoleObserver console(log);
-  MetricsObserver metrics(options.metrics, log);
+/// What a run holds. It outlives the report of a failure: to give it back may take long, or for ever.
+struct Holdings {
+  Holdings(const Options &options, Log &log) : console(log), metrics(options.metrics, log) {}
+
+  ConsoleObserver console;
+  MetricsObserver metrics;
   TextPrinter text;
-  RunContext context{.observers = {&console},
+  ChosenDevice chosen;
+  std::unique_ptr<TrainingRun> run;
+};
+
+Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log, Holdings &holdings) {
+  TRAINC_ASSIGN_OR_RETURN(holdings.chosen, ChosenDevice::open(file.plan(), options, rank));
+  const ChosenDevice &chosen = holdings.chosen;
+  TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));
+  RunContext context{.observers = {&holdings.console},
                      .communicator = rank.communicator.get(),
                      .threads = chosen.threads,
                      .stop = stopBySignal(rank),
                      .secondsSinceStart = [&] { return rank.secondsBefore + secondsSinceProcessStart(); }};
   if (rank.writes() && !options.metrics.empty())
-    context.observers.push_back(&metrics);
+    context.observers.push_back(&holdings.metrics);
   if (rank.writes())
-    context.observers.push_back(&text);
+    context.observers.push_back(&holdings.text);
 
-  TRAINC_ASSIGN_OR_RETURN(const std::unique_ptr<TrainingRun> run,
+  TRAINC_ASSIGN_OR_RETURN(holdings.run,
                           TrainingRun::create(file, *chosen.device, options, std::move(context)));
+  TrainingRun &run = *holdings.run;
   if (options.device == "null")
-    return dryRun(run->executor(), options);
+    return dryRun(run.executor(), options);
   {
     const Communicator::OwnTime talk(rank.communicator.get());
-    announce(*run, chosen, options, log);
+    announce(run, chosen, options, log);
   }
-  const Status status = run->run();
+  const Status status = run.run();
   const Communicator::OwnTime talk(rank.communicator.get());
-  reportMeasurements(run->executor(), options, rank, log);
+  reportMeasurements(run.executor(), options, rank, log);
   return status;
 }
 
 /// What no Status can say: that there is no memory for it. Nothing else throws.
-Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &rank, Log &log) {
+Status runToTheEnd(const PlanFile &file, const Options &options, const Rank &rank, Log &log,
+                   Holdings &holdings) {
   try {
-    return run(file, options, rank, log);
+    return run(file, options, rank, log, holdings);
   } catch (const std::bad_alloc &) {
     return {StatusCode::kFailed, fmt::format("{}: out of memory", kNoMemory)};
   }
+}
+
+/// Ends the process with that exit code if it has not ended within `seconds`.
+void endWithin(double seconds, int code) {
+  (void)std::fflush(nullptr);
+  std::thread watch = tryStartThread([=] {
+    std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+    std::_Exit(code);
+  });
+  if (watch.joinable())
+    watch.detach();
 }
 
 } // namespace
@@ -179,13 +208,16 @@ bool FirstError::claim(std::string_view message) const {
 
 int runRank(const PlanFile &file, const Options &options, const Rank &rank, const FirstError &firstError) {
   Log log(stderr, logLevelOf(rank, options), rank.logPrefix());
-  const Status status = runToTheEnd(file, options, rank, log);
+  Holdings holdings(options, log);
+  const Status status = runToTheEnd(file, options, rank, log, holdings);
   if (status.ok())
     return 0;
   if (rank.communicator)
     rank.communicator->fail(status.message());
   if (firstError.claim(status.message()))
     log.error("{}", status.message());
+  if (rank.nccl) // collectives that wait for peers hold their GPU
+    endWithin(kSecondsToEnd, status.exitCode());
   return status.exitCode();
 }
 

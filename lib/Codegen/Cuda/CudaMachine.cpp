@@ -2,6 +2,7 @@
 // measured by us.
 #include "lib/Codegen/Cuda/CudaMachine.h"
 
+#include "runtime/schema/gpu_peaks.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace trainc;
@@ -40,10 +41,10 @@ static constexpr Shares kAmpere{
 /// NVIDIA's data sheets: A100 (2021), H100 (2024), H200 (2024). Dense rates are half of those that count
 /// sparse matrices. NVLink's are for both ways together there.
 static constexpr Gpu kGpus[] = {
-    {"h100-sxm", "H100 SXM 80GB", 67e12, 989.4e12, 3.35e12, 450e9, kHopper},
-    {"h100-pcie", "H100 PCIe 80GB", 51e12, 756.5e12, 2.0e12, 300e9, kHopper},
-    {"h200", "H200 SXM 141GB", 67e12, 989.4e12, 4.8e12, 450e9, kHopper},
-    {"a100", "A100 SXM 80GB", 19.5e12, 312e12, 2.039e12, 300e9, kAmpere},
+    {"h100-sxm", "H100 SXM 80GB", 67e12, kH100HalfFlops, 3.35e12, 450e9, kHopper},
+    {"h100-pcie", "H100 PCIe 80GB", 51e12, kH100PcieHalfFlops, 2.0e12, 300e9, kHopper},
+    {"h200", "H200 SXM 141GB", 67e12, kH100HalfFlops, 4.8e12, 450e9, kHopper},
+    {"a100", "A100 SXM 80GB", 19.5e12, kA100HalfFlops, 2.039e12, 300e9, kAmpere},
 };
 
 /// Sums on one core outside tensor cores, memory, NVLink, what collectives keep beside computation: our

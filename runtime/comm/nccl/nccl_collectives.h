@@ -5,8 +5,8 @@
 #include "runtime/comm/grid.h"
 #include "runtime/comm/nccl/nccl_group.h"
 #include "runtime/comm/parts.h"
-
 #include "runtime/device/cuda/driver_library.h"
+
 #include <functional>
 #include <vector>
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<fb::Group, 3> kGroups = {fb::Group::All, fb::Group::Shard, fb::Group::Replica};
 constexpr auto kBetweenPolls = std::chrono::microseconds(200);
-/// How long a rank waits for the reason why NCCL has failed, which another rank tells.
+/// How long a rank waits for the reason why NCCL has failed, which another rank may tell.
 constexpr double kCauseSeconds = 1;
 /// The greater priority: collectives hold up others, too.
 constexpr int kPriority = -1;
@@ -99,9 +99,13 @@ Status NcclCommunicator::leave() {
   return {};
 }
 
+/// All groups at once: a graph that runs lets go of one group's work only after it has come through that of
+/// the others. What these calls return does not matter: the run ends.
 void NcclCommunicator::abort() {
+  (void)nccl().ncclGroupStart.raw();
   for (NcclGroup &group : groups_)
     group.abort();
+  (void)nccl().ncclGroupEnd.raw();
 }
 
 Status NcclCommunicator::connect() {
@@ -198,12 +202,12 @@ Status NcclCommunicator::poll() {
   return found.ok() ? Status() : giveUp(waitsAt_ ? watch_.text(*waitsAt_) : "what ranks do together", found);
 }
 
-/// The others say themselves where they are.
+/// The others say themselves where they are. It ends nothing: graphs may hold what is under way, and whoever
+/// runs this rank is to say first why it ends.
 Status NcclCommunicator::giveUp(const std::string &text, const Status &found) {
   const Status cause = causeOf(found);
   failure_ = failed("rank {}: {} cannot be completed: {}", rank(), text, cause.message());
   hosts_->fail(cause.message());
-  abort();
   return failure_;
 }
 
@@ -222,11 +226,13 @@ Status NcclCommunicator::look() {
 
 /// What NCCL sees of a rank's end may come before what that rank says of it.
 Status NcclCommunicator::causeOf(Status found) const {
-  for (const double end = steadySeconds() + kCauseSeconds; steadySeconds() < end;) {
+  const bool mayBeOthers = std::ranges::any_of(groups_, &NcclGroup::mayHaveLostPeers);
+  for (const double end = steadySeconds() + (mayBeOthers ? kCauseSeconds : 0);;) {
     TRAINC_RETURN_IF_ERROR(hosts_->failure());
+    if (steadySeconds() >= end)
+      return found;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  return found;
 }
 
 uint64_t NcclCommunicator::bytesOf(const Collective &collective) const {

@@ -27,7 +27,8 @@ struct NcclOptions {
 /// Ranks find each other, tell each other small values and hear of failures through the communicator that
 /// brought them together; NCCL moves tensors, on streams that the device names or on one of its own. Ranks
 /// whose devices wait in a collective tell each other so. Where one of them has failed, hangs or is silent,
-/// poll() ends what NCCL has under way. One thread drives it, with the device's context current.
+/// poll() says so, and abort() ends what NCCL has under way. One thread drives it, with the device's context
+/// current.
 class NcclCommunicator final : public Communicator {
 public:
   /// All ranks together. `hosts` has the same shard groups; it hears why a rank cannot take part. Fails
@@ -35,7 +36,7 @@ public:
   /// (kInvalidInput) where ranks share a GPU and NCCL cannot do that.
   static Result<std::unique_ptr<NcclCommunicator>> create(std::unique_ptr<Communicator> hosts,
                                                           const NcclOptions &options);
-  /// Leaves the ranks; if collectives are in flight, or have failed, it ends them instead.
+  /// Leaves the ranks; if collectives are in flight, or have failed, it ends them instead, as abort() does.
   ~NcclCommunicator() override;
 
   /// Whether the environment asks for several ranks on one GPU (NCCL_MULTI_RANK_GPU_ENABLE=1), which takes
@@ -50,8 +51,11 @@ public:
   Status enqueue(const Collective &collective, CUstream stream, std::string_view place = {});
   /// For a host that waits for what enqueue() has put on streams, or for graphs of it: call it some times a
   /// second. Fails (kFailed), with the collective that the device is at and its place, when a rank is at
-  /// fault, or NCCL is. Then nothing that NCCL does is under way any more. Once it has failed it stays so.
+  /// fault, or NCCL is. Once it has failed it stays so, and what is under way does not end before abort().
   Status poll();
+  /// Ends what NCCL has under way, for good; what streams have behind it then runs. Destroy graphs of it
+  /// before, also those that run: NCCL waits for graphs that hold its work, without an end.
+  void abort();
   /// Notes that a graph runs which moves as many bytes; see bytesSent() and bytesOf().
   void noteLaunch(uint64_t bytes) { sent_ += bytes; }
   uint64_t bytesOf(const Collective &collective) const;
@@ -98,7 +102,6 @@ private:
   Status giveUp(const std::string &text, const Status &found);
   Status begin(const Collective &collective, Flight &flight);
   Status finish(const Flight &flight);
-  void abort();
   Status leave();
 
   Grid grid_;

@@ -46,6 +46,12 @@ Status NcclGroup::health() const {
   return NcclVendor::status("NCCL", state);
 }
 
+bool NcclGroup::mayHaveLostPeers() const {
+  ncclResult_t state = ncclSuccess;
+  return handle_ != nullptr && nccl().ncclCommGetAsyncError(handle_, &state).ok() &&
+         (state == ncclRemoteError || state == ncclSystemError || state == ncclInternalError);
+}
+
 /// What it returns does not matter: the run ends.
 void NcclGroup::abort() {
   if (const ncclComm_t handle = std::exchange(handle_, nullptr))

@@ -29,6 +29,8 @@ public:
   Status settle(const char *call, const NcclPatience &patience) const;
   /// What has gone wrong since, in this rank or another.
   Status health() const;
+  /// Whether what has gone wrong may be that other ranks have ended, or the network to them.
+  bool mayHaveLostPeers() const;
   /// Ends what is under way on the device. Nothing else is done with the group then.
   void abort();
   /// Leaves the other ranks, once nothing is under way.

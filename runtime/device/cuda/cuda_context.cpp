@@ -1,5 +1,6 @@
 #include "runtime/device/cuda/cuda_context.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -16,6 +17,9 @@ Result<int> chooseGpu(CudaPlace place) {
   const auto gpus = static_cast<uint32_t>(count);
   if (gpus == 0)
     return CudaVendor::status("cuDeviceGetCount", CUDA_ERROR_NO_DEVICE);
+  // What a launcher lets this rank see, perhaps. Ranks that share it are found when NCCL connects them.
+  if (gpus == 1)
+    return 0;
   if (place.index >= gpus && !place.mayShare)
     return invalidInput(
         "rank {} of {} on this host: expected a GPU for each, found {}; start at most {} ranks on this host, "
@@ -74,6 +78,13 @@ Result<CudaMemory> CudaContext::memory() const {
   size_t free = 0, total = 0;
   TRAINC_RETURN_IF_ERROR(driver().cuMemGetInfo(&free, &total));
   return CudaMemory{free, total};
+}
+
+/// After a failure the driver does not tell.
+CudaMemoryTaken::~CudaMemoryTaken() {
+  const Result<CudaMemory> after = context_.memory();
+  if (before_.ok() && after.ok())
+    bytes_ += before_->free - std::min(before_->free, after->free);
 }
 
 } // namespace trainc

@@ -9,7 +9,8 @@ namespace trainc {
 
 /// Which GPU, of those that CUDA_VISIBLE_DEVICES leaves, in the order of CUDA_DEVICE_ORDER.
 struct CudaPlace {
-  uint32_t index = 0; ///< of the rank among those of its host (LOCAL_RANK)
+  /// Of the rank among those of its host (LOCAL_RANK). A rank that sees one GPU takes that one.
+  uint32_t index = 0;
   uint32_t ranks = 1; ///< on the host
   /// Ranks may share a GPU: the communicator can do with that. They then take turns.
   bool mayShare = false;
@@ -25,7 +26,7 @@ struct CudaMemory {
 class CudaContext {
 public:
   /// Loads the driver. Fails (kFailed) when there is none, no GPU, or one below compute capability 8.0;
-  /// (kInvalidInput) when the host has fewer GPUs than ranks.
+  /// (kInvalidInput) when the rank sees several GPUs and the host has more ranks than that.
   static Result<CudaContext> open(CudaPlace place);
 
   CudaContext(CudaContext &&other) noexcept;
@@ -55,6 +56,21 @@ private:
   std::string name_;
   int major_ = 0, minor_ = 0;
   uint32_t sharedBytes_ = 0;
+};
+
+/// While one lives, what is taken of the GPU's memory and kept is added to a number of bytes.
+class [[nodiscard]] CudaMemoryTaken {
+public:
+  CudaMemoryTaken(const CudaContext &context, uint64_t &bytes)
+      : context_(context), bytes_(bytes), before_(context.memory()) {}
+  CudaMemoryTaken(const CudaMemoryTaken &) = delete;
+  CudaMemoryTaken &operator=(const CudaMemoryTaken &) = delete;
+  ~CudaMemoryTaken();
+
+private:
+  const CudaContext &context_;
+  uint64_t &bytes_;
+  Result<CudaMemory> before_;
 };
 
 } // namespace trainc

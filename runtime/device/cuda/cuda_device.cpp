@@ -41,13 +41,20 @@ CudaDevice::CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams
              .products = {},
              .attention = {},
              .diskStage = {},
-             .fault = {}},
+             .fault = {},
+             .libraryBytes = 0},
       wait_(peers), atStart_(atStart) {}
 
-/// What still runs uses what goes now. After a failure there is nothing to wait for.
+/// What still runs uses what goes now. After a failure there is nothing to wait for; collectives that wait
+/// for peers must end all the same, or memory is not given back.
 CudaDevice::~CudaDevice() {
-  if (parts_.context.enter().ok() && parts_.fault.status().ok())
-    (void)wait_.forStream(parts_.streams.main());
+  Status status = parts_.context.enter();
+  if (status.ok())
+    status = parts_.fault.status();
+  if (status.ok())
+    status = wait_.forStream(parts_.streams.main());
+  if (!status.ok() && parts_.peers.areThere())
+    parts_.peers.abort();
 }
 
 Status CudaDevice::openCopies() {
@@ -81,7 +88,7 @@ Result<DeviceMemoryUse> CudaDevice::memoryUse() const {
                       .freeAtStart = atStart_.free,
                       .arenas = parts_.arenas.deviceBytes() + peersBytes_,
                       .kernels = kernelBytes_,
-                      .libraries = libraryBytes_};
+                      .libraries = parts_.libraryBytes};
   use.others = besides - std::min(besides, use.besides());
   return use;
 }
@@ -114,7 +121,7 @@ Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space spac
 }
 
 Status CudaDevice::loadKernels(const fb::Plan &plan) {
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t before, besideArenas());
+  const CudaMemoryTaken taken(parts_.context, kernelBytes_);
   TRAINC_ASSIGN_OR_RETURN(parts_.kernels, CudaKernels::load(plan, parts_.context));
   if (parts_.peers.areThere())
     parts_.peers.sumBy([this](const LocalSumCall &call, CUstream stream) {
@@ -122,18 +129,14 @@ Status CudaDevice::loadKernels(const fb::Plan &plan) {
       args.insert(args.end(), {call.out, call.end});
       return parts_.kernels.launch(call.kernel, args, stream);
     });
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t after, besideArenas());
-  kernelBytes_ = after - std::min(before, after);
   return {};
 }
 
 Result<std::unique_ptr<Executable>> CudaDevice::prepare(Program program, Communicator *,
                                                         StepObserver *observer) {
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t before, besideArenas());
+  const CudaMemoryTaken taken(parts_.context, parts_.libraryBytes);
   auto executable = std::make_unique<CudaExecutable>(std::move(program), parts_, observer);
   TRAINC_RETURN_IF_ERROR(executable->prepare());
-  TRAINC_ASSIGN_OR_RETURN(const uint64_t after, besideArenas());
-  libraryBytes_ += after - std::min(before, after);
   for (const LtProduct &product : executable->issuer().products())
     algorithms_.update(std::as_bytes(std::span(&product.algorithm(), 1)));
   for (const CudnnAttention &attention : executable->issuer().attentions())

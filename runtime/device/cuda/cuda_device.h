@@ -15,6 +15,7 @@ public:
   /// `nccl` is the communicator of ranks on GPUs, which must outlive the device; null for one rank. Fails as
   /// CudaContext::open() does.
   static Result<std::unique_ptr<CudaDevice>> open(CudaPlace place, NcclCommunicator *nccl = nullptr);
+  /// After all that prepare() has made, whose graphs hold collectives.
   ~CudaDevice() override;
 
   std::string description() const override;
@@ -53,7 +54,7 @@ private:
   std::optional<StagingRing> ring_;
   std::unique_ptr<BesideCopies> beside_;
   CudaMemory atStart_; ///< with the context
-  uint64_t kernelBytes_ = 0, libraryBytes_ = 0;
+  uint64_t kernelBytes_ = 0;
   uint64_t peersBytes_ = 0;                ///< of arenas that the communicator gave
   StreamHash algorithms_;                  ///< of all products that were prepared
   StreamHash engines_;                     ///< of all attention

@@ -31,8 +31,10 @@ Status CudaExecutable::enqueue(StepRange steps) {
   if (clock_ && clock_->isListening())
     return enqueueTimed(steps);
   Range *range = find(steps);
-  if (range == nullptr)
+  if (range == nullptr) { // libraries load the kernels that it calls
+    const CudaMemoryTaken taken(parts_.context, parts_.libraryBytes);
     return issueRange(steps, ranges_.emplace_back(steps, parts_).disk, nullptr);
+  }
   if (range->graph.get() == nullptr) {
     TRAINC_ASSIGN_OR_RETURN(range->graph, capture(*range));
   }

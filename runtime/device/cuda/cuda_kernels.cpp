@@ -133,6 +133,8 @@ Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &c
       TRAINC_RETURN_IF_ERROR(driver().cuFuncSetAttribute(loaded.function,
                                                          CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                                                          static_cast<int>(loaded.dynamicSharedBytes)));
+    // Else the first launch would, whose memory counts as the libraries'.
+    TRAINC_RETURN_IF_ERROR(driver().cuFuncLoad(loaded.function));
     kernels.kernels_.push_back(loaded);
   }
   return kernels;

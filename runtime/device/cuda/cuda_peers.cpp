@@ -20,4 +20,6 @@ void CudaPeers::noteRun(const Collective &collective) const { nccl_->noteLaunch(
 
 Status CudaPeers::poll() const { return nccl_->poll(); }
 
+void CudaPeers::abort() const { nccl_->abort(); }
+
 } // namespace trainc

@@ -28,6 +28,8 @@ public:
   void noteRun(const Collective &collective) const;
   /// Fails (kFailed) when a peer has failed, or a collective; nothing more is then to be waited for.
   Status poll() const;
+  /// See NcclCommunicator::abort().
+  void abort() const;
 
 private:
   NcclCommunicator *nccl_;

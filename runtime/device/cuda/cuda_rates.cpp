@@ -1,6 +1,7 @@
 #include "runtime/device/cuda/cuda_rates.h"
 
 #include "runtime/device/cuda/cuda_handles.h"
+#include "runtime/schema/gpu_peaks.h"
 
 #include <algorithm>
 
@@ -15,11 +16,13 @@ struct CycleFlops {
   int major, minor;
   int f32, tf32, half, f8;
 };
-/// From NVIDIA's architecture papers of A100, GA102, Ada, H100, Blackwell and RTX Blackwell. Of two products
-/// of one capability with different rates (8.9: L40S and GeForce) the higher one stands here.
+/// From NVIDIA's architecture papers of A100, GA102, Ada, H100, Blackwell and RTX Blackwell; of B300, Thor
+/// and GB10 from what is published of them at FP4, of which FP16 is a quarter. Of two products of one
+/// capability with different rates (8.9: L40S and GeForce) the higher one stands here.
 constexpr CycleFlops kCycleFlops[] = {
-    {8, 0, 128, 1024, 2048, 0},    {8, 6, 256, 256, 512, 0},        {8, 9, 256, 512, 1024, 2048},
-    {9, 0, 256, 2048, 4096, 8192}, {10, 0, 256, 4096, 8192, 16384}, {12, 0, 256, 256, 512, 1024},
+    {8, 0, 128, 1024, 2048, 0},      {8, 6, 256, 256, 512, 0},        {8, 9, 256, 512, 1024, 2048},
+    {9, 0, 256, 2048, 4096, 8192},   {10, 0, 256, 4096, 8192, 16384}, {10, 3, 256, 4096, 8192, 16384},
+    {11, 0, 256, 4096, 8192, 16384}, {12, 0, 256, 256, 512, 1024},    {12, 1, 256, 512, 1024, 2048},
 };
 
 /// Bytes that the copy reads: several times what caches on the GPU hold, and little of what is free.
@@ -50,6 +53,12 @@ Status addFlops(DeviceRates &rates, const CudaContext &context) {
   rates.flopsSource =
       fmt::format("{} multiprocessors of compute capability {}.{} at their highest clock, {:.2f} GHz",
                   processors, known->major, known->minor, kilohertz * 1e-6);
+  if (const double sheet = halfFlopsOnSheet(context.name()); sheet > 0) {
+    rates.halfFlops = sheet;
+    rates.tf32Flops = sheet / 2;
+    rates.f8Flops = known->f8 > 0 ? 2 * sheet : 0;
+    rates.flopsSource += "; TF32, bf16, f16 and fp8 by NVIDIA's data sheet";
+  }
   return {};
 }
 

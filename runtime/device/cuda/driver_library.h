@@ -52,6 +52,7 @@ struct CudaVendor {
   X(cuModuleGetFunction)                                                                                     \
   X(cuFuncGetAttribute)                                                                                      \
   X(cuFuncSetAttribute)                                                                                      \
+  X(cuFuncLoad)                                                                                              \
   X(cuLaunchKernel)                                                                                          \
   X(cuLaunchHostFunc)                                                                                        \
   X(cuGraphInstantiateWithFlags)                                                                             \

@@ -23,6 +23,7 @@ struct CudaParts {
   std::optional<CudnnHandle> attention; ///< likewise
   PinnedMemory diskStage;               ///< once there is an arena on disk
   CudaFault fault;
+  uint64_t libraryBytes = 0; ///< of the GPU's memory, that libraries have taken so far
 };
 
 /// Puts steps of one program on their streams, one at a time; the order among streams is the caller's.

@@ -32,7 +32,9 @@ inline constexpr std::string_view kEntryPoints[] = {
 using EntryName = NameIn<kEntryPoints>;
 
 /// cublasLtHandle_t has nothing of its own.
-struct Handle {};
+struct Handle {
+  bool hasKernels = false; ///< on the device: they are loaded with the first product
+};
 
 struct Library {
   static Library &get();

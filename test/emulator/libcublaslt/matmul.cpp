@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 namespace trainc::emulator {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr uint64_t kWorkspaceBytes = 32 << 10;
 constexpr uint64_t kWorkspaceAlignment = 16;
+constexpr uint64_t kKernelBytes = 1 << 20; ///< of the device, from the first product on
 /// As much as a load of 16 bytes needs.
 constexpr uint32_t kMostAlignment = 16;
 constexpr uint64_t kMagic = 0x656d756c61746564;
@@ -215,6 +217,8 @@ cublasStatus_t CUBLASWINAPI cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatm
     const Addresses addresses{number(a), number(b), number(c), number(d)};
     TRAINC_CUBLAS(needPointers(call, problem, addresses, chosen));
     TRAINC_CUBLAS(needWorkspace(call, problem, addresses, number(workspace), workspaceBytes));
+    if (!std::exchange(object->hasKernels, true))
+      emulatorTakeMemory(kKernelBytes);
     return enqueue(call, stream, problem, addresses, *static_cast<const float *>(alpha),
                    *static_cast<const float *>(beta), number(workspace));
   });

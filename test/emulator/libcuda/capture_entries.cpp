@@ -110,13 +110,14 @@ CUresult CUDAAPI cuStreamEndCapture(CUstream handle, CUgraph *graph) {
     if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != std::this_thread::get_id())
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD, "the capture began on another thread");
     const bool isJoined = comesLast(capture->graph->nodes, stream->tail);
+    std::shared_ptr<Graph> captured = std::move(capture->graph); // events of the capture do not keep it
     end(call, *capture);
     if (capture->invalidated)
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "the capture has failed before");
     if (!isJoined)
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_UNJOINED,
                          "the stream does not wait for all that others captured");
-    *graph = call.driver.graphs.add(capture->graph);
+    *graph = call.driver.graphs.add(std::move(captured));
     return CUDA_SUCCESS;
   });
 }

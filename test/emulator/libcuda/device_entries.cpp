@@ -143,7 +143,7 @@ CUresult CUDAAPI cuDeviceGetName(char *name, int length, CUdevice device) {
     TRAINC_CU(needPointer(call, name));
     if (length <= 0)
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "room for {} characters", length);
-    const std::string text = "emulated GPU " + std::to_string(found->index);
+    const std::string text = call.driver.settings.name + " " + std::to_string(found->index);
     name[text.copy(name, static_cast<size_t>(length) - 1)] = '\0';
     return CUDA_SUCCESS;
   });

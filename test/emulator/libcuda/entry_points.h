@@ -49,6 +49,7 @@ inline constexpr std::string_view kEntryPoints[] = {
     "cuModuleGetFunction",
     "cuFuncGetAttribute",
     "cuFuncSetAttribute",
+    "cuFuncLoad",
     "cuLaunchKernel",
     "cuLaunchHostFunc",
     "cuGraphInstantiateWithFlags",

@@ -37,6 +37,13 @@ CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bo
   return enqueue(stream, std::move(what), std::move(isReady), std::move(work));
 }
 
+void emulatorTakeMemory(size_t count) {
+  Driver &driver = Driver::get();
+  const std::lock_guard held(driver.lock.mutex);
+  if (const ContextRef context = driver.contexts.find(currentContext))
+    context->ownBytes += count;
+}
+
 int emulatorCapability() {
   Driver &driver = Driver::get();
   const std::lock_guard held(driver.lock.mutex);

@@ -25,6 +25,9 @@ extern "C++" CUresult emulatorEnqueue(CUstream stream, std::string what, Emulato
 extern "C++" CUresult emulatorEnqueueWhen(CUstream stream, std::string what, std::function<bool()> isReady,
                                           EmulatorWork work);
 
+/// Takes bytes of the calling thread's GPU until its context ends, as libraries do that load kernels.
+extern "C++" void emulatorTakeMemory(size_t count);
+
 /// Ten times the compute capability of the GPU whose context is the calling thread's, such as 89 for 8.9; 0:
 /// it has none.
 extern "C++" int emulatorCapability();

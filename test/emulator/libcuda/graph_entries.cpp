@@ -5,6 +5,9 @@ namespace trainc::emulator {
 
 namespace {
 
+/// Of the device, for an executable graph.
+constexpr uint64_t kGraphBytes = 16 << 10;
+
 /// Host memory that is written late, unless something before may use it.
 void spoilAtLaunch(const Driver &driver, const GraphExec &exec) {
   const auto usesHost = [](const GraphNode &node) { return node.work->usesHost; };
@@ -14,10 +17,18 @@ void spoilAtLaunch(const Driver &driver, const GraphExec &exec) {
     spoilLate(*node.work);
 }
 
+/// What ends a launch. It holds the graph: one that is destroyed while it runs is freed as a whole, at its
+/// end.
+std::shared_ptr<const Work> endOf(std::shared_ptr<const GraphExec> exec) {
+  return std::make_shared<const Work>(
+      Work{.what = "the end of a graph",
+           .run = [exec = std::move(exec)](uint64_t) { return std::optional<Failure>(); }});
+}
+
 /// All nodes come after the stream's earlier work and the latest launch; what follows comes after all of
 /// them.
-OperationRef launch(const Call &call, const GraphExec &exec, const Stream &stream) {
-  static const auto kEnd = std::make_shared<const Work>(Work{.what = "the end of a graph"});
+OperationRef launch(const Call &call, const std::shared_ptr<GraphExec> &launched, const Stream &stream) {
+  const GraphExec &exec = *launched;
   Scheduler &scheduler = call.context->device->scheduler;
   std::vector<OperationRef> operations;
   std::vector<OperationRef> before{stream.last, exec.last};
@@ -35,7 +46,7 @@ OperationRef launch(const Call &call, const GraphExec &exec, const Stream &strea
   for (size_t i = 0; i < operations.size(); ++i)
     if (isLeaf[i])
       leaves.push_back(operations[i]);
-  return scheduler.add(kEnd, call.context->state, stream.lane, leaves);
+  return scheduler.add(endOf(launched), call.context->state, stream.lane, leaves);
 }
 
 } // namespace
@@ -57,6 +68,7 @@ CUresult CUDAAPI cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph handle, 
                          flags);
     *exec = call.driver.graphExecs.add(
         std::make_shared<GraphExec>(GraphExec{call.context, graph->nodes, nullptr}));
+    call.context->ownBytes += kGraphBytes;
     return CUDA_SUCCESS;
   });
 }
@@ -72,7 +84,7 @@ CUresult CUDAAPI cuGraphLaunch(CUgraphExec handle, CUstream streamHandle) {
       return call.refuse(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "graphs in graphs are not emulated");
     }
     spoilAtLaunch(call.driver, *exec);
-    stream->last = exec->last = launch(call, *exec, *stream);
+    stream->last = exec->last = launch(call, exec, *stream);
     return CUDA_SUCCESS;
   });
 }
@@ -106,6 +118,7 @@ CUresult CUDAAPI cuGraphExecDestroy(CUgraphExec handle) {
     std::shared_ptr<GraphExec> exec;
     TRAINC_CU(call.need(call.driver.graphExecs, handle, exec));
     call.driver.graphExecs.remove(handle);
+    exec->context->ownBytes -= kGraphBytes;
     return CUDA_SUCCESS;
   });
 }

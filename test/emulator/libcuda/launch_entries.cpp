@@ -100,6 +100,7 @@ CUresult CUDAAPI cuLaunchKernel(CUfunction handle, unsigned int gridX, unsigned 
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': parameters in `extra` are not emulated",
                          function->ptx->name);
     TRAINC_CU(copyParameters(call, *function->ptx, values, launch.parameters));
+    function->module->loadCode();
     return call.append(*stream, {.run = std::move(launch)});
   });
 }

@@ -109,7 +109,6 @@ CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *module, const void *image, unsigne
     }
     writeLog(jit, "");
     const uint64_t bytes = (std::strlen(text) + kModuleBytes - 1) / kModuleBytes * kModuleBytes;
-    call.context->ownBytes += bytes;
     *module = call.driver.modules.add(std::make_shared<Module>(call.context, std::move(*ptx), bytes));
     return CUDA_SUCCESS;
   });
@@ -121,7 +120,7 @@ CUresult CUDAAPI cuModuleUnload(CUmodule handle) {
     TRAINC_CU(call.need(call.driver.modules, handle, module));
     TRAINC_CU(call.needNoCapture());
     module->unloaded = true;
-    call.context->ownBytes -= module->bytes;
+    call.context->ownBytes -= module->hasCode ? module->bytes : 0;
     for (const auto &[name, function] : module->functions)
       call.driver.functions.remove(function);
     call.driver.modules.remove(handle);
@@ -156,6 +155,15 @@ CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, 
       return call.refuse(CUDA_ERROR_INVALID_VALUE, "attribute {} is not emulated, or its place {} is null",
                          static_cast<int>(attribute), fmt::ptr(value));
     *value = *known;
+    return CUDA_SUCCESS;
+  });
+}
+
+CUresult CUDAAPI cuFuncLoad(CUfunction handle) {
+  return entry("cuFuncLoad", [&](Call &call) {
+    std::shared_ptr<Function> function;
+    TRAINC_CU(call.need(call.driver.functions, handle, function));
+    function->module->loadCode();
     return CUDA_SUCCESS;
   });
 }

@@ -35,7 +35,7 @@ struct Context {
   unsigned references = 0;
   std::shared_ptr<ContextState> state = std::make_shared<ContextState>();
   std::map<CUdeviceptr, uint64_t> allocations; ///< bytes by address
-  uint64_t ownBytes = 0;                       ///< of the device: the context itself and its modules
+  uint64_t ownBytes = 0;                       ///< of the device: the context itself, code, graphs
 };
 using ContextRef = std::shared_ptr<Context>;
 
@@ -93,9 +93,17 @@ struct Module {
   Module(ContextRef context, PtxModule ptx, uint64_t bytes)
       : context(std::move(context)), ptx(std::move(ptx)), bytes(bytes) {}
 
+  /// As the driver does by default (CUDA_MODULE_LOADING=LAZY), only when the first of its kernels is wanted.
+  void loadCode() {
+    if (!hasCode)
+      context->ownBytes += bytes;
+    hasCode = true;
+  }
+
   ContextRef context;
   PtxModule ptx;
-  uint64_t bytes;                                           ///< of the device
+  uint64_t bytes;                                           ///< of the device, for its code
+  bool hasCode = false;                                     ///< on the device
   std::map<std::string, CUfunction, std::less<>> functions; ///< those that were asked for
   std::atomic<bool> unloaded = false;
 };

@@ -193,6 +193,7 @@ void Scheduler::complete(const OperationRef &operation) {
   operation->done = true;
   --operation->context->pending;
   lock_.hostWork -= operation->work->usesHost;
+  operation->work.reset(); // with what it holds
   for (const OperationRef &dependent : operation->dependents)
     if (--dependent->waitsFor == 0)
       dependent->scheduler->makeReady(dependent);

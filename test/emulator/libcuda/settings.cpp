@@ -72,6 +72,8 @@ Settings Settings::fromEnvironment() {
   settings.seed = numberIn("TRAINC_EMULATOR_SEED", settings.seed, std::numeric_limits<uint64_t>::max());
   settings.memory = numberIn("TRAINC_EMULATOR_MEMORY", settings.memory, uint64_t{1} << 40);
   settings.driver = static_cast<int>(numberIn("TRAINC_EMULATOR_DRIVER", 13000, 99999));
+  if (const char *name = std::getenv("TRAINC_EMULATOR_NAME"))
+    settings.name = name;
   settings.devices = visible(ordered(numberIn("TRAINC_EMULATOR_DEVICES", 1, 64)));
   if (const char *text = std::getenv(kCapability)) {
     const std::string_view capability = text;

@@ -11,6 +11,16 @@ constexpr int64_t kTooMuch = int64_t{1} << 40;
 /// The one that repeats a gradient's bits on GPUs of capability 10.
 constexpr int64_t kTwoPassEngine = 5;
 constexpr Knob kTwoPassKnobs[] = {{CUDNN_KNOB_TYPE_KERNEL_CFG, 31}, {CUDNN_KNOB_TYPE_STAGES, 2}};
+/// From 9.23 on.
+constexpr int kRenamed = 92300;
+constexpr Knob kRenamedKnobs[] = {{CUDNN_KNOB_TYPE_TILE_M, 3},     {CUDNN_KNOB_TYPE_TILE_N, 2},
+                                  {CUDNN_KNOB_TYPE_KERNEL_CFG, 2}, {CUDNN_KNOB_TYPE_STREAM_K, 0},
+                                  {CUDNN_KNOB_TYPE_TILE_CGA_M, 0}, {CUDNN_KNOB_TYPE_STAGES, 2}};
+
+bool areTwoPass(const std::vector<Knob> &knobs, size_t version) {
+  return version >= kRenamed ? std::ranges::equal(knobs, kRenamedKnobs)
+                             : std::ranges::equal(knobs, kTwoPassKnobs);
+}
 
 int64_t inBlocks(int64_t count) { return (count + 63) / 64 * 64; }
 
@@ -33,7 +43,8 @@ Engine atomicGradient(const OperationGraph &graph) {
 } // namespace
 
 std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode_t mode, int major) {
-  if (mode == CUDNN_HEUR_MODE_FALLBACK)
+  const bool isOfOne = graph.isBackward && graph.queries == 1 && graph.keys == 1;
+  if (mode == CUDNN_HEUR_MODE_FALLBACK || isOfOne)
     return {};
   if (!graph.isBackward)
     return {{.index = 3, .knobs = {}, .workspace = kTooMuch},
@@ -46,12 +57,12 @@ std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode
 }
 
 std::optional<Engine> engineOf(const OperationGraph &graph, int64_t index, const std::vector<Knob> &knobs,
-                               int major) {
+                               const Surroundings &around) {
   if (index == kTwoPassEngine && graph.isBackward)
     return Engine{.index = index,
                   .knobs = knobs,
                   .repeatsBits = !graph.addsInAnyOrder,
-                  .runs = major == 10 && std::ranges::equal(knobs, kTwoPassKnobs),
+                  .runs = around.major == 10 && areTwoPass(knobs, around.version),
                   .workspace = gradientBytes(graph)};
   return std::nullopt;
 }

@@ -21,8 +21,14 @@ struct Engine {
 /// with little memory.
 std::vector<Engine> enginesFor(const OperationGraph &graph, cudnnBackendHeurMode_t mode, int major);
 
+/// Where engines run.
+struct Surroundings {
+  int major = 0;      ///< of the GPU's compute capability
+  size_t version = 0; ///< of the library
+};
+
 /// An engine that a user names; none with the index.
 std::optional<Engine> engineOf(const OperationGraph &graph, int64_t index, const std::vector<Knob> &knobs,
-                               int major);
+                               const Surroundings &around);
 
 } // namespace trainc::emulator

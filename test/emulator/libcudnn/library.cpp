@@ -48,6 +48,8 @@ CudnnState &CudnnState::get() {
 
 CudnnState::CudnnState() : calls({"cudnn", kCudnnEntryPoints, cudnnStatusNamed}) { calls.reset(); }
 
+size_t emulatedVersion() { return versionIn("TRAINC_EMULATOR_CUDNN", CUDNN_VERSION); }
+
 } // namespace trainc::emulator
 
 using namespace trainc::emulator;
@@ -86,7 +88,7 @@ cudnnStatus_t CUDNNWINAPI cudnnSetStream(cudnnHandle_t handle, cudaStream_t stre
 
 size_t CUDNNWINAPI cudnnGetVersion() {
   cudnnEntry("cudnnGetVersion", [](CudnnCall &) { return CUDNN_STATUS_SUCCESS; });
-  return versionIn("TRAINC_EMULATOR_CUDNN", CUDNN_VERSION);
+  return trainc::emulator::emulatedVersion();
 }
 
 const char *CUDNNWINAPI cudnnGetErrorString(cudnnStatus_t status) {

@@ -56,6 +56,9 @@ public:
   cudnnStatus_t refuse(const Refusal &refusal) const { return refuse(refusal.status, "{}", refusal.text); }
 };
 
+/// What the library says it is.
+size_t emulatedVersion();
+
 template <typename Body> cudnnStatus_t cudnnEntry(CudnnEntryName name, Body body) {
   return runEntry<CudnnCall>(name.name, body);
 }

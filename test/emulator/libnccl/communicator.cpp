@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 namespace trainc::emulator {
@@ -13,10 +14,21 @@ namespace {
 
 /// How often a program asks, at most, before a call is no longer in progress.
 constexpr uint32_t kMostPolls = 3;
+constexpr std::chrono::milliseconds kBetweenLooks{1};
 
 uint64_t seedFromEnvironment() {
   const char *seed = std::getenv("TRAINC_EMULATOR_SEED");
   return seed ? std::strtoull(seed, nullptr, 10) : 1;
+}
+
+bool abortHangs() {
+  const char *text = std::getenv("TRAINC_EMULATOR_NCCL_ABORT");
+  return text && std::strcmp(text, "hang") == 0;
+}
+
+bool isCaptured(CUstream stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 bool overlap(CUdeviceptr a, uint64_t aBytes, CUdeviceptr b, uint64_t bBytes) {
@@ -28,8 +40,13 @@ bool overlap(CUdeviceptr a, uint64_t aBytes, CUdeviceptr b, uint64_t bBytes) {
 /// The device asks isReady() again and again; a graph does so anew in each launch.
 class Comm::Run {
 public:
-  Run(std::shared_ptr<Comm> comm, std::vector<Operation> operations)
-      : comm_(std::move(comm)), operations_(std::move(operations)) {}
+  Run(std::shared_ptr<Comm> comm, std::vector<Operation> operations, bool isCaptured)
+      : comm_(std::move(comm)), operations_(std::move(operations)), isCaptured_(isCaptured) {
+    comm_->captured_ += isCaptured_;
+  }
+  Run(const Run &) = delete;
+  Run &operator=(const Run &) = delete;
+  ~Run() { comm_->captured_ -= isCaptured_; }
 
   bool isReady() {
     failure_.reset();
@@ -61,6 +78,7 @@ private:
 
   std::shared_ptr<Comm> comm_;
   std::vector<Operation> operations_;
+  bool isCaptured_; ///< graphs hold it, and launches of them until they end
   std::optional<Progress> progress_;
   std::optional<std::string> failure_;
 };
@@ -79,7 +97,7 @@ ncclResult_t Comm::open() {
   if (!settings_.blocking)
     return inProgress([] { return ncclSuccess; });
   while (!meeting_->everyoneHasCome())
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(kBetweenLooks);
   return opened();
 }
 
@@ -104,6 +122,8 @@ ncclResult_t Comm::poll() {
     return ncclInProgress;
   if (!isOpen_ && opened() != ncclSuccess)
     polls_ = 1;
+  if (isFinalizing_ && captured_.load() > 0)
+    return ncclInProgress;
   if (--polls_ > 0)
     return ncclInProgress;
   for (const auto &call : std::exchange(pending_, {}))
@@ -170,7 +190,7 @@ ncclResult_t Comm::launch(std::vector<Operation> operations, CUstream stream) {
   std::string what = "NCCL: " + describe(operations.front());
   if (operations.size() > 1)
     what += fmt::format(" and {} more", operations.size() - 1);
-  const auto run = std::make_shared<Run>(shared_from_this(), std::move(operations));
+  const auto run = std::make_shared<Run>(shared_from_this(), std::move(operations), isCaptured(stream));
   const CUresult result =
       emulatorEnqueueWhen(stream, what, [run] { return run->isReady(); }, [run] { return run->result(); });
   return result == CUDA_SUCCESS
@@ -179,12 +199,28 @@ ncclResult_t Comm::launch(std::vector<Operation> operations, CUstream stream) {
 }
 
 ncclResult_t Comm::finalize() {
-  return settings_.blocking ? ncclSuccess : inProgress([] { return ncclSuccess; });
+  isFinalizing_ = true;
+  if (!settings_.blocking)
+    return inProgress([] { return ncclSuccess; });
+  awaitGraphs();
+  return ncclSuccess;
 }
 
 void Comm::abort() {
   aborted_.store(true);
   meeting_->noteAborted();
+  while (abortHangs())
+    std::this_thread::sleep_for(kBetweenLooks);
+}
+
+void Comm::awaitGraphs() const {
+  while (captured_.load() > 0)
+    std::this_thread::sleep_for(kBetweenLooks);
+}
+
+void Comm::destroy() {
+  awaitGraphs();
+  destroyed_.store(true);
 }
 
 void *Comm::enrol(CUdeviceptr address, uint64_t bytes) {

@@ -47,8 +47,10 @@ public:
   ncclResult_t finalize();
   /// Work under way ends, and others hear of it.
   void abort();
+  /// Blocks until no graph holds work of the communicator: one that was captured, or runs.
+  void awaitGraphs() const;
   /// Work that comes later is misuse.
-  void destroy() { destroyed_.store(true); }
+  void destroy();
 
   void *enrol(CUdeviceptr address, uint64_t bytes);
   bool release(const void *handle);
@@ -69,7 +71,8 @@ private:
   std::unique_ptr<RankExchange> exchange_;
   std::atomic<bool> aborted_{false}, destroyed_{false};
   std::atomic<const Run *> running_{nullptr}; ///< one at a time
-  bool isOpen_ = false;
+  std::atomic<uint32_t> captured_{0};         ///< runs that graphs hold
+  bool isOpen_ = false, isFinalizing_ = false;
   ncclResult_t state_ = ncclSuccess;
   uint32_t polls_ = 0; ///< that a call in progress takes
   std::vector<std::function<ncclResult_t()>> pending_;

@@ -132,9 +132,8 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *asyncError) {
 
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   return call("ncclCommAbort", comm, [&](const std::shared_ptr<Comm> &found) {
-    found->abort();
     removeComm(comm);
-    return ncclSuccess;
+    return trainc::emulator::abort(found);
   });
 }
 

@@ -16,6 +16,7 @@ struct Group {
   uint32_t depth = 0;
   ncclResult_t error = ncclSuccess;
   std::vector<Batch> batches; ///< in the order of their first operations
+  std::vector<std::shared_ptr<Comm>> aborted;
 };
 
 thread_local Group group;
@@ -29,6 +30,8 @@ ncclResult_t endGroup() {
     return refuse(ncclInvalidUsage, "ncclGroupEnd: no group is open");
   if (--group.depth > 0)
     return ncclSuccess;
+  for (const std::shared_ptr<Comm> &comm : std::exchange(group.aborted, {}))
+    comm->awaitGraphs();
   ncclResult_t result = std::exchange(group.error, ncclSuccess);
   const std::vector<Batch> batches = std::exchange(group.batches, {});
   if (result != ncclSuccess)
@@ -58,6 +61,13 @@ ncclResult_t submit(const std::shared_ptr<Comm> &comm, const Operation &operatio
   if (batch == group.batches.end())
     batch = group.batches.insert(batch, {comm, stream, {}});
   batch->operations.push_back(operation);
+  return endGroup();
+}
+
+ncclResult_t abort(const std::shared_ptr<Comm> &comm) {
+  beginGroup();
+  comm->abort();
+  group.aborted.push_back(comm);
   return endGroup();
 }
 

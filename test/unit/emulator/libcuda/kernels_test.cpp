@@ -138,8 +138,11 @@ TEST_F(EmulatedKernels, HaveLimits) {
 TEST_F(EmulatedKernels, GoWithTheirModule) {
   CUfunction missing = nullptr;
   EXPECT_EQ(cuModuleGetFunction(&missing, module, "subtract"), CUDA_ERROR_NOT_FOUND);
-  size_t before = 0, after = 0, total = 0;
+  size_t atFirst = 0, before = 0, after = 0, total = 0;
+  EXPECT_CU(cuMemGetInfo(&atFirst, &total));
+  EXPECT_CU(cuFuncLoad(add));
   EXPECT_CU(cuMemGetInfo(&before, &total));
+  EXPECT_GT(atFirst, before) << "code comes with the first kernel that is wanted";
   EXPECT_CU(cuModuleUnload(module));
   EXPECT_CU(cuMemGetInfo(&after, &total));
   EXPECT_GT(after, before);

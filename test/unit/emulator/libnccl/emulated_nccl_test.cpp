@@ -2,8 +2,10 @@
 #include "test/emulator/libcuda/extension.h"
 #include "test/unit/runtime/comm/nccl/child.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <gmock/gmock.h>
 #include <nccl.h>
 #include <thread>
@@ -210,6 +212,86 @@ TEST(EmulatedNccl, AHangEndsWithTheCommunicator) {
       ASSERT_EQ(cuStreamQuery(gpu.stream), CUDA_ERROR_NOT_READY);
     ASSERT_EQ(ncclCommAbort(gpu.comm), ncclSuccess);
     EXPECT_EQ(gpu.wait(), CUDA_SUCCESS);
+  });
+}
+
+/// A graph of one all-reduce over each communicator, one after the other.
+class Graph {
+public:
+  Graph(const Gpu &gpu, const std::vector<ncclComm_t> &comms, float *memory) {
+    EXPECT_EQ(cuStreamBeginCapture(gpu.stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
+    for (const ncclComm_t comm : comms)
+      EXPECT_EQ(ncclAllReduce(memory, memory, 8, ncclFloat32, ncclSum, comm, gpu.stream), ncclSuccess);
+    EXPECT_EQ(cuStreamEndCapture(gpu.stream, &graph_), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphInstantiateWithFlags(&exec_, graph_, 0), CUDA_SUCCESS);
+  }
+  void launch(CUstream stream) const { EXPECT_EQ(cuGraphLaunch(exec_, stream), CUDA_SUCCESS); }
+  void destroyGraph() const { EXPECT_EQ(cuGraphDestroy(graph_), CUDA_SUCCESS); }
+  void destroyExec() const { EXPECT_EQ(cuGraphExecDestroy(exec_), CUDA_SUCCESS); }
+
+private:
+  CUgraph graph_ = nullptr;
+  CUgraphExec exec_ = nullptr;
+};
+
+/// A call on a thread of its own.
+class Beside {
+public:
+  explicit Beside(std::function<ncclResult_t()> call)
+      : thread_([this, call = std::move(call)] {
+          EXPECT_EQ(call(), ncclSuccess);
+          returned_ = true;
+        }) {}
+  bool returnsSoon() const {
+    for (int i = 0; i < 100 && !returned_; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return returned_;
+  }
+  void join() { thread_.join(); }
+
+private:
+  std::atomic<bool> returned_ = false;
+  std::thread thread_;
+};
+
+void expectWaitForGraphs(ncclResult_t (*call)(ncclComm_t)) {
+  onRanks(1, {}, [&](Gpu &gpu, int) {
+    float *memory = gpu.allocate(8);
+    const Graph graph(gpu, {gpu.comm}, memory);
+    Beside end([&] { return call(gpu.comm); });
+    EXPECT_FALSE(end.returnsSoon());
+    graph.destroyGraph();
+    EXPECT_FALSE(end.returnsSoon()) << "the executable one holds the work as well";
+    graph.destroyExec();
+    end.join();
+  });
+}
+
+TEST(EmulatedNccl, AbortWaitsForGraphs) { expectWaitForGraphs(ncclCommAbort); }
+TEST(EmulatedNccl, FinalizeWaitsForGraphs) { expectWaitForGraphs(ncclCommFinalize); }
+TEST(EmulatedNccl, DestroyWaitsForGraphs) { expectWaitForGraphs(ncclCommDestroy); }
+
+TEST(EmulatedNccl, AGraphUnderWayIsLetGoByAllItsCommunicatorsTogether) {
+  onRanks(1, {{"TRAINC_EMULATOR_NCCL", "hang:rank=0:collective=1"}}, [](Gpu &first, int) {
+    Gpu second(0);
+    ncclUniqueId id;
+    ASSERT_EQ(ncclGetUniqueId(&id), ncclSuccess);
+    ASSERT_EQ(second.open(id, 1, 0, /*blocking=*/true), ncclSuccess);
+    float *memory = first.allocate(8);
+    void *handle = nullptr;
+    ASSERT_EQ(ncclCommRegister(second.comm, memory, 8 * sizeof(float), &handle), ncclSuccess);
+    Gpu::fill(memory, std::vector<float>(8, 1));
+    const Graph graph(first, {first.comm, second.comm}, memory);
+    graph.launch(first.stream);
+    graph.destroyGraph();
+    graph.destroyExec();
+    Beside alone([&] { return ncclCommAbort(first.comm); });
+    EXPECT_FALSE(alone.returnsSoon()) << "the graph hangs in the other's collective";
+    ASSERT_EQ(ncclGroupStart(), ncclSuccess);
+    ASSERT_EQ(ncclCommAbort(second.comm), ncclSuccess);
+    ASSERT_EQ(ncclGroupEnd(), ncclSuccess);
+    alone.join();
+    EXPECT_EQ(first.wait(), CUDA_SUCCESS);
   });
 }
 

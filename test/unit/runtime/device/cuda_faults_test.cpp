@@ -1,6 +1,7 @@
 // What a user hears when there is no GPU, no driver, an old one, or no memory. Each case is a process of its
 // own, as the emulated driver reads the environment when it starts.
 #include "runtime/device/cuda/cuda_device.h"
+#include "runtime/schema/cudnn_attention.h"
 #include "test/unit/runtime/device/attention_numbers.h"
 #include "test/unit/runtime/device/short_numbers.h"
 
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -22,7 +24,7 @@ class CudaFaults : public testing::Test {
 protected:
   CudaFaults() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
   ~CudaFaults() override {
-    for (const auto &[name, before] : before_)
+    for (const auto &[name, before] : std::views::reverse(before_))
       if (before)
         ::setenv(name, before->c_str(), 1);
       else
@@ -82,9 +84,41 @@ TEST_F(CudaFaults, MoreRanksThanGpus) {
               HasSubstr("rank 2 of 4 on this host: expected a GPU for each, found 2; start at most 2 ranks"));
 }
 
+TEST_F(CudaFaults, ARankTakesTheOneGpuThatItSees) {
+  set("TRAINC_EMULATOR_DEVICES", "4");
+  set("CUDA_VISIBLE_DEVICES", "2");
+  EXPECT_EXIT(openAndLeave({.index = 3, .ranks = 4}), testing::ExitedWithCode(0), "");
+}
+
 TEST_F(CudaFaults, SharesAGpuWhereTheCommunicatorCan) {
   set("TRAINC_EMULATOR_DEVICES", "2");
   EXPECT_EXIT(openAndLeave({.index = 3, .ranks = 4, .mayShare = true}), testing::ExitedWithCode(0), "");
+}
+
+[[noreturn]] void measureAndLeave() {
+  const auto device = CudaDevice::open({});
+  const Result<DeviceRates> rates = device.ok() ? (*device)->measureRates() : device.status();
+  if (rates.ok())
+    leave(failed("{:.1f} and {:.1f} TFLOP/s", rates->tf32Flops * 1e-12, rates->halfFlops * 1e-12));
+  leave(rates.status());
+}
+
+/// Data sheets count at another clock than the highest one. MFU is held to them, and rooflines are.
+TEST_F(CudaFaults, PeaksAreThoseOfDataSheets) {
+  for (const auto &[name, peaks] : {std::pair("NVIDIA H100 80GB HBM3", "494.7 and 989.4 TFLOP/s"),
+                                    std::pair("NVIDIA H100 PCIe", "378.2 and 756.5 TFLOP/s"),
+                                    std::pair("emulated GPU", "535.3 and 1070.5 TFLOP/s")}) {
+    set("TRAINC_EMULATOR_NAME", name);
+    EXPECT_EXIT(measureAndLeave(), testing::ExitedWithCode(1), HasSubstr(peaks));
+  }
+}
+
+TEST_F(CudaFaults, NewGpusHaveARoofline) {
+  for (const char *capability : {"10.3", "11.0", "12.1"}) {
+    set("TRAINC_EMULATOR_CAPABILITY", capability);
+    EXPECT_EXIT(measureAndLeave(), testing::ExitedWithCode(1), testing::Not(HasSubstr("0.0 TFLOP/s")))
+        << capability;
+  }
 }
 
 TEST_F(CudaFaults, AnErrorHasItsCall) {
@@ -219,7 +253,22 @@ TEST_F(CudaFaults, Fp8OnOldGpus) {
 /// There the engine has to be named.
 TEST_F(CudaFaults, GradientsOfAttentionOnBlackwell) {
   set("TRAINC_EMULATOR_CAPABILITY", "10.0");
-  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(0), "");
+  for (const char *version : {"92000", "92300"}) {
+    set("TRAINC_EMULATOR_CUDNN", version);
+    EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(0), "");
+  }
+}
+
+/// As NVIDIA's own frontend of cuDNN has it.
+TEST(CudnnAttentionSizes, AGradientOfOneQueryAndKeyIsLeftToAKernel) {
+  CudnnAttentionSizes sizes{
+      .queries = 1, .keys = 1, .heads = 2, .keyHeads = 2, .headSize = 64, .valueSize = 64};
+  sizes.isShort = true;
+  EXPECT_TRUE(isCudnnAttention(sizes));
+  sizes.isBackward = true;
+  EXPECT_FALSE(isCudnnAttention(sizes));
+  sizes.keys = 2;
+  EXPECT_TRUE(isCudnnAttention(sizes));
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // ranksPlan() on ranks with an emulated GPU each: collectives of NCCL in the graphs of entries.
+#include "runtime/base/clock.h"
 #include "runtime/device/cuda/cuda_device.h"
 #include "runtime/exec/executor.h"
 #include "test/unit/runtime/comm/nccl/nccl_ranks.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 namespace trainc::test {
 namespace {
@@ -117,6 +119,34 @@ TEST(CudaRanksAlone, ProfilesHaveWaits) {
         EXPECT_EQ(wait->source, "h.0: dist.all_gather at test.mlir:12");
       },
       /*profile=*/true);
+}
+
+/// The hang comes in a graph that holds collectives of several groups.
+TEST(CudaRanksAlone, AHangInAGraphIsLeftInTime) {
+  Variables variables = kGpus;
+  variables["TRAINC_EMULATOR_NCCL"] = "hang:rank=1:collective=12";
+  inChild(variables, [] {
+    alarm(60); // where NCCL waits for graphs, it waits for ever
+    PlanBytes bytes(forCuda(ranksPlan(4, 2)).payload());
+    const auto plan = bytes.read();
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    onThreads({.grid = {4, 2}, .timeoutSeconds = 1}, [&](NcclCommunicator &communicator) {
+      double failedAt = 0;
+      {
+        GpuRank rank(**plan, communicator);
+        Status status;
+        int steps = 0;
+        for (; status.ok() && steps < 100; ++steps)
+          for (const char *entry : {"micro_step", "update"})
+            if (status.ok())
+              status = rank.executor().run(entry);
+        EXPECT_THAT(status.message(), HasSubstr("a device, or a link between two, hangs"));
+        EXPECT_GT(steps, 2) << "before there were graphs";
+        failedAt = steadySeconds();
+      }
+      EXPECT_LT(steadySeconds() - failedAt, 2);
+    });
+  });
 }
 
 TEST(CudaRanksAlone, NeedNccl) {

@@ -38,7 +38,7 @@ Loop reduceUntilItFails(NcclCommunicator &communicator) {
     if (!loop.status.ok())
       break;
   }
-  // Nothing is under way any more.
+  communicator.abort(); // then nothing is under way any more
   EXPECT_TRUE(driver().cuStreamSynchronize(stream->get()).ok());
   return loop;
 }
@@ -103,6 +103,18 @@ TEST(NcclFailure, ARankThatGivesUpEndsTheOthers) {
       EXPECT_THAT(communicator.poll().message(), HasSubstr("rank 1 failed: no space left on device"));
     });
   });
+}
+
+/// Nobody else could tell why.
+TEST(NcclFailure, AnErrorOfTheRanksOwnIsToldAtOnce) {
+  inChild({{"TRAINC_EMULATOR_DEVICES", "2"}, {"TRAINC_EMULATOR_FAULT", "ncclAllReduce:3=ncclInvalidUsage"}},
+          [] {
+            test::onThreads({.grid = {2, 1}}, [](NcclCommunicator &communicator) {
+              const Loop loop = reduceUntilItFails(communicator);
+              EXPECT_LT(loop.seconds, 0.9);
+              EXPECT_THAT(loop.status.message(), HasSubstr("ncclAllReduce: invalid usage (emulated)"));
+            });
+          });
 }
 
 /// What create() says on the ranks.
