@@ -216,11 +216,12 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "library_calls",
      .option = "--library-calls",
      .kind = ValueKind::Choice,
-     .values = "none|products|attention|all",
+     .values = "none|plain|products|attention|all",
      .otherwise = "of the target",
      .help = "What is left to the device's libraries, in place of generated code. GPUs leave products, and\n"
              "attention but for its gradient, which attention and all leave as well and which needs compute\n"
-             "capability 9 or 10. CPUs leave nothing: there it is plain code, slow and for tests"},
+             "capability 9 or 10. plain leaves the same, with biases, activations and sums beside products\n"
+             "to kernels. CPUs leave nothing: there it is plain code, slow and for tests"},
     {.word = "activation_checkpointing",
      .option = "--activation-checkpointing",
      .kind = ValueKind::Choice,

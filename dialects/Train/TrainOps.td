@@ -132,7 +132,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
 
     `memory_limit 16GiB` bounds what a process that runs the plan may take; of a GPU it leaves `reserve_memory` to what no plan places. `fp32_products bf16x3` says how products of f32 numbers are
     computed. `library_calls products` leaves matrix products to libraries of the device, `attention` attention and its
-    gradient, `all` both; without it the target decides. With
+    gradient, `all` both, `plain` products without epilogues and attention without its gradient; without it the target decides. With
     `activation_checkpointing selective` the backward computes again what is cheap to compute, which then need not be kept.
     `cpu "x86-64-v4"` says for which levels of CPUs there is code; of `"native"` the compiler makes the name of a level.
     `precision bf16` computes with bf16 numbers where that costs no accuracy that counts, and keeps parameters in f32. `precision fp16` does

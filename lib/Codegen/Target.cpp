@@ -26,10 +26,10 @@ std::unique_ptr<Target> Target::of(ModuleOp kernels) {
 
 static LibraryCalls libraryCallsOf(train::ProgramOp program) {
   const StringRef word = program.getLibraryCalls().value_or("none");
-  const bool attention = word == "attention" || word == "all";
-  return {.products = word == "products" || word == "all",
-          .attention = attention,
-          .attentionGradients = attention};
+  const bool plain = word == "plain", gradients = word == "attention" || word == "all";
+  return {.products = plain || word == "products" || word == "all",
+          .attention = plain || gradients,
+          .attentionGradients = gradients};
 }
 
 /// cuDNN's gradients of attention repeat their bits on some GPUs alone, so plans have them where they are

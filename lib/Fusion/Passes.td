@@ -77,7 +77,7 @@ def FuseEpilogues : Pass<"fuse-epilogues"> {
 
     Ops say themselves what a product can do for them (EpilogueOpInterface), and targets what their library has (LibraryCalls). A product
     that sums over a batch stays as it is, as no library call does that. The pass comes before `fuse`, for targets that leave products to
-    libraries.
+    libraries, unless `library_calls plain` says that products are to be plain.
   }];
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }

@@ -68,7 +68,7 @@ namespace {
 /// What the program says about which passes run.
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
-       libraryProducts = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
+       fusesEpilogues = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
        multipliesFp8 = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
@@ -86,7 +86,6 @@ static int64_t rowsOfSlices(Type factor, const Machine &machine) {
 static Strategy strategyOf(ModuleOp module) {
   Strategy strategy;
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  strategy.libraryProducts = target->libraryCalls().products;
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.flatStates = train::hasFlatStates(program);
@@ -96,6 +95,7 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
+    strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
     strategy.memoryLimit = memoryLimitOf(program);
     strategy.chunkLoss.minRows =
         std::max<int64_t>(strategy.chunkLoss.minRows,
@@ -166,7 +166,7 @@ static void addSpmdPasses(PassManager &manager, const Strategy &strategy) {
 
 /// spmd -> scheduled: fused ops and those that stay alone, in final order.
 static void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.libraryProducts)
+  if (strategy.fusesEpilogues)
     manager.addPass(createFuseEpilogues());
   manager.addPass(createFusePass());
   if (strategy.manyRanks) {

@@ -29,12 +29,11 @@ std::string vendorVersionText(size_t version) {
   return fmt::format("{}.{}.{}", version / 10000, version / 100 % 100, version % 100);
 }
 
-Status expectVendorVersion(std::string_view library, size_t found, size_t compiledFor,
-                           std::string_view advice) {
-  if (found >= compiledFor)
+Status expectVendorVersion(std::string_view library, size_t found, size_t least, std::string_view advice) {
+  if (found >= least)
     return {};
-  return failed("expected {} {} or newer, which this trainrun was compiled for, found {}; {}", library,
-                vendorVersionText(compiledFor), vendorVersionText(found), advice);
+  return failed("expected {} {} or newer, found {}; {}", library, vendorVersionText(least),
+                vendorVersionText(found), advice);
 }
 
 } // namespace trainc

@@ -32,9 +32,8 @@ private:
 /// "9.19.0" of 91900, which is how NVIDIA's libraries number their versions.
 std::string vendorVersionText(size_t version);
 
-/// Fails (kFailed), with `advice`, when a library is older than the one whose header this was compiled with.
-Status expectVendorVersion(std::string_view library, size_t found, size_t compiledFor,
-                           std::string_view advice);
+/// Fails (kFailed), with `advice`, when a library is older than `least`.
+Status expectVendorVersion(std::string_view library, size_t found, size_t least, std::string_view advice);
 
 /// An entry point of such a library. Called, it returns the project's Status, which `Vendor::status(name,
 /// code)` makes of the vendor's code. `Function` is the type of the vendor's own declaration, so that a wrong

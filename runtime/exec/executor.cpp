@@ -1,5 +1,6 @@
 #include "runtime/exec/executor.h"
 
+#include "runtime/base/refusals.h"
 #include "runtime/exec/agreement.h"
 #include "runtime/exec/memory_by_role.h"
 #include "runtime/plan/dtype.h"
@@ -103,11 +104,17 @@ uint64_t Executor::allocatedBytes() const {
 }
 
 Status Executor::bindEntries() {
+  Refusals refusals;
   for (const fb::Entry *entry : *plan_.entries()) {
     Program program = resolveProgram(plan_, *entry, rank(), buffers_);
     BoundEntry bound{program.name, {}, firstStateWrite(plan_, program), nullptr};
-    TRAINC_ASSIGN_OR_RETURN(bound.executable,
-                            device_.prepare(std::move(program), communicator_, measurement_.get()));
+    Result<std::unique_ptr<Executable>> executable =
+        device_.prepare(std::move(program), communicator_, measurement_.get());
+    if (!executable.ok()) {
+      TRAINC_RETURN_IF_ERROR(refusals.keep(executable.status()));
+      continue;
+    }
+    bound.executable = std::move(*executable);
     if (measurement_)
       measurement_->reserve(bound.executable->program());
     if (entry->inputs())
@@ -116,7 +123,7 @@ Status Executor::bindEntries() {
             {input, {buffers_[input->buffer()], elementsOf(*input->shape()) * elementBytes(input->dtype())}});
     entries_.push_back(std::move(bound));
   }
-  return {};
+  return refusals.all();
 }
 
 void Executor::bindInterface() {

@@ -60,6 +60,12 @@ class LibraryCallsTest(harness.EndToEndTest):
         self.assertRegex(settings, r"library_calls +all +--library-calls")
         self.run_program(harness.MUTATE_PLAN, plan, 40)
 
+    def test_plain_products_have_no_epilogues(self):
+        text, _ = self.trainc("dump", self.compile(small_gpt.text(), "--library-calls=plain"))
+        self.assertIn(": matrix product 512 x 128 x 32 (a ", text)
+        self.assertIn(": attention batch 8, ", text)
+        self.assertNotRegex(text, r"matrix product .*(gelu|sums of|, bias )|gradient of attention")
+
     def test_generates_alike(self):
         small_gpt.write_tokens("tokens.bin", 40)
         texts = []

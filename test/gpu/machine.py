@@ -1,8 +1,8 @@
 """Facts of the GPU, and what its data sheet says that it can do."""
 
-import os
 import threading
 
+import gpu_memory
 import harness
 from session import Failed, Skipped
 
@@ -16,14 +16,9 @@ def golden_data(model):
     return harness.GOLDEN / model / "data.safetensors"
 
 
-def which_gpu():
-    """The one that rank 0 has, as nvidia-smi names it."""
-    return "--id=" + (os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0")
-
-
 def nvidia_smi(session):
     try:
-        out, _ = session.run("nvidia-smi", f"--query-gpu={','.join(QUERIES)}", "--format=csv,noheader", which_gpu())
+        out, _ = session.run("nvidia-smi", f"--query-gpu={','.join(QUERIES)}", "--format=csv,noheader", gpu_memory.which_gpu())
     except OSError:
         raise Skipped("there is no nvidia-smi") from None
     return dict(zip(QUERIES, (each.strip() for each in out.split(","))))
@@ -39,29 +34,25 @@ def peak_flops(session):
 
 
 class MemoryWatch:
-    """The most memory in use on the GPU while a program runs, over what was in use before: one measure for whatever runs."""
+    """The most memory in use on the GPU while a program runs, over what was in use before. Asking takes the driver's time: the
+    program must not be timed."""
 
-    def __init__(self, session):
-        self.session, self.bytes, self.ended = session, None, threading.Event()
+    def __init__(self):
+        self.bytes, self.ended = None, threading.Event()
 
-    def used(self):
-        out, _ = self.session.run("nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits", which_gpu())
-        return int(out) << 20
-
-    def watch(self):
+    def watch(self, before):
         while not self.ended.wait(POLL_SECONDS):
-            try:
-                self.bytes = max(self.bytes, self.used() - self.before)
-            except Failed:
+            used = gpu_memory.used_bytes()
+            if used is None:
                 return
+            self.bytes = max(self.bytes, used - before)
 
     def __enter__(self):
-        try:
-            self.before, self.bytes = self.used(), 0
-        except (OSError, Failed):
-            return self
-        self.thread = threading.Thread(target=self.watch)
-        self.thread.start()
+        before = gpu_memory.used_bytes()
+        if before is not None:
+            self.bytes = 0
+            self.thread = threading.Thread(target=self.watch, args=(before,))
+            self.thread.start()
         return self
 
     def __exit__(self, *_):

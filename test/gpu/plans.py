@@ -32,11 +32,14 @@ class Gpt2:
     vocabulary: int = 50257
 
 
+# What is compiled in case that a GPU's libraries refuse products with epilogues, or all.
+PLAIN, KERNELS = "--library-calls=plain", "--library-calls=none"
 AUTOCAST, PURE = ("--precision=autocast",), ("--precision=bf16",)
 GPT2 = {
     "gpt2-16": Gpt2("gpt2", 16, (), (AUTOCAST, PURE)),
     "gpt2-16-cudnn": Gpt2("gpt2", 16, ("--library-calls=all",), (AUTOCAST,)),
     "gpt2-16-pure": Gpt2("gpt2", 16, ("--param-type=bf16", "--optimizer-states=bf16"), (PURE,)),
+    "gpt2-16-plain": Gpt2("gpt2", 16, (PLAIN,), (AUTOCAST,)),
     "gpt2-64": Gpt2("gpt2", 64, (), (AUTOCAST, PURE)),
     "gpt2-xl": Gpt2("gpt2-xl", 8, ("--activation-checkpointing=selective",),
                     ((*AUTOCAST, "--checkpointing=full"), (*AUTOCAST, "--checkpointing=none"))),
@@ -63,7 +66,11 @@ def benchmarks(emulated):
 
 
 # Of the golden plans, those that an emulated kit leaves out: e2e_cuda_models has their like.
-NOT_EMULATED = "gpt-gradients", "llama-fp32", "llama-gradients"
+NOT_EMULATED = "gpt-fp32", "gpt-gradients", "llama-fp32", "llama-bf16", "llama-gradients"
+
+# It shows that a GPU is there, whatever the libraries refuse.
+WITHOUT_LIBRARIES = "mlp-kernels"
+TWO_RANKS = "two-ranks"
 
 
 def golden_plans():
@@ -72,6 +79,8 @@ def golden_plans():
         for precision in PRECISIONS:
             plans[f"{model}-{precision}"] = Plan(program(model), (f"--precision={precision}",))
         plans[f"{model}-gradients"] = Plan(edited(program(model), *GRADIENT_EDITS), ("--precision=fp32",))
+    plans[WITHOUT_LIBRARIES] = Plan(program("mlp"), ("--precision=fp32", KERNELS))
+    plans["gpt-plain"] = Plan(program("gpt"), ("--precision=bf16", PLAIN))
     return plans
 
 
@@ -84,7 +93,7 @@ def rank_plans():
     """The same samples a step on one rank and on two."""
     low = "--precision=bf16"
     return {"one-rank": Plan(program("gpt"), (low, "--micro-batch=4")),
-            "two-ranks": Plan(program("gpt"), (low, "--micro-batch=2", "--ranks=2", "--zero-stage=3"))}  # fmt: skip
+            TWO_RANKS: Plan(program("gpt"), (low, "--micro-batch=2", "--ranks=2", "--zero-stage=3"))}  # fmt: skip
 
 
 def benchmark_plans(emulated):

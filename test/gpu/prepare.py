@@ -18,6 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import facts_of_plans
 import kit
 import paths
 import plans
@@ -29,7 +30,15 @@ FILES = "test/unit/runtime/plans/test_kernels.ptx", "test/unit/runtime/training/
 BUILT_FILES = "test/unit/runtime/test_kernels.so", "test/unit/runtime/training/toy_kernels.so"
 # Of the C library and the compiler's: every system has them, and a process must not have two.
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+))[-.]")
-EMULATED_LIBRARIES = "libcuda.so.1", *kit.VENDOR
+EMULATED_LIBRARIES = "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libnccl.so.2"
+# Tests of ops on emulated GPUs: their lines say which files are checked, in which precision, and within which bounds. Those of whole
+# models stay here: their numbers take 150 MiB.
+CASE_TESTS = paths.ROOT / "test" / "lit" / "check" / "gpu"
+CASE_LINE = re.compile(r"^// RUN: (%gpu_check .*)$", re.MULTILINE)
+# Libraries of a GPU sum in orders of their own, and its exp and tanh approximate.
+BOUND_FACTOR = 8
+# Of an emulated kit, which shows the way alone: the test by itself runs all.
+EMULATED_CASES = "lookup.mlir"
 
 
 class PrepareError(Exception):
@@ -79,7 +88,9 @@ def compile_plan(build, name, plan, target):
         run(build.resolve() / "bin" / "trainc", "compile", f"{name}.mlir", "-o", "plan", "--target=cuda", "--report=report", *plan.options, folder=folder)
         (target / "plans" / f"{name}.plan.xz").write_bytes(lzma.compress(Path(folder, "plan").read_bytes(), preset=3))
         found = json.loads(Path(folder, "report").read_text())
-    return {"options": plan.options, "peak_bytes": found["memory"]["peak"], "predicted_step_seconds": found["predicted_step_seconds"]}
+        dump = run(build.resolve() / "bin" / "trainc", "dump", "plan", folder=folder)
+    return {"options": plan.options, "peak_bytes": found["memory"]["peak"], "predicted_step_seconds": found["predicted_step_seconds"],
+            "calls": facts_of_plans.calls(dump), "kernels": facts_of_plans.kernels(dump)}  # fmt: skip
 
 
 def compile_plans(build, emulated, target, jobs):
@@ -88,6 +99,29 @@ def compile_plans(build, emulated, target, jobs):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         found = pool.map(lambda name: compile_plan(build, name, wanted[name], target), wanted)
         return dict(zip(wanted, found, strict=True))
+
+
+def case_commands(path, check):
+    """The shell commands of a test that writes cases instead of checking."""
+    for command in CASE_LINE.findall(path.read_text()):
+        command = command.replace("%gpu_check", check).replace("%S", str(path.parent))
+        yield re.sub(r"--bound=(\S+)", lambda match: f"--bound={BOUND_FACTOR * float(match.group(1)):g}", command)
+
+
+def write_cases(build, emulated, target, jobs):
+    """The tests go on side by side, and the lines of each in their order."""
+    check = f"{build.resolve() / 'bin' / 'trainc-check'} --kernels --target=cuda --write-cases"
+
+    def write(path):
+        for command in case_commands(path, f"{check}={Path(folder, 'cases')}"):
+            if not emulated or f"{EMULATED_CASES} " in command:
+                run("sh", "-c", command)
+
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(write, sorted(CASE_TESTS.glob("ops-*.test"))))
+        (target / "cases").mkdir()
+        for path in Path(folder, "cases").iterdir():
+            (target / "cases" / f"{path.name}.xz").write_bytes(lzma.compress(path.read_bytes(), preset=3))
 
 
 def bytes_of(folder):
@@ -115,8 +149,7 @@ def make(arguments):
     copy_programs(arguments.build, target)
     if arguments.emulated:
         copy_emulator(arguments.build, target)
-    if arguments.cases:
-        shutil.copytree(arguments.cases, target / "cases")
+    write_cases(arguments.build, arguments.emulated, target, arguments.jobs)
     (target / "files").mkdir()
     for path in (*(paths.ROOT / name for name in FILES), *(arguments.build / name for name in BUILT_FILES)):
         shutil.copy(path, target / "files")
@@ -135,15 +168,12 @@ def main():
     parser.add_argument("--emulated", action="store_true", help="for test/emulator, with small models")
     parser.add_argument("--build", type=Path, default=paths.ROOT / "build", help="folder of the build (default: build)")
     parser.add_argument("--out", type=Path, help="folder of the kit (default: build/gpu-kit); what it held is removed")
-    parser.add_argument("--cases", type=Path, help="a folder that trainc-check --write-cases wrote")
     parser.add_argument("--jobs", type=int, default=2, help="plans compiled at a time (default: 2)")
     parser.add_argument("--most", type=int, default=MOST_BYTES, help=f"bytes that may travel (default: {MOST_BYTES})")
     arguments = parser.parse_args()
     arguments.out = arguments.out or (paths.EMULATED_KIT if arguments.emulated else paths.KIT)
     if arguments.out.exists() and any(arguments.out.iterdir()) and not (arguments.out / kit.MANIFEST).exists():
         parser.error(f"--out={arguments.out}: expected a new folder or a kit, found other files in it")
-    if arguments.cases and not any(arguments.cases.glob("*.plan")):
-        parser.error(f"--cases={arguments.cases}: expected a folder that trainc-check --write-cases wrote, found no .plan in it")
     try:
         own, beside = make(arguments)
     except PrepareError as error:

@@ -11,12 +11,14 @@ embedding, fused AdamW, clipping. torch.compile compiles the whole model. The ho
 import argparse
 import contextlib
 import json
+import math
 import sys
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmark"))
 
+import gpu_memory  # noqa: E402
 import pytorch_peer  # noqa: E402
 import torch  # noqa: E402
 from pytorch_peer import Config  # noqa: E402
@@ -26,6 +28,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 # layers, width, heads, vocabulary, context
 SIZES = {"gpt2": (12, 768, 12, 50257, 1024), "gpt2-xl": (48, 1600, 25, 50257, 1024), "tiny": (2, 32, 2, 96, 1024)}
+TRIALS = 10  # of each kind of attention, before the run
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
 
 
@@ -51,9 +54,37 @@ def build(config, arguments):
     return model, model if arguments.eager else torch.compile(model)
 
 
-def attention_by(arguments):
+def seconds_of_attention(backend, shape):
+    """Of a forward and a backward pass; infinite where the backend cannot do it."""
+    q, k, v = (torch.randn(shape, device="cuda", dtype=torch.bfloat16, requires_grad=True) for _ in range(3))
+    try:
+        with sdpa_kernel(backend):
+            for trial in range(1 + TRIALS):
+                if trial == 1:
+                    torch.cuda.synchronize()
+                    began = time.perf_counter()
+                out = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+                out.backward(torch.ones_like(out))
+            torch.cuda.synchronize()
+    except RuntimeError:
+        return math.inf
+    return (time.perf_counter() - began) / TRIALS
+
+
+def choose_attention(config, arguments):
+    """The name of the faster backend, at the sizes of the run."""
+    if arguments.attention != "fastest" or arguments.device != "cuda":
+        return arguments.attention
+    shape = config.batch, config.heads, config.seq_len, config.width // config.heads
+    fastest = min(BACKENDS, key=lambda name: seconds_of_attention(BACKENDS[name], shape))
+    torch.cuda.empty_cache()  # what the trials took is not the run's
+    torch.cuda.reset_peak_memory_stats()
+    return fastest
+
+
+def attention_by(name, arguments):
     """Where there is a choice: on a GPU."""
-    return sdpa_kernel(BACKENDS[arguments.attention]) if arguments.device == "cuda" else contextlib.nullcontext()
+    return sdpa_kernel(BACKENDS[name]) if arguments.device == "cuda" else contextlib.nullcontext()
 
 
 def synchronise(arguments):
@@ -73,13 +104,15 @@ def train_step(model, compiled, optimizer, batch, arguments):
 
 
 def measure(config, arguments):
+    before = gpu_memory.used_bytes()
+    attention = choose_attention(config, arguments)
     model, compiled = build(config, arguments)
     optimizer = pytorch_peer.make_optimizer(model)
     batches = pytorch_peer.make_batches(config, arguments.data)
     pin = (lambda batch: [each.pin_memory() for each in batch]) if arguments.device == "cuda" else (lambda batch: batch)
     ready = [pin(next(batches)) for _ in range(arguments.warmup + arguments.steps)]
     losses = []
-    with attention_by(arguments):
+    with attention_by(attention, arguments):
         for step, batch in enumerate(ready):
             if step == arguments.warmup:
                 synchronise(arguments)
@@ -87,7 +120,10 @@ def measure(config, arguments):
             losses.append(train_step(model, compiled, optimizer, batch, arguments))
         synchronise(arguments)
     seconds = (time.perf_counter() - began) / arguments.steps
-    found = {"step_seconds": seconds, "tokens_per_second": config.batch * config.seq_len / seconds,
+    # What the allocator once took it keeps, so that one look behind the timed steps shows the most.
+    used = gpu_memory.used_bytes()
+    found = {"attention": attention, "used_bytes": None if used is None or before is None else used - before,
+             "step_seconds": seconds, "tokens_per_second": config.batch * config.seq_len / seconds,
              "flops_per_token": pytorch_peer.flops_per_token(config), "losses": [loss.item() for loss in losses]}  # fmt: skip
     if arguments.device == "cuda":
         found |= {"allocated_bytes": torch.cuda.max_memory_allocated(), "reserved_bytes": torch.cuda.max_memory_reserved()}
@@ -102,7 +138,8 @@ def main():
     parser.add_argument("--precision", choices=["autocast", "bf16", "fp32"], default="autocast",
                         help="autocast: parameters and AdamW in fp32; bf16: all in bf16")
     parser.add_argument("--checkpointing", choices=["none", "full"], default="none", help="full: of each block")
-    parser.add_argument("--attention", choices=BACKENDS, default="flash", help="on a GPU: by which kernels")
+    parser.add_argument("--attention", choices=["fastest", *BACKENDS], default="fastest",
+                        help="on a GPU: by which kernels; fastest: those that take less time alone")
     parser.add_argument("--eager", action="store_true", help="without torch.compile")
     parser.add_argument("--warmup", type=int, default=5, help="steps before those that count")
     parser.add_argument("--steps", type=int, default=20, help="steps that count")

@@ -1,6 +1,7 @@
 """What a stage of the checklist works with: it runs programs within its time, and records lines of the table."""
 
 import contextlib
+import math
 import os
 import re
 import signal
@@ -18,7 +19,15 @@ NOT_HERE = re.compile(r"expected a GPU of compute capability .*found \d+\.\d+")
 
 
 class Failed(Exception):
-    """A check found something wrong."""
+    """A check found something wrong. `output` is all that a program wrote, of which the text shows the end."""
+
+    def __init__(self, text, output=""):
+        super().__init__(text)
+        self.output = output
+
+
+class TimedOut(Failed):
+    """A program did not end in its time."""
 
 
 class Skipped(Exception):
@@ -45,6 +54,7 @@ class Session:
     def __init__(self, kit, emulated, python, work):
         self.kit, self.emulated, self.python, self.work = kit, emulated, python, Path(work)
         self.lines, self.tables, self.deadline = [], [], 0.0
+        self.peers = {}  # what PyTorch reached, by case and options: once in a call of the checklist
 
     def begin(self, seconds):
         self.lines, self.tables, self.deadline = [], [], time.monotonic() + seconds
@@ -74,9 +84,9 @@ class Session:
             text = text.replace(f"{folder}/", "")
         return text
 
-    def run(self, *command, environment=None):
-        """(standard output, standard error) of a program that ends well, in the stage's time."""
-        left = self.deadline - time.monotonic()
+    def run(self, *command, environment=None, seconds=math.inf):
+        """(standard output, standard error) of a program that ends well, in the stage's time and in `seconds`."""
+        left = min(self.deadline - time.monotonic(), seconds)
         if left <= 0:
             raise Failed("the stage's time was over before this began")
         command = [str(part) for part in command]
@@ -87,19 +97,19 @@ class Session:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 out, err = process.communicate()
-                raise Failed(f"{Path(command[0]).name} did not end in the stage's time:\n{(out + err)[-TAIL:]}") from None
+                raise TimedOut(f"{Path(command[0]).name} did not end in its {left:.0f} s:\n{(out + err)[-TAIL:]}", out + err) from None
         if process.returncode != 0:
-            raise Failed(self.tidy(f"{' '.join(command)} ended with {process.returncode}:\n{(out + err)[-TAIL:]}"))
+            raise Failed(self.tidy(f"{' '.join(command)} ended with {process.returncode}:\n{(out + err)[-TAIL:]}"), out + err)
         return out, err
 
-    def run_program(self, name, *arguments, environment=None, under=()):
+    def run_program(self, name, *arguments, environment=None, under=(), seconds=math.inf):
         """One of the kit's, with its libraries; `under` is the command of a tool that runs it."""
-        return self.run(*under, self.kit.program(name), *arguments, environment=self.kit.environment | (environment or {}))
+        return self.run(*under, self.kit.program(name), *arguments, environment=self.kit.environment | (environment or {}), seconds=seconds)
 
-    def trainrun(self, plan, *arguments, environment=None):
+    def trainrun(self, plan, *arguments, environment=None, seconds=math.inf):
         """Of a plan that needs more memory than the GPU has, nothing can be checked."""
         try:
-            return self.run_program("trainrun", self.kit.plan(plan), *arguments, environment=environment)
+            return self.run_program("trainrun", self.kit.plan(plan), *arguments, environment=environment, seconds=seconds)
         except Failed as reason:
             if found := NO_ROOM.search(str(reason)) or NOT_HERE.search(str(reason)):
                 raise Skipped(found.group()) from None

@@ -37,8 +37,8 @@ struct CublasLtLibrary {
 #undef TRAINC_CUBLASLT_ENTRY
 };
 
-/// Loads it, once in a process. Fails (kFailed) when there is none, or an older one than this was compiled
-/// for.
+/// Loads it, once in a process. Fails (kFailed) when there is none, or one older than
+/// CUDA 13.0's.
 Status loadCublasLt();
 
 /// What loadCublasLt() has loaded.

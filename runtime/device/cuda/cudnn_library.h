@@ -35,8 +35,8 @@ struct CudnnLibrary {
 #undef TRAINC_CUDNN_ENTRY
 };
 
-/// Loads it, once in a process. Fails (kFailed) when there is none, or an older one than this was compiled
-/// for.
+/// Loads it, once in a process. Fails (kFailed) when there is none, or one older than
+/// 9.18.
 Status loadCudnn();
 
 /// What loadCudnn() has loaded.

@@ -227,9 +227,10 @@ Status LtProduct::chooseAlgorithm(const LtHandle &handle, std::span<const Addres
       &found, &count);
   if (code == CUBLAS_STATUS_NOT_SUPPORTED || (code == CUBLAS_STATUS_SUCCESS && count == 0))
     return invalidInput("matrix product: expected one that cuBLASLt {} can do with a workspace of {} bytes, "
-                        "found {}; compile the model with --library-calls=none",
+                        "found {}; compile the model with --library-calls={}",
                         vendorVersionText(cublasLt().cublasLtGetVersion.raw()), call_->workspace_bytes(),
-                        productText(*call_));
+                        productText(*call_),
+                        epilogueOf(*call_) == CUBLASLT_EPILOGUE_DEFAULT ? "none" : "plain");
   TRAINC_RETURN_IF_ERROR(cublasLt().cublasLtMatmulAlgoGetHeuristic.status(code));
   algorithm_ = found.algo;
   return {};

@@ -1,19 +1,24 @@
 #include "runtime/device/cuda/step_issuer.h"
 
+#include "runtime/base/refusals.h"
 #include "runtime/plan/view.h"
 
 namespace trainc {
 
+/// Collectives need NCCL whatever they are, so the first one says it all.
 Status StepIssuer::prepare() {
-  for (const Step &step : program_.steps)
-    TRAINC_RETURN_IF_ERROR(located(program_, step, prepareStep(step)));
-  return {};
+  Refusals refusals;
+  for (const Step &step : program_.steps) {
+    if (std::holds_alternative<CollectiveStep>(step.operation) && !parts_.peers.areThere())
+      return located(program_, step,
+                     invalidInput("a collective of GPUs needs NCCL; start the ranks with --comm=nccl"));
+    TRAINC_RETURN_IF_ERROR(refusals.keep(located(program_, step, prepareStep(step))));
+  }
+  return refusals.all();
 }
 
 Status StepIssuer::prepareStep(const Step &step) {
   callOf_.push_back(kNoCall);
-  if (std::holds_alternative<CollectiveStep>(step.operation) && !parts_.peers.areThere())
-    return invalidInput("a collective of GPUs needs NCCL; start the ranks with --comm=nccl");
   const auto *call = std::get_if<LibraryStep>(&step.operation);
   if (!call)
     return {};

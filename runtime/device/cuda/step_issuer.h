@@ -31,8 +31,8 @@ class StepIssuer {
 public:
   StepIssuer(const Program &program, CudaParts &parts) : program_(program), parts_(parts) {}
 
-  /// Makes the library calls ready. Fails (kInvalidInput), with the instruction's place, when the device
-  /// cannot do one.
+  /// Makes the library calls ready. Fails (kInvalidInput) when the device cannot do some, with a line for
+  /// each, which has the instruction's place.
   Status prepare();
 
   /// `disk` gets the disk's part of a copy. Fails (kFailed), with the instruction's place.

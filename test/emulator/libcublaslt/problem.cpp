@@ -1,6 +1,7 @@
 #include "test/emulator/libcublaslt/problem.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
 #include <iterator>
@@ -102,6 +103,12 @@ std::optional<Refusal> checkFp8(const Problem &problem, int capability) {
   return std::nullopt;
 }
 
+/// Nobody knows which ones a library has on a GPU that was never tried.
+bool hasEpilogues() {
+  const char *said = std::getenv("TRAINC_EMULATOR_EPILOGUES");
+  return !said || std::string_view(said) != "none";
+}
+
 std::optional<Refusal> checkEpilogue(const Problem &problem) {
   constexpr cublasLtEpilogue_t kKnown[] = {
       CUBLASLT_EPILOGUE_DEFAULT,  CUBLASLT_EPILOGUE_RELU,        CUBLASLT_EPILOGUE_RELU_AUX,
@@ -114,6 +121,8 @@ std::optional<Refusal> checkEpilogue(const Problem &problem) {
   const Layout &d = problem.d;
   if (std::ranges::find(kKnown, operation.epilogue) == std::end(kKnown))
     return unsupported("epilogue {} is none", static_cast<int>(operation.epilogue));
+  if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT && !hasEpilogues())
+    return unsupported("TRAINC_EMULATOR_EPILOGUES says that there is no epilogue");
   if (operation.epilogue != CUBLASLT_EPILOGUE_DEFAULT && d.order != CUBLASLT_ORDER_COL)
     return unsupported("an epilogue needs D by columns");
   const EpilogueParts parts = partsOf(operation.epilogue);

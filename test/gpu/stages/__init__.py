@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Callable
 
 import plans
-from stages import benchmark, bits, cases, device, facts, golden, kernels, memory, ranks, sanitizer
+from stages import benchmark, bits, calls, cases, device, facts, golden, kernels, memory, ranks, sanitizer
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,11 @@ class Stage:
 
 def stages(emulated):
     """Name -> Stage."""
-    beside = {name: Stage(functools.partial(benchmark.run, name), 420, f"Beside PyTorch: {benchmark.title(case)}" + (f", {' '.join(case.options)}" if case.options else ""))
+    beside = {name: Stage(functools.partial(benchmark.run, name), benchmark.seconds(case), f"Beside PyTorch: {benchmark.title(case)}" + (f", {' '.join(case.options)}" if case.options else ""))
               for name, case in plans.benchmarks(emulated).items()}  # fmt: skip
     return {
         "facts": Stage(facts.run, 60, "The device"),
+        "calls": Stage(calls.run, 120, "Library calls"),
         "device": Stage(device.run, 240, "Tests of the runtime"),
         "cases": Stage(cases.run, 180, "Ops and kernels against their bounds"),
         "golden": Stage(golden.run, 120, "Golden models against PyTorch's numbers"),
@@ -28,6 +29,6 @@ def stages(emulated):
         "sanitizer": Stage(sanitizer.run, 300, "compute-sanitizer"),
         "memory": Stage(memory.run, 120, "Memory"),
         "ranks": Stage(ranks.run, 90, "Two ranks"),
+        "kernels": Stage(kernels.run, 120, "Kernels against the machine"),
         **beside,
-        "kernels": Stage(kernels.run, 180, "Kernels against the machine"),
     }  # fmt: skip

@@ -2,20 +2,17 @@
 
 import re
 
-from session import Failed, Skipped
+from session import Failed
 
 CASE = re.compile(r"^(PASS|FAIL) (\S+)(.*)$", re.MULTILINE)
 
 
 def run(session):
     with session.line("cases") as line:
-        folder = session.kit.folder / "cases"
-        if not folder.is_dir():
-            raise Skipped("the kit has no cases")
         try:
-            out, _ = session.run_program("run-cases", folder)
+            out, _ = session.run_program("run-cases", session.kit.cases())
         except Failed as reason:
-            found = CASE.findall(str(reason))
+            found = CASE.findall(reason.output)
             failed = [name + rest for verdict, name, rest in found if verdict == "FAIL"]
             raise Failed("\n".join([*failed, str(reason)])) from None
         found = CASE.findall(out)

@@ -3,6 +3,8 @@
 import json
 
 import machine
+import plans
+import vendor
 from session import DEVICE_LINE, Failed, Skipped
 
 TORCH = """
@@ -13,7 +15,7 @@ print(json.dumps({"torch": torch.__version__, "NCCL": ".".join(map(str, torch.cu
 
 def device_line(session):
     """How trainrun describes the device; fails with what trainrun says where it finds none."""
-    _, err = session.trainrun("mlp-fp32", "--data", machine.golden_data("mlp"), "--steps=1")
+    _, err = session.trainrun(plans.WITHOUT_LIBRARIES, "--data", machine.golden_data("mlp"), "--steps=1")
     found = DEVICE_LINE.search(err)
     if not found:
         raise Failed(f"trainrun did not say what it ran on:\n{err}")
@@ -22,6 +24,16 @@ def device_line(session):
 
 def owner(folder):
     return "Python's packages" if "nvidia" in folder.parts else "the system"
+
+
+def judge_libraries(session):
+    """NVRTC is loaded by cuDNN alone."""
+    for name, least in vendor.LEAST.items():
+        with session.line(name) as line:
+            found = session.kit.vendor.get(name)
+            line.detail = f"{found.version} of {owner(found.folder)}" if found else "none"
+            if not found or not found.is_new_enough():
+                raise Failed(f"expected {least} or newer in the system or in PyTorch's packages, found {line.detail}; give its folder in LD_LIBRARY_PATH")
 
 
 def run(session):
@@ -34,10 +46,7 @@ def run(session):
     with session.line("nvidia-smi") as line:
         line.figures = machine.nvidia_smi(session)
         line.detail = ", ".join(f"{key} {value}" for key, value in line.figures.items())
-    with session.line("libraries") as line:
-        line.detail = ", ".join(f"{name} of {owner(folder)}" for name, folder in session.kit.vendor.items())
-        if "libcublasLt.so.13" not in session.kit.vendor:
-            raise Failed("expected libcublasLt.so.13 in the system or in PyTorch's packages, found none; give its folder in LD_LIBRARY_PATH")
+    judge_libraries(session)
     with session.line("PyTorch") as line:
         try:
             line.figures = json.loads(session.run(session.python, "-c", TORCH)[0])

@@ -7,6 +7,7 @@ import autocast_run
 import golden_numbers
 import harness
 import machine
+import plans
 from harness import GOLDEN, read_safetensors, relative_error
 from plans import GOLDEN_MODELS, PRECISIONS
 from session import Failed
@@ -32,10 +33,10 @@ def worst(errors):
     return f"{name}: {error:.2g} of {bound:.2g}"
 
 
-def ten_steps(session, model, precision):
+def ten_steps(session, plan, model, precision):
     golden = read_safetensors(GOLDEN / model / "golden.safetensors")
-    run = f"{model}-{precision}-golden"
-    lines = train(session, f"{model}-{precision}", run, model)
+    run = f"{plan}-golden"
+    lines = train(session, plan, run, model)
     losses, norms = [line["loss"] for line in lines], [line["grad_norm"] for line in lines]
     low = precision != "fp32"
     loss_bound, norm_bound = (LOW_LOSS_BOUND, LOW_NORM_BOUND) if low else (golden_numbers.CURVE_BOUND, golden_numbers.CURVE_BOUND)
@@ -75,8 +76,10 @@ def autocast(session, model):
 
 
 def run(session):
-    checks = {f"{model}-{precision}": (f"{model}, {precision}, ten steps", ten_steps, (model, precision))
+    checks = {f"{model}-{precision}": (f"{model}, {precision}, ten steps", ten_steps, (f"{model}-{precision}", model, precision))
               for model in GOLDEN_MODELS for precision in PRECISIONS}  # fmt: skip
+    checks[plans.WITHOUT_LIBRARIES] = ("mlp, fp32, without library calls, ten steps", ten_steps, (plans.WITHOUT_LIBRARIES, "mlp", "fp32"))
+    checks["gpt-plain"] = ("gpt, bf16, without epilogues, ten steps", ten_steps, ("gpt-plain", "gpt", "bf16"))
     checks |= {f"{model}-gradients": (f"{model}, fp32, gradients", gradients, (model,)) for model in GOLDEN_MODELS}
     checks |= {f"{model}-autocast": (f"{model}, bf16, {autocast_run.STEPS} steps beside PyTorch's autocast", autocast, (model,))
                for model in autocast_run.MODELS}  # fmt: skip

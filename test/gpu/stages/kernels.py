@@ -1,4 +1,4 @@
-"""Where the time of a step goes, beside what the machine can do (trainrun --profile=FILE.json), and how long nothing ran."""
+"""Where the time of a step goes, beside what the machine can do (trainrun --profile=FILE.json)."""
 
 import json
 import statistics
@@ -52,8 +52,9 @@ def copy_shares(found):
             for row in of_steps(found) if row["kind"] == "kernels" and row["bytes"] / row["calls"] >= LEAST_BYTES]  # fmt: skip
 
 
-def idle_share(found, step_seconds):
-    """Of a step in graphs: what is left of it beside the time in which streams worked, as the profile measured it without graphs."""
+def least_idle_share(found, step_seconds):
+    """Of a step in graphs: what is left of it beside the time in which streams worked, as the profile measured it without graphs. Events
+    make small kernels look longer, so that the true share is higher."""
     busy = (found["step_seconds"] - found["idle_seconds"]) / found["steps"]
     return max(0.0, 1 - busy / step_seconds)
 
@@ -62,6 +63,16 @@ def step_in_graphs(session, name, data):
     session.trainrun(name, "--data", data, "--seed=1", f"--steps={WARMUP + STEPS}", "--metrics=graphs.jsonl")
     lines = harness.metrics(session.work / "graphs.jsonl")
     return statistics.fmean(line["step_seconds"] for line in lines[WARMUP:])
+
+
+def judge_idle(session, found, step_seconds):
+    """A lower bound can show that a step idles too much, and never that it does not."""
+    with session.line(f"idle inside a step, below {MOST_IDLE:.0%}") as line:
+        share = least_idle_share(found, step_seconds())
+        line.figures = {"least_share": share}
+        line.judge(share < MOST_IDLE, f"at least {share:.2%}")
+        if share < MOST_IDLE:
+            raise Skipped(f"at least {share:.2%}, which shows no more: gaps inside a graph are not measured")
 
 
 def judge_copies(session, found):
@@ -84,7 +95,5 @@ def run(session):
     if found is None or session.emulated:
         return
     session.table(f"Roofline of {benchmark.title(case)}, step by step, without graphs; {found['rates']['flops_source']}", TABLE, table(found))
-    with session.line(f"idle inside a step, below {MOST_IDLE:.0%}") as line:
-        share = idle_share(found, step_in_graphs(session, name, data))
-        line.judge(share < MOST_IDLE, f"{share:.2%}")
+    judge_idle(session, found, lambda: step_in_graphs(session, name, data))
     judge_copies(session, found)

@@ -2,6 +2,7 @@
 
 import harness
 import machine
+import plans
 from harness import relative_error
 from session import Failed, Skipped
 from stages import bits
@@ -28,12 +29,12 @@ def train(session, plan, run, *arguments):
 def run(session):
     with session.line("two ranks beside one") as line:
         train(session, "one-rank", "one-rank")
-        first = train(session, "two-ranks", "two-ranks-1", "--nproc-per-node=2")
+        first = train(session, plans.TWO_RANKS, "two-ranks-1", "--nproc-per-node=2")
         one, two = ([each[1] for each in bits.curve(session.work / f"{name}.jsonl")] for name in ("one-rank", "two-ranks-1"))
         error = relative_error(two, one)
         line.judge(error < BOUND, f"losses within {error:.2g} of {BOUND:.2g}")
     with session.line("two runs of two ranks") as line:
-        line.detail = bits.same_folder(first_of(session), train(session, "two-ranks", "two-ranks-2", "--nproc-per-node=2"))
+        line.detail = bits.same_folder(first_of(session), train(session, plans.TWO_RANKS, "two-ranks-2", "--nproc-per-node=2"))
 
 
 def first_of(session):

@@ -186,6 +186,20 @@ TEST_F(CudaFaults, ACopyFailsLater) {
   leave(call.run());
 }
 
+[[noreturn]] void multiplyAndLeave() {
+  const auto device = CudaDevice::open({});
+  constexpr uint64_t kEnough = uint64_t{1} << 20;
+  OneCall call(**device);
+  fb::MatrixProductT product = denseProduct(8, 8, 8);
+  product.a = call.hold(Numbers(64, 1));
+  product.b = call.hold(Numbers(64, 1));
+  product.result = call.hold(Numbers(64));
+  product.workspace = call.holdBytes(kEnough);
+  product.workspace_bytes = kEnough;
+  call.builder.product(call.body(), std::move(product));
+  leave(call.run());
+}
+
 /// The system may have a cuDNN of its own, so this one hides it, and is none.
 TEST_F(CudaFaults, NoCudnn) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "without_cudnn";
@@ -195,14 +209,29 @@ TEST_F(CudaFaults, NoCudnn) {
   set("LD_LIBRARY_PATH", (folder.string() + ":" + std::getenv("LD_LIBRARY_PATH")).c_str());
   EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
               AllOf(HasSubstr("instruction 0 (test.op at test.mlir:1): cannot load libcudnn.so.9: "),
-                    HasSubstr("install cuDNN 9 for CUDA 13")));
+                    HasSubstr("install cuDNN 9.18 or newer for CUDA 13")));
 }
 
 TEST_F(CudaFaults, OldCudnn) {
   set("TRAINC_EMULATOR_CUDNN", "90900");
-  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
-              AllOf(HasSubstr("(test.op at test.mlir:1): expected cuDNN 9."),
-                    HasSubstr("found 9.9.0; install cuDNN 9"), HasSubstr("--library-calls=products")));
+  EXPECT_EXIT(
+      attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
+      AllOf(HasSubstr("(test.op at test.mlir:1): expected cuDNN 9.18.0 or newer, found 9.9.0; install "
+                      "cuDNN 9.18 or newer"),
+            HasSubstr("--library-calls=products")));
+}
+
+/// Not only the one whose header this was compiled with.
+TEST_F(CudaFaults, TheOldestLibrariesThatDo) {
+  set("TRAINC_EMULATOR_CUDNN", "91800");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(0), "");
+  set("TRAINC_EMULATOR_CUBLASLT", "130000");
+  EXPECT_EXIT(multiplyAndLeave(), testing::ExitedWithCode(0), "");
+  set("TRAINC_EMULATOR_CUBLASLT", "120900");
+  EXPECT_EXIT(multiplyAndLeave(), testing::ExitedWithCode(1),
+              AllOf(HasSubstr("(test.op at test.mlir:1): expected cuBLASLt 13.0.0 or newer, found 12.9.0; "
+                              "install cuBLAS"),
+                    HasSubstr("libcublas-13-0")));
 }
 
 TEST_F(CudaFaults, CudnnHasNoMemory) {

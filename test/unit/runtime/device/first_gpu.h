@@ -14,4 +14,9 @@ inline std::unique_ptr<Device> firstGpu() {
   return std::move(*device);
 }
 
+/// Whether it is emulated, and computes as exactly as f32 allows. A GPU's libraries may approximate.
+inline bool isEmulated(const Device &gpu) {
+  return gpu.description().find("emulated GPU") != std::string::npos;
+}
+
 } // namespace trainc::test
