@@ -1,6 +1,7 @@
 // Library calls: which bytes they touch, and what they cost.
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
+#include "runtime/schema/row_padding.h"
 
 using namespace mlir;
 using namespace trainc::plan;
@@ -8,9 +9,11 @@ using namespace trainc::plan;
 /// Of f32, and of the i32 of attention's masks.
 static constexpr int64_t kElementBytes = 4;
 
-/// From the first element to the last of matrices that lie in `rows` rows.
-static int64_t matrixElements(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix) {
-  return (count - 1) * matrix + (rows - 1) * row + columns;
+/// From the first element to the last of matrices that lie in `rows` rows, with the padding of these.
+static int64_t matrixBytes(int64_t rows, int64_t columns, int64_t row, int64_t count, int64_t matrix,
+                           int64_t element) {
+  return ((count - 1) * matrix + (rows - 1) * row) * element +
+         int64_t(trainc::paddedRowBytes(columns * element, row * element));
 }
 
 static int64_t bytesOf(std::optional<Type> element) {
@@ -27,16 +30,14 @@ SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   const int64_t m = getM(), n = getN(), k = getK(), batch = getBatch();
   const int64_t ofA = bytesOf(getFactors()), other = bytesOf(getProduct());
   const int64_t ofB = getFactorsB() ? bytesOf(getFactorsB()) : ofA;
-  const int64_t result = matrixElements(m, n, getRowResult(), batch, getMatrixResult()) * other;
+  const int64_t result = matrixBytes(m, n, getRowResult(), batch, getMatrixResult(), other);
   const bool readsAuxiliary = isGradient(getActivation());
   SmallVector<OperandUse> uses;
   addUse(uses, getA(),
-         matrixElements(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA()) *
-             ofA,
+         matrixBytes(getTransposeA() ? k : m, getTransposeA() ? m : k, getRowA(), batch, getMatrixA(), ofA),
          true, false);
   addUse(uses, getB(),
-         matrixElements(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB()) *
-             ofB,
+         matrixBytes(getTransposeB() ? n : k, getTransposeB() ? k : n, getRowB(), batch, getMatrixB(), ofB),
          true, false);
   addUse(uses, getResult(), result, getAdds(), true);
   addUse(uses, getBias(), n * other, true, false);

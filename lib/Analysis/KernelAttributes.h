@@ -13,6 +13,9 @@ inline constexpr llvm::StringLiteral kLaunchesAttr = "plan.launches", kLibraryCa
 /// On scheduled starts of collectives, likewise: the kernel that adds what ranks send.
 inline constexpr llvm::StringLiteral kRankSumAttr = "plan.rank_sum";
 
+/// On scheduled ops, by the pass pad-rows: padding behind rows (RowPadding.h).
+inline constexpr llvm::StringLiteral kRowPaddingAttr = "plan.row_padding";
+
 /// On the functions from which code is made: the kernels that each stands for, in the order of its launches.
 inline constexpr llvm::StringLiteral kKernelsAttr = "plan.kernels";
 

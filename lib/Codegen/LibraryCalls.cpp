@@ -1,6 +1,7 @@
 #include "lib/Codegen/LibraryCalls.h"
 
 #include "dialects/NN/Builders.h"
+#include "lib/Analysis/RowPadding.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -97,8 +98,30 @@ bool trainc::codegen::canBeLibraryProduct(GemmOpInterface op, bool takesShort) {
 bool trainc::codegen::isLibraryAttention(nn::AttentionOp op) { return isF32(op.getQ()); }
 bool trainc::codegen::isLibraryAttention(nn::AttentionGradOp op) { return isF32(op.getQ()); }
 
+/// With rows as far apart as they lie.
+static GemmShape shapeInMemory(GemmOpInterface op) {
+  GemmShape gemm = op.getGemmShape();
+  auto spread = [](int64_t &row, int64_t &matrix, int64_t padding) {
+    matrix += matrix / row * padding;
+    row += padding;
+  };
+  spread(gemm.lda, gemm.strideA, operandPadding(op, 0));
+  spread(gemm.ldb, gemm.strideB, operandPadding(op, 1));
+  spread(gemm.ldc, gemm.strideC, resultPadding(op, 0));
+  return gemm;
+}
+
+/// Factors may have padding, and results that are made anew and read beside no other tensor.
+bool trainc::codegen::libraryProductTakesPadding(GemmOpInterface op, Value value) {
+  const GemmEpilogue epilogue = op.getGemmEpilogue();
+  const bool isPlain = !op.getGemmShape().accumulate && !epilogue.auxiliary && !epilogue.keepsBefore;
+  auto takes = [&](OpOperand &operand) { return operand.get() != value || operand.getOperandNumber() < 2; };
+  return llvm::all_of(op->getOpOperands(), takes) &&
+         (value.getDefiningOp() != op || (isPlain && value == op->getResult(0)));
+}
+
 KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t workspaceBytes, bool tf32) {
-  const GemmShape gemm = op.getGemmShape();
+  const GemmShape gemm = shapeInMemory(op);
   const GemmEpilogue epilogue = op.getGemmEpilogue();
   CallBuilder call(op, plan::MatrixProductOp::getOperationName());
   call.operand("a", op->getOpOperand(0));

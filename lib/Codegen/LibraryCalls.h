@@ -13,6 +13,9 @@ bool canBeLibraryProduct(GemmOpInterface op, bool takesShort = false);
 bool isLibraryAttention(nn::AttentionOp op);
 bool isLibraryAttention(nn::AttentionGradOp op);
 
+/// Whether such a product takes padding behind the rows of `value`, which is among its operands or results.
+bool libraryProductTakesPadding(GemmOpInterface op, mlir::Value value);
+
 /// The summaries of such ops, with so many bytes of workspace.
 /// `tf32`: factors of f32 may be rounded.
 KernelSummary libraryProduct(GemmOpInterface op, int64_t workspaceBytes, bool tf32 = false);

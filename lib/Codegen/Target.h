@@ -104,6 +104,13 @@ public:
   /// way.
   virtual llvm::FailureOr<std::vector<Object>> compile(mlir::ModuleOp kernels) const = 0;
 
+  /// Bytes: rows that begin on such borders are moved and multiplied faster; 1 where it does not matter.
+  virtual int64_t rowBorder() const { return 1; }
+
+  /// Whether `op` takes padding behind the rows of `value`, which is among its operands or results
+  /// (RowPadding.h).
+  virtual bool takesPadding(mlir::Operation * /*op*/, mlir::Value /*value*/) const { return false; }
+
 private:
   /// Loads the dialects of createModule(), and notes on the module what else of() must know.
   virtual void prepare(mlir::ModuleOp kernels) const = 0;

@@ -52,7 +52,7 @@ View Assignment::newScratch(Value value) {
   if (StringRef scope = scopeName(value.getLoc()); !scope.empty())
     name += "." + scope.str();
   return {
-      storages_.add({name, tensorBytes(type), storedElement(type.getElementType()), plan::Role::activation})};
+      storages_.add({name, bytesOf(value), storedElement(type.getElementType()), plan::Role::activation})};
 }
 
 // --- Walking the entry ---

@@ -3,6 +3,7 @@
 
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Preconditions.h"
+#include "lib/Analysis/RowPadding.h"
 #include "lib/Analysis/StateOrder.h"
 #include "lib/Memory/Storage.h"
 #include "lib/Memory/Timeline.h"
@@ -56,7 +57,7 @@ private:
   View newScratch(mlir::Value value);
   /// Where the result of an op of class Alias lies, whose operand is `whole`.
   static View viewInside(View whole, ExecutableOpInterface alias);
-  static int64_t bytesOf(mlir::Value value) { return tensorBytes(value.getType()); }
+  static int64_t bytesOf(mlir::Value value) { return paddedBytes(value); }
   void bind(mlir::Value value, View view);
   /// Whether what lies at `view` is not read after `made`'s op, which may itself compute over what it reads.
   bool isFree(View view, mlir::OpResult made);

@@ -68,8 +68,8 @@ namespace {
 /// What the program says about which passes run.
 struct Strategy {
   bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
-       fusesEpilogues = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
-       multipliesFp8 = false;
+       fusesEpilogues = false, padsRows = false, lowPrecision = false, lowEvaluation = false,
+       narrowGradients = false, multipliesFp8 = false;
   std::optional<MemoryLimit> memoryLimit;
   ChunkLossPassOptions chunkLoss;
 };
@@ -86,6 +86,7 @@ static int64_t rowsOfSlices(Type factor, const Machine &machine) {
 static Strategy strategyOf(ModuleOp module) {
   Strategy strategy;
   const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
+  strategy.padsRows = target->rowBorder() > 1;
   for (auto program : module.getOps<train::ProgramOp>()) {
     strategy.manyRanks = program.getRanks() > 1;
     strategy.flatStates = train::hasFlatStates(program);
@@ -177,7 +178,9 @@ static void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
 }
 
 /// scheduled -> plan, all but code: what kernels need, then addresses.
-static void addMemoryPasses(PassManager &manager) {
+static void addMemoryPasses(PassManager &manager, bool padsRows) {
+  if (padsRows)
+    manager.addPass(createPadRowsPass());
   manager.addPass(createSummariseKernelsPass());
   manager.addPass(createPlanMemoryPass());
 }
@@ -221,7 +224,7 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     if (until >= Phase::Scheduled)
       addScheduledPasses(manager, strategy);
     if (until >= Phase::Plan)
-      addMemoryPasses(manager);
+      addMemoryPasses(manager, strategy.padsRows);
   };
   if (failed(run(addStep)))
     return failure();
@@ -268,7 +271,7 @@ FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar,
 FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   PassManager manager(module.getContext());
   manager.addPass(createVerifyScheduledPass());
-  addMemoryPasses(manager);
+  addMemoryPasses(manager, codegen::Target::chosenFor(module)->rowBorder() > 1);
   addCodePasses(manager);
   if (failed(manager.run(module)))
     return failure();

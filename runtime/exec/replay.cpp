@@ -109,7 +109,7 @@ private:
     }
   }
 
-  /// All but the workspace, whose bytes mean nothing.
+  /// All but the workspace and padding, whose bytes mean nothing.
   template <typename Visitor>
   void forEachWritten(const LibraryStep &call, const std::vector<LibraryOperand> &operands,
                       uint64_t iteration, Visitor visit) {
@@ -118,7 +118,7 @@ private:
       if (!each.operand || !each.writes || each.anyType)
         continue;
       const DeviceAddress begin = program_.args[call.argsBegin + i].at(iteration);
-      verify::forEachRun(each, i, 1, [&](const verify::Use &run) {
+      verify::forEachRun(each, each.bytes, i, 1, [&](const verify::Use &run) {
         visit(Written{each.operand, {begin + run.range.shift, run.range.bytes}});
       });
     }

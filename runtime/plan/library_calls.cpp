@@ -1,6 +1,7 @@
 #include "runtime/plan/library_calls.h"
 
 #include "runtime/plan/dtype.h"
+#include "runtime/schema/row_padding.h"
 
 #include <algorithm>
 
@@ -100,6 +101,12 @@ double visiblePairs(const fb::Attention &call) {
 }
 
 } // namespace
+
+StridedBytes StridedBytes::padded() const {
+  StridedBytes runs = *this;
+  runs.rowBytes = paddedRowBytes(rowBytes, rowStride);
+  return runs;
+}
 
 StridedBytes StridedBytes::joined() const {
   StridedBytes runs = *this;

@@ -48,6 +48,8 @@ struct StridedBytes {
 
   /// From the first byte to the last.
   uint64_t hull() const { return (matrices - 1) * matrixStride + (rows - 1) * rowStride + rowBytes; }
+  /// Rows with their padding (row_padding.h).
+  StridedBytes padded() const;
   /// The runs that are left where those that touch are one.
   StridedBytes joined() const;
 };
@@ -60,7 +62,7 @@ struct LibraryOperand {
   bool reads, writes;
   fb::DType dtype;
   bool anyType;
-  StridedBytes bytes;
+  StridedBytes bytes; ///< of its numbers: without padding
 };
 
 /// Whether the instruction is a library call.

@@ -18,10 +18,11 @@ struct Use {
   bool isWorkspace = false; ///< of a collective: what it holds does not matter before, nor after
 };
 
-/// Calls `visit(use)` for each run of bytes that an operand of a library call covers.
+/// Calls `visit(use)` for each run of the bytes `all` that an operand of a library call has.
 template <typename Visitor>
-void forEachRun(const LibraryOperand &each, uint32_t index, uint64_t iterations, Visitor visit) {
-  const StridedBytes runs = each.bytes.joined();
+void forEachRun(const LibraryOperand &each, const StridedBytes &all, uint32_t index, uint64_t iterations,
+                Visitor visit) {
+  const StridedBytes runs = all.joined();
   for (uint64_t matrix = 0; matrix < runs.matrices; ++matrix)
     for (uint64_t row = 0; row < runs.rows; ++row)
       visit(Use{{each.operand, runs.rowBytes, iterations, matrix * runs.matrixStride + row * runs.rowStride},
@@ -62,7 +63,7 @@ void forEachUse(const fb::Plan &plan, const fb::Instruction &instruction, uint64
     const std::vector<LibraryOperand> operands = libraryOperands(instruction);
     for (uint32_t i = 0; i < operands.size(); ++i)
       if (operands[i].operand)
-        forEachRun(operands[i], i, iterations, visit);
+        forEachRun(operands[i], operands[i].bytes.padded(), i, iterations, visit);
   }
 }
 

@@ -113,7 +113,7 @@ Status BodyVerifier::libraryCall(const fb::Instruction &call) {
       continue;
     const std::string what = fmt::format("{}, operand {}", libraryCallName(call), each.name);
     TRAINC_RETURN_IF_ERROR(
-        onDevice({each.operand, each.bytes.hull(), iterations_}, kLaunchAlignment, what.c_str()));
+        onDevice({each.operand, each.bytes.padded().hull(), iterations_}, kLaunchAlignment, what.c_str()));
     const fb::Buffer &buffer = *plan_.buffers()->Get(each.operand->buffer());
     if (!each.anyType && buffer.dtype() != each.dtype)
       return invalidInput("{}: expected a buffer of {}, found '{}' of {}", what, dtypeName(each.dtype),

@@ -58,10 +58,10 @@ Status presence(const char *call, const LibraryOperand &operand, bool isNeeded, 
                       operand.operand ? "none" : "one", operand.operand ? "one" : "none");
 }
 
-/// The matrices of one operand, in elements.
+/// The matrices of one operand, in elements of so many bytes.
 struct Matrices {
   const char *name;
-  uint64_t rows, columns, row, matrix;
+  uint64_t rows, columns, row, matrix, element;
 };
 
 class ProductVerifier {
@@ -85,8 +85,9 @@ public:
         sided("a", call_.transpose_a(), call_.m(), call_.k(), call_.row_a(), call_.matrix_a()), true));
     TRAINC_RETURN_IF_ERROR(matrices(
         sided("b", call_.transpose_b(), call_.k(), call_.n(), call_.row_b(), call_.matrix_b()), true));
-    TRAINC_RETURN_IF_ERROR(
-        matrices({"result", call_.m(), call_.n(), call_.row_result(), call_.matrix_result()}, false));
+    TRAINC_RETURN_IF_ERROR(matrices({"result", call_.m(), call_.n(), call_.row_result(),
+                                     call_.matrix_result(), elementBytes(call_.product())},
+                                    false));
     return presences();
   }
 
@@ -129,9 +130,10 @@ private:
     return {};
   }
 
-  static Matrices sided(const char *name, bool transposed, uint64_t rows, uint64_t columns, uint64_t row,
-                        uint64_t matrix) {
-    return {name, transposed ? columns : rows, transposed ? rows : columns, row, matrix};
+  Matrices sided(const char *name, bool transposed, uint64_t rows, uint64_t columns, uint64_t row,
+                 uint64_t matrix) const {
+    return {name,   transposed ? columns : rows,  transposed ? rows : columns, row,
+            matrix, elementBytes(call_.factors())};
   }
 
   /// That rows are apart, and matrices, except for one that all products share.
@@ -147,8 +149,13 @@ private:
       return invalidInput("{}, operand {}: expected {} matrices at least {} elements apart{}, found {}",
                           kName, each.name, call_.batch(), extent, mayShare ? ", or 0 for one" : "",
                           each.matrix);
-    const StridedBytes runs =
-        StridedBytes{each.columns, each.rows, each.row, isOne ? 1 : call_.batch(), each.matrix}.joined();
+    const StridedBytes runs = StridedBytes{.rowBytes = each.columns * each.element,
+                                           .rows = each.rows,
+                                           .rowStride = each.row * each.element,
+                                           .matrices = isOne ? 1 : call_.batch(),
+                                           .matrixStride = each.matrix * each.element}
+                                  .padded()
+                                  .joined();
     if (runs.rows > kMaximumRuns / runs.matrices)
       return invalidInput(
           "{}, operand {}: expected at most {} rows or matrices with gaps between them, found {}", kName,

@@ -36,8 +36,8 @@ KNOWN = """
 llm.c trained this model on 10 billion tokens in 45 minutes on 8 H100 (README of KellerJordan/modded-nanogpt): 463k tokens/s a GPU, with the optimizer's step once in
 half a million tokens. So the predictions are of the right size. The rows below say where time goes:
 
-* The products of the vocabulary have rows of 50,257 numbers, which begin on no border of 16 bytes. For them half of the rate is taken. Rows a few
-  numbers longer would save half of their time.
+* The products of the vocabulary are the longest. Its rows of 50,257 numbers have padding, and so begin on borders of 16 bytes
+  ([0026](../adr/0026-padded-rows.md)). Without that half of the rate would be taken for them, and their time would double.
 * Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient runs in kernels of the plan, at a fifth; cuDNN's, with
   `--library-calls=all`, is taken at three tenths.
 * Queries, keys and values are copied out of one product.

@@ -5,6 +5,8 @@
 #include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -12,9 +14,8 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr int64_t kThreads = 256;
-/// Of the square of a block, of which a thread moves kSide * kSide / kThreads elements. Its rows are an
-/// element apart from multiples of the memory's banks.
-static constexpr int64_t kSide = 32, kRow = kSide + 1;
+/// Of the square of a block: the second if elements are short and move as vectors.
+static constexpr int64_t kSide = 32, kLongSide = 64;
 
 static Type elementOf(StridedCopyOpInterface op) {
   return memoryElement(getElementTypeOrSelf(op->getResult(0)));
@@ -32,13 +33,45 @@ static int64_t lanesOf(StridedCopyOpInterface op, const StridedBox &box, const C
   return std::gcd(common, kAccessBytes / elementBytes(elementOf(op)));
 }
 
+namespace {
+
+/// How the squares of a block are moved.
+struct SquareTuning {
+  int64_t sourceLanes, resultLanes; ///< elements that a thread reads, and writes, at once
+  int64_t side;
+
+  /// Of the square in the block's memory: apart from multiples of the memory's banks.
+  int64_t row() const { return side + 1; }
+};
+
+} // namespace
+
+/// Vectors divide the sides of a box, and all that lies before one: they are in it, and on borders, or not at
+/// all.
+static SquareTuning tuningOf(StridedCopyOpInterface op, const StridedBox &box, const CopySquares &squares) {
+  const int64_t element = elementBytes(elementOf(op)), most = kAccessBytes / element;
+  auto divisor = [&](int64_t side, int64_t stride, int64_t offset, ArrayRef<int64_t> strides, Value tensor) {
+    int64_t common = std::gcd(std::gcd(side, stride), std::gcd(offset, elementCount(tensor)));
+    for (int64_t each : strides)
+      common = std::gcd(common, each);
+    return std::gcd(common, most);
+  };
+  const int64_t source = divisor(squares.outer.size, squares.inner.sourceStride, squares.sourceOffset,
+                                 squares.sourceStrides, op->getOperand(*box.operand));
+  const int64_t result = divisor(squares.inner.size, squares.outer.resultStride, squares.resultOffset,
+                                 squares.resultStrides, op->getResult(0));
+  return {source, result, element <= 2 && source * result > 1 ? kLongSide : kSide};
+}
+
 static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box) {
   const SmallVector<CopyDim> dims = dimsOf(box);
   LaunchSummary launch{.name = box.operand ? "copy" : "fill", .grid = 0, .params = {}, .threads = kThreads};
   if (isTransposed(dims)) {
     launch.name = "transpose";
-    launch.grid = squaresOf(box, dims).grid(kSide);
-    launch.sharedBytes = blockArrayBytes(elementOf(op), kSide * kRow);
+    const CopySquares squares = squaresOf(box, dims);
+    const SquareTuning tuning = tuningOf(op, box, squares);
+    launch.grid = squares.grid(tuning.side);
+    launch.sharedBytes = blockArrayBytes(elementOf(op), tuning.side * tuning.row());
   } else {
     const CopyRows rows = rowsOf(box, dims);
     launch.grid = llvm::divideCeil(rows.rows() * (rows.length / lanesOf(op, box, rows)), kThreads);
@@ -69,42 +102,84 @@ static void copyRows(KernelFunction &function, const CopyRows &copy, int64_t lan
   });
 }
 
-/// Neighbouring threads read neighbours along `outer`, and write neighbours along `inner`.
-static void copySquares(KernelFunction &function, const CopySquares &copy, Value source, Value result,
-                        Type element) {
-  Emitter &emit = function.emit();
-  const int64_t across = copy.across(kSide), squares = copy.down(kSide) * across;
-  Value square = function.blockArray(element, kSide * kRow);
-  function.tiles([&](Value tile) {
-    Value box = emit.divide(tile, squares), index = emit.remainder(tile, squares);
-    Value from = offsetOf(emit, box, copy.shape, copy.sourceStrides, copy.sourceOffset),
-          to = offsetOf(emit, box, copy.shape, copy.resultStrides, copy.resultOffset);
-    Value outer = emit.mul(emit.divide(index, across), kSide),
-          inner = emit.mul(emit.remainder(index, across), kSide);
-    Value near = emit.remainder(function.thread(), kSide), far = emit.divide(function.thread(), kSide);
-    auto inside = [&](Value i, Value j) -> Value {
-      return arith::AndIOp::create(emit.builder, emit.loc, emit.less(i, emit.i64(copy.outer.size)),
-                                   emit.less(j, emit.i64(copy.inner.size)));
-    };
-    for (int64_t k = 0; k < kSide; k += kThreads / kSide) {
-      Value down = near, along = emit.add(far, k), i = emit.add(outer, down), j = emit.add(inner, along);
-      emit.when(inside(i, j), [&] {
-        Value at = emit.add(emit.add(from, i), emit.mul(j, copy.inner.sourceStride));
-        emit.store(emit.load({source, element, at}),
-                   {square, element, emit.add(emit.mul(along, kRow), down)});
+namespace {
+
+/// Squares through a block's memory. Neighbouring threads read neighbours along `outer`, and write neighbours
+/// along `inner`.
+class SquareEmitter {
+public:
+  SquareEmitter(KernelFunction &function, const CopySquares &copy, const SquareTuning &tuning, Type element)
+      : function(function), emit(function.emit()), copy(copy), tuning(tuning), element(element),
+        square(function.blockArray(element, tuning.side * tuning.row())) {}
+
+  void run(Value source, Value result) {
+    const int64_t across = copy.across(tuning.side), squares = copy.down(tuning.side) * across;
+    function.tiles([&](Value tile) {
+      Value box = emit.divide(tile, squares), index = emit.remainder(tile, squares);
+      outer = emit.mul(emit.divide(index, across), tuning.side);
+      inner = emit.mul(emit.remainder(index, across), tuning.side);
+      read({source, element, offsetOf(emit, box, copy.shape, copy.sourceStrides, copy.sourceOffset)});
+      function.barrier();
+      write({result, element, offsetOf(emit, box, copy.shape, copy.resultStrides, copy.resultOffset)});
+    });
+  }
+
+private:
+  void read(const Address &box) {
+    eachVector(tuning.sourceLanes, [&](Value down, Value along) {
+      Value i = emit.add(outer, down), j = emit.add(inner, along);
+      emit.when(isInside(i, j), [&] {
+        Value at = emit.add(emit.add(box.index, i), emit.mul(j, copy.inner.sourceStride));
+        Value moved = emit.load({box.base, element, at}, tuning.sourceLanes);
+        for (int64_t lane = 0; lane < tuning.sourceLanes; ++lane)
+          emit.store(vector::ExtractOp::create(emit.builder, emit.loc, moved, lane),
+                     inSquare(emit.add(down, lane), along));
       });
-    }
-    function.barrier();
-    for (int64_t k = 0; k < kSide; k += kThreads / kSide) {
-      Value down = emit.add(far, k), along = near, i = emit.add(outer, down), j = emit.add(inner, along);
-      emit.when(inside(i, j), [&] {
-        Value at = emit.add(emit.add(to, emit.mul(i, copy.outer.resultStride)), j);
-        emit.store(emit.load({square, element, emit.add(emit.mul(along, kRow), down)}),
-                   {result, element, at});
+    });
+  }
+
+  void write(const Address &box) {
+    eachVector(tuning.resultLanes, [&](Value along, Value down) {
+      Value i = emit.add(outer, down), j = emit.add(inner, along);
+      emit.when(isInside(i, j), [&] {
+        SmallVector<Value> moved;
+        for (int64_t lane = 0; lane < tuning.resultLanes; ++lane)
+          moved.push_back(emit.load(inSquare(down, emit.add(along, lane))));
+        Value at = emit.add(emit.add(box.index, emit.mul(i, copy.outer.resultStride)), j);
+        emit.store(vector::FromElementsOp::create(emit.builder, emit.loc,
+                                                  Emitter::laneType(element, tuning.resultLanes), moved),
+                   {box.base, element, at});
       });
-    }
-  });
-}
+    });
+  }
+
+  /// body(where a vector of this thread begins, in which row of the square)
+  void eachVector(int64_t lanes, llvm::function_ref<void(Value, Value)> body) {
+    const int64_t vectors = tuning.side / lanes;
+    Value place = emit.mul(emit.remainder(function.thread(), vectors), lanes),
+          row = emit.divide(function.thread(), vectors);
+    for (int64_t rows = 0; rows < tuning.side; rows += kThreads / vectors)
+      body(place, emit.add(row, rows));
+  }
+
+  Address inSquare(Value down, Value along) {
+    return {square, element, emit.add(emit.mul(along, tuning.row()), down)};
+  }
+
+  Value isInside(Value i, Value j) {
+    return arith::AndIOp::create(emit.builder, emit.loc, emit.less(i, emit.i64(copy.outer.size)),
+                                 emit.less(j, emit.i64(copy.inner.size)));
+  }
+
+  KernelFunction &function;
+  Emitter &emit;
+  const CopySquares &copy;
+  const SquareTuning &tuning;
+  Type element;
+  Value square, outer, inner;
+};
+
+} // namespace
 
 static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, KernelModule &kernels) {
   const SmallVector<CopyDim> dims = dimsOf(box);
@@ -112,7 +187,9 @@ static std::string copyBox(StridedCopyOpInterface op, const StridedBox &box, Ker
   KernelFunction function(kernels, launch);
   Value source = box.operand ? function.operand(*box.operand) : Value();
   if (isTransposed(dims)) {
-    copySquares(function, squaresOf(box, dims), source, function.result(0), elementOf(op));
+    const CopySquares squares = squaresOf(box, dims);
+    SquareEmitter(function, squares, tuningOf(op, box, squares), elementOf(op))
+        .run(source, function.result(0));
   } else {
     const CopyRows rows = rowsOf(box, dims);
     copyRows(function, rows, lanesOf(op, box, rows), source, function.result(0), elementOf(op));

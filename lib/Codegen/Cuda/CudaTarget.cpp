@@ -13,6 +13,7 @@
 #include "lib/Codegen/Target.h"
 #include "runtime/schema/cudnn_attention.h"
 #include "runtime/schema/gpu_memory.h"
+#include "runtime/schema/row_padding.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -23,6 +24,7 @@ using namespace trainc::codegen;
 /// NVIDIA's libraries ask for workspaces on borders of 256 bytes.
 /// What a kernel may take of a block's memory lets several blocks run on a multiprocessor at a time.
 static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
+static_assert(kAccessBytes <= int64_t(kMostRowPadding + 1), "what pads rows belongs to them");
 static constexpr RowsTuning kRows{.blockBytes = kGpuLimits.blockBytes, .partialTiles = 256, .threads = 512};
 
 /// What cuBLASLt asks for to split long sums of products among blocks (cuBLAS 13.0,
@@ -46,6 +48,8 @@ public:
   Machine thisMachine(int64_t ranks) const override { return gpuMachine(choices_.gpu); }
   LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
   bool addsByKernel(const RankSum &sum) const override;
+  int64_t rowBorder() const override { return kAccessBytes; }
+  bool takesPadding(Operation *op, Value value) const override;
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
   FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
@@ -105,6 +109,14 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
 /// NCCL adds two numbers as the tree does, and rounds sums to the type of what is summed.
 bool CudaTarget::addsByKernel(const RankSum &sum) const {
   return sum.into != sum.element || (choices_.reproducibleOverRanks && sum.places > 2);
+}
+
+bool CudaTarget::takesPadding(Operation *op, Value value) const {
+  if (auto kernel = dyn_cast<nn::KernelOp>(op))
+    return rowsTakePadding(kernel, value);
+  auto product = dyn_cast<GemmOpInterface>(op);
+  return product && choices_.libraryCalls.products && canBeLibraryProduct(product, /*takesShort=*/true) &&
+         libraryProductTakesPadding(product, value);
 }
 
 LogicalResult CudaTarget::checkCollectives(train::ProgramOp program) const {

@@ -78,6 +78,11 @@ void LaneSum::start() {
 
 /// Pieces begin at multiples of the lanes.
 void LaneSum::add(Value elements, Value column, Mask mask) {
+  if (const int64_t found = cast<VectorType>(elements.getType()).getNumElements(); found < vectorLanes)
+    elements = vector::InsertOp::create(
+        emit.builder, emit.loc,
+        vector::ExtractOp::create(emit.builder, emit.loc, elements, int64_t(0)).getResult(),
+        identity(vectorLanes), int64_t(0));
   Address at{memory, element, memory ? emit.remainder(column, lanes) : Value()};
   Value before = memory ? emit.load(at, vectorLanes) : carried;
   Value sum = combine(emit, op.getKind(), before, elements);

@@ -45,6 +45,23 @@ static KernelSummary summarise(const RowsPlan &plan) {
   return kernels;
 }
 
+bool trainc::codegen::rowsTakePadding(nn::KernelOp kernel, Value value) {
+  const RowFacts facts(kernel);
+  auto isOfRows = [&](Value inside) {
+    return !facts.isTable(inside) && facts.pattern(inside).isIdentity() && facts.isAlongColumns(inside) &&
+           !facts.isReducedOverRows(inside);
+  };
+  if (facts.rows == 1 || cast<RankedTensorType>(value.getType()).getShape().back() != facts.columns)
+    return false;
+  for (auto [input, argument] : llvm::zip_equal(kernel.getInputs(), kernel.getBody().getArguments()))
+    if (input == value && !isOfRows(argument))
+      return false;
+  for (auto [result, yielded] : llvm::zip_equal(kernel.getResults(), facts.yield().getValues()))
+    if (result == value && !isOfRows(yielded))
+      return false;
+  return true;
+}
+
 KernelSummary trainc::codegen::summariseRows(nn::KernelOp kernel, const RowsTuning &tuning) {
   return summarise(RowsPlan(kernel, tuning));
 }

@@ -48,10 +48,11 @@ public:
   std::string run();
 
 private:
-  /// Lanes of a column step: columns [column, column + lanes), of which `mask` are real.
+  /// A column step: columns [column, column + lanes), of which `mask` are real.
   struct Step {
     int64_t pass;
     mlir::Value column;
+    int64_t lanes;
     Mask mask;
   };
 
@@ -59,13 +60,17 @@ private:
   void findArguments();
   void tile(mlir::Value tile);
   void linearStep(mlir::Value tile);
+  void stepWithTail(mlir::Value column, RowState &row);
   void rowBlock(mlir::Value first, int64_t count);
   void pass(int64_t pass, llvm::MutableArrayRef<RowState> rows);
   void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
   llvm::SmallVector<mlir::Value> piece(int64_t pass, llvm::MutableArrayRef<RowState> rows, mlir::Value begin,
                                        mlir::Value end);
   void step(const Step &step, llvm::MutableArrayRef<RowState> rows);
+
+  // RowsResults.cpp
   void storeStep(const Step &step, RowState &row, mlir::Value value);
+  void storePadding(RowState &row, bool isShared);
   void addToPartials(const Step &step, llvm::MutableArrayRef<RowState> rows);
   void clearPartials();
   void finishRow(RowState &row);
@@ -86,11 +91,26 @@ private:
   mlir::Value body(mlir::Operation *op, mlir::ValueRange operands, int64_t laneCount, mlir::Value linearBase,
                    mlir::Value column);
 
-  Address partial(const TileReduction &reduction, mlir::Value column);
+  /// A place along a row, of rows that begin on multiples of `border` elements; see load() and store().
+  struct Place {
+    Address address;
+    int64_t border;
+  };
+  int64_t pieceOf(const Place &place, const Step &step) const;
+  mlir::Value load(const Place &from, const Step &step);
+  void store(mlir::Value value, const Place &to, const Step &step);
+  Place partial(const TileReduction &reduction, mlir::Value column);
+  Place inBlock(unsigned array, mlir::Type element, mlir::Value column);
+  Place inResult(unsigned result, mlir::Type element, RowState &row, mlir::Value column);
   mlir::Value columnCount(); ///< of the current row, i64
   mlir::Value firstColumn(); ///< of this thread
+  mlir::Value rowThread();   ///< this thread's number among those of its row
+  mlir::Value rowOfBlock();  ///< this thread's, among those at once
+  void onceARow(llvm::function_ref<void()> body);
   mlir::Value isZero(mlir::Value number);
-  int64_t columnStep() const { return plan.lanes * plan.threads; }
+  int64_t columnStep() const { return plan.lanes * plan.rowThreads(); }
+  /// Whether vectors leave elements of a row over.
+  bool hasTail() const { return (plan.flat ? plan.facts.columns : plan.columns) % plan.lanes != 0; }
   bool isTileScalar(mlir::Value value) const;
 
   const RowsPlan &plan;

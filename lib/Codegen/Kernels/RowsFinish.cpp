@@ -87,7 +87,7 @@ private:
   }
 
   void oneColumn() {
-    ThreadReduction threads(function, /*count=*/1);
+    ThreadReduction threads(function, /*count=*/1, function.threads());
     for (const TileReduction &reduction : reductions) {
       Value sum = reduceRow(threads, function, reduction.op, function.scratch(reduction.scratch),
                             plan.scratchElements(reduction));

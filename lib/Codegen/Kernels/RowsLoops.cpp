@@ -31,9 +31,9 @@ void RowsEmitter::findArguments() {
   blockRows.resize(plan.blockBuffers);
   for (auto &[value, stash] : plan.stashes)
     if (!stash.isResult)
-      blockRows[stash.index] = function.blockArray(elementOf(value), plan.columns);
+      blockRows[stash.index] = function.blockArray(elementOf(value), plan.rowsAtOnce * plan.blockRow());
   if (plan.threads > 1 && plan.threadSums > 0)
-    threadSums.emplace(function, plan.threadSums);
+    threadSums.emplace(function, plan.threadSums, plan.rowThreads());
 }
 
 // --- Tiles and rows ---
@@ -48,6 +48,10 @@ void RowsEmitter::tile(Value index) {
     return storeScalars(index);
   }
   clearPartials();
+  if (plan.rowsAtOnce > 1) {
+    rowBlock(emit.add(emit.mul(index, plan.rowsAtOnce), rowOfBlock()), 1);
+    return storeScalars(index);
+  }
   Value first = emit.mul(index, plan.rowsPerTile);
   Value end = emit.min(emit.add(first, plan.rowsPerTile), emit.i64(plan.rows));
   if (plan.rowsPerTile == 1) {
@@ -65,16 +69,30 @@ void RowsEmitter::tile(Value index) {
 
 /// This thread's step among all steps of all rows.
 void RowsEmitter::linearStep(Value tile) {
-  const int64_t steps = plan.columns / plan.lanes;
+  const int64_t steps = llvm::divideCeil(plan.columns, plan.lanes);
   Value step = emit.add(emit.mul(tile, plan.threads), function.thread());
   emit.when(emit.less(step, emit.i64(plan.rows * steps)), [&] {
     RowState row;
     row.row = emit.divide(step, steps);
     rowScalars(0, row);
     Value column = steps == 1 ? emit.i64(0) : emit.mul(emit.remainder(step, steps), plan.lanes);
-    this->step({0, column, Mask()}, row);
-    auto finish = [&] { storeRowScalars(row); };
+    stepWithTail(column, row);
+    auto finish = [&] {
+      storeRowScalars(row);
+      storePadding(row, /*isShared=*/false);
+    };
     steps == 1 ? finish() : emit.when(isZero(column), finish);
+  });
+}
+
+/// The columns of one step, of which a row's last one has less than the others.
+void RowsEmitter::stepWithTail(Value column, RowState &row) {
+  if (!hasTail())
+    return step({0, column, plan.lanes, Mask()}, row);
+  Value whole = emit.i64(plan.columns / plan.lanes * plan.lanes), last = emit.sub(whole, emit.i64(1));
+  emit.when(emit.less(column, whole), [&] { step({0, column, plan.lanes, Mask()}, row); });
+  emit.when(emit.less(last, column), [&] {
+    emit.loop(whole, emit.i64(plan.columns), 1, [&](Value at) { step({0, at, 1, Mask()}, row); });
   });
 }
 
@@ -105,7 +123,21 @@ Value RowsEmitter::isZero(Value number) {
 }
 
 Value RowsEmitter::firstColumn() {
-  return plan.threads == 1 ? emit.i64(0) : emit.mul(function.thread(), plan.lanes);
+  return plan.threads == 1 ? emit.i64(0) : emit.mul(rowThread(), plan.lanes);
+}
+
+Value RowsEmitter::rowThread() {
+  return plan.rowsAtOnce == 1 ? function.thread() : emit.remainder(function.thread(), plan.rowThreads());
+}
+
+Value RowsEmitter::rowOfBlock() { return emit.divide(function.thread(), plan.rowThreads()); }
+
+/// Has one thread of each row run `body`, when all have come.
+void RowsEmitter::onceARow(llvm::function_ref<void()> body) {
+  if (plan.rowsAtOnce == 1)
+    return function.once(body);
+  function.barrier();
+  emit.when(isZero(rowThread()), body);
 }
 
 // --- Passes over columns ---
@@ -162,18 +194,23 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
     for (auto [sum, value] : llvm::zip(inRegisters(), carried))
       sum.carried = value;
   };
-  const bool hasTail = (plan.flat ? plan.facts.columns : plan.columns) % plan.lanes != 0;
+  auto walk = [&](Value first, Value last, int64_t lanes, int64_t distance) {
+    setLanes(emit.loop(first, last, distance, lanesOf(), [&](Value column, ValueRange carried) {
+      setLanes(carried);
+      step({pass, column, lanes, Mask()}, rows);
+      return lanesOf();
+    }));
+  };
   Value whole = end;
   if (plan.threads == 1)
     whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), plan.lanes), plan.lanes));
-  Value first = plan.threads == 1 ? begin : emit.add(begin, firstColumn());
-  setLanes(emit.loop(first, whole, columnStep(), lanesOf(), [&](Value column, ValueRange carried) {
-    setLanes(carried);
-    step({pass, column, Mask()}, rows);
-    return lanesOf();
-  }));
-  if (hasTail)
-    step({pass, whole, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
+  else if (hasTail())
+    whole = emit.i64(plan.columns / plan.lanes * plan.lanes);
+  walk(plan.threads == 1 ? begin : emit.add(begin, firstColumn()), whole, plan.lanes, columnStep());
+  if (hasTail() && plan.threads > 1)
+    walk(emit.add(whole, rowThread()), end, 1, plan.rowThreads());
+  else if (hasTail())
+    step({pass, whole, plan.lanes, emit.lanesBelow(emit.sub(end, whole), plan.lanes)}, rows);
   return llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.total(); });
 }
 
@@ -194,98 +231,4 @@ void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
       storeStep(at, row, value);
     row.lanes.clear();
   }
-}
-
-void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
-  Value computed = lanes(value, row, at);
-  Value index = emit.add(emit.mul(row.row, plan.columns), at.column);
-  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
-    if (plan.facts.strip(yielded) == value && !plan.isTileReduction(yielded) &&
-        plan.facts.isAlongColumns(yielded))
-      emit.store(computed, {outputs[result], elementOf(yielded), index}, at.mask);
-  auto found = plan.stashes.find(value);
-  if (found == plan.stashes.end())
-    return;
-  RowsPlan::Stash stash = found->second;
-  if (!stash.isResult)
-    emit.store(computed, {blockRows[stash.index], elementOf(value), at.column}, at.mask);
-  else if (plan.facts.strip(plan.facts.yield().getValues()[stash.index]) != value)
-    emit.store(computed, {outputs[stash.index], elementOf(value), index}, at.mask);
-}
-
-// --- Partial results of tiles ---
-
-Address RowsEmitter::partial(const TileReduction &reduction, Value column) {
-  Type element = partialElement(reduction.op);
-  if (reduction.direct)
-    return {outputs[reduction.result], element, column};
-  return {scratch[reduction.scratch], element, emit.add(emit.mul(currentTile, reduction.width), column)};
-}
-
-void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) {
-  for (const TileReduction &reduction : plan.tileReductions) {
-    nn::ReduceOp op = reduction.op;
-    if (!plan.facts.isAlongColumns(op) || plan.facts.depth(op.getX()) != at.pass)
-      continue;
-    Address address = partial(reduction, at.column);
-    Value sum = emit.load(address, plan.lanes, at.mask);
-    for (RowState &row : rows)
-      sum = combine(emit, op.getKind(), sum, lanes(op.getX(), row, at));
-    emit.store(sum, address, at.mask);
-  }
-}
-
-void RowsEmitter::clearPartials() {
-  for (const TileReduction &reduction : plan.tileReductions) {
-    nn::ReduceOp op = reduction.op;
-    if (!plan.facts.isAlongColumns(op))
-      continue;
-    const int64_t lanes = plan.lanes;
-    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(partialElement(op), lanes));
-    Value whole = emit.i64(plan.columns / lanes * lanes);
-    emit.loop(firstColumn(), whole, columnStep(),
-              [&](Value column) { emit.store(identity, partial(reduction, column)); });
-    if (plan.columns % lanes != 0)
-      emit.store(identity, partial(reduction, whole), emit.lanesBelow(emit.i64(plan.columns % lanes), lanes));
-  }
-}
-
-// --- Results that do not vary along columns ---
-
-void RowsEmitter::finishRow(RowState &row) {
-  auto isScalar = [&](Value value) { return !plan.facts.isAlongColumns(value) && !isTileScalar(value); };
-  if (!plan.tileReductions.empty() || llvm::any_of(plan.facts.yield().getValues(), isScalar))
-    function.once([&] {
-      storeRowReductions(row);
-      storeRowScalars(row);
-    });
-}
-
-void RowsEmitter::storeRowReductions(RowState &row) {
-  for (const TileReduction &reduction : plan.tileReductions) {
-    nn::ReduceOp op = reduction.op;
-    if (plan.facts.isAlongColumns(op))
-      continue;
-    if (reduction.ofRows)
-      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], partialElement(op), row.row});
-    else // a flat row's piece, which is its tile
-      emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)));
-  }
-}
-
-void RowsEmitter::storeRowScalars(RowState &row) {
-  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
-    if (!plan.facts.isAlongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
-      emit.store(scalar(yielded, row), {outputs[result], elementOf(yielded), row.row});
-}
-
-void RowsEmitter::storeScalars(Value tile) {
-  auto store = [&] {
-    for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
-      if (isTileScalar(yielded) && !plan.isTileReduction(yielded))
-        emit.store(scalar(yielded, shared), {outputs[result], elementOf(yielded), emit.i64(0)});
-  };
-  if (llvm::any_of(plan.facts.yield().getValues(),
-                   [&](Value value) { return isTileScalar(value) && !plan.isTileReduction(value); }))
-    function.once([&] { emit.when(isZero(tile), store); });
 }

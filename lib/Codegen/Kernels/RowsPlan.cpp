@@ -2,6 +2,7 @@
 #include "lib/Codegen/Kernels/RowsPlan.h"
 #include "dialects/NN/Builders.h"
 
+#include "lib/Analysis/KernelAttributes.h"
 #include "lib/Codegen/Kernels/Emitter.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 
@@ -23,9 +24,9 @@ static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
 /// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16, or two accesses
-/// of f32; threads that share all steps, and steps along a row that each should have.
+/// of f32; threads that share all steps, or several rows, and steps along a row that each should have.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
-                         kStepsOfThread = 1;
+                         kNarrowThreads = 256, kStepsOfThread = 1;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
@@ -144,23 +145,42 @@ int64_t RowsPlan::linearLanes() const {
   return most;
 }
 
-/// Lanes divide rows, so that no step has a tail, and vectors lie on borders of their size, or of 16 bytes:
-/// what is smaller than a buffer begins behind so many elements as it has itself, or rows of it. In which
-/// order a row is reduced follows from its length alone, whatever ops share its kernel.
+bool RowsPlan::hasPadding() const {
+  auto noted = facts.kernel->getAttrOfType<DenseI64ArrayAttr>(kRowPaddingAttr);
+  return noted && llvm::any_of(noted.asArrayRef(), [](int64_t elements) { return elements > 0; });
+}
+
+/// In which order a row is reduced follows from its length alone, whatever ops share its kernel. Where
+/// nothing is, or a single row is cut into pieces, lanes divide rows without padding: neighbouring threads
+/// then move neighbours.
 void RowsPlan::chooseThreads() {
   lanes = linear ? linearLanes() : kShortLanesOfThread;
-  while (facts.columns % lanes != 0)
+  const bool divides = (linear && !hasPadding()) || flat || columns < lanes;
+  while (divides && facts.columns % lanes != 0)
     lanes /= 2;
   if (linear) {
     threads = std::min(kLinearThreads, tuning.threads);
-    grid = llvm::divideCeil(rows * (columns / lanes), threads);
+    grid = llvm::divideCeil(rows * int64_t(llvm::divideCeil(columns, lanes)), threads);
     return;
   }
   const int64_t steps = llvm::divideCeil(columns, kStepsOfThread * lanes);
-  threads = std::clamp<int64_t>(llvm::bit_ceil<uint64_t>(steps), kWarp, tuning.threads);
+  threads = std::min<int64_t>(llvm::bit_ceil<uint64_t>(steps), tuning.threads);
+  chooseRowsAtOnce();
   for (int64_t pass = 0; pass < facts.passes(); ++pass)
     threadSums = std::max(threadSums, rowBlock * int64_t(facts.rowReductions(pass).size()));
-  blockBytes = threadSums * threadSumBytes(threads);
+  blockBytes = threadSums * threadSumBytes(rowThreads());
+}
+
+/// Threads of a warp may share several rows, and warps of a block have rows of their own, if rows divide
+/// evenly. Sums of columns are one row after the other. A row's sum has the same bits whatever its neighbours
+/// are, as threads that have nothing of it add nothing.
+void RowsPlan::chooseRowsAtOnce() {
+  auto sumsColumns = [](const TileReduction &each) { return !each.ofRows; };
+  const bool mayShare = threads <= kWarp && llvm::none_of(tileReductions, sumsColumns);
+  while (mayShare && rows % (2 * rowsAtOnce) == 0 && 2 * rowsAtOnce * threads <= kNarrowThreads)
+    rowsAtOnce *= 2;
+  threads = std::max(threads * rowsAtOnce, kWarp);
+  grid /= rowsAtOnce;
 }
 
 int64_t RowsPlan::weight(Value value) {
@@ -185,7 +205,7 @@ void RowsPlan::chooseStashes() {
         getElementTypeOrSelf(value) == getElementTypeOrSelf(facts.strip(value)))
       results.try_emplace(facts.strip(value), index);
   auto choose = [&](Value value, int64_t pass) {
-    int64_t bytes = blockArrayBytes(getElementTypeOrSelf(value), columns);
+    int64_t bytes = blockArrayBytes(getElementTypeOrSelf(value), rowsAtOnce * blockRow());
     if (auto result = results.find(value); result != results.end() && weight(value) >= kResultStashWeight)
       stashes[value] = {true, result->second};
     else if (int64_t borrowed = borrowedResult(value, pass); weight(value) >= kStashWeight && borrowed >= 0)
@@ -271,6 +291,7 @@ SmallVector<std::pair<unsigned, unsigned>> RowsPlan::mayAlias() const {
       };
       bool sameSize =
           elementCount(inputs[input]) == elementCount(facts.kernel.getResult(result)) &&
+          inputRow(input) == resultRow(result) &&
           getElementTypeOrSelf(inputs[input]) == getElementTypeOrSelf(facts.kernel.getResult(result));
       if (sameSize && llvm::all_of(llvm::seq<unsigned>(0, inputs.size()), sameBuffer))
         pairs.emplace_back(input, result);

@@ -1,6 +1,7 @@
 // How a row kernel runs: tiles, threads, lanes, and what later passes read back.
 #pragma once
 
+#include "lib/Analysis/RowPadding.h"
 #include "lib/Codegen/Kernels/SumTree.h"
 #include "lib/Codegen/Kernels/Threads.h"
 #include "lib/Codegen/RowFacts.h"
@@ -45,9 +46,12 @@ public:
   bool linear = false;
   int64_t rows, columns; ///< of the loops
   int64_t rowsPerTile, grid;
-  int64_t rowBlock = 1;   ///< rows that one column loop walks at once
-  int64_t lanes;          ///< divides `columns`, if there are several threads
+  int64_t rowBlock = 1; ///< rows that one column loop walks at once
+  /// Of a step. With one thread the last step of a row has a mask; with several, each of the elements that
+  /// are left is a step.
+  int64_t lanes;
   int64_t threads = 1;    ///< of a block
+  int64_t rowsAtOnce = 1; ///< that the threads of a block walk over, each over one
   int64_t threadSums = 0; ///< reductions along rows that threads complete together, at a time
   llvm::SmallVector<TileReduction> tileReductions;
 
@@ -64,6 +68,17 @@ public:
   int64_t scratchElements(const TileReduction &reduction) const {
     return reduction.ofRows ? rows : grid * reduction.width;
   }
+
+  /// That walk over a row together.
+  int64_t rowThreads() const { return threads / rowsAtOnce; }
+  /// Elements that a row takes in a block's memory.
+  int64_t blockRow() const {
+    return rowsAtOnce == 1 ? columns : llvm::alignTo(columns, kBlockArrayAlignment);
+  }
+
+  /// Elements from a row of an input, or a result, to the next one.
+  int64_t inputRow(unsigned input) const { return columns + operandPadding(facts.kernel, input); }
+  int64_t resultRow(unsigned result) const { return columns + resultPadding(facts.kernel, result); }
 
   /// Lanes of the tree in which a row is reduced.
   int64_t sumLanes(nn::ReduceOp reduce) const;
@@ -89,7 +104,9 @@ private:
   void chooseTiles();
   void chooseLanes();
   void chooseThreads();
+  void chooseRowsAtOnce();
   int64_t linearLanes() const;
+  bool hasPadding() const;
   bool hasHeavyBody() const;
   void chooseStashes();
   void collectTileReductions();

@@ -1,5 +1,10 @@
 // The values of a row kernel: loads, bodies, gathers.
+#include "dialects/NN/Builders.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace trainc;
@@ -117,12 +122,56 @@ void RowsEmitter::tileScalars() {
       compute(op.getResult(0));
 }
 
+// --- Places along rows ---
+
+/// Lanes of the pieces in which a step moves: GPUs move vectors that lie on borders of their size.
+int64_t RowsEmitter::pieceOf(const Place &place, const Step &step) const {
+  return plan.threads == 1 ? step.lanes : std::gcd(place.border, step.lanes);
+}
+
+/// What is short is joined as bits.
+Value RowsEmitter::load(const Place &from, const Step &step) {
+  const int64_t piece = pieceOf(from, step);
+  const auto &[base, element, index] = from.address;
+  if (piece == step.lanes)
+    return emit.load(from.address, step.lanes, step.mask);
+  const Type moved = nn::isLowPrecision(element) ? memoryElement(element) : element;
+  SmallVector<Value> each;
+  for (int64_t begin = 0; begin < step.lanes; begin += piece) {
+    Value loaded = emit.load({base, moved, emit.add(index, begin)}, piece);
+    for (int64_t lane = 0; lane < piece; ++lane)
+      each.push_back(vector::ExtractOp::create(emit.builder, emit.loc, loaded, lane));
+  }
+  Value joined =
+      vector::FromElementsOp::create(emit.builder, emit.loc, Emitter::laneType(moved, step.lanes), each);
+  if (moved == element)
+    return joined;
+  return emit.rounded(
+      arith::BitcastOp::create(emit.builder, emit.loc, Emitter::laneType(element, step.lanes), joined),
+      element);
+}
+
+void RowsEmitter::store(Value value, const Place &to, const Step &step) {
+  const int64_t piece = pieceOf(to, step);
+  const auto &[base, element, index] = to.address;
+  if (piece == step.lanes)
+    return emit.store(value, to.address, step.mask);
+  for (int64_t begin = 0; begin < step.lanes; begin += piece) {
+    SmallVector<Value> each;
+    for (int64_t lane = begin; lane < begin + piece; ++lane)
+      each.push_back(vector::ExtractOp::create(emit.builder, emit.loc, value, lane));
+    emit.store(vector::FromElementsOp::create(emit.builder, emit.loc,
+                                              Emitter::laneType(getElementTypeOrSelf(value), piece), each),
+               {base, element, emit.add(index, begin)});
+  }
+}
+
 // --- Values along columns ---
 
 Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
   value = plan.facts.strip(value);
   if (!plan.facts.isAlongColumns(value))
-    return emit.splat(scalar(value, row), plan.lanes);
+    return emit.splat(scalar(value, row), step.lanes);
   auto known = row.lanes.find(value);
   if (known != row.lanes.end())
     return known->second;
@@ -132,8 +181,9 @@ Value RowsEmitter::lanes(Value value, RowState &row, const Step &step) {
 
 Value RowsEmitter::loadLanes(Value argument, RowState &row, const Step &step) {
   unsigned index = cast<BlockArgument>(argument).getArgNumber();
-  Value base = emit.mul(mappedRow(argument, row), plan.columns);
-  return emit.load({inputs[index], elementOf(argument), emit.add(base, step.column)}, plan.lanes, step.mask);
+  const int64_t distance = plan.inputRow(index);
+  Value base = emit.mul(mappedRow(argument, row), distance);
+  return load({{inputs[index], elementOf(argument), emit.add(base, step.column)}, distance}, step);
 }
 
 Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
@@ -141,24 +191,23 @@ Value RowsEmitter::computeLanes(Value value, RowState &row, const Step &step) {
   if (!op)
     return loadLanes(value, row, step);
   if (const RowsPlan::Stash *stash = plan.stashFor(value, step.pass)) {
-    if (!stash->isResult)
-      return emit.load({blockRows[stash->index], elementOf(value), step.column}, plan.lanes, step.mask);
-    Value index = emit.add(emit.mul(row.row, plan.columns), step.column);
-    return emit.load({outputs[stash->index], elementOf(value), index}, plan.lanes, step.mask);
+    const Place there = stash->isResult ? inResult(stash->index, elementOf(value), row, step.column)
+                                        : inBlock(stash->index, elementOf(value), step.column);
+    return load(there, step);
   }
   if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     unsigned table = cast<BlockArgument>(gather.getTable()).getArgNumber();
     Value index = emit.add(emit.mul(gatherRow(gather, row), plan.facts.columns), step.column);
     if (plan.flat) // the table's row is in pieces, as the kernel's is
       index = emit.add(index, emit.mul(row.row, plan.columns));
-    Value loaded = emit.load({inputs[table], elementOf(value), index}, plan.lanes, step.mask);
+    Value loaded = load({{inputs[table], elementOf(value), index}, plan.columns}, step);
     Value zero = emit.constant(loaded.getType(), 0);
     return arith::SelectOp::create(emit.builder, emit.loc, row.found[value], loaded, zero);
   }
   SmallVector<Value> operands;
   for (Value operand : op->getOperands())
     operands.push_back(lanes(operand, row, step));
-  return body(op, operands, plan.lanes, emit.mul(mappedRow(value, row), plan.columns), step.column);
+  return body(op, operands, step.lanes, emit.mul(mappedRow(value, row), plan.columns), step.column);
 }
 
 /// Positions: `linearBase` is that of the row's first element (of the element, for scalars), `column` null

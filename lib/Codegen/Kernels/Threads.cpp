@@ -56,20 +56,20 @@ Value trainc::codegen::reduceOverLanes(Emitter &emit, nn::ReduceKind kind, Value
 
 // --- In a block ---
 
-ThreadReduction::ThreadReduction(KernelFunction &function, int64_t count)
-    : function(function), emit(function.emit()) {
-  if (function.threads() > kWarp)
+ThreadReduction::ThreadReduction(KernelFunction &function, int64_t count, int64_t threads)
+    : function(function), emit(function.emit()), threads(threads) {
+  if (threads > kWarp)
     for (int64_t i = 0; i < count; ++i)
-      slots.push_back(function.blockArray(emit.builder.getI64Type(), function.threads() / kWarp));
+      slots.push_back(function.blockArray(emit.builder.getI64Type(), threads / kWarp));
 }
 
 SmallVector<Value> ThreadReduction::over(ArrayRef<nn::ReduceKind> kinds, ValueRange values) {
   SmallVector<Value> results;
   for (auto [kind, value] : llvm::zip_equal(kinds, values))
-    results.push_back(reduceOverLanes(emit, kind, value, kWarp));
-  if (function.threads() == kWarp)
+    results.push_back(reduceOverLanes(emit, kind, value, std::min(threads, kWarp)));
+  if (threads <= kWarp)
     return results;
-  const int64_t warps = function.threads() / kWarp;
+  const int64_t warps = threads / kWarp;
   Value lane = emit.remainder(function.thread(), kWarp), warp = emit.divide(function.thread(), kWarp);
   Value isFirst = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, lane, emit.i64(0));
   emit.when(isFirst, [&] {

@@ -24,13 +24,14 @@ inline constexpr int64_t threadSumBytes(int64_t threads) {
                          : 0;
 }
 
-/// Reductions over all threads of a block, which get the result. Threads are combined by halves of ever
-/// smaller distance: first in each warp, then the warps. The block has a power of two of threads, from kWarp
-/// on.
+/// Reductions over all threads of a block, which get the result, or over each of several groups of neighbours
+/// in warps. Threads are combined by halves of ever smaller distance: first in each warp, then the warps. The
+/// block has a power of two of threads, from kWarp on.
 class ThreadReduction {
 public:
-  /// Takes memory for `count` reductions at a time.
-  ThreadReduction(KernelFunction &function, int64_t count);
+  /// Takes memory for `count` reductions at a time. `threads`: of a group, all of the block or a power of two
+  /// up to kWarp.
+  ThreadReduction(KernelFunction &function, int64_t count, int64_t threads);
 
   /// One reduction for each of `values`, of which there are at most `count`.
   llvm::SmallVector<mlir::Value> over(llvm::ArrayRef<nn::ReduceKind> kinds, mlir::ValueRange values);
@@ -38,6 +39,7 @@ public:
 private:
   KernelFunction &function;
   Emitter &emit;
+  int64_t threads;
   llvm::SmallVector<mlir::Value> slots; ///< of a reduction: an element for each warp
 };
 

@@ -63,6 +63,28 @@ TEST(Copies, TransposeOfMatrix) {
                               0);
 }
 
+/// As vectors on both sides, on one, and on none, in squares that are not full.
+TEST(Copies, TransposeOfVectors) {
+  for (const char *type : {"bf16", "f32", "i64", "i1"})
+    for (auto [rows, columns] : {std::pair{64, 128}, {72, 144}, {24, 70}, {67, 48}, {33, 65}}) {
+      const std::string shape = std::to_string(rows) + "x" + std::to_string(columns) + "x" + type,
+                        swapped = std::to_string(columns) + "x" + std::to_string(rows) + "x" + type;
+      SCOPED_TRACE(shape);
+      expectGpuMatchesReference("func.func @f(%x: tensor<2x" + shape + ">) -> tensor<2x" + swapped +
+                                    "> {\n  %0 = nn.transpose %x by [0, 2, 1] : tensor<2x" + shape +
+                                    ">\n  return %0 : tensor<2x" + swapped + ">\n}",
+                                0);
+    }
+}
+
+/// Rows that lie apart on both sides.
+TEST(Copies, TransposeOfHeads) {
+  expectTargetsMatchReference(R"(func.func @f(%x: tensor<2x40x3x24xbf16>) -> tensor<2x24x3x40xbf16> {
+    %0 = nn.transpose %x by [0, 3, 2, 1] : tensor<2x40x3x24xbf16>
+    return %0 : tensor<2x24x3x40xbf16> })",
+                              0);
+}
+
 TEST(Copies, TransposeKeepsRowsTogether) {
   expectTargetsMatchReference(R"(func.func @f(%x: tensor<2x9x4x16xf32>) -> tensor<2x4x9x16xf32> {
     %0 = nn.transpose %x by [0, 2, 1, 3] : tensor<2x9x4x16xf32>

@@ -1,6 +1,7 @@
 #include "test/unit/codegen/cuda_harness.h"
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "lib/Analysis/RowPadding.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Ptx.h"
 #include "lib/Support/StoredElement.h"
@@ -18,13 +19,28 @@ using trainc::reference::Tensors;
 
 namespace trainc::codegen::testing {
 
-CudaOp::CudaOp(const std::string &text)
+CudaOp::CudaOp(const std::string &text, bool pads)
     : target(createCudaTarget({.libraryCalls = {.products = true, .exactGelu = false, .auxiliaryRow = 8},
                                .gpu = kDefaultGpu.str()})) {
   SCOPED_TRACE(text);
   parse(text);
+  if (operation && pads)
+    padRows();
   if (operation)
     compile();
+}
+
+void CudaOp::padRows() {
+  const int64_t border = target->rowBorder();
+  auto pad = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getRank() < 2 || !target->takesPadding(operation, value))
+      return;
+    const int64_t element = elementBytes(type.getElementType()), row = type.getShape().back() * element;
+    setRowPadding(operation, value, (int64_t(llvm::alignTo(row, border)) - row) / element);
+  };
+  llvm::for_each(operation->getOperands(), pad);
+  llvm::for_each(operation->getResults(), pad);
 }
 
 /// Bytes of a block's memory that no code declares.
@@ -63,20 +79,42 @@ namespace {
 class DeviceBuffers {
 public:
   uint64_t add(int64_t bytes) { return memory.allocate(std::max<int64_t>(bytes, 1)); }
-  uint64_t add(const Tensor &tensor) {
+  uint64_t add(const Tensor &tensor, int64_t padding) {
     const check::Buffer bytes(tensor);
-    const uint64_t address = add(bytes.size());
-    std::memcpy(memory.bytes(address, bytes.size()), bytes.data(), bytes.size());
-    memory.noteWritten(address, bytes.size());
+    const uint64_t address = add(paddedBytes(tensor.type(), padding));
+    eachRow(tensor.type(), address, padding, [&](uint64_t row, int64_t from, int64_t count) {
+      std::memcpy(memory.bytes(row, count), static_cast<std::byte *>(bytes.data()) + from, count);
+      memory.noteWritten(row, count);
+    });
     return address;
   }
-  Tensor read(uint64_t address, RankedTensorType type) {
-    check::Buffer bytes(type.getNumElements() * elementBytes(type.getElementType()));
-    EXPECT_TRUE(memory.isWritten(address, bytes.size())) << "a part of the result was not written";
-    std::memcpy(bytes.data(), memory.bytes(address, bytes.size()), bytes.size());
+  Tensor read(uint64_t address, RankedTensorType type, int64_t padding) {
+    check::Buffer bytes(tensorBytes(type));
+    eachRow(type, address, padding, [&](uint64_t row, int64_t to, int64_t count) {
+      EXPECT_TRUE(memory.isWritten(row, count)) << "a part of the result was not written";
+      std::memcpy(static_cast<std::byte *>(bytes.data()) + to, memory.bytes(row, count), count);
+      expectZeros(row + count, padding * elementBytes(type.getElementType()));
+    });
     return bytes.read(type);
   }
 
+private:
+  /// visit(address of a row, its first byte without padding, its bytes)
+  static void eachRow(RankedTensorType type, uint64_t address, int64_t padding,
+                      llvm::function_ref<void(uint64_t, int64_t, int64_t)> visit) {
+    const int64_t rows = padding == 0 ? 1 : ShapedType::getNumElements(type.getShape().drop_back());
+    const int64_t bytes = tensorBytes(type) / rows, distance = paddedBytes(type, padding) / rows;
+    for (int64_t row = 0; row < rows; ++row)
+      visit(address + row * distance, row * bytes, bytes);
+  }
+
+  void expectZeros(uint64_t address, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; ++i)
+      EXPECT_TRUE(memory.isWritten(address + i, 1) && *memory.bytes(address + i, 1) == std::byte{0})
+          << "expected zeros behind a row";
+  }
+
+public:
   DeviceMemory memory{uint64_t(1) << 30};
 };
 
@@ -96,8 +134,9 @@ Status CudaOp::launch(size_t index, ArrayRef<uint64_t> arguments, DeviceMemory &
 Tensors CudaOp::run(const Tensors &inputs, uint64_t seed, CompiledOp::Pairs shared) const {
   DeviceBuffers buffers;
   std::vector<uint64_t> operands, results, scratch;
-  for (Value operand : operation->getOperands())
-    operands.push_back(buffers.add(inputs[cast<BlockArgument>(operand).getArgNumber()]));
+  for (auto [index, operand] : llvm::enumerate(operation->getOperands()))
+    operands.push_back(
+        buffers.add(inputs[cast<BlockArgument>(operand).getArgNumber()], operandPadding(operation, index)));
   std::vector<RankedTensorType> types;
   for (auto [index, result] : llvm::enumerate(operation->getResults())) {
     types.push_back(cast<RankedTensorType>(result.getType()));
@@ -105,9 +144,7 @@ Tensors CudaOp::run(const Tensors &inputs, uint64_t seed, CompiledOp::Pairs shar
     for (auto [operand, shares] : shared)
       if (shares == index && inPlace < 0)
         inPlace = int(operand);
-    results.push_back(inPlace >= 0 ? operands[inPlace]
-                                   : buffers.add(types.back().getNumElements() *
-                                                 elementBytes(types.back().getElementType())));
+    results.push_back(inPlace >= 0 ? operands[inPlace] : buffers.add(paddedBytes(result)));
   }
   for (int64_t bytes : summary.scratchBytes)
     scratch.push_back(buffers.add(bytes));
@@ -123,8 +160,8 @@ Tensors CudaOp::run(const Tensors &inputs, uint64_t seed, CompiledOp::Pairs shar
       return {};
   }
   Tensors read;
-  for (auto [address, type] : llvm::zip_equal(results, types))
-    read.push_back(buffers.read(address, type));
+  for (auto [index, address] : llvm::enumerate(results))
+    read.push_back(buffers.read(address, types[index], resultPadding(operation, index)));
   return read;
 }
 

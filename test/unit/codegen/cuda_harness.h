@@ -9,8 +9,9 @@ namespace trainc::codegen::testing {
 
 class CudaOp : public ParsedOp {
 public:
-  /// Parses and compiles; failures are reported to GoogleTest and leave the object empty.
-  explicit CudaOp(const std::string &text);
+  /// Parses and compiles; failures are reported to GoogleTest and leave the object empty. `pads`: wherever
+  /// the op takes it, rows have padding that brings them to borders, and which nobody writes before.
+  explicit CudaOp(const std::string &text, bool pads = false);
 
   explicit operator bool() const { return !ptx.empty(); }
   const KernelSummary &kernels() const { return summary; }
@@ -28,6 +29,7 @@ public:
 
 private:
   void compile();
+  void padRows();
 
   std::unique_ptr<Target> target;
   mlir::OwningOpRef<mlir::ModuleOp> kernelModule;

@@ -12,8 +12,8 @@ import sys
 LARGE = 4096
 WIDE = re.compile(r"\.v4\.[bfsu]32|\.v2\.[bfsu]64")
 # Neighbouring threads have neighbouring numbers, or fragments of matrix instructions.
-NARROW_LOADS = ("finish", "attention_row_sums", "transpose")
-NARROW_STORES = ("finish", "attention", "transpose")
+NARROW_LOADS = ("finish", "attention_row_sums")
+NARROW_STORES = ("finish", "attention")
 
 
 def operands(plan):

@@ -1,5 +1,5 @@
 // Library calls: each rule of the verifier refuses a plan that breaks it, with a message that says where; and
-// bytes between the rows of a matrix are not its own.
+// bytes between the rows of a matrix are not its own, except for padding.
 #include "test/unit/runtime/plan/verifier_support.h"
 
 #include <cmath>
@@ -47,7 +47,7 @@ const LibraryRule kLibraryRules[] = {
     {"transposedRows", [](auto &b) { product(b, kUp).transpose_b = true; },
      "operand b: expected it within the 2048 bytes of buffer 1 ('w'), found 4032 bytes at 0"},
     {"extent", [](auto &b) { product(b, kUp).row_result = 33; },
-     "operand result: expected it within the 768 bytes of buffer 4 ('hidden'), found 788 bytes at 0"},
+     "operand result: expected it within the 768 bytes of buffer 4 ('hidden'), found 792 bytes at 0"},
     {"needlessStride", [](auto &b) { product(b, kUp).matrix_a = 96; },
      "operand a: expected 1 matrices at least 96 elements apart, or 0 for one, found 96"},
     {"sharedResult", [](auto &b) { product(b, kUp).batch = 2; },
@@ -140,6 +140,15 @@ TEST(LibraryCalls, AnErrorNamesTheInstruction) {
   product(builder, kUp).k = 0;
   EXPECT_THAT(messageOf(builder),
               HasSubstr("entry init, instruction 0 (test.op at test.mlir:1): matrix product"));
+}
+
+/// Less than 16 bytes behind a row are its padding, and written when it is.
+TEST(LibraryCalls, HavePaddingBehindRows) {
+  PlanBuilder builder = libraryPlan();
+  product(builder, kUp).n = 29; // of 32, all of which the next product reads
+  EXPECT_EQ(messageOf(builder), "accepted");
+  product(builder, kUp).n = 28;
+  EXPECT_THAT(messageOf(builder), HasSubstr("found some that nothing in the entry has written before"));
 }
 
 /// What lies between the rows of a result may hold something else.

@@ -23,18 +23,23 @@ std::vector<uint64_t> rowBegins(uint64_t rows, uint64_t row, uint64_t count, uin
   return begins;
 }
 
+/// Bytes of a row's run: with what pads it.
+uint64_t rowBytes(uint64_t columns, uint64_t row) {
+  return (row > columns && (row - columns) * sizeof(float) < 16 ? row : columns) * sizeof(float);
+}
+
 Uses usesOf(const fb::MatrixProductT &p) {
   Uses uses;
   const bool backward =
       p.activation == fb::Activation::GeluGradient || p.activation == fb::Activation::GeluTanhGradient;
   const auto result = rowBegins(p.m, p.row_result, p.batch, p.matrix_result);
-  add(uses, p.a, true, false, (p.transpose_a ? p.m : p.k) * 4,
+  add(uses, p.a, true, false, rowBytes(p.transpose_a ? p.m : p.k, p.row_a),
       rowBegins(p.transpose_a ? p.k : p.m, p.row_a, p.batch, p.matrix_a));
-  add(uses, p.b, true, false, (p.transpose_b ? p.k : p.n) * 4,
+  add(uses, p.b, true, false, rowBytes(p.transpose_b ? p.k : p.n, p.row_b),
       rowBegins(p.transpose_b ? p.n : p.k, p.row_b, p.batch, p.matrix_b));
   add(uses, p.bias, true, false, p.n * 4);
-  add(uses, p.auxiliary, backward, !backward, p.n * 4, result);
-  add(uses, p.result, p.adds, true, p.n * 4, result);
+  add(uses, p.auxiliary, backward, !backward, rowBytes(p.n, p.row_result), result);
+  add(uses, p.result, p.adds, true, rowBytes(p.n, p.row_result), result);
   add(uses, p.side, false, true, (p.side_sum == fb::SideSum::A ? p.m : p.n) * 4);
   add(uses, p.workspace, false, true, p.workspace_bytes);
   return uses;

@@ -1,0 +1,145 @@
+// What a row kernel stores: results, values that later passes read back, partial results of tiles.
+#include "dialects/NN/Builders.h"
+#include "lib/Codegen/Kernels/RowsEmitter.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
+/// Of partial results, which are rounded when they are complete.
+static Type partialElement(nn::ReduceOp op) { return nn::wideElement(elementOf(op)); }
+
+void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
+  Value computed = lanes(value, row, at);
+  Value index = emit.add(emit.mul(row.row, plan.columns), at.column); // where there is no padding
+  auto place = [&](unsigned result, Type element) {
+    return plan.resultRow(result) == plan.columns ? Place{{outputs[result], element, index}, plan.columns}
+                                                  : inResult(result, element, row, at.column);
+  };
+  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
+    if (plan.facts.strip(yielded) == value && !plan.isTileReduction(yielded) &&
+        plan.facts.isAlongColumns(yielded))
+      store(computed, place(result, elementOf(yielded)), at);
+  auto found = plan.stashes.find(value);
+  if (found == plan.stashes.end())
+    return;
+  RowsPlan::Stash stash = found->second;
+  if (!stash.isResult)
+    store(computed, inBlock(stash.index, elementOf(value), at.column), at);
+  else if (plan.facts.strip(plan.facts.yield().getValues()[stash.index]) != value)
+    store(computed, place(stash.index, elementOf(value)), at);
+}
+
+RowsEmitter::Place RowsEmitter::inBlock(unsigned array, Type element, Value column) {
+  if (plan.rowsAtOnce > 1)
+    column = emit.add(emit.mul(rowOfBlock(), plan.blockRow()), column);
+  return {{blockRows[array], element, column}, plan.lanes};
+}
+
+RowsEmitter::Place RowsEmitter::inResult(unsigned result, Type element, RowState &row, Value column) {
+  const int64_t distance = plan.resultRow(result);
+  return {{outputs[result], element, emit.add(emit.mul(row.row, distance), column)}, distance};
+}
+
+/// Zeros, so that the same run leaves the same bytes, and a search for NaN finds none there. `isShared`: all
+/// threads come here.
+void RowsEmitter::storePadding(RowState &row, bool isShared) {
+  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues())) {
+    if (plan.resultRow(result) == plan.columns)
+      continue;
+    const Type element = elementOf(yielded);
+    Value first = emit.i64(plan.columns);
+    if (isShared)
+      first = emit.add(first, rowThread());
+    emit.loop(first, emit.i64(plan.resultRow(result)), isShared ? plan.rowThreads() : 1, [&](Value column) {
+      emit.store(emit.constant(nn::wideElement(element), 0), inResult(result, element, row, column).address);
+    });
+  }
+}
+
+// --- Partial results of tiles ---
+
+RowsEmitter::Place RowsEmitter::partial(const TileReduction &reduction, Value column) {
+  Type element = partialElement(reduction.op);
+  if (reduction.direct)
+    return {{outputs[reduction.result], element, column}, reduction.width};
+  return {{scratch[reduction.scratch], element, emit.add(emit.mul(currentTile, reduction.width), column)},
+          reduction.width};
+}
+
+void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) {
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    if (!plan.facts.isAlongColumns(op) || plan.facts.depth(op.getX()) != at.pass)
+      continue;
+    const Place place = partial(reduction, at.column);
+    Value sum = load(place, at);
+    for (RowState &row : rows)
+      sum = combine(emit, op.getKind(), sum, lanes(op.getX(), row, at));
+    store(sum, place, at);
+  }
+}
+
+void RowsEmitter::clearPartials() {
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    if (!plan.facts.isAlongColumns(op))
+      continue;
+    const int64_t lanes = plan.lanes;
+    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(partialElement(op), lanes));
+    Value whole = emit.i64(plan.columns / lanes * lanes);
+    emit.loop(firstColumn(), whole, columnStep(),
+              [&](Value column) { store(identity, partial(reduction, column), {0, column, lanes, Mask()}); });
+    if (plan.columns % lanes == 0)
+      continue;
+    if (plan.threads > 1)
+      emit.loop(emit.add(whole, function.thread()), emit.i64(plan.columns), plan.threads, [&](Value column) {
+        emit.store(identityOf(emit, op.getKind(), partialElement(op)), partial(reduction, column).address);
+      });
+    else
+      store(identity, partial(reduction, whole),
+            {0, whole, lanes, emit.lanesBelow(emit.i64(plan.columns % lanes), lanes)});
+  }
+}
+
+// --- Results that do not vary along columns ---
+
+void RowsEmitter::finishRow(RowState &row) {
+  storePadding(row, /*isShared=*/true);
+  auto isScalar = [&](Value value) { return !plan.facts.isAlongColumns(value) && !isTileScalar(value); };
+  if (!plan.tileReductions.empty() || llvm::any_of(plan.facts.yield().getValues(), isScalar))
+    onceARow([&] {
+      storeRowReductions(row);
+      storeRowScalars(row);
+    });
+}
+
+void RowsEmitter::storeRowReductions(RowState &row) {
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    if (plan.facts.isAlongColumns(op))
+      continue;
+    if (reduction.ofRows)
+      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], partialElement(op), row.row});
+    else // a flat row's piece, which is its tile
+      emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)).address);
+  }
+}
+
+void RowsEmitter::storeRowScalars(RowState &row) {
+  for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
+    if (!plan.facts.isAlongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
+      emit.store(scalar(yielded, row), {outputs[result], elementOf(yielded), row.row});
+}
+
+void RowsEmitter::storeScalars(Value tile) {
+  auto store = [&] {
+    for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
+      if (isTileScalar(yielded) && !plan.isTileReduction(yielded))
+        emit.store(scalar(yielded, shared), {outputs[result], elementOf(yielded), emit.i64(0)});
+  };
+  if (llvm::any_of(plan.facts.yield().getValues(),
+                   [&](Value value) { return isTileScalar(value) && !plan.isTileReduction(value); }))
+    function.once([&] { emit.when(isZero(tile), store); });
+}
