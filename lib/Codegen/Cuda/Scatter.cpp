@@ -96,9 +96,10 @@ protected:
                                     NVVM::VoteSyncKind::ballot);
   }
   Value countOf(Value bits) { return resized(LLVM::CtPopOp::create(emit.builder, emit.loc, bits), 64); }
-  /// The number of the lowest bit that is set, i64; 32 if there is none.
+  /// The number of the lowest bit that is set, i64, of bits that are not all 0.
   Value lowest(Value bits) {
-    return resized(LLVM::CountTrailingZerosOp::create(emit.builder, emit.loc, i32, bits, false), 64);
+    return resized(
+        LLVM::CountTrailingZerosOp::create(emit.builder, emit.loc, i32, bits, /*is_zero_poison=*/true), 64);
   }
   Value withoutLowest(Value bits) { return both(bits, emit.sub(bits, emit.constant(i32, 1))); }
 
