@@ -38,8 +38,8 @@ half a million tokens. So the predictions are of the right size. The rows below 
 
 * The products of the vocabulary have rows of 50,257 numbers, which begin on no border of 16 bytes. For them half of the rate is taken. Rows a few
   numbers longer would save half of their time.
-* Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient runs in kernels of the plan, at a fifth; cuDNN's, with
-  `--library-calls=all`, is taken at three tenths.
+* Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient is cuDNN's on GPUs of compute capability 9 that `--gpu` names, taken at
+  three tenths. Kernels of the plan compute it for the A100, at two fifths, and for plans without `--gpu`, at a fifth of an H100's rate.
 * Queries, keys and values are copied out of one product.
 """
 
