@@ -218,10 +218,10 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Choice,
      .values = "none|plain|products|attention|all",
      .otherwise = "of the target",
-     .help = "What is left to the device's libraries, in place of generated code. GPUs leave products, and\n"
-             "attention but for its gradient, which attention and all leave as well and which needs compute\n"
-             "capability 9 or 10. plain leaves the same, with biases, activations and sums beside products\n"
-             "to kernels. CPUs leave nothing: there it is plain code, slow and for tests"},
+     .help = "What is left to the device's libraries, in place of generated code. GPUs leave products and\n"
+             "attention. Its gradient needs compute capability 9 or 10: attention and all leave it, and a\n"
+             "--gpu of that kind. plain leaves products and attention, with biases, activations and sums\n"
+             "beside products to kernels. CPUs leave nothing: there it is plain code, slow and for tests"},
     {.word = "activation_checkpointing",
      .option = "--activation-checkpointing",
      .kind = ValueKind::Choice,
@@ -248,7 +248,7 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "h100-sxm|h100-pcie|h200|a100",
      .otherwise = "h100-sxm",
      .help = "With --target=cuda: the GPU whose rates decide what is worth while, and predict a step's\n"
-             "seconds; the plan runs on others too"},
+             "seconds; the plan runs on others too, unless it has cuDNN's gradient of attention"},
     {.word = "precision",
      .option = "--precision",
      .kind = ValueKind::Choice,

@@ -240,7 +240,7 @@ static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, Pro
     return printPrecision(line, program);
   Attribute value = program->getAttr(StringRef(word.word));
   if (auto text = dyn_cast_or_null<StringAttr>(value)) {
-    if (word.kind == ValueKind::Words)
+    if (word.kind == ValueKind::Words || text.getValue().contains('-')) // no keyword of MLIR's
       line(word.word) << text;
     else
       line(word.word) << text.getValue();

@@ -57,8 +57,13 @@ void trainc::train::printSettings(AsmPrinter &printer, ArrayRef<Setting> setting
 ParseResult trainc::train::parseChoice(OpAsmParser &parser, const ProgramWord &word,
                                        NamedAttrList &attributes) {
   SMLoc loc = parser.getCurrentLocation();
+  std::string quoted;
   StringRef value;
-  if (parser.parseKeyword(&value) || failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
+  if (succeeded(parser.parseOptionalString(&quoted))) // words with dashes, such as "h100-sxm"
+    value = quoted;
+  else if (parser.parseKeyword(&value))
+    return failure();
+  if (failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
     return failure();
   attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
   return success();

@@ -22,8 +22,8 @@ static Type firstElement(plan::KernelOp kernel) {
 
 static double workRate(plan::KernelOp kernel, const Machine &machine) {
   switch (kernel.getKind()) {
-  case plan::KernelKind::gemm:
-    return productRate(firstElement(kernel), machine);
+  case plan::KernelKind::gemm: // those for GPUs, of many threads, use no tensor cores
+    return kernel.getThreads() > 1 ? machine.flopsPerSecond : productRate(firstElement(kernel), machine);
   case plan::KernelKind::attention:
     return attentionRate(firstElement(kernel), machine);
   default:

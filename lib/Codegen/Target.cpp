@@ -33,11 +33,13 @@ static LibraryCalls libraryCallsOf(train::ProgramOp program) {
 }
 
 /// cuDNN's gradients of attention repeat their bits on some GPUs alone, so plans have them where they are
-/// asked for.
+/// asked for, or where the program names such a GPU. Without a name a plan runs on all of them.
 static LibraryCalls cudaLibraryCallsOf(train::ProgramOp program) {
   LibraryCalls calls = libraryCallsOf(program);
-  if (!program.getLibraryCalls())
+  if (!program.getLibraryCalls()) {
     calls.products = calls.attention = true;
+    calls.attentionGradients = program.getGpu() && repeatsAttentionGradients(*program.getGpu());
+  }
   calls.exactGelu = false;
   calls.auxiliaryRow = 8;
   return calls;

@@ -38,8 +38,8 @@ half a million tokens. So the predictions are of the right size. The rows below 
 
 * The products of the vocabulary are the longest. Its rows of 50,257 numbers have padding, and so begin on borders of 16 bytes
   ([0026](../adr/0026-padded-rows.md)). Without that half of the rate would be taken for them, and their time would double.
-* Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient runs in kernels of the plan, at a fifth; cuDNN's, with
-  `--library-calls=all`, is taken at three tenths.
+* Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient is cuDNN's on GPUs of compute capability 9 that `--gpu` names, taken at
+  three tenths. Kernels of the plan compute it for the A100, at two fifths, and for plans without `--gpu`, at a fifth of an H100's rate.
 * Queries, keys and values are copied out of one product.
 """
 

@@ -233,7 +233,9 @@ train.program @p {{ model @m  optimizer sgd  batch 8 x 1024 }}
         self.write_attention(1024)
         seconds = {gpu: self.predicted("--precision=bf16", f"--gpu={gpu}") for gpu in ("a100", "h100-pcie", "h100-sxm", "h200")}
         self.assertEqual(sorted(seconds, key=seconds.get, reverse=True), list(seconds))
-        self.assertEqual(seconds["h100-sxm"], self.predicted("--precision=bf16"))
+        # A named GPU gets cuDNN's gradients of attention where they repeat their bits; the rates without a name are an H100's.
+        self.assertEqual(seconds["h100-sxm"], self.predicted("--precision=bf16", "--library-calls=all"))
+        self.assertLess(seconds["h100-sxm"], self.predicted("--precision=bf16"))
         self.assertEqual(self.report("--gpu=a100")["machine"], {"name": "A100 SXM 80GB", "flops_per_second": 312e12})
 
     def attention(self, *options):

@@ -19,7 +19,8 @@ config.substitutions.append(("%python", sys.executable))
 
 # As trainc finds it (lib/Codegen/Cuda/Ptxas.cpp).
 ptxas = shutil.which("ptxas", path=os.pathsep.join(
-    [os.path.join(os.environ.get("CUDA_PATH", "/usr/local/cuda"), "bin"), "/usr/local/cuda/bin", os.environ.get("PATH", "")]))
+    [os.path.join(os.environ.get(each, "/usr/local/cuda"), "bin") for each in ("CUDA_PATH", "CUDA_HOME")]
+    + ["/usr/local/cuda/bin", os.environ.get("PATH", "")]))
 if ptxas:
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", ptxas))

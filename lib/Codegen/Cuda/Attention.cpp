@@ -39,7 +39,7 @@ public:
     function.tiles([&](Value index) {
       Value head = emit.divide(index, perHead);
       block(emit.divide(head, shape.heads), emit.remainder(head, shape.heads),
-            emit.mul(emit.remainder(index, perHead), blocks.sizes.owned()));
+            blocks.firstPosition(index, perHead, /*fromLast=*/true));
     });
   }
 

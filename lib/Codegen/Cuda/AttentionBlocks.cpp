@@ -124,6 +124,13 @@ Parts AttentionBlocks::eachBlock(Value begin, Value end, ValueRange carried,
   });
 }
 
+Value AttentionBlocks::firstPosition(Value index, int64_t perHead, bool fromLast) {
+  Value number = emit.remainder(index, perHead);
+  if (fromLast)
+    number = emit.sub(emit.i64(perHead - 1), number);
+  return emit.mul(number, sizes.owned());
+}
+
 Value AttentionBlocks::lastKey(const Visibility &visibility, Value first, int64_t keys) {
   Value end = emit.i64(keys), past = emit.add(first, sizes.owned());
   if (visibility.causal)

@@ -57,6 +57,11 @@ public:
   void hide(Parts &scores, const Visibility &visibility, bool ownAreQueries, mlir::Value own,
             mlir::Value other, const AttentionShape &shape);
 
+  /// The first owned position of the launch's block `index`, if each head has `perHead`, from the last or the
+  /// first on. Masks that are causal give late queries and early keys the most work, which begins first, so
+  /// that no launch ends with one long block.
+  mlir::Value firstPosition(mlir::Value index, int64_t perHead, bool fromLast);
+
   /// One past the last key that a block of queries from `first` on sees.
   mlir::Value lastKey(const Visibility &visibility, mlir::Value first, int64_t keys);
 

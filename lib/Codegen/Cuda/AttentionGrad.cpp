@@ -133,7 +133,7 @@ private:
       Value head = emit.divide(index, perHead), b = emit.divide(head, heads);
       visibility.segmentBase = emit.mul(b, shape.queries);
       (this->*block)(b, emit.remainder(head, heads),
-                     emit.mul(emit.remainder(index, perHead), blocks.sizes.owned()));
+                     blocks.firstPosition(index, perHead, /*fromLast=*/launch.makes(0)));
     });
   }
 

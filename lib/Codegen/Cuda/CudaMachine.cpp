@@ -9,16 +9,17 @@ using namespace trainc;
 
 namespace {
 
-/// What kernels reach of a generation's dense products of bf16 numbers.
-struct Shares {
+/// A generation, and what kernels reach of its dense products of bf16 numbers.
+struct Generation {
   double products, attention, libraryAttention, libraryAttentionGrad;
+  int capability; ///< of that generation, the first number
 };
 
 struct Gpu {
   llvm::StringLiteral word, name;
   /// Data sheets: f32 outside tensor cores, dense bf16, memory, NVLink each way.
   double f32, bf16, bytes, link;
-  Shares shares;
+  Generation generation;
 };
 
 } // namespace
@@ -34,9 +35,16 @@ struct Gpu {
 ///
 /// Attention by kernels of the plan runs on the same instructions as FlashAttention-2, which reaches 35 % of
 /// an H100 at most (arXiv 2407.08608, section 1), and less with short sequences.
-static constexpr Shares kAmpere{
-    .products = 0.8, .attention = 0.4, .libraryAttention = 0.45, .libraryAttentionGrad = 0.35},
-    kHopper{.products = 0.7, .attention = 0.2, .libraryAttention = 0.4, .libraryAttentionGrad = 0.3};
+static constexpr Generation kAmpere{.products = 0.8,
+                                    .attention = 0.4,
+                                    .libraryAttention = 0.45,
+                                    .libraryAttentionGrad = 0.35,
+                                    .capability = 8},
+    kHopper{.products = 0.7,
+            .attention = 0.2,
+            .libraryAttention = 0.4,
+            .libraryAttentionGrad = 0.3,
+            .capability = 9};
 
 /// NVIDIA's data sheets: A100 (2021), H100 (2024), H200 (2024). Dense rates are half of those that count
 /// sparse matrices. NVLink's are for both ways together there.
@@ -67,18 +75,28 @@ static constexpr double kThreadBytes = 32 / 0.6e-6;
 /// Ranks meet through NVLink: our assumption.
 static constexpr double kMeetSeconds = 15e-6;
 
+static const Gpu &gpuOf(llvm::StringRef word) {
+  return *llvm::find_if(kGpus, [&](const Gpu &each) { return each.word == word; });
+}
+
+/// cuDNN's documentation of its deterministic algorithm; cuda.md says what other GPUs do.
+bool trainc::codegen::repeatsAttentionGradients(llvm::StringRef word) {
+  const int capability = gpuOf(word).generation.capability;
+  return capability == 9 || capability == 10;
+}
+
 Machine trainc::codegen::gpuMachine(llvm::StringRef word) {
-  const Gpu &gpu = *llvm::find_if(kGpus, [&](const Gpu &each) { return each.word == word; });
-  const double products = gpu.shares.products * gpu.bf16;
+  const Gpu &gpu = gpuOf(word);
+  const double products = gpu.generation.products * gpu.bf16;
   return {.name = gpu.name,
           .peakFlopsPerSecond = gpu.bf16,
           .flopsPerSecond = kF32Share * gpu.f32,
           .tf32FlopsPerSecond = products / 2,
           .bf16FlopsPerSecond = products,
           .unalignedShare = kUnalignedShare,
-          .attentionFlopsPerSecond = gpu.shares.attention * gpu.bf16,
-          .libraryAttentionFlopsPerSecond = gpu.shares.libraryAttention * gpu.bf16,
-          .libraryAttentionGradFlopsPerSecond = gpu.shares.libraryAttentionGrad * gpu.bf16,
+          .attentionFlopsPerSecond = gpu.generation.attention * gpu.bf16,
+          .libraryAttentionFlopsPerSecond = gpu.generation.libraryAttention * gpu.bf16,
+          .libraryAttentionGradFlopsPerSecond = gpu.generation.libraryAttentionGrad * gpu.bf16,
           .bytesPerSecond = kByteShare * gpu.bytes,
           .threadBytesPerSecond = kThreadBytes,
           .launchSeconds = kNodeSeconds,

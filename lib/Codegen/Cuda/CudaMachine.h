@@ -11,6 +11,9 @@ inline constexpr llvm::StringLiteral kDefaultGpu = "h100-sxm";
 /// By its word in train.program (`gpu`), in a machine of eight.
 Machine gpuMachine(llvm::StringRef word);
 
+/// Whether cuDNN has a gradient of attention there that repeats its bits: on compute capability 9 and 10.
+bool repeatsAttentionGradients(llvm::StringRef word);
+
 /// On a module of kernels: the word, unless it is the default.
 inline constexpr llvm::StringLiteral kGpuAttr = "plan.gpu";
 

@@ -32,8 +32,8 @@ static constexpr RowsTuning kRows{.blockBytes = kGpuLimits.blockBytes, .partialT
 static constexpr int64_t kProductWorkspace = 32 << 20;
 
 /// What an op of cuDNN's may take at most: a gradient that repeats its bits takes two bytes for each pair of
-/// a query and a key, where a generated kernel takes none.
-static constexpr uint64_t kMostAttentionWorkspace = uint64_t{512} << 20;
+/// a query and a key, where a generated kernel takes none. Long sequences would fill a GPU with them.
+static constexpr uint64_t kMostAttentionWorkspace = uint64_t{4} << 30;
 
 namespace {
 
@@ -175,9 +175,15 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
   CudnnAttentionSizes sizes = cudnnSizesOf(op, op.getKvHeads());
   sizes.isBackward = true;
   const bool isAlike = getElementTypeOrSelf(op.getDout()) == getElementTypeOrSelf(op.getQ());
-  if (choices_.libraryCalls.attentionGradients && isAlike && isCudnnAttention(sizes) &&
-      cudnnAttentionWorkspace(sizes) <= kMostAttentionWorkspace)
-    return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
+  if (!choices_.libraryCalls.attentionGradients || !isAlike || !isCudnnAttention(sizes))
+    return cuda::summariseAttentionGrad(op);
+  const uint64_t workspace = cudnnAttentionWorkspace(sizes);
+  if (workspace <= kMostAttentionWorkspace)
+    return libraryAttention(op, int64_t(workspace));
+  op.emitWarning("expected of cuDNN's gradient of attention at most ")
+      << kMostAttentionWorkspace << " bytes of workspace, found " << workspace
+      << "; a kernel of the plan computes it instead: for cuDNN's, make the micro-batch or the sequences "
+         "smaller; to choose the kernel, compile with --library-calls=products";
   return cuda::summariseAttentionGrad(op);
 }
 

@@ -12,8 +12,8 @@ namespace trainc::codegen::cuda {
 KernelSummary summariseCopy(StridedCopyOpInterface op);
 Symbols generateCopy(StridedCopyOpInterface op, KernelModule &kernels);
 
-/// nn.scatter_add: each warp owns some rows of the table and a strip of its columns, and walks over all ids,
-/// so that equal ids add up in order.
+/// nn.scatter_add: updates of equal ids of a piece are added up first, and then each warp adds what there is
+/// to rows of its own, piece by piece.
 KernelSummary summariseScatter(nn::ScatterAddOp op);
 Symbols generateScatter(nn::ScatterAddOp op, KernelModule &kernels);
 

@@ -128,7 +128,14 @@ llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp ke
   llvm::FailureOr<std::string> ptx = compileToPtx(kernels);
   if (failed(ptx))
     return failure();
-  llvm::Expected<std::vector<Object>> objects = assemble(*ptx, gpu.processor);
+  llvm::Expected<std::vector<Object>> objects =
+      assemble(*ptx, gpu.processor,
+               [&](llvm::StringRef ptxas, llvm::StringRef architecture) {
+                 kernels.emitWarning()
+                     << ptxas << " does not know " << architecture
+                     << ", so the plan has no machine code for it; drivers make it of the plan's PTX "
+                        "when a run starts. A newer CUDA toolkit knows it";
+               });
   if (!objects)
     return reportCodeError(kernels, objects.takeError());
   ptx->push_back('\0'); // the driver takes a C string

@@ -16,8 +16,9 @@ static constexpr llvm::StringLiteral kArchitectures[] = {"sm_80", "sm_90", "sm_1
 
 static std::string findPtxas() {
   llvm::SmallVector<llvm::SmallString<128>, 2> folders;
-  if (const char *path = std::getenv("CUDA_PATH"))
-    folders.emplace_back(path);
+  for (const char *variable : {"CUDA_PATH", "CUDA_HOME"})
+    if (const char *path = std::getenv(variable))
+      folders.emplace_back(path);
   folders.emplace_back("/usr/local/cuda");
   for (llvm::SmallString<128> &folder : folders)
     llvm::sys::path::append(folder, "bin");
@@ -52,6 +53,7 @@ private:
 /// What one run of the assembler gave.
 struct Assembly {
   std::string image, error;
+  bool isUnknown = false; ///< older than the architecture
 };
 
 } // namespace
@@ -65,7 +67,9 @@ static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), log.path(), log.path()};
   const int code = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
   if (code != 0)
-    return {{}, (program + " for " + architecture + " failed: " + log.content()).str()};
+    return {{},
+            (program + " for " + architecture + " failed: " + log.content()).str(),
+            llvm::StringRef(log.content()).contains("is not defined for option 'gpu-name'")};
   return {image.content(), {}};
 }
 
@@ -83,7 +87,8 @@ static std::vector<llvm::StringRef> architecturesFrom(llvm::StringRef least) {
   return names;
 }
 
-llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx, llvm::StringRef least) {
+llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx, llvm::StringRef least,
+                                                              LeftOut leftOut) {
   const std::string program = findPtxas();
   if (program.empty())
     return std::vector<Object>();
@@ -103,6 +108,10 @@ llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef pt
     run.join();
   std::vector<Object> objects;
   for (auto [architecture, assembly] : llvm::zip_equal(architectures, made)) {
+    if (assembly.isUnknown) {
+      leftOut(program, architecture);
+      continue;
+    }
     if (!assembly.error.empty())
       return llvm::createStringError(assembly.error);
     objects.push_back({architecture.str(), {}, std::move(assembly.image)});

@@ -1,5 +1,6 @@
 // The sum of what ranks have sent to one of them, for any number of elements.
 #include "lib/Codegen/Cuda/Generators.h"
+#include "lib/Codegen/Kernels/ConstantOperands.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
 
@@ -56,5 +57,8 @@ Symbols trainc::codegen::cuda::generateRankSum(dist::RankSumOp op, KernelModule 
       emit.store(treeSum(emit, values), {out, into, i});
     });
   });
-  return {function.finish()};
+  const std::string symbol = function.finish();
+  for (unsigned place = 0; place < op.getValues().size(); ++place)
+    mayChange(kernels.lookup(symbol), place);
+  return {symbol};
 }

@@ -2,6 +2,7 @@
 #include "lib/Codegen/Kernels/KernelFunction.h"
 
 #include "dialects/NN/Builders.h"
+#include "lib/Codegen/Kernels/ConstantOperands.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/schema/cuda_levels.h"
 
@@ -171,8 +172,10 @@ std::string KernelFunction::nameByContent(func::FuncOp made, StringRef prefix,
 
 /// A GPU's code must say where launches begin.
 void KernelFunction::noteEntry(func::FuncOp entry) {
-  if (isOfThreads())
-    entry->setAttr(kThreadsAttr, opBuilder.getI32IntegerAttr(int32_t(launch.threads)));
+  if (!isOfThreads())
+    return;
+  entry->setAttr(kThreadsAttr, opBuilder.getI32IntegerAttr(int32_t(launch.threads)));
+  promiseConstant(entry, launch.params);
 }
 
 std::string KernelFunction::finish() {

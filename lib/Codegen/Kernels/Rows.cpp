@@ -1,6 +1,7 @@
 // The launches of a row kernel.
 #include "lib/Codegen/Kernels/Rows.h"
 #include "dialects/NN/Builders.h"
+#include "lib/Codegen/Kernels/ConstantOperands.h"
 #include "lib/Codegen/Kernels/RowsEmitter.h"
 #include "lib/Support/StoredElement.h"
 
@@ -72,5 +73,8 @@ Symbols trainc::codegen::generateRows(nn::KernelOp kernel, const RowsTuning &tun
   Symbols symbols = {RowsEmitter(plan, summary.launches.front(), kernels).run()};
   for (const LaunchSummary &finish : ArrayRef(summary.launches).drop_front())
     symbols.push_back(emitFinish(plan, finish, kernels));
+  if (plan.threads > 1) // operands are the first parameters
+    for (auto [operand, result] : summary.mayAlias)
+      mayChange(kernels.lookup(symbols.front()), operand);
   return symbols;
 }

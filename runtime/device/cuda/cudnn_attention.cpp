@@ -49,7 +49,8 @@ Status checkAttention(const CudaContext &context, const fb::Attention &call,
   if (call.pass() == fb::AttentionPass::Backward && context.major() != 9 && context.major() != 10)
     return invalidInput("attention: expected a GPU of compute capability 9.0 to 10.3, on which cuDNN's "
                         "gradients repeat their bits, found {}.{}; compile the model without "
-                        "--library-calls, which leaves gradients of attention to kernels of the plan",
+                        "--library-calls and without a --gpu that has them, which leaves gradients of "
+                        "attention to kernels of the plan",
                         context.major(), context.minor());
   for (const Address &each : operands)
     if ((each.base.value() | static_cast<uint64_t>(each.stride)) % kOperandAlignment != 0)

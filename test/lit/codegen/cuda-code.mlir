@@ -36,9 +36,12 @@ train.program @p {
 // COPY: ld.global.v4.b32
 // COPY: st.global.v4.b32
 
-// Warps vote on which ids are theirs.
-// SCATTER: .visible .entry scatter_
+// Warps vote on which ids are theirs. Nothing writes the updates meanwhile, so they are read through the cache that is not coherent.
+// SCATTER: .visible .entry scatter_pieces_
 // SCATTER: vote.sync.ballot.b32
+// SCATTER: ld.global.nc.v4.b32
+// SCATTER: .visible .entry scatter_{{[0-9a-f]+}}(
+// SCATTER: ld.global.nc
 
 // ATTENTION: .visible .entry attention_
 // ATTENTION: .maxntid 128

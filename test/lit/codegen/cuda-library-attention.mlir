@@ -1,4 +1,5 @@
-// RUN: trainc-opt %s --summarise-kernels -split-input-file | FileCheck %s
+// RUN: trainc-opt %s --summarise-kernels -split-input-file 2> %t.warnings | FileCheck %s
+// RUN: FileCheck %s --input-file=%t.warnings --check-prefix=WARNING
 
 // cuDNN computes attention of short numbers by default; gradients, and what it does not have, are kernels.
 train.program @p { model @m  optimizer sgd  batch 1  target cuda }
@@ -44,12 +45,14 @@ train.entry @others as micro_step {
 
 // -----
 
-// Gradients are cuDNN's where they are asked for, until the workspace is too large.
+// Gradients are cuDNN's where they are asked for, until the workspace is too large: 32768 by 32768 by 2 heads.
+// WARNING: warning: expected of cuDNN's gradient of attention at most 4294967296 bytes of workspace, found 4296278016; a kernel of the plan computes it instead
+// WARNING-NOT: expected of cuDNN's
 train.program @p { model @m  optimizer sgd  batch 1  target cuda  library_calls attention }
 
 train.state output @gradient : tensor<1x130x128xf16>
 train.state output @product : tensor<128x128xf32>
-train.state output @long : tensor<1x16384x128xf16>
+train.state output @long : tensor<1x32768x128xf16>
 // CHECK-LABEL: train.entry @gradients
 train.entry @gradients as micro_step {
   %x = train.input "x" micro : tensor<1x130x128xf16>
@@ -63,8 +66,38 @@ train.entry @gradients as micro_step {
   %p = nn.matmul %m, %m : tensor<128x128xf32>, tensor<128x128xf32>
   train.set @product, %p : tensor<128x128xf32>
   // CHECK: nn.attention_grad {{.*}}plan.launches
-  %y = train.input "y" micro : tensor<1x16384x128xf16>
-  %ylse = train.input "ylse" micro : tensor<1x2x16384xf32>
-  %eq, %ek, %ev = nn.attention_grad %y, %y, %y, %y, %ylse, %y heads 2 kv_heads 2 scale 0.125 : tensor<1x16384x128xf16>, tensor<1x16384x128xf16>, tensor<1x16384x128xf16>, tensor<1x16384x128xf16>, tensor<1x2x16384xf32>, tensor<1x16384x128xf16>
-  train.set @long, %eq : tensor<1x16384x128xf16>
+  %y = train.input "y" micro : tensor<1x32768x128xf16>
+  %ylse = train.input "ylse" micro : tensor<1x2x32768xf32>
+  %eq, %ek, %ev = nn.attention_grad %y, %y, %y, %y, %ylse, %y heads 2 kv_heads 2 scale 0.125 : tensor<1x32768x128xf16>, tensor<1x32768x128xf16>, tensor<1x32768x128xf16>, tensor<1x32768x128xf16>, tensor<1x2x32768xf32>, tensor<1x32768x128xf16>
+  train.set @long, %eq : tensor<1x32768x128xf16>
+}
+
+// -----
+
+// They are cuDNN's where the program names a GPU on which they repeat their bits.
+train.program @p { model @m  optimizer sgd  batch 1  target cuda  gpu "h200" }
+
+train.state output @gradient : tensor<1x130x128xbf16>
+// CHECK-LABEL: train.entry @named
+train.entry @named as micro_step {
+  %x = train.input "x" micro : tensor<1x130x128xbf16>
+  %lse = train.input "lse" micro : tensor<1x2x130xf32>
+  // CHECK: nn.attention_grad {{.*}}plan.library_call
+  %dq, %dk, %dv = nn.attention_grad %x, %x, %x, %x, %lse, %x heads 2 kv_heads 2 scale 0.125 : tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x2x130xf32>, tensor<1x130x128xbf16>
+  train.set @gradient, %dq : tensor<1x130x128xbf16>
+}
+
+// -----
+
+// GPUs of compute capability 8 have none that does.
+train.program @p { model @m  optimizer sgd  batch 1  target cuda  gpu "a100" }
+
+train.state output @gradient : tensor<1x130x128xbf16>
+// CHECK-LABEL: train.entry @older
+train.entry @older as micro_step {
+  %x = train.input "x" micro : tensor<1x130x128xbf16>
+  %lse = train.input "lse" micro : tensor<1x2x130xf32>
+  // CHECK: nn.attention_grad {{.*}}plan.launches
+  %dq, %dk, %dv = nn.attention_grad %x, %x, %x, %x, %lse, %x heads 2 kv_heads 2 scale 0.125 : tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x130x128xbf16>, tensor<1x2x130xf32>, tensor<1x130x128xbf16>
+  train.set @gradient, %dq : tensor<1x130x128xbf16>
 }

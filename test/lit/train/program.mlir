@@ -72,3 +72,12 @@ train.program @fp16 { model @m optimizer sgd precision fp16 loss_scale 0 loss_sc
 // The attributes alone.
 // CHECK: test.attributes = [#train.optimizer<adam(lr 0.5)>, #train.schedule<constant(warmup 3)>, #train.group<"a" frozen>]
 module attributes {test.attributes = [#train.optimizer<adam(lr 0.5)>, #train.schedule<constant(warmup 3)>, #train.group<"a" frozen>]} {}
+
+// A GPU's name is quoted where it has a dash.
+// CHECK-LABEL: train.program @gpus {
+// CHECK:         gpu "h100-sxm"
+train.program @gpus { model @m optimizer sgd target cuda gpu "h100-sxm" }
+
+// CHECK-LABEL: train.program @gpu {
+// CHECK:         gpu h200
+train.program @gpu { model @m optimizer sgd target cuda gpu "h200" }

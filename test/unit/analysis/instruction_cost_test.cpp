@@ -16,7 +16,8 @@ plan.kernel @copy_1 copy grid 1000 threads 32 flops 0 [#plan.param<read, bf16, 3
 plan.kernel @rows_1 rows grid 1 threads 2 flops 0 [#plan.param<read_write, f32, 100>]
 plan.kernel @attention_1 attention grid 9 threads 32 flops 1200 [#plan.param<read, bf16, 8>]
 plan.kernel @attention_2 attention grid 9 threads 32 flops 1200 [#plan.param<read, f32, 8>]
-plan.kernel @gemm_1 gemm grid 9 threads 32 flops 1200 [#plan.param<read, f16, 8>]
+plan.kernel @gemm_1 gemm grid 9 threads 1 flops 1200 [#plan.param<read, f16, 8>]
+plan.kernel @gemm_2 gemm grid 9 threads 32 flops 1200 [#plan.param<read, f16, 8>]
 plan.entry @micro_step flops 0 {
   plan.loop count 3 "loop" {
     plan.launch @copy_1 [] "nn.slice"
@@ -26,6 +27,7 @@ plan.entry @micro_step flops 0 {
   plan.launch @attention_1 [] "nn.attention"
   plan.launch @attention_2 [] "nn.attention"
   plan.launch @gemm_1 [] "nn.matmul"
+  plan.launch @gemm_2 [] "nn.matmul"
   plan.attention forward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 query <@short + 0> key <@short + 0> value <@short + 0> out <@short + 0> lse <@long + 0> "forward"
   plan.attention backward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 query <@short + 0> key <@short + 0> value <@short + 0> out <@short + 0> lse <@long + 0> "backward"
   plan.attention forward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 query <@long + 0> key <@long + 0> value <@long + 0> out <@long + 0> lse <@long + 0> "long"
@@ -98,6 +100,7 @@ TEST_F(InstructionCostTest, ProductsAndAttentionRunAtTheRateOfTheirType) {
   EXPECT_DOUBLE_EQ(ofKernel("attention_1"), 400);
   EXPECT_DOUBLE_EQ(ofKernel("attention_2"), 1200);
   EXPECT_DOUBLE_EQ(ofKernel("gemm_1"), 300);
+  EXPECT_DOUBLE_EQ(ofKernel("gemm_2"), 1200); // for GPUs, outside tensor cores
 }
 
 TEST_F(InstructionCostTest, LibrariesAttendForwardAndBackwardAtOtherRates) {

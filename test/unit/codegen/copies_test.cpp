@@ -107,6 +107,25 @@ TEST(Scatter, AddsRowsInOrderOfIds) {
       1e-6, 15); // ids from 12 on are skipped
 }
 
+/// Three pieces of ids, the last one short, whose few rows have many updates each, in three strips of
+/// columns.
+TEST(Scatter, ManyUpdatesOfFewRows) {
+  expectTargetsMatchReference(
+      R"(func.func @f(%t: tensor<5x600xf32>, %i: tensor<1100xi32>, %u: tensor<1100x600xbf16>) -> tensor<5x600xf32> {
+    %0 = nn.scatter_add %u into %t at %i : tensor<1100x600xbf16>, tensor<5x600xf32>, tensor<1100xi32>
+    return %0 : tensor<5x600xf32> })",
+      2e-5, 6); // 183 additions
+}
+
+/// More rows than warps, most of them without an update, and columns that no vector divides.
+TEST(Scatter, FewUpdatesOfManyRows) {
+  expectTargetsMatchReference(
+      R"(func.func @f(%t: tensor<5000x3xf32>, %i: tensor<70xi64>, %u: tensor<70x3xf32>) -> tensor<5000x3xf32> {
+    %0 = nn.scatter_add %u into %t at %i : tensor<70x3xf32>, tensor<5000x3xf32>, tensor<70xi64>
+    return %0 : tensor<5000x3xf32> })",
+      1e-6, 6000);
+}
+
 /// A table of short numbers is added up aside and rounded once.
 TEST(Scatter, TablesOfShortNumbers) {
   expectTargetsMatchReference(

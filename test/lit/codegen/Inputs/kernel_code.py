@@ -1,6 +1,7 @@
 """Holds the code of a plan's kernels to what is promised of it.
 
     kernel_code.py accesses PLAN.txt PTX         16-byte accesses, and no local memory
+    kernel_code.py constants PLAN.txt PTX        loads past coherent caches (ld.global.nc) of nothing that a launch may write
     kernel_code.py registers LOG CLASS=N[+B] ... what `ptxas -v` says: at most N registers, and B bytes (none) spilled to the stack
 
 PLAN.txt is what `trainc dump` prints. A class is what a kernel's name begins with; the longest that fits counts.
@@ -39,6 +40,42 @@ def accesses(plan_file, ptx_file):
     return sorted({name.rsplit("_", 1)[0] for name in entries})
 
 
+def changing(plan):
+    """Of each kernel, the numbers of parameters that are written, or may lie where one is."""
+    found = {}
+    for name, text in re.findall(r"^kernel (\w+) .*?\((.*)\)$", plan, re.M):
+        params = re.findall(r"(read|write|inout|read_write) \S+ bytes=\d+((?: \w+=\[[\d, ]*\])?)", text)
+        found[name] = {number for number, (use, _) in enumerate(params) if use != "read"}
+        found[name] |= {int(each) for _, aliases in params for each in re.findall(r"\d+", aliases)}
+    return found
+
+
+def loads(body):
+    """Each load from global memory, with the number of the parameter that its address is made of."""
+    made = re.findall(r"^\s*(?:ld\.param|cvta|add|mad|mov|selp)[.\w]*\s+(%rd\d+), (.*);", body, re.M)
+    origin = {}
+    for _ in range(3):  # blocks of a loop may come before those that enter it
+        for register, sources in made:
+            known = re.findall(r"_param_(\d+)", sources) or [origin[each] for each in re.findall(r"%rd\d+", sources) if each in origin]
+            if known:
+                origin[register] = int(known[0])
+    return [(load, origin.get(register)) for load, register in re.findall(r"(ld\.global[.\w]*)\s.*\[(%rd\d+)", body)]
+
+
+def constants(plan_file, ptx_file):
+    plan, ptx = open(plan_file).read(), open(ptx_file).read()
+    entries = dict(re.findall(r"\.visible \.entry (\w+)\((.*?)\n\}", ptx, re.S))
+    constant = coherent = 0
+    for name, written in changing(plan).items():
+        for load, param in loads(entries[name]):
+            if ".nc" in load:
+                assert param is not None and param not in written, f"{name}: expected no {load} of parameter {param}, which may change"
+                constant += 1
+            coherent += ".nc" not in load and param in written
+    assert constant and coherent, f"expected loads of both kinds, found {constant} and {coherent}"
+    return [f"constant: {constant}", f"of what may change: {coherent}"]
+
+
 def registers(log_file, *bounds):
     bounds = {name: [int(number) for number in (text + "+0").split("+")[:2]] for name, text in (each.split("=") for each in bounds)}
     found = re.findall(r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads.*?"
@@ -55,4 +92,4 @@ def registers(log_file, *bounds):
     return [f"{kernel}: {most[kernel]} of {bounds[kernel][0]}" for kernel in sorted(most)]
 
 
-print("\n".join({"accesses": accesses, "registers": registers}[sys.argv[1]](*sys.argv[2:])))
+print("\n".join({"accesses": accesses, "constants": constants, "registers": registers}[sys.argv[1]](*sys.argv[2:])))
