@@ -1,6 +1,7 @@
 """Compiled models train on emulated GPUs as on the CPU, within what rounding allows, and with the same bits in every order."""
 
 import json
+import re
 from pathlib import Path
 
 import emulated_gpus
@@ -15,8 +16,7 @@ BOUNDS = {"fp32": 2e-5, "bf16": 2e-2, "fp16": 4e-3}
 
 class CudaModelsTest(harness.EndToEndTest):
     def compile_model(self, model, target, *options):
-        self.trainc("compile", GOLDEN / model / f"{model}.mlir", "-o", f"{target}.plan", f"--target={target}",
-                    *(["--cpu=native"] if target == "cpu" else []), *options)
+        self.trainc("compile", GOLDEN / model / f"{model}.mlir", "-o", f"{target}.plan", *emulated_gpus.FOR_HERE[target], *options)
 
     def train(self, model, target, run, *args, ranks=1, steps=STEPS, **variables):
         """(loss, norm) of each step; the last checkpoint is in the run's folder."""
@@ -119,6 +119,16 @@ class CudaModelsTest(harness.EndToEndTest):
         self.train("gpt", "cuda", "parts", "--resume", steps=4, seed=3)
         self.assert_same_folder("whole/step-00000004", "parts/step-00000004")
 
+    def test_a_gpu_without_machine_code_takes_the_ptx(self):
+        # The plan of all levels is the only one here that NVIDIA's own assembler has seen.
+        for levels in ("all", "none"):
+            self.trainc("compile", GOLDEN / "gpt" / "gpt.mlir", "-o", f"{levels}.plan", "--target=cuda", f"--gpu-levels={levels}", "--precision=bf16")
+            self.train("gpt", levels, levels)
+        self.assert_same_folder(*(f"{levels}/step-{STEPS:08}" for levels in ("all", "none")))
+        objects = {levels: re.findall(r"^object (\S+)", self.trainc("dump", f"{levels}.plan")[0], re.MULTILINE) for levels in ("all", "none")}
+        self.assertEqual(objects["none"], ["compute_80"])
+        self.assertIn(objects["all"], (["compute_80"], ["sm_80", "sm_90", "sm_100", "compute_80"]))  # without ptxas, and with it
+
     def test_a_plan_says_what_it_reserves(self):
         self.compile_model("mlp", "cuda", "--reserve-memory=700MiB")
         _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2",
@@ -126,7 +136,7 @@ class CudaModelsTest(harness.EndToEndTest):
         self.assertIn("for arenas and 188 MiB more for libraries and graphs", err)
 
     def report(self, *options):
-        self.trainc("compile", "products.mlir", "-o", "cuda.plan", "--target=cuda", "--report=report.json", *options)
+        self.trainc("compile", "products.mlir", "-o", "cuda.plan", *emulated_gpus.FOR_HERE["cuda"], "--report=report.json", *options)
         return json.loads(Path("report.json").read_text())
 
     def predicted(self, *options):

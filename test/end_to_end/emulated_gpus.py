@@ -7,6 +7,9 @@ import harness
 
 LIBRARIES = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 
+# Of each target what makes a plan for what runs it here, which compiles faster: this CPU alone, or emulated GPUs, which take PTX.
+FOR_HERE = {"cpu": ["--target=cpu", "--cpu=native"], "cuda": ["--target=cuda", "--gpu-levels=none"]}
+
 
 def environment(**settings):
     """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3."""

@@ -110,11 +110,12 @@ llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
   return std::move(*ptx);
 }
 
-llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels) {
+llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels,
+                                                                     llvm::ArrayRef<llvm::StringRef> levels) {
   llvm::FailureOr<std::string> ptx = compileToPtx(kernels);
   if (failed(ptx))
     return failure();
-  llvm::Expected<std::vector<Object>> objects = assemble(*ptx);
+  llvm::Expected<std::vector<Object>> objects = assemble(*ptx, levels);
   if (!objects)
     return reportCodeError(kernels, objects.takeError());
   ptx->push_back('\0'); // the driver takes a C string

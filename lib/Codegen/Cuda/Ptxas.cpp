@@ -11,9 +11,6 @@
 
 using namespace trainc::codegen;
 
-/// A100, H100 and H200, B200.
-static constexpr llvm::StringLiteral kArchitectures[] = {"sm_80", "sm_90", "sm_100"};
-
 static std::string findPtxas() {
   llvm::SmallVector<llvm::SmallString<128>, 2> folders;
   if (const char *path = std::getenv("CUDA_PATH"))
@@ -56,21 +53,27 @@ struct Assembly {
 
 } // namespace
 
-static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::StringRef architecture) {
+static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::StringRef level) {
   TemporaryFile image("cubin"), log("log");
   if (!image.exists() || !log.exists())
     return {{}, "expected room for temporary files, found none"};
-  const std::string which = ("-arch=" + architecture).str();
+  const std::string which = ("-arch=" + level).str();
   const llvm::StringRef arguments[] = {program, which, "-O3", source, "-o", image.path()};
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), log.path(), log.path()};
   const int code = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
   if (code != 0)
-    return {{}, (program + " for " + architecture + " failed: " + log.content()).str()};
+    return {{},
+            (program + " for " + level +
+             " failed (if it knows no such GPU, leave that out by --gpu-levels): " + log.content())
+                .str()};
   return {image.content(), {}};
 }
 
-llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx) {
-  const std::string program = findPtxas();
+bool trainc::codegen::hasPtxas() { return !findPtxas().empty(); }
+
+llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx,
+                                                              llvm::ArrayRef<llvm::StringRef> levels) {
+  const std::string program = levels.empty() ? std::string() : findPtxas();
   if (program.empty())
     return std::vector<Object>();
   TemporaryFile source("ptx");
@@ -80,17 +83,17 @@ llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef pt
   stream.close();
   if (error || stream.has_error())
     return llvm::createStringError("expected room for a temporary file of PTX, found none");
-  std::vector<Assembly> made(std::size(kArchitectures));
+  std::vector<Assembly> made(levels.size());
   std::vector<std::thread> runs;
   for (size_t i = 0; i < made.size(); ++i)
-    runs.emplace_back([&, i] { made[i] = runPtxas(program, source.path(), kArchitectures[i]); });
+    runs.emplace_back([&, i] { made[i] = runPtxas(program, source.path(), levels[i]); });
   for (std::thread &run : runs)
     run.join();
   std::vector<Object> objects;
-  for (auto [architecture, assembly] : llvm::zip_equal(kArchitectures, made)) {
+  for (auto [level, assembly] : llvm::zip_equal(levels, made)) {
     if (!assembly.error.empty())
       return llvm::createStringError(assembly.error);
-    objects.push_back({architecture.str(), {}, std::move(assembly.image)});
+    objects.push_back({level.str(), {}, std::move(assembly.image)});
   }
   return objects;
 }

@@ -7,9 +7,11 @@
 
 namespace trainc::codegen {
 
-/// An object for each GPU architecture that plans hold machine code for, in order; none if there is no
-/// `ptxas` in the folder that `CUDA_PATH` names, on the `PATH`, or in /usr/local/cuda. Fails with its words
-/// if it refuses the code.
-llvm::Expected<std::vector<Object>> assemble(llvm::StringRef ptx);
+/// Whether there is a `ptxas` in the folder that `CUDA_PATH` names, on the `PATH`, or in /usr/local/cuda.
+bool hasPtxas();
+
+/// An object for each of `levels`, in order; none if there is no `ptxas`. Fails with its words if it refuses
+/// the code or does not know a level.
+llvm::Expected<std::vector<Object>> assemble(llvm::StringRef ptx, llvm::ArrayRef<llvm::StringRef> levels);
 
 } // namespace trainc::codegen
