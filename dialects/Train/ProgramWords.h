@@ -247,8 +247,16 @@ inline constexpr ProgramWord kProgramWords[] = {
      .kind = ValueKind::Choice,
      .values = "h100-sxm|h100-pcie|h200|a100",
      .otherwise = "h100-sxm",
-     .help = "With --target=cuda: the GPU whose rates decide what is worth while, and predict a step's\n"
-             "seconds; the plan runs on others too, unless it has cuDNN's gradient of attention"},
+     .help =
+         "With --target=cuda: the GPU whose rates decide what is worth while, and predict a step's\n"
+         "seconds; the plan runs on others too (--gpu-levels), unless it has cuDNN's gradient of attention"},
+    {.word = "gpu_levels",
+     .option = "--gpu-levels",
+     .kind = ValueKind::Words,
+     .values = "all|none|sm_80|sm_90|sm_100",
+     .otherwise = "all",
+     .help = "With --target=cuda: which generations of GPUs the plan has machine code for, with commas\n"
+             "between them; all others compile its PTX when a run starts; fewer compile faster"},
     {.word = "precision",
      .option = "--precision",
      .kind = ValueKind::Choice,

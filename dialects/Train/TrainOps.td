@@ -143,6 +143,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
     word may be left out. `eval_precision fp32` says in which precision evaluation computes, and `optimizer_states bf16` how the run
     holds the optimizer's moments.
     `target cuda` makes a plan for NVIDIA's GPUs instead of CPUs, and `gpu "h200"` says for which one the compiler weighs and predicts.
+    `gpu_levels "sm_90"` says for which generations there is machine code beside PTX, which runs on all.
 
     The options of `trainc compile` are written over these before any pass runs; `trainrun --steps` overrides the steps. `sources`, which
     the text does not show, says where each setting comes from: its line, its option, or what it is derived from. The model's exports move
@@ -155,7 +156,7 @@ def Train_ProgramOp : Train_Op<"program", [Symbol]> {
                        DefaultValuedAttr<I64Attr, "1">:$accumulate,
                        OptionalAttr<I64Attr>:$eval_batch, OptionalAttr<I64Attr>:$steps,
                        OptionalAttr<I64Attr>:$memory_limit, OptionalAttr<I64Attr>:$reserve_memory, OptionalAttr<StrAttr>:$fp32_products, OptionalAttr<StrAttr>:$library_calls, OptionalAttr<StrAttr>:$activation_checkpointing,
-                       OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$precision,
+                       OptionalAttr<StrAttr>:$target, OptionalAttr<StrAttr>:$cpu, OptionalAttr<StrAttr>:$gpu, OptionalAttr<StrAttr>:$gpu_levels, OptionalAttr<StrAttr>:$precision,
                        OptionalAttr<StrAttr>:$params, OptionalAttr<StrAttr>:$reduce, OptionalAttr<StrAttr>:$buffers, OptionalAttr<StrAttr>:$keep, OptionalAttr<StrAttr>:$products,
                        OptionalAttr<StrAttr>:$eval_precision, OptionalAttr<StrAttr>:$optimizer_states, OptionalAttr<StrAttr>:$skipped_steps,
                        DefaultValuedAttr<I64Attr, "0">:$loss_scale, DefaultValuedAttr<I64Attr, "65536">:$loss_scale_init,

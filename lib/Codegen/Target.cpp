@@ -3,6 +3,7 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Codegen/Cpu/Levels.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
+#include "lib/Codegen/Cuda/GpuLevels.h"
 
 using namespace mlir;
 using namespace trainc;
@@ -11,16 +12,20 @@ using namespace trainc::codegen;
 /// On a module of kernels.
 static constexpr StringLiteral kTargetAttr = "plan.target";
 
-static StringRef gpuOf(ModuleOp kernels) {
-  auto gpu = kernels->getAttrOfType<StringAttr>(kGpuAttr);
-  return gpu ? gpu.getValue() : StringRef(kDefaultGpu);
+/// What a module of kernels says of its program.
+static std::string wordOf(ModuleOp kernels, StringRef attribute, StringRef otherwise) {
+  auto word = kernels->getAttrOfType<StringAttr>(attribute);
+  return word ? word.str() : otherwise.str();
 }
 
 std::unique_ptr<Target> Target::of(ModuleOp kernels) {
   auto name = kernels->getAttrOfType<StringAttr>(kTargetAttr);
   assert(name && "a module that createModule() made");
   if (name == "cuda")
-    return createCudaTarget({.products = Fp32Products::Fma, .libraryCalls = {}, .gpu = gpuOf(kernels).str()});
+    return createCudaTarget({.products = Fp32Products::Fma,
+                             .libraryCalls = {},
+                             .gpu = wordOf(kernels, kGpuAttr, kDefaultGpu),
+                             .levels = wordOf(kernels, kGpuLevelsAttr, kAllGpuLevels)});
   return createCpuTarget(fp32Products(kernels));
 }
 
@@ -61,6 +66,7 @@ std::unique_ptr<Target> Target::chosenFor(Operation *op) {
       return createCudaTarget({.products = productsOf(program),
                                .libraryCalls = cudaLibraryCallsOf(program),
                                .gpu = program.getGpu().value_or(kDefaultGpu).str(),
+                               .levels = program.getGpuLevels().value_or(kAllGpuLevels).str(),
                                .reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks});
     return createCpuTarget(productsOf(program), libraryCallsOf(program), program.getCpu().value_or("all"));
   }

@@ -125,6 +125,7 @@ struct CudaChoices {
   Fp32Products products = Fp32Products::Fma;
   LibraryCalls libraryCalls;
   std::string gpu;                    ///< as the word of train.program says it; for estimates
+  std::string levels = "all";         ///< of machine code, as the word `gpu_levels` says them
   bool reproducibleOverRanks = false; ///< sums over ranks are the tree's
 };
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import emulated_gpus
@@ -18,8 +19,7 @@ FP8_BOUND = 1e-2
 
 class CudaModelsTest(harness.EndToEndTest):
     def compile_model(self, model, target, *options, source=None):
-        self.trainc("compile", source or GOLDEN / model / f"{model}.mlir", "-o", f"{target}.plan", f"--target={target}",
-                    *(["--cpu=native"] if target == "cpu" else []), *options)
+        self.trainc("compile", source or GOLDEN / model / f"{model}.mlir", "-o", f"{target}.plan", *emulated_gpus.FOR_HERE[target], *options)
 
     def train(self, model, target, run, *args, ranks=1, steps=STEPS, **variables):
         """(loss, norm) of each step; the last checkpoint is in the run's folder."""
@@ -194,6 +194,16 @@ class CudaModelsTest(harness.EndToEndTest):
         self.assertEqual({event["tid"] for event in step}, {1, 2}, "computation and communication")
         self.assertTrue(all(event["args"]["predicted_us"] > 0 for event in step))
 
+    def test_a_gpu_without_machine_code_takes_the_ptx(self):
+        # The plan of all levels is the only one here that NVIDIA's own assembler has seen.
+        for levels in ("all", "none"):
+            self.trainc("compile", GOLDEN / "gpt" / "gpt.mlir", "-o", f"{levels}.plan", "--target=cuda", f"--gpu-levels={levels}", "--precision=bf16")
+            self.train("gpt", levels, levels)
+        self.assert_same_folder(*(f"{levels}/step-{STEPS:08}" for levels in ("all", "none")))
+        objects = {levels: re.findall(r"^object (\S+)", self.trainc("dump", f"{levels}.plan")[0], re.MULTILINE) for levels in ("all", "none")}
+        self.assertEqual(objects["none"], ["compute_80"])
+        self.assertIn(objects["all"], (["compute_80"], ["sm_80", "sm_90", "sm_100", "compute_80"]))  # without ptxas, and with it
+
     def test_a_plan_says_what_it_reserves(self):
         self.compile_model("mlp", "cuda", "--reserve-memory=700MiB")
         _, err = self.run_program(harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "mlp" / "data.safetensors", "--steps=2",
@@ -202,7 +212,7 @@ class CudaModelsTest(harness.EndToEndTest):
         self.assertRegex(err, r" 1\.00 MiB libraries, [\d.]+ KiB graphs and others")  # what the emulated library takes with its first product
 
     def report(self, *options):
-        self.trainc("compile", "products.mlir", "-o", "cuda.plan", "--target=cuda", "--report=report.json", *options)
+        self.trainc("compile", "products.mlir", "-o", "cuda.plan", *emulated_gpus.FOR_HERE["cuda"], "--report=report.json", *options)
         return json.loads(Path("report.json").read_text())
 
     def predicted(self, *options):

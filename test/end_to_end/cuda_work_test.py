@@ -13,7 +13,7 @@ class CudaWorkTest(harness.EndToEndTest):
     def compile_both(self, name, *edits, options=()):
         for target in ("cpu", "cuda"):
             Path(f"{name}.mlir").write_text(edited(harness.program(name), *edits))
-            self.trainc("compile", f"{name}.mlir", "-o", f"{target}.plan", f"--target={target}", *(["--cpu=native"] if target == "cpu" else []), *options)
+            self.trainc("compile", f"{name}.mlir", "-o", f"{target}.plan", *emulated_gpus.FOR_HERE[target], *options)
 
     def run_plan(self, target, *args, seed=1):
         return self.run_program(TRAINRUN, f"{target}.plan", *args, env=emulated_gpus.environment(seed=seed))

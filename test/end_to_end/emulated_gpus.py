@@ -7,6 +7,9 @@ import harness
 
 LIBRARIES = str(Path(os.environ.get("BUILD_FOLDER", harness.ROOT / "build"), "test", "emulator", "lib"))
 
+# Of each target what makes a plan for what runs it here, which compiles faster: this CPU alone, or emulated GPUs, which take PTX.
+FOR_HERE = {"cpu": ["--target=cpu", "--cpu=native"], "cuda": ["--target=cuda", "--gpu-levels=none"]}
+
 
 def broken(environment, library):
     """The same without a library: the first file of its name is none. The system may have one of its own, which a missing file would not hide."""

@@ -82,10 +82,11 @@ def copy_emulator(build, target):
         shutil.copy(folder / name, target / "emulator" / name)
 
 
-def compile_plan(build, name, plan, target):
+def compile_plan(build, emulated, name, plan, target):
+    levels = ["--gpu-levels=none"] if emulated else []  # emulated GPUs take PTX
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, f"{name}.mlir").write_text(plan.text)
-        run(build.resolve() / "bin" / "trainc", "compile", f"{name}.mlir", "-o", "plan", "--target=cuda", "--report=report", *plan.options, folder=folder)
+        run(build.resolve() / "bin" / "trainc", "compile", f"{name}.mlir", "-o", "plan", "--target=cuda", "--report=report", *levels, *plan.options, folder=folder)
         (target / "plans" / f"{name}.plan.xz").write_bytes(lzma.compress(Path(folder, "plan").read_bytes(), preset=3))
         found = json.loads(Path(folder, "report").read_text())
         dump = run(build.resolve() / "bin" / "trainc", "dump", "plan", folder=folder)
@@ -97,7 +98,7 @@ def compile_plans(build, emulated, target, jobs):
     (target / "plans").mkdir()
     wanted = plans.kit_plans(emulated)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        found = pool.map(lambda name: compile_plan(build, name, wanted[name], target), wanted)
+        found = pool.map(lambda name: compile_plan(build, emulated, name, wanted[name], target), wanted)
         return dict(zip(wanted, found, strict=True))
 
 

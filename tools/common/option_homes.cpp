@@ -22,6 +22,7 @@ constexpr auto kOfCompile = std::to_array<std::string_view>({
     "eval-precision",
     "fp32-products",
     "gpu",
+    "gpu-levels",
     "hybrid-shard",
     "keep-f32",
     "library-calls",

@@ -5,6 +5,7 @@
 #include "KernelReference.h"
 
 #include "dialects/Interfaces/Interfaces.h"
+#include "lib/Codegen/Target.h"
 #include "lib/Fusion/Passes.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Step/Passes.h"
@@ -53,9 +54,12 @@ static FailureOr<cases::Case> caseOf(func::FuncOp function, const KernelBound &b
   return made;
 }
 
-FailureOr<PlannedCases> check::planForGpu(ModuleOp file, const KernelBound &bound) {
+FailureOr<PlannedCases> check::planForGpu(ModuleOp file, const KernelBound &bound, StringRef levels) {
   PlannedCases planned;
-  EntryModule entry(file.getContext(), kWords, EntryKind::eval);
+  EntryModule entry(file.getContext(), (kWords + " gpu_levels \"" + levels + "\"").str(), EntryKind::eval);
+  auto program = *entry.module().getOps<train::ProgramOp>().begin();
+  if (failed(codegen::Target::chosenFor(program)->settle(program)))
+    return failure();
   for (auto function : file.getOps<func::FuncOp>()) {
     if (function->hasAttr("check.no_kernels"))
       continue;

@@ -13,8 +13,9 @@ struct PlannedCases {
   std::vector<uint8_t> plan;      ///< empty where no function runs a kernel
 };
 
-/// Compiles those functions of `file` that run kernels or call libraries, and runs the reference. What is
-/// wrong is reported at the function or op.
-mlir::FailureOr<PlannedCases> planForGpu(mlir::ModuleOp file, const KernelBound &bound);
+/// Compiles those functions of `file` that run kernels or call libraries, with machine code for `levels`
+/// (`gpu_levels` of train.program), and runs the reference. What is wrong is reported at the function or op.
+mlir::FailureOr<PlannedCases> planForGpu(mlir::ModuleOp file, const KernelBound &bound,
+                                         llvm::StringRef levels);
 
 } // namespace trainc::check

@@ -1,7 +1,7 @@
 // trainc-check: checks every function of a file against independent knowledge; see README.md.
 #include "GpuKernels.h"
 
-#include "dialects/Train/Train.h"
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Pipelines/Pipeline.h"
 #include "runtime/plan/file.h"
 #include "tools/cases/run.h"
@@ -43,6 +43,9 @@ llvm::cl::opt<check::KernelTarget>
 llvm::cl::opt<std::string> precision(
     "precision", llvm::cl::cat(category), llvm::cl::init("fp32"),
     llvm::cl::desc("fp32, or bf16 or fp16: check kernels of what training makes of the file in it"));
+llvm::cl::opt<std::string> gpuLevels(
+    "gpu-levels", llvm::cl::cat(category), llvm::cl::value_desc("LEVELS"),
+    llvm::cl::desc("with --kernels --target=cuda: which machine code there is, as of trainc compile"));
 llvm::cl::opt<std::string>
     caseFolder("write-cases", llvm::cl::cat(category), llvm::cl::value_desc("DIR"),
                llvm::cl::desc("with --kernels --target=cuda: write what would be run, for other machines"));
@@ -62,7 +65,7 @@ struct KernelOptions {
   bool run = withKernels;
   double bound = kernelBound;
   check::KernelTarget target = kernelTarget;
-  std::string precision = ::precision, folder = caseFolder;
+  std::string precision = ::precision, levels = gpuLevels, folder = caseFolder;
 };
 
 /// The modes asked for, beside --kernels.
@@ -135,7 +138,8 @@ std::string caseName(StringRef file, StringRef precision) {
 
 ExitCode runGpuKernels(ModuleOp module, const KernelOptions &options, const check::KernelBound &bound,
                        StringRef file) {
-  FailureOr<check::PlannedCases> planned = check::planForGpu(module, bound);
+  FailureOr<check::PlannedCases> planned =
+      check::planForGpu(module, bound, options.levels.empty() ? "all" : options.levels);
   if (failed(planned))
     return kFailed;
   if (planned->cases.empty())
@@ -167,16 +171,27 @@ ExitCode runKernels(ModuleOp file, const KernelOptions &options, StringRef name)
       module, {"kernels", [&](func::FuncOp function) { return check::checkKernels(function, bound); }}, name);
 }
 
+/// Whether --gpu-levels has words that programs know.
+bool areGpuLevels(StringRef words) {
+  const SmallVector<StringRef> known = train::choicesOf(*train::findProgramWord("gpu_levels"));
+  SmallVector<StringRef> given;
+  words.split(given, ',');
+  return llvm::all_of(given, [&](StringRef word) { return llvm::is_contained(known, word); });
+}
+
 /// Says what of the options contradicts, if something does.
 bool contradict(const KernelOptions &options) {
-  const bool isGpu = options.target == check::KernelTarget::Cuda;
+  const bool isGpu = options.target == check::KernelTarget::Cuda,
+             isForGpus = !options.folder.empty() || !options.levels.empty();
   StringRef problem;
   if (!llvm::is_contained({"fp32", "bf16", "fp16"}, options.precision))
     problem = "--precision must be fp32, bf16 or fp16";
-  else if (!options.run && (isGpu || options.precision != "fp32" || !options.folder.empty()))
-    problem = "--target, --precision and --write-cases are options of --kernels: name it, too";
-  else if (!isGpu && !options.folder.empty())
-    problem = "--write-cases writes cases for GPUs: add --target=cuda";
+  else if (!options.run && (isGpu || options.precision != "fp32" || isForGpus))
+    problem = "--target, --precision, --gpu-levels and --write-cases are options of --kernels: name it, too";
+  else if (!isGpu && isForGpus)
+    problem = "--gpu-levels and --write-cases are for GPUs: add --target=cuda";
+  else if (!options.levels.empty() && !areGpuLevels(options.levels))
+    problem = "--gpu-levels must be all, none or levels with commas between them, as of trainc compile";
   if (!problem.empty())
     llvm::errs() << "trainc-check: " << problem << "\n";
   return !problem.empty();

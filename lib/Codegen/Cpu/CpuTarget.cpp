@@ -109,6 +109,9 @@ LogicalResult CpuTarget::settle(train::ProgramOp program) const {
   if (program.getGpu())
     return program.emitError(
         "gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda");
+  if (program.getGpuLevels())
+    return program.emitError("gpu_levels (--gpu-levels) chooses levels of GPUs, which target cpu has no code "
+                             "for; leave it out, or choose target cuda");
   if (program.getReserveMemory())
     return program.emitError(
         "reserve_memory (--reserve-memory) is for GPUs; of target cpu the compiler knows what "

@@ -6,6 +6,7 @@
 #include "dialects/Train/Train.h"
 #include "lib/Codegen/Cuda/CudaMachine.h"
 #include "lib/Codegen/Cuda/Generators.h"
+#include "lib/Codegen/Cuda/GpuLevels.h"
 #include "lib/Codegen/Cuda/Ptx.h"
 #include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
@@ -52,7 +53,9 @@ public:
   bool takesPadding(Operation *op, Value value) const override;
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
-  FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override { return compileForGpus(kernels); }
+  FailureOr<std::vector<Object>> compile(ModuleOp kernels) const override {
+    return compileForGpus(kernels, chooseGpuLevels(choices_.levels));
+  }
 
 private:
   LogicalResult checkCollectives(train::ProgramOp program) const;
@@ -97,7 +100,10 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
                              "(--library-calls) out, or choose products or all");
   if (program.getCpu())
     return program.emitError(
-        "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out");
+        "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out, or choose "
+        "levels of GPUs (--gpu-levels)");
+  if (failed(settleGpuLevels(program)))
+    return failure();
   if (!program.getReserveMemory())
     train::setDerived(
         program, "reserve_memory",
@@ -205,6 +211,8 @@ void CudaTarget::prepare(ModuleOp kernels) const {
                     NVVM::NVVMDialect, math::MathDialect, scf::SCFDialect, vector::VectorDialect>();
   if (choices_.gpu != kDefaultGpu)
     kernels->setAttr(kGpuAttr, StringAttr::get(kernels.getContext(), choices_.gpu));
+  if (choices_.levels != kAllGpuLevels)
+    kernels->setAttr(kGpuLevelsAttr, StringAttr::get(kernels.getContext(), choices_.levels));
 }
 
 std::unique_ptr<Target> trainc::codegen::createCudaTarget(CudaChoices choices) {

@@ -123,16 +123,30 @@ llvm::FailureOr<std::string> trainc::codegen::compileToPtx(ModuleOp kernels) {
   return std::move(*ptx);
 }
 
-llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels) {
+/// Those of `levels` on whose GPUs the code runs.
+static std::vector<llvm::StringRef> levelsFrom(const LeastGpu &gpu, llvm::ArrayRef<llvm::StringRef> levels) {
+  auto numberOf = [](llvm::StringRef name) {
+    unsigned number = 0;
+    name.drop_front(llvm::StringLiteral("sm_").size()).getAsInteger(10, number);
+    return number;
+  };
+  std::vector<llvm::StringRef> able;
+  llvm::copy_if(levels, std::back_inserter(able),
+                [&](llvm::StringRef level) { return numberOf(level) >= numberOf(gpu.processor); });
+  return able;
+}
+
+llvm::FailureOr<std::vector<Object>> trainc::codegen::compileForGpus(ModuleOp kernels,
+                                                                     llvm::ArrayRef<llvm::StringRef> levels) {
   const LeastGpu &gpu = leastGpuOf(kernels);
   llvm::FailureOr<std::string> ptx = compileToPtx(kernels);
   if (failed(ptx))
     return failure();
   llvm::Expected<std::vector<Object>> objects =
-      assemble(*ptx, gpu.processor,
-               [&](llvm::StringRef ptxas, llvm::StringRef architecture) {
+      assemble(*ptx, levelsFrom(gpu, levels),
+               [&](llvm::StringRef ptxas, llvm::StringRef level) {
                  kernels.emitWarning()
-                     << ptxas << " does not know " << architecture
+                     << ptxas << " does not know " << level
                      << ", so the plan has no machine code for it; drivers make it of the plan's PTX "
                         "when a run starts. A newer CUDA toolkit knows it";
                });

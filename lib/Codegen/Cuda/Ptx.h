@@ -9,8 +9,9 @@ namespace trainc::codegen {
 /// kernels are lowered on the way. Emits an error at the module where code cannot be made.
 llvm::FailureOr<std::string> compileToPtx(mlir::ModuleOp kernels);
 
-/// PTX, and, if there is a `ptxas`, what it makes of that for each kind of GPU, so that no driver need
+/// PTX, and, if there is a `ptxas`, what it makes of that for each of `levels`, so that no driver need
 /// compile it.
-llvm::FailureOr<std::vector<Object>> compileForGpus(mlir::ModuleOp kernels);
+llvm::FailureOr<std::vector<Object>> compileForGpus(mlir::ModuleOp kernels,
+                                                    llvm::ArrayRef<llvm::StringRef> levels);
 
 } // namespace trainc::codegen

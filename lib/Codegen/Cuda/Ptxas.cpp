@@ -11,9 +11,6 @@
 
 using namespace trainc::codegen;
 
-/// A100, H100 and H200, B200.
-static constexpr llvm::StringLiteral kArchitectures[] = {"sm_80", "sm_90", "sm_100"};
-
 static std::string findPtxas() {
   llvm::SmallVector<llvm::SmallString<128>, 2> folders;
   for (const char *variable : {"CUDA_PATH", "CUDA_HOME"})
@@ -58,38 +55,26 @@ struct Assembly {
 
 } // namespace
 
-static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::StringRef architecture) {
+static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::StringRef level) {
   TemporaryFile image("cubin"), log("log");
   if (!image.exists() || !log.exists())
     return {{}, "expected room for temporary files, found none"};
-  const std::string which = ("-arch=" + architecture).str();
+  const std::string which = ("-arch=" + level).str();
   const llvm::StringRef arguments[] = {program, which, "-O3", source, "-o", image.path()};
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), log.path(), log.path()};
   const int code = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
   if (code != 0)
     return {{},
-            (program + " for " + architecture + " failed: " + log.content()).str(),
+            (program + " for " + level + " failed: " + log.content()).str(),
             llvm::StringRef(log.content()).contains("is not defined for option 'gpu-name'")};
   return {image.content(), {}};
 }
 
-/// Those of kArchitectures that can run what `least` can.
-static std::vector<llvm::StringRef> architecturesFrom(llvm::StringRef least) {
-  auto numberOf = [](llvm::StringRef name) {
-    unsigned number = 0;
-    name.drop_front(llvm::StringLiteral("sm_").size()).getAsInteger(10, number);
-    return number;
-  };
-  std::vector<llvm::StringRef> names;
-  for (llvm::StringRef name : kArchitectures)
-    if (numberOf(name) >= numberOf(least))
-      names.push_back(name);
-  return names;
-}
+bool trainc::codegen::hasPtxas() { return !findPtxas().empty(); }
 
-llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef ptx, llvm::StringRef least,
-                                                              LeftOut leftOut) {
-  const std::string program = findPtxas();
+llvm::Expected<std::vector<Object>>
+trainc::codegen::assemble(llvm::StringRef ptx, llvm::ArrayRef<llvm::StringRef> levels, LeftOut leftOut) {
+  const std::string program = levels.empty() ? std::string() : findPtxas();
   if (program.empty())
     return std::vector<Object>();
   TemporaryFile source("ptx");
@@ -99,22 +84,21 @@ llvm::Expected<std::vector<Object>> trainc::codegen::assemble(llvm::StringRef pt
   stream.close();
   if (error || stream.has_error())
     return llvm::createStringError("expected room for a temporary file of PTX, found none");
-  const std::vector<llvm::StringRef> architectures = architecturesFrom(least);
-  std::vector<Assembly> made(architectures.size());
+  std::vector<Assembly> made(levels.size());
   std::vector<std::thread> runs;
   for (size_t i = 0; i < made.size(); ++i)
-    runs.emplace_back([&, i] { made[i] = runPtxas(program, source.path(), architectures[i]); });
+    runs.emplace_back([&, i] { made[i] = runPtxas(program, source.path(), levels[i]); });
   for (std::thread &run : runs)
     run.join();
   std::vector<Object> objects;
-  for (auto [architecture, assembly] : llvm::zip_equal(architectures, made)) {
+  for (auto [level, assembly] : llvm::zip_equal(levels, made)) {
     if (assembly.isUnknown) {
-      leftOut(program, architecture);
+      leftOut(program, level);
       continue;
     }
     if (!assembly.error.empty())
       return llvm::createStringError(assembly.error);
-    objects.push_back({architecture.str(), {}, std::move(assembly.image)});
+    objects.push_back({level.str(), {}, std::move(assembly.image)});
   }
   return objects;
 }

@@ -7,13 +7,16 @@
 
 namespace trainc::codegen {
 
-/// Called with the path of a `ptxas` and an architecture that it is too old for.
-using LeftOut = llvm::function_ref<void(llvm::StringRef ptxas, llvm::StringRef architecture)>;
+/// Called with the path of a `ptxas` and a level that it is too old for.
+using LeftOut = llvm::function_ref<void(llvm::StringRef ptxas, llvm::StringRef level)>;
 
-/// An object for each GPU architecture that plans hold machine code for, in order; none if there is no
-/// `ptxas` in the folders that `CUDA_PATH` and `CUDA_HOME` name, in /usr/local/cuda, or on the `PATH`. The
-/// text is for GPUs from `least` on, such as "sm_80". Architectures that it does not know are left out. Fails
-/// with its words if it refuses the code.
-llvm::Expected<std::vector<Object>> assemble(llvm::StringRef ptx, llvm::StringRef least, LeftOut leftOut);
+/// Whether there is a `ptxas` in the folders that `CUDA_PATH` and `CUDA_HOME` name, in /usr/local/cuda, or on
+/// the `PATH`.
+bool hasPtxas();
+
+/// An object for each of `levels` that `ptxas` knows, in order; none if there is no `ptxas`. Fails with its
+/// words if it refuses the code.
+llvm::Expected<std::vector<Object>> assemble(llvm::StringRef ptx, llvm::ArrayRef<llvm::StringRef> levels,
+                                             LeftOut leftOut);
 
 } // namespace trainc::codegen

@@ -1,4 +1,4 @@
-// RUN: trainc compile %s -o %t.plan --target=cuda --precision=bf16
+// RUN: trainc compile %s -o %t.plan --target=cuda --precision=bf16 --gpu-levels=none
 // RUN: trainc dump %t.plan --code > %t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx
 // RUN: FileCheck %s --input-file=%t.ptx --check-prefix=COPY

@@ -1,11 +1,11 @@
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --micro-batch=1 --zero-stage=2 --reproducible=ranks
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --ranks=4 --micro-batch=1 --zero-stage=2 --reproducible=ranks
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=TREE
 // RUN: trainc dump %t.plan --code | FileCheck %s --check-prefix=CODE
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=2 --micro-batch=2 --reproducible=ranks
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --ranks=2 --micro-batch=2 --reproducible=ranks
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=NCCL
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --micro-batch=1 --zero-stage=2 --precision=bf16 --reduce-type=bf16
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --ranks=4 --micro-batch=1 --zero-stage=2 --precision=bf16 --reduce-type=bf16
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=NCCL
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=4 --micro-batch=1 --zero-stage=2 --hybrid-shard=2 --precision=bf16 --reduce-type=bf16
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --ranks=4 --micro-batch=1 --zero-stage=2 --hybrid-shard=2 --precision=bf16 --reduce-type=bf16
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=GROUPS
 // RUN: trainc compile %s -o %t.plan --ranks=4 --micro-batch=1 --zero-stage=2 --reproducible=ranks
 // RUN: trainc dump %t.plan | FileCheck %s --check-prefix=NCCL

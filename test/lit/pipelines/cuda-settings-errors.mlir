@@ -5,7 +5,9 @@
 // RUN: not trainc compile %s -o %t.plan --gpu=h200 2>&1 | FileCheck %s -DFILE=%s --check-prefix=CPU
 // RUN: not trainc compile %s -o %t.plan --precision=bf16 --product-type=fp8 2>&1 | FileCheck %s -DFILE=%s --check-prefix=FP8
 // RUN: not trainc compile %s -o %t.plan --target=cuda --precision=bf16 --product-type=fp8 --library-calls=attention 2>&1 | FileCheck %s -DFILE=%s --check-prefix=LIBRARY
-// RUN: trainc compile %s -o %t.plan --target=cuda --fp32-products=tf32
+// RUN: not trainc compile %s -o %t.plan --gpu-levels=sm_90 2>&1 | FileCheck %s -DFILE=%s --check-prefix=GPU-LEVELS
+// RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none,sm_90 2>&1 | FileCheck %s -DFILE=%s --check-prefix=NONE
+// RUN: trainc compile %s -o %t.plan --target=cuda --fp32-products=tf32 --gpu-levels=none
 
 // Words that mean nothing on a GPU, or that it has nothing for.
 
@@ -13,11 +15,13 @@ nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4
   nn.loss "loss" %y
 }
-// FP8: [[FILE]]:[[@LINE+7]]:1: error: products (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no such products: choose bf16, or target cuda
-// LIBRARY: [[FILE]]:[[@LINE+6]]:1: error: products (--product-type) fp8 are left to cuBLASLt: leave library_calls (--library-calls) out, or choose products or all
+// FP8: [[FILE]]:[[@LINE+9]]:1: error: products (--product-type) fp8 is for GPUs of compute capability 8.9 and higher; target cpu has no such products: choose bf16, or target cuda
+// LIBRARY: [[FILE]]:[[@LINE+8]]:1: error: products (--product-type) fp8 are left to cuBLASLt: leave library_calls (--library-calls) out, or choose products or all
+// NONE: [[FILE]]:[[@LINE+7]]:1: error: gpu_levels (--gpu-levels): expected levels, or none alone, found none,sm_90
+// GPU-LEVELS: [[FILE]]:[[@LINE+6]]:1: error: gpu_levels (--gpu-levels) chooses levels of GPUs, which target cpu has no code for; leave it out, or choose target cuda
 // RANKS: [[FILE]]:[[@LINE+5]]:1: error: sharding reproducible ranks (--reproducible=ranks) sums over at most 512 ranks for target cuda, and there are 513; leave it out: the same ranks repeat their bits
 // BF16X3: [[FILE]]:[[@LINE+4]]:1: error: fp32_products (--fp32-products) bf16x3 is for CPUs with AMX; for target cuda choose fma, or tf32, which rounds numbers to 11 significant bits
-// LEVELS: [[FILE]]:[[@LINE+3]]:1: error: cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out
+// LEVELS: [[FILE]]:[[@LINE+3]]:1: error: cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out, or choose levels of GPUs (--gpu-levels)
 // GROUPS: [[FILE]]:[[@LINE+2]]:1: error: sharding hybrid_shard (--hybrid-shard) sums gradients below f32 (reduce, --reduce-type) over groups of at most 512 ranks for target cuda, found 1024; sum them in f32, or make the groups smaller
 // CPU: [[FILE]]:[[@LINE+1]]:1: error: gpu (--gpu) names a GPU, which target cpu makes no plans for; leave it out, or choose target cuda
 train.program @p { model @m  optimizer sgd  batch 2 }

@@ -1,9 +1,9 @@
-// RUN: trainc compile %s -o %t.plan --target=cuda --report=%t.json
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --report=%t.json
 // RUN: FileCheck %s --input-file=%t.json --check-prefix=ONE
 // RUN: trainc dump %t.plan --settings | FileCheck %s --check-prefix=DEFAULT
-// RUN: trainc compile %s -o %t.plan --target=cuda --ranks=2 --report=%t.json
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --ranks=2 --report=%t.json
 // RUN: FileCheck %s --input-file=%t.json --check-prefix=RANKS
-// RUN: trainc compile %s -o %t.plan --target=cuda --reserve-memory=3MiB --memory-limit=36MiB --report=%t.json
+// RUN: trainc compile %s -o %t.plan --target=cuda --gpu-levels=none --reserve-memory=3MiB --memory-limit=36MiB --report=%t.json
 // RUN: FileCheck %s --input-file=%t.json --check-prefix=GIVEN
 // RUN: not trainc compile %s -o %t.plan --target=cuda --memory-limit=640MiB 2>&1 | FileCheck %s -DFILE=%s --check-prefix=LIMIT
 // RUN: not trainc compile %s -o %t.plan --reserve-memory=3MiB 2>&1 | FileCheck %s -DFILE=%s --check-prefix=CPU

@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, fp32_products, library_calls, activation_checkpointing, target, cpu, gpu, precision, eval_precision, optimizer_states, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, fp32_products, library_calls, activation_checkpointing, target, cpu, gpu, gpu_levels, precision, eval_precision, optimizer_states, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -323,6 +323,11 @@ train.program @p { model @m optimizer sgd cpu "x86-64-v3,x86-64-v5" }
 
 // expected-error @below {{expected words in quotes, such as cpu "x86-64-v4-amx"}}
 train.program @p { model @m optimizer sgd cpu native }
+
+// -----
+
+// expected-error @below {{expected all or none or sm_80 or sm_90 or sm_100, found 'sm_70'}}
+train.program @p { model @m optimizer sgd gpu_levels "sm_80,sm_70" }
 
 // -----
 

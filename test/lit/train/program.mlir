@@ -20,6 +20,7 @@
 // CHECK-NEXT:    activation_checkpointing selective
 // CHECK-NEXT:    target cpu
 // CHECK-NEXT:    cpu "x86-64-v3,x86-64-v4"
+// CHECK-NEXT:    gpu_levels "sm_80,sm_90"
 // CHECK-NEXT:    precision fp32
 // CHECK-NEXT:    group "*.bias" weight_decay 0
 // CHECK-NEXT:    group "h.0.*" lr_scale 0.1 weight_decay 0.2
@@ -37,7 +38,7 @@ train.program @full {
   accumulate 8
   eval_batch 16
   steps 20000
-  target cpu  cpu "x86-64-v3,x86-64-v4"  precision fp32  activation_checkpointing selective
+  target cpu  cpu "x86-64-v3,x86-64-v4"  precision fp32  activation_checkpointing selective  gpu_levels "sm_80,sm_90"
   fp32_products bf16x3  library_calls attention
   memory_limit 16GiB  reserve_memory 1GiB
   zero_stage 2

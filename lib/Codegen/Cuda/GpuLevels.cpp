@@ -1,0 +1,43 @@
+#include "lib/Codegen/Cuda/GpuLevels.h"
+
+#include "lib/Codegen/Cuda/Ptxas.h"
+#include "runtime/schema/cuda_levels.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static constexpr StringLiteral kNoGpuLevels = "none";
+
+static SmallVector<StringRef> split(StringRef words) {
+  SmallVector<StringRef> given;
+  words.split(given, ',');
+  return given;
+}
+
+std::vector<StringRef> trainc::codegen::chooseGpuLevels(StringRef words) {
+  const SmallVector<StringRef> given = split(words);
+  const bool isAll = llvm::is_contained(given, kAllGpuLevels);
+  std::vector<StringRef> levels;
+  for (const CudaLevel &level : kCudaLevels)
+    if (const StringRef name(level.name); !level.isPtx && (isAll || llvm::is_contained(given, name)))
+      levels.push_back(name);
+  return levels;
+}
+
+LogicalResult trainc::codegen::settleGpuLevels(train::ProgramOp program) {
+  const StringRef words = program.getGpuLevels().value_or(kAllGpuLevels);
+  if (words == kAllGpuLevels || words == kNoGpuLevels)
+    return success();
+  if (llvm::is_contained(split(words), kNoGpuLevels))
+    return program.emitError("gpu_levels (--gpu-levels): expected levels, or none alone, found ") << words;
+  if (!hasPtxas())
+    return program.emitError("gpu_levels (--gpu-levels) ")
+           << words
+           << ": expected ptxas, which makes machine code of PTX, in $CUDA_PATH/bin, /usr/local/cuda/bin or "
+              "on "
+              "the PATH, found none; install CUDA's compiler, or choose none: the driver compiles PTX when a "
+              "run starts";
+  program.setGpuLevels(llvm::join(chooseGpuLevels(words), ","));
+  return success();
+}

@@ -1,0 +1,30 @@
+// Which machine code the words of --gpu-levels choose.
+#include "dialects/Train/ProgramSettings.h"
+#include "lib/Codegen/Cuda/GpuLevels.h"
+#include "runtime/schema/cuda_levels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+using namespace trainc;
+using namespace trainc::codegen;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::IsEmpty;
+
+TEST(GpuLevels, AreInOrderAndOnce) {
+  EXPECT_THAT(chooseGpuLevels("sm_100,sm_80,sm_100"), ElementsAre("sm_80", "sm_100"));
+  EXPECT_THAT(chooseGpuLevels("sm_90"), ElementsAre("sm_90"));
+  EXPECT_THAT(chooseGpuLevels("sm_90,all"), ElementsAreArray(chooseGpuLevels("all")));
+  EXPECT_THAT(chooseGpuLevels("none"), IsEmpty());
+}
+
+/// What plans may hold, and what users may name.
+TEST(GpuLevels, AreThoseOfTheWord) {
+  std::vector<llvm::StringRef> words = {"all", "none"};
+  for (const CudaLevel &level : kCudaLevels)
+    if (!level.isPtx)
+      words.push_back(level.name);
+  EXPECT_THAT(train::choicesOf(*train::findProgramWord("gpu_levels")), ElementsAreArray(words));
+  EXPECT_THAT(chooseGpuLevels("all"), ElementsAreArray(llvm::ArrayRef(words).drop_front(2)));
+}
