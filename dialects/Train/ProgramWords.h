@@ -299,9 +299,10 @@ inline constexpr ProgramWord kProgramWords[] = {
      .option = "--product-type",
      .kind = ValueKind::Choice,
      .values = "bf16|fp8",
-     .otherwise = "of the precision",
+     .otherwise = "that of --precision",
      .help = "With --precision=bf16: in which type the training step multiplies matrices: bf16, or fp8 with\n"
-             "scales of its own for each matrix, on GPUs of compute capability 8.9 and higher; default: bf16",
+             "scales of its own for each matrix, on GPUs of compute capability 8.9 and higher;\n"
+             "default: that of --precision",
      .ofPrecision = true},
     {.word = "eval_precision",
      .option = "--eval-precision",

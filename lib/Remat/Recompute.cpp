@@ -5,7 +5,6 @@
 #include "lib/Support/StoredElement.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -75,6 +74,17 @@ static Value stripViews(Value value) {
   return value;
 }
 
+/// Those that serve nothing else.
+static llvm::DenseSet<Operation *> opsOfMagnitudes(Block &block) {
+  llvm::DenseSet<Operation *> ops;
+  for (Operation &op : llvm::reverse(block))
+    if (!op.use_empty() && llvm::all_of(op.getUsers(), [&](Operation *user) {
+          return isa<train::MagnitudesOp>(user) || ops.contains(user);
+        }))
+      ops.insert(&op);
+  return ops;
+}
+
 KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
   Block &block = entry.getBody().front();
   addAside(block);
@@ -95,8 +105,9 @@ void KeptValues::addAside(Block &block) {
   auto last = llvm::find_if(llvm::reverse(block), isLast);
   if (last == block.rend())
     return;
+  const llvm::DenseSet<Operation *> magnitudes = opsOfMagnitudes(block);
   for (Operation &op : llvm::make_range(block.begin(), last->getIterator()))
-    if (op.getNumOperands() > 0 && isMemoryEffectFree(&op) &&
+    if ((isa<nn::ConvertOp>(op) || magnitudes.contains(&op)) &&
         llvm::all_of(op.getOperands(), [&](Value operand) { return isForward(operand.getDefiningOp()); }))
       forward_.insert(&op);
 }

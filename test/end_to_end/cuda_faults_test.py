@@ -64,9 +64,9 @@ class CudaFaultsTest(harness.EndToEndTest):
     def test_libraries(self):
         self.use_gpt()
         self.says(emulated_gpus.broken(environment(), "libcublasLt.so.13"), GPT + "cannot load libcublasLt.so.13", "install cuBLAS")
-        self.says(emulated_gpus.broken(environment(), "libcudnn.so.9"), GPT + "cannot load libcudnn.so.9", "install cuDNN 9 for CUDA 13")
+        self.says(emulated_gpus.broken(environment(), "libcudnn.so.9"), GPT + "cannot load libcudnn.so.9", "install cuDNN 9.18 or newer for CUDA 13")
         self.says(environment(cublaslt=120800), GPT + "expected cuBLASLt 13.", "found 12.8.0; install cuBLAS")
-        self.says(environment(cudnn=90900), GPT + "expected cuDNN 9.", "found 9.9.0; install cuDNN 9")
+        self.says(environment(cudnn=90900), GPT + "expected cuDNN 9.", "found 9.9.0; install cuDNN 9.18 or newer")
         self.says(environment(fault="cublasLtCreate:1=CUBLAS_STATUS_ALLOC_FAILED"), GPT + r"cublasLtCreate: error 3 \(CUBLAS_STATUS_ALLOC_FAILED\)")
         self.says(environment(fault="cublasLtMatmul:3=CUBLAS_STATUS_EXECUTION_FAILED"), GPT + r"cublasLtMatmul: error 13 \(CUBLAS_STATUS_EXECUTION_FAILED\)")
         self.says(environment(fault="cudnnBackendExecute:2=CUDNN_STATUS_EXECUTION_FAILED"), GPT + "cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED")

@@ -266,8 +266,9 @@ train.program @p {{ model @m  optimizer sgd  batch 8 x 1024 }}
             return sum(row["count"] * row["seconds"] for row in rows)
         self.write_attention(1024)
         even = products()
+        # Between ops rows have padding, and parameters have none: two of four products read rows of z.weight.
         self.write_attention(1025)
-        self.assertGreater(products(), 1.2 * even)
+        self.assertGreater(products(), 1.1 * even)
 
 
 if __name__ == "__main__":

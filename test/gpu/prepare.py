@@ -34,7 +34,7 @@ EMULATED_LIBRARIES = "libcuda.so.1", "libcublasLt.so.13", "libcudnn.so.9", "libn
 # Tests of ops on emulated GPUs: their lines say which files are checked, in which precision, and within which bounds. Those of whole
 # models stay here: their numbers take 150 MiB.
 CASE_TESTS = paths.ROOT / "test" / "lit" / "check" / "gpu"
-CASE_LINE = re.compile(r"^// RUN: (%gpu_check .*)$", re.MULTILINE)
+CASE_LINE = re.compile(r"^// RUN: (%gpu_check_ops .*)$", re.MULTILINE)
 # Libraries of a GPU sum in orders of their own, and its exp and tanh approximate.
 BOUND_FACTOR = 8
 # Of an emulated kit, which shows the way alone: the test by itself runs all.
@@ -105,7 +105,7 @@ def compile_plans(build, emulated, target, jobs):
 def case_commands(path, check):
     """The shell commands of a test that writes cases instead of checking."""
     for command in CASE_LINE.findall(path.read_text()):
-        command = command.replace("%gpu_check", check).replace("%S", str(path.parent))
+        command = command.replace("%gpu_check_ops", check).replace("%S", str(path.parent))
         yield re.sub(r"--bound=(\S+)", lambda match: f"--bound={BOUND_FACTOR * float(match.group(1)):g}", command)
 
 

@@ -62,7 +62,7 @@ train.program @p {
 // CHECK-NEXT: reduce                    f32                                 default
 // CHECK-NEXT: buffers                   f32                                 default
 // CHECK-NEXT: keep                      none                                default
-// CHECK-NEXT: products                  of the precision                    default
+// CHECK-NEXT: products                  that of --precision {{ *}}default
 // CHECK-NEXT: eval_precision            fp32                                derived: precision
 // CHECK-NEXT: optimizer_states          f32                                 default
 // CHECK-NEXT: skipped_steps             hold                                default

@@ -311,7 +311,7 @@ train.program @p { model @m optimizer sgd fp32_products tf19 }
 
 // -----
 
-// expected-error @below {{expected none or products or attention or all, found 'some'}}
+// expected-error @below {{expected none or plain or products or attention or all, found 'some'}}
 train.program @p { model @m optimizer sgd library_calls some }
 
 // -----
