@@ -5,7 +5,7 @@ import re
 ENTRY = re.compile(r"^entry (\S+) ")
 KERNEL = re.compile(r"^kernel (\S+) ")
 # 3: matrix product 48 x 96 x 32 (a ..., b ..., out workspace ...)  // h.0.attn.c_attn: nn.product (gpt.mlir:4:10)
-CALL = re.compile(r"^ +(\d+): ((?:gradient of )?attention .*?|matrix product .*?) \((.*)\).*?  // (.*?)(?: \([^()]*\))?$")
+CALL = re.compile(r"^ +(\d+): ((?:gradient of )?attention .*?|matrix product .*?) \((.*)\).*?  // (.*?)(?: \([^()]*\))?(?:, predicted [^,]+)?$")
 # Operands that make a call another one.
 SPECIAL = re.compile(r"\b(bias|auxiliary) ")
 
