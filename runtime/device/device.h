@@ -111,6 +111,12 @@ public:
   /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.
   virtual Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                          Communicator *communicator) = 0;
+  /// The same in device memory, for what entries write before they read it. A device may be asked to leave it
+  /// as it is, so that tools find reads of what nobody wrote.
+  virtual Result<DeviceAddress> allocateScratch(std::string_view name, uint64_t bytes,
+                                                Communicator *communicator) {
+    return allocate(name, fb::Space::Device, bytes, communicator);
+  }
   /// Bytes of all arenas that it has allocated in memory, without what a communicator gave.
   virtual uint64_t allocatedBytes() const = 0;
   /// Since loadKernels(); none where blocks have memory of the processor's own.

@@ -70,8 +70,10 @@ Status Executor::allocateArenas() {
   const uint64_t before = allocatedBytes();
   std::vector<DeviceAddress> arenas;
   for (const fb::Arena *arena : *plan_.arenas()) {
+    const bool isScratch = !arena->persistent() && arena->space() == fb::Space::Device;
     const Result<DeviceAddress> address =
-        device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
+        isScratch ? device_.allocateScratch(view(arena->name()), arena->bytes(), communicator_)
+                  : device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
     if (!address.ok())
       return {address.status().code(), address.status().message() + adviceOnMemory()};
     arenas.push_back(*address);

@@ -20,5 +20,5 @@ def broken(environment, library):
 
 
 def environment(**settings):
-    """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3."""
-    return dict(os.environ, LD_LIBRARY_PATH=LIBRARIES, **{f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in settings.items()})
+    """The settings are those of the READMEs in test/emulator: seed=3 is TRAINC_EMULATOR_SEED=3. Reads of scratch that no kernel wrote fail."""
+    return dict(os.environ, LD_LIBRARY_PATH=LIBRARIES, TRAINC_UNWRITTEN_SCRATCH="1", **{f"TRAINC_EMULATOR_{name.upper()}": str(value) for name, value in settings.items()})

@@ -169,7 +169,7 @@ NcclPatience NcclCommunicator::patience() const {
   };
 }
 
-Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t bytes) {
+Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t bytes, FirstBytes first) {
   void *memory = nullptr;
   if (const Status status = nccl().ncclMemAlloc(&memory, std::max<uint64_t>(bytes, 1)); !status.ok())
     return failed("cannot allocate {} bytes for '{}' on rank {}: {}", bytes, name, rank(), status.message());
@@ -177,7 +177,7 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
   for (NcclGroup &group : groups_)
     if (group.handle() != nullptr && bytes > 0)
       TRAINC_RETURN_IF_ERROR(group.enrol(memory, bytes, patience()));
-  if (bytes > 0)
+  if (bytes > 0 && first == FirstBytes::Zero)
     TRAINC_RETURN_IF_ERROR(
         driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory), 0, bytes, stream_.get()));
   TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream_.get()));

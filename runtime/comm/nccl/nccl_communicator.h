@@ -62,7 +62,11 @@ public:
 
   uint32_t rank() const override { return hosts_->rank(); }
   uint32_t ranks() const override { return hosts_->ranks(); }
-  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override;
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) override {
+    return allocate(name, bytes, FirstBytes::Zero);
+  }
+  /// The same, zeroed or not.
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first);
   uint64_t allocatedBytes() const override { return allocated_; }
   /// On a stream of its own, at once.
   Ticket start(const Collective &collective) override;

@@ -8,12 +8,9 @@ namespace trainc {
 
 namespace {
 
-/// Bytes of device memory, from a border of arenas on, and owned.
-Result<CUdeviceptr> allocateZeroed(std::string_view name, uint64_t bytes, const CudaContext &context,
-                                   CUstream stream, std::vector<DeviceMemory> &owners) {
+Result<DeviceMemory> allocateDevice(std::string_view name, uint64_t bytes, uint64_t asked,
+                                    const CudaContext &context) {
   CUdeviceptr address = 0;
-  // The driver promises borders of 256 bytes and keeps those of pages for what is large.
-  const uint64_t asked = bytes + kArenaAlignment;
   const CUresult code = driver().cuMemAlloc.raw(&address, asked);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {
     TRAINC_ASSIGN_OR_RETURN(const CudaMemory memory, context.memory());
@@ -21,10 +18,7 @@ Result<CUdeviceptr> allocateZeroed(std::string_view name, uint64_t bytes, const 
                   context.index(), context.name(), memory.free, memory.total);
   }
   TRAINC_RETURN_IF_ERROR(driver().cuMemAlloc.status(code));
-  owners.emplace_back(address);
-  TRAINC_RETURN_IF_ERROR(driver().cuMemsetD8Async(address, 0, asked, stream));
-  TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream));
-  return (address + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
+  return DeviceMemory(address);
 }
 
 Result<PinnedMemory> allocatePinned(std::string_view name, uint64_t bytes) {
@@ -38,20 +32,28 @@ Result<PinnedMemory> allocatePinned(std::string_view name, uint64_t bytes) {
 
 } // namespace
 
-Result<DeviceAddress> CudaArenas::allocate(std::string_view name, fb::Space space, uint64_t bytes,
+Result<DeviceAddress> CudaArenas::allocate(std::string_view name, uint64_t bytes, FirstBytes first,
                                            const CudaContext &context, CUstream stream) {
+  // The driver promises borders of 256 bytes and keeps those of pages for what is large.
+  const uint64_t asked = bytes + kArenaAlignment;
+  TRAINC_ASSIGN_OR_RETURN(DeviceMemory memory, allocateDevice(name, bytes, asked, context));
+  const CUdeviceptr address = device_.emplace_back(std::move(memory)).get();
+  if (first == FirstBytes::Zero) {
+    TRAINC_RETURN_IF_ERROR(driver().cuMemsetD8Async(address, 0, asked, stream));
+    TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream));
+  }
+  deviceBytes_ += bytes;
+  return DeviceAddress((address + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
+}
+
+Result<DeviceAddress> CudaArenas::allocateBeside(std::string_view name, fb::Space space, uint64_t bytes) {
   if (space == fb::Space::Disk) {
     TRAINC_ASSIGN_OR_RETURN(DiskArena arena, DiskArena::create(name, bytes));
     return disk_.emplace_back(std::move(arena)).address();
   }
-  if (space == fb::Space::Host) {
-    TRAINC_ASSIGN_OR_RETURN(PinnedMemory memory, allocatePinned(name, bytes));
-    hostBytes_ += bytes;
-    return DeviceAddress(host_.emplace_back(std::move(memory)).data());
-  }
-  TRAINC_ASSIGN_OR_RETURN(const CUdeviceptr address, allocateZeroed(name, bytes, context, stream, device_));
-  deviceBytes_ += bytes;
-  return DeviceAddress(address);
+  TRAINC_ASSIGN_OR_RETURN(PinnedMemory memory, allocatePinned(name, bytes));
+  hostBytes_ += bytes;
+  return DeviceAddress(host_.emplace_back(std::move(memory)).data());
 }
 
 bool CudaArenas::isOnHost(DeviceAddress address) const {

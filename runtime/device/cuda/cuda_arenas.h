@@ -14,10 +14,12 @@ namespace trainc {
 /// Arenas by their addresses. Device memory that peers reach comes from the communicator, and is not here.
 class CudaArenas {
 public:
-  /// Zeroed on `stream`, which is idle when it returns. Fails (kFailed), with what is free, when there is no
-  /// such amount of it.
-  Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
+  /// Device memory, zeroed on `stream`, which is then idle when it returns. Fails (kFailed), with what is
+  /// free, when there is no such amount of it.
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first,
                                  const CudaContext &context, CUstream stream);
+  /// Zeroed memory of the host, or on disk. Fails (kFailed) when there is no such amount of it.
+  Result<DeviceAddress> allocateBeside(std::string_view name, fb::Space space, uint64_t bytes);
 
   /// In memory, the host's as well.
   uint64_t bytes() const { return deviceBytes_ + hostBytes_; }

@@ -4,6 +4,7 @@
 #include "runtime/device/cuda/cuda_rates.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fmt/ranges.h>
 
 namespace trainc {
@@ -108,16 +109,29 @@ Result<DeviceRates> CudaDevice::measureRates() { return measureGpu(parts_.contex
 
 Result<DeviceAddress> CudaDevice::allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                            Communicator *communicator) {
-  if (space == fb::Space::Device && communicator) {
-    if (!parts_.peers.areThere())
-      return invalidInput("ranks on GPUs exchange tensors by NCCL; start them with --comm=nccl");
-    peersBytes_ += bytes;
-    return parts_.peers.allocate(name, bytes);
-  }
+  if (space == fb::Space::Device)
+    return allocateOnGpu(name, bytes, FirstBytes::Zero, communicator);
   if (space == fb::Space::Disk && parts_.diskStage.size() == 0) {
     TRAINC_ASSIGN_OR_RETURN(parts_.diskStage, PinnedMemory::create(kDiskStageBytes));
   }
-  return parts_.arenas.allocate(name, space, bytes, parts_.context, parts_.streams.main());
+  return parts_.arenas.allocateBeside(name, space, bytes);
+}
+
+Result<DeviceAddress> CudaDevice::allocateScratch(std::string_view name, uint64_t bytes,
+                                                  Communicator *communicator) {
+  const char *const unwritten = std::getenv("TRAINC_UNWRITTEN_SCRATCH");
+  const bool isLeft = unwritten && std::string_view(unwritten) == "1";
+  return allocateOnGpu(name, bytes, isLeft ? FirstBytes::Unwritten : FirstBytes::Zero, communicator);
+}
+
+Result<DeviceAddress> CudaDevice::allocateOnGpu(std::string_view name, uint64_t bytes, FirstBytes first,
+                                                Communicator *communicator) {
+  if (!communicator)
+    return parts_.arenas.allocate(name, bytes, first, parts_.context, parts_.streams.main());
+  if (!parts_.peers.areThere())
+    return invalidInput("ranks on GPUs exchange tensors by NCCL; start them with --comm=nccl");
+  peersBytes_ += bytes;
+  return parts_.peers.allocate(name, bytes, first);
 }
 
 Status CudaDevice::loadKernels(const fb::Plan &plan) {

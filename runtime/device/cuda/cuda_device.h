@@ -23,6 +23,9 @@ public:
   Result<DeviceRates> measureRates() override;
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
+  /// Zeroed, too, unless the environment says TRAINC_UNWRITTEN_SCRATCH=1.
+  Result<DeviceAddress> allocateScratch(std::string_view name, uint64_t bytes,
+                                        Communicator *communicator) override;
   uint64_t allocatedBytes() const override { return parts_.arenas.bytes(); }
   /// Shared memory is on the chip.
   BlockMemory blockMemory() const override { return {}; }
@@ -45,6 +48,8 @@ public:
 private:
   CudaDevice(CudaContext context, CudaPeers peers, CudaStreams streams, CudaMemory atStart);
   Status openCopies();
+  Result<DeviceAddress> allocateOnGpu(std::string_view name, uint64_t bytes, FirstBytes first,
+                                      Communicator *communicator);
   void note(Status status);
   Status whileRunning(Status status) const;
   Result<uint64_t> besideArenas() const;

@@ -4,6 +4,7 @@
 #include "runtime/device/cuda/driver_library.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -55,6 +56,10 @@ using CudaGraph = CudaHandle<CUgraph, FreeCudaGraph>;
 using CudaGraphExec = CudaHandle<CUgraphExec, FreeCudaGraphExec>;
 using PinnedHandle = CudaHandle<void *, FreePinned>;
 using DeviceMemory = CudaHandle<CUdeviceptr, FreeDeviceMemory>;
+
+/// What memory of a GPU holds at first. Unwritten: whatever was there; tools then find reads of what no
+/// kernel wrote.
+enum class FirstBytes : uint8_t { Zero, Unwritten };
 
 /// A stream beside the default one. Of two, the one of the lower `priority` goes first where both have work.
 Result<CudaStream> makeCudaStream(int priority);

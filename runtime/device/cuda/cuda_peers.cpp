@@ -4,8 +4,8 @@
 
 namespace trainc {
 
-Result<DeviceAddress> CudaPeers::allocate(std::string_view name, uint64_t bytes) const {
-  return nccl_->allocate(name, bytes);
+Result<DeviceAddress> CudaPeers::allocate(std::string_view name, uint64_t bytes, FirstBytes first) const {
+  return nccl_->allocate(name, bytes, first);
 }
 
 void CudaPeers::sumBy(std::function<Status(const LocalSumCall &, CUstream)> sum) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/comm/communicator.h"
+#include "runtime/device/cuda/cuda_handles.h"
 
 #include <cuda.h>
 #include <functional>
@@ -18,7 +19,7 @@ public:
 
   bool areThere() const { return nccl_ != nullptr; }
   /// See Communicator::allocate().
-  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes) const;
+  Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first) const;
   /// What adds where ranges of collectives have a kernel for it: see NcclCommunicator::sumBy().
   void sumBy(std::function<Status(const LocalSumCall &call, CUstream stream)> sum) const;
   /// Puts a collective on a stream, also while that is captured. `place` says for messages which instruction

@@ -7,7 +7,9 @@
 #include "test/unit/runtime/state_of.h"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
+#include <cstdlib>
 #include <numeric>
 #include <sys/resource.h>
 #include <thread>
@@ -145,6 +147,34 @@ TEST_F(CudaDeviceTest, CopiesMoreThanItsStagesHold) {
   }).join();
   EXPECT_TRUE(status.ok()) << status.message();
   EXPECT_TRUE(beside == numbers);
+}
+
+TEST_F(CudaDeviceTest, ScratchIsZeroedUnlessAskedOtherwise) {
+  const auto readScratch = [&] {
+    std::array<float, 4> values{1, 1, 1, 1};
+    const DeviceAddress address = *device->allocateScratch("scratch", sizeof values, nullptr);
+    device->read(std::as_writable_bytes(std::span(values)), address);
+    return std::pair(device->synchronise(), values);
+  };
+  const auto [status, values] = readScratch();
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_THAT(values, Each(0.0F));
+  if (!isEmulated(*device))
+    GTEST_SKIP() << "a GPU does not know what was written";
+  setenv("TRAINC_UNWRITTEN_SCRATCH", "1", 1);
+  EXPECT_FALSE(readScratch().first.ok());
+  unsetenv("TRAINC_UNWRITTEN_SCRATCH");
+}
+
+TEST_F(CudaDeviceTest, ReadsOfScratchThatNobodyWroteAreFound) {
+  if (!isEmulated(*device))
+    GTEST_SKIP() << "a GPU does not know what was written";
+  setenv("TRAINC_UNWRITTEN_SCRATCH", "1", 1);
+  start(forCuda(fullPlan()));
+  unsetenv("TRAINC_UNWRITTEN_SCRATCH");
+  EXPECT_THAT(weight(), Each(0.0F)) << "states are zeroed";
+  const Status status = executor->run("micro_step"); // without its tokens
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("entry micro_step"), HasSubstr("CUDA_ERROR_LAUNCH_FAILED")));
 }
 
 TEST_F(CudaDeviceTest, WritesTakeTheSourceAtOnce) {
