@@ -1,5 +1,6 @@
 """Compiled models train on emulated GPUs as on the CPU, within what rounding allows, and with the same bits in every order."""
 
+import itertools
 import json
 import math
 import re
@@ -56,10 +57,17 @@ class CudaModelsTest(harness.EndToEndTest):
                 self.assertIn(f"rows every {row} bytes", text)
 
     def test_every_stage(self):
-        for model, ranks in (("mlp", 2), ("gpt", 2), ("llama", 4)):
+        for model, ranks in itertools.product(MODELS, (2, 4)):
+            options = [f"--ranks={ranks}", f"--micro-batch={4 // ranks}"]
+            self.compile_model(model, "cpu", *options)  # of stage 0, whose bits all stages have there
+            expected = self.train(model, "cpu", f"{model}-{ranks}-cpu", ranks=ranks)
             for stage in range(4):
                 with self.subTest(model=model, ranks=ranks, stage=stage):
-                    self.check(model, f"--zero-stage={stage}", "--micro-batch=1" if ranks == 4 else "--micro-batch=2", ranks=ranks)
+                    self.compile_model(model, "cuda", f"--zero-stage={stage}", *options)
+                    run = f"{model}-{ranks}-{stage}"
+                    self.assertLess(relative_error(self.train(model, "cuda", run, ranks=ranks, seed=1), expected), BOUNDS["fp32"])
+            self.train(model, "cuda", f"{run}-again", ranks=ranks, seed=2)
+            self.assert_same_folder(f"{run}/step-{STEPS:08}", f"{run}-again/step-{STEPS:08}")
 
     def test_what_steps_are_made_of(self):
         self.check("gpt", "--accumulate=2", "--activation-checkpointing=selective")
