@@ -8,6 +8,7 @@ import time
 import emulated_gpus
 import harness
 from harness import MAKE_TOY_PLAN, TRAINRUN
+from launchers_test import MPI_SURROUNDINGS, MPIRUN, NEEDS_MPI
 from toy_run import write_uneven_tokens
 
 MOST_SECONDS = 10  # until a job ends of which a rank has died or hangs
@@ -73,6 +74,15 @@ class NcclTest(harness.EndToEndTest):
         joined = self.as_torchrun("gpus4.plan", 4, "--checkpoint-dir", "joined")
         self.assertEqual([code for _, code in joined], [0] * 4, joined)
         self.assert_same_folder("forked/step-00000010", "joined/step-00000010")
+
+    @NEEDS_MPI
+    def test_ranks_meet_over_mpi(self):
+        self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
+        command = [MPIRUN, "-n", "2", *self.command("gpus.plan", "--checkpoint-dir", "mpi", "--log-level-replica=info")]
+        _, err = self.run_program(*command, env=dict(self.emulator(), **MPI_SURROUNDINGS))
+        for gpu in range(2):
+            self.assertIn(f"(emulated GPU {gpu}, ", err)
+        self.assert_same_folder("forked/step-00000010", "mpi/step-00000010")
 
     def test_ranks_may_see_their_own_gpu_alone(self):
         """As under srun --gpus-per-task=1."""
