@@ -1,4 +1,4 @@
-"""What follows training does on emulated GPUs what it does on CPUs: evaluation, text, checkpoints that move, the op that made a NaN."""
+"""What follows training does on emulated GPUs, one or two, what it does on CPUs: evaluation, text, checkpoints that move, the op that made a NaN."""
 
 import math
 from pathlib import Path
@@ -10,16 +10,21 @@ from harness import GOLDEN, TRAINRUN, edited, metrics, read_safetensors, write_s
 
 
 class CudaWorkTest(harness.EndToEndTest):
-    def compile_both(self, name, *edits, options=()):
+    def compile_both(self, name, *edits, options=(), ranks=1):
+        self.ranks = ranks
+        options = [*([f"--ranks={ranks}"] if ranks > 1 else []), *options]
         for target in ("cpu", "cuda"):
             Path(f"{name}.mlir").write_text(edited(harness.program(name), *edits))
             self.trainc("compile", f"{name}.mlir", "-o", f"{target}.plan", *emulated_gpus.FOR_HERE[target], *options)
 
     def run_plan(self, target, *args, seed=1):
-        return self.run_program(TRAINRUN, f"{target}.plan", *args, env=emulated_gpus.environment(seed=seed))
+        return self.run_program(*self.command(target, *args), env=emulated_gpus.environment(seed=seed, devices=self.ranks))
 
-    def check_work(self, name, *options, bound):
-        self.compile_both(name, ("batch 3 x 16", "batch 24 x 16"), options=options)
+    def command(self, target, *args):
+        return [TRAINRUN, f"{target}.plan", f"--nproc-per-node={self.ranks}", *args]
+
+    def check_work(self, name, *options, bound, ranks=1):
+        self.compile_both(name, ("batch 3 x 16", "batch 24 x 16"), options=options, ranks=ranks)
         write_cycle("tokens.bin")
         data = ["--data-dtype=uint8", "--eval-data=tokens.bin"]
         self.run_plan("cpu", "--data=tokens.bin", "--data-dtype=uint8", "--steps=150", "--checkpoint-dir=run")
@@ -38,16 +43,19 @@ class CudaWorkTest(harness.EndToEndTest):
     def test_gpt(self):
         self.check_work("gpt", bound=1e-6)
 
-    def test_llama_in_bf16(self):
-        self.check_work("llama", "--precision=bf16", bound=2e-5)
+    def test_llama_in_bf16_on_two_ranks(self):
+        self.check_work("llama", "--precision=bf16", "--zero-stage=3", "--micro-batch=12", bound=2e-5, ranks=2)
 
     def test_a_nan_is_traced_to_its_op(self):
-        self.compile_both("gpt")
         weights = read_safetensors(GOLDEN / "gpt" / "inputs.safetensors")
         weights["h.1.mlp.c_proj.bias"].values[3] = math.nan
         write_safetensors("nan.safetensors", weights)
-        self.fails([TRAINRUN, "cuda.plan", "--data", GOLDEN / "gpt" / "data.safetensors", "--init=nan.safetensors", "--steps=3"], 1,
-                   "step 1: the loss is nan", "h.1.mlp.c_proj", "gpt.mlir:12", "wrote nan to element", env=emulated_gpus.environment(seed=2))
+        for ranks, options in ((1, []), (2, ["--zero-stage=3", "--micro-batch=2"])):
+            with self.subTest(ranks=ranks):
+                self.compile_both("gpt", options=options, ranks=ranks)
+                self.fails(self.command("cuda", "--data", GOLDEN / "gpt" / "data.safetensors", "--init=nan.safetensors", "--steps=3"), 1,
+                           "step 1: the loss is nan", "h.1.mlp.c_proj", "gpt.mlir:12", "wrote nan to element",
+                           env=emulated_gpus.environment(seed=2, devices=ranks))
 
 
 if __name__ == "__main__":
