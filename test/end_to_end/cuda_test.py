@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import emulated_gpus
@@ -60,11 +61,16 @@ class CudaTest(harness.EndToEndTest):
                    "rank 2 of 4 on this host: expected a GPU for each, found 2", env=emulated_gpus.environment(devices=2))
 
     def test_resumes_with_the_same_bits(self):
-        self.train("cuda.plan", "whole")
-        self.train("cuda.plan", "parts", steps=11, seed=5)
-        err, _ = self.train("cuda.plan", "parts", "--resume", seed=6)
-        self.assertNotIn("warning", err)
-        self.assert_same_folder(f"whole/step-{STEPS:08}", f"parts/step-{STEPS:08}")
+        self.run_program(MAKE_TOY_PLAN, "cuda2.plan", 2, 2, "cuda")
+        for plan, ranks in (("cuda.plan", 1), ("cuda2.plan", 2)):
+            how = dict(devices=ranks)
+            options = [f"--nproc-per-node={ranks}", "--eval-data=tokens.bin", "--eval-every=7"]
+            whole, parts = f"whole-{ranks}", f"parts-{ranks}"
+            _, expected = self.train(plan, whole, *options, **how)
+            self.train(plan, parts, *options, steps=11, seed=5, **how)
+            err, _ = self.train(plan, parts, "--resume", *options, seed=6, **how)
+            self.assertNotIn("warning", err)
+            self.assert_same_folder(f"{whole}/step-{STEPS:08}", f"{parts}/step-{STEPS:08}")
 
     def test_checkpoints_move_between_cpu_and_gpu(self):
         self.train("cpu.plan", "there", steps=5)
@@ -118,12 +124,18 @@ class CudaTest(harness.EndToEndTest):
                    env=emulated_gpus.environment(memory=context + 4000))
 
     def test_a_step_waits_for_the_gpu_once(self):
-        def waits(steps):
+        def launches_before_waits(steps):
+            """How many graphs the host launches before each of its waits."""
             trace = Path(f"calls-{steps}").absolute()
             self.train("cuda.plan", f"waits-{steps}", steps=steps, trace=trace)
-            return sum(line.startswith("cuStreamSynchronize") for line in trace.read_text().splitlines())
+            *parts, _ = re.split(r"^cu\w*(?:Synchronize|Query) .*\n", trace.read_text(), flags=re.MULTILINE)
+            return [part.count("cuGraphLaunch ") for part in parts]
 
-        self.assertEqual(waits(12) - waits(7), 5)
+        few, many = launches_before_waits(7), launches_before_waits(12)
+        self.assertEqual(len(many) - len(few), 5)
+        of_steps = [launches for launches in many if launches > 0]
+        self.assertGreaterEqual(of_steps[-1], 3)  # two micro-steps and the update
+        self.assertEqual(of_steps[1:], [of_steps[-1]] * 11)  # in the first step entries run without graphs for once
 
     def test_ranges_of_nvtx(self):
         """Steps hold entries, and those hold instructions where they run one by one: an entry's first run, and with a profile."""
