@@ -62,7 +62,7 @@ def NN_GatherOp : NN_TensorOp<"gather", [DeclareOpInterfaceMethods<Differentiabl
 def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<IndexingOpInterface>,
                                                   DeclareOpInterfaceMethods<AccumulatingOpInterface>,
                                                   DeclareOpInterfaceMethods<ExecutableOpInterface, ["getInPlaceOperand"]>]> {
-  let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids; ids out of range are skipped";
+  let summary = "table with rows added: result[ids[...], :] += updates[..., :], in the order of ids (on GPUs by pieces, each in that order); ids out of range are skipped";
   let description = [{ Updates may be of bf16 or f16 with a table of f32. }];
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
   let results = (outs NN_Tensor:$result);

@@ -14,7 +14,7 @@ using namespace trainc;
 using namespace trainc::codegen;
 using namespace trainc::codegen::cuda;
 
-/// Terms that one instruction of a tensor core sums, and the most bytes of one access to memory.
+/// Terms that one instruction of a tensor core sums.
 static constexpr int64_t kTerms = 16;
 
 static int64_t paddedWidth(Type element, int64_t width) {

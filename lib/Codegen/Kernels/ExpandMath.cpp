@@ -31,7 +31,7 @@ LogicalResult trainc::codegen::expandMath(Operation *root) {
     Type element = getElementTypeOrSelf(op->getResult(0));
     if (!function || !(element.isF32() || element.isF64())) {
       op->emitError(
-          "code generation: expected a function of f32 or f64 from the list in lib/Codegen/MathLowering.h");
+          "code generation: expected a function of f32 or f64 from the list in lib/Codegen/Kernels/MathLowering.h");
       return WalkResult::interrupt();
     }
     OpBuilder builder(op);
