@@ -5,7 +5,7 @@ namespace trainc {
 namespace {
 
 constexpr const char *kNcclFile = "libnccl.so.2";
-constexpr int kLeastVersion = NCCL_VERSION(2, 28, 0);
+constexpr int kLeastNccl = NCCL_VERSION(2, 28, 0);
 constexpr const char *kNcclAdvice =
     "install NCCL 2.28 or newer for CUDA 13 (the package libnccl2, or nvidia-nccl-cu13 of PyPI), and add its "
     "folder to LD_LIBRARY_PATH";
@@ -25,8 +25,8 @@ Status loadNcclOnce() {
   TRAINC_RETURN_IF_ERROR(file.complete(kNcclAdvice));
   // Before the rest, which an old one may lack.
   TRAINC_RETURN_IF_ERROR(library.ncclGetVersion(&library.version));
-  if (library.version < kLeastVersion)
-    return failed("expected NCCL {} or newer, found {}; {}", vendorVersionText(kLeastVersion),
+  if (library.version < kLeastNccl)
+    return failed("expected NCCL {} or newer, found {}; {}", vendorVersionText(kLeastNccl),
                   vendorVersionText(library.version), kNcclAdvice);
 #define TRAINC_NCCL_BIND(name) library.name.bind(file);
   TRAINC_NCCL_ENTRIES(TRAINC_NCCL_BIND)
