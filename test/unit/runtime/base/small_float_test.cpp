@@ -15,7 +15,7 @@ template <> struct Traits<BFloat16> {
   static constexpr uint16_t kInfinity = 0x7f80;
 };
 
-constexpr double kFar = std::numeric_limits<double>::infinity();
+constexpr double kBeyond = std::numeric_limits<double>::infinity();
 constexpr uint16_t kSign = 0x8000;
 
 template <typename Float> class SmallFloat : public testing::Test {
@@ -44,7 +44,7 @@ TYPED_TEST(SmallFloat, OthersBecomeTheNearest) {
     const double middle = (this->number(bits) + this->number(bits + 1)) / 2;
     this->expect(middle, bits + bits % 2);
     this->expect(std::nextafter(middle, 0), bits);
-    this->expect(std::nextafter(middle, kFar), bits + 1);
+    this->expect(std::nextafter(middle, kBeyond), bits + 1);
   }
 }
 
@@ -52,7 +52,8 @@ TYPED_TEST(SmallFloat, WhatIsTooLargeBecomesInfinite) {
   const double largest = this->number(this->kInfinity - 1U);
   const double limit = largest + (largest - this->number(this->kInfinity - 2U)) / 2;
   this->expect(std::nextafter(limit, 0), this->kInfinity - 1U);
-  for (const double value : {limit, std::nextafter(limit, kFar), std::numeric_limits<double>::max(), kFar})
+  for (const double value :
+       {limit, std::nextafter(limit, kBeyond), std::numeric_limits<double>::max(), kBeyond})
     this->expect(value, this->kInfinity);
 }
 
