@@ -30,8 +30,8 @@ LogicalResult trainc::codegen::expandMath(Operation *root) {
         isa<math::ExpOp, math::LogOp, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::RsqrtOp>(op);
     Type element = getElementTypeOrSelf(op->getResult(0));
     if (!function || !(element.isF32() || element.isF64())) {
-      op->emitError(
-          "code generation: expected a function of f32 or f64 from the list in lib/Codegen/Kernels/MathLowering.h");
+      op->emitError("code generation: expected a function of f32 or f64 from the list in "
+                    "lib/Codegen/Kernels/MathLowering.h");
       return WalkResult::interrupt();
     }
     OpBuilder builder(op);
