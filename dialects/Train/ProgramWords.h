@@ -211,8 +211,8 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "fma|bf16x3|tf32",
      .otherwise = "fma",
      .help = "How matrix products of fp32 numbers are computed: fma on every CPU; bf16x3, as accurate and\n"
-             "faster, on CPUs with AMX; or tf32, of numbers rounded to 11 bits, on tensor cores of GPUs, of\n"
-             "which this version makes no plans"},
+             "faster, on CPUs with AMX; or tf32, of numbers rounded to 11 bits, on tensor cores of\n"
+             "GPUs"},
     {.word = "library_calls",
      .option = "--library-calls",
      .kind = ValueKind::Choice,
@@ -246,10 +246,12 @@ inline constexpr ProgramWord kProgramWords[] = {
      .option = "--gpu",
      .kind = ValueKind::Choice,
      .values = "h100-sxm|h100-pcie|h200|a100",
-     .otherwise = "h100-sxm",
+     .otherwise = "none",
      .help =
          "With --target=cuda: the GPU whose rates decide what is worth while, and predict a step's\n"
-         "seconds; the plan runs on others too (--gpu-levels), unless it has cuDNN's gradient of attention"},
+         "seconds; the plan runs on others too (--gpu-levels), unless it has cuDNN's gradient of\n"
+         "attention, which a named GPU of compute capability 9 gets. Without a name trainc takes the rates\n"
+         "of h100-sxm, and the plan runs on every GPU"},
     {.word = "gpu_levels",
      .option = "--gpu-levels",
      .kind = ValueKind::Words,

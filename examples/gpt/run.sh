@@ -17,7 +17,9 @@ if [ ! -s "$out/eval.bin" ]; then
   build/bin/trainc tokenize --tokenizer=bytes "$out/eval.txt" -o "$out/eval.bin"
 fi
 build/bin/trainc compile examples/gpt/small.mlir -o "$out/small.plan" --report="$out/report.json"
-build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --eval-data "$out/eval.bin" --eval-every=500 \
+evaluate=(--eval-every=500)
+[[ " $*" == *" --eval-every"* ]] && evaluate=()
+build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --eval-data "$out/eval.bin" "${evaluate[@]}" \
   --metrics="$out/metrics.jsonl" --checkpoint-dir="$out/checkpoints" --resume=auto "$@"
 echo
 build/bin/trainrun "$out/small.plan" --data "$out/train.bin" --checkpoint-dir="$out/checkpoints" --resume=latest \

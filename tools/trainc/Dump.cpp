@@ -130,6 +130,7 @@ std::string sizesText(const fb::MatrixProduct &call) {
   text += call.adds() ? ", adds" : "";
   if (isF8(call.factors()))
     text += fmt::format(", {} by {}", dtypeName(call.factors()), dtypeName(factorsOfB(call)));
+  text += call.tf32() ? ", tf32" : "";
   if (call.activation() != fb::Activation::None)
     text += fmt::format(", {}", activationName(call.activation()));
   if (call.side_sum() != fb::SideSum::None)
@@ -189,6 +190,15 @@ std::string PlanPrinter::operation(const fb::Instruction &instruction) const {
   return fmt::format("loop i < {}", instruction.operation_as_Loop()->count());
 }
 
+/// ", predicted 2.13 us", or nothing where nothing is predicted.
+std::string predictedText(double seconds) {
+  const double microseconds = seconds * 1e6;
+  if (microseconds <= 0)
+    return "";
+  return microseconds < 999.5 ? fmt::format(", predicted {:.3g} us", microseconds)
+                              : fmt::format(", predicted {:.0f} us", microseconds);
+}
+
 /// "12: copy a -> b bytes=64 on copy_in after 3, 7  // source, predicted 2.1 us"; the compute stream is not
 /// named.
 void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instruction) {
@@ -199,10 +209,8 @@ void PlanPrinter::printInstruction(uint32_t index, const fb::Instruction &instru
   const std::string after = instruction.after() && instruction.after()->size() > 0
                                 ? fmt::format(" after {}", fmt::join(*instruction.after(), ", "))
                                 : "";
-  const double seconds = instruction.predicted_seconds();
-  const std::string predicted = seconds > 0 ? fmt::format(", predicted {:.3g} us", seconds * 1e6) : "";
   line("{}: {}{}{}{}  // {}{}", index, operation(instruction), stream, after, loop ? " {" : "",
-       source(instruction.source()), predicted);
+       source(instruction.source()), predictedText(instruction.predicted_seconds()));
   if (!loop)
     return;
   printInstructions(*loop->body());
@@ -249,8 +257,8 @@ void PlanPrinter::printCode() {
     std::vector<std::string_view> features;
     for (const auto *feature : *object->features())
       features.push_back(view(feature));
-    line("object {} bytes={} needs {}", object->level()->str(), object->image()->size(),
-         fmt::join(features, ", "));
+    line("object {} bytes={}{}{}", object->level()->str(), object->image()->size(),
+         features.empty() ? "" : " needs ", fmt::join(features, ", "));
   }
   for (const fb::Kernel *kernel : *plan_.kernels())
     line("kernel {} {} grid={} {}flops={} {}{}", kernel->symbol()->str(), kernelKindName(kernel->kind()),

@@ -8,8 +8,10 @@
 // RUN: not trainc compile %s -o %t.plan --gpu-levels=sm_90 2>&1 | FileCheck %s -DFILE=%s --check-prefix=GPU-LEVELS
 // RUN: not trainc compile %s -o %t.plan --target=cuda --gpu-levels=none,sm_90 2>&1 | FileCheck %s -DFILE=%s --check-prefix=NONE
 // RUN: trainc compile %s -o %t.plan --target=cuda --fp32-products=tf32 --gpu-levels=none
+// RUN: trainc dump %t.plan | FileCheck %s --check-prefix=TF32
 
-// Words that mean nothing on a GPU, or that it has nothing for.
+// Words that mean nothing on a GPU, or that it has nothing for. Products that may round their factors say so.
+// TF32: 2 x 4 x 4, b transposed, tf32
 
 nn.model @m(%x: tensor<?x4xf32>) {
   %y = nn.linear "fc" %x to 4

@@ -55,7 +55,7 @@ train.program @p {
 // CHECK-NEXT: activation_checkpointing  selective                           --activation-checkpointing
 // CHECK-NEXT: target                    cpu                                 default
 // CHECK-NEXT: cpu                       all                                 default
-// CHECK-NEXT: gpu                       h100-sxm                            default
+// CHECK-NEXT: gpu                       none                                default
 // CHECK-NEXT: gpu_levels                all                                 default
 // CHECK-NEXT: precision                 fp32                                default
 // CHECK-NEXT: params                    f32                                 default
