@@ -71,13 +71,13 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-/// The number of threads bounds the registers of each.
+/// The number of threads bounds the registers of each. Loops count on it, so the driver refuses any other.
 static void markEntries(ModuleOp kernels) {
   Builder builder(kernels.getContext());
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
     if (auto threads = dyn_cast_or_null<IntegerAttr>(function->removeAttr(kThreadsAttr))) {
       function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-      function->setAttr(NVVM::NVVMDialect::getMaxntidAttrName(),
+      function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                         builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
     }
 }

@@ -1,10 +1,10 @@
 #include "lib/Codegen/Cuda/Ptxas.h"
 
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 
 #include <cstdlib>
 #include <thread>
@@ -28,23 +28,48 @@ static std::string findPtxas() {
 
 namespace {
 
-/// A file that is gone when this is.
+/// A file that is gone when this is, or when a signal ends the program.
 class TemporaryFile {
 public:
-  explicit TemporaryFile(llvm::StringRef suffix) {
-    if (!llvm::sys::fs::createTemporaryFile("trainc", suffix, path_))
-      remover_.setFile(path_);
+  explicit TemporaryFile(llvm::StringRef suffix)
+      : error_(llvm::sys::fs::createTemporaryFile("trainc", suffix, path_)) {
+    if (!error_)
+      llvm::sys::RemoveFileOnSignal(path_);
   }
-  bool exists() const { return !path_.empty(); }
+  ~TemporaryFile() {
+    if (error_)
+      return;
+    llvm::sys::fs::remove(path_);
+    llvm::sys::DontRemoveFileOnSignal(path_);
+  }
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+
   llvm::StringRef path() const { return path_; }
   std::string content() const {
     auto buffer = llvm::MemoryBuffer::getFile(path_);
     return buffer ? (*buffer)->getBuffer().str() : std::string();
   }
+  void write(llvm::StringRef text) {
+    if (error_)
+      return;
+    llvm::raw_fd_ostream stream(path_, error_);
+    stream << text;
+    stream.close();
+    if (stream.has_error())
+      error_ = stream.error();
+    stream.clear_error(); // which else ends the program
+  }
+  /// Why there is no such file, or not all of it; empty if there is.
+  std::string error() const {
+    return error_ ? "expected room for " + path_.str().str() +
+                        ", a temporary file ($TMPDIR chooses its folder), found: " + error_.message()
+                  : std::string();
+  }
 
 private:
   llvm::SmallString<128> path_;
-  llvm::FileRemover remover_;
+  std::error_code error_;
 };
 
 /// What one run of the assembler gave.
@@ -55,19 +80,35 @@ struct Assembly {
 
 } // namespace
 
+/// Machine code is an ELF file.
+static constexpr llvm::StringLiteral kElfMagic = "\x7f"
+                                                 "ELF";
+
 static Assembly runPtxas(llvm::StringRef program, llvm::StringRef source, llvm::StringRef level) {
   TemporaryFile image("cubin"), log("log");
-  if (!image.exists() || !log.exists())
-    return {{}, "expected room for temporary files, found none"};
+  for (const TemporaryFile *file : {&image, &log})
+    if (const std::string error = file->error(); !error.empty())
+      return {{}, error};
   const std::string which = ("-arch=" + level).str();
   const llvm::StringRef arguments[] = {program, which, "-O3", source, "-o", image.path()};
   const std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(), log.path(), log.path()};
-  const int code = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects);
-  if (code != 0)
+  std::string signal; // that ended it, or why it could not start
+  const int code = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects, 0, 0, &signal);
+  const std::string printed = log.content();
+  const std::string failed = (program + " for " + level + " failed").str();
+  if (code < 0)
+    return {{}, failed + ": " + signal + printed};
+  if (code > 0)
     return {{},
-            (program + " for " + level + " failed: " + log.content()).str(),
-            llvm::StringRef(log.content()).contains("is not defined for option 'gpu-name'")};
-  return {image.content(), {}};
+            failed + " with exit code " + std::to_string(code) + ": " +
+                (printed.empty() ? "it printed nothing" : printed),
+            llvm::StringRef(printed).contains("is not defined for option 'gpu-name'")};
+  std::string machineCode = image.content();
+  if (!llvm::StringRef(machineCode).starts_with(kElfMagic))
+    return {{},
+            failed + ": expected an ELF file with machine code, found " + std::to_string(machineCode.size()) +
+                " bytes of something else"};
+  return {std::move(machineCode), {}};
 }
 
 bool trainc::codegen::hasPtxas() { return !findPtxas().empty(); }
@@ -78,12 +119,9 @@ trainc::codegen::assemble(llvm::StringRef ptx, llvm::ArrayRef<llvm::StringRef> l
   if (program.empty())
     return std::vector<Object>();
   TemporaryFile source("ptx");
-  std::error_code error;
-  llvm::raw_fd_ostream stream(source.path(), error);
-  stream << ptx;
-  stream.close();
-  if (error || stream.has_error())
-    return llvm::createStringError("expected room for a temporary file of PTX, found none");
+  source.write(ptx);
+  if (const std::string error = source.error(); !error.empty())
+    return llvm::createStringError(error);
   std::vector<Assembly> made(levels.size());
   std::vector<std::thread> runs;
   for (size_t i = 0; i < made.size(); ++i)

@@ -29,7 +29,7 @@ train.program @p {
 // CHECK: .version 8.0
 // CHECK: .target sm_80
 // CHECK: .visible .entry rows_
-// CHECK: .maxntid
+// CHECK: .reqntid
 // CHECK: .global.v4.b32
 
 // COPY: .visible .entry copy_
@@ -44,7 +44,7 @@ train.program @p {
 // SCATTER: ld.global.nc
 
 // ATTENTION: .visible .entry attention_
-// ATTENTION: .maxntid 128
+// ATTENTION: .reqntid 128
 // ATTENTION: ldmatrix.sync.aligned.m8n8.x4.shared.b16
 // ATTENTION: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
 // ATTENTION: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16

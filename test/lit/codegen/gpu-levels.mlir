@@ -25,14 +25,14 @@ train.program @p {
 }
 
 // TWO-NOT: object
-// TWO: object sm_80 bytes=12
-// TWO-NEXT: object sm_90 bytes=12
+// TWO: object sm_80 bytes=10
+// TWO-NEXT: object sm_90 bytes=10
 // TWO-NEXT: object compute_80 bytes=
 // TWO-NOT: object
 // OPTION: {{^}}gpu_levels {{ *}}sm_80,sm_90 {{ *}}--gpu-levels
 
 // ONE-NOT: object
-// ONE: object sm_90 bytes=12
+// ONE: object sm_90 bytes=10
 // ONE-NEXT: object compute_80 bytes=
 // ONE-NOT: object
 // WORD: {{^}}gpu_levels {{ *}}sm_90 {{ *}}[[FILE]]:24
@@ -42,6 +42,6 @@ train.program @p {
 // NONE-NOT: object
 // PTX: .target sm_80
 
-// OLD: error: code generation: {{.*}}ptxas for sm_100 failed: ptxas fatal: sm_100 is not known
+// OLD: error: code generation: {{.*}}ptxas for sm_100 failed with exit code 255: ptxas fatal: sm_100 is not known
 
 // MODULE: plan.gpu_levels = "none"
