@@ -159,18 +159,38 @@ private:
     return select(isRow, id, emit.constant(type, -1));
   }
 
+  /// A bit, i32, for each place of the piece that this thread looks at, lane, lane + 32, ...: whether its id
+  /// names `row`. One register holds them all.
+  Value sameOfThread(Value begin, Value row) {
+    static_assert(kPiece / kWarp < 32);
+    Value bits = emit.constant(i32, 0);
+    for (int64_t i = 0; i < kPiece / kWarp; ++i) {
+      Value isSame =
+          compare(arith::CmpIPredicate::eq, rowAt(emit.add(emit.add(begin, i * kWarp), lane)), row);
+      Value bit = emit.constant(i32, double(1 << i));
+      bits = select(isSame, either(bits, bit), bits);
+    }
+    return bits;
+  }
+
+  /// The lowest `count` bits, of fewer than 32; i32.
+  Value bitsBelow(Value count) {
+    Value bit = arith::ShLIOp::create(emit.builder, emit.loc, emit.constant(i32, 1), resized(count, 32));
+    return emit.sub(bit, emit.constant(i32, 1));
+  }
+  Value without(Value bits, Value others) {
+    return both(bits, arith::XOrIOp::create(emit.builder, emit.loc, others, emit.constant(i32, -1)));
+  }
+
   void ofPlace(Value place) {
     Value row = rowAt(place), begin = emit.mul(emit.divide(place, kPiece), kPiece);
-    Value before, after;
-    for (int64_t i = 0; i < kPiece; i += kWarp) {
-      Value other = emit.add(emit.add(begin, i), lane);
-      Value same = compare(arith::CmpIPredicate::eq, rowAt(other), row);
-      Value isBefore = both(same, emit.less(other, place)), isAfter = both(same, emit.less(place, other));
-      before = before ? either(before, isBefore) : isBefore;
-      after = after ? either(after, isAfter) : isAfter;
-    }
-    Value hasSum = isNot(ballot(after), 0);
-    Value isNone = either(isNegative(row), isNot(ballot(before), 0));
+    Value same = sameOfThread(begin, row);
+    // Of the places lane, lane + 32, ... of a piece, so many lie before this one, and before the next one.
+    Value ahead = emit.add(emit.sub(emit.sub(place, begin), lane), kWarp - 1);
+    Value before = bitsBelow(emit.divide(ahead, kWarp)),
+          upTo = bitsBelow(emit.divide(emit.add(ahead, 1), kWarp));
+    Value hasSum = isNot(ballot(isNot(without(same, upTo), 0)), 0);
+    Value isNone = either(isNegative(row), isNot(ballot(isNot(both(same, before), 0)), 0));
     Value twice = emit.mul(resized(row, headType.getIntOrFloatBitWidth()), 2);
     Value head = emit.add(twice, arith::ExtUIOp::create(emit.builder, emit.loc, headType, hasSum));
     Value writes = compare(arith::CmpIPredicate::eq, emit.add(strip, lane), emit.i64(0));
