@@ -98,6 +98,11 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   if (program.getProducts() == "fp8" && !choices_.libraryCalls.products)
     return program.emitError("products (--product-type) fp8 are left to cuBLASLt: leave library_calls "
                              "(--library-calls) out, or choose products or all");
+  if (program.getProducts() == "fp8" && !multipliesFp8(choices_.gpu))
+    return program.emitError(
+               "products (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu "
+               "(--gpu) is ")
+           << choices_.gpu << "; choose bf16, or name another GPU";
   if (program.getCpu())
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out, or choose "
