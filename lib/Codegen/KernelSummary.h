@@ -36,6 +36,9 @@ struct LaunchSummary {
   int64_t flops = 0;       ///< 0 where unknown
   int64_t sharedBytes = 0; ///< memory of a block's own
   int64_t threads = 1;     ///< of a block on a GPU; a CPU runs a block on one thread
+  /// Blocks that a GPU's multiprocessor has registers for, at least: its assembler spills none so that more
+  /// fit. 0: as the assembler chooses.
+  int64_t leastBlocks = 0;
 };
 
 /// An instruction that leaves an op to a library of the device.

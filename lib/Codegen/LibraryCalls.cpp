@@ -2,6 +2,7 @@
 
 #include "dialects/NN/Builders.h"
 #include "lib/Analysis/RowPadding.h"
+#include "lib/Codegen/Kernels/AttentionShape.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -64,21 +65,19 @@ private:
 bool isF32(Value value) { return getElementTypeOrSelf(value).isF32(); }
 
 /// What attention and its gradient have in common.
-template <typename Op> void describeAttention(CallBuilder &call, Op op, int64_t keyHeads, double scale) {
-  ArrayRef<int64_t> q = cast<RankedTensorType>(op.getQ().getType()).getShape(),
-                    k = cast<RankedTensorType>(op.getK().getType()).getShape(),
-                    v = cast<RankedTensorType>(op.getV().getType()).getShape();
+template <typename Op> void describeAttention(CallBuilder &call, Op op, double scale) {
+  const AttentionShape shape(op);
   call.operand("query", op.getQMutable());
   call.operand("key", op.getKMutable());
   call.operand("value", op.getVMutable());
   call.operandIfAny("segments", op.getSegmentsMutable());
-  call.size("batch", q[0]);
-  call.size("queries", q[1]);
-  call.size("keys", k[1]);
-  call.size("heads", op.getHeads());
-  call.size("key_heads", keyHeads);
-  call.size("head_size", k[2] / keyHeads);
-  call.size("value_size", v[2] / keyHeads);
+  call.size("batch", shape.batch);
+  call.size("queries", shape.queries);
+  call.size("keys", shape.keys);
+  call.size("heads", shape.heads);
+  call.size("key_heads", shape.keyHeads);
+  call.size("head_size", shape.depth);
+  call.size("value_size", shape.valueWidth);
   call.flag("causal", op.getCausal());
   call.attribute("scale", call.builder().getF64FloatAttr(scale));
   call.typeUnlessF32("values", op.getQ());
@@ -166,7 +165,7 @@ KernelSummary trainc::codegen::libraryProduct(GemmOpInterface op, int64_t worksp
 KernelSummary trainc::codegen::libraryAttention(nn::AttentionOp op, int64_t workspaceBytes) {
   CallBuilder call(op, plan::AttentionOp::getOperationName());
   call.attribute("pass", plan::AttentionPassAttr::get(op.getContext(), plan::AttentionPass::forward));
-  describeAttention(call, op, op.keyHeads(), op.scoreScale());
+  describeAttention(call, op, op.scoreScale());
   call.operandIfAny("limit", op.getLimitMutable());
   call.result("out", op.getOut());
   call.result("log_sum_exp", op.getLse());
@@ -176,7 +175,7 @@ KernelSummary trainc::codegen::libraryAttention(nn::AttentionOp op, int64_t work
 KernelSummary trainc::codegen::libraryAttention(nn::AttentionGradOp op, int64_t workspaceBytes) {
   CallBuilder call(op, plan::AttentionOp::getOperationName());
   call.attribute("pass", plan::AttentionPassAttr::get(op.getContext(), plan::AttentionPass::backward));
-  describeAttention(call, op, op.getKvHeads(), op.getScale().convertToDouble());
+  describeAttention(call, op, op.getScale().convertToDouble());
   call.operand("out", op.getOutMutable());
   call.operand("log_sum_exp", op.getLseMutable());
   call.operand("out_gradient", op.getDoutMutable());

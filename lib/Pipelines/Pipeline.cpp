@@ -251,21 +251,30 @@ static std::vector<KernelObject> toKernelObjects(std::vector<codegen::Object> ob
   return result;
 }
 
-FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report) {
-  auto start = std::chrono::steady_clock::now();
+/// The plan of a module, with the code of its kernels. `report` makes the report in it, after the code.
+static FailureOr<std::vector<uint8_t>>
+planWithCode(ModuleOp module, StringRef name,
+             llvm::function_ref<std::string(const codegen::Target &)> report) {
   auto kernels = module.lookupSymbol<ModuleOp>("kernels");
-  // Made by passes, it has no place of its own to name in errors.
-  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  kernels->setLoc(training.getLoc());
   const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
   auto objects = target->compile(kernels);
   if (failed(objects))
     return failure();
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report = reportJson(
-      module, OnThisMachine{target->thisMachine(int64_t(training.getRanks())), secondsSoFar + seconds});
-  return serializePlan(module, module.getName().value_or("model"), target->name(), target->referenceMachine(),
-                       toKernelObjects(std::move(*objects)), reportJson(module, std::nullopt));
+  return serializePlan(module, name, target->name(), target->referenceMachine(),
+                       toKernelObjects(std::move(*objects)), report(*target));
+}
+
+FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report) {
+  auto start = std::chrono::steady_clock::now();
+  // Made by passes, the kernels have no place of their own to name in errors.
+  plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
+  module.lookupSymbol<ModuleOp>("kernels")->setLoc(training.getLoc());
+  return planWithCode(module, module.getName().value_or("model"), [&](const codegen::Target &target) {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    report = reportJson(module, OnThisMachine{target.thisMachine(int64_t(training.getRanks())),
+                                              secondsSoFar + spent.count()});
+    return reportJson(module, std::nullopt);
+  });
 }
 
 FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
@@ -277,13 +286,7 @@ FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
     return failure();
   for (auto training : llvm::make_early_inc_range(module.getOps<plan::TrainingOp>()))
     training.erase();
-  auto kernels = module.lookupSymbol<ModuleOp>("kernels");
-  const std::unique_ptr<codegen::Target> target = codegen::Target::of(kernels);
-  auto objects = target->compile(kernels);
-  if (failed(objects))
-    return failure();
-  return serializePlan(module, name, target->name(), target->referenceMachine(),
-                       toKernelObjects(std::move(*objects)), "{}");
+  return planWithCode(module, name, [](const codegen::Target &) { return std::string("{}"); });
 }
 
 } // namespace trainc

@@ -195,6 +195,18 @@ static Verdict checkSameBits(ModuleOp module, const CompileOptions &options, con
   return {};
 }
 
+/// A plan for GPUs with products of fp8: the runtime's verifier takes it, too.
+static Verdict checkFp8Plan(ModuleOp module, CompileOptions options) {
+  std::erase_if(options.settings,
+                [](const train::GivenSetting &each) { return each.word == "library_calls"; });
+  for (const auto &[word, value] : {std::pair("target", "cuda"), {"products", "fp8"}, {"gpu_levels", "none"}})
+    options.settings.push_back({word, value});
+  const Result<std::vector<uint8_t>> plan = compilePlan(module, options);
+  const Status status = plan.ok() ? verifyPlan(*plan) : plan.status();
+  return status.ok() ? Verdict{}
+                     : Verdict{Verdict::kRefused, "with products of fp8: " + status.message() + "\n"};
+}
+
 /// Whether the model can be made for as many samples as a step of one rank has; its text may hold the batch.
 static bool canAccumulate(ModuleOp model, const CompileOptions &options) {
   ScopedDiagnosticHandler quiet(model.getContext(), [](Diagnostic &) { return success(); });
@@ -236,6 +248,9 @@ Verdict checkProgram(MLIRContext &context, const std::string &text, const Way &w
     if (!sameBits(*computed, *emulated))
       return {Verdict::kWrong, "other bits on the emulated device\n"};
   }
+  if (way.makesFp8)
+    if (Verdict verdict = checkFp8Plan(*module, options); verdict.isFault())
+      return verdict;
   if (way.otherStage && !accumulates) {
     CompileOptions other = options;
     other.settings.push_back({"zero_stage", std::to_string(*way.otherStage)});

@@ -190,10 +190,21 @@ Status runOnRanks(const fb::Plan &plan, const StepInputs &step, const RankDevice
 
 } // namespace
 
-Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
-                             const RankDevice &device) {
+/// The words that a plan lies in, on the border that it needs.
+static std::vector<uint64_t> alignedCopy(const std::vector<uint8_t> &payload) {
   std::vector<uint64_t> aligned((payload.size() + 7) / 8);
   std::memcpy(aligned.data(), payload.data(), payload.size());
+  return aligned;
+}
+
+Status verifyPlan(const std::vector<uint8_t> &payload) {
+  const std::vector<uint64_t> aligned = alignedCopy(payload);
+  return readPayload(std::as_bytes(std::span(aligned)).first(payload.size())).status();
+}
+
+Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
+                             const RankDevice &device) {
+  const std::vector<uint64_t> aligned = alignedCopy(payload);
   TRAINC_ASSIGN_OR_RETURN(const fb::Plan *plan,
                           readPayload(std::as_bytes(std::span(aligned)).first(payload.size())));
   ComputedStep computed;

@@ -42,6 +42,9 @@ struct RankDevice {
   std::optional<uint64_t> emulationSeed = std::nullopt; ///< of an emulated asynchronous device in its place
 };
 
+/// What the runtime says of a plan before it runs it.
+Status verifyPlan(const std::vector<uint8_t> &payload);
+
 /// Evaluates and trains one step on as many ranks as the plan is for, as threads.
 Result<ComputedStep> runPlan(const std::vector<uint8_t> &payload, const StepInputs &step,
                              const RankDevice &device);

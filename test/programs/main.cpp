@@ -149,7 +149,7 @@ void seedFault(mlir::MLIRContext &context, const FaultKind &kind, unsigned seed,
       continue;
     Way way = drawWay(seed, {});
     way.otherStage.reset();
-    way.emulates = false;
+    way.emulates = way.makesFp8 = false;
     std::erase_if(way.options.settings, [](const train::GivenSetting &each) {
       return each.word == "precision" || each.word == "eval_precision" ||
              train::findProgramWord(each.word)->ofPrecision || each.word.starts_with("loss_scale");

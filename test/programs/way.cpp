@@ -60,7 +60,7 @@ private:
     }
     drawPrecision(pick(4));
     if (chance(4))
-      way_.set("library_calls", oneOf({"products", "attention", "all"}));
+      way_.set("library_calls", oneOf({"plain", "products", "attention", "all"}));
     if (chance(3)) {
       way_.options.chunkLoss = {.minBytes = 0, .minRows = 1 + int64_t(pick(8))};
       way_.text +=
@@ -98,6 +98,10 @@ private:
       way_.set("buffers", "bf16");
     if (chance(3))
       way_.set("eval_precision", "fp32");
+    if (chance(3)) {
+      way_.makesFp8 = true;
+      way_.text += " (and --target=cuda --product-type=fp8)";
+    }
   }
 
   void drawSharding(unsigned ranks, unsigned stage) {

@@ -15,6 +15,7 @@ struct Way {
   CompileOptions options;
   std::optional<int64_t> otherStage; ///< which promises the same bits
   bool emulates = false;             ///< also on the emulated asynchronous device, with the same bits
+  bool makesFp8 = false;             ///< also a plan for GPUs whose products are of fp8, which is not run
   unsigned lossScale = 1;            ///< of the step, in fp16
   unsigned threads = 1;              ///< of a rank; only the first of the runs has more than one
   std::string text;                  ///< what `trainc compile` and `trainrun` call it

@@ -162,7 +162,8 @@ FailureOr<KernelSummary> trainc::codegen::cuda::summariseAttention(nn::Attention
                        .params = {},
                        .flops = op.getFlops(),
                        .sharedBytes = needs.bytes(*sizes),
-                       .threads = sizes->warps * kWarp};
+                       .threads = sizes->warps * kWarp,
+                       .leastBlocks = needs.leastBlocks()};
   for (unsigned i = 0; i < op->getNumOperands(); ++i)
     launch.params.push_back(operandParam(op, i));
   for (unsigned i = 0; i < op->getNumResults(); ++i)

@@ -67,6 +67,10 @@ std::optional<BlockSizes> BlockNeeds::sizes() const {
   return std::nullopt;
 }
 
+/// Multiply-adds of threads read ahead, and ptxas would spill a few numbers to fit a fifth block in. Products
+/// of tensor cores leave it nothing to spill, and it chooses better.
+int64_t BlockNeeds::leastBlocks() const { return nn::isLowPrecision(element) ? 0 : 2; }
+
 FailureOr<BlockSizes> trainc::codegen::cuda::blockSizes(Operation *op, const BlockNeeds &needs) {
   if (std::optional<BlockSizes> sizes = needs.sizes())
     return *sizes;

@@ -34,6 +34,8 @@ struct BlockNeeds {
   bool holdsAll(const BlockSizes &sizes) const;
   /// The largest blocks whose memory and, if there are any, registers suffice; none: rows are too wide.
   std::optional<BlockSizes> sizes() const;
+  /// LaunchSummary::leastBlocks.
+  int64_t leastBlocks() const;
 };
 
 /// sizes(), or an error at the op that says how wide rows may be.

@@ -281,7 +281,8 @@ static FailureOr<LaunchSummary> summariseGradient(nn::AttentionGradOp op, const 
                        .params = {},
                        .flops = op.getFlops() / 5 * gradient.fifths,
                        .sharedBytes = gradient.needs.bytes(*sizes),
-                       .threads = sizes->warps * kWarp};
+                       .threads = sizes->warps * kWarp,
+                       .leastBlocks = gradient.needs.leastBlocks()};
   auto read = [&](OpOperand &operand) {
     launch.params.push_back(operandParam(op, operand.getOperandNumber()));
   };

@@ -1,6 +1,7 @@
 // Kernels that move elements, one for each box: a vector for each thread, or squares through a block's
 // memory.
 #include "lib/Codegen/Cuda/Generators.h"
+#include "lib/Codegen/Cuda/Squares.h"
 #include "lib/Codegen/Kernels/CopyBox.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 #include "lib/Support/StoredElement.h"
@@ -14,8 +15,8 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr int64_t kThreads = 256;
-/// Of the square of a block: the second if elements are short and move as vectors.
-static constexpr int64_t kSide = 32, kLongSide = 64;
+/// Of the square of a block if elements are short and move as vectors.
+static constexpr int64_t kLongSide = 2 * cuda::kSquareSide;
 
 static Type elementOf(StridedCopyOpInterface op) {
   return memoryElement(getElementTypeOrSelf(op->getResult(0)));
@@ -40,8 +41,7 @@ struct SquareTuning {
   int64_t sourceLanes, resultLanes; ///< elements that a thread reads, and writes, at once
   int64_t side;
 
-  /// Of the square in the block's memory: apart from multiples of the memory's banks.
-  int64_t row() const { return side + 1; }
+  int64_t row() const { return cuda::squareRow(side); } ///< of the square in the block's memory
 };
 
 } // namespace
@@ -60,7 +60,7 @@ static SquareTuning tuningOf(StridedCopyOpInterface op, const StridedBox &box, c
                                  squares.sourceStrides, op->getOperand(*box.operand));
   const int64_t result = divisor(squares.inner.size, squares.outer.resultStride, squares.resultOffset,
                                  squares.resultStrides, op->getResult(0));
-  return {source, result, element <= 2 && source * result > 1 ? kLongSide : kSide};
+  return {source, result, element <= 2 && source * result > 1 ? kLongSide : cuda::kSquareSide};
 }
 
 static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box) {

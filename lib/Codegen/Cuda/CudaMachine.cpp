@@ -2,6 +2,7 @@
 // measured by us.
 #include "lib/Codegen/Cuda/CudaMachine.h"
 
+#include "runtime/schema/cuda_levels.h"
 #include "runtime/schema/gpu_peaks.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -12,7 +13,7 @@ namespace {
 /// A generation, and what kernels reach of its dense products of bf16 numbers.
 struct Generation {
   double products, attention, libraryAttention, libraryAttentionGrad;
-  int capability; ///< of that generation, the first number
+  int major, minor; ///< its compute capability
 };
 
 struct Gpu {
@@ -39,12 +40,14 @@ static constexpr Generation kAmpere{.products = 0.8,
                                     .attention = 0.4,
                                     .libraryAttention = 0.45,
                                     .libraryAttentionGrad = 0.35,
-                                    .capability = 8},
+                                    .major = 8,
+                                    .minor = 0},
     kHopper{.products = 0.7,
             .attention = 0.2,
             .libraryAttention = 0.4,
             .libraryAttentionGrad = 0.3,
-            .capability = 9};
+            .major = 9,
+            .minor = 0};
 
 /// NVIDIA's data sheets: A100 (2021), H100 (2024), H200 (2024). Dense rates are half of those that count
 /// sparse matrices. NVLink's are for both ways together there.
@@ -81,8 +84,13 @@ static const Gpu &gpuOf(llvm::StringRef word) {
 
 /// cuDNN's documentation of its deterministic algorithm; cuda.md says what other GPUs do.
 bool trainc::codegen::repeatsAttentionGradients(llvm::StringRef word) {
-  const int capability = gpuOf(word).generation.capability;
-  return capability == 9 || capability == 10;
+  const int major = gpuOf(word).generation.major;
+  return major == 9 || major == 10;
+}
+
+bool trainc::codegen::multipliesFp8(llvm::StringRef word) {
+  const Generation &generation = gpuOf(word).generation;
+  return hasF8Products(generation.major, generation.minor);
 }
 
 Machine trainc::codegen::gpuMachine(llvm::StringRef word) {

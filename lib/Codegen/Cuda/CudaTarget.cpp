@@ -10,6 +10,7 @@
 #include "lib/Codegen/Cuda/Ptx.h"
 #include "lib/Codegen/KernelClasses.h"
 #include "lib/Codegen/KernelDialects.h"
+#include "lib/Codegen/Kernels/AttentionShape.h"
 #include "lib/Codegen/LibraryCalls.h"
 #include "lib/Codegen/Target.h"
 #include "runtime/schema/cudnn_attention.h"
@@ -98,6 +99,11 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
   if (program.getProducts() == "fp8" && !choices_.libraryCalls.products)
     return program.emitError("products (--product-type) fp8 are left to cuBLASLt: leave library_calls "
                              "(--library-calls) out, or choose products or all");
+  if (program.getProducts() == "fp8" && !multipliesFp8(choices_.gpu))
+    return program.emitError(
+               "products (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu "
+               "(--gpu) is ")
+           << choices_.gpu << "; choose bf16, or name another GPU";
   if (program.getCpu())
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out, or choose "
@@ -150,27 +156,22 @@ FailureOr<KernelSummary> CudaTarget::summarise(GemmOpInterface op) const {
 }
 
 /// What attention and its gradient have in common.
-template <typename Op> static CudnnAttentionSizes cudnnSizesOf(Op op, int64_t keyHeads) {
-  ArrayRef<int64_t> q = cast<RankedTensorType>(op.getQ().getType()).getShape(),
-                    k = cast<RankedTensorType>(op.getK().getType()).getShape(),
-                    v = cast<RankedTensorType>(op.getV().getType()).getShape();
-  const Type element = getElementTypeOrSelf(op.getQ());
-  const bool areAlike = llvm::all_of(ValueRange{op.getK(), op.getV(), op.getOut()},
-                                     [&](Value each) { return getElementTypeOrSelf(each) == element; });
-  return {.batch = uint64_t(q[0]),
-          .queries = uint64_t(q[1]),
-          .keys = uint64_t(k[1]),
-          .heads = uint64_t(op.getHeads()),
-          .keyHeads = uint64_t(keyHeads),
-          .headSize = uint64_t(k[2] / keyHeads),
-          .valueSize = uint64_t(v[2] / keyHeads),
+template <typename Op> static CudnnAttentionSizes cudnnSizesOf(Op op) {
+  const AttentionShape shape(op);
+  return {.batch = uint64_t(shape.batch),
+          .queries = uint64_t(shape.queries),
+          .keys = uint64_t(shape.keys),
+          .heads = uint64_t(shape.heads),
+          .keyHeads = uint64_t(shape.keyHeads),
+          .headSize = uint64_t(shape.depth),
+          .valueSize = uint64_t(shape.valueWidth),
           .isCausal = op.getCausal(),
-          .isShort = areAlike && nn::isLowPrecision(element) && getElementTypeOrSelf(op.getLse()).isF32(),
+          .isShort = nn::isLowPrecision(shape.element),
           .hasSegments = bool(op.getSegments())};
 }
 
 FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
-  CudnnAttentionSizes sizes = cudnnSizesOf(op, op.keyHeads());
+  CudnnAttentionSizes sizes = cudnnSizesOf(op);
   sizes.hasLimit = bool(op.getLimit());
   if (choices_.libraryCalls.attention && isCudnnAttention(sizes))
     return libraryAttention(op, int64_t(cudnnAttentionWorkspace(sizes)));
@@ -178,10 +179,9 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionOp op) const {
 }
 
 FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
-  CudnnAttentionSizes sizes = cudnnSizesOf(op, op.getKvHeads());
+  CudnnAttentionSizes sizes = cudnnSizesOf(op);
   sizes.isBackward = true;
-  const bool isAlike = getElementTypeOrSelf(op.getDout()) == getElementTypeOrSelf(op.getQ());
-  if (!choices_.libraryCalls.attentionGradients || !isAlike || !isCudnnAttention(sizes))
+  if (!choices_.libraryCalls.attentionGradients || !isCudnnAttention(sizes))
     return cuda::summariseAttentionGrad(op);
   const uint64_t workspace = cudnnAttentionWorkspace(sizes);
   if (workspace <= kMostAttentionWorkspace)

@@ -2,6 +2,7 @@
 // that it holds in its memory, each thread some rows of one column.
 #include "dialects/NN/Builders.h"
 #include "lib/Codegen/Cuda/Generators.h"
+#include "lib/Codegen/Cuda/Squares.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -10,8 +11,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Squares are kSide wide; rows in a block's memory are an element apart from multiples of its banks.
-static constexpr int64_t kSide = 32, kRow = kSide + 1, kThreads = 256, kRowsApart = kThreads / kSide;
+static constexpr int64_t kSide = cuda::kSquareSide, kRow = cuda::squareRow(kSide);
+static constexpr int64_t kThreads = 256, kRowsApart = kThreads / kSide;
 
 namespace {
 

@@ -71,15 +71,19 @@ static void optimise(llvm::Module &module, llvm::TargetMachine &machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-/// The number of threads bounds the registers of each. Loops count on it, so the driver refuses any other.
+/// The number of threads bounds the registers of each, and so does the number of blocks. Loops count on the
+/// threads, so the driver refuses any other number.
 static void markEntries(ModuleOp kernels) {
   Builder builder(kernels.getContext());
-  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
+  for (auto function : kernels.getOps<LLVM::LLVMFuncOp>()) {
     if (auto threads = dyn_cast_or_null<IntegerAttr>(function->removeAttr(kThreadsAttr))) {
       function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
       function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                         builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
     }
+    if (Attribute blocks = function->removeAttr(kLeastBlocksAttr))
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), blocks);
+  }
 }
 
 static llvm::Expected<std::string> emitPtx(llvm::StringRef bitcode, const LeastGpu &gpu) {

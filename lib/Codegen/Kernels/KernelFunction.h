@@ -84,6 +84,8 @@ private:
 
 /// On the function of a kernel for blocks of several threads: how many there are.
 inline constexpr llvm::StringLiteral kThreadsAttr = "plan.threads";
+/// Beside it, if the launch has leastBlocks: how many.
+inline constexpr llvm::StringLiteral kLeastBlocksAttr = "plan.least_blocks";
 
 /// Every block's own memory begins on such a border, and so does every array in it.
 inline constexpr int64_t kBlockArrayAlignment = 64;

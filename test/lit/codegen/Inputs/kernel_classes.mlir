@@ -1,5 +1,5 @@
 // A kernel of each class: gathers, norms, elementwise rows, bias and scale gradients, attention with heads of 64 and
-// 128, copies, a transpose, a scatter, casts, sums, optimizer updates. Vectors are long enough to be read 16 bytes at a
+// 128, copies, zeros around them, a transpose, a scatter, casts, sums, optimizer updates. Vectors are long enough to be read 16 bytes at a
 // time.
 nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %x = nn.embedding "e" %tokens of 512 by 1024
@@ -13,7 +13,9 @@ nn.model @m(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
   %s = nn.mul %t, %t
   %u = nn.transpose %s by [0, 2, 1]
   %w = nn.mul %u, %c
-  %h = nn.linear "h" %w to 2048
+  %z = nn.pad %w dim 1 low 64 high 0
+  %f = nn.slice %z dim 1 from 32 size 64
+  %h = nn.linear "h" %f to 2048
   %g = nn.gelu %h approximate tanh
   %o = nn.linear "o" %g to 512
   %nll, %lse = nn.cross_entropy %o, %labels

@@ -1,95 +1,136 @@
 """Holds the code of a plan's kernels to what is promised of it.
 
-    kernel_code.py accesses PLAN.txt PTX         16-byte accesses, and no local memory
-    kernel_code.py constants PLAN.txt PTX        loads past coherent caches (ld.global.nc) of nothing that a launch may write
-    kernel_code.py registers LOG CLASS=N[+B] ... what `ptxas -v` says: at most N registers, and B bytes (none) spilled to the stack
+    kernel_code.py accesses PLAN.txt PTX [rows=COUNT] [tails=BYTES]   16-byte accesses of every large operand, no local memory
+    kernel_code.py constants PLAN.txt PTX     loads past coherent caches (ld.global.nc) of nothing that a launch may write
+    kernel_code.py registers PTXAS PTX CLASS=N ...   on all GPUs with machine code at most N registers, and none spilled
 
-PLAN.txt is what `trainc dump` prints. A class is what a kernel's name begins with; the longest that fits counts.
+PLAN.txt is what `trainc dump` prints. A class is what a kernel's name begins with. COUNT is how many rows row kernels have, or COUNT,COUNT
+for several; BYTES what a row takes that is no multiple of 16 bytes long, so that its last numbers move alone.
 """
+import collections
 import re
+import subprocess
 import sys
 
-# Large operands are those from which on 16 bytes for each thread of a warp are there.
-LARGE = 4096
-WIDE = re.compile(r"\.v4\.[bfsu]32|\.v2\.[bfsu]64")
-# Neighbouring threads have neighbouring numbers, or fragments of matrix instructions.
-NARROW_LOADS = ("finish", "attention_row_sums")
-NARROW_STORES = ("finish", "attention")
+# Large operands are those from which on 16 bytes for each thread of a block of 256 are there.
+LARGE, WIDE = 4096, 16
+LEVELS = ("sm_80", "sm_90", "sm_100")
+BYTES = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "bf16": 2, "f16": 2, "u8": 1}
+Operand = collections.namedtuple("Operand", "use type bytes aliases")
+
+NEIGHBOURS = "neighbouring threads have neighbouring numbers"
+FRAGMENTS = "matrix instructions leave two numbers of a row in a thread"
+# Operands that move in accesses of fewer bytes: classes, ld or st, which operands, the bytes at least, and the reason.
+NARROW = [
+    ("finish", "ld st", lambda each, most: True, 2, NEIGHBOURS + ": a column, or a piece of the sum, for each"),
+    ("attention_row_sums", "ld", lambda each, most: True, 4, NEIGHBOURS + ": a warp reads a head's row at once"),
+    ("attention attention_grad_q attention_grad_kv", "st", lambda each, most: each.bytes == most, 4, FRAGMENTS),
+    ("attention attention_grad_q attention_grad_kv attention_row_sums", "ld st", lambda each, most: each.type == "f32" and each.bytes * 32 <= most,
+     4, "a number for each row of a head"),
+    ("scatter_pieces", "ld st", lambda each, most: each.type in ("i32", "i64"), 4, NEIGHBOURS + ": an id, or a place, for each"),
+    ("rows", "ld st", lambda each, most: each.type == "u8" and each.bytes * 4 == most, 4, "a byte beside each of four numbers"),
+    ("rows", "ld st", lambda each, most: each.type == "u8" and each.bytes * 2 == most, 8, "a byte beside each of eight numbers"),
+]
 
 
-def operands(plan):
-    """Of each kernel, the bytes of what it reads and of what it writes."""
-    found = {}
-    for name, text in re.findall(r"^kernel (\w+) .*?\((.*)\)$", plan, re.M):
-        each = re.findall(r"(read|write|inout|read_write) \S+ bytes=(\d+)", text)
-        found[name] = ([int(size) for use, size in each if use != "write"], [int(size) for use, size in each if use != "read"])
-    return found
+def class_of(kernel):
+    return kernel.rsplit("_", 1)[0]
 
 
-def accesses(plan_file, ptx_file):
+def kernels(plan_file, ptx_file):
+    """Of each kernel of a plan, by name, its grid, its operands in the order of parameters, and its code."""
     plan, ptx = open(plan_file).read(), open(ptx_file).read()
     entries = dict(re.findall(r"\.visible \.entry (\w+)\((.*?)\n\}", ptx, re.S))
     assert entries, f"expected kernels in {ptx_file}, found none"
-    for name, (reads, writes) in operands(plan).items():
-        body = entries[name]
-        assert ".local" not in body, f"{name}: expected no local memory"
-        for way, sizes, exempt in (("ld", reads, NARROW_LOADS), ("st", writes, NARROW_STORES)):
-            found = re.findall(rf"{way}\.global[.\w]*", body)
-            if max(sizes, default=0) >= LARGE and not name.startswith(exempt):
-                assert any(WIDE.search(each) for each in found), f"{name}: expected 16-byte accesses, found {sorted(set(found))}"
-    return sorted({name.rsplit("_", 1)[0] for name in entries})
-
-
-def changing(plan):
-    """Of each kernel, the numbers of parameters that are written, or may lie where one is."""
     found = {}
-    for name, text in re.findall(r"^kernel (\w+) .*?\((.*)\)$", plan, re.M):
-        params = re.findall(r"(read|write|inout|read_write) \S+ bytes=\d+((?: \w+=\[[\d, ]*\])?)", text)
-        found[name] = {number for number, (use, _) in enumerate(params) if use != "read"}
-        found[name] |= {int(each) for _, aliases in params for each in re.findall(r"\d+", aliases)}
+    for name, grid, text in re.findall(r"^kernel (\w+) \w+ grid=(\d+) .*?\((.*)\)$", plan, re.M):
+        each = re.findall(r"(read|write|inout|read_write) (\w+) bytes=(\d+)((?: \w+=\[[\d, ]*\])?)", text)
+        operands = [Operand(use, kind, int(size), {int(i) for i in re.findall(r"\d+", aliases)}) for use, kind, size, aliases in each]
+        found[name] = int(grid), operands, entries[name]
     return found
 
 
-def loads(body):
-    """Each load from global memory, with the number of the parameter that its address is made of."""
-    made = re.findall(r"^\s*(?:ld\.param|cvta|add|mad|mov|selp)[.\w]*\s+(%rd\d+), (.*);", body, re.M)
-    origin = {}
-    for _ in range(3):  # blocks of a loop may come before those that enter it
+def accesses_of(body):
+    """Each access of global memory: ld or st, its text, its bytes, and the parameters that its address is made of."""
+    made = re.findall(r"^\s*(?!ld\.(?:global|shared))[\w.:]+\s+(%rd\d+), (.*);", body, re.M)
+    origins, before = collections.defaultdict(set), -1
+    while before != (before := sum(map(len, origins.values()))):  # blocks of a loop may come before those that enter it
         for register, sources in made:
-            known = re.findall(r"_param_(\d+)", sources) or [origin[each] for each in re.findall(r"%rd\d+", sources) if each in origin]
-            if known:
-                origin[register] = int(known[0])
-    return [(load, origin.get(register)) for load, register in re.findall(r"(ld\.global[.\w]*)\s.*\[(%rd\d+)", body)]
+            origins[register] |= {int(number) for number in re.findall(r"_param_(\d+)", sources)}
+            origins[register].update(*(origins[each] for each in re.findall(r"%rd\d+", sources)))
+    found = []
+    for text, way, address in re.findall(r"\b((ld|st)\.global[.\w]*)\s.*?\[(%rd\d+)", body):
+        lanes, bits = re.fullmatch(r".*?(?:\.v(\d))?\.[bfsu](\d+)", text).groups()
+        assert origins[address], f"expected {text} of a parameter"
+        found.append((way, text, int(lanes or 1) * int(bits) // 8, origins[address]))
+    return found
+
+
+def least_bytes(kernel, way, operand, operands, rows):
+    """Of the accesses of an operand: 16, or what its exemption says."""
+    if operand.bytes // BYTES[operand.type] in rows:
+        return BYTES[operand.type]  # a number for each row, or each tile
+    most = max(each.bytes for each in operands)
+    return min((least for names, ways, holds, least, _ in NARROW if kernel in names.split() and way in ways and holds(operand, most)), default=WIDE)
+
+
+def accesses(plan_file, ptx_file, *settings):
+    settings = dict(each.split("=") for each in settings)
+    rows = {int(each) for each in settings.get("rows", "").split(",") if each}
+    tails = int(settings.get("tails", 0))
+    found = kernels(plan_file, ptx_file)
+    for name, (grid, operands, body) in found.items():
+        assert ".local" not in body, f"{name}: expected no local memory"
+        each_access = accesses_of(body)
+        for number, operand in enumerate(operands):
+            for way in ("ld", "st"):
+                if operand.bytes < LARGE or operand.use == ("write" if way == "ld" else "read"):
+                    continue
+                sizes = [size for access, _, size, params in each_access if access == way and number in params]
+                least = least_bytes(class_of(name), way, operand, operands, rows | {grid})
+                counts = max(sizes, default=0) if tails and operand.bytes % tails == 0 else min(sizes, default=0)
+                assert counts >= least, f"{name}: expected accesses ({way}) of {least} bytes of operand {number} ({operand.bytes} bytes of {operand.type}), " \
+                                        f"found those of {sorted(set(sizes))}"
+    return sorted(set(map(class_of, found)))
 
 
 def constants(plan_file, ptx_file):
-    plan, ptx = open(plan_file).read(), open(ptx_file).read()
-    entries = dict(re.findall(r"\.visible \.entry (\w+)\((.*?)\n\}", ptx, re.S))
     constant = coherent = 0
-    for name, written in changing(plan).items():
-        for load, param in loads(entries[name]):
-            if ".nc" in load:
-                assert param is not None and param not in written, f"{name}: expected no {load} of parameter {param}, which may change"
+    for name, (_, operands, body) in kernels(plan_file, ptx_file).items():
+        # Parameters that are written, or may lie where one is.
+        changing = {number for number, each in enumerate(operands) if each.use != "read"}.union(*(each.aliases for each in operands))
+        for way, text, _, params in accesses_of(body):
+            if ".nc" in text:
+                assert not params & changing, f"{name}: expected no {text} of parameter {min(params & changing)}, which may change"
                 constant += 1
-            coherent += ".nc" not in load and param in written
+            coherent += way == "ld" and ".nc" not in text and bool(params & changing)
     assert constant and coherent, f"expected loads of both kinds, found {constant} and {coherent}"
     return [f"constant: {constant}", f"of what may change: {coherent}"]
 
 
-def registers(log_file, *bounds):
-    bounds = {name: [int(number) for number in (text + "+0").split("+")[:2]] for name, text in (each.split("=") for each in bounds)}
+def assembled(ptxas, ptx_file, level):
+    """Of each kernel, what `ptxas -v` says: bytes of its stack, of numbers spilled and loaded again, and registers."""
+    done = subprocess.run([ptxas, "-v", f"-arch={level}", ptx_file, "-o", ptx_file + ".cubin"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     found = re.findall(r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads.*?"
-                       r"Used (\d+) registers", open(log_file).read(), re.S)
-    assert found, f"expected kernels in {log_file}, found none"
-    most = {}
-    for name, *numbers in found:
-        stack, stores, loads, used = map(int, numbers)
-        kernel = max((each for each in bounds if name.startswith(each + "_")), key=len)
-        limit, spilled = bounds[kernel]
-        assert max(stack, stores, loads) <= spilled, f"{name}: expected a stack and spills of {spilled} bytes, found {stack}, {stores} and {loads}"
-        assert used <= limit, f"{name}: expected at most {limit} registers, found {used}"
-        most[kernel] = max(used, most.get(kernel, 0))
-    return [f"{kernel}: {most[kernel]} of {bounds[kernel][0]}" for kernel in sorted(most)]
+                       r"Used (\d+) registers", done.stderr, re.S)
+    return {name: tuple(map(int, numbers)) for name, *numbers in found}
+
+
+def registers(ptxas, ptx_file, *bounds):
+    bounds = {name: int(number) for name, number in (each.split("=") for each in bounds)}
+    threads = {name: int(count) for name, count in re.findall(r"\.visible \.entry (\w+)\([^)]*\)\s*\.maxntid (\d+)", open(ptx_file).read())}
+    most = collections.Counter()
+    for level in LEVELS:
+        found = assembled(ptxas, ptx_file, level)
+        assert found and set(found) == set(threads), f"expected all kernels of {ptx_file}, found {sorted(found)}"
+        for name, (*spilled, used) in found.items():
+            kernel = class_of(name)
+            assert not any(spilled), f"{name}: expected no stack and no spills on {level}, found {spilled} bytes"
+            if threads[name] > 32:  # of blocks of one warp a multiprocessor has registers for several, however many they take
+                assert used <= bounds[kernel], f"{name}: expected at most {bounds[kernel]} registers on {level}, found {used}"
+                most[kernel] = max(used, most[kernel])
+    return [f"{kernel}: {most[kernel]} of {bounds[kernel]}" for kernel in sorted(most)]
 
 
 print("\n".join({"accesses": accesses, "constants": constants, "registers": registers}[sys.argv[1]](*sys.argv[2:])))
