@@ -124,7 +124,15 @@ private:
   mlir::Value currentTile;
 };
 
-/// The reduction of a row of `count` elements in memory, by one thread, and by all of a block.
+/// Reductions of a row that `end` (i64, at most `most`) ends by all threads of a block, in the order of
+/// ThreadTree. `piece`: what this thread makes of the elements from one number to another, for each of `ops`.
+llvm::SmallVector<mlir::Value>
+reducePieces(ThreadReduction &threads, KernelFunction &function, llvm::ArrayRef<nn::ReduceOp> ops,
+             int64_t most, mlir::Value end,
+             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::Value)> piece);
+
+/// The reduction of a row of `count` elements in memory, by one thread, and by all of a block: the same bits
+/// as those of a kernel that makes the elements.
 mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
 mlir::Value reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op, mlir::Value row,
                       int64_t count);

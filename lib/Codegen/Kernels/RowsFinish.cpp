@@ -64,7 +64,7 @@ private:
 
   /// Warp w adds up the tiles w, w + warps, ...
   void storeOwn(const TileReduction &reduction, Value column, Value sums) {
-    const Type partial = nn::wideElement(elementOf(reduction));
+    const Type partial = sumElement(reduction.op);
     const nn::ReduceKind kind = nn::ReduceOp(reduction.op).getKind();
     Value from = function.scratch(reduction.scratch), warp = emit.divide(function.thread(), kWarp);
     Value own = emit.loop(warp, emit.i64(plan.grid), kWarps, identityOf(emit, kind, partial),
@@ -78,7 +78,7 @@ private:
   /// Warps are added up in order.
   void storeTotal(const TileReduction &reduction, Value column, Value lane, Value sums) {
     nn::ReduceOp op = reduction.op;
-    const Type partial = nn::wideElement(elementOf(reduction));
+    const Type partial = sumElement(op);
     Value total = emit.load({sums, partial, lane});
     for (int64_t warp = 1; warp < std::min(kWarps, plan.grid); ++warp)
       total = combine(emit, op.getKind(), total,
@@ -89,11 +89,25 @@ private:
   void oneColumn() {
     ThreadReduction threads(function, /*count=*/1, function.threads());
     for (const TileReduction &reduction : reductions) {
-      Value sum = reduceRow(threads, function, reduction.op, function.scratch(reduction.scratch),
-                            plan.scratchElements(reduction));
+      Value sum = reduction.ofRows ? reduceRow(threads, function, reduction.op,
+                                               function.scratch(reduction.scratch), plan.rows)
+                                   : sumOfPieces(threads, reduction);
       function.once(
           [&] { emit.store(sum, {function.result(reduction.result), elementOf(reduction), emit.i64(0)}); });
     }
+  }
+
+  /// The end of reducePieces(), where each piece has been a tile.
+  Value sumOfPieces(ThreadReduction &threads, const TileReduction &reduction) {
+    nn::ReduceOp op = reduction.op;
+    const Type partial = sumElement(op);
+    Value from = function.scratch(reduction.scratch);
+    Value own = emit.loop(function.thread(), emit.i64(plan.grid), function.threads(),
+                          identityOf(emit, op.getKind(), partial), [&](Value tile, ValueRange carried) {
+                            return SmallVector<Value>{
+                                combine(emit, op.getKind(), carried[0], emit.load({from, partial, tile}))};
+                          })[0];
+    return scaleMean(emit, op, threads.over(op.getKind(), own)[0]);
   }
 
   static Type elementOf(const TileReduction &reduction) { return getElementTypeOrSelf(Value(reduction.op)); }
@@ -112,7 +126,7 @@ private:
   }
 
   void strip(nn::ReduceOp op, Value from, Value to, Value column, int64_t lanes, Mask mask) {
-    Type element = getElementTypeOrSelf(Value(op)), partial = nn::wideElement(element);
+    Type element = getElementTypeOrSelf(Value(op)), partial = sumElement(op);
     Value first = emit.load({from, partial, column}, lanes, mask);
     Value sum = emit.loop(emit.i64(1), emit.i64(plan.grid), 1, first, [&](Value tile, ValueRange carried) {
       Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
@@ -143,8 +157,8 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
       launch.threads = kThreads;
       launch.sharedBytes = width == 1 ? threadSumBytes(kThreads) : kThreads * int64_t(sizeof(int64_t));
     }
-    launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
-                                         nn::wideElement(getElementTypeOrSelf(Value(reduction.op)))));
+    launch.params.push_back(
+        scratchParam(kernels, reduction.scratch, plan::Access::read, sumElement(reduction.op)));
     launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));
   }
   for (auto &[width, launch] : byWidth)

@@ -7,8 +7,6 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-/// Of partial results, which are rounded when they are complete.
-static Type partialElement(nn::ReduceOp op) { return nn::wideElement(elementOf(op)); }
 
 RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
     : plan(plan), function(kernels, launch), emit(function.emit()) {}
@@ -150,11 +148,15 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   if (sums.empty() && !partials && plan.stored(index).empty())
     return;
   SmallVector<Value> totals;
-  if (plan.columns <= SumTree::kPiece || sums.empty() || plan.threads > 1) {
+  if (threadSums && !sums.empty()) {
+    totals = reducePieces(
+        *threadSums, function, llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.op; }), plan.columns,
+        columnCount(), [&](Value begin, Value end) { return piece(index, rows, begin, end); });
+  } else if (plan.columns <= SumTree::kPiece || sums.empty()) {
     totals = piece(index, rows, emit.i64(0), columnCount());
   } else {
     for (LaneSum &sum : sums)
-      totals.push_back(identityOf(emit, sum.op.getKind(), partialElement(sum.op)));
+      totals.push_back(identityOf(emit, sum.op.getKind(), sumElement(sum.op)));
     Value end = emit.i64(plan.columns);
     totals = emit.loop(emit.i64(0), end, SumTree::kPiece, totals, [&](Value begin, ValueRange carried) {
       SmallVector<Value> next = piece(index, rows, begin, emit.min(emit.add(begin, SumTree::kPiece), end));
@@ -163,9 +165,6 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
       return next;
     });
   }
-  if (threadSums && !sums.empty())
-    totals =
-        threadSums->over(llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.op.getKind(); }), totals);
   for (auto [i, sum] : llvm::enumerate(sums)) {
     bool isPartial = plan.isTileReduction(sum.op);
     rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
@@ -205,7 +204,7 @@ SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> ro
   if (plan.threads == 1)
     whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), plan.lanes), plan.lanes));
   else if (hasTail())
-    whole = emit.i64(plan.columns / plan.lanes * plan.lanes);
+    whole = emit.mul(emit.divide(end, plan.lanes), plan.lanes);
   walk(plan.threads == 1 ? begin : emit.add(begin, firstColumn()), whole, plan.lanes, columnStep());
   if (hasTail() && plan.threads > 1)
     walk(emit.add(whole, rowThread()), end, 1, plan.rowThreads());

@@ -5,6 +5,7 @@
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Codegen/Kernels/Emitter.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
+#include "lib/Codegen/Kernels/Reductions.h"
 
 #include "lib/Support/StoredElement.h"
 #include "llvm/ADT/bit.h"
@@ -23,10 +24,10 @@ static constexpr int64_t kWideBody = 8;
 static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
-/// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16, or two accesses
-/// of f32; threads that share all steps, or several rows, and steps along a row that each should have.
+/// Of several threads that reduce nothing: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and
+/// f16. Threads that share all steps, or several rows.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
-                         kNarrowThreads = 256, kStepsOfThread = 1;
+                         kNarrowThreads = 256;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
@@ -56,7 +57,7 @@ bool RowsPlan::isTileReduction(Value value) const {
 }
 
 int64_t RowsPlan::sumLanes(nn::ReduceOp reduce) const {
-  const SumTree tree(nn::wideElement(getElementTypeOrSelf(Value(reduce))), columns);
+  const SumTree tree(sumElement(reduce), columns);
   return threads > 1 ? lanes : tree.lanes;
 }
 
@@ -100,7 +101,7 @@ void RowsPlan::collectTileReductions() {
       continue;
     auto op = value.getDefiningOp<nn::ReduceOp>();
     bool ofRows = !facts.isAlongColumns(op.getX());
-    bool rounds = nn::wideElement(getElementTypeOrSelf(value)) != getElementTypeOrSelf(value);
+    bool rounds = sumElement(op) != getElementTypeOrSelf(value);
     bool direct = grid == 1 && !ofRows && !rounds && op.getKind() != nn::ReduceKind::mean;
     tileReductions.push_back({op, unsigned(index), facts.isAlongColumns(value) ? columns : 1, ofRows, direct,
                               direct ? 0 : scratch});
@@ -150,21 +151,20 @@ bool RowsPlan::hasPadding() const {
   return noted && llvm::any_of(noted.asArrayRef(), [](int64_t elements) { return elements > 0; });
 }
 
-/// In which order a row is reduced follows from its length alone, whatever ops share its kernel. Where
-/// nothing is, or a single row is cut into pieces, lanes divide rows without padding: neighbouring threads
-/// then move neighbours.
+/// In which order a row is reduced follows from its length alone (ThreadTree), whatever ops share its kernel.
+/// Where nothing is, lanes divide rows without padding: neighbouring threads then move neighbours.
 void RowsPlan::chooseThreads() {
-  lanes = linear ? linearLanes() : kShortLanesOfThread;
-  const bool divides = (linear && !hasPadding()) || flat || columns < lanes;
-  while (divides && facts.columns % lanes != 0)
+  lanes = linear ? linearLanes() : ThreadTree(facts.columns).lanes;
+  while (linear && (!hasPadding() || columns < lanes) && columns % lanes != 0)
     lanes /= 2;
   if (linear) {
     threads = std::min(kLinearThreads, tuning.threads);
     grid = llvm::divideCeil(rows * int64_t(llvm::divideCeil(columns, lanes)), threads);
     return;
   }
-  const int64_t steps = llvm::divideCeil(columns, kStepsOfThread * lanes);
-  threads = std::min<int64_t>(llvm::bit_ceil<uint64_t>(steps), tuning.threads);
+  const int64_t steps = llvm::divideCeil(columns, lanes);
+  threads =
+      std::min<int64_t>(llvm::bit_ceil<uint64_t>(std::max(steps, facts.columns % lanes)), tuning.threads);
   chooseRowsAtOnce();
   for (int64_t pass = 0; pass < facts.passes(); ++pass)
     threadSums = std::max(threadSums, rowBlock * int64_t(facts.rowReductions(pass).size()));

@@ -7,8 +7,6 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-/// Of partial results, which are rounded when they are complete.
-static Type partialElement(nn::ReduceOp op) { return nn::wideElement(elementOf(op)); }
 
 void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   Value computed = lanes(value, row, at);
@@ -61,7 +59,7 @@ void RowsEmitter::storePadding(RowState &row, bool isShared) {
 // --- Partial results of tiles ---
 
 RowsEmitter::Place RowsEmitter::partial(const TileReduction &reduction, Value column) {
-  Type element = partialElement(reduction.op);
+  Type element = sumElement(reduction.op);
   if (reduction.direct)
     return {{outputs[reduction.result], element, column}, reduction.width};
   return {{scratch[reduction.scratch], element, emit.add(emit.mul(currentTile, reduction.width), column)},
@@ -87,7 +85,7 @@ void RowsEmitter::clearPartials() {
     if (!plan.facts.isAlongColumns(op))
       continue;
     const int64_t lanes = plan.lanes;
-    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(partialElement(op), lanes));
+    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(sumElement(op), lanes));
     Value whole = emit.i64(plan.columns / lanes * lanes);
     emit.loop(firstColumn(), whole, columnStep(),
               [&](Value column) { store(identity, partial(reduction, column), {0, column, lanes, Mask()}); });
@@ -95,7 +93,7 @@ void RowsEmitter::clearPartials() {
       continue;
     if (plan.threads > 1)
       emit.loop(emit.add(whole, function.thread()), emit.i64(plan.columns), plan.threads, [&](Value column) {
-        emit.store(identityOf(emit, op.getKind(), partialElement(op)), partial(reduction, column).address);
+        emit.store(identityOf(emit, op.getKind(), sumElement(op)), partial(reduction, column).address);
       });
     else
       store(identity, partial(reduction, whole),
@@ -121,7 +119,7 @@ void RowsEmitter::storeRowReductions(RowState &row) {
     if (plan.facts.isAlongColumns(op))
       continue;
     if (reduction.ofRows)
-      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], partialElement(op), row.row});
+      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], sumElement(op), row.row});
     else // a flat row's piece, which is its tile
       emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)).address);
   }
