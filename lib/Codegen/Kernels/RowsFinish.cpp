@@ -12,7 +12,8 @@ using namespace trainc::codegen;
 /// Of one thread.
 static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64;
 /// Of several: a warp's threads have a column each, and each warp of the block has tiles of its own, so that
-/// few columns keep many threads busy. If there is one column, all threads share it.
+/// few columns keep many threads busy. Each reduction has blocks of its own. If there is one column, all
+/// threads share it.
 static constexpr int64_t kThreads = 512, kWarps = kThreads / kWarp;
 
 namespace {
@@ -50,15 +51,19 @@ private:
     if (width == 1)
       return oneColumn();
     Value sums = function.blockArray(emit.builder.getI64Type(), kThreads);
-    Value lane = emit.remainder(function.thread(), kWarp);
-    Value column = emit.add(emit.mul(tile, kWarp), lane);
+    const int64_t tiles = llvm::divideCeil(width, kWarp); // of a reduction
+    Value which = emit.divide(tile, tiles), lane = emit.remainder(function.thread(), kWarp);
+    Value column = emit.add(emit.mul(emit.remainder(tile, tiles), kWarp), lane);
     Value isReal = emit.less(column, emit.i64(width)),
           isFirst = emit.less(function.thread(), emit.i64(kWarp));
-    for (const TileReduction &reduction : reductions) {
-      emit.when(isReal, [&] { storeOwn(reduction, column, sums); });
-      function.barrier();
-      emit.when(isFirst, [&] { emit.when(isReal, [&] { storeTotal(reduction, column, lane, sums); }); });
-      function.barrier(); // before the next one's stores
+    for (auto [index, reduction] : llvm::enumerate(reductions)) {
+      Value isThis = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, which,
+                                           emit.i64(int64_t(index)));
+      emit.when(isThis, [&] { // all of the block, or none
+        emit.when(isReal, [&] { storeOwn(reduction, column, sums); });
+        function.barrier();
+        emit.when(isFirst, [&] { emit.when(isReal, [&] { storeTotal(reduction, column, lane, sums); }); });
+      });
     }
   }
 
@@ -67,7 +72,7 @@ private:
     const Type partial = sumElement(reduction.op);
     const nn::ReduceKind kind = nn::ReduceOp(reduction.op).getKind();
     Value from = function.scratch(reduction.scratch), warp = emit.divide(function.thread(), kWarp);
-    Value own = emit.loop(warp, emit.i64(plan.grid), kWarps, identityOf(emit, kind, partial),
+    Value own = emit.loop(warp, emit.i64(plan.rowTiles), kWarps, identityOf(emit, kind, partial),
                           [&](Value tile, ValueRange carried) {
                             Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)});
                             return SmallVector<Value>{combine(emit, kind, carried[0], next)};
@@ -80,7 +85,7 @@ private:
     nn::ReduceOp op = reduction.op;
     const Type partial = sumElement(op);
     Value total = emit.load({sums, partial, lane});
-    for (int64_t warp = 1; warp < std::min(kWarps, plan.grid); ++warp)
+    for (int64_t warp = 1; warp < std::min(kWarps, plan.rowTiles); ++warp)
       total = combine(emit, op.getKind(), total,
                       emit.load({sums, partial, emit.add(lane, emit.i64(warp * kWarp))}));
     emit.store(scaleMean(emit, op, total), {function.result(reduction.result), elementOf(reduction), column});
@@ -102,7 +107,7 @@ private:
     nn::ReduceOp op = reduction.op;
     const Type partial = sumElement(op);
     Value from = function.scratch(reduction.scratch);
-    Value own = emit.loop(function.thread(), emit.i64(plan.grid), function.threads(),
+    Value own = emit.loop(function.thread(), emit.i64(plan.rowTiles), function.threads(),
                           identityOf(emit, op.getKind(), partial), [&](Value tile, ValueRange carried) {
                             return SmallVector<Value>{
                                 combine(emit, op.getKind(), carried[0], emit.load({from, partial, tile}))};
@@ -128,10 +133,11 @@ private:
   void strip(nn::ReduceOp op, Value from, Value to, Value column, int64_t lanes, Mask mask) {
     Type element = getElementTypeOrSelf(Value(op)), partial = sumElement(op);
     Value first = emit.load({from, partial, column}, lanes, mask);
-    Value sum = emit.loop(emit.i64(1), emit.i64(plan.grid), 1, first, [&](Value tile, ValueRange carried) {
-      Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
-      return SmallVector<Value>{combine(emit, op.getKind(), carried[0], next)};
-    })[0];
+    Value sum =
+        emit.loop(emit.i64(1), emit.i64(plan.rowTiles), 1, first, [&](Value tile, ValueRange carried) {
+          Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
+          return SmallVector<Value>{combine(emit, op.getKind(), carried[0], next)};
+        })[0];
     emit.store(scaleMean(emit, op, sum), {to, element, column}, mask);
   }
 
@@ -152,8 +158,10 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     const int64_t width = reduction.width;
     LaunchSummary &launch = byWidth[width];
     launch.name = "finish";
-    launch.grid = llvm::divideCeil(width, plan.threads > 1 ? kWarp : kColumnsPerTile);
-    if (plan.threads > 1) {
+    if (plan.threads == 1) {
+      launch.grid = llvm::divideCeil(width, kColumnsPerTile);
+    } else {
+      launch.grid = width == 1 ? 1 : launch.grid + int64_t(llvm::divideCeil(width, kWarp));
       launch.threads = kThreads;
       launch.sharedBytes = width == 1 ? threadSumBytes(kThreads) : kThreads * int64_t(sizeof(int64_t));
     }
