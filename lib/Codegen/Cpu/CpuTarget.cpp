@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static constexpr RowsTuning kRows{.blockBytes = kCpuLimits.blockBytes, .partialTiles = 64};
+static constexpr RowsTuning kRows{.blockBytes = kCpuLimits.blockBytes, .partialThreads = 64};
 
 namespace {
 

@@ -27,7 +27,9 @@ using namespace trainc::codegen;
 /// What a kernel may take of a block's memory lets several blocks run on a multiprocessor at a time.
 static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
 static_assert(kAccessBytes <= int64_t(kMostRowPadding + 1), "what pads rows belongs to them");
-static constexpr RowsTuning kRows{.blockBytes = kGpuLimits.blockBytes, .partialTiles = 256, .threads = 512};
+/// Sums of columns have as many threads as ask an H100's memory for all that it gives (CudaMachine.cpp).
+static constexpr RowsTuning kRows{
+    .blockBytes = kGpuLimits.blockBytes, .partialThreads = 65536, .threads = 512};
 
 /// What cuBLASLt asks for to split long sums of products among blocks (cuBLAS 13.0,
 /// cublasLtMatmulPreference).

@@ -11,6 +11,8 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
+Type trainc::codegen::sumElement(nn::ReduceOp op) { return nn::wideElement(getElementTypeOrSelf(Value(op))); }
+
 Value trainc::codegen::identityOf(Emitter &emit, nn::ReduceKind kind, Type type) {
   Type element = getElementTypeOrSelf(type);
   bool isSum = kind == nn::ReduceKind::sum || kind == nn::ReduceKind::mean,
@@ -58,8 +60,7 @@ Value trainc::codegen::combineLanes(Emitter &emit, nn::ReduceKind kind, Value ve
 }
 
 LaneSum::LaneSum(KernelFunction &function, nn::ReduceOp op, int64_t treeLanes, int64_t vectorLanes)
-    : op(op), emit(function.emit()), element(nn::wideElement(getElementTypeOrSelf(Value(op)))),
-      lanes(treeLanes), vectorLanes(vectorLanes) {
+    : op(op), emit(function.emit()), element(sumElement(op)), lanes(treeLanes), vectorLanes(vectorLanes) {
   assert(lanes % vectorLanes == 0 && "vectors are parts of the tree's lanes");
   if (lanes != vectorLanes)
     memory = function.stackArray(element, lanes);
@@ -100,7 +101,7 @@ Value LaneSum::total() {
 }
 
 Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int64_t count) {
-  Type element = nn::wideElement(getElementTypeOrSelf(Value(op)));
+  Type element = sumElement(op);
   const nn::ReduceKind kind = op.getKind();
   const int64_t lanes = SumTree(element, count).lanes;
   Value identity = identityOf(emit, kind, Emitter::laneType(element, lanes));
@@ -122,17 +123,51 @@ Value trainc::codegen::reduceRow(Emitter &emit, nn::ReduceOp op, Value row, int6
   return scaleMean(emit, op, emit.loop(emit.i64(0), emit.i64(count), SumTree::kPiece, none, piece)[0]);
 }
 
-/// Thread t adds up the elements t, t + threads, ...
+SmallVector<Value> trainc::codegen::reducePieces(ThreadReduction &threads, KernelFunction &function,
+                                                 ArrayRef<nn::ReduceOp> ops, int64_t most, Value end,
+                                                 llvm::function_ref<SmallVector<Value>(Value, Value)> piece) {
+  Emitter &emit = function.emit();
+  auto kinds = llvm::map_to_vector(ops, [](nn::ReduceOp op) { return op.getKind(); });
+  if (most <= SumTree::kPiece)
+    return threads.over(kinds, piece(emit.i64(0), end));
+  auto none = llvm::map_to_vector(
+      ops, [&](nn::ReduceOp op) { return identityOf(emit, op.getKind(), sumElement(op)); });
+  auto add = [&](Value begin, ValueRange carried) {
+    SmallVector<Value> totals =
+        threads.over(kinds, piece(begin, emit.min(emit.add(begin, SumTree::kPiece), end)));
+    Value owner = emit.remainder(emit.divide(begin, SumTree::kPiece), function.threads());
+    Value isOwn =
+        arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, owner, function.thread());
+    for (auto [total, kind, before] : llvm::zip_equal(totals, kinds, carried))
+      total =
+          arith::SelectOp::create(emit.builder, emit.loc, isOwn, combine(emit, kind, before, total), before);
+    return totals;
+  };
+  return threads.over(kinds, emit.loop(emit.i64(0), end, SumTree::kPiece, none, add));
+}
+
 Value trainc::codegen::reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op,
                                  Value row, int64_t count) {
   Emitter &emit = function.emit();
-  Type element = nn::wideElement(getElementTypeOrSelf(Value(op)));
-  Value none = identityOf(emit, op.getKind(), element);
-  auto add = [&](Value index, ValueRange carried) {
-    return SmallVector<Value>{combine(emit, op.getKind(), carried[0], emit.load({row, element, index}))};
+  const int64_t lanes = ThreadTree(count).lanes;
+  auto piece = [&](Value begin, Value end) {
+    LaneSum sum(function, op, lanes, lanes);
+    sum.start();
+    auto walk = [&](Value first, Value last, int64_t width) {
+      sum.carried = emit.loop(first, last, width * function.threads(), sum.carried,
+                              [&](Value column, ValueRange carried) {
+                                sum.carried = carried[0];
+                                sum.add(emit.load({row, sumElement(op), column}, width), column, Mask());
+                                return SmallVector<Value>{sum.carried};
+                              })[0];
+    };
+    Value whole = emit.mul(emit.divide(end, lanes), lanes);
+    walk(emit.add(begin, emit.mul(function.thread(), lanes)), whole, lanes);
+    if (count % lanes != 0)
+      walk(emit.add(whole, function.thread()), end, 1);
+    return SmallVector<Value>{sum.total()};
   };
-  Value own = emit.loop(function.thread(), emit.i64(count), function.threads(), none, add)[0];
-  return scaleMean(emit, op, threads.over(op.getKind(), own)[0]);
+  return scaleMean(emit, op, reducePieces(threads, function, op, count, emit.i64(count), piece)[0]);
 }
 
 Value trainc::codegen::scaleMean(Emitter &emit, nn::ReduceOp reduce, Value value) {

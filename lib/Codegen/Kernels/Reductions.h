@@ -6,6 +6,8 @@
 
 namespace trainc::codegen {
 
+/// What a reduction adds up in, before its result is rounded.
+mlir::Type sumElement(nn::ReduceOp op);
 mlir::Value identityOf(Emitter &emit, nn::ReduceKind kind, mlir::Type type);
 mlir::Value combine(Emitter &emit, nn::ReduceKind kind, mlir::Value a, mlir::Value b);
 /// Combines the lanes by halves: lane i with lane i + n/2, and so on.

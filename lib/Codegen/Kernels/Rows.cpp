@@ -9,11 +9,6 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-/// Of what tiles leave of a reduction.
-static Type partialElement(const TileReduction &reduction) {
-  return nn::wideElement(getElementTypeOrSelf(Value(reduction.op)));
-}
-
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
@@ -30,7 +25,7 @@ static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &ke
   for (const TileReduction &reduction : plan.tileReductions)
     if (!reduction.direct)
       launch.params.push_back(
-          scratchParam(kernels, reduction.scratch, plan::Access::write, partialElement(reduction)));
+          scratchParam(kernels, reduction.scratch, plan::Access::write, sumElement(reduction.op)));
   return launch;
 }
 
@@ -39,7 +34,7 @@ static KernelSummary summarise(const RowsPlan &plan) {
   for (const TileReduction &reduction : plan.tileReductions)
     if (!reduction.direct)
       kernels.scratchBytes.push_back(plan.scratchElements(reduction) *
-                                     elementBytes(partialElement(reduction)));
+                                     elementBytes(sumElement(reduction.op)));
   kernels.launches.push_back(summariseWalk(plan, kernels));
   summariseFinish(plan, kernels);
   kernels.mayAlias = plan.mayAlias();

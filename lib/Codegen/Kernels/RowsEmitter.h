@@ -61,18 +61,23 @@ private:
   void tile(mlir::Value tile);
   void linearStep(mlir::Value tile);
   void stepWithTail(mlir::Value column, RowState &row);
+  void rowsOfTile(mlir::Value first, mlir::Value end, int64_t count);
   void rowBlock(mlir::Value first, int64_t count);
   void pass(int64_t pass, llvm::MutableArrayRef<RowState> rows);
   void startSums(int64_t pass, llvm::ArrayRef<RowState> rows);
   llvm::SmallVector<mlir::Value> piece(int64_t pass, llvm::MutableArrayRef<RowState> rows, mlir::Value begin,
                                        mlir::Value end);
+  /// What loops over columns carry whose steps have so many lanes.
+  llvm::SmallVector<mlir::Value *> held(int64_t lanes);
   void step(const Step &step, llvm::MutableArrayRef<RowState> rows);
 
   // RowsResults.cpp
   void storeStep(const Step &step, RowState &row, mlir::Value value);
   void storePadding(RowState &row, bool isShared);
-  void addToPartials(const Step &step, llvm::MutableArrayRef<RowState> rows);
-  void clearPartials();
+  void addToColumnSums(const Step &step, llvm::MutableArrayRef<RowState> rows);
+  void startColumnSums();
+  void clearPartials(const TileReduction &reduction);
+  void storeColumnSums();
   void finishRow(RowState &row);
   void storeRowReductions(RowState &row);
   void storeRowScalars(RowState &row);
@@ -104,7 +109,7 @@ private:
   Place inResult(unsigned result, mlir::Type element, RowState &row, mlir::Value column);
   mlir::Value columnCount(); ///< of the current row, i64
   mlir::Value firstColumn(); ///< of this thread
-  mlir::Value rowThread();   ///< this thread's number among those of its row
+  mlir::Value rowThread();   ///< this thread's number among those of its row, in all blocks
   mlir::Value rowOfBlock();  ///< this thread's, among those at once
   void onceARow(llvm::function_ref<void()> body);
   mlir::Value isZero(mlir::Value number);
@@ -121,10 +126,26 @@ private:
   /// Of the reductions along columns of the current pass, for each row of the block.
   llvm::SmallVector<LaneSum> sums;
   std::optional<ThreadReduction> threadSums;
-  mlir::Value currentTile;
+  /// Where this thread holds a sum of its columns over rows: of its vector, and of its element of those that
+  /// vectors leave.
+  struct ColumnSum {
+    const TileReduction *reduction;
+    mlir::Value vector, rest;
+  };
+  llvm::SmallVector<ColumnSum> columnSums;
+  mlir::Value currentTile;       ///< of rows
+  mlir::Value currentColumnTile; ///< null if there is one
 };
 
-/// The reduction of a row of `count` elements in memory, by one thread, and by all of a block.
+/// Reductions of a row that `end` (i64, at most `most`) ends by all threads of a block, in the order of
+/// ThreadTree. `piece`: what this thread makes of the elements from one number to another, for each of `ops`.
+llvm::SmallVector<mlir::Value>
+reducePieces(ThreadReduction &threads, KernelFunction &function, llvm::ArrayRef<nn::ReduceOp> ops,
+             int64_t most, mlir::Value end,
+             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::Value)> piece);
+
+/// The reduction of a row of `count` elements in memory, by one thread, and by all of a block: the same bits
+/// as those of a kernel that makes the elements.
 mlir::Value reduceRow(Emitter &emit, nn::ReduceOp op, mlir::Value row, int64_t count);
 mlir::Value reduceRow(ThreadReduction &threads, KernelFunction &function, nn::ReduceOp op, mlir::Value row,
                       int64_t count);

@@ -12,7 +12,8 @@ using namespace trainc::codegen;
 /// Of one thread.
 static constexpr int64_t kColumnsPerTile = 4096, kLanes = 64;
 /// Of several: a warp's threads have a column each, and each warp of the block has tiles of its own, so that
-/// few columns keep many threads busy. If there is one column, all threads share it.
+/// few columns keep many threads busy. Each reduction has blocks of its own. If there is one column, all
+/// threads share it.
 static constexpr int64_t kThreads = 512, kWarps = kThreads / kWarp;
 
 namespace {
@@ -50,24 +51,28 @@ private:
     if (width == 1)
       return oneColumn();
     Value sums = function.blockArray(emit.builder.getI64Type(), kThreads);
-    Value lane = emit.remainder(function.thread(), kWarp);
-    Value column = emit.add(emit.mul(tile, kWarp), lane);
+    const int64_t tiles = llvm::divideCeil(width, kWarp); // of a reduction
+    Value which = emit.divide(tile, tiles), lane = emit.remainder(function.thread(), kWarp);
+    Value column = emit.add(emit.mul(emit.remainder(tile, tiles), kWarp), lane);
     Value isReal = emit.less(column, emit.i64(width)),
           isFirst = emit.less(function.thread(), emit.i64(kWarp));
-    for (const TileReduction &reduction : reductions) {
-      emit.when(isReal, [&] { storeOwn(reduction, column, sums); });
-      function.barrier();
-      emit.when(isFirst, [&] { emit.when(isReal, [&] { storeTotal(reduction, column, lane, sums); }); });
-      function.barrier(); // before the next one's stores
+    for (auto [index, reduction] : llvm::enumerate(reductions)) {
+      Value isThis = arith::CmpIOp::create(emit.builder, emit.loc, arith::CmpIPredicate::eq, which,
+                                           emit.i64(int64_t(index)));
+      emit.when(isThis, [&] { // all of the block, or none
+        emit.when(isReal, [&] { storeOwn(reduction, column, sums); });
+        function.barrier();
+        emit.when(isFirst, [&] { emit.when(isReal, [&] { storeTotal(reduction, column, lane, sums); }); });
+      });
     }
   }
 
   /// Warp w adds up the tiles w, w + warps, ...
   void storeOwn(const TileReduction &reduction, Value column, Value sums) {
-    const Type partial = nn::wideElement(elementOf(reduction));
+    const Type partial = sumElement(reduction.op);
     const nn::ReduceKind kind = nn::ReduceOp(reduction.op).getKind();
     Value from = function.scratch(reduction.scratch), warp = emit.divide(function.thread(), kWarp);
-    Value own = emit.loop(warp, emit.i64(plan.grid), kWarps, identityOf(emit, kind, partial),
+    Value own = emit.loop(warp, emit.i64(plan.rowTiles), kWarps, identityOf(emit, kind, partial),
                           [&](Value tile, ValueRange carried) {
                             Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)});
                             return SmallVector<Value>{combine(emit, kind, carried[0], next)};
@@ -78,9 +83,9 @@ private:
   /// Warps are added up in order.
   void storeTotal(const TileReduction &reduction, Value column, Value lane, Value sums) {
     nn::ReduceOp op = reduction.op;
-    const Type partial = nn::wideElement(elementOf(reduction));
+    const Type partial = sumElement(op);
     Value total = emit.load({sums, partial, lane});
-    for (int64_t warp = 1; warp < std::min(kWarps, plan.grid); ++warp)
+    for (int64_t warp = 1; warp < std::min(kWarps, plan.rowTiles); ++warp)
       total = combine(emit, op.getKind(), total,
                       emit.load({sums, partial, emit.add(lane, emit.i64(warp * kWarp))}));
     emit.store(scaleMean(emit, op, total), {function.result(reduction.result), elementOf(reduction), column});
@@ -89,11 +94,25 @@ private:
   void oneColumn() {
     ThreadReduction threads(function, /*count=*/1, function.threads());
     for (const TileReduction &reduction : reductions) {
-      Value sum = reduceRow(threads, function, reduction.op, function.scratch(reduction.scratch),
-                            plan.scratchElements(reduction));
+      Value sum = reduction.ofRows ? reduceRow(threads, function, reduction.op,
+                                               function.scratch(reduction.scratch), plan.rows)
+                                   : sumOfPieces(threads, reduction);
       function.once(
           [&] { emit.store(sum, {function.result(reduction.result), elementOf(reduction), emit.i64(0)}); });
     }
+  }
+
+  /// The end of reducePieces(), where each piece has been a tile.
+  Value sumOfPieces(ThreadReduction &threads, const TileReduction &reduction) {
+    nn::ReduceOp op = reduction.op;
+    const Type partial = sumElement(op);
+    Value from = function.scratch(reduction.scratch);
+    Value own = emit.loop(function.thread(), emit.i64(plan.rowTiles), function.threads(),
+                          identityOf(emit, op.getKind(), partial), [&](Value tile, ValueRange carried) {
+                            return SmallVector<Value>{
+                                combine(emit, op.getKind(), carried[0], emit.load({from, partial, tile}))};
+                          })[0];
+    return scaleMean(emit, op, threads.over(op.getKind(), own)[0]);
   }
 
   static Type elementOf(const TileReduction &reduction) { return getElementTypeOrSelf(Value(reduction.op)); }
@@ -112,12 +131,13 @@ private:
   }
 
   void strip(nn::ReduceOp op, Value from, Value to, Value column, int64_t lanes, Mask mask) {
-    Type element = getElementTypeOrSelf(Value(op)), partial = nn::wideElement(element);
+    Type element = getElementTypeOrSelf(Value(op)), partial = sumElement(op);
     Value first = emit.load({from, partial, column}, lanes, mask);
-    Value sum = emit.loop(emit.i64(1), emit.i64(plan.grid), 1, first, [&](Value tile, ValueRange carried) {
-      Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
-      return SmallVector<Value>{combine(emit, op.getKind(), carried[0], next)};
-    })[0];
+    Value sum =
+        emit.loop(emit.i64(1), emit.i64(plan.rowTiles), 1, first, [&](Value tile, ValueRange carried) {
+          Value next = emit.load({from, partial, emit.add(emit.mul(tile, width), column)}, lanes, mask);
+          return SmallVector<Value>{combine(emit, op.getKind(), carried[0], next)};
+        })[0];
     emit.store(scaleMean(emit, op, sum), {to, element, column}, mask);
   }
 
@@ -138,13 +158,15 @@ void trainc::codegen::summariseFinish(const RowsPlan &plan, KernelSummary &kerne
     const int64_t width = reduction.width;
     LaunchSummary &launch = byWidth[width];
     launch.name = "finish";
-    launch.grid = llvm::divideCeil(width, plan.threads > 1 ? kWarp : kColumnsPerTile);
-    if (plan.threads > 1) {
+    if (plan.threads == 1) {
+      launch.grid = llvm::divideCeil(width, kColumnsPerTile);
+    } else {
+      launch.grid = width == 1 ? 1 : launch.grid + int64_t(llvm::divideCeil(width, kWarp));
       launch.threads = kThreads;
       launch.sharedBytes = width == 1 ? threadSumBytes(kThreads) : kThreads * int64_t(sizeof(int64_t));
     }
-    launch.params.push_back(scratchParam(kernels, reduction.scratch, plan::Access::read,
-                                         nn::wideElement(getElementTypeOrSelf(Value(reduction.op)))));
+    launch.params.push_back(
+        scratchParam(kernels, reduction.scratch, plan::Access::read, sumElement(reduction.op)));
     launch.params.push_back(resultParam(plan.facts.kernel, reduction.result));
   }
   for (auto &[width, launch] : byWidth)

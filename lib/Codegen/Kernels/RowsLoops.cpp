@@ -7,8 +7,6 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-/// Of partial results, which are rounded when they are complete.
-static Type partialElement(nn::ReduceOp op) { return nn::wideElement(elementOf(op)); }
 
 RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
     : plan(plan), function(kernels, launch), emit(function.emit()) {}
@@ -39,7 +37,8 @@ void RowsEmitter::findArguments() {
 // --- Tiles and rows ---
 
 void RowsEmitter::tile(Value index) {
-  currentTile = index;
+  currentTile = plan.columnTiles == 1 ? index : emit.divide(index, plan.columnTiles);
+  currentColumnTile = plan.columnTiles == 1 ? Value() : emit.remainder(index, plan.columnTiles);
   shared = RowState();
   shared.row = emit.i64(0);
   tileScalars();
@@ -47,24 +46,49 @@ void RowsEmitter::tile(Value index) {
     linearStep(index);
     return storeScalars(index);
   }
-  clearPartials();
   if (plan.rowsAtOnce > 1) {
     rowBlock(emit.add(emit.mul(index, plan.rowsAtOnce), rowOfBlock()), 1);
     return storeScalars(index);
   }
-  Value first = emit.mul(index, plan.rowsPerTile);
+  startColumnSums();
+  Value first = emit.mul(currentTile, plan.rowsPerTile);
   Value end = emit.min(emit.add(first, plan.rowsPerTile), emit.i64(plan.rows));
   if (plan.rowsPerTile == 1) {
     rowBlock(first, 1);
   } else if (plan.rowBlock == 1) {
-    emit.loop(first, end, 1, [&](Value row) { rowBlock(row, 1); });
+    rowsOfTile(first, end, 1);
   } else {
     Value count = emit.mul(emit.divide(emit.sub(end, first), plan.rowBlock), plan.rowBlock);
     Value blocksEnd = emit.add(first, count);
-    emit.loop(first, blocksEnd, plan.rowBlock, [&](Value row) { rowBlock(row, plan.rowBlock); });
-    emit.loop(blocksEnd, end, 1, [&](Value row) { rowBlock(row, 1); });
+    rowsOfTile(first, blocksEnd, plan.rowBlock);
+    rowsOfTile(blocksEnd, end, 1);
   }
+  storeColumnSums();
   storeScalars(index);
+}
+
+/// What each of `places` holds.
+static SmallVector<Value> valuesOf(ArrayRef<Value *> places) {
+  return llvm::map_to_vector(places, [](Value *place) { return *place; });
+}
+static void setValues(ArrayRef<Value *> places, ValueRange values) {
+  for (auto [place, value] : llvm::zip_equal(places, values))
+    *place = value;
+}
+
+/// `count` rows at a time.
+void RowsEmitter::rowsOfTile(Value first, Value end, int64_t count) {
+  SmallVector<Value *> held;
+  for (ColumnSum &sum : columnSums) {
+    held.push_back(&sum.vector);
+    if (hasTail())
+      held.push_back(&sum.rest);
+  }
+  setValues(held, emit.loop(first, end, count, valuesOf(held), [&](Value row, ValueRange carried) {
+    setValues(held, carried);
+    rowBlock(row, count);
+    return valuesOf(held);
+  }));
 }
 
 /// This thread's step among all steps of all rows.
@@ -127,6 +151,8 @@ Value RowsEmitter::firstColumn() {
 }
 
 Value RowsEmitter::rowThread() {
+  if (currentColumnTile)
+    return emit.add(emit.mul(currentColumnTile, plan.threads), function.thread());
   return plan.rowsAtOnce == 1 ? function.thread() : emit.remainder(function.thread(), plan.rowThreads());
 }
 
@@ -150,11 +176,15 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   if (sums.empty() && !partials && plan.stored(index).empty())
     return;
   SmallVector<Value> totals;
-  if (plan.columns <= SumTree::kPiece || sums.empty() || plan.threads > 1) {
+  if (threadSums && !sums.empty()) {
+    totals = reducePieces(
+        *threadSums, function, llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.op; }), plan.columns,
+        columnCount(), [&](Value begin, Value end) { return piece(index, rows, begin, end); });
+  } else if (plan.columns <= SumTree::kPiece || sums.empty()) {
     totals = piece(index, rows, emit.i64(0), columnCount());
   } else {
     for (LaneSum &sum : sums)
-      totals.push_back(identityOf(emit, sum.op.getKind(), partialElement(sum.op)));
+      totals.push_back(identityOf(emit, sum.op.getKind(), sumElement(sum.op)));
     Value end = emit.i64(plan.columns);
     totals = emit.loop(emit.i64(0), end, SumTree::kPiece, totals, [&](Value begin, ValueRange carried) {
       SmallVector<Value> next = piece(index, rows, begin, emit.min(emit.add(begin, SumTree::kPiece), end));
@@ -163,9 +193,6 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
       return next;
     });
   }
-  if (threadSums && !sums.empty())
-    totals =
-        threadSums->over(llvm::map_to_vector(sums, [](LaneSum &sum) { return sum.op.getKind(); }), totals);
   for (auto [i, sum] : llvm::enumerate(sums)) {
     bool isPartial = plan.isTileReduction(sum.op);
     rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
@@ -180,32 +207,33 @@ void RowsEmitter::startSums(int64_t pass, ArrayRef<RowState> rows) {
       sums.emplace_back(function, reduce, plan.sumLanes(reduce), plan.lanes);
 }
 
+SmallVector<Value *> RowsEmitter::held(int64_t lanes) {
+  SmallVector<Value *> held;
+  for (LaneSum &sum : sums)
+    if (sum.carried)
+      held.push_back(&sum.carried);
+  for (ColumnSum &sum : columnSums)
+    held.push_back(lanes == plan.lanes ? &sum.vector : &sum.rest);
+  return held;
+}
+
 /// Columns from `begin` to `end`, at most a piece of the sums along them; returns these.
 SmallVector<Value> RowsEmitter::piece(int64_t pass, MutableArrayRef<RowState> rows, Value begin, Value end) {
   for (LaneSum &sum : sums)
     sum.start();
-  auto inRegisters = [&] {
-    return llvm::make_filter_range(sums, [](const LaneSum &sum) { return sum.carried != nullptr; });
-  };
-  auto lanesOf = [&] {
-    return llvm::map_to_vector(inRegisters(), [](const LaneSum &sum) { return sum.carried; });
-  };
-  auto setLanes = [&](ValueRange carried) {
-    for (auto [sum, value] : llvm::zip(inRegisters(), carried))
-      sum.carried = value;
-  };
   auto walk = [&](Value first, Value last, int64_t lanes, int64_t distance) {
-    setLanes(emit.loop(first, last, distance, lanesOf(), [&](Value column, ValueRange carried) {
-      setLanes(carried);
+    const SmallVector<Value *> held = this->held(lanes);
+    setValues(held, emit.loop(first, last, distance, valuesOf(held), [&](Value column, ValueRange carried) {
+      setValues(held, carried);
       step({pass, column, lanes, Mask()}, rows);
-      return lanesOf();
+      return valuesOf(held);
     }));
   };
   Value whole = end;
   if (plan.threads == 1)
     whole = emit.add(begin, emit.mul(emit.divide(emit.sub(end, begin), plan.lanes), plan.lanes));
   else if (hasTail())
-    whole = emit.i64(plan.columns / plan.lanes * plan.lanes);
+    whole = emit.mul(emit.divide(end, plan.lanes), plan.lanes);
   walk(plan.threads == 1 ? begin : emit.add(begin, firstColumn()), whole, plan.lanes, columnStep());
   if (hasTail() && plan.threads > 1)
     walk(emit.add(whole, rowThread()), end, 1, plan.rowThreads());
@@ -225,7 +253,7 @@ void RowsEmitter::step(const Step &at, MutableArrayRef<RowState> rows) {
     for (Value value : stored)
       lanes(value, row, at);
   }
-  addToPartials(at, rows);
+  addToColumnSums(at, rows);
   for (RowState &row : rows) {
     for (Value value : stored)
       storeStep(at, row, value);

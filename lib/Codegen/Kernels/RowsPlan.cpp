@@ -5,6 +5,7 @@
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Codegen/Kernels/Emitter.h"
 #include "lib/Codegen/Kernels/KernelFunction.h"
+#include "lib/Codegen/Kernels/Reductions.h"
 
 #include "lib/Support/StoredElement.h"
 #include "llvm/ADT/bit.h"
@@ -23,10 +24,13 @@ static constexpr int64_t kWideBody = 8;
 static constexpr int64_t kFunctionBody = 12;
 /// Instructions from which a single body fills the registers (and the time to compile it) with few lanes.
 static constexpr int64_t kHeavyBody = 64;
-/// Of several threads: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and f16, or two accesses
-/// of f32; threads that share all steps, or several rows, and steps along a row that each should have.
+/// Of several threads that reduce nothing: lanes of each, which are 16 bytes of f32 numbers, and of bf16 and
+/// f16. Threads that share all steps, or several rows.
 static constexpr int64_t kLanesOfThread = 4, kShortLanesOfThread = 8, kLinearThreads = 256,
-                         kNarrowThreads = 256, kStepsOfThread = 1;
+                         kNarrowThreads = 256;
+/// Of several threads that sum columns: of a block that has a part of these, so that few have none, and rows
+/// of a tile at least, so that its partial sums are few beside what it reads.
+static constexpr int64_t kColumnThreads = 128, kLeastRows = 4;
 
 RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel), tuning(tuning) {
   auto usedHere = [&](nn::ReduceOp reduce) {
@@ -41,10 +45,10 @@ RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel
   rows = flat ? llvm::divideCeil(facts.columns, SumTree::kPiece) : facts.rows;
   columns = flat ? SumTree::kPiece : facts.columns;
   chooseTiles();
-  collectTileReductions();
   chooseLanes();
   if (tuning.threads > 1)
     chooseThreads();
+  collectTileReductions();
   chooseStashes();
 }
 
@@ -56,7 +60,7 @@ bool RowsPlan::isTileReduction(Value value) const {
 }
 
 int64_t RowsPlan::sumLanes(nn::ReduceOp reduce) const {
-  const SumTree tree(nn::wideElement(getElementTypeOrSelf(Value(reduce))), columns);
+  const SumTree tree(sumElement(reduce), columns);
   return threads > 1 ? lanes : tree.lanes;
 }
 
@@ -78,19 +82,38 @@ SmallVector<Value> RowsPlan::roots(int64_t pass) const {
 
 // --- Choices ---
 
+/// In which order columns are summed follows from the numbers of rows and columns.
 void RowsPlan::chooseTiles() {
-  bool partialColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
+  sumsColumns = llvm::any_of(facts.kernel.getBody().getOps<nn::ReduceOp>(), [&](nn::ReduceOp reduce) {
     return isTileReduction(reduce) && facts.isAlongColumns(reduce);
   });
-  rowsPerTile = flat || tuning.threads > 1 ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
-  if (partialColumns)
-    rowsPerTile = std::max(rowsPerTile, int64_t(llvm::divideCeil(rows, tuning.partialTiles)));
-  grid = llvm::divideCeil(rows, rowsPerTile);
+  const bool ofThreads = tuning.threads > 1;
+  rowsPerTile = flat || ofThreads ? 1 : std::clamp<int64_t>(kTileElements / columns, 1, rows);
+  if (sumsColumns) {
+    const int64_t share = llvm::divideCeil(rows * threadsOfColumns(), tuning.partialThreads);
+    rowsPerTile = std::min(rows, std::max({rowsPerTile, share, ofThreads ? kLeastRows : 1}));
+  }
+  grid = rowTiles = llvm::divideCeil(rows, rowsPerTile);
   bool alongRows = false;
   for (int64_t pass = 0; pass < facts.passes(); ++pass)
     alongRows |= !facts.rowReductions(pass).empty();
-  if (partialColumns && !alongRows && rowsPerTile >= 4)
+  if (sumsColumns && !alongRows && rowsPerTile >= 4)
     rowBlock = 4;
+}
+
+/// Of blocks that have all columns of a row.
+int64_t RowsPlan::threadsOfColumns() const {
+  if (tuning.threads == 1)
+    return 1;
+  const int64_t steps = llvm::divideCeil(columns, ThreadTree(columns).lanes);
+  return steps > kColumnThreads ? int64_t(llvm::alignTo(steps, kColumnThreads))
+                                : std::max<int64_t>(llvm::bit_ceil<uint64_t>(steps), kWarp);
+}
+
+/// Whether columns have nothing to do with each other.
+bool RowsPlan::sharesColumns() const {
+  return sumsColumns && facts.passes() == 1 && facts.rowReductions(0).empty() &&
+         llvm::all_of(facts.yield().getValues(), [&](Value value) { return facts.isAlongColumns(value); });
 }
 
 void RowsPlan::collectTileReductions() {
@@ -100,8 +123,9 @@ void RowsPlan::collectTileReductions() {
       continue;
     auto op = value.getDefiningOp<nn::ReduceOp>();
     bool ofRows = !facts.isAlongColumns(op.getX());
-    bool rounds = nn::wideElement(getElementTypeOrSelf(value)) != getElementTypeOrSelf(value);
-    bool direct = grid == 1 && !ofRows && !rounds && op.getKind() != nn::ReduceKind::mean;
+    bool rounds = sumElement(op) != getElementTypeOrSelf(value);
+    bool isSum = !rounds && op.getKind() != nn::ReduceKind::mean;
+    bool direct = rowTiles == 1 && !ofRows && (isSum || holdsColumnSums());
     tileReductions.push_back({op, unsigned(index), facts.isAlongColumns(value) ? columns : 1, ofRows, direct,
                               direct ? 0 : scratch});
     scratch += !direct;
@@ -150,22 +174,25 @@ bool RowsPlan::hasPadding() const {
   return noted && llvm::any_of(noted.asArrayRef(), [](int64_t elements) { return elements > 0; });
 }
 
-/// In which order a row is reduced follows from its length alone, whatever ops share its kernel. Where
-/// nothing is, or a single row is cut into pieces, lanes divide rows without padding: neighbouring threads
-/// then move neighbours.
+/// In which order a row is reduced follows from its length alone (ThreadTree), whatever ops share its kernel.
+/// Where nothing is, lanes divide rows without padding: neighbouring threads then move neighbours.
 void RowsPlan::chooseThreads() {
-  lanes = linear ? linearLanes() : kShortLanesOfThread;
-  const bool divides = (linear && !hasPadding()) || flat || columns < lanes;
-  while (divides && facts.columns % lanes != 0)
+  lanes = linear ? linearLanes() : ThreadTree(facts.columns).lanes;
+  while (linear && (!hasPadding() || columns < lanes) && columns % lanes != 0)
     lanes /= 2;
   if (linear) {
     threads = std::min(kLinearThreads, tuning.threads);
     grid = llvm::divideCeil(rows * int64_t(llvm::divideCeil(columns, lanes)), threads);
     return;
   }
-  const int64_t steps = llvm::divideCeil(columns, kStepsOfThread * lanes);
-  threads = std::min<int64_t>(llvm::bit_ceil<uint64_t>(steps), tuning.threads);
+  const int64_t steps = llvm::divideCeil(columns, lanes);
+  threads = std::min<int64_t>(llvm::bit_ceil<uint64_t>(std::max(steps, facts.columns % lanes)),
+                              sharesColumns() ? kColumnThreads : tuning.threads);
   chooseRowsAtOnce();
+  if (sharesColumns()) {
+    columnTiles = llvm::divideCeil(steps, threads);
+    grid = rowTiles * columnTiles;
+  }
   for (int64_t pass = 0; pass < facts.passes(); ++pass)
     threadSums = std::max(threadSums, rowBlock * int64_t(facts.rowReductions(pass).size()));
   blockBytes = threadSums * threadSumBytes(rowThreads());
@@ -175,8 +202,7 @@ void RowsPlan::chooseThreads() {
 /// evenly. Sums of columns are one row after the other. A row's sum has the same bits whatever its neighbours
 /// are, as threads that have nothing of it add nothing.
 void RowsPlan::chooseRowsAtOnce() {
-  auto sumsColumns = [](const TileReduction &each) { return !each.ofRows; };
-  const bool mayShare = threads <= kWarp && llvm::none_of(tileReductions, sumsColumns);
+  const bool mayShare = threads <= kWarp && !sumsColumns;
   while (mayShare && rows % (2 * rowsAtOnce) == 0 && 2 * rowsAtOnce * threads <= kNarrowThreads)
     rowsAtOnce *= 2;
   threads = std::max(threads * rowsAtOnce, kWarp);

@@ -18,14 +18,15 @@ struct TileReduction {
   unsigned result;  ///< of the kernel
   int64_t width;    ///< elements of the result: the columns, or 1
   bool ofRows;      ///< elements of rows are reduced
-  bool direct;      ///< there is one tile, which writes the result itself, as nothing is left to do
+  bool direct;      ///< there is one tile of rows, which writes the result itself
   unsigned scratch; ///< index into KernelSummary::scratchBytes, unless direct
 };
 
 /// What a target says of the way in which it runs row kernels.
 struct RowsTuning {
-  int64_t blockBytes;   ///< what the rows may take that a kernel keeps in a block's own memory
-  int64_t partialTiles; ///< tiles at most, if each makes partial sums of all columns
+  int64_t blockBytes; ///< what the rows may take that a kernel keeps in a block's own memory
+  /// That sum columns share the rows among so many threads, if each gets enough of them.
+  int64_t partialThreads;
   /// Of a block at most, a power of two. One thread walks over tiles of many rows; several walk over a row
   /// together, each over columns of its own.
   int64_t threads = 1;
@@ -46,7 +47,9 @@ public:
   bool linear = false;
   int64_t rows, columns; ///< of the loops
   int64_t rowsPerTile, grid;
-  int64_t rowBlock = 1; ///< rows that one column loop walks at once
+  int64_t rowTiles;        ///< of the grid; each leaves partial sums of all columns
+  int64_t columnTiles = 1; ///< blocks that share the columns of a tile of rows, whose order is theirs
+  int64_t rowBlock = 1;    ///< rows that one column loop walks at once
   /// Of a step. With one thread the last step of a row has a mask; with several, each of the elements that
   /// are left is a step.
   int64_t lanes;
@@ -66,11 +69,14 @@ public:
 
   /// Elements that a tile reduction leaves in its scratch buffer.
   int64_t scratchElements(const TileReduction &reduction) const {
-    return reduction.ofRows ? rows : grid * reduction.width;
+    return reduction.ofRows ? rows : rowTiles * reduction.width;
   }
 
   /// That walk over a row together.
-  int64_t rowThreads() const { return threads / rowsAtOnce; }
+  int64_t rowThreads() const { return threads * columnTiles / rowsAtOnce; }
+  /// Whether threads hold the sums of columns while they walk over rows: each has one vector at most, and one
+  /// element of those that vectors leave.
+  bool holdsColumnSums() const { return sumsColumns && threads > 1 && columns <= lanes * rowThreads(); }
   /// Elements that a row takes in a block's memory.
   int64_t blockRow() const {
     return rowsAtOnce == 1 ? columns : llvm::alignTo(columns, kBlockArrayAlignment);
@@ -102,6 +108,8 @@ public:
 
 private:
   void chooseTiles();
+  int64_t threadsOfColumns() const;
+  bool sharesColumns() const;
   void chooseLanes();
   void chooseThreads();
   void chooseRowsAtOnce();
@@ -123,6 +131,7 @@ private:
   int64_t firstWrite(unsigned result) const;
 
   RowsTuning tuning;
+  bool sumsColumns = false; ///< over rows
   llvm::DenseMap<mlir::Value, int64_t> weights;
 };
 

@@ -7,8 +7,6 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-/// Of partial results, which are rounded when they are complete.
-static Type partialElement(nn::ReduceOp op) { return nn::wideElement(elementOf(op)); }
 
 void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   Value computed = lanes(value, row, at);
@@ -58,48 +56,87 @@ void RowsEmitter::storePadding(RowState &row, bool isShared) {
   }
 }
 
-// --- Partial results of tiles ---
+// --- Sums of columns over the rows of a tile ---
 
 RowsEmitter::Place RowsEmitter::partial(const TileReduction &reduction, Value column) {
-  Type element = partialElement(reduction.op);
   if (reduction.direct)
-    return {{outputs[reduction.result], element, column}, reduction.width};
-  return {{scratch[reduction.scratch], element, emit.add(emit.mul(currentTile, reduction.width), column)},
+    return {{outputs[reduction.result], elementOf(Value(reduction.op)), column}, reduction.width};
+  return {{scratch[reduction.scratch], sumElement(reduction.op),
+           emit.add(emit.mul(currentTile, reduction.width), column)},
           reduction.width};
 }
 
-void RowsEmitter::addToPartials(const Step &at, MutableArrayRef<RowState> rows) {
-  for (const TileReduction &reduction : plan.tileReductions) {
+void RowsEmitter::addToColumnSums(const Step &at, MutableArrayRef<RowState> rows) {
+  auto isOfStep = [&](const TileReduction &reduction) {
     nn::ReduceOp op = reduction.op;
-    if (!plan.facts.isAlongColumns(op) || plan.facts.depth(op.getX()) != at.pass)
-      continue;
-    const Place place = partial(reduction, at.column);
-    Value sum = load(place, at);
+    return plan.facts.isAlongColumns(op) && plan.facts.depth(op.getX()) == at.pass;
+  };
+  auto added = [&](nn::ReduceOp op, Value sum) {
     for (RowState &row : rows)
       sum = combine(emit, op.getKind(), sum, lanes(op.getX(), row, at));
-    store(sum, place, at);
+    return sum;
+  };
+  for (ColumnSum &sum : columnSums)
+    if (isOfStep(*sum.reduction)) {
+      Value &part = at.lanes == plan.lanes ? sum.vector : sum.rest;
+      part = added(sum.reduction->op, part);
+    }
+  if (plan.holdsColumnSums())
+    return;
+  for (const TileReduction &reduction : plan.tileReductions)
+    if (isOfStep(reduction)) {
+      const Place place = partial(reduction, at.column);
+      store(added(reduction.op, load(place, at)), place, at);
+    }
+}
+
+void RowsEmitter::startColumnSums() {
+  columnSums.clear();
+  for (const TileReduction &reduction : plan.tileReductions) {
+    nn::ReduceOp op = reduction.op;
+    auto none = [&](int64_t lanes) {
+      return identityOf(emit, op.getKind(), Emitter::laneType(sumElement(op), lanes));
+    };
+    if (!plan.facts.isAlongColumns(op))
+      continue;
+    if (plan.holdsColumnSums())
+      columnSums.push_back({&reduction, none(plan.lanes), hasTail() ? none(1) : Value()});
+    else
+      clearPartials(reduction);
   }
 }
 
-void RowsEmitter::clearPartials() {
-  for (const TileReduction &reduction : plan.tileReductions) {
-    nn::ReduceOp op = reduction.op;
-    if (!plan.facts.isAlongColumns(op))
-      continue;
-    const int64_t lanes = plan.lanes;
-    Value identity = identityOf(emit, op.getKind(), Emitter::laneType(partialElement(op), lanes));
-    Value whole = emit.i64(plan.columns / lanes * lanes);
-    emit.loop(firstColumn(), whole, columnStep(),
-              [&](Value column) { store(identity, partial(reduction, column), {0, column, lanes, Mask()}); });
-    if (plan.columns % lanes == 0)
-      continue;
-    if (plan.threads > 1)
-      emit.loop(emit.add(whole, function.thread()), emit.i64(plan.columns), plan.threads, [&](Value column) {
-        emit.store(identityOf(emit, op.getKind(), partialElement(op)), partial(reduction, column).address);
-      });
-    else
-      store(identity, partial(reduction, whole),
-            {0, whole, lanes, emit.lanesBelow(emit.i64(plan.columns % lanes), lanes)});
+void RowsEmitter::clearPartials(const TileReduction &reduction) {
+  nn::ReduceOp op = reduction.op;
+  const int64_t lanes = plan.lanes;
+  Value identity = identityOf(emit, op.getKind(), Emitter::laneType(sumElement(op), lanes));
+  Value whole = emit.i64(plan.columns / lanes * lanes);
+  emit.loop(firstColumn(), whole, columnStep(),
+            [&](Value column) { store(identity, partial(reduction, column), {0, column, lanes, Mask()}); });
+  if (plan.columns % lanes == 0)
+    return;
+  if (plan.threads > 1)
+    emit.loop(emit.add(whole, function.thread()), emit.i64(plan.columns), plan.threads, [&](Value column) {
+      emit.store(identityOf(emit, op.getKind(), sumElement(op)), partial(reduction, column).address);
+    });
+  else
+    store(identity, partial(reduction, whole),
+          {0, whole, lanes, emit.lanesBelow(emit.i64(plan.columns % lanes), lanes)});
+}
+
+/// Those that threads hold.
+void RowsEmitter::storeColumnSums() {
+  const int64_t whole = plan.columns / plan.lanes * plan.lanes;
+  auto storePart = [&](const TileReduction &reduction, Value part, Value column, int64_t lanes, int64_t end) {
+    emit.when(emit.less(column, emit.i64(end)), [&] {
+      store(reduction.direct ? scaleMean(emit, reduction.op, part) : part, partial(reduction, column),
+            {0, column, lanes, Mask()});
+    });
+  };
+  for (const ColumnSum &sum : columnSums) {
+    storePart(*sum.reduction, sum.vector, firstColumn(), plan.lanes, whole);
+    if (hasTail())
+      storePart(*sum.reduction, sum.rest, emit.add(rowThread(), whole), 1, plan.columns);
   }
 }
 
@@ -108,7 +145,8 @@ void RowsEmitter::clearPartials() {
 void RowsEmitter::finishRow(RowState &row) {
   storePadding(row, /*isShared=*/true);
   auto isScalar = [&](Value value) { return !plan.facts.isAlongColumns(value) && !isTileScalar(value); };
-  if (!plan.tileReductions.empty() || llvm::any_of(plan.facts.yield().getValues(), isScalar))
+  auto isOfRow = [&](const TileReduction &each) { return !plan.facts.isAlongColumns(each.op); };
+  if (llvm::any_of(plan.tileReductions, isOfRow) || llvm::any_of(plan.facts.yield().getValues(), isScalar))
     onceARow([&] {
       storeRowReductions(row);
       storeRowScalars(row);
@@ -121,7 +159,7 @@ void RowsEmitter::storeRowReductions(RowState &row) {
     if (plan.facts.isAlongColumns(op))
       continue;
     if (reduction.ofRows)
-      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], partialElement(op), row.row});
+      emit.store(scalar(op.getX(), row), {scratch[reduction.scratch], sumElement(op), row.row});
     else // a flat row's piece, which is its tile
       emit.store(row.scalars.at(op.getResult()), partial(reduction, emit.i64(0)).address);
   }

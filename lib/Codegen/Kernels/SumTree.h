@@ -8,9 +8,9 @@
 
 namespace trainc::codegen {
 
-/// The order of a reduction along a row, or of everything, follows from the number of elements and their type
-/// alone, whatever ops share its kernel. A row is cut into pieces; of a piece, element i belongs to lane i %
-/// `lanes`, and lanes add up in order, then by halves; then come the pieces, in order.
+/// The order of a reduction along a row, or of everything, by one thread follows from the number of elements
+/// and their type alone, whatever ops share its kernel. A row is cut into pieces; of a piece, element i
+/// belongs to lane i % `lanes`, and lanes add up in order, then by halves; then come the pieces, in order.
 struct SumTree {
   static constexpr int64_t kPiece = 16384;
 
@@ -18,6 +18,24 @@ struct SumTree {
       : lanes(std::min<int64_t>(elementBytes(element) == 8 ? 32 : 64, llvm::bit_ceil<uint64_t>(length))) {}
 
   int64_t lanes;
+};
+
+/// The order of such a reduction by the threads of a block follows from the number of elements alone. Of a
+/// piece, thread t has the vectors t, t + threads, ... of `lanes` elements, and one of those that vectors
+/// leave at the row's end: they add up in order, lanes by halves, then threads by halves. Piece p is thread
+/// p's, and so is piece p + threads; threads are added up once more. Threads that have nothing add nothing,
+/// so that any number of threads gives the same bits, if each has one vector or there are as many as a block
+/// has at most.
+struct ThreadTree {
+  static constexpr int64_t kLanes = 8;
+
+  /// Shorter rows are cut into equal vectors.
+  explicit ThreadTree(int64_t length) {
+    while (length < kLanes && length % lanes != 0)
+      lanes /= 2;
+  }
+
+  int64_t lanes = kLanes;
 };
 
 } // namespace trainc::codegen

@@ -119,7 +119,7 @@ def assembled(ptxas, ptx_file, level):
 
 def registers(ptxas, ptx_file, *bounds):
     bounds = {name: int(number) for name, number in (each.split("=") for each in bounds)}
-    threads = {name: int(count) for name, count in re.findall(r"\.visible \.entry (\w+)\([^)]*\)\s*\.maxntid (\d+)", open(ptx_file).read())}
+    threads = {name: int(count) for name, count in re.findall(r"\.visible \.entry (\w+)\([^)]*\)\s*\.reqntid (\d+)", open(ptx_file).read())}
     most = collections.Counter()
     for level in LEVELS:
         found = assembled(ptxas, ptx_file, level)
