@@ -100,12 +100,19 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
         "fma, or tf32, which rounds numbers to 11 significant bits");
   if (program.getProducts() == "fp8" && !choices_.libraryCalls.products)
     return program.emitError("products (--product-type) fp8 are left to cuBLASLt: leave library_calls "
-                             "(--library-calls) out, or choose products or all");
+                             "(--library-calls) out, or choose plain, products or all");
   if (program.getProducts() == "fp8" && !multipliesFp8(choices_.gpu))
     return program.emitError(
                "products (--product-type) fp8 need a GPU of compute capability 8.9 or higher, and gpu "
                "(--gpu) is ")
            << choices_.gpu << "; choose bf16, or name another GPU";
+  if (program.getGpu() && choices_.libraryCalls.attentionGradients &&
+      !repeatsAttentionGradients(choices_.gpu))
+    return program.emitError("library_calls (--library-calls) ")
+           << program.getLibraryCalls().value_or("")
+           << " leaves attention's gradient to cuDNN, which repeats its bits on compute capability 9 and 10 "
+              "alone, and gpu (--gpu) is "
+           << choices_.gpu << "; leave library_calls out, choose plain or products, or name another GPU";
   if (program.getCpu())
     return program.emitError(
         "cpu (--cpu) chooses levels of CPUs, which target cuda has no code for; leave it out, or choose "

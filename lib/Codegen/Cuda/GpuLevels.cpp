@@ -25,12 +25,26 @@ std::vector<StringRef> trainc::codegen::chooseGpuLevels(StringRef words) {
   return levels;
 }
 
+/// Levels without fp8 products have no code in a plan of such products.
+static LogicalResult expectF8Products(train::ProgramOp program, StringRef words) {
+  if (program.getProducts() != "fp8" || llvm::is_contained(split(words), kAllGpuLevels))
+    return success();
+  for (StringRef name : chooseGpuLevels(words))
+    if (const CudaLevel *level = findCudaLevel(name); !hasF8Products(level->major, level->minor))
+      return program.emitError("gpu_levels (--gpu-levels) ")
+             << name << ": products (--product-type) fp8 need compute capability " << kF8Major << "."
+             << kF8Minor << " or higher; leave that level out, or choose bf16";
+  return success();
+}
+
 LogicalResult trainc::codegen::settleGpuLevels(train::ProgramOp program) {
   const StringRef words = program.getGpuLevels().value_or(kAllGpuLevels);
   if (words == kAllGpuLevels || words == kNoGpuLevels)
     return success();
   if (llvm::is_contained(split(words), kNoGpuLevels))
     return program.emitError("gpu_levels (--gpu-levels): expected levels, or none alone, found ") << words;
+  if (failed(expectF8Products(program, words)))
+    return failure();
   if (!hasPtxas())
     return program.emitError("gpu_levels (--gpu-levels) ")
            << words
