@@ -26,6 +26,7 @@ using namespace trainc::codegen;
 /// NVIDIA's libraries ask for workspaces on borders of 256 bytes.
 /// What a kernel may take of a block's memory lets several blocks run on a multiprocessor at a time.
 static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 65536, .blockBytes = 32 << 10};
+static_assert(kGpuLimits.longestRow <= ThreadTree::kWhole, "rows that fusion makes are reduced at once");
 static_assert(kAccessBytes <= int64_t(kMostRowPadding + 1), "what pads rows belongs to them");
 /// Sums of columns have as many threads as ask an H100's memory for all that it gives (CudaMachine.cpp).
 static constexpr RowsTuning kRows{

@@ -128,7 +128,7 @@ SmallVector<Value> trainc::codegen::reducePieces(ThreadReduction &threads, Kerne
                                                  llvm::function_ref<SmallVector<Value>(Value, Value)> piece) {
   Emitter &emit = function.emit();
   auto kinds = llvm::map_to_vector(ops, [](nn::ReduceOp op) { return op.getKind(); });
-  if (most <= SumTree::kPiece)
+  if (most <= ThreadTree::kWhole)
     return threads.over(kinds, piece(emit.i64(0), end));
   auto none = llvm::map_to_vector(
       ops, [&](nn::ReduceOp op) { return identityOf(emit, op.getKind(), sumElement(op)); });

@@ -41,7 +41,8 @@ RowsPlan::RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning) : facts(kernel
   bool reduces = llvm::any_of(kernel.getBody().getOps<nn::ReduceOp>(),
                               [&](nn::ReduceOp reduce) { return facts.strip(reduce) == reduce.getResult(); });
   linear = tuning.threads > 1 && !reduces;
-  flat = !linear && facts.rows == 1 && facts.columns > SumTree::kPiece && !needsWholeRow;
+  const int64_t whole = tuning.threads > 1 ? ThreadTree::kWhole : SumTree::kPiece;
+  flat = !linear && facts.rows == 1 && facts.columns > whole && !needsWholeRow;
   rows = flat ? llvm::divideCeil(facts.columns, SumTree::kPiece) : facts.rows;
   columns = flat ? SumTree::kPiece : facts.columns;
   chooseTiles();

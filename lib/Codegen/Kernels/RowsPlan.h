@@ -35,7 +35,8 @@ struct RowsTuning {
 /// The schedule of one nn.kernel.
 ///
 /// A single long row without reductions that its own elements need is *flat*: it is cut into pieces of
-/// SumTree::kPiece elements, each a tile and a row of as many `columns`, of which the last may be shorter.
+/// SumTree::kPiece elements (where threads reduce, if it is longer than ThreadTree::kWhole), each a tile and
+/// a row of as many `columns`, of which the last may be shorter.
 class RowsPlan {
 public:
   RowsPlan(nn::KernelOp kernel, const RowsTuning &tuning);

@@ -20,14 +20,15 @@ struct SumTree {
   int64_t lanes;
 };
 
-/// The order of such a reduction by the threads of a block follows from the number of elements alone. Of a
-/// piece, thread t has the vectors t, t + threads, ... of `lanes` elements, and one of those that vectors
-/// leave at the row's end: they add up in order, lanes by halves, then threads by halves. Piece p is thread
-/// p's, and so is piece p + threads; threads are added up once more. Threads that have nothing add nothing,
-/// so that any number of threads gives the same bits, if each has one vector or there are as many as a block
-/// has at most.
+/// The order of such a reduction by the threads of a block follows from the number of elements alone. Thread
+/// t has the vectors t, t + threads, ... of `lanes` elements, and one of the elements that vectors leave at
+/// the row's end: they add up in order, lanes by halves, then threads by halves. Threads that have nothing
+/// add nothing, so that any number of threads gives the same bits, if each has one vector or there are as
+/// many as a block has at most. A row longer than kWhole is cut into pieces of SumTree::kPiece, so that
+/// several blocks can share it. Piece p is thread p's, and so is piece p + threads; threads are added up once
+/// more.
 struct ThreadTree {
-  static constexpr int64_t kLanes = 8;
+  static constexpr int64_t kLanes = 8, kWhole = 65536;
 
   /// Shorter rows are cut into equal vectors.
   explicit ThreadTree(int64_t length) {

@@ -66,7 +66,17 @@ template <typename Op> static void expectOrderOfLength() {
                            {"ROWS", "#nn.pattern<*40006>"},
                            {"ONE", "<*40006>"},
                            {"FULL", "tensor<2x20003xf32>"},
-                           {"DOUBLE", "tensor<2x20003xf64>"}}};
+                           {"DOUBLE", "tensor<2x20003xf64>"}},
+                          {{"DIMS", "[0, 1]"},
+                           {"SUM", "tensor<f32>"},
+                           {"ONES", "[1, 1]"},
+                           {"KEPT", "tensor<1x1xf32>"},
+                           {"SIZES", "[2, 35003]"},
+                           {"SPACE", "1 x 70006"},
+                           {"ROWS", "#nn.pattern<*70006>"},
+                           {"ONE", "<*70006>"},
+                           {"FULL", "tensor<2x35003xf32>"},
+                           {"DOUBLE", "tensor<2x35003xf64>"}}};
   for (Words words : shapes) {
     words.insert(words.end(), {{"KEYS", "KEY, KEY, KEY"}, {"KEY", "tensor<i64>"}});
     std::optional<std::vector<double>> first;
@@ -107,7 +117,7 @@ template <typename Op> static void expectRowsAddUpAsAlone(int64_t rows) {
 
 /// Lengths below a vector, with and without a rest, of several vectors a thread, and of several pieces.
 TEST(SumOrder, SumsOverRowsAreThoseOfAlone) {
-  for (int64_t rows : {6, 7, 15, 1000, 5001, 16384, 40001}) {
+  for (int64_t rows : {6, 7, 15, 1000, 5001, 16384, 40001, 70001}) {
     expectRowsAddUpAsAlone<CompiledOp>(rows);
     expectRowsAddUpAsAlone<CudaOp>(rows);
   }
