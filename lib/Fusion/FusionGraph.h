@@ -32,7 +32,7 @@ class FusionGraph {
 public:
   FusionGraph(mlir::Block &block, const ReadAnalysis &reads, FusionLimits limits);
 
-  /// Merges producers into consumers, then groups that read the same large value.
+  /// Merges producers into consumers, then groups that read the same value: that is a launch less.
   void fuse();
 
   /// Groups of computed ops, each in program order.

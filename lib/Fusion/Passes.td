@@ -29,7 +29,7 @@ def FusePass : Pass<"fuse"> {
     made again where arithmetic is faster than memory, and kept if its tree has more ops. Ops with others between them become one kernel
     if what is then held longer is less than moves in a launch, or than a quarter of what passes between them.
 
-    Producers are merged into consumers first, then groups that read the same large values with each other. Constants, iotas, random
+    Producers are merged into consumers first, then groups that read the same values with each other. Constants, iotas, random
     numbers, broadcasts, reshapes and conversions of bf16 or f16 to f32 never cross a border: each kernel makes its own, so that it reads
     the short numbers. If products and attention need such a value, a kernel of its own makes it. The ops end in an order that respects
     values and states, close to the original one.
