@@ -95,7 +95,7 @@ def Dist_AllGatherStartOp : Dist_StartOp<"all_gather_start", "all_gather"> {
   let assemblyFormat = "$part (`in` $group^)? (`message` $message^)? attr-dict `:` type($part) `->` type($pending)";
 }
 
-def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure]> {
+def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {
   let summary = "adds what ranks have sent to one of them";
   let description = [{
     What a kernel is made of that collectives call for sums (`sum` of `#plan.range`): one operand for each rank, in the order of their
@@ -109,6 +109,7 @@ def Dist_RankSumOp : Dist_Op<"rank_sum", [Pure]> {
   let arguments = (ins Variadic<AnyStaticShapeTensor>:$values);
   let results = (outs AnyStaticShapeTensor:$sum);
   let assemblyFormat = "$values attr-dict `:` type($values) `->` type($sum)";
+  let extraClassDefinition = "::trainc::KernelClass $cppClass::getKernelClass() { return ::trainc::KernelClass::RankSum; }";
 }
 
 def Dist_WaitOp : Dist_Op<"wait", [SameOperandsAndResultType, DeclareOpInterfaceMethods<ExecutableOpInterface>]> {

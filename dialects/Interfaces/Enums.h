@@ -18,6 +18,9 @@ template <typename EntryOp> EntryOp findEntry(mlir::ModuleOp module, EntryKind k
   return {};
 }
 
+/// How many meet in a group, of `ranks` of which `shardRanks` divide states among themselves.
+int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks);
+
 /// Who writes the scalar.
 ScalarDirection directionOf(HostScalar scalar);
 /// Its type, a tensor of one element without dimensions.

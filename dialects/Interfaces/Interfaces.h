@@ -92,13 +92,14 @@ enum class KernelClass {
   AttentionGrad, ///< blocked attention backward
   Gemm,          ///< matrix product
   Loop,          ///< counted loop (nn.chunks)
+  RankSum,       ///< adds what ranks send; collectives call it, and entries do not
 };
 
-/// Whether generated code executes ops of the class.
+/// Whether generated code executes those ops of entries that are of the class.
 inline bool isGenerated(KernelClass kernelClass) {
   using enum KernelClass;
   return kernelClass != Alias && kernelClass != Pack && kernelClass != Collective && kernelClass != Wait &&
-         kernelClass != Loop;
+         kernelClass != Loop && kernelClass != RankSum;
 }
 
 /// Where in a flat tensor the elements of another begin.

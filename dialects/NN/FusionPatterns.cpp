@@ -61,6 +61,17 @@ bool KernelOp::isTable(Value value) {
   return argument && isa<UnitAttr>(getPatterns()[argument.getArgNumber()]);
 }
 
+int64_t KernelOp::readElements(unsigned input) {
+  auto countOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
+  Value argument = getBody().getArgument(input);
+  if (!isTable(argument))
+    return countOf(argument);
+  int64_t picked = 0;
+  for (Operation *gather : argument.getUsers())
+    picked += countOf(gather->getResult(0));
+  return std::min(picked, countOf(argument));
+}
+
 RepeatPattern KernelOp::patternOf(Value value) {
   assert(!isTable(value) && "ids say which row of a table is meant");
   RepeatPatternAttr pattern;

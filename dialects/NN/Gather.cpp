@@ -80,5 +80,9 @@ void GatherOp::buildVjp(OpBuilder &builder, ArrayRef<Value> g, ArrayRef<bool>, M
 KernelClass ScatterAddOp::getKernelClass() { return KernelClass::Scatter; }
 int ScatterAddOp::getInPlaceOperand(unsigned) { return 0; }
 
+int64_t ScatterAddOp::touchedElements() {
+  return std::min(tensorType(getTable()).getNumElements(), tensorType(getUpdates()).getNumElements());
+}
+
 Value ScatterAddOp::getAddend(unsigned) { return getTable(); }
 void ScatterAddOp::setAddend(unsigned, Value addend) { getTableMutable().assign(addend); }

@@ -64,6 +64,8 @@ def NN_KernelOp : NN_Op<"kernel", [Pure, IsolatedFromAbove, SingleBlock, Declare
     static bool canHold(::mlir::Operation *op);
     /// Whether a value inside is the table of a gather.
     bool isTable(::mlir::Value value);
+    /// Elements that are read of input `input`: of a table those of the rows that gathers pick, and all at most.
+    int64_t readElements(unsigned input);
     /// How a value inside, which is no table, repeats over rows and columns.
     RepeatPattern patternOf(::mlir::Value value);
     /// Sets the pattern of an op inside.

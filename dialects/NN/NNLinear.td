@@ -67,6 +67,10 @@ def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [DeclareOpInterfaceMethods<Inde
   let arguments = (ins NN_Tensor:$table, NN_Tensor:$ids, NN_Tensor:$updates);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$updates `into` $table `at` $ids attr-dict `` custom<Types>(type($updates), type($table), type($ids))";
+  let extraClassDeclaration = inferDeclaration # countDeclaration # [{
+    /// Elements of the table that are added to, at most: each id may name another row.
+    int64_t touchedElements();
+  }];
 }
 
 def NN_AttentionOp : NN_TensorOp<"attention", [DeclareOpInterfaceMethods<DifferentiableOpInterface>,

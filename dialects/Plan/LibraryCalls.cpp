@@ -1,7 +1,9 @@
-// Library calls: which bytes they touch, and what they cost.
+// Library calls: which bytes they touch, what they ask of a machine, and how they are built.
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
 #include "runtime/schema/row_padding.h"
+
+#include "mlir/IR/Builders.h"
 
 using namespace mlir;
 using namespace trainc::plan;
@@ -49,7 +51,52 @@ SmallVector<OperandUse> MatrixProductOp::getOperandUses() {
   return uses;
 }
 
-double MatrixProductOp::getFlops() { return 2.0 * getBatch() * getM() * getN() * getK(); }
+/// Of all operands but the workspace.
+static double movedBytes(ArrayRef<OperandUse> uses) {
+  double bytes = 0;
+  for (const OperandUse &use : uses)
+    if (!use.isWorkspace)
+      bytes += double(use.bytes) * (use.reads && use.writes ? 2 : 1);
+  return bytes;
+}
+
+/// What an activation or its gradient takes for each number: a division and an exponential, and the
+/// polynomial around them.
+static constexpr double kActivationFlops = 20;
+
+static Type elementOr(std::optional<Type> element, MLIRContext *context) {
+  return element ? *element : Float32Type::get(context);
+}
+
+Work MatrixProductOp::getCallWork() {
+  const Type factor = elementOr(getFactors(), getContext());
+  auto isAligned = [&](uint64_t row) { return row * factor.getIntOrFloatBitWidth() % (16 * 8) == 0; };
+  const double results = double(getBatch()) * double(getM()) * double(getN());
+  return {.worker = Worker::Products,
+          .element = factor,
+          .isTf32 = getTf32(),
+          .isAligned = isAligned(getRowA()) && isAligned(getRowB()) && isAligned(getRowResult()),
+          .sumsBeside = getSideSum() != SideSum::none,
+          .flops = 2 * results * double(getK()),
+          .epilogueFlops = getActivation() == Activation::none ? 0 : kActivationFlops * results,
+          .bytes = movedBytes(getOperandUses())};
+}
+
+std::string MatrixProductOp::describe() {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << getOperationName().substr(PlanDialect::getDialectNamespace().size() + 1);
+  if (getBatch() > 1)
+    stream << " batch " << getBatch();
+  stream << " " << getM() << " x " << getN() << " x " << getK();
+  if (auto factors = getFactors())
+    stream << " " << *factors;
+  if (getAdds())
+    stream << " adds";
+  if (getActivation() != Activation::none)
+    stream << " " << stringifyActivation(getActivation());
+  return text;
+}
 
 SmallVector<OperandUse> AttentionOp::getOperandUses() {
   const bool backward = getPass() == AttentionPass::backward;
@@ -77,12 +124,28 @@ SmallVector<OperandUse> AttentionOp::getOperandUses() {
 
 /// A causal query sees half of the keys. Backward makes the scores and two gradients from heads of q and k,
 /// and two from those of v.
-double AttentionOp::getFlops() {
+Work AttentionOp::getCallWork() {
   const double queries = getQueries(), keys = getKeys();
   const double pairs = getCausal() && keys >= queries
                            ? queries * (keys - queries) + queries * (queries + 1) / 2
                            : queries * keys;
   const bool backward = getPass() == AttentionPass::backward;
-  return 2.0 * getBatch() * getHeads() * pairs *
-         ((backward ? 3 : 1) * double(getHeadSize()) + (backward ? 2 : 1) * double(getValueSize()));
+  const double sizes =
+      (backward ? 3 : 1) * double(getHeadSize()) + (backward ? 2 : 1) * double(getValueSize());
+  return {.worker = backward ? Worker::LibraryAttentionGrad : Worker::LibraryAttention,
+          .element = elementOr(getValues(), getContext()),
+          .flops = 2.0 * getBatch() * getHeads() * pairs * sizes,
+          .bytes = movedBytes(getOperandUses())};
+}
+
+std::string AttentionOp::describe() { return ("attention " + stringifyAttentionPass(getPass())).str(); }
+
+Operation *LibraryCallSpecAttr::build(OpBuilder &builder, Location loc, StringRef source,
+                                      llvm::function_ref<OperandAttr(int64_t)> operand) const {
+  OperationState state(loc, getCall());
+  state.addAttributes(getSizes().getValue());
+  for (NamedAttribute each : getOperands())
+    state.addAttribute(each.getName(), operand(cast<IntegerAttr>(each.getValue()).getInt()));
+  state.addAttribute("op", builder.getStringAttr(source));
+  return builder.create(state);
 }

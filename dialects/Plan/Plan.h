@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Interfaces/Enums.h"
+#include "dialects/Plan/Work.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -25,8 +26,11 @@ struct OperandUse {
   OperandAttr operand;
   int64_t bytes;
   bool reads, writes;
-  bool isWorkspace = false; ///< how much of it a library uses is its own matter
+  bool isWorkspace = false; ///< how much of it is used is the library's own matter
+  int64_t iterations = 1;   ///< of the loop around the instruction, from each of which it begins elsewhere
 };
+
+class Surroundings;
 
 } // namespace trainc::plan
 
@@ -34,3 +38,26 @@ struct OperandUse {
 
 #define GET_OP_CLASSES
 #include "dialects/Plan/PlanOps.h.inc"
+
+namespace trainc::plan {
+
+/// The module around instructions: what they name, and how many ranks meet.
+class Surroundings {
+public:
+  /// A module without plan.training is for one rank.
+  explicit Surroundings(mlir::ModuleOp module);
+
+  const mlir::SymbolTable &symbols() const { return symbols_; }
+  /// Null if nobody has the name.
+  KernelOp kernel(llvm::StringRef name) const { return symbols_.lookup<KernelOp>(name); }
+  BufferOp buffer(OperandAttr operand) const {
+    return symbols_.lookup<BufferOp>(operand.getBuffer().getValue());
+  }
+  int64_t members(RankGroup group) const { return ranksOf(group, ranks_, shardRanks_); }
+
+private:
+  mlir::SymbolTable symbols_;
+  int64_t ranks_ = 1, shardRanks_ = 1;
+};
+
+} // namespace trainc::plan

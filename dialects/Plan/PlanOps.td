@@ -73,6 +73,11 @@ def Plan_LaunchSpec : Plan_Attr<"LaunchSpec", "launch_spec"> {
 def Plan_LibraryCallSpec : Plan_Attr<"LibraryCallSpec", "library_call_spec"> {
   let parameters = (ins StringRefParameter<"instruction">:$call, "::mlir::DictionaryAttr":$operands, "::mlir::DictionaryAttr":$sizes);
   let assemblyFormat = "`<` $call $operands $sizes `>`";
+  let extraClassDeclaration = [{
+    /// The instruction, whose source op is `source`, with operand(number of an argument) for each operand.
+    ::mlir::Operation *build(::mlir::OpBuilder &builder, ::mlir::Location loc, ::llvm::StringRef source,
+                             ::llvm::function_ref<::trainc::plan::OperandAttr(int64_t)> operand) const;
+  }];
 }
 
 def Plan_ArenaOp : Plan_Op<"arena", [Symbol]> {
@@ -94,12 +99,24 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   let description = [{
     A launch runs `grid` blocks. `shared` is the memory of a block's own. `threads` says how many threads of a GPU run a block
     together; a CPU runs a block on one thread.
+
+    What a launch costs follows from `flops`, from `moves`, the bytes between memory and processor, and from `chain`, the accesses that
+    wait for one another. Without `moves` each parameter moves once, and twice if it is read and written.
+
+    ```mlir
+    plan.kernel @copy copy grid 4 threads 256 flops 0 moves 2048 [#plan.param<read, f32, 65536>, #plan.param<write, f32, 1024>]
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Plan_KernelKind:$kind, TypedArrayAttrBase<Plan_Param, "parameters">:$params,
-                       I64Attr:$grid, I64Attr:$flops, DefaultValuedAttr<I64Attr, "0">:$shared_bytes,
-                       DefaultValuedAttr<I64Attr, "1">:$threads);
+                       I64Attr:$grid, I64Attr:$flops, OptionalAttr<I64Attr>:$moved_bytes, DefaultValuedAttr<I64Attr, "0">:$chain,
+                       DefaultValuedAttr<I64Attr, "0">:$shared_bytes, DefaultValuedAttr<I64Attr, "1">:$threads);
   let assemblyFormat = [{
-    $sym_name $kind `grid` $grid (`threads` $threads^)? `flops` $flops (`shared` $shared_bytes^)? $params attr-dict
+    $sym_name $kind `grid` $grid (`threads` $threads^)? `flops` $flops (`moves` $moved_bytes^)? (`chain` $chain^)?
+    (`shared` $shared_bytes^)? $params attr-dict
+  }];
+  let extraClassDeclaration = [{
+    /// Of one launch.
+    ::trainc::plan::Work getWork();
   }];
 }
 
@@ -129,7 +146,13 @@ def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
     InterfaceMethod<"", "::llvm::ArrayRef<int64_t>", "getAfterOrNone", (ins),
                     "return $_op.getAfter() ? *$_op.getAfter() : ::llvm::ArrayRef<int64_t>();">,
     InterfaceMethod<"", "void", "comeAfter", (ins "::llvm::ArrayRef<int64_t>":$instructions),
-                    "$_op.setAfter(instructions);">];
+                    "$_op.setAfter(instructions);">,
+    InterfaceMethod<[{ Which bytes it touches. }],
+      "::llvm::SmallVector<::trainc::plan::OperandUse>", "getUses", (ins "const ::trainc::plan::Surroundings &":$around)>,
+    InterfaceMethod<[{ What it asks of a machine; none of a loop, whose instructions do, and of collectives, which the link bounds. }],
+      "::std::optional<::trainc::plan::Work>", "getWork", (ins "const ::trainc::plan::Surroundings &":$around)>,
+    InterfaceMethod<[{ Kind and sizes, for reports: those of equal instructions are equal. }],
+      "::std::string", "describe", (ins), [{}], [{ return $_op->getName().stripDialect().str(); }]>];
 }
 
 def Plan_LibraryCallInterface : OpInterface<"LibraryCallOpInterface"> {
@@ -138,21 +161,24 @@ def Plan_LibraryCallInterface : OpInterface<"LibraryCallOpInterface"> {
   let methods = [
     InterfaceMethod<[{ The bytes of each operand that the call has. }],
       "::llvm::SmallVector<::trainc::plan::OperandUse>", "getOperandUses">,
-    InterfaceMethod<[{ Floating-point operations, multiply and add counted apart. }], "double", "getFlops">];
+    InterfaceMethod<[{ What the call asks of a machine, which follows from its sizes alone. }],
+      "::trainc::plan::Work", "getCallWork">];
 }
 
-class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = []>
-    : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface>] # traits> {
+// `own`: methods of the interface that are not its defaults.
+class Plan_InstructionOp<string mnemonic, dag operands, list<Trait> traits = [], list<string> own = []>
+    : Plan_Op<mnemonic, [DeclareOpInterfaceMethods<Plan_InstructionInterface, own>] # traits> {
   let arguments = !con(operands, (ins StrAttr:$op, OptionalAttr<DenseI64ArrayAttr>:$after));
   string trailer = "$op (`after` $after^)? ";
 }
 
-class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = []>
-    : Plan_InstructionOp<mnemonic, operands, traits> {
-  let extraClassDefinition = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::compute; }";
+class Plan_ComputeOp<string mnemonic, dag operands, list<Trait> traits = [], list<string> own = []>
+    : Plan_InstructionOp<mnemonic, operands, traits, own> {
+  string onCompute = "::trainc::plan::Stream $cppClass::getStream() { return ::trainc::plan::Stream::compute; }";
+  let extraClassDefinition = onCompute;
 }
 
-def Plan_LaunchOp : Plan_ComputeOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args)> {
+def Plan_LaunchOp : Plan_ComputeOp<"launch", (ins FlatSymbolRefAttr:$kernel, Plan_OperandArray:$args), [], ["describe"]> {
   let summary = "runs all tiles of a kernel";
   let assemblyFormat = "$kernel $args " # trailer # "attr-dict";
 }
@@ -160,7 +186,13 @@ def Plan_LaunchOp : Plan_ComputeOp<"launch", (ins FlatSymbolRefAttr:$kernel, Pla
 class Plan_LibraryCallOp<string mnemonic, dag operands>
     : Plan_ComputeOp<mnemonic, !con(operands, (ins OptionalAttr<Plan_Operand>:$workspace,
                                                    DefaultValuedAttr<I64Attr, "0">:$workspace_bytes)),
-                     [DeclareOpInterfaceMethods<Plan_LibraryCallInterface>]> {
+                     [DeclareOpInterfaceMethods<Plan_LibraryCallInterface>], ["describe"]> {
+  let extraClassDefinition = onCompute # [{
+    ::llvm::SmallVector<::trainc::plan::OperandUse> $cppClass::getUses(const ::trainc::plan::Surroundings &) {
+      return getOperandUses();
+    }
+    ::std::optional<::trainc::plan::Work> $cppClass::getWork(const ::trainc::plan::Surroundings &) { return getCallWork(); }
+  }];
   string planned = "(`workspace` $workspace^ `bytes` $workspace_bytes)? ";
 }
 

@@ -1,7 +1,6 @@
-// How long entries take, with collectives beside their instructions, and single ops.
+// How long entries take, with collectives beside their instructions.
 #pragma once
 
-#include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Plan/Plan.h"
 #include "lib/Analysis/Machine.h"
 
@@ -49,18 +48,12 @@ struct EntrySeconds {
 /// Kernels are looked up in the entry's module. `training` says how many ranks meet.
 EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine);
 
-/// How many meet in a group, of `ranks` of which `shardRanks` divide states among themselves.
-int64_t ranksOf(RankGroup group, int64_t ranks, int64_t shardRanks);
-
 /// Bytes that each of `ranks` sends for a collective of a tensor of `bytes` in a ring: (ranks - 1) / ranks of
 /// it, twice that for an all-reduce.
 int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks);
 
 /// That of all ranges of a collective.
 int64_t ringBytes(plan::CollectiveOp collective, plan::TrainingOp training);
-
-/// Seconds that an op of the phase `scheduled` computes; none if it moves nothing.
-double computeSeconds(mlir::Operation &op, const Machine &machine);
 
 /// Seconds from when all ranks have begun a collective, of which each sends so many bytes, to its end.
 double collectiveSeconds(double bytesSent, const Machine &machine);

@@ -4,19 +4,13 @@
 #include "dialects/Plan/Plan.h"
 #include "lib/Analysis/Machine.h"
 
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/IR/SymbolTable.h"
-
 #include <string>
 #include <vector>
 
 namespace trainc {
 
-/// Of an instruction that is no loop and no collective; kernels are looked up in `symbols`.
-Cost instructionCost(mlir::Operation &op, const mlir::SymbolTable &symbols, const Machine &machine);
-
 /// Of a loop all iterations of what it holds; of a collective nothing.
-double instructionSeconds(mlir::Operation &op, const mlir::SymbolTable &symbols, const Machine &machine);
+double instructionSeconds(mlir::Operation &op, const plan::Surroundings &around, const Machine &machine);
 
 /// Equal instructions: launches of one kernel, or calls of one size.
 struct CostRow {

@@ -1,12 +1,13 @@
 // From an op that runs generated code to what its kernel class says it is.
 #pragma once
 
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/NN.h"
 
 namespace trainc::codegen {
 
-/// Calls `visit` with `op` (isGenerated()) as the op or interface of its kernel class; all calls return
-/// `Result`.
+/// Calls `visit` with `op` (isGenerated(), or dist.rank_sum) as the op or interface of its kernel class; all
+/// calls return `Result`.
 template <typename Result, typename Visitor> Result visitKernelClass(mlir::Operation *op, Visitor visit) {
   switch (mlir::cast<ExecutableOpInterface>(op).getKernelClass()) {
   case KernelClass::Rows:
@@ -21,6 +22,8 @@ template <typename Result, typename Visitor> Result visitKernelClass(mlir::Opera
     return visit(mlir::cast<nn::AttentionOp>(op));
   case KernelClass::AttentionGrad:
     return visit(mlir::cast<nn::AttentionGradOp>(op));
+  case KernelClass::RankSum:
+    return visit(mlir::cast<dist::RankSumOp>(op));
   case KernelClass::Alias:
   case KernelClass::Pack:
   case KernelClass::Collective:

@@ -1,5 +1,6 @@
 #include "lib/Codegen/KernelSummary.h"
 
+#include "dialects/Interfaces/Interfaces.h"
 #include "lib/Analysis/RowPadding.h"
 #include "lib/Support/StoredElement.h"
 
@@ -32,4 +33,87 @@ KernelParam trainc::codegen::resultParam(Operation *op, unsigned index, plan::Ac
 KernelParam trainc::codegen::scratchParam(const KernelSummary &kernels, unsigned index, plan::Access access,
                                           Type element) {
   return {KernelParam::Source::Scratch, index, access, element, kernels.scratchBytes[index]};
+}
+
+int64_t trainc::codegen::paramBytes(const LaunchSummary &launch) {
+  int64_t bytes = 0;
+  for (const KernelParam &param : launch.params)
+    bytes += param.bytes;
+  return bytes;
+}
+
+std::optional<plan::KernelKind> trainc::codegen::kernelKind(Operation *op) {
+  auto executable = dyn_cast<ExecutableOpInterface>(op);
+  if (!executable)
+    return std::nullopt;
+  switch (executable.getKernelClass()) {
+  case KernelClass::Rows:
+    return plan::KernelKind::rows;
+  case KernelClass::StridedCopy:
+    return plan::KernelKind::copy;
+  case KernelClass::Scatter:
+    return plan::KernelKind::scatter;
+  case KernelClass::Attention:
+  case KernelClass::AttentionGrad:
+    return plan::KernelKind::attention;
+  case KernelClass::Gemm:
+    return plan::KernelKind::gemm;
+  case KernelClass::Alias:
+  case KernelClass::Pack:
+  case KernelClass::Collective:
+  case KernelClass::Wait:
+  case KernelClass::Loop:
+  case KernelClass::RankSum:
+    return std::nullopt;
+  }
+  llvm_unreachable("unknown kernel class");
+}
+
+/// Which parameters of a launch may lie at the bytes of its parameter `written`.
+static SmallVector<int64_t> mayAlias(const KernelSummary &summary, const LaunchSummary &launch,
+                                     const KernelParam &written) {
+  using Source = KernelParam::Source;
+  SmallVector<int64_t> aliases;
+  for (auto [index, param] : llvm::enumerate(launch.params))
+    if (written.source == Source::Result && param.source == Source::Operand &&
+        llvm::is_contained(summary.mayAlias, std::pair(param.index, written.index)))
+      aliases.push_back(int64_t(index));
+  return aliases;
+}
+
+plan::KernelOp trainc::codegen::declareKernel(OpBuilder &builder, Location loc, StringRef symbol,
+                                              plan::KernelKind kind, const KernelSummary &summary,
+                                              const LaunchSummary &launch) {
+  SmallVector<Attribute> params;
+  for (const KernelParam &param : launch.params)
+    params.push_back(plan::ParamAttr::get(builder.getContext(), param.access, storedElement(param.element),
+                                          param.bytes, mayAlias(summary, launch, param)));
+  auto moved = launch.movedBytes ? builder.getI64IntegerAttr(*launch.movedBytes) : IntegerAttr();
+  return plan::KernelOp::create(
+      builder, loc, builder.getStringAttr(symbol), plan::KernelKindAttr::get(builder.getContext(), kind),
+      builder.getArrayAttr(params), builder.getI64IntegerAttr(launch.grid),
+      builder.getI64IntegerAttr(launch.flops), moved, builder.getI64IntegerAttr(launch.chain),
+      builder.getI64IntegerAttr(launch.sharedBytes), builder.getI64IntegerAttr(launch.threads));
+}
+
+int64_t trainc::codegen::argumentNumber(Operation *op, const KernelParam &param) {
+  switch (param.source) {
+  case KernelParam::Source::Operand:
+    return param.index;
+  case KernelParam::Source::Result:
+    return op->getNumOperands() + param.index;
+  case KernelParam::Source::Scratch:
+    return op->getNumOperands() + op->getNumResults() + param.index;
+  }
+  llvm_unreachable("unknown source");
+}
+
+plan::LibraryCallSpecAttr trainc::codegen::specOf(Operation *op, const LibraryCall &call) {
+  Builder builder(op->getContext());
+  NamedAttrList operands;
+  for (const auto &[name, param] : call.operands)
+    operands.set(name, builder.getI64IntegerAttr(argumentNumber(op, param)));
+  return plan::LibraryCallSpecAttr::get(op->getContext(), call.instruction,
+                                        operands.getDictionary(op->getContext()),
+                                        call.sizes.getDictionary(op->getContext()));
 }

@@ -33,7 +33,10 @@ struct LaunchSummary {
   std::string name; ///< what the kernel's symbol begins with
   int64_t grid;
   llvm::SmallVector<KernelParam> params;
-  int64_t flops = 0;       ///< 0 where unknown
+  int64_t flops = 0; ///< 0 where unknown
+  /// Between memory and processor, where that is not each parameter once.
+  std::optional<int64_t> movedBytes = std::nullopt;
+  int64_t chain = 0;       ///< accesses to memory at most that wait for one another
   int64_t sharedBytes = 0; ///< memory of a block's own
   int64_t threads = 1;     ///< of a block on a GPU; a CPU runs a block on one thread
   /// Blocks that a GPU's multiprocessor has registers for, at least: its assembler spills none so that more
@@ -60,6 +63,23 @@ struct KernelSummary {
   /// writes that of the result. A result may take the place of one operand only.
   llvm::SmallVector<std::pair<unsigned, unsigned>> mayAlias;
 };
+
+/// What the kernels of `op` compute; nothing for ops of entries that run no generated code.
+std::optional<plan::KernelKind> kernelKind(mlir::Operation *op);
+
+/// The kernel of one of the summary's launches, named `symbol`, where the builder stands.
+plan::KernelOp declareKernel(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef symbol,
+                             plan::KernelKind kind, const KernelSummary &summary,
+                             const LaunchSummary &launch);
+
+/// Position of an argument of `op` in the numbering of plan.launch_spec: operands, results, scratch.
+int64_t argumentNumber(mlir::Operation *op, const KernelParam &param);
+
+/// The library call of `op` with its operands as numbers of arguments.
+plan::LibraryCallSpecAttr specOf(mlir::Operation *op, const LibraryCall &call);
+
+/// Of all parameters once.
+int64_t paramBytes(const LaunchSummary &launch);
 
 /// Elements of a static tensor.
 int64_t elementCount(mlir::Value tensor);

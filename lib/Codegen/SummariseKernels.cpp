@@ -3,7 +3,6 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/Interfaces.h"
 #include "dialects/Train/Sharding.h"
-#include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/KernelAttributes.h"
 #include "lib/Analysis/Preconditions.h"
 #include "lib/Codegen/EqualOps.h"
@@ -36,7 +35,6 @@ private:
 
   Known declare(Operation *op, codegen::KernelSummary summary, plan::KernelKind kind);
   void addSource(Operation *op, ArrayAttr kernels);
-  plan::LibraryCallSpecAttr specOf(Operation *op, const codegen::LibraryCall &call);
   void annotate(Operation *op, const Known &known);
   LogicalResult summariseSum(CollectiveOpInterface start, train::ProgramOp program,
                              const codegen::Target &target);
@@ -49,58 +47,6 @@ private:
   size_t kernels_ = 0, ops_ = 0; ///< by now
 };
 
-/// What the kernels of `op` compute; nothing for ops that run no generated code.
-std::optional<plan::KernelKind> kernelKind(Operation *op) {
-  auto executable = dyn_cast<ExecutableOpInterface>(op);
-  if (!executable)
-    return std::nullopt;
-  switch (executable.getKernelClass()) {
-  case KernelClass::Rows:
-    return plan::KernelKind::rows;
-  case KernelClass::StridedCopy:
-    return plan::KernelKind::copy;
-  case KernelClass::Scatter:
-    return plan::KernelKind::scatter;
-  case KernelClass::Attention:
-  case KernelClass::AttentionGrad:
-    return plan::KernelKind::attention;
-  case KernelClass::Gemm:
-    return plan::KernelKind::gemm;
-  case KernelClass::Alias:
-  case KernelClass::Pack:
-  case KernelClass::Collective:
-  case KernelClass::Wait:
-  case KernelClass::Loop:
-    return std::nullopt;
-  }
-  llvm_unreachable("unknown kernel class");
-}
-
-/// Position of an argument in the numbering of plan.launch_spec: operands, then results, then scratch.
-int64_t argumentNumber(Operation *op, const codegen::KernelParam &param) {
-  switch (param.source) {
-  case codegen::KernelParam::Source::Operand:
-    return param.index;
-  case codegen::KernelParam::Source::Result:
-    return op->getNumOperands() + param.index;
-  case codegen::KernelParam::Source::Scratch:
-    return op->getNumOperands() + op->getNumResults() + param.index;
-  }
-  llvm_unreachable("unknown source");
-}
-
-/// Which parameters of a launch may lie at the bytes of its parameter `written`.
-SmallVector<int64_t> mayAlias(const codegen::KernelSummary &summary, const codegen::LaunchSummary &launch,
-                              const codegen::KernelParam &written) {
-  using Source = codegen::KernelParam::Source;
-  SmallVector<int64_t> aliases;
-  for (auto [index, param] : llvm::enumerate(launch.params))
-    if (written.source == Source::Result && param.source == Source::Operand &&
-        llvm::is_contained(summary.mayAlias, std::pair(param.index, written.index)))
-      aliases.push_back(int64_t(index));
-  return aliases;
-}
-
 } // namespace
 
 /// Numbers tell kernels apart until their code names them. No name of a state has such a mark.
@@ -108,16 +54,9 @@ SummariseKernelsPass::Known SummariseKernelsPass::declare(Operation *op, codegen
                                                           plan::KernelKind kind) {
   Known known;
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  for (const codegen::LaunchSummary &launch : summary.launches) {
-    SmallVector<Attribute> params;
-    for (const codegen::KernelParam &param : launch.params)
-      params.push_back(plan::ParamAttr::get(&getContext(), param.access, storedElement(param.element),
-                                            param.bytes, mayAlias(summary, launch, param)));
-    auto kernel = plan::KernelOp::create(
-        builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind,
-        builder.getArrayAttr(params), launch.grid, launch.flops, launch.sharedBytes, launch.threads);
-    known.kernels.push_back(FlatSymbolRefAttr::get(kernel));
-  }
+  for (const codegen::LaunchSummary &launch : summary.launches)
+    known.kernels.push_back(FlatSymbolRefAttr::get(codegen::declareKernel(
+        builder, op->getLoc(), launch.name + "#" + std::to_string(kernels_++), kind, summary, launch)));
   known.summary = std::move(summary);
   return known;
 }
@@ -133,17 +72,6 @@ void SummariseKernelsPass::addSource(Operation *op, ArrayAttr kernels) {
   Operation *copy = builder.clone(*op);
   copy->setOperands(function.getArguments());
   func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
-}
-
-/// What a library call's operands are, as numbers of arguments.
-plan::LibraryCallSpecAttr SummariseKernelsPass::specOf(Operation *op, const codegen::LibraryCall &call) {
-  Builder builder(&getContext());
-  NamedAttrList operands;
-  for (const auto &[name, param] : call.operands)
-    operands.set(name, builder.getI64IntegerAttr(argumentNumber(op, param)));
-  return plan::LibraryCallSpecAttr::get(&getContext(), call.instruction,
-                                        operands.getDictionary(&getContext()),
-                                        call.sizes.getDictionary(&getContext()));
 }
 
 /// A scratch buffer as a tensor: all launches agree on its elements.
@@ -167,13 +95,13 @@ void SummariseKernelsPass::annotate(Operation *op, const Known &known) {
   for (auto [launch, kernel] : llvm::zip_equal(known.summary.launches, known.kernels)) {
     SmallVector<int64_t> args;
     for (const codegen::KernelParam &param : launch.params)
-      args.push_back(argumentNumber(op, param));
+      args.push_back(codegen::argumentNumber(op, param));
     launches.push_back(plan::LaunchSpecAttr::get(&getContext(), cast<FlatSymbolRefAttr>(kernel), args));
   }
   for (auto [operand, result] : known.summary.mayAlias)
     aliases.push_back(builder.getDenseI64ArrayAttr({int64_t(operand), int64_t(result)}));
   if (known.summary.library)
-    op->setAttr(kLibraryCallAttr, specOf(op, *known.summary.library));
+    op->setAttr(kLibraryCallAttr, codegen::specOf(op, *known.summary.library));
   else
     op->setAttr(kLaunchesAttr, builder.getArrayAttr(launches));
   SmallVector<Type> scratch;
@@ -240,7 +168,7 @@ void SummariseKernelsPass::runOnOperation() {
     return signalPassFailure();
   SmallVector<std::pair<Operation *, plan::KernelKind>> ops;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    std::optional<plan::KernelKind> kind = kernelKind(op);
+    std::optional<plan::KernelKind> kind = codegen::kernelKind(op);
     if (!kind)
       return WalkResult::advance();
     ops.emplace_back(op, *kind);

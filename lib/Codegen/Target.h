@@ -72,8 +72,8 @@ public:
 
   virtual TargetLimits limits() const = 0;
 
-  /// For which machine passes place collectives. It does not depend on the machine that compiles, so that
-  /// equal programs give equal plans.
+  /// For which machine passes choose what costs the least. It does not depend on the machine that compiles,
+  /// so that equal programs give equal plans.
   virtual Machine referenceMachine() const = 0;
 
   /// What one of `ranks` has of the machine that compiles, for predictions; of a target that it has no device
@@ -86,6 +86,9 @@ public:
 
   /// Which ops summarise() leaves to libraries: products may have epilogues then (GemmOpInterface).
   virtual LibraryCalls libraryCalls() const = 0;
+
+  /// What one flop of large products with factors of a type asks of a machine, whoever multiplies them.
+  virtual plan::Work productWork(mlir::Type factor) const = 0;
 
   /// Whether a kernel of the plan's adds what ranks send (dist.rank_sum), and not whoever moves it.
   virtual bool addsByKernel(const RankSum &sum) const = 0;

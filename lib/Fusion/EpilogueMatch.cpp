@@ -1,6 +1,7 @@
 #include "lib/Fusion/EpilogueMatch.h"
 
 #include "lib/Fusion/ReadAnalysis.h"
+#include "lib/Support/StoredElement.h"
 
 #include "mlir/IR/TypeUtilities.h"
 
@@ -56,9 +57,10 @@ struct EpilogueMatch::Activated {
   EpilogueStep step;
 };
 
-EpilogueMatch::EpilogueMatch(GemmOpInterface product, const codegen::LibraryCalls &library)
+EpilogueMatch::EpilogueMatch(GemmOpInterface product, const codegen::LibraryCalls &library,
+                             const EpilogueCosts &costs)
     : place(product), result(product->getResult(0)), ops{product}, product(product),
-      gemm(product.getGemmShape()), library(library) {}
+      gemm(product.getGemmShape()), library(library), costs(costs) {}
 
 bool EpilogueMatch::find() {
   addBias();
@@ -69,6 +71,12 @@ bool EpilogueMatch::find() {
     if (steps.isEmpty())
       addSumOfFactor(factor);
   return !steps.isEmpty();
+}
+
+/// Whether the product does `with`, a step more than `steps`, as fast as kernels do that step.
+bool EpilogueMatch::isWorthwhile(StringRef step, const ProductSteps<Value> &with, double inKernels) {
+  choices.push_back({step, costs.product(product, with) - costs.product(product, steps), inKernels});
+  return choices.back().isForProduct();
 }
 
 /// If nobody else needs the product without it.
@@ -110,6 +118,16 @@ void EpilogueMatch::addActivation() {
       return;
 }
 
+/// What kernels take for an activation of `before` that gives `after`: a pass of its own, unless kernels
+/// alone read it, which then compute it on the way.
+static double inKernels(Value before, Value after, Value auxiliary, const EpilogueCosts &costs) {
+  if (llvm::all_of(after.getUsers(), ReadAnalysis::isPrimitive))
+    return 0;
+  return costs.kernels(tensorBytes(before.getType()) + tensorBytes(after.getType()) +
+                           (auxiliary ? tensorBytes(auxiliary.getType()) : 0),
+                       /*launches=*/1);
+}
+
 bool EpilogueMatch::addActivation(const Activated &activated) {
   const auto &[widening, use, step] = activated;
   const bool isExact = step.activation == Activation::gelu || step.activation == Activation::gelu_gradient;
@@ -120,31 +138,39 @@ bool EpilogueMatch::addActivation(const Activated &activated) {
   if (widening && !rounding)
     return false;
   const bool isUsedAlone = result.hasOneUse() && (!widening || widening->getResult(0).hasOneUse());
+  ProductSteps<Value> with = steps;
+  with.activation = step.activation;
+  Value auxiliary;
   if (isGradient(step.activation)) {
-    Value auxiliary = narrowed(step.operand, result.getType());
+    auxiliary = narrowed(step.operand, result.getType());
     if (!auxiliary || !isUsedAlone || steps.bias || !fitsAuxiliary())
       return false;
-    steps.auxiliary = auxiliary;
-    place = op;
+    with.auxiliary = auxiliary;
   } else if (!isUsedAlone) {
     if (!fitsAuxiliary())
       return false;
-    steps.keepsBefore = true;
-    before = result;
+    with.keepsBefore = true;
   }
-  steps.activation = step.activation;
+  Value after = (rounding ? rounding : op)->getResult(0);
+  if (!isWorthwhile("activation", with, inKernels(result, after, auxiliary, costs)))
+    return false;
+  if (auxiliary)
+    place = op;
+  if (with.keepsBefore)
+    before = result;
+  steps = with;
   for (Operation *each : {widening, op, rounding})
     if (each)
       ops.push_back(each);
-  result = ops.back()->getResult(0);
+  result = after;
   return true;
 }
 
 // --- Gradients of biases ---
 
-/// The sum of the value's columns, if the product saves a pass over the value by giving it. None is saved if
-/// a kernel makes or reads the value anyway, and so adds up what it has at hand.
-Operation *EpilogueMatch::worthwhileSum(Value value) const {
+/// The sum of the value's columns, if no kernel makes or reads the value anyway, which adds up what it has at
+/// hand.
+Operation *EpilogueMatch::sumOf(Value value) const {
   Operation *sum = nullptr, *def = value.getDefiningOp();
   if (def && ReadAnalysis::isPrimitive(def) && !llvm::is_contained(ops, def))
     return nullptr;
@@ -158,14 +184,21 @@ Operation *EpilogueMatch::worthwhileSum(Value value) const {
   return fits ? sum : nullptr;
 }
 
-void EpilogueMatch::addSum(SideSum kind, Operation *op) {
-  steps.sideSum = kind;
+/// A kernel reads what it sums, and another one combines the sums of its tiles.
+bool EpilogueMatch::addSum(SideSum kind, Operation *op) {
+  ProductSteps<Value> with = steps;
+  with.sideSum = kind;
+  const int64_t bytes = tensorBytes(op->getOperand(0).getType()) + tensorBytes(op->getResult(0).getType());
+  if (!isWorthwhile("sum of columns", with, costs.kernels(bytes, /*launches=*/2)))
+    return false;
+  steps = with;
   sum = op->getResult(0);
   ops.push_back(op);
+  return true;
 }
 
 void EpilogueMatch::addSumOfResult() {
-  if (Operation *op = gemm.batch == 1 ? worthwhileSum(result) : nullptr)
+  if (Operation *op = gemm.batch == 1 ? sumOf(result) : nullptr)
     addSum(SideSum::result, op);
 }
 
@@ -178,12 +211,12 @@ bool EpilogueMatch::isSummedOverRows(unsigned factor) const {
 
 /// The product stands where its operands are known and nobody has used the sum yet.
 void EpilogueMatch::addSumOfFactor(unsigned factor) {
-  Operation *op = isSummedOverRows(factor) ? worthwhileSum(product->getOperand(factor)) : nullptr;
+  Operation *op = isSummedOverRows(factor) ? sumOf(product->getOperand(factor)) : nullptr;
   if (!op)
     return;
-  if (op->isBeforeInBlock(product) && isKnownBefore(product, op))
-    place = op;
-  else if (!llvm::all_of(op->getUsers(), [&](Operation *user) { return isAfter(user, product); }))
+  const bool isFirst = op->isBeforeInBlock(product) && isKnownBefore(product, op);
+  if (!isFirst && !llvm::all_of(op->getUsers(), [&](Operation *user) { return isAfter(user, product); }))
     return;
-  addSum(factor == 0 ? SideSum::a : SideSum::b, op);
+  if (addSum(factor == 0 ? SideSum::a : SideSum::b, op) && isFirst)
+    place = op;
 }

@@ -29,8 +29,11 @@ struct Fuse : trainc::impl::FusePassBase<Fuse> {
   void runOnOperation() override {
     if (failed(requireConcrete(getOperation())))
       return signalPassFailure();
-    const FusionLimits limits{maxBuffers, maxOps,
-                              codegen::Target::chosenFor(getOperation())->limits().longestRow};
+    const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
+    machine = target->referenceMachine();
+    FusionLimits limits = FusionLimits::of(machine, target->limits().longestRow);
+    limits.buffers = maxBuffers;
+    limits.ops = maxOps;
     getOperation()->walk([&](Operation *op) {
       bool unit = isa<train::EntryOp, FunctionOpInterface>(op) && op->getNumRegions() == 1 &&
                   !op->getRegion(0).empty();
@@ -51,13 +54,15 @@ private:
     int64_t kernels = 0;
     unit->walk([&](nn::KernelOp) { ++kernels; });
     unit->emitRemark() << kernels << " kernels; bytes moved: " << before << " before fusion, "
-                       << trafficOf(block) << " after";
+                       << trafficOf(block) << " after; on " << machine.name << " values of " << limits.freeOps
+                       << " ops are made again, and a launch is worth holding " << limits.launchBytes
+                       << " bytes";
   }
 
   void fuseBlock(Block &block, const FusionLimits &limits) {
     legalizePrimitives(block);
     auto fixed = StateOrder(block).pairs();
-    ReadAnalysis reads(block);
+    ReadAnalysis reads(block, limits.freeOps);
     FusionGraph graph(block, reads, limits);
     graph.fuse();
     SmallVector<std::pair<Value, Value>> outputs;
@@ -81,6 +86,8 @@ private:
     eraseDead(block, fixed);
     sortBlock(block, fixed);
   }
+
+  Machine machine;
 
   /// Erases ops that kernels have replaced, and drops the order of those.
   static void eraseDead(Block &block, SmallVectorImpl<std::pair<Operation *, Operation *>> &fixed) {

@@ -11,9 +11,6 @@
 using namespace mlir;
 using namespace trainc;
 
-/// Reading a value of fewer bytes twice costs nothing that counts.
-static constexpr int64_t kLargeValue = 4096;
-
 FusionGraph::FusionGraph(Block &block, const ReadAnalysis &reads, FusionLimits limits) : limits(limits) {
   addNodes(block, reads);
   addEdges(block);
@@ -183,8 +180,7 @@ bool FusionGraph::mergeSiblings() {
   for (auto [id, node] : llvm::enumerate(nodes))
     if (node.space)
       for (const Read &read : node.space->reads)
-        if (read.value && read.pattern.isIdentity() && !read.table &&
-            tensorBytes(read.value.getType()) >= kLargeValue)
+        if (read.value && read.pattern.isIdentity() && !read.table && node.space->count > 1)
           readers[read.value].push_back(id);
   bool changed = false;
   for (auto &[value, ids] : readers)

@@ -1,6 +1,7 @@
 // The groups that become kernels, and which of them may be merged.
 #pragma once
 
+#include "lib/Analysis/Machine.h"
 #include "lib/Fusion/GroupOrder.h"
 #include "lib/Fusion/ReadAnalysis.h"
 #include "lib/Fusion/Waypoints.h"
@@ -17,6 +18,12 @@ struct FusionLimits {
   int64_t buffers = 24; ///< tensors read and written
   int64_t ops = 200;    ///< computed ops
   int64_t longestRow;   ///< TargetLimits::longestRow
+  /// Of the machine for which the target chooses: launchBytes(), and ops from which on a free value is kept.
+  int64_t launchBytes;
+  unsigned freeOps;
+
+  /// Of a machine, by its rates.
+  static FusionLimits of(const Machine &machine, int64_t longestRow);
 };
 
 /// The ops of a block as a graph of groups. Views and free values are no nodes: edges look through them.
@@ -25,7 +32,7 @@ class FusionGraph {
 public:
   FusionGraph(mlir::Block &block, const ReadAnalysis &reads, FusionLimits limits);
 
-  /// Merges producers into consumers, then groups that read the same large value.
+  /// Merges producers into consumers, then groups that read the same value: that is a launch less.
   void fuse();
 
   /// Groups of computed ops, each in program order.

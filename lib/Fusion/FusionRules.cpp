@@ -8,8 +8,18 @@
 using namespace mlir;
 using namespace trainc;
 
-/// Values that live longer than they must do no harm below this size.
-static constexpr int64_t kSmallBytes = 65536;
+/// A free value that is made again takes arithmetic for each of its elements; one that is kept is written and
+/// read. Most of its ops are one instruction, some a division or a function.
+static unsigned freeOpsOf(const Machine &machine) {
+  constexpr double kMovedBytes = 2 * sizeof(float), kFlopsOfOp = 2.5;
+  return unsigned(kMovedBytes / machine.bytesPerSecond * machine.flopsPerSecond / kFlopsOfOp);
+}
+
+FusionLimits FusionLimits::of(const Machine &machine, int64_t longestRow) {
+  return {.longestRow = longestRow,
+          .launchBytes = int64_t(trainc::launchBytes(machine)),
+          .freeOps = freeOpsOf(machine)};
+}
 
 /// The space of two groups together: equal counts, or one works on the rows (one element each) of the other.
 std::optional<Space> FusionGraph::joinSpaces(const Group &producer, const Group &consumer) const {
@@ -108,8 +118,9 @@ bool FusionGraph::feedsOnly(const Group &first, const Group &second) const {
 
 /// Merging ops between which other kernels run makes some values live longer: what the later group makes, if
 /// it runs early (such as parts of a gradient that depend on the forward only), or what the earlier group
-/// reads, if it runs late. That must not outweigh what passes between them. And a scalar that others wait for
-/// should not wait for more than it needs.
+/// reads, if it runs late. Memory has no price in seconds, so bytes that are held are weighed against the
+/// time that the merged kernel saves: they may be as many as move in a launch, and a quarter of what need not
+/// pass between the two. And a scalar that others wait for should not wait for more than it needs.
 bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
   const Group &first = groups[nodes[early].group], &second = groups[nodes[late].group];
   if (first.space.count == 1)
@@ -120,7 +131,7 @@ bool FusionGraph::isWorthwhile(unsigned early, unsigned late) const {
   for (unsigned member : second.members)
     for (const Read &read : nodes[member].space->reads)
       passed = std::max(passed, tensorBytes(read.value.getType()));
-  if (made <= std::max(passed / 4, kSmallBytes))
+  if (made <= std::max(passed / 4, limits.launchBytes))
     return true;
-  return feedsOnly(first, second) && inputBytes(first) <= std::max(outputBytes(first), kSmallBytes);
+  return feedsOnly(first, second) && inputBytes(first) <= std::max(outputBytes(first), limits.launchBytes);
 }

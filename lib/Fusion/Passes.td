@@ -25,7 +25,11 @@ def FusePass : Pass<"fuse"> {
     }
     ```
 
-    Producers are merged into consumers first, then groups that read the same large values with each other. Constants, iotas, random
+    Two rates of the target's machine (`--gpu`) decide what is open. A value that is made of constants, positions and random numbers is
+    made again where arithmetic is faster than memory, and kept if its tree has more ops. Ops with others between them become one kernel
+    if what is then held longer is less than moves in a launch, or than a quarter of what passes between them.
+
+    Producers are merged into consumers first, then groups that read the same values with each other. Constants, iotas, random
     numbers, broadcasts, reshapes and conversions of bf16 or f16 to f32 never cross a border: each kernel makes its own, so that it reads
     the short numbers. If products and attention need such a value, a kernel of its own makes it. The ops end in an order that respects
     values and states, close to the original one.
@@ -72,14 +76,21 @@ def FuseEpilogues : Pass<"fuse-epilogues"> {
     ```
 
     The gradient of a bias is a sum of columns: of the result of such a product, or of a factor of the product that is the weight's gradient
-    (`sum a`, `sum b`). The product gives the sum if that saves a pass over the tensor. It saves none where a kernel makes or reads the
-    tensor anyway. The sum is of the product's type, so that no gradient is rounded. What is added to it stays a kernel's.
+    (`sum a`, `sum b`). The product gives the sum if that takes no longer than a pass over the tensor. A kernel that makes or reads the
+    tensor anyway needs no pass of its own. The sum is of the product's type, so that no gradient is rounded. What is added to it stays a kernel's.
+
+    What costs the least is what the cost model says of the target's machine (`--gpu`): a pass that kernels save, against the arithmetic
+    of an activation and what the product loses of its rate by adding up columns. So another machine may choose otherwise. An activation
+    that kernels alone read is theirs.
 
     Ops say themselves what a product can do for them (EpilogueOpInterface), and targets what their library has (LibraryCalls). A product
     that sums over a batch stays as it is, as no library call does that. The pass comes before `fuse`, for targets that leave products to
     libraries, unless `library_calls plain` says that products are to be plain.
   }];
-  let dependentDialects = ["::trainc::nn::NNDialect"];
+  let options = [
+    Option<"printChoices", "print-choices", "bool", "false",
+           "Remark on each product what its steps take in it, and in kernels">];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::plan::PlanDialect"];
 }
 
 def VerifyScheduledPass : Pass<"verify-scheduled"> {

@@ -11,9 +11,6 @@ using namespace trainc;
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
-/// Ops in the tree of a free value; larger ones are kept in memory.
-static constexpr unsigned kMaxFreeCost = 16;
-
 bool ReadAnalysis::isPrimitive(Operation *op) { return nn::KernelOp::canHold(op); }
 bool ReadAnalysis::isView(Operation *op) {
   auto convert = dyn_cast<nn::ConvertOp>(op);
@@ -50,7 +47,7 @@ static ColumnChoices trailingProducts(ArrayRef<int64_t> shape) {
   return products;
 }
 
-ReadAnalysis::ReadAnalysis(Block &block) : block(block) {
+ReadAnalysis::ReadAnalysis(Block &block, unsigned freeOps) : block(block), mostFreeOps(freeOps) {
   for (Operation &op : block)
     findFree(&op);
   // Consumers first: they decide which views and free values must be computed.
@@ -75,7 +72,7 @@ void ReadAnalysis::findFree(Operation *op) {
     else if (isView(op) || count == 1 || countOf(operand) != 1)
       return; // scalars from elsewhere only key random numbers
   }
-  if (cost <= kMaxFreeCost)
+  if (cost <= mostFreeOps)
     freeCosts[op] = cost;
 }
 

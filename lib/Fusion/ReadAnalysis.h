@@ -56,7 +56,8 @@ struct OpSpace : Space {
 /// A view or free value that a library op reads, or that fits no consumer's space, is computed as well.
 class ReadAnalysis {
 public:
-  explicit ReadAnalysis(mlir::Block &block);
+  /// `freeOps`: ops in the tree of a free value at most; larger ones are kept in memory.
+  ReadAnalysis(mlir::Block &block, unsigned freeOps);
 
   /// True for ops that can stand in a kernel: elementwise, reduce, broadcast, reshape, gather.
   static bool isPrimitive(mlir::Operation *op);
@@ -82,6 +83,7 @@ private:
   bool isRepeatable(mlir::Operation *op, const nn::RepeatPattern &pattern) const;
 
   mlir::Block &block;
+  unsigned mostFreeOps;
   llvm::DenseMap<mlir::Operation *, unsigned> freeCosts;
   llvm::DenseSet<mlir::Operation *> promoted;
   llvm::DenseMap<mlir::Operation *, OpSpace> spaces;

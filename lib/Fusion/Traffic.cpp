@@ -3,22 +3,11 @@
 #include "dialects/NN/NN.h"
 
 #include "lib/Support/StoredElement.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace trainc;
-
-/// Bytes that a kernel reads of its input `argument`.
-static int64_t readOf(BlockArgument argument) {
-  int64_t bytes = tensorBytes(argument.getType()), picked = 0;
-  for (OpOperand &use : argument.getUses()) {
-    auto gather = dyn_cast<nn::GatherOp>(use.getOwner());
-    if (!gather || use.getOperandNumber() != 0)
-      return bytes;
-    picked += tensorBytes(gather.getType());
-  }
-  return std::min(bytes, picked);
-}
 
 int64_t trainc::trafficOf(Operation *op) {
   if (auto chunks = dyn_cast<nn::ChunksOp>(op))
@@ -27,8 +16,8 @@ int64_t trainc::trafficOf(Operation *op) {
     return 0;
   int64_t bytes = 0;
   if (auto kernel = dyn_cast<nn::KernelOp>(op)) {
-    for (BlockArgument argument : kernel.getBody().getArguments())
-      bytes += readOf(argument);
+    for (auto [index, input] : llvm::enumerate(kernel.getInputs()))
+      bytes += kernel.readElements(index) * elementBytes(getElementTypeOrSelf(input));
   } else if (auto gather = dyn_cast<nn::GatherOp>(op)) {
     bytes += tensorBytes(gather.getIds().getType()) +
              std::min(tensorBytes(gather.getTable().getType()), tensorBytes(gather.getType()));

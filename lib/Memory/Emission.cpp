@@ -162,12 +162,8 @@ void EntryEmitter::emitLaunches(Operation &op, ArrayAttr launches) {
 
 void EntryEmitter::emitLibraryCall(Operation &op, plan::LibraryCallSpecAttr call) {
   const SmallVector<View> values = valuesOf(op);
-  OperationState state(op.getLoc(), call.getCall());
-  state.addAttributes(call.getSizes().getValue());
-  for (NamedAttribute each : call.getOperands())
-    state.addAttribute(each.getName(), operand(values[cast<IntegerAttr>(each.getValue()).getInt()]));
-  state.addAttribute("op", builder_.getStringAttr(sourceName(&op)));
-  builder_.create(state);
+  call.build(builder_, op.getLoc(), sourceName(&op),
+             [&](int64_t argument) { return operand(values[argument]); });
 }
 
 LogicalResult EntryEmitter::emitLoop(Operation &op) {

@@ -1,7 +1,6 @@
 // The pass order-streams: what each instruction comes after.
 #include "dialects/Plan/Plan.h"
 #include "lib/Memory/Passes.h"
-#include "lib/Support/StoredElement.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -27,20 +26,18 @@ struct Use {
 /// What instructions of a module's entries touch.
 class Uses {
 public:
-  explicit Uses(ModuleOp module) : symbols_(module) {
-    for (auto training : module.getOps<plan::TrainingOp>()) {
-      ranks_ = int64_t(training.getRanks());
-      shardRanks_ = int64_t(training.getShardRanks());
-    }
-  }
+  explicit Uses(ModuleOp module) : around_(module), placesInShard_(around_.members(RankGroup::shard)) {}
 
-  SmallVector<Use> of(Operation &op) const {
+  SmallVector<Use> of(plan::InstructionOpInterface instruction) const {
     SmallVector<Use> uses;
-    if (auto loop = dyn_cast<plan::LoopOp>(op))
-      for (Operation &inner : loop.getBody().front())
-        add(inner, int64_t(loop.getCount()), uses);
-    else
-      add(op, 1, uses);
+    for (const plan::OperandUse &use : instruction.getUses(around_)) {
+      plan::BufferOp buffer = around_.buffer(use.operand);
+      const int64_t begin = int64_t(buffer.getOffset()) + use.operand.getOffset(),
+                    travel = (use.iterations - 1) * use.operand.getLoopStride();
+      uses.push_back({buffer.getArena(), begin + std::min<int64_t>(travel, 0),
+                      begin + std::max<int64_t>(travel, 0) + use.bytes, use.operand.getRankStride(),
+                      use.writes});
+    }
     return uses;
   }
 
@@ -48,56 +45,13 @@ public:
   bool conflict(const Use &a, const Use &b) const {
     if ((!a.writes && !b.writes) || a.arena != b.arena)
       return false;
-    const int64_t travels = a.rankStep == b.rankStep ? 0 : shardRanks_ - 1;
+    const int64_t travels = a.rankStep == b.rankStep ? 0 : placesInShard_ - 1;
     return a.begin < b.end + travels * b.rankStep && b.begin < a.end + travels * a.rankStep;
   }
 
 private:
-  void add(Operation &op, int64_t iterations, SmallVectorImpl<Use> &uses) const {
-    auto use = [&](plan::OperandAttr operand, int64_t bytes, bool writes) {
-      auto buffer = symbols_.lookup<plan::BufferOp>(operand.getBuffer().getValue());
-      const int64_t begin = int64_t(buffer.getOffset()) + operand.getOffset(),
-                    travel = (iterations - 1) * operand.getLoopStride();
-      uses.push_back({buffer.getArena(), begin + std::min<int64_t>(travel, 0),
-                      begin + std::max<int64_t>(travel, 0) + bytes, operand.getRankStride(), writes});
-    };
-    if (auto launch = dyn_cast<plan::LaunchOp>(op)) {
-      auto kernel = symbols_.lookup<plan::KernelOp>(launch.getKernel());
-      for (auto [operand, param] : llvm::zip(launch.getArgs().getAsRange<plan::OperandAttr>(),
-                                             kernel.getParams().getAsRange<plan::ParamAttr>()))
-        use(operand, param.getBytes(), param.getAccess() != plan::Access::read);
-    } else if (auto call = dyn_cast<plan::LibraryCallOpInterface>(op)) {
-      for (const plan::OperandUse &each : call.getOperandUses())
-        use(each.operand, each.bytes, each.writes);
-    } else if (auto copy = dyn_cast<plan::CopyOp>(op)) {
-      use(copy.getSource(), int64_t(copy.getBytes()), false);
-      use(copy.getDestination(), int64_t(copy.getBytes()), true);
-    } else if (auto zero = dyn_cast<plan::ZeroOp>(op)) {
-      use(zero.getDestination(), int64_t(zero.getBytes()), true);
-    } else if (auto collective = dyn_cast<plan::CollectiveOp>(op)) {
-      for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
-        const CollectiveKind kind = collective.getKind();
-        const int64_t whole = range.getElements(), part = whole / members(collective.getGroup());
-        use(range.getSource(),
-            (kind == CollectiveKind::all_gather ? part : whole) * elementBytes(range.getElement()), false);
-        use(range.getDestination(),
-            (kind == CollectiveKind::reduce_scatter ? part : whole) *
-                elementBytes(range.getDestinationElement()),
-            true);
-        if (range.getWorkspace())
-          use(range.getWorkspace(), range.getWorkspaceBytes(), true);
-      }
-    }
-  }
-
-  int64_t members(RankGroup group) const {
-    return group == RankGroup::shard     ? shardRanks_
-           : group == RankGroup::replica ? ranks_ / shardRanks_
-                                         : ranks_;
-  }
-
-  SymbolTable symbols_;
-  int64_t ranks_ = 1, shardRanks_ = 1;
+  plan::Surroundings around_;
+  int64_t placesInShard_;
 };
 
 constexpr size_t kStreams = plan::getMaxEnumValForStream() + 1;
@@ -109,7 +63,7 @@ public:
 
   void order(plan::EntryOp entry) {
     for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
-      known_.push_back(uses_.of(*instruction));
+      known_.push_back(uses_.of(instruction));
       if (const SmallVector<int64_t> after = comesAfter(instruction.getStream()); !after.empty())
         instruction.comeAfter(after);
       enqueue(instruction);

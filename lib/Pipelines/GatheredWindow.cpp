@@ -20,37 +20,29 @@ using GatheredSpans = llvm::MapVector<StringRef, GatheredSpan>; // by buffer
 
 } // namespace
 
-/// Calls `visit` with the name of every buffer that the instruction, or one in its loop, uses.
-static void forEachBuffer(Operation &op, llvm::function_ref<void(StringRef)> visit) {
-  op.walk([&](Operation *inner) {
-    inner->getAttrDictionary().walk(
-        [&](plan::OperandAttr operand) { visit(operand.getBuffer().getValue()); });
-  });
-}
-
 namespace {
 
 /// What an entry gathers of parameters, instruction by instruction.
 class Gathers {
 public:
-  explicit Gathers(const SymbolTable &symbols) : symbols_(symbols) {}
+  explicit Gathers(const plan::Surroundings &around) : around_(around) {}
 
-  void visit(Operation &op, int64_t position) {
-    if (auto collective = dyn_cast<plan::CollectiveOp>(op))
+  void visit(plan::InstructionOpInterface instruction, int64_t position) {
+    const SmallVector<plan::OperandUse> uses = instruction.getUses(around_);
+    if (auto collective = dyn_cast<plan::CollectiveOp>(*instruction))
       gather(collective, position);
-    if (auto launch = dyn_cast<plan::LaunchOp>(op))
-      cast(launch);
+    else
+      cast(uses);
+    for (const plan::OperandUse &use : uses)
+      if (auto *found = spans.find(use.operand.getBuffer().getValue()); found != spans.end())
+        found->second.last = position;
   }
 
   GatheredSpans spans; ///< of what is gathered into scratch
 
 private:
-  plan::BufferOp bufferOf(plan::OperandAttr operand) const {
-    return symbols_.lookup<plan::BufferOp>(operand.getBuffer().getValue());
-  }
-
   bool holdsParameters(plan::OperandAttr operand) const {
-    plan::BufferOp buffer = bufferOf(operand);
+    plan::BufferOp buffer = around_.buffer(operand);
     return buffer.getRole() == plan::Role::parameter || casts_.contains(buffer.getSymName());
   }
 
@@ -58,30 +50,27 @@ private:
     if (collective.getKind() != CollectiveKind::all_gather)
       return;
     for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>()) {
-      plan::BufferOp destination = bufferOf(range.getDestination());
+      plan::BufferOp destination = around_.buffer(range.getDestination());
       if (holdsParameters(range.getSource()) &&
-          !symbols_.lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
+          !around_.symbols().lookup<plan::ArenaOp>(destination.getArena()).getPersistent())
         spans.insert({destination.getSymName(), {position, position, int64_t(destination.getBytes())}});
     }
   }
 
   /// Remembers what is made of a rank's part of parameters alone.
-  void cast(plan::LaunchOp launch) {
-    auto kernel = symbols_.lookup<plan::KernelOp>(launch.getKernel());
-    StringRef made;
+  void cast(ArrayRef<plan::OperandUse> uses) {
     bool reads = false;
-    for (auto [operand, param] : llvm::zip(launch.getArgs().getAsRange<plan::OperandAttr>(),
-                                           kernel.getParams().getAsRange<plan::ParamAttr>())) {
-      if (param.getAccess() != plan::Access::read)
-        made = bufferOf(operand).getSymName();
-      else if (reads = holdsParameters(operand); !reads)
+    for (const plan::OperandUse &use : uses)
+      if (!use.writes && !(reads = holdsParameters(use.operand)))
         return;
-    }
-    if (reads)
-      casts_.insert(made);
+    if (!reads)
+      return;
+    for (const plan::OperandUse &use : uses)
+      if (use.writes)
+        casts_.insert(around_.buffer(use.operand).getSymName());
   }
 
-  const SymbolTable &symbols_;
+  const plan::Surroundings &around_;
   llvm::StringSet<> casts_;
 };
 
@@ -101,19 +90,13 @@ static int64_t mostAtOnce(const GatheredSpans &spans) {
 }
 
 int64_t gatheredWindow(ModuleOp module) {
-  SymbolTable symbols(module);
+  const plan::Surroundings around(module);
   int64_t most = 0;
   for (auto entry : module.getOps<plan::EntryOp>()) {
-    Gathers gathers(symbols);
-    int64_t position = 0;
-    for (Operation &op : entry.getBody().front()) {
-      gathers.visit(op, position);
-      forEachBuffer(op, [&](StringRef buffer) {
-        if (auto *found = gathers.spans.find(buffer); found != gathers.spans.end())
-          found->second.last = position;
-      });
-      ++position;
-    }
+    Gathers gathers(around);
+    for (auto [position, instruction] :
+         llvm::enumerate(entry.getBody().getOps<plan::InstructionOpInterface>()))
+      gathers.visit(instruction, int64_t(position));
     most = std::max(most, mostAtOnce(gathers.spans));
   }
   return most;

@@ -77,9 +77,11 @@ struct Strategy {
 
 /// Each slice of a loss adds to the gradient of the vocabulary's matrix: 8 bytes for each of its elements,
 /// and 6 multiplications and additions for each of its elements and row. The bytes may take a tenth of that.
-static int64_t rowsOfSlices(Type factor, const Machine &machine) {
+static int64_t rowsOfSlices(Type factor, const codegen::Target &target) {
   constexpr double kBytes = 8, kFlopsOfRow = 6, kShare = 0.1;
-  return int64_t(kBytes / machine.bytesPerSecond * productRate(factor, machine) / kFlopsOfRow / kShare);
+  const Machine machine = target.referenceMachine();
+  return int64_t(kBytes / machine.bytesPerSecond * workRate(target.productWork(factor), machine) /
+                 kFlopsOfRow / kShare);
 }
 
 /// Modules without a program are refused by the first pass.
@@ -98,9 +100,8 @@ static Strategy strategyOf(ModuleOp module) {
     strategy.recomputes = program.getActivationCheckpointing() == "selective";
     strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
     strategy.memoryLimit = memoryLimitOf(program);
-    strategy.chunkLoss.minRows =
-        std::max<int64_t>(strategy.chunkLoss.minRows,
-                          rowsOfSlices(train::precisionOf(program).compute, target->referenceMachine()));
+    strategy.chunkLoss.minRows = std::max<int64_t>(
+        strategy.chunkLoss.minRows, rowsOfSlices(train::precisionOf(program).compute, *target));
   }
   return strategy;
 }

@@ -74,7 +74,8 @@ def ScheduleCollectives : Pass<"schedule-collectives", "::mlir::ModuleOp"> {
     Waits stand where values are read, or where a message is waited for that started later. What only stores a sum, such as its addition
     to the gradients of other micro-batches, follows the wait for it.
   }];
-  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::train::TrainDialect"];
+  let dependentDialects = ["::trainc::dist::DistDialect", "::trainc::plan::PlanDialect", "::trainc::train::TrainDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"]; // kernels are priced by their bodies
 }
 
 #endif

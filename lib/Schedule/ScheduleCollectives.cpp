@@ -4,11 +4,13 @@
 #include "dialects/Train/Sharding.h"
 #include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/StateOrder.h"
-#include "lib/Codegen/Target.h"
+#include "lib/Codegen/OpCost.h"
 #include "lib/Schedule/Messages.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Support/StoredElement.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <deque>
@@ -25,10 +27,11 @@ namespace {
 class ListScheduler {
 public:
   /// `ranks` is how many train together.
-  ListScheduler(Block &block, const train::ShardingSettings &settings, int64_t ranks, const Machine &machine)
-      : block(block), settings(settings), ranks(ranks), machine(machine) {}
+  ListScheduler(Block &block, const train::ShardingSettings &settings, int64_t ranks, codegen::OpCosts &costs)
+      : block(block), settings(settings), ranks(ranks), costs(costs) {}
 
-  void run();
+  /// Fails, with an error at an op, where the target cannot execute it.
+  LogicalResult run();
 
 private:
   /// A message and what the scheduler knows of it.
@@ -66,7 +69,7 @@ private:
   Block &block;
   const train::ShardingSettings &settings;
   int64_t ranks;
-  const Machine &machine;
+  codegen::OpCosts &costs;
   std::deque<Item> items;       ///< by deadline
   std::vector<Item *> gathers;  ///< of parameters, by need
   double now = 0, linkFree = 0; ///< seconds of the two streams
@@ -99,7 +102,7 @@ void ListScheduler::moveTo(Operation *op, Operation *moved) {
 /// when the sum has ended.
 static constexpr size_t kSumsInFlight = 2;
 
-void ListScheduler::run() {
+LogicalResult ListScheduler::run() {
   collect();
   number();
   SmallVector<Operation *> ops;
@@ -108,7 +111,10 @@ void ListScheduler::run() {
       ops.push_back(&op);
   for (Operation *op : ops) {
     startNeeded(op);
-    const double end = now + computeSeconds(*op, machine);
+    const FailureOr<double> takes = costs.seconds(*op);
+    if (failed(takes))
+      return failure();
+    const double end = now + *takes;
     startUntil(end, op);
     now = end;
   }
@@ -116,6 +122,7 @@ void ListScheduler::run() {
     start(item, nullptr);
   placeWaits();
   raiseStores(block);
+  return success();
 }
 
 // --- What there is to start ---
@@ -136,7 +143,7 @@ ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   }
   item.deadline = item.need;
   item.gathersParameters = gatheredState(message.front()) && item.need;
-  item.seconds = collectiveSeconds(double(bytes), machine);
+  item.seconds = collectiveSeconds(double(bytes), costs.machine());
   return item;
 }
 
@@ -314,14 +321,15 @@ namespace {
 
 struct ScheduleCollectives : impl::ScheduleCollectivesBase<ScheduleCollectives> {
   void runOnOperation() override {
-    const Machine machine = codegen::Target::chosenFor(getOperation())->referenceMachine();
+    const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
+    codegen::OpCosts costs(*target);
     for (auto program : getOperation().getOps<train::ProgramOp>()) {
       const train::ShardingSettings settings = train::shardingOf(program);
       for (auto entry : getOperation().getOps<train::EntryOp>()) {
         const StateOrder order(entry.getBody().front());
-        ListScheduler(entry.getBody().front(), settings, int64_t(program.getRanks()), machine).run();
-        if (failed(order.requireKept()))
-          signalPassFailure();
+        ListScheduler scheduler(entry.getBody().front(), settings, int64_t(program.getRanks()), costs);
+        if (failed(scheduler.run()) || failed(order.requireKept()))
+          return signalPassFailure();
       }
     }
   }

@@ -19,7 +19,7 @@ template <typename Op> static void numberSymbols(ModuleOp module, llvm::StringMa
     indices.try_emplace(op.getSymName(), uint32_t(indices.size()));
 }
 
-PlanTables::PlanTables(ModuleOp module, const Machine &machine) : symbols_(module), machine_(machine) {
+PlanTables::PlanTables(ModuleOp module, const Machine &machine) : around_(module), machine_(machine) {
   numberSymbols<plan::ArenaOp>(module, arenas_);
   numberSymbols<plan::BufferOp>(module, buffers_);
   numberSymbols<plan::KernelOp>(module, kernels_);
@@ -28,9 +28,9 @@ PlanTables::PlanTables(ModuleOp module, const Machine &machine) : symbols_(modul
 double PlanTables::predictedSeconds(Operation &op) const {
   auto collective = dyn_cast<plan::CollectiveOp>(op);
   if (!collective)
-    return instructionSeconds(op, symbols_, machine_);
+    return instructionSeconds(op, around_, machine_);
   // Plans of single entries, for checks, have none.
-  for (auto training : cast<ModuleOp>(symbols_.getOp()).getOps<plan::TrainingOp>())
+  for (auto training : op.getParentOfType<ModuleOp>().getOps<plan::TrainingOp>())
     return collectiveSeconds(double(ringBytes(collective, training)), machine_);
   return 0;
 }

@@ -25,7 +25,7 @@ public:
   double predictedSeconds(mlir::Operation &op) const;
 
 private:
-  mlir::SymbolTable symbols_;
+  plan::Surroundings around_;
   const Machine &machine_;
   llvm::StringMap<uint32_t> arenas_, buffers_, kernels_, sourceIndex_;
   std::vector<std::unique_ptr<fb::SourceT>> sources_;

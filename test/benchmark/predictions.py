@@ -19,7 +19,7 @@ SHOWN = 0.004  # share of the step from which on an instruction has a row of its
 
 HEAD = """# Predicted: GPT-2 124M on GPUs
 
-**These are predictions, not measurements.** No step of it has run on a GPU. The cost model (`lib/Analysis/InstructionCost.cpp`) makes them from data sheets and
+**These are predictions, not measurements.** No step of it has run on a GPU. The cost model (`lib/Analysis/Machine.cpp`) makes them from data sheets and
 from shares of them that kernels are taken to reach, each with its source in `lib/Codegen/Cuda/CudaMachine.cpp`. Made by
 
     test/benchmark/predictions.py --trainc build/bin/trainc
@@ -40,6 +40,8 @@ half a million tokens. So the predictions are of the right size. The rows below 
   ([0026](../adr/0026-padded-rows.md)). Without that half of the rate would be taken for them, and their time would double.
 * Attention is cuDNN's, taken at two fifths of the tensor cores' rate. Its gradient is cuDNN's on GPUs of compute capability 9 that `--gpu` names, taken at
   three tenths. Kernels of the plan compute it for the A100, at two fifths, and for plans without `--gpu`, at a fifth of an H100's rate.
+* Products that apply an activation, or add up columns, take longer than others of their size: that arithmetic is outside tensor cores. On
+  an A100, whose other arithmetic is slow beside its tensor cores, it counts most.
 * Queries, keys and values are copied out of one product.
 """
 

@@ -42,9 +42,9 @@ MAY_INCLUDE = {
     "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
     # What passes ask of the target that a plan is for.
-    "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
+    "lib/Fusion": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h"],
     "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
-    "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h", "runtime/schema/limits.h"],
+    "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
     "lib/Pipelines": ["lib"] + DIALECTS + ["runtime/schema/limits.h"],
     "lib": COMPILER_BASE + DIALECTS,

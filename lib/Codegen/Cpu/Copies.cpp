@@ -157,7 +157,8 @@ static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &b
                                : squares    ? "transpose"
                                             : "copy",
                        .grid = squares ? squaresOf(box, dims).grid(kSide) : gridOf(rowsOf(box, dims)),
-                       .params = {}};
+                       .params = {},
+                       .movedBytes = movedBytes(op, box)};
   if (box.operand)
     launch.params.push_back(operandParam(op, *box.operand));
   launch.params.push_back(resultParam(op, 0));

@@ -33,6 +33,9 @@ public:
   Machine referenceMachine() const override { return referenceCpu(); }
   Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
+  plan::Work productWork(Type factor) const override {
+    return {.worker = plan::Worker::Products, .element = factor, .flops = 1};
+  }
   bool addsByKernel(const RankSum &sum) const override { return false; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;
   FailureOr<Symbols> generate(Operation *op, KernelModule &kernels) const override;
@@ -48,6 +51,9 @@ private:
   FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
   KernelSummary summarise(nn::AttentionOp op) const;
   KernelSummary summarise(nn::AttentionGradOp op) const;
+  static FailureOr<KernelSummary> summarise(dist::RankSumOp op) {
+    return op.emitOpError("is for GPUs: on CPUs whoever moves numbers adds them");
+  }
 
   static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
   static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
@@ -60,6 +66,9 @@ private:
   }
   static Symbols generate(nn::AttentionGradOp op, KernelModule &kernels) {
     return generateAttentionGrad(op, kernels);
+  }
+  static Symbols generate(dist::RankSumOp, KernelModule &) {
+    llvm_unreachable("an op that summarise() refuses");
   }
 
   Fp32Products products_;

@@ -65,7 +65,11 @@ static SquareTuning tuningOf(StridedCopyOpInterface op, const StridedBox &box, c
 
 static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &box) {
   const SmallVector<CopyDim> dims = dimsOf(box);
-  LaunchSummary launch{.name = box.operand ? "copy" : "fill", .grid = 0, .params = {}, .threads = kThreads};
+  LaunchSummary launch{.name = box.operand ? "copy" : "fill",
+                       .grid = 0,
+                       .params = {},
+                       .movedBytes = movedBytes(op, box),
+                       .threads = kThreads};
   if (isTransposed(dims)) {
     launch.name = "transpose";
     const CopySquares squares = squaresOf(box, dims);

@@ -67,13 +67,18 @@ static constexpr double kF32Share = 0.8, kByteShare = 0.9, kLinkShare = 0.75, kL
 /// assumption.
 static constexpr double kUnalignedShare = 0.5;
 
+/// A product that adds up columns beside does so outside tensor cores, from what its blocks have in their
+/// memory: our assumption.
+static constexpr double kSideSumShare = 0.9;
+
 /// Between the end of a node of a graph and the first instruction of the next: 1.3 us for kernels that do
 /// nothing (NVIDIA's blog, "Constant time launch for straight-line CUDA graphs", 2024), and the start of its
 /// blocks.
 static constexpr double kNodeSeconds = 2e-6;
 
-/// A thread asks for two accesses of 16 bytes at a time, which take 0.6 us under load: our assumption.
-static constexpr double kThreadBytes = 32 / 0.6e-6;
+/// An access to memory takes 0.6 us under load, and a thread asks for two of 16 bytes at a time: our
+/// assumptions.
+static constexpr double kAccessSeconds = 0.6e-6, kThreadBytes = 32 / kAccessSeconds;
 
 /// Ranks meet through NVLink: our assumption.
 static constexpr double kMeetSeconds = 15e-6;
@@ -102,11 +107,13 @@ Machine trainc::codegen::gpuMachine(llvm::StringRef word) {
           .tf32FlopsPerSecond = products / 2,
           .bf16FlopsPerSecond = products,
           .unalignedShare = kUnalignedShare,
+          .sideSumShare = kSideSumShare,
           .attentionFlopsPerSecond = gpu.generation.attention * gpu.bf16,
           .libraryAttentionFlopsPerSecond = gpu.generation.libraryAttention * gpu.bf16,
           .libraryAttentionGradFlopsPerSecond = gpu.generation.libraryAttentionGrad * gpu.bf16,
           .bytesPerSecond = kByteShare * gpu.bytes,
           .threadBytesPerSecond = kThreadBytes,
+          .accessSeconds = kAccessSeconds,
           .launchSeconds = kNodeSeconds,
           .linkBytesPerSecond = kLinkShare * gpu.link,
           .linkShareBesideCompute = kLinkShareBesideCompute,

@@ -52,6 +52,7 @@ public:
   Machine referenceMachine() const override { return gpuMachine(choices_.gpu); }
   Machine thisMachine(int64_t ranks) const override { return gpuMachine(choices_.gpu); }
   LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
+  plan::Work productWork(Type factor) const override;
   bool addsByKernel(const RankSum &sum) const override;
   int64_t rowBorder() const override { return kAccessBytes; }
   bool takesPadding(Operation *op, Value value) const override;
@@ -71,6 +72,7 @@ private:
   FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
   FailureOr<KernelSummary> summarise(nn::AttentionOp op) const;
   FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const;
+  KernelSummary summarise(dist::RankSumOp op) const { return cuda::summariseRankSum(op); }
 
   static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
   static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
@@ -87,6 +89,9 @@ private:
   }
   static FailureOr<Symbols> generate(nn::AttentionGradOp op, KernelModule &kernels) {
     return cuda::generateAttentionGrad(op, kernels);
+  }
+  static Symbols generate(dist::RankSumOp op, KernelModule &kernels) {
+    return cuda::generateRankSum(op, kernels);
   }
 
   CudaChoices choices_;
@@ -126,6 +131,14 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
         Builder(program.getContext()).getI64IntegerAttr(int64_t(gpuReserve(program.getRanks() > 1))),
         "target and ranks");
   return checkCollectives(program);
+}
+
+/// Those that cuBLASLt is not to make use no tensor cores.
+plan::Work CudaTarget::productWork(Type factor) const {
+  return {.worker = choices_.libraryCalls.products ? plan::Worker::Products : plan::Worker::Arithmetic,
+          .element = factor,
+          .isTf32 = factor.isF32() && choices_.products == Fp32Products::Tf32,
+          .flops = 1};
 }
 
 /// NCCL adds two numbers as the tree does, and rounds sums to the type of what is summed.
@@ -204,14 +217,10 @@ FailureOr<KernelSummary> CudaTarget::summarise(nn::AttentionGradOp op) const {
 }
 
 FailureOr<KernelSummary> CudaTarget::summarise(Operation *op) const {
-  if (auto sum = dyn_cast<dist::RankSumOp>(op))
-    return cuda::summariseRankSum(sum);
   return visitKernelClass<FailureOr<KernelSummary>>(op, [&](auto each) { return summarise(each); });
 }
 
 FailureOr<Symbols> CudaTarget::generate(Operation *op, KernelModule &kernels) const {
-  if (auto sum = dyn_cast<dist::RankSumOp>(op))
-    return cuda::generateRankSum(sum, kernels);
   return visitKernelClass<FailureOr<Symbols>>(op, [&](auto each) { return generate(each, kernels); });
 }
 

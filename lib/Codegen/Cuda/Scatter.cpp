@@ -103,10 +103,38 @@ private:
 
 } // namespace
 
+namespace {
+
+/// What the launches move, and the longest chains of accesses to memory in them.
+struct ScatterCost {
+  int64_t piecesMove, ownersMove, piecesChain, ownersChain;
+};
+
+} // namespace
+
+/// An update is read in one of the launches, and counted in the first. Sums are of two updates at least, so
+/// there are half as many as ids at most. Of neighbouring ids of a warp, no more are taken to be equal than
+/// it asks for at a time. A warp looks at all heads, asking for the next while it adds; additions to one row
+/// wait for one another, of which each piece has one, and a warp has its share of all heads besides.
+static ScatterCost costOf(nn::ScatterAddOp op, const Shares &shares) {
+  const int64_t table = elementBytes(getElementTypeOrSelf(op.getTable())),
+                sum = elementBytes(nn::wideElement(getElementTypeOrSelf(op.getTable())));
+  const int64_t heads = shares.places() * elementBytes(shares.head(op.getContext())),
+                sums = shares.ids * shares.width * sum / 2;
+  return {.piecesMove =
+              tensorBytes(op.getIds().getType()) + tensorBytes(op.getUpdates().getType()) + heads + sums,
+          .ownersMove = heads + sums + 2 * op.touchedElements() * sum +
+                        (addsAside(op) ? 2 * elementCount(op.getTable()) * (table + sum) : 0),
+          .piecesChain = kPiece / kWarp * 2, // ids, then updates
+          .ownersChain = int64_t(llvm::divideCeil(shares.places(), kWarp * kHeads)) +
+                         shares.places() / kPiece + int64_t(llvm::divideCeil(shares.ids, shares.owners))};
+}
+
 static int64_t blocksOf(int64_t warps) { return int64_t(llvm::divideCeil(warps, kWarps)); }
 
 KernelSummary trainc::codegen::cuda::summariseScatter(nn::ScatterAddOp op) {
   const Shares shares(op);
+  const ScatterCost cost = costOf(op, shares);
   Type head = shares.head(op.getContext()), sum = nn::wideElement(getElementTypeOrSelf(op.getTable()));
   KernelSummary kernels;
   kernels.scratchBytes = {shares.places() * elementBytes(head),
@@ -119,12 +147,16 @@ KernelSummary trainc::codegen::cuda::summariseScatter(nn::ScatterAddOp op) {
                               .params = {operandParam(op, op.getIdsMutable().getOperandNumber()), updates,
                                          scratchParam(kernels, kHeadsOfPlaces, plan::Access::write, head),
                                          scratchParam(kernels, kSumsOfPieces, plan::Access::write, sum)},
+                              .movedBytes = cost.piecesMove,
+                              .chain = cost.piecesChain,
                               .threads = kThreads});
   LaunchSummary owners{.name = "scatter",
                        .grid = blocksOf(shares.owners * shares.strips),
                        .params = {updates, scratchParam(kernels, kHeadsOfPlaces, plan::Access::read, head),
                                   scratchParam(kernels, kSumsOfPieces, plan::Access::read, sum),
                                   resultParam(op, 0, plan::Access::read_write)},
+                       .movedBytes = cost.ownersMove,
+                       .chain = cost.ownersChain,
                        .threads = kThreads};
   if (addsAside(op))
     owners.params.push_back(scratchParam(kernels, kWideTable, plan::Access::write, sum));

@@ -1,8 +1,17 @@
 #include "lib/Codegen/Kernels/CopyBox.h"
 
+#include "lib/Support/StoredElement.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
+
+int64_t trainc::codegen::movedBytes(StridedCopyOpInterface op, const StridedBox &box) {
+  return (box.operand ? 2 : 1) * ShapedType::getNumElements(box.shape) *
+         elementBytes(storedElement(getElementTypeOrSelf(op->getResult(0))));
+}
 
 SmallVector<CopyDim> trainc::codegen::dimsOf(const StridedBox &box) {
   SmallVector<CopyDim> dims;

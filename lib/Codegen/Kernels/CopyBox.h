@@ -14,6 +14,9 @@ struct CopyDim {
   int64_t size, sourceStride, resultStride;
 };
 
+/// Bytes that are read and written for a box, or written where there are zeros.
+int64_t movedBytes(StridedCopyOpInterface op, const StridedBox &box);
+
 /// The dimensions of a box of which there are more than one; neighbours that are contiguous on both sides are
 /// one.
 llvm::SmallVector<CopyDim> dimsOf(const StridedBox &box);

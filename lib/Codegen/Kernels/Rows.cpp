@@ -9,6 +9,15 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
+/// Of tables only the rows that are picked.
+static int64_t unreadBytes(nn::KernelOp kernel) {
+  int64_t bytes = 0;
+  for (auto [index, input] : llvm::enumerate(kernel.getInputs()))
+    bytes += (elementCount(input) - kernel.readElements(index)) *
+             elementBytes(storedElement(getElementTypeOrSelf(input)));
+  return bytes;
+}
+
 /// The launch that walks over the rows. Results that a later launch completes are none of its arguments.
 static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &kernels) {
   nn::KernelOp kernel = plan.facts.kernel;
@@ -26,6 +35,8 @@ static LaunchSummary summariseWalk(const RowsPlan &plan, const KernelSummary &ke
     if (!reduction.direct)
       launch.params.push_back(
           scratchParam(kernels, reduction.scratch, plan::Access::write, sumElement(reduction.op)));
+  if (const int64_t unread = unreadBytes(kernel); unread > 0)
+    launch.movedBytes = paramBytes(launch) - unread;
   return launch;
 }
 

@@ -35,17 +35,15 @@ func.func @producer(%x: tensor<8x16xf32>) -> (tensor<8x16xbf16>, tensor<8x16xf32
 
 // A product in f32 needs the copy; the kernel beside it does without.
 // CHECK-LABEL: func.func @product
-func.func @product(%x: tensor<8x16xf16>, %w: tensor<16x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+func.func @product(%x: tensor<8x16xf16>, %w: tensor<16x16xf32>) -> tensor<8x16xf32> {
   // CHECK: %[[COPY:.*]] = nn.kernel {{.*}} %arg0 : tensor<8x16xf16>) -> (tensor<8x16xf32>)
   // CHECK: %[[PRODUCT:.*]] = nn.matmul %[[COPY]], %arg1
-  // CHECK: nn.kernel 8 x 16 ({{.*}} = %arg0 : tensor<8x16xf16>
+  // CHECK: nn.kernel {{.*}} = %[[PRODUCT]] : tensor<8x16xf32>, {{.*}} = %arg0 : tensor<8x16xf16>
   %wide = nn.convert %x to f32 : tensor<8x16xf16>
-  %product = nn.matmul %wide, %w : tensor<8x16xf32>, tensor<16x4xf32>
-  %e = nn.exp %product : tensor<8x4xf32>
-  %s = nn.reduce sum %wide over [1] keep : tensor<8x16xf32>
-  %b = nn.broadcast %s to [8, 4] : tensor<8x1xf32>
-  %r = nn.mul %e, %b : tensor<8x4xf32>, tensor<8x4xf32>
-  return %product, %r : tensor<8x4xf32>, tensor<8x4xf32>
+  %product = nn.matmul %wide, %w : tensor<8x16xf32>, tensor<16x16xf32>
+  %e = nn.exp %product : tensor<8x16xf32>
+  %r = nn.mul %e, %wide : tensor<8x16xf32>, tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
 }
 
 // -----

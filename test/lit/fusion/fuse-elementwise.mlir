@@ -102,3 +102,14 @@ func.func @libraryOperands(%x: tensor<16x16xf32>, %ids: tensor<16xi32>) -> (tens
   %t = nn.scatter_add %p into %zero at %ids : tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xi32>
   return %s, %t : tensor<16x16xf32>, tensor<16x16xf32>
 }
+
+// Kernels of one shape that read the same value are one, however small it is: that is a launch less.
+// CHECK-LABEL: func.func @siblings
+func.func @siblings(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  // CHECK: %[[K:.*]]:2 = nn.kernel 1 x 8
+  // CHECK-NOT: nn.kernel
+  // CHECK: return %[[K]]#0, %[[K]]#1
+  %a = nn.exp %x : tensor<8xf32>
+  %b = nn.add %x, %y : tensor<8xf32>, tensor<8xf32>
+  return %a, %b : tensor<8xf32>, tensor<8xf32>
+}

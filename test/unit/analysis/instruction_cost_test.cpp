@@ -12,8 +12,9 @@ constexpr const char *kPlan = R"(
 plan.arena @a in device bytes 4096
 plan.buffer @long in @a at 0 bytes 64 of f32 activation
 plan.buffer @short in @a at 64 bytes 64 of bf16 activation
-plan.kernel @copy_1 copy grid 1000 threads 32 flops 0 [#plan.param<read, bf16, 3000>, #plan.param<write, bf16, 1000>]
+plan.kernel @copy_1 copy grid 1000 threads 32 flops 0 moves 2000 [#plan.param<read, bf16, 3000>, #plan.param<write, bf16, 1000>]
 plan.kernel @rows_1 rows grid 1 threads 2 flops 0 [#plan.param<read_write, f32, 100>]
+plan.kernel @scatter_1 scatter grid 1000 threads 32 flops 0 chain 30 [#plan.param<read, f32, 100>]
 plan.kernel @attention_1 attention grid 9 threads 32 flops 1200 [#plan.param<read, bf16, 8>]
 plan.kernel @attention_2 attention grid 9 threads 32 flops 1200 [#plan.param<read, f32, 8>]
 plan.kernel @gemm_1 gemm grid 9 threads 1 flops 1200 [#plan.param<read, f16, 8>]
@@ -24,16 +25,19 @@ plan.entry @micro_step flops 0 {
   }
   plan.launch @copy_1 [] "nn.concat"
   plan.launch @rows_1 [] "nn.kernel"
+  plan.launch @scatter_1 [] "nn.scatter_add"
   plan.launch @attention_1 [] "nn.attention"
   plan.launch @attention_2 [] "nn.attention"
   plan.launch @gemm_1 [] "nn.matmul"
   plan.launch @gemm_2 [] "nn.matmul"
-  plan.attention forward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 query <@short + 0> key <@short + 0> value <@short + 0> out <@short + 0> lse <@long + 0> "forward"
-  plan.attention backward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 query <@short + 0> key <@short + 0> value <@short + 0> out <@short + 0> lse <@long + 0> "backward"
+  plan.attention forward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 values bf16 query <@short + 0> key <@short + 0> value <@short + 0> out <@short + 0> lse <@long + 0> "forward"
+  plan.attention backward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 values bf16 query <@short + 0> key <@short + 0> value <@short + 0> out <@short + 0> lse <@long + 0> "backward"
   plan.attention forward batch 1 queries 10 keys 10 heads 1 by 1 sizes 3 by 3 scale 1.0 query <@long + 0> key <@long + 0> value <@long + 0> out <@long + 0> lse <@long + 0> "long"
   plan.matrix_product 8 x 8 x 8 a <@short + 0> row 8 b <@short + 0> row 8 to <@short + 0> row 8 factors bf16 product bf16 "even"
   plan.matrix_product 8 x 8 x 8 a <@short + 0> row 9 b <@short + 0> row 8 to <@short + 0> row 8 factors bf16 product bf16 "odd"
   plan.matrix_product 8 x 8 x 8 a <@long + 0> row 8 b <@long + 0> row 8 to <@long + 0> row 8 tf32 "tf32"
+  plan.matrix_product 8 x 8 x 8 a <@short + 0> row 8 b <@short + 0> row 8 to <@short + 0> row 8 activation gelu_tanh factors bf16 product bf16 "active"
+  plan.matrix_product 8 x 8 x 8 a <@short + 0> row 8 b <@short + 0> row 8 to <@short + 0> row 8 sum b side <@short + 0> factors bf16 product bf16 "sums"
 }
 )";
 
@@ -43,11 +47,13 @@ constexpr Machine kMachine{.name = "round",
                            .tf32FlopsPerSecond = 2,
                            .bf16FlopsPerSecond = 4,
                            .unalignedShare = 0.5,
+                           .sideSumShare = 0.8,
                            .attentionFlopsPerSecond = 3,
                            .libraryAttentionFlopsPerSecond = 5,
                            .libraryAttentionGradFlopsPerSecond = 6,
                            .bytesPerSecond = 1000,
                            .threadBytesPerSecond = 10,
+                           .accessSeconds = 0.1,
                            .launchSeconds = 0.25,
                            .linkBytesPerSecond = 1,
                            .linkShareBesideCompute = 1,
@@ -83,7 +89,7 @@ TEST_F(InstructionCostTest, EqualLaunchesAreOneRowLoopsCounted) {
   EXPECT_EQ(row("nn.slice").count, 2 * (3 + 1));
 }
 
-TEST_F(InstructionCostTest, CopiesMoveTheSmallerOfTheirTensors) {
+TEST_F(InstructionCostTest, KernelsSayWhatTheyMove) {
   EXPECT_DOUBLE_EQ(row("nn.slice").each.byteSeconds, 2);
   EXPECT_DOUBLE_EQ(row("nn.slice").seconds(), 8 * 2.25);
   EXPECT_EQ(row("nn.slice").each.boundBy(), "bytes");
@@ -91,6 +97,11 @@ TEST_F(InstructionCostTest, CopiesMoveTheSmallerOfTheirTensors) {
 
 TEST_F(InstructionCostTest, FewThreadsAskForFewBytes) {
   EXPECT_DOUBLE_EQ(row("nn.kernel").each.byteSeconds, 200.0 / 20); // read and written
+}
+
+TEST_F(InstructionCostTest, AccessesThatWaitForOneAnotherTakeTime) {
+  EXPECT_DOUBLE_EQ(row("nn.scatter_add").seconds(), 2 * (0.25 + 30 * 0.1));
+  EXPECT_EQ(row("nn.scatter_add").each.boundBy(), "chain");
 }
 
 TEST_F(InstructionCostTest, ProductsAndAttentionRunAtTheRateOfTheirType) {
@@ -115,6 +126,11 @@ TEST_F(InstructionCostTest, RowsOnNoBorderCostShare) {
   EXPECT_DOUBLE_EQ(workSeconds("tf32"), 1024.0 / 2);
   EXPECT_EQ(row("even").what, "matrix_product 8 x 8 x 8 bf16");
   EXPECT_DOUBLE_EQ(row("even").each.bytes, 3 * 64 * 2);
+}
+
+TEST_F(InstructionCostTest, EpiloguesCostWhatTheyAdd) {
+  EXPECT_DOUBLE_EQ(workSeconds("active"), 1024.0 / 4 + 64 * 20 / 1.0); // 20 flops for each result
+  EXPECT_DOUBLE_EQ(workSeconds("sums"), 1024.0 / (4 * 0.8));
 }
 
 TEST(Cost, IsBoundByWhatTakesMost) {

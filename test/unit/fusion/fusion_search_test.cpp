@@ -46,8 +46,9 @@ uint64_t searchedGroups(int count) {
   if (!module)
     return 0;
   Block &block = (*module->getOps<func::FuncOp>().begin()).getBody().front();
-  ReadAnalysis reads(block);
-  FusionGraph graph(block, reads, FusionLimits{.longestRow = 65536});
+  const FusionLimits limits{.longestRow = 65536, .launchBytes = 100000, .freeOps = 16};
+  ReadAnalysis reads(block, limits.freeOps);
+  FusionGraph graph(block, reads, limits);
   graph.fuse();
   return graph.searched();
 }

@@ -1,0 +1,123 @@
+// Instructions that no library executes: which bytes they touch, and what they ask of a machine.
+#include "dialects/Plan/Plan.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::plan;
+
+Surroundings::Surroundings(ModuleOp module) : symbols_(module) {
+  for (auto training : module.getOps<TrainingOp>()) {
+    ranks_ = int64_t(training.getRanks());
+    shardRanks_ = int64_t(training.getShardRanks());
+  }
+}
+
+// --- Launches ---
+
+static Worker workerOf(KernelOp kernel) {
+  switch (kernel.getKind()) {
+  case KernelKind::gemm: // those for GPUs, of many threads, use no tensor cores
+    return kernel.getThreads() > 1 ? Worker::Arithmetic : Worker::Products;
+  case KernelKind::attention:
+    return Worker::Attention;
+  case KernelKind::rows:
+  case KernelKind::copy:
+  case KernelKind::scatter:
+  case KernelKind::rank_sum:
+    return Worker::Arithmetic;
+  }
+  llvm_unreachable("unknown kind of kernel");
+}
+
+Work KernelOp::getWork() {
+  int64_t bytes = 0;
+  Type first; // a factor of products, the queries of attention
+  for (auto param : getParams().getAsRange<ParamAttr>()) {
+    bytes += param.getBytes() * (param.getAccess() == Access::read_write ? 2 : 1);
+    first = first ? first : param.getElement();
+  }
+  return {.worker = workerOf(*this),
+          .element = first,
+          .flops = double(getFlops()),
+          .bytes = double(getMovedBytes().value_or(bytes)),
+          .threads = double(getGrid()) * double(getThreads()),
+          .chain = double(getChain())};
+}
+
+SmallVector<OperandUse> LaunchOp::getUses(const Surroundings &around) {
+  SmallVector<OperandUse> uses;
+  for (auto [operand, param] : llvm::zip(getArgs().getAsRange<OperandAttr>(),
+                                         around.kernel(getKernel()).getParams().getAsRange<ParamAttr>()))
+    uses.push_back({.operand = operand,
+                    .bytes = param.getBytes(),
+                    .reads = param.getAccess() != Access::write,
+                    .writes = param.getAccess() != Access::read});
+  return uses;
+}
+
+std::optional<Work> LaunchOp::getWork(const Surroundings &around) {
+  return around.kernel(getKernel()).getWork();
+}
+
+std::string LaunchOp::describe() { return getKernel().str(); }
+
+// --- Bytes that move as they are ---
+
+static OperandUse readOf(OperandAttr operand, int64_t bytes) {
+  return {.operand = operand, .bytes = bytes, .reads = true, .writes = false};
+}
+
+static OperandUse writeOf(OperandAttr operand, int64_t bytes) {
+  return {.operand = operand, .bytes = bytes, .reads = false, .writes = true};
+}
+
+SmallVector<OperandUse> CopyOp::getUses(const Surroundings &) {
+  return {readOf(getSource(), int64_t(getBytes())), writeOf(getDestination(), int64_t(getBytes()))};
+}
+
+std::optional<Work> CopyOp::getWork(const Surroundings &) { return Work{.bytes = 2 * double(getBytes())}; }
+
+SmallVector<OperandUse> ZeroOp::getUses(const Surroundings &) {
+  return {writeOf(getDestination(), int64_t(getBytes()))};
+}
+
+std::optional<Work> ZeroOp::getWork(const Surroundings &) { return Work{.bytes = double(getBytes())}; }
+
+// --- Collectives ---
+
+static int64_t bytesOf(Type element) { return int64_t(element.getIntOrFloatBitWidth()) / 8; }
+
+SmallVector<OperandUse> CollectiveOp::getUses(const Surroundings &around) {
+  SmallVector<OperandUse> uses;
+  const bool gathers = getKind() == CollectiveKind::all_gather,
+             scatters = getKind() == CollectiveKind::reduce_scatter;
+  for (auto range : getRanges().getAsRange<RangeAttr>()) {
+    const int64_t whole = range.getElements(), part = whole / around.members(getGroup());
+    uses.push_back(readOf(range.getSource(), (gathers ? part : whole) * bytesOf(range.getElement())));
+    uses.push_back(
+        writeOf(range.getDestination(), (scatters ? part : whole) * bytesOf(range.getDestinationElement())));
+    if (range.getWorkspace()) {
+      uses.push_back(writeOf(range.getWorkspace(), range.getWorkspaceBytes()));
+      uses.back().isWorkspace = true;
+    }
+  }
+  return uses;
+}
+
+std::optional<Work> CollectiveOp::getWork(const Surroundings &) { return std::nullopt; }
+
+// --- Loops ---
+
+SmallVector<OperandUse> LoopOp::getUses(const Surroundings &around) {
+  SmallVector<OperandUse> uses;
+  for (auto inner : getBody().getOps<InstructionOpInterface>())
+    for (OperandUse &use : inner.getUses(around)) {
+      use.iterations *= int64_t(getCount());
+      uses.push_back(use);
+    }
+  return uses;
+}
+
+std::optional<Work> LoopOp::getWork(const Surroundings &) { return std::nullopt; }

@@ -1,0 +1,59 @@
+#include "lib/Codegen/OpCost.h"
+
+#include "dialects/NN/NN.h"
+
+using namespace mlir;
+using namespace trainc;
+using namespace trainc::codegen;
+
+static plan::Work workOf(Operation &op, const LibraryCall &call) {
+  OpBuilder builder(op.getContext());
+  const auto anywhere = plan::OperandAttr::get(
+      op.getContext(), FlatSymbolRefAttr::get(op.getContext(), "anywhere"), /*offset=*/0, 0, 0);
+  Operation *instruction =
+      specOf(&op, call).build(builder, op.getLoc(), /*source=*/"", [&](int64_t) { return anywhere; });
+  const plan::Work work = cast<plan::LibraryCallOpInterface>(instruction).getCallWork();
+  instruction->erase();
+  return work;
+}
+
+static plan::Work workOf(Operation &op, const KernelSummary &summary, const LaunchSummary &launch) {
+  OpBuilder builder(op.getContext());
+  plan::KernelOp kernel = declareKernel(builder, op.getLoc(), launch.name, *kernelKind(&op), summary, launch);
+  const plan::Work work = kernel.getWork();
+  kernel.erase();
+  return work;
+}
+
+FailureOr<double> trainc::codegen::secondsOf(Operation &op, const Target &target, const Machine &machine) {
+  if (!kernelKind(&op))
+    return 0.0;
+  FailureOr<KernelSummary> summary = target.summarise(&op);
+  if (failed(summary))
+    return failure();
+  double total = summary->library ? costOf(workOf(op, *summary->library), machine).seconds() : 0;
+  for (const LaunchSummary &launch : summary->launches)
+    total += costOf(workOf(op, *summary, launch), machine).seconds();
+  return total;
+}
+
+FailureOr<double> OpCosts::seconds(Operation &op) {
+  if (auto loop = dyn_cast<nn::ChunksOp>(op)) {
+    double total = 0;
+    for (Operation &inner : loop.getBody().front()) {
+      FailureOr<double> each = seconds(inner);
+      if (failed(each))
+        return failure();
+      total += *each;
+    }
+    return double(loop.getCount()) * total;
+  }
+  if (!kernelKind(&op))
+    return 0.0;
+  if (auto found = known_.find(&op); found != known_.end())
+    return found->second;
+  FailureOr<double> made = secondsOf(op, target_, machine_);
+  if (succeeded(made))
+    known_[&op] = *made;
+  return made;
+}

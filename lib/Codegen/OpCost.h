@@ -1,0 +1,30 @@
+// What ops of the phase `scheduled` will cost, for passes that choose.
+#pragma once
+
+#include "lib/Codegen/EqualOps.h"
+#include "lib/Codegen/Target.h"
+
+namespace trainc::codegen {
+
+/// Prices ops on the target's reference machine as their instructions will be priced: those that the target
+/// says it would run, by costOf(). Ops must not change while they are known here.
+class OpCosts {
+public:
+  explicit OpCosts(const Target &target) : target_(target), machine_(target.referenceMachine()) {}
+
+  /// Seconds of the op's launches or library call; of a loop all iterations. None if the op runs no generated
+  /// code. Fails, with an error at the op, where the target cannot execute it.
+  llvm::FailureOr<double> seconds(mlir::Operation &op);
+
+  const Machine &machine() const { return machine_; }
+
+private:
+  const Target &target_;
+  Machine machine_;
+  llvm::DenseMap<mlir::Operation *, double, EqualOps> known_;
+};
+
+/// As OpCosts, of an op that may change or go afterwards.
+llvm::FailureOr<double> secondsOf(mlir::Operation &op, const Target &target, const Machine &machine);
+
+} // namespace trainc::codegen
