@@ -157,8 +157,8 @@ public:
   /// takes the same of each rank; of an all-reduce a rank has its share, in whole cache lines.
   virtual uint64_t bytesSent() const = 0;
 
-  /// So far.
-  virtual CommunicationSeconds seconds() const = 0;
+  /// So far; nothing where tensors move beside the host, which then does not learn when.
+  virtual std::optional<CommunicationSeconds> seconds() const = 0;
 
 protected:
   /// Which communicator tells peers of this rank's own time: of one that leaves hosts to another, that one.

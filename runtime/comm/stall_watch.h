@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainc {
@@ -20,10 +21,19 @@ inline constexpr const char *kLeftReason = "it has ended its run, without an err
 /// Why no rank can go on where all wait.
 inline constexpr const char *kCircleReason = "it waits for ranks that wait for it: their plans differ";
 
+/// How a reason begins that blames no rank.
+inline constexpr std::string_view kNobodysFault = "no rank is known to have failed: ";
+
 /// Why no rank can go on where all wait for what runs beside their hosts.
 inline std::string elsewhereReason(double seconds) {
-  return fmt::format("like all others it has waited for {} s: a device, or a link between two, hangs",
+  return fmt::format("{}all have waited for {} s, so a device, or a link between two, hangs", kNobodysFault,
                      seconds);
+}
+
+/// What ranks hear of a failure: "rank 2 failed: REASON", or the reason alone where it blames no rank.
+inline std::string failureText(uint32_t rank, std::string_view reason) {
+  return reason.starts_with(kNobodysFault) ? std::string(reason)
+                                           : fmt::format("rank {} failed: {}", rank, reason);
 }
 
 /// Timeouts after which all ranks that wait count as waiting for each other: more than the one after which a

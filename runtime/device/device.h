@@ -106,6 +106,9 @@ public:
   /// Measures what it can do, which takes a moment and memory meanwhile; without the memory it says less.
   virtual Result<DeviceRates> measureRates() = 0;
 
+  /// Of products of bf16 and f16 numbers, as the vendor's data sheet has it; 0 where none is known.
+  virtual double halfFlopsOnSheet() const { return 0; }
+
   /// Allocates `bytes` of zeroed memory in a space, from a multiple of kArenaAlignment on, that lives as long
   /// as the device and, where there is a communicator, as long as that: then peers can reach device memory.
   /// Fails (kFailed) when there is no such amount of it, (kInvalidInput) when the device has no such space.

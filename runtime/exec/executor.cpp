@@ -178,6 +178,13 @@ Status Executor::enqueue(std::string_view name) {
   return {};
 }
 
+std::optional<CommunicationSeconds> Executor::communicationSeconds() {
+  if (!communicator_)
+    return std::nullopt;
+  const std::optional<CommunicationSeconds> known = communicator_->seconds();
+  return known || !measurement_ ? known : measurement_->communication();
+}
+
 Status Executor::synchronise() {
   const Status status = device_.synchronise();
   stagedScalars_.clear();

@@ -131,10 +131,9 @@ public:
   uint64_t peakBytes() const { return peakBytes_; }
   /// peakBytes() by fb::Role; see memory_by_role.h.
   std::array<uint64_t, 7> bytesByRole() const;
-  /// Communicator::seconds(); of one rank none.
-  CommunicationSeconds communicationSeconds() const {
-    return communicator_ ? communicator_->seconds() : CommunicationSeconds{};
-  }
+  /// Communicator::seconds(), or where it does not know, those of training steps that a profile measures; to
+  /// be called when nothing is under way. Nothing of one rank, or if neither knows.
+  std::optional<CommunicationSeconds> communicationSeconds();
   /// Bytes that this rank has sent in collectives so far; see Communicator::bytesSent().
   uint64_t sentBytes() const { return communicator_ ? communicator_->bytesSent() : 0; }
   /// While what it returns lives, training step `number` (from 1) runs, for those who

@@ -34,6 +34,10 @@ public:
   /// `number` counts from 1.
   void endTrainingStep(uint64_t number, double begin);
 
+  /// Profiler::communication(); nothing without a profile.
+  std::optional<CommunicationSeconds> communication() {
+    return profiler_ ? std::optional(profiler_->communication()) : std::nullopt;
+  }
   /// Nothing where there is none.
   std::optional<Profile> profile() const;
   /// Completes the trace. Fails as TraceWriter::finish() does.

@@ -9,17 +9,11 @@ namespace trainc {
 
 namespace {
 
-/// Seconds of `all` in which none of `busy` is, which it sorts.
+/// Seconds of `all` in which none of `busy` is, which it changes.
 double idleIn(TimeSpan all, std::vector<TimeSpan> &busy) {
-  std::ranges::sort(busy, {}, &TimeSpan::begin);
-  double idle = 0, covered = all.begin;
-  for (const TimeSpan &each : busy) {
-    if (each.end <= covered)
-      continue;
-    idle += std::max(0.0, std::min(each.begin, all.end) - covered);
-    covered = each.end;
-  }
-  return idle + std::max(0.0, all.end - covered);
+  for (TimeSpan &each : busy)
+    each = {std::clamp(each.begin, all.begin, all.end), std::clamp(each.end, all.begin, all.end)};
+  return std::max(0.0, all.seconds() - secondsCovered(busy));
 }
 
 } // namespace
@@ -40,12 +34,30 @@ void Profiler::reserve(const Program &program) {
     samples_.emplace(step.instruction, Sample{&program, &step, {}, {}});
 }
 
+void Profiler::onStep(const Step &step, TimeSpan span) {
+  samples_.find(step.instruction)->second.ran.add(span.seconds());
+  if (!isInStep_)
+    return;
+  busy_.push_back(span);
+  if (std::holds_alternative<CollectiveStep>(step.operation))
+    communication_.addCollective(span);
+}
+
+void Profiler::onWait(const Step &step, TimeSpan span) {
+  samples_.find(step.instruction)->second.waited.add(span.seconds());
+  if (!isInStep_)
+    return;
+  busy_.push_back(span);
+  communication_.addWait(span);
+}
+
 void Profiler::endTrainingStep(TimeSpan step) {
   isInStep_ = false;
   ++steps_;
   stepSeconds_ += step.seconds();
   idleSeconds_ += idleIn(step, busy_);
   busy_.clear();
+  (void)communication_.seconds(); // adds up the step's
 }
 
 ProfileRow Profiler::describe(const Sample &sample) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/device/device.h"
+#include "runtime/exec/communication_spans.h"
 #include "runtime/exec/step_facts.h"
 
 #include <cstdint>
@@ -56,18 +57,15 @@ public:
   /// program must outlive the profiler's rows.
   void reserve(const Program &program);
   bool isListening() const override { return true; }
-  void onStep(const Step &step, TimeSpan span) override {
-    samples_.find(step.instruction)->second.ran.add(span.seconds());
-    noteBusy(span);
-  }
-  void onWait(const Step &step, TimeSpan span) override {
-    samples_.find(step.instruction)->second.waited.add(span.seconds());
-    noteBusy(span);
-  }
+  void onStep(const Step &step, TimeSpan span) override;
+  void onWait(const Step &step, TimeSpan span) override;
 
   void beginTrainingStep() { isInStep_ = true; }
   void endTrainingStep(TimeSpan step);
 
+  /// Of this rank's training steps so far, if the device tells when collectives ran, and nothing is under
+  /// way.
+  CommunicationSeconds communication() { return communication_.seconds(); }
   Profile profile() const;
 
 private:
@@ -88,16 +86,13 @@ private:
   ProfileRow describe(const Sample &sample) const;
   ProfileRow describeWait(const Sample &sample) const;
   std::vector<ProfileRow> rows() const;
-  void noteBusy(TimeSpan span) {
-    if (isInStep_)
-      busy_.push_back(span);
-  }
 
   const fb::Plan &plan_;
   DeviceRates rates_;
   std::unordered_map<const fb::Instruction *, Sample> samples_;
   bool isInStep_ = false;
   std::vector<TimeSpan> busy_; ///< in the training step under way
+  CommunicationSpans communication_;
   uint64_t steps_ = 0;
   double stepSeconds_ = 0, idleSeconds_ = 0;
 };

@@ -39,6 +39,16 @@ void add(Line &line, std::string_view key, std::optional<double> value) {
   add(line, key, value.value_or(std::nan("")));
 }
 
+void addCommunication(Line &line, const std::optional<CommunicationSeconds> &seconds, uint64_t sentBytes) {
+  const auto part = [&](double CommunicationSeconds::*member) {
+    return seconds ? std::optional((*seconds).*member) : std::nullopt;
+  };
+  add(line, "wait_seconds", part(&CommunicationSeconds::waited));
+  add(line, "communication_seconds", part(&CommunicationSeconds::underWay));
+  add(line, "exposed_seconds", part(&CommunicationSeconds::exposed));
+  add(line, "sent_bytes", sentBytes);
+}
+
 std::string_view finish(Line &line) {
   line.append(std::string_view("}\n"));
   return {line.data(), line.size()};
@@ -161,13 +171,8 @@ Status MetricsWriter::write(const StepMetrics &metrics) {
   add(line, "tokens_per_second", metrics.tokensPerSecond);
   add(line, "peak_bytes", metrics.peakBytes);
   add(line, "mfu", metrics.mfu);
-  if (metrics.communication) {
-    add(line, "wait_seconds", metrics.communication->waited);
-    add(line, "communication_seconds", metrics.communication->underWay);
-    add(line, "exposed_seconds", metrics.communication->exposed);
-  }
   if (metrics.sentBytes)
-    add(line, "sent_bytes", *metrics.sentBytes);
+    addCommunication(line, metrics.communication, *metrics.sentBytes);
   if (metrics.lossScale)
     add(line, "loss_scale", *metrics.lossScale);
   if (metrics.skippedSteps)

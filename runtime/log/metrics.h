@@ -21,10 +21,11 @@ struct StepMetrics {
   double stepSeconds = 0;
   double tokensPerSecond = 0;
   uint64_t peakBytes = 0;                   ///< allocated for arenas
-  std::optional<double> mfu = std::nullopt; ///< share of the peak FLOP/s given by the user
-  /// Where there are several ranks, of this one, with the bytes that it sent in collectives.
-  std::optional<CommunicationSeconds> communication = std::nullopt;
+  std::optional<double> mfu = std::nullopt; ///< share of the peak FLOP/s, where that is known
+  /// Where there are several ranks: the bytes that this one sent in collectives, and the seconds of those if
+  /// they are known.
   std::optional<uint64_t> sentBytes = std::nullopt;
+  std::optional<CommunicationSeconds> communication = std::nullopt;
   /// Where the loss has a scale that changes: that of the step, and steps skipped so far, this one included.
   std::optional<double> lossScale = std::nullopt;
   std::optional<uint64_t> skippedSteps = std::nullopt;

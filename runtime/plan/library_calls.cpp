@@ -84,13 +84,18 @@ std::vector<LibraryOperand> operandsOf(const fb::Attention &call) {
           workspace(call.workspace(), call.workspace_bytes())};
 }
 
-bool multipliesF8(const Instructions &instructions) {
-  return std::ranges::any_of(instructions, [](const fb::Instruction *each) {
-    if (const fb::Loop *loop = each->operation_as_Loop())
-      return multipliesF8(*loop->body());
-    const fb::MatrixProduct *product = each->operation_as_MatrixProduct();
-    return product && (isF8(product->factors()) || isF8(factorsOfB(*product)));
+using Predicate = bool (*)(const fb::Instruction &);
+
+bool anyOf(const Instructions &instructions, Predicate predicate) {
+  return std::ranges::any_of(instructions, [&](const fb::Instruction *each) {
+    const fb::Loop *loop = each->operation_as_Loop();
+    return loop ? anyOf(*loop->body(), predicate) : predicate(*each);
   });
+}
+
+bool anyOf(const fb::Plan &plan, Predicate predicate) {
+  return std::ranges::any_of(
+      *plan.entries(), [&](const fb::Entry *entry) { return anyOf(*entry->instructions(), predicate); });
 }
 
 /// Pairs of a query and a key that it may see.
@@ -135,8 +140,17 @@ fb::DType factorsOfB(const fb::MatrixProduct &product) {
 }
 
 bool multipliesF8(const fb::Plan &plan) {
-  return std::ranges::any_of(*plan.entries(),
-                             [](const fb::Entry *entry) { return multipliesF8(*entry->instructions()); });
+  return anyOf(plan, [](const fb::Instruction &each) {
+    const fb::MatrixProduct *product = each.operation_as_MatrixProduct();
+    return product && (isF8(product->factors()) || isF8(factorsOfB(*product)));
+  });
+}
+
+bool hasLibraryGradient(const fb::Plan &plan) {
+  return anyOf(plan, [](const fb::Instruction &each) {
+    const fb::Attention *attention = each.operation_as_Attention();
+    return attention && attention->pass() == fb::AttentionPass::Backward;
+  });
 }
 
 const char *libraryCallName(const fb::Instruction &instruction) {

@@ -78,6 +78,9 @@ fb::DType factorsOfB(const fb::MatrixProduct &product);
 /// Whether the plan multiplies numbers of one byte, which GPUs do from compute capability 8.9 on.
 bool multipliesF8(const fb::Plan &plan);
 
+/// Whether the plan leaves gradients of attention to a library.
+bool hasLibraryGradient(const fb::Plan &plan);
+
 /// "matrix product", "attention", "gradient of attention".
 const char *libraryCallName(const fb::Instruction &instruction);
 

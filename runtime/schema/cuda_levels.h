@@ -24,6 +24,8 @@ inline constexpr CudaLevel kCudaLevels[] = {
     {"compute_80", 8, 0, true}, {"compute_89", 8, 9, true},
 };
 
+/// GPUs below have no bf16 numbers in their matrix units, and trainc writes no code for them.
+inline constexpr int kLeastCudaMajor = 8;
 /// The lowest compute capability whose tensor cores multiply fp8 numbers, and which has instructions that
 /// convert them (Ada).
 inline constexpr int kF8Major = 8, kF8Minor = 9;

@@ -25,6 +25,10 @@ inline constexpr bool isCudnnAttention(const CudnnAttentionSizes &sizes) {
          fits(sizes.valueSize) && (!sizes.isCausal || sizes.keys >= sizes.queries);
 }
 
+/// Whether cuDNN has a gradient that repeats its bits on GPUs of this compute capability.
+inline constexpr bool hasCudnnGradient(int major) { return major == 9 || major == 10; }
+inline constexpr const char *kCudnnGradientGpus = "9.0 to 10.3";
+
 /// Up to the border at which the next part of a workspace begins.
 inline constexpr uint64_t onCudnnBorder(uint64_t bytes) { return (bytes + 255) / 256 * 256; }
 

@@ -79,8 +79,11 @@ Status Checkpoint::load(const char *name, std::span<const StateTensor> tensors, 
   TensorMatch match = matchTensors(std::span(&file, 1), tensors, lookup, ignoreNone);
   TRAINC_RETURN_IF_ERROR(match.status(fmt::format(
       "{}: the checkpoint (of '{}') does not fit this plan; was it made by another model, or with "
-      "another --precision, --loss-scale, --keep-f32, --param-type or --optimizer-states?",
-      file.path(), state_.plan)));
+      "another --precision, --product-type, --loss-scale, --keep-f32, --param-type or --optimizer-states?{}",
+      file.path(), state_.plan,
+      name == std::string_view(kOptimizerFile)
+          ? fmt::format(" A new run can begin with its weights alone: --init={}", path_.string())
+          : "")));
   addChecksums(state_.files.at(name), match.transfers);
   TRAINC_ASSIGN_OR_RETURN(const auto damaged, transferTensors(match.transfers, threads));
   TRAINC_RETURN_IF_ERROR(file.check());

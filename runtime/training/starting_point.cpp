@@ -15,6 +15,7 @@
 
 #include <fmt/ranges.h>
 #include <map>
+#include <ranges>
 #include <vector>
 
 namespace trainc {
@@ -85,15 +86,32 @@ void recordArithmetic(const Executor &executor, Environment &environment) {
              environment);
 }
 
-/// Of runs that go on on another GPU, or from a CPU on a GPU or the other way.
+/// "with " the parts of a list, with commas between them, that another list lacks.
+std::string withPartsLackedBy(std::string_view other, std::string_view list) {
+  std::vector<std::string_view> lacked;
+  const auto partsOf = [](std::string_view text) { return std::views::split(text, std::string_view(", ")); };
+  for (const auto part : partsOf(list))
+    if (std::ranges::none_of(partsOf(other), [&](auto each) { return std::ranges::equal(each, part); }))
+      lacked.emplace_back(part.begin(), part.end());
+  return lacked.empty() ? "without that" : printable(fmt::format("with {}", fmt::join(lacked, ", ")));
+}
+
+/// Of runs that go on on another GPU, with other libraries or other calls of them, or from a CPU on a GPU or
+/// the other way.
 std::string otherMachineText(const Environment &before, const Environment &now) {
-  const auto machine = [](const Environment &environment) {
-    const std::string target = recordedText(environment, kTarget);
-    return target.empty() ? "cpu"
-                          : fmt::format("{} ({})", target, printable(recordedText(environment, kArithmetic)));
-  };
-  return fmt::format("it was computed on {}, and now is on {}: bits are not those of an uninterrupted run",
-                     machine(before), machine(now));
+  std::string from = recordedText(before, kTarget).empty() ? "on a CPU" : "on a GPU";
+  std::string to = recordedText(now, kTarget).empty() ? "on a CPU" : "on a GPU";
+  if (from == to) {
+    const std::string was = recordedText(before, kArithmetic), is = recordedText(now, kArithmetic);
+    from = withPartsLackedBy(is, was);
+    to = withPartsLackedBy(was, is);
+  }
+  const bool isOfShapes = from.starts_with("with algorithms ") || from.starts_with("with engines ");
+  return fmt::format(
+      "it was computed {}, and now is {}: bits are not those of an uninterrupted run{}", from, to,
+      isOfShapes ? "; libraries choose these by shapes, so that another micro-batch, number of "
+                   "ranks or option of the compiler brings others"
+                 : "");
 }
 
 /// On other machines the same plan may go on with other bits.
@@ -143,10 +161,16 @@ Result<StartingPoint> resume(Executor &executor, const std::filesystem::path &pa
   return start;
 }
 
-/// The weights that --init names. Those in a checkpoint's folder must be what it records.
+/// The weights that --init names. Those in a checkpoint's folder must be what it records. A folder of
+/// checkpoints, without weights of its own, stands for its latest.
 Result<WeightSource> openInitialWeights(const std::filesystem::path &init) {
   if (std::error_code error; std::filesystem::exists(init / kTrainerStateFile, error))
     return openCheckpointWeights(init);
+  if (!listCheckpoints(init).empty()) {
+    TRAINC_ASSIGN_OR_RETURN(const bool hasOwn, holdsWeights(init));
+    if (!hasOwn)
+      return openFound([&] { return resolveCheckpoint(init.string(), {}); }, openCheckpointWeights);
+  }
   TRAINC_ASSIGN_OR_RETURN(WeightFiles weights, WeightFiles::open(init));
   return WeightSource{init, std::move(weights), {}, {}};
 }

@@ -108,7 +108,7 @@ Result<bool> StepRunner::visitEntries(const StepScalars &scalars, const StepBatc
 }
 
 Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &batch) {
-  const CommunicationSeconds secondsBefore = executor_.communicationSeconds();
+  const std::optional<CommunicationSeconds> secondsBefore = executor_.communicationSeconds();
   const uint64_t sentBefore = executor_.sentBytes();
   const Status enqueued = visitEntries(scalars, batch, [&](std::string_view entry) -> Result<bool> {
                             TRAINC_RETURN_IF_ERROR(executor_.enqueue(entry));
@@ -119,7 +119,8 @@ Result<StepResult> StepRunner::run(const StepScalars &scalars, const StepBatch &
     told.enqueueReads(executor_);
   TRAINC_RETURN_IF_ERROR(finish(scalars, enqueued)); // the step's only wait
   StepResult result = told.result();
-  result.communication = executor_.communicationSeconds() - secondsBefore;
+  if (const std::optional<CommunicationSeconds> seconds = executor_.communicationSeconds())
+    result.communication = *seconds - secondsBefore.value_or(CommunicationSeconds{});
   result.sentBytes = executor_.sentBytes() - sentBefore;
   return result;
 }

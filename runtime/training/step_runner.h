@@ -46,14 +46,15 @@ struct StepScalars {
 
 /// What the device tells the host.
 struct StepResult {
-  float loss = 0;                          ///< mean over the non-ignored targets of the step
-  float gradNorm = 0;                      ///< before clipping; NaN where the plan computes none
-  float targets = 0;                       ///< number or weight of them; NaN where the plan does not count
-  bool finite = true;                      ///< false: the update was not applied
-  bool overflow = false;                   ///< it was not, and a smaller loss scale may help
-  std::optional<double> lossScale = {};    ///< of plans that change it: what the loss was multiplied by
-  CommunicationSeconds communication = {}; ///< of this rank
-  uint64_t sentBytes = 0;                  ///< by this rank, in collectives
+  float loss = 0;                       ///< mean over the non-ignored targets of the step
+  float gradNorm = 0;                   ///< before clipping; NaN where the plan computes none
+  float targets = 0;                    ///< number or weight of them; NaN where the plan does not count
+  bool finite = true;                   ///< false: the update was not applied
+  bool overflow = false;                ///< it was not, and a smaller loss scale may help
+  std::optional<double> lossScale = {}; ///< of plans that change it: what the loss was multiplied by
+  /// Of this rank; nothing if it is alone, or does not know.
+  std::optional<CommunicationSeconds> communication = {};
+  uint64_t sentBytes = 0; ///< by this rank, in collectives
 };
 
 /// Runs the entries of a training step in their order.

@@ -184,10 +184,9 @@ void TrainLoop::report(const StepScalars &scalars, const StepResult &result, dou
   metrics.peakBytes = parts_.executor.peakBytes();
   if (options_.peakFlops > 0)
     metrics.mfu = flopsPerStep() / seconds / options_.peakFlops;
-  if (parts_.executor.plan().ranks() > 1) {
-    metrics.communication = result.communication;
+  metrics.communication = result.communication;
+  if (parts_.executor.plan().ranks() > 1)
     metrics.sentBytes = result.sentBytes;
-  }
   if (result.lossScale) {
     metrics.lossScale = result.lossScale;
     metrics.skippedSteps = position_.skippedSteps;

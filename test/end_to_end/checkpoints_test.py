@@ -84,6 +84,15 @@ class Checkpoints(TrainrunTest):
         self.assertIn("error: ck/step-00000009: expected a checkpoint, found no trainer_state.json", err)
         self.assertEqual(Path("ck/step-00000009").read_text(), "mine")
 
+    def test_initial_weights_of_a_folder_are_those_of_its_latest(self):
+        self.train(6, "--checkpoint-dir", "ck", "--checkpoint-every", "3")
+        runs = []
+        for init in ("ck", "ck/step-00000006"):
+            _, err = self.train(2, "--init", init, "--metrics", "m.jsonl")
+            self.assertIn("initial weights from ck/step-00000006/model.safetensors", err)
+            runs.append([line["loss"] for line in self.metrics("m.jsonl")])
+        self.assertEqual(*runs)
+
     def test_exports_and_position(self):
         self.train(10, "--checkpoint-dir", "ck", "--seed", "3")
         state = json.loads(Path("ck/step-00000010/trainer_state.json").read_text())

@@ -202,6 +202,26 @@ class CudaModelsTest(harness.EndToEndTest):
         self.assertEqual({event["tid"] for event in step}, {1, 2}, "computation and communication")
         self.assertTrue(all(event["args"]["predicted_us"] > 0 for event in step))
 
+    def test_a_gpu_on_a_data_sheet_has_an_mfu(self):
+        for precision, peak in (("bf16", 989.4e12), ("fp32", None)):
+            self.compile_model("gpt", "cuda", f"--precision={precision}", "--report=report.json")
+            self.train("gpt", "cuda", precision, name="NVIDIA H100 80GB HBM3")
+            flops = json.loads(Path("report.json").read_text())["flops_per_step"]
+            for line in metrics(f"{precision}.jsonl"):
+                if peak is None:
+                    self.assertIsNone(line["mfu"])
+                else:
+                    self.assertAlmostEqual(line["mfu"] * line["step_seconds"] * peak / flops, 1)
+
+    def test_a_plan_with_cudnns_gradient_says_once_which_gpu_it_needs(self):
+        self.compile_model("gpt", "cuda", "--precision=bf16", "--gpu=h200")
+        command = [harness.TRAINRUN, "cuda.plan", "--data", GOLDEN / "gpt" / "data.safetensors", "--steps=1"]
+        out, _ = self.run_program(*command, "--device=null")
+        self.assertIn("\nneeds a GPU of compute capability 9.0 to 10.3 (gradient of attention by cuDNN)\n", out)
+        err = self.fails(command, 2, "found GPU 0 (emulated GPU 0) of 8.0; compile the model without --gpu, or with --gpu=a100, which leaves it to kernels",
+                         env=emulated_gpus.environment(capability="8.0"))
+        self.assertEqual(err.count("compute capability"), 1, err)
+
     def test_a_gpu_without_machine_code_takes_the_ptx(self):
         # The plan of all levels is the only one here that NVIDIA's own assembler has seen.
         for levels in ("all", "none"):

@@ -75,14 +75,21 @@ class CudaTest(harness.EndToEndTest):
     def test_checkpoints_move_between_cpu_and_gpu(self):
         self.train("cpu.plan", "there", steps=5)
         err, _ = self.train("cuda.plan", "there", "--resume", steps=10)
-        self.assertRegex(err, r"step-00000005: it was computed on cpu, and now is on cuda \(.*\): bits are not those of an uninterrupted run")
+        self.assertRegex(err, r"step-00000005: it was computed on a CPU, and now is on a GPU: bits are not those of an uninterrupted run\n")
         err, _ = self.train("cpu.plan", "there", "--resume", steps=15)
-        self.assertRegex(err, r"step-00000010: it was computed on cuda \(.*\), and now is on cpu: bits are not")
+        self.assertRegex(err, r"step-00000010: it was computed on a GPU, and now is on a CPU: bits are not")
         _, whole = self.train("cpu.plan", "whole", steps=15)
         self.assertLess(relative_error(self.numbers("there"), whole), 1e-5)
 
+    def test_a_resume_on_another_gpu_names_what_differs(self):
+        self.train("cuda.plan", "there", steps=5)
+        err, _ = self.train("cuda.plan", "there", "--resume", steps=10, name="another GPU")
+        self.assertIn("step-00000005: it was computed with emulated GPU 0, and now is with another GPU 0: bits are not those of an uninterrupted run\n", err)
+
     def test_profiles(self):
         err, losses = self.train("cuda.plan", "profiled", "--profile=p.json", "--trace=t.json", "--trace-steps=3", memory=256 << 20)
+        self.assertIn(", compute_80 compiled by the driver, driver for CUDA", err)
+        self.assertRegex(err, r"\n  seconds  share predicted    calls ")
         self.assertRegex(err, r"micro_step: toy_micro \(loss: nn.cross_entropy at test.mlir:7\)")
         self.assertIn(" GB/s of a measured copy (3352.3 GB/s by the memory's clock), and 66.9 TFLOP/s in f32, 535.3 in TF32, 1070.5 in bf16 and f16, 2141.1 in fp8 "
                       "(132 multiprocessors of compute capability 9.0 at their highest clock, 1.98 GHz)", err)
@@ -177,6 +184,7 @@ class CudaTest(harness.EndToEndTest):
         out, _ = self.run_program(TRAINRUN, "cuda.plan", "--device=null", env=dict(os.environ, LD_LIBRARY_PATH="/nowhere"))
         self.assertIn("plan toy for cuda, 1 rank", out)
         self.assertIn("machine code: compute_80", out)
+        self.assertIn("\nneeds a GPU of compute capability 8.0 or higher\n", out)
         self.assertNotIn("bytes a thread", out)
 
 

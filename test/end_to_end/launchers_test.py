@@ -168,7 +168,7 @@ class Launchers(LaunchersTest):
         two, one = self.plan(2), self.plan(1)
         data = ["--data", self.tokens, "--steps", "1"]
         self.fails([TRAINRUN, two, *data], 2, "the plan is for 2 ranks: add --nproc-per-node=2, or start it with mpirun, srun or torchrun")
-        self.fails([TRAINRUN, two, "--nproc-per-node=3", *data], 2, "is for 2 ranks: add --nproc-per-node=2")
+        self.fails([TRAINRUN, two, "--nproc-per-node=3", *data], 2, "is for 2 ranks: use --nproc-per-node=2")
         self.fails([TRAINRUN, one, "--nproc-per-node=2", *data], 2, "is for 1 rank; leave the option out")
         environment = dict(os.environ, RANK="0", WORLD_SIZE="4", LOCAL_WORLD_SIZE="2", MASTER_PORT=PORT)
         self.fails([TRAINRUN, self.plan(4), "--comm=local", *data], 2, "ranks of several hosts need --comm=mpi", env=environment)

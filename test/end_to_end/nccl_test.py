@@ -1,9 +1,11 @@
 """Ranks of trainrun on GPUs that exchange tensors through NCCL, both of which test/emulator stands for: who brings them together, and what
 they say when one of them dies or hangs."""
 
+import json
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 import emulated_gpus
 import harness
@@ -75,6 +77,23 @@ class NcclTest(harness.EndToEndTest):
         self.assertEqual([code for _, code in joined], [0] * 4, joined)
         self.assert_same_folder("forked/step-00000010", "joined/step-00000010")
 
+    def test_who_communicates_and_how_long(self):
+        """Seconds of collectives are known to a profile alone; unknown ones are no zeros."""
+        keys = ["wait_seconds", "communication_seconds", "exposed_seconds"]
+        for options, known in (([], False), (["--profile"], True)):
+            _, err = self.run_program(*self.command("gpus.plan", "--nproc-per-node=2", "--metrics=m.jsonl", *options), env=self.emulator())
+            self.assertRegex(err, r"cuda 0 \(.*, NCCL [\d.]+ among 2 ranks; ")
+            self.assertEqual("  waits " in err, known, err)
+            for line in map(json.loads, Path("m.jsonl").read_text().splitlines()):
+                self.assertGreater(line["sent_bytes"], 0)
+                if not known:
+                    self.assertEqual([line[key] for key in keys], [None] * 3)
+                    continue
+                waited, under_way, exposed = (line[key] for key in keys)
+                self.assertGreater(under_way, 0)
+                self.assertLess(under_way, line["step_seconds"])
+                self.assertLessEqual(exposed, min(waited, under_way) + 1e-9)
+
     @NEEDS_MPI
     def test_ranks_meet_over_mpi(self):
         self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
@@ -91,7 +110,7 @@ class NcclTest(harness.EndToEndTest):
         same = self.as_torchrun("gpus.plan", 2, CUDA_VISIBLE_DEVICES=1, TRAINC_EMULATOR_NCCL_VERSION=23000)
         for err, code in same:
             self.assertEqual(code, 2, err)
-            self.assertIn("ranks 0 and 1 are on one GPU: start fewer ranks on this host, or set NCCL_MULTI_RANK_GPU_ENABLE=1", err)
+            self.assertIn("ranks 0 and 1 are on one GPU: expected a GPU for each, found 1 that a rank sees", err)
 
     def test_ranks_of_several_hosts_meet_over_tcp(self):
         self.forked("gpus.plan", 2, "--checkpoint-dir", "forked")
@@ -125,7 +144,7 @@ class NcclTest(harness.EndToEndTest):
     def test_a_device_that_hangs_ends_the_job(self):
         err, code, seconds = self.end("gpus4.plan", 4, "hang:rank=1:collective=20")
         self.assertEqual(code, 1)
-        self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 7.5 s: a device, or a link between two, hangs")
+        self.assertRegex(err, WHERE + "no rank is known to have failed: all have waited for 7.5 s, so a device, or a link between two, hangs")
         self.assertLess(seconds, MOST_SECONDS + 5)  # with the start
 
     def test_ranks_that_a_launcher_started_tell_of_one_that_fails(self):
@@ -136,7 +155,7 @@ class NcclTest(harness.EndToEndTest):
         for fault, processes in jobs:
             (err, code), (_, code_of_failed) = self.ended(processes)
             self.assertEqual((code, code_of_failed), (1, -9 if fault == "die" else 1), err)
-            self.assertRegex(err, WHERE + r"rank \d failed: ")
+            self.assertRegex(err, WHERE + (r"rank \d failed: " if fault == "die" else "no rank is known to have failed: "))
         self.assertLess(time.monotonic() - begin, MOST_SECONDS + 5)
 
     def test_ranks_that_nobody_watches_end_by_themselves(self):
@@ -148,7 +167,7 @@ class NcclTest(harness.EndToEndTest):
                 ranks = self.as_torchrun("gpus.plan", 2, "--comm-timeout=2", **hang, **surroundings)
                 for err, code in ranks:
                     self.assertEqual(code, 1, err)
-                    self.assertRegex(err, WHERE + r"rank \d failed: like all others it has waited for 3 s: a device, or a link between two, hangs")
+                    self.assertRegex(err, WHERE + "no rank is known to have failed: all have waited for 3 s, so a device, or a link between two, hangs")
                 self.assertLess(time.monotonic() - begin, MOST_SECONDS)
 
     def test_errors_say_what_to_do(self):
@@ -156,7 +175,7 @@ class NcclTest(harness.EndToEndTest):
         self.fails(two, 1, "cannot load libnccl.so.2", "install NCCL 2.28 or newer", env=emulated_gpus.broken(self.emulator(), "libnccl.so.2"))
         self.fails(two, 1, "expected NCCL 2.28.0 or newer, found 2.27.3; install NCCL", env=self.emulator(TRAINC_EMULATOR_NCCL_VERSION=22703))
         self.fails(two + ["--comm=local"], 2, "--comm=local: the plan gpus.plan is for GPUs, which communicate through NCCL", env=self.emulator())
-        self.fails(two, 2, "ranks 0 and 1 are on one GPU: expected a GPU for each, or NCCL 2.30.0 or newer",
+        self.fails(two, 2, "ranks 0 and 1 are on one GPU", "takes NCCL 2.30.0 or newer (found ", "and NCCL_MULTI_RANK_GPU_ENABLE=1 (set)",
                    env=self.emulator(1, NCCL_MULTI_RANK_GPU_ENABLE=1))
         self.run_program(*two, env=self.emulator(1, NCCL_MULTI_RANK_GPU_ENABLE=1, TRAINC_EMULATOR_NCCL_VERSION=23000))
         self.fails(two, 1, "cannot allocate", "ncclMemAlloc: ", env=self.emulator(TRAINC_EMULATOR_FAULT="ncclMemAlloc:1=ncclUnhandledCudaError"))

@@ -2,6 +2,8 @@
 
 #include "runtime/log/units.h"
 #include "runtime/plan/dtype.h"
+#include "runtime/plan/gpu_needs.h"
+#include "runtime/schema/cuda_levels.h"
 #include "runtime/training/train_loop.h"
 
 #include <algorithm>
@@ -93,6 +95,8 @@ std::string details(const Executor &executor) {
   std::string text = fmt::format("plan {} for {}, {} rank{}, made by {}\n", plan.name()->str(),
                                  plan.target()->str(), plan.ranks(), plan.ranks() == 1 ? "" : "s",
                                  plan.producer() ? plan.producer()->str() : "an unknown compiler");
+  if (plan.target()->string_view() == kCudaTarget)
+    text += fmt::format("needs a GPU of {}\n", neededGpu(plan));
   text += fmt::format("parameters: {}\n", parameterCount(plan));
   for (const fb::Arena *arena : *plan.arenas())
     text += fmt::format("arena {}: {} bytes ({})\n", arena->name()->str(), arena->bytes(),

@@ -14,7 +14,7 @@ Status checkProcesses(uint32_t planRanks, const Options &options, const std::opt
                         processes, options.plan, processes);
   if (processes != planRanks)
     return invalidInput(
-        "--nproc-per-node={}: the plan {} is for {} ranks: add --nproc-per-node={}, or compile "
+        "--nproc-per-node={}: the plan {} is for {} ranks: use --nproc-per-node={}, or compile "
         "with --ranks={}; for ranks on several hosts, start it with mpirun, srun or torchrun "
         "and leave the option out",
         processes, options.plan, planRanks, planRanks, processes);

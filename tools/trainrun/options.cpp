@@ -82,7 +82,7 @@ void addTraining(CLI::App &app, Options &o) {
   group
       .add("--init", o.init,
            "Initial weights by name (Hugging Face's) from a safetensors file, a "
-           "model.safetensors.index.json, or a folder with either")
+           "model.safetensors.index.json, a folder with either, or a folder of checkpoints")
       ->type_name("FILE|DIR");
   group
       .add("--init-missing", o.initMissing,
@@ -195,7 +195,11 @@ void addOutput(CLI::App &app, Options &o) {
   group
       .add("--metrics", o.metrics, "Write one JSON object a step to this file; with --resume it is continued")
       ->type_name("FILE.jsonl");
-  group.add("--peak-flops", o.peakFlops, "Peak FLOP/s of the machine, for the MFU in progress and metrics")
+  group
+      .add("--peak-flops", o.peakFlops,
+           "Peak FLOP/s of the machine, for the MFU in progress and metrics; unless given, what the data "
+           "sheet "
+           "of an A100, H100 or H200 says")
       ->type_name("X")
       ->check(number(1, 1e30));
   group.addFlag("--profile{table}", o.profile,

@@ -12,16 +12,29 @@ namespace trainc {
 namespace {
 
 constexpr size_t kProfileRows = 40;
+/// Characters of the list of ops that a kernel was made of.
+constexpr size_t kOpsShown = 50;
 
 /// Billions a second: with more digits where a tiny model or a busy machine leaves little before the point.
 std::string rateText(double rate) { return fmt::format("{:.{}f}", rate, rate > 0 && rate < 1 ? 3 : 1); }
 
 double shareOf(double part, double whole) { return whole > 0 ? part / whole * 100 : 0; }
 
+/// A source without all the ops that a kernel was made of, between the first parenthesis and the last one.
+std::string shortSource(std::string_view source) {
+  const size_t open = source.find('('), close = source.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close - open <= kOpsShown)
+    return std::string(source);
+  const std::string_view shown = source.substr(0, open + kOpsShown);
+  return fmt::format("{} ...{}", shown.substr(0, shown.rfind(' ')), source.substr(close));
+}
+
 /// What all lines of the table begin with.
 std::string columns(const ProfileRow &row, double total, bool hasCalls) {
   const std::optional<double> roof = row.rooflineShare();
-  return fmt::format("{:>9.4f} {:>5.1f}% {:>8} {:>8} {:>8} {:>6}  ", row.seconds, shareOf(row.seconds, total),
+  return fmt::format("{:>9.4f} {:>5.1f}% {:>9} {:>8} {:>8} {:>8} {:>6}  ", row.seconds,
+                     shareOf(row.seconds, total),
+                     row.predictedSeconds > 0 ? fmt::format("{:.2e}", row.predictedSeconds) : "",
                      hasCalls ? fmt::format("{}", row.calls) : "",
                      row.flops > 0 || !hasCalls ? rateText(row.gigaflopsPerSecond()) : "",
                      rateText(row.gigabytesPerSecond()), roof ? fmt::format("{:.0f}%", *roof * 100) : "");
@@ -96,11 +109,12 @@ std::string profileTable(const Profile &profile) {
   double total = 0;
   for (const ProfileRow &row : rows)
     total += row.seconds;
-  std::string text = fmt::format("{:>9} {:>6} {:>8} {:>8} {:>8} {:>6}  {}\n", "seconds", "share", "calls",
-                                 "GFLOP/s", "GB/s", "roof", "what");
+  std::string text = fmt::format("{:>9} {:>6} {:>9} {:>8} {:>8} {:>8} {:>6}  {}\n", "seconds", "share",
+                                 "predicted", "calls", "GFLOP/s", "GB/s", "roof", "what");
   for (const ProfileRow &row : std::span(rows).first(std::min(rows.size(), kProfileRows)))
     text += fmt::format("{}{}: {} ({}{})\n", columns(row, total, /*hasCalls=*/true), row.entry, row.what,
-                        row.source, row.sources > 1 ? fmt::format(" and {} more", row.sources - 1) : "");
+                        shortSource(row.source),
+                        row.sources > 1 ? fmt::format(" and {} more", row.sources - 1) : "");
   if (rows.size() > kProfileRows)
     text += fmt::format("... and {} more rows\n", rows.size() - kProfileRows);
   text += profileKinds(rows, total);

@@ -58,7 +58,7 @@ public:
   void fail(std::string_view reason) override { memory_->fail(rank_, reason); }
   Status failure() const override;
   uint64_t bytesSent() const override { return collectives_.bytesTaken(); }
-  CommunicationSeconds seconds() const override { return queue_.seconds(); }
+  std::optional<CommunicationSeconds> seconds() const override { return queue_.seconds(); }
 
 private:
   LocalCommunicator(std::shared_ptr<const SharedMemory> memory, uint32_t rank, uint32_t inFlight,

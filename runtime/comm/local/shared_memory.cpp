@@ -2,6 +2,7 @@
 
 #include "runtime/base/memory_file.h"
 #include "runtime/comm/local/futex.h"
+#include "runtime/comm/stall_watch.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -133,7 +134,7 @@ std::string SharedMemory::failure() const {
   if (published >= kWithoutRecord)
     return fmt::format("rank {} failed, as others did at the same time", published - kWithoutRecord);
   const FailureRecord &record = control().failures[published - 1];
-  return fmt::format("rank {} failed: {}", record.rank, record.reason.data());
+  return failureText(record.rank, record.reason.data());
 }
 
 } // namespace trainc

@@ -111,7 +111,7 @@ public:
   /// Makes every rank's waits fail, and wakes them. Later failures change nothing. A long reason is cut.
   void fail(uint32_t rank, std::string_view reason) const;
   bool hasFailed() const { return control().published.load(std::memory_order_acquire) != 0; }
-  /// "rank 2 failed: REASON" once the group has failed.
+  /// failureText() once the group has failed.
   std::string failure() const;
 
 private:

@@ -40,7 +40,7 @@ public:
   void fail(std::string_view reason) override { peers_->fail(rank(), reason); }
   Status failure() const override;
   uint64_t bytesSent() const override { return collectives_->bytesSent(); }
-  CommunicationSeconds seconds() const override { return queue_.seconds(); }
+  std::optional<CommunicationSeconds> seconds() const override { return queue_.seconds(); }
 
 private:
   explicit MpiCommunicator(const MpiOptions &options) : options_(options), queue_(options.inFlight) {}

@@ -74,10 +74,8 @@ public:
   /// cut.
   void fail(uint32_t rank, std::string_view reason);
   bool hasFailed() const { return failure_.isWritten(); }
-  /// "rank 2 failed: REASON" once a rank has failed.
-  std::string failure() const {
-    return fmt::format("rank {} failed: {}", failure_.rank(), failure_.reason());
-  }
+  /// failureText() once a rank has failed.
+  std::string failure() const { return failureText(failure_.rank(), failure_.reason()); }
   void noteProgress() { progress_.fetch_add(1, std::memory_order_relaxed); }
   /// What hosts exchange, which service() takes further.
   MpiHosts &hosts() { return hosts_; }

@@ -37,16 +37,18 @@ template <typename Value> Result<std::vector<Value>> tellAll(Communicator &hosts
 }
 
 Status checkSharing(uint32_t first, uint32_t second, int version) {
-  if (version < kNcclManyRanksOfGpu)
-    return invalidInput("ranks {} and {} are on one GPU: expected a GPU for each, or NCCL {} or newer, which "
-                        "can share one; found NCCL {}",
-                        first, second, vendorVersionText(kNcclManyRanksOfGpu), vendorVersionText(version));
-  if (!NcclCommunicator::sharingIsAsked())
-    return invalidInput(
-        "ranks {} and {} are on one GPU: start fewer ranks on this host, or set {}=1 for NCCL "
-        "to share it, which is experimental",
-        first, second, kShareVariable);
-  return {};
+  if (version >= kNcclManyRanksOfGpu && NcclCommunicator::sharingIsAsked())
+    return {};
+  int visible = 0;
+  TRAINC_RETURN_IF_ERROR(driver().cuDeviceGetCount(&visible));
+  return invalidInput(
+      "ranks {} and {} are on one GPU: expected a GPU for each, found {} that a rank sees; let ranks see "
+      "more "
+      "(CUDA_VISIBLE_DEVICES), or start fewer ranks on this host, for which the model is compiled with a "
+      "smaller --ranks. To share a GPU, which is experimental, takes NCCL {} or newer (found {}) and {}=1 "
+      "({})",
+      first, second, visible, vendorVersionText(kNcclManyRanksOfGpu), vendorVersionText(version),
+      kShareVariable, NcclCommunicator::sharingIsAsked() ? "set" : "not set");
 }
 
 } // namespace
@@ -263,14 +265,12 @@ Status NcclCommunicator::begin(const Collective &collective, Flight &flight) {
 
 /// With it, all before it.
 Status NcclCommunicator::wait(Ticket ticket) {
-  const double begin = steadySeconds();
   Status status;
   while (!flights_.empty() && flights_.begin()->first <= ticket) {
     if (status.ok())
       status = finish(flights_.begin()->second);
     flights_.erase(flights_.begin());
   }
-  waited_ += steadySeconds() - begin;
   return status.ok() ? failure_ : status;
 }
 

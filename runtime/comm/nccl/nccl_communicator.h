@@ -79,8 +79,7 @@ public:
   void fail(std::string_view reason) override { hosts_->fail(reason); }
   Status failure() const override { return hosts_->failure(); }
   uint64_t bytesSent() const override { return sent_; }
-  /// Of start() and wait(); what graphs do is the device's to measure.
-  CommunicationSeconds seconds() const override { return {.waited = waited_}; }
+  std::optional<CommunicationSeconds> seconds() const override { return std::nullopt; }
 
 protected:
   Communicator &hosts() override { return *hosts_; }
@@ -124,7 +123,6 @@ private:
   std::optional<uint32_t> waitsAt_; ///< the collective at which poll() last saw the device
   Status failure_;
   uint64_t allocated_ = 0, sent_ = 0;
-  double waited_ = 0;
 };
 
 } // namespace trainc

@@ -176,9 +176,8 @@ void TcpCommunicator::handle(uint32_t sender, const TcpHeader &header, std::span
     if (isHost())
       send(header, payload, sender);
     if (failure_.empty())
-      failure_ =
-          fmt::format("rank {} failed: {}", header.rank,
-                      std::string_view(reinterpret_cast<const char *>(payload.data()), payload.size()));
+      failure_ = failureText(
+          header.rank, std::string_view(reinterpret_cast<const char *>(payload.data()), payload.size()));
     break;
   case TcpKind::kLeft:
     lives_[sender].left = 1;
@@ -203,7 +202,7 @@ void TcpCommunicator::noteFailure(uint32_t rank, std::string_view reason) {
   if (!failure_.empty())
     return;
   reason = reason.substr(0, Communicator::kMostTold);
-  failure_ = fmt::format("rank {} failed: {}", rank, reason);
+  failure_ = failureText(rank, reason);
   send({.kind = TcpKind::kFailure, .rank = rank, .channel = 0}, bytesOfText(reason));
 }
 

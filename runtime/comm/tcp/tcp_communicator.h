@@ -44,7 +44,7 @@ public:
   void fail(std::string_view reason) override;
   Status failure() const override;
   uint64_t bytesSent() const override { return 0; }
-  CommunicationSeconds seconds() const override { return {}; }
+  std::optional<CommunicationSeconds> seconds() const override { return std::nullopt; }
 
 private:
   enum Channel : uint32_t { kHosts, kBarriers, kChannels };

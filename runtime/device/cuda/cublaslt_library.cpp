@@ -11,7 +11,7 @@ constexpr const char *kCublasLtFile = TRAINC_CUBLASLT_FILE(CUBLAS_VER_MAJOR);
 constexpr size_t kLeastCublasLt = 130000;
 constexpr const char *kCublasLtAdvice =
     "install cuBLAS of the CUDA toolkit 13 (the package libcublas-13-0 or newer, or nvidia-cublas of PyPI), "
-    "and add its folder to LD_LIBRARY_PATH";
+    "and add its folder to LD_LIBRARY_PATH, or compile the model with --library-calls=attention or none";
 
 CublasLtLibrary &loadedCublasLt() {
   static CublasLtLibrary library;

@@ -1,5 +1,7 @@
 #include "runtime/device/cuda/cuda_context.h"
 
+#include "runtime/schema/cuda_levels.h"
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -7,9 +9,6 @@
 namespace trainc {
 
 namespace {
-
-/// Capabilities below have no bf16 numbers in their matrix units, and trainc writes no code for them.
-constexpr int kLowestMajor = 8;
 
 Result<int> chooseGpu(CudaPlace place) {
   int count = 0;
@@ -37,11 +36,11 @@ Result<CudaContext> CudaContext::open(CudaPlace place) {
   TRAINC_RETURN_IF_ERROR(driver().cuDeviceGet(&device, index));
   CudaContext context(device);
   TRAINC_RETURN_IF_ERROR(context.describe());
-  if (context.major_ < kLowestMajor)
-    return failed(
+  if (context.major_ < kLeastCudaMajor)
+    return invalidInput(
         "GPU {} ({}): expected compute capability {}.0 or higher (A100, RTX 30 or newer), found {}.{}; use "
         "another GPU, or run a plan for CPUs",
-        index, context.name_, kLowestMajor, context.major_, context.minor_);
+        index, context.name_, kLeastCudaMajor, context.major_, context.minor_);
   TRAINC_RETURN_IF_ERROR(driver().cuDevicePrimaryCtxRetain(&context.context_, device));
   TRAINC_RETURN_IF_ERROR(context.enter());
   return context;

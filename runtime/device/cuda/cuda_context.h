@@ -25,8 +25,8 @@ struct CudaMemory {
 /// thread that made it, and of those that call enter().
 class CudaContext {
 public:
-  /// Loads the driver. Fails (kFailed) when there is none, no GPU, or one below compute capability 8.0;
-  /// (kInvalidInput) when the rank sees several GPUs and the host has more ranks than that.
+  /// Loads the driver. Fails (kFailed) when there is none, or no GPU; (kInvalidInput) when the GPU is below
+  /// compute capability 8.0, or the rank sees several GPUs and the host has more ranks than that.
   static Result<CudaContext> open(CudaPlace place);
 
   CudaContext(CudaContext &&other) noexcept;

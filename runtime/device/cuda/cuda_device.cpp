@@ -2,6 +2,7 @@
 
 #include "runtime/comm/nccl/nccl_collectives.h"
 #include "runtime/device/cuda/cuda_rates.h"
+#include "runtime/schema/cuda_levels.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,6 +19,11 @@ constexpr uint64_t kDiskStageBytes = uint64_t{8} << 20;
 
 std::string cublasLtText() { return "cuBLASLt " + vendorVersionText(cublasLt().cublasLtGetVersion.raw()); }
 std::string cudnnText() { return "cuDNN " + vendorVersionText(cudnn().cudnnGetVersion.raw()); }
+
+std::string codeText(const std::string &level) {
+  const CudaLevel *known = findCudaLevel(level);
+  return !known ? "no kernels" : known->isPtx ? level + " compiled by the driver" : level;
+}
 
 CudaExecutable &onGpu(Executable &executable) { return static_cast<CudaExecutable &>(executable); }
 
@@ -69,11 +75,11 @@ Status CudaDevice::openCopies() {
 
 std::string CudaDevice::description() const {
   const Result<uint64_t> besides = besideArenas();
-  return fmt::format("cuda {} ({}, {}, driver for CUDA {}{}{}; {} MiB beside arenas)", parts_.context.index(),
-                     parts_.context.name(),
-                     parts_.kernels.level().empty() ? "no kernels" : parts_.kernels.level(),
-                     cudaVersionText(driver().version), parts_.products ? ", " + cublasLtText() : "",
-                     parts_.attention ? ", " + cudnnText() : "", (besides.ok() ? *besides : 0) >> 20);
+  return fmt::format(
+      "cuda {} ({}, {}, driver for CUDA {}{}{}{}; {} MiB beside arenas)", parts_.context.index(),
+      parts_.context.name(), codeText(parts_.kernels.level()), cudaVersionText(driver().version),
+      parts_.products ? ", " + cublasLtText() : "", parts_.attention ? ", " + cudnnText() : "",
+      parts_.peers.areThere() ? ", " + parts_.peers.description() : "", (besides.ok() ? *besides : 0) >> 20);
 }
 
 /// What kernels, libraries and graphs have taken, and other processes since the start.

@@ -6,6 +6,7 @@
 #include "runtime/device/cuda/nvtx_ranges.h"
 #include "runtime/device/cuda/staging.h"
 #include "runtime/device/device.h"
+#include "runtime/schema/gpu_peaks.h"
 
 namespace trainc {
 
@@ -21,6 +22,7 @@ public:
   std::string description() const override;
   std::string arithmetic() const override;
   Result<DeviceRates> measureRates() override;
+  double halfFlopsOnSheet() const override { return trainc::halfFlopsOnSheet(parts_.context.name()); }
   Result<DeviceAddress> allocate(std::string_view name, fb::Space space, uint64_t bytes,
                                  Communicator *communicator) override;
   /// Zeroed, too, unless the environment says TRAINC_UNWRITTEN_SCRATCH=1.

@@ -47,7 +47,12 @@ Status CudaExecutable::enqueueTimed(StepRange steps) {
   const CudaWait wait(parts_.peers);
   TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
   TRAINC_RETURN_IF_ERROR(clock_->start(parts_.streams.main()));
-  TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
+  {
+    std::optional<CudaMemoryTaken> taken; // by libraries, when they load kernels
+    if (!std::exchange(wasTimed_, true))
+      taken.emplace(parts_.context, parts_.libraryBytes);
+    TRAINC_RETURN_IF_ERROR(issueRange(steps, loose_, clock_.get()));
+  }
   TRAINC_RETURN_IF_ERROR(wait.forStream(parts_.streams.main()));
   loose_.clear();
   return clock_->tell();

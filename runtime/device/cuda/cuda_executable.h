@@ -55,6 +55,7 @@ private:
   std::deque<Range> ranges_;      ///< that have run; stay where they are
   DiskTransfers loose_;           ///< of steps that are waited for
   std::unique_ptr<StepClock> clock_;
+  bool wasTimed_ = false;
   bool isCapturing_ = false; ///< what is issued becomes a graph
 };
 

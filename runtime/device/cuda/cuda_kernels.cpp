@@ -1,6 +1,6 @@
 #include "runtime/device/cuda/cuda_kernels.h"
 
-#include "runtime/plan/library_calls.h"
+#include "runtime/plan/gpu_needs.h"
 #include "runtime/plan/view.h"
 #include "runtime/schema/cuda_levels.h"
 
@@ -108,13 +108,8 @@ Result<CudaKernels> CudaKernels::load(const fb::Plan &plan, const CudaContext &c
     return invalidInput("plan '{}' is for {}, and this is a GPU; run it with --device={}, or compile the "
                         "model with --target=cuda",
                         view(plan.name()), view(plan.target()), view(plan.target()));
-  if (multipliesF8(plan) && !hasF8Products(context.major(), context.minor()))
-    return invalidInput(
-        "the plan multiplies fp8 numbers: expected a GPU of compute capability {}.{} or higher (RTX 40, "
-        "L40S, "
-        "H100 or newer), found GPU {} ({}) of {}.{}; compile the model without --product-type=fp8, or use "
-        "another GPU",
-        kF8Major, kF8Minor, context.index(), context.name(), context.major(), context.minor());
+  TRAINC_RETURN_IF_ERROR(checkGpuCapability(plan, context.major(), context.minor(),
+                                            fmt::format("GPU {} ({})", context.index(), context.name())));
   CudaKernels kernels;
   if (plan.kernels()->size() == 0)
     return kernels;

@@ -4,6 +4,10 @@
 
 namespace trainc {
 
+std::string CudaPeers::description() const {
+  return fmt::format("NCCL {} among {} ranks", vendorVersionText(nccl().version), nccl_->ranks());
+}
+
 Result<DeviceAddress> CudaPeers::allocate(std::string_view name, uint64_t bytes, FirstBytes first) const {
   return nccl_->allocate(name, bytes, first);
 }

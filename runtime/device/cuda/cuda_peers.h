@@ -18,6 +18,8 @@ public:
   explicit CudaPeers(NcclCommunicator *nccl) : nccl_(nccl) {}
 
   bool areThere() const { return nccl_ != nullptr; }
+  /// "NCCL 2.30.1 among 2 ranks".
+  std::string description() const;
   /// See Communicator::allocate().
   Result<DeviceAddress> allocate(std::string_view name, uint64_t bytes, FirstBytes first) const;
   /// What adds where ranges of collectives have a kernel for it: see NcclCommunicator::sumBy().

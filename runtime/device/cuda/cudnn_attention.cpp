@@ -37,21 +37,14 @@ std::string attentionText(const fb::Attention &call) {
                      call.segments() ? ", segments" : "", call.limit() ? ", limit" : "");
 }
 
-/// That cuDNN documents it for this GPU. Gradients that repeat their bits it has on few.
-Status checkAttention(const CudaContext &context, const fb::Attention &call,
-                      std::span<const Address> operands) {
+/// That cuDNN documents it.
+Status checkAttention(const fb::Attention &call, std::span<const Address> operands) {
   if (!isCudnnAttention(sizesOf(call)))
     return invalidInput(
         "attention: expected one that cuDNN has (bf16 or f16, heads in multiples of 8 up to 128, no "
         "segments, no limit, no more queries than keys if causal), found {}; compile the model again with "
         "this version of trainc",
         attentionText(call));
-  if (call.pass() == fb::AttentionPass::Backward && context.major() != 9 && context.major() != 10)
-    return invalidInput("attention: expected a GPU of compute capability 9.0 to 10.3, on which cuDNN's "
-                        "gradients repeat their bits, found {}.{}; compile the model without "
-                        "--library-calls and without a --gpu that has them, which leaves gradients of "
-                        "attention to kernels of the plan",
-                        context.major(), context.minor());
   for (const Address &each : operands)
     if ((each.base.value() | static_cast<uint64_t>(each.stride)) % kOperandAlignment != 0)
       return invalidInput(
@@ -99,7 +92,7 @@ CudnnAttention::CudnnAttention(const fb::Attention &call)
 
 Result<CudnnAttention> CudnnAttention::create(const CudnnHandle &handle, const CudaContext &context,
                                               const fb::Attention &call, std::span<const Address> operands) {
-  TRAINC_RETURN_IF_ERROR(checkAttention(context, call, operands));
+  TRAINC_RETURN_IF_ERROR(checkAttention(call, operands));
   CudnnAttention attention(call);
   TRAINC_RETURN_IF_ERROR(attention.describe(handle));
   TRAINC_RETURN_IF_ERROR(attention.chooseEngine(handle, context));

@@ -15,7 +15,8 @@ namespace trainc::emulator {
 
 /// One call of an entry point, with the library's lock. `State` is the library's, with `get()`, `mutex`,
 /// `calls` and the `nameOf()` of a `Status`, of which 0 is the good one and `kWrongHandle` what wrong handles
-/// get. What is refused is said on stderr, and noted in the state if that has a `lastError`.
+/// get. What is refused is said on stderr, and noted in the state if that has a `lastError`. What is declined
+/// is only noted: the caller asked whether it is there.
 template <typename State, typename Status, Status kWrongHandle> class LibraryCall {
 public:
   explicit LibraryCall(std::string_view name) : library(State::get()), held(library.mutex), name_(name) {}
@@ -34,12 +35,20 @@ public:
   Status refuse(Status status, fmt::format_string<Args...> format, Args &&...args) const {
     const std::string text = fmt::format(format, std::forward<Args>(args)...);
     fmt::print(stderr, "emulated GPU: {}: {}: {}\n", name_, State::nameOf(status), text);
+    return note(status, text);
+  }
+  template <typename... Args>
+  Status decline(Status status, fmt::format_string<Args...> format, Args &&...args) const {
+    return note(status, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+private:
+  Status note(Status status, const std::string &text) const {
     if constexpr (requires { library.lastError = text; })
       library.lastError = text;
     return status;
   }
 
-private:
   std::string_view name_;
 };
 

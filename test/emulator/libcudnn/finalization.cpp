@@ -71,7 +71,7 @@ cudnnStatus_t finalizeHeuristic(const CudnnCall &call, Descriptor &descriptor) {
     ++results.count;
   }
   if (results.count == 0)
-    return call.refuse(CUDNN_STATUS_NOT_SUPPORTED, "no engine in mode {}", static_cast<int>(mode));
+    return call.decline(CUDNN_STATUS_NOT_SUPPORTED, "no engine in mode {}", static_cast<int>(mode));
   descriptor.attributes[CUDNN_ATTR_ENGINEHEUR_RESULTS] = std::move(results);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -82,7 +82,7 @@ cudnnStatus_t finalizeEngine(const CudnnCall &call, Descriptor &descriptor) {
   const auto index = descriptor.one<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
   const auto engine = engineOf(*descriptor.graph, index, {}, surroundings());
   if (!engine)
-    return call.refuse(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", index);
+    return call.decline(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", index);
   descriptor = *engineDescriptor(descriptor.graph, *engine);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -96,7 +96,7 @@ cudnnStatus_t finalizeConfiguration(const CudnnCall &call, Descriptor &descripto
                          choice->one<int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE));
   const auto chosen = engineOf(*engine->graph, engine->engine->index, knobs, surroundings());
   if (!chosen)
-    return call.refuse(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", engine->engine->index);
+    return call.decline(CUDNN_STATUS_NOT_SUPPORTED, "no engine {} for the graph", engine->engine->index);
   descriptor = *configurationOf(engine->graph, *chosen);
   return CUDNN_STATUS_SUCCESS;
 }
@@ -107,8 +107,8 @@ cudnnStatus_t finalizePlan(const CudnnCall &call, Descriptor &descriptor) {
   descriptor.graph = configuration->graph;
   descriptor.engine = configuration->engine;
   if (!descriptor.engine->runs)
-    return call.refuse(CUDNN_STATUS_NOT_SUPPORTED, "engine {} does not run the graph",
-                       descriptor.engine->index);
+    return call.decline(CUDNN_STATUS_NOT_SUPPORTED, "engine {} does not run the graph",
+                        descriptor.engine->index);
   descriptor.put(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
                  std::vector{descriptor.engine->workspace});
   return CUDNN_STATUS_SUCCESS;

@@ -108,7 +108,7 @@ TEST(LaunchMode, ErrorsSayWhatToDo) {
   EXPECT_EQ(errorOf(4, optionsOf({})), "x.plan: the plan is for 4 ranks: add --nproc-per-node=4, or start it "
                                        "with mpirun, srun or torchrun");
   EXPECT_THAT(errorOf(1, optionsOf(2)), HasSubstr("the plan x.plan is for 1 rank; leave the option out"));
-  EXPECT_THAT(errorOf(4, optionsOf(2)), HasSubstr("is for 4 ranks: add --nproc-per-node=4"));
+  EXPECT_THAT(errorOf(4, optionsOf(2)), HasSubstr("is for 4 ranks: use --nproc-per-node=4"));
   EXPECT_THAT(errorOf(2, optionsOf(2, "mpi")), HasSubstr("contradict each other"));
   EXPECT_THAT(errorOf(2, optionsOf(2), startedBy(Launcher::kTorchrun, 2, 2)),
               HasSubstr("torchrun started 2 ranks already"));

@@ -212,7 +212,7 @@ TEST_P(CollectivesTest, SecondsAreThoseOfWaitsAndTransfers) {
   onRanks(uint64_t{1} << 20, [this](Rank &rank) {
     const Floats buffer = rank.allocateValues(10000);
     rank.run(kAllReduce, buffer, buffer);
-    const CommunicationSeconds seconds = rank->seconds();
+    const CommunicationSeconds seconds = rank->seconds().value();
     if (n > 1) {
       EXPECT_GT(seconds.underWay, 0);
     }

@@ -241,7 +241,8 @@ TEST(CommFailure, WhoWaitsElsewhereNamesAPeerThatIsSilent) {
 TEST(CommFailure, AllThatWaitElsewhereWaitInVain) {
   Ranks ranks(2, 4096, {.timeoutSeconds = 0.5});
   EXPECT_THAT(waitElsewhere(ranks, {0, 1}, 60).message(),
-              HasSubstr("like all others it has waited for 0.75 s: a device, or a link between two, hangs"));
+              HasSubstr("no rank is known to have failed: all have waited for 0.75 s, so a device, or a link "
+                        "between two, hangs"));
 }
 
 TEST(CommFailure, WhoWaitsElsewhereWaitsForAPeerAtWorkAndForOneThatWaits) {

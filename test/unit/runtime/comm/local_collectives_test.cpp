@@ -57,7 +57,7 @@ TEST(LocalCollectives, StartReturnsBeforeAPeerHasArrived) {
 TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
   Ranks ranks(2, 4096);
   const Buffers buffers = ranks.allocateValues(100);
-  EXPECT_EQ(ranks[0].seconds().underWay, 0);
+  EXPECT_EQ(ranks[0].seconds().value().underWay, 0);
   for (uint32_t slot = 0; slot < 10; ++slot)
     ranks.start(0, slot, MeetingKind::kAllReduce, buffers[0]);
   awaitTick(); // rank 1 is late
@@ -67,13 +67,13 @@ TEST(LocalCollectives, SecondsUnderWayAreCountedOnce) {
   ranks.waitAll(9);
   const double elapsed = steadySeconds() - begin;
   constexpr double kRounding = 1e-9;
-  const CommunicationSeconds seconds = ranks[0].seconds();
+  const CommunicationSeconds seconds = ranks[0].seconds().value();
   EXPECT_GT(seconds.underWay, 0);
   EXPECT_LE(seconds.underWay, elapsed + kRounding) << "rank 1 was late, and ten were in flight";
   EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);
   EXPECT_LE(seconds.exposed, seconds.waited + kRounding);
   awaitTick();
-  EXPECT_EQ(ranks[0].seconds().underWay, seconds.underWay) << "while nothing is in flight";
+  EXPECT_EQ(ranks[0].seconds().value().underWay, seconds.underWay) << "while nothing is in flight";
 }
 
 TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
@@ -96,7 +96,7 @@ TEST(LocalCollectives, WaitingForALateRankIsNotCommunication) {
   EXPECT_TRUE(ranks.wait(0, 0).ok());
   const double end = steadySeconds();
   late.join();
-  const CommunicationSeconds seconds = ranks[0].seconds();
+  const CommunicationSeconds seconds = ranks[0].seconds().value();
   EXPECT_GE(seconds.waited, begin - asleep);
   EXPECT_GT(seconds.exposed, 0);
   EXPECT_LT(seconds.exposed, seconds.waited);

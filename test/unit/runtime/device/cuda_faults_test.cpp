@@ -74,7 +74,7 @@ TEST_F(CudaFaults, NoGpu) {
 
 TEST_F(CudaFaults, OldGpu) {
   set("TRAINC_EMULATOR_CAPABILITY", "7.5");
-  EXPECT_EXIT(openAndLeave(), testing::ExitedWithCode(1),
+  EXPECT_EXIT(openAndLeave(), testing::ExitedWithCode(2),
               HasSubstr("expected compute capability 8.0 or higher (A100, RTX 30 or newer), found 7.5"));
 }
 
@@ -231,7 +231,7 @@ TEST_F(CudaFaults, TheOldestLibrariesThatDo) {
   EXPECT_EXIT(multiplyAndLeave(), testing::ExitedWithCode(1),
               AllOf(HasSubstr("(test.op at test.mlir:1): expected cuBLASLt 13.0.0 or newer, found 12.9.0; "
                               "install cuBLAS"),
-                    HasSubstr("libcublas-13-0")));
+                    HasSubstr("libcublas-13-0"), HasSubstr("--library-calls=attention or none")));
 }
 
 TEST_F(CudaFaults, CudnnHasNoMemory) {
@@ -248,14 +248,47 @@ TEST_F(CudaFaults, CudnnFailsWhenItRuns) {
                         "CUDNN_STATUS_EXECUTION_FAILED (error 5000)"));
 }
 
-/// Gradients repeat their bits on few GPUs; attention does on all.
-TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
+/// Attention repeats its bits on all GPUs.
+TEST_F(CudaFaults, AttentionOnOldGpus) {
   set("TRAINC_EMULATOR_CAPABILITY", "8.6");
   EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(0), "");
-  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward), testing::ExitedWithCode(2),
-              AllOf(HasSubstr("expected a GPU of compute capability 9.0 to 10.3, on which cuDNN's gradients "
-                              "repeat their bits, found 8.6"),
-                    HasSubstr("without --library-calls")));
+}
+
+/// A plan of two layers, compiled with that report.
+[[noreturn]] void loadGradientsAndLeave(const std::string &report) {
+  const auto device = CudaDevice::open({});
+  PlanBuilder builder;
+  builder.plan.target = "cuda";
+  builder.plan.report = report;
+  for (int layer = 0; layer < 2; ++layer) {
+    fb::AttentionT attention;
+    attention.pass = fb::AttentionPass::Backward;
+    builder.attention(builder.entry("init").instructions, std::move(attention));
+  }
+  PlanBytes bytes(builder.payload());
+  leave((*device)->loadKernels(*fb::GetPlan(bytes.payload().data())));
+}
+
+/// Few repeat the bits of gradients.
+TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
+  constexpr const char *kWhy =
+      "^the plan leaves the gradient of attention to cuDNN: expected a GPU of compute "
+      "capability 9.0 to 10.3 .*, found GPU 0 \\(.*\\) of 8.6; compile the model ";
+  constexpr const char *kByCalls =
+      R"({"setting": "library_calls", "value": "all", "source": "--library-calls"})";
+  constexpr const char *kByGpu = R"({"setting": "gpu", "value": "h200", "source": "--gpu"})";
+  const auto report = [](auto &&...settings) {
+    return fmt::format(R"({{"settings": [{}]}})", fmt::join({std::string(settings)...}, ", "));
+  };
+  const auto expect = [&](const std::string &of, const std::string &advice) {
+    EXPECT_EXIT(loadGradientsAndLeave(of), testing::ExitedWithCode(2),
+                testing::MatchesRegex(kWhy + advice +
+                                      ", which leaves it to kernels of the plan, or use another GPU"));
+  };
+  set("TRAINC_EMULATOR_CAPABILITY", "8.6");
+  expect(report(kByGpu), "without --gpu, or with --gpu=a100");
+  expect(report(kByCalls), "without --library-calls=all");
+  expect(report(kByCalls, kByGpu), "without --library-calls=all and without --gpu, or with --gpu=a100");
 }
 
 /// A plan of a product of fp8 numbers on the first GPU.

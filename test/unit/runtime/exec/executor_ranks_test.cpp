@@ -143,7 +143,7 @@ TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
   std::atomic<pid_t> rank1{0};
   onRankRuns(plan(), [&](RankRun &run, Communicator &communicator) {
     const uint64_t before = run.executor().sentBytes();
-    const CommunicationSeconds secondsBefore = run.executor().communicationSeconds();
+    const CommunicationSeconds secondsBefore = run.executor().communicationSeconds().value();
     if (communicator.rank() == 1)
       rank1 = ::gettid();
     if (communicator.rank() == 0) {
@@ -152,7 +152,7 @@ TEST_P(ExecutorRanks, WaitsAndBytesAreCounted) {
       waitUntilAsleep(rank1);
     }
     ASSERT_TRUE(run.executor().run("update").ok());
-    const CommunicationSeconds seconds = run.executor().communicationSeconds() - secondsBefore;
+    const CommunicationSeconds seconds = run.executor().communicationSeconds().value() - secondsBefore;
     EXPECT_GT(seconds.underWay, 0);
     constexpr double kRounding = 1e-9;
     EXPECT_LE(seconds.exposed, seconds.underWay + kRounding);

@@ -63,6 +63,24 @@ TEST_F(MeasurementTest, IdleIsWhenNoStreamWorks) {
   EXPECT_DOUBLE_EQ(profile.idleSeconds, 10 - 3 - 1 + 1);
 }
 
+/// Of two collectives that overlap, and of a wait that begins before both.
+TEST_F(MeasurementTest, CommunicationIsExposedWhereItIsWaitedFor) {
+  CommunicationSpans spans;
+  spans.addCollective({12, 16});
+  spans.addCollective({14, 18});
+  spans.addWait({11, 13});
+  spans.addWait({17, 18});
+  const CommunicationSeconds first = spans.seconds();
+  EXPECT_DOUBLE_EQ(first.waited, 3);
+  EXPECT_DOUBLE_EQ(first.underWay, 6);
+  EXPECT_DOUBLE_EQ(first.exposed, 2);
+  spans.addCollective({20, 21});
+  const CommunicationSeconds more = spans.seconds() - first;
+  EXPECT_DOUBLE_EQ(more.waited, 0);
+  EXPECT_DOUBLE_EQ(more.underWay, 1);
+  EXPECT_DOUBLE_EQ(more.exposed, 0);
+}
+
 TEST_F(MeasurementTest, ARooflineIsTheSlowerOfTwoRates) {
   const StepFacts facts = factsOf(*plan, product());
   ASSERT_GT(facts.flops, 0);

@@ -41,8 +41,8 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
                             .tokensPerSecond = 1e17,
                             .peakBytes = 1ULL << 40,
                             .mfu = std::nullopt,
-                            .communication = CommunicationSeconds{0.125, 0.25, 0.0625},
                             .sentBytes = 1ULL << 33,
+                            .communication = CommunicationSeconds{0.125, 0.25, 0.0625},
                             .lossScale = 1073741824,
                             .skippedSteps = 2,
                             .startSeconds = 0.5};
@@ -66,6 +66,16 @@ TEST_F(MetricsTest, StepHasAllKeysInFullPrecision) {
   EXPECT_THAT(lines()[0], HasSubstr("\"loss_scale\": 1073741824,")); // all digits
   EXPECT_EQ(read["skipped_steps"], 2);
   EXPECT_EQ(read["start_seconds"], 0.5);
+}
+
+TEST_F(MetricsTest, SecondsOfCommunicationThatNobodyKnowsAreNull) {
+  auto writer = MetricsWriter::open(path_, std::nullopt);
+  ASSERT_TRUE(writer.ok());
+  ASSERT_TRUE(writer->write(StepMetrics{.sentBytes = 8}).ok());
+  const json read = json::parse(lines()[0]);
+  for (const char *key : {"wait_seconds", "communication_seconds", "exposed_seconds"})
+    EXPECT_TRUE(read.at(key).is_null()) << key;
+  EXPECT_EQ(read["sent_bytes"], 8);
 }
 
 TEST_F(MetricsTest, NotFiniteIsNull) {

@@ -224,11 +224,21 @@ TEST_F(CheckpointTest, AnotherModelIsRefusedByName) {
                                           f32("b.bias", {2}, {5, 6})};
   const Status status = load(root_ / "step-00000020", other, optimizer_);
   EXPECT_EQ(status.exitCode(), 2);
-  EXPECT_THAT(status.message(), AllOf(HasSubstr("(of 'toy') does not fit this plan"),
-                                      HasSubstr("a.weight: F32 [2, 2] in the file, F32 [2, 3] in the plan"),
-                                      HasSubstr("only in the plan (1):\n    b.bias: F32 [2]"),
-                                      HasSubstr("only in the file (1):\n    a.bias: F32 [2]")));
+  EXPECT_THAT(status.message(),
+              AllOf(HasSubstr("(of 'toy') does not fit this plan"), HasSubstr("--product-type"),
+                    HasSubstr("a.weight: F32 [2, 2] in the file, F32 [2, 3] in the plan"),
+                    HasSubstr("only in the plan (1):\n    b.bias: F32 [2]"),
+                    HasSubstr("only in the file (1):\n    a.bias: F32 [2]")));
   EXPECT_EQ(other[1].floats(), (std::vector<float>{5, 6}));
+}
+
+TEST_F(CheckpointTest, OptimizersThatDifferLeaveTheWeights) {
+  ASSERT_TRUE(write(20).ok());
+  const std::vector<OwnedTensor> other = {f32("scale.a", {1}, {1})};
+  const std::filesystem::path folder = root_ / "step-00000020";
+  EXPECT_THAT(load(folder, parameters_, other).message(),
+              AllOf(HasSubstr("--product-type"), HasSubstr("--init=" + folder.string() + "\n"),
+                    HasSubstr("only in the plan (1):\n    scale.a")));
 }
 
 TEST_F(CheckpointTest, MissingFilesAreNamed) {

@@ -52,11 +52,11 @@ TEST(NcclFailure, ADeviceThatHangsEndsAllInTime) {
       const Loop loop = reduceUntilItFails(communicator);
       EXPECT_EQ(loop.done, 4);
       EXPECT_LT(loop.seconds, 5);
-      EXPECT_THAT(
-          loop.status.message(),
-          AllOf(HasSubstr(fmt::format("rank {}{}", communicator.rank(), kWhere)),
-                HasSubstr("failed: like all others it has waited for 1.5 s: a device, or a link between "
-                          "two, hangs")));
+      EXPECT_THAT(loop.status.message(),
+                  AllOf(HasSubstr(fmt::format("rank {}{}", communicator.rank(), kWhere)),
+                        HasSubstr("no rank is known to have failed: all have waited for 1.5 s, so a device, "
+                                  "or a link between "
+                                  "two, hangs")));
     });
   });
 }
@@ -134,15 +134,20 @@ TEST(NcclFailure, AnOldNcclIsRefused) {
                 "expected NCCL 2.28.0 or newer, found 2.27.3; install");
 }
 
+constexpr const char *kOnOneGpu =
+    "ranks 0 and 1 are on one GPU: expected a GPU for each, found 1 that a rank sees; let ranks see more "
+    "(CUDA_VISIBLE_DEVICES), or start fewer ranks on this host, for which the model is compiled with a "
+    "smaller "
+    "--ranks. To share a GPU, which is experimental, takes NCCL 2.30.0 or newer (found ";
+
 TEST(NcclFailure, ASharedGpuNeedsANewNccl) {
-  expectRefusal({}, "ranks 0 and 1 are on one GPU: expected a GPU for each, or NCCL 2.30.0 or newer", 1);
+  expectRefusal({{"TRAINC_EMULATOR_NCCL_VERSION", "22903"}, {"NCCL_MULTI_RANK_GPU_ENABLE", "1"}},
+                std::string(kOnOneGpu) + "2.29.3) and NCCL_MULTI_RANK_GPU_ENABLE=1 (set)", 1);
 }
 
 TEST(NcclFailure, ASharedGpuNeedsAWord) {
   expectRefusal({{"TRAINC_EMULATOR_NCCL_VERSION", "23001"}},
-                "ranks 0 and 1 are on one GPU: start fewer ranks on this host, or set "
-                "NCCL_MULTI_RANK_GPU_ENABLE=1",
-                1);
+                std::string(kOnOneGpu) + "2.30.1) and NCCL_MULTI_RANK_GPU_ENABLE=1 (not set)", 1);
 }
 
 TEST(NcclFailure, AGpuIsSharedWhereAsked) {

@@ -122,7 +122,9 @@ TEST(TcpCommunicator, AllThatWaitElsewhereWaitInVain) {
       status = communicator.noteWait(begins);
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    EXPECT_THAT(status.message(), HasSubstr("like all others it has waited for 1.5 s: a device, or a link"));
+    EXPECT_THAT(
+        status.message(),
+        HasSubstr("no rank is known to have failed: all have waited for 1.5 s, so a device, or a link"));
   });
 }
 

@@ -1,0 +1,31 @@
+#include "runtime/exec/communication_spans.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace trainc {
+
+double secondsCovered(std::vector<TimeSpan> &spans) {
+  std::ranges::sort(spans, {}, &TimeSpan::begin);
+  double seconds = 0, covered = -std::numeric_limits<double>::infinity();
+  for (const TimeSpan &each : spans) {
+    if (each.end <= covered)
+      continue;
+    seconds += each.end - std::max(each.begin, covered);
+    covered = each.end;
+  }
+  return seconds;
+}
+
+CommunicationSeconds CommunicationSpans::seconds() {
+  const double waited = secondsCovered(waits_), underWay = secondsCovered(collectives_);
+  collectives_.insert(collectives_.end(), waits_.begin(), waits_.end());
+  before_.waited += waited;
+  before_.underWay += underWay;
+  before_.exposed += std::max(0.0, waited + underWay - secondsCovered(collectives_)); // what both cover
+  collectives_.clear();
+  waits_.clear();
+  return before_;
+}
+
+} // namespace trainc
