@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/ranges.h>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <optional>
@@ -277,8 +278,8 @@ TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
   constexpr const char *kByCalls =
       R"({"setting": "library_calls", "value": "all", "source": "--library-calls"})";
   constexpr const char *kByGpu = R"({"setting": "gpu", "value": "h200", "source": "--gpu"})";
-  const auto report = [](auto &&...settings) {
-    return fmt::format(R"({{"settings": [{}]}})", fmt::join({std::string(settings)...}, ", "));
+  const auto report = [](const std::vector<std::string> &settings) {
+    return fmt::format(R"({{"settings": [{}]}})", fmt::join(settings, ", "));
   };
   const auto expect = [&](const std::string &of, const std::string &advice) {
     EXPECT_EXIT(loadGradientsAndLeave(of), testing::ExitedWithCode(2),
@@ -286,9 +287,9 @@ TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
                                       ", which leaves it to kernels of the plan, or use another GPU"));
   };
   set("TRAINC_EMULATOR_CAPABILITY", "8.6");
-  expect(report(kByGpu), "without --gpu, or with --gpu=a100");
-  expect(report(kByCalls), "without --library-calls=all");
-  expect(report(kByCalls, kByGpu), "without --library-calls=all and without --gpu, or with --gpu=a100");
+  expect(report({kByGpu}), "without --gpu, or with --gpu=a100");
+  expect(report({kByCalls}), "without --library-calls=all");
+  expect(report({kByCalls, kByGpu}), "without --library-calls=all and without --gpu, or with --gpu=a100");
 }
 
 /// A plan of a product of fp8 numbers on the first GPU.
