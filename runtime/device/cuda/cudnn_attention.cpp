@@ -43,8 +43,8 @@ Status checkAttention(const CudaContext &context, const fb::Attention &call,
   if (!isCudnnAttention(sizesOf(call)))
     return invalidInput(
         "attention: expected one that cuDNN has (bf16 or f16, heads in multiples of 8 up to 128, no "
-        "segments, no limit, no more queries than keys if causal), found {}; compile the model again with "
-        "this version of trainc",
+        "segments, no limit, no more queries than keys if causal, no gradient of one query and one key), "
+        "found {}; compile the model again with this version of trainc",
         attentionText(call));
   if (call.pass() == fb::AttentionPass::Backward && context.major() != 9 && context.major() != 10)
     return invalidInput("attention: expected a GPU of compute capability 9.0 to 10.3, on which cuDNN's "
