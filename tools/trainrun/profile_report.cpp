@@ -2,6 +2,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/json_text.h"
+#include "runtime/base/output_file.h"
 #include "runtime/schema/entry_names.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace trainc {
 namespace {
 
 constexpr size_t kProfileRows = 40;
+/// Of a profile's file: members are in the order of their names.
+constexpr std::string_view kBeginning = "{\n \"idle_seconds\": ";
 
 /// Billions a second: with more digits where a tiny model or a busy machine leaves little before the point.
 std::string rateText(double rate) { return fmt::format("{:.{}f}", rate, rate > 0 && rate < 1 ? 3 : 1); }
@@ -106,6 +109,13 @@ std::string profileTable(const Profile &profile) {
   text += profileKinds(rows, total);
   text += fmt::format("{:>9.4f} in all\n", total);
   return text + describeRates(profile.rates) + describeIdle(profile);
+}
+
+Status checkProfileFile(const std::string &path) {
+  if (const auto target = replaceableFile(path); !target.ok())
+    return invalidInput("--profile={}", target.status().message());
+  const OutputKind kind{"--profile", "a profile of trainrun's", kBeginning};
+  return openOutput(path, kind).status();
 }
 
 Status writeProfile(const Profile &profile, const std::string &path) {
