@@ -32,7 +32,7 @@ private:
 /// "9.19.0" of 91900, which is how NVIDIA's libraries number their versions.
 std::string vendorVersionText(size_t version);
 
-/// Fails (kFailed), with `advice`, when a library is older than `least`.
+/// Fails (kFailed), with `advice`, when a library is older than `least`, or of a later major version.
 Status expectVendorVersion(std::string_view library, size_t found, size_t least, std::string_view advice);
 
 /// An entry point of such a library. Called, it returns the project's Status, which `Vendor::status(name,

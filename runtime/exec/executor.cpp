@@ -70,12 +70,16 @@ Status Executor::allocateArenas() {
   const uint64_t before = allocatedBytes();
   std::vector<DeviceAddress> arenas;
   for (const fb::Arena *arena : *plan_.arenas()) {
+    const uint64_t given = allocatedBytes();
     const bool isScratch = !arena->persistent() && arena->space() == fb::Space::Device;
     const Result<DeviceAddress> address =
         isScratch ? device_.allocateScratch(view(arena->name()), arena->bytes(), communicator_)
                   : device_.allocate(view(arena->name()), arena->space(), arena->bytes(), communicator_);
-    if (!address.ok())
-      return {address.status().code(), address.status().message() + adviceOnMemory()};
+    if (!address.ok()) {
+      const bool isShort = allocatedBytes() == given; // else the bytes are there, and something else failed
+      return {address.status().code(),
+              address.status().message() + (isShort ? adviceOnMemory() : std::string())};
+    }
     arenas.push_back(*address);
   }
   peakBytes_ = allocatedBytes() - before;

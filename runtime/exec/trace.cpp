@@ -1,14 +1,16 @@
 #include "runtime/exec/trace.h"
 
 #include "runtime/base/json_text.h"
+#include "runtime/base/output_file.h"
 #include "runtime/exec/step_facts.h"
 #include "runtime/plan/view.h"
 
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <iterator>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace trainc {
 
@@ -16,6 +18,9 @@ namespace {
 
 using Json = nlohmann::json;
 
+/// The first event names the rank: see addTracks().
+constexpr OutputKind kTraces{"--trace", "a trace of trainrun's", R"([
+{"args":{"name":"rank )"};
 constexpr size_t kWrittenAtOnce = size_t{1} << 20;
 /// Streams have the tracks behind that of the training's steps.
 constexpr uint32_t kStepTrack = 0, kFirstStreamTrack = 1;
@@ -61,10 +66,10 @@ std::string fileOfRank(const std::string &file, uint32_t rank) {
 Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const fb::Plan &plan, const TraceOptions &options,
                                                          uint32_t rank, std::string_view device) {
   std::string path = fileOfRank(options.file, rank);
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!file)
-    return invalidInput("--trace={}: cannot open for writing: {}; name a file in a folder that is there",
-                        path, std::strerror(errno));
+  TRAINC_ASSIGN_OR_RETURN(Descriptor file, openOutput(path, kTraces));
+  struct stat info{};
+  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) && ::ftruncate(file.get(), 0) != 0)
+    return failed("--trace={}: cannot drop the trace that it holds: {}", path, std::strerror(errno));
   std::unique_ptr<TraceWriter> writer(
       new TraceWriter(plan, std::move(file), std::move(path), options.steps, rank));
   writer->addTracks(device);

@@ -26,7 +26,7 @@ std::string fileOfRank(const std::string &file, uint32_t rank);
 /// predicted of it.
 class TraceWriter final : public StepObserver {
 public:
-  /// Fails (kInvalidInput) when the file cannot be opened.
+  /// Fails (kInvalidInput) when the file cannot be opened, or holds something else than a trace.
   static Result<std::unique_ptr<TraceWriter>> create(const fb::Plan &plan, const TraceOptions &options,
                                                      uint32_t rank, std::string_view device);
 

@@ -16,6 +16,7 @@ struct Access {
   bool writes;
   uint32_t inner; ///< in a loop: the place of the instruction in the body
   int64_t begin;  ///< in the arena, in the first iteration, on the rank with the first place
+  bool mayFind;   ///< whether it may read what was there before the entry
 
   uint32_t buffer() const { return use.range.operand->buffer(); }
   int64_t bytes() const { return static_cast<int64_t>(use.range.bytes); }
@@ -53,6 +54,7 @@ struct Fault {
   enum Kind : uint8_t {
     Unwritten,   ///< it reads what nobody has written
     Overwritten, ///< it reads what was written through another buffer
+    Padding,     ///< it takes padding for numbers
     Unread,      ///< it destroys what nobody has read
     Scattered    ///< too many pieces to follow
   };
@@ -62,11 +64,10 @@ struct Fault {
 };
 
 /// What an access does to a byte.
-std::optional<Fault> apply(const Access &access, bool persistent, Content &content);
+std::optional<Fault> apply(const Access &access, Content &content);
 
 /// What a loop of at least two iterations does to the bytes `window` of an arena, on the rank with a place.
 /// Exact for each byte.
-std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, bool persistent, Span window,
-                               Written &written);
+std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, Span window, Written &written);
 
 } // namespace trainc::verify

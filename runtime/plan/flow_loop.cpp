@@ -57,8 +57,7 @@ struct Track {
 
 class LoopFlow {
 public:
-  LoopFlow(const FlowStep &loop, uint32_t place, bool persistent, Written &written)
-      : persistent_(persistent), written_(written) {
+  LoopFlow(const FlowStep &loop, uint32_t place, Written &written) : written_(written) {
     for (const Access &each : loop.accesses)
       tracks_.push_back({&each, each.beginAt(place), static_cast<int64_t>(each.use.range.bytes),
                          each.use.range.operand->loop_stride(), static_cast<int64_t>(loop.iterations)});
@@ -178,7 +177,7 @@ private:
       for (int64_t pass = 0; pass < std::min<int64_t>(changes[i] - changes[i - 1], 2); ++pass)
         for (size_t t = 0; t < tracks.size(); ++t)
           if (touched[t].begin <= changes[i - 1] && changes[i] <= touched[t].end)
-            if (const auto fault = apply(*tracks[t]->access, persistent_, content))
+            if (const auto fault = apply(*tracks[t]->access, content))
               return fault;
     return std::nullopt;
   }
@@ -204,7 +203,6 @@ private:
     return true;
   }
 
-  bool persistent_;
   Written &written_;
   std::vector<Track> tracks_;
   std::vector<int64_t> cuts_; ///< of the section
@@ -213,13 +211,28 @@ private:
 
 } // namespace
 
-std::optional<Fault> apply(const Access &access, bool persistent, Content &content) {
+/// The rows of an operand that a library call writes, if some of the bytes that it covers are padding.
+PaddedRows paddedRowsOf(const Use &use) {
+  const StridedBytes &rows = use.numbers;
+  return rows.padded().rowBytes > rows.rowBytes ? PaddedRows{rows.rowBytes, rows.rowStride} : PaddedRows();
+}
+
+/// Whether a library call reads numbers where `written` has padding. Kernels cover it and leave it alone.
+bool readsPadding(const Use &use, const PaddedRows &written) {
+  const StridedBytes &rows = use.numbers;
+  return written.distance != 0 &&
+         (rows.rowBytes > written.bytes || (rows.rows > 1 && rows.rowStride % written.distance != 0));
+}
+
+std::optional<Fault> apply(const Access &access, Content &content) {
   const uint32_t buffer = access.buffer();
   if (!access.writes) {
     if (!content)
-      return persistent ? std::nullopt : std::optional(Fault{&access, Fault::Unwritten});
+      return access.mayFind ? std::nullopt : std::optional(Fault{&access, Fault::Unwritten});
     if (content->buffer != buffer)
       return Fault{&access, Fault::Overwritten, content->buffer};
+    if (readsPadding(access.use, content->rows))
+      return Fault{&access, Fault::Padding};
     content->read = true;
     return std::nullopt;
   }
@@ -228,13 +241,12 @@ std::optional<Fault> apply(const Access &access, bool persistent, Content &conte
   const bool exact = !computes && !access.use.isWorkspace;
   if (content && content->buffer == buffer && !content->read && (exact || content->exact))
     return Fault{&access, Fault::Unread};
-  content = Value{.buffer = buffer, .exact = exact};
+  content = Value{.buffer = buffer, .exact = exact, .rows = paddedRowsOf(access.use)};
   return std::nullopt;
 }
 
-std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, bool persistent, Span window,
-                               Written &written) {
-  return LoopFlow(loop, place, persistent, written).run(window);
+std::optional<Fault> applyLoop(const FlowStep &loop, uint32_t place, Span window, Written &written) {
+  return LoopFlow(loop, place, written).run(window);
 }
 
 } // namespace trainc::verify

@@ -16,6 +16,7 @@ struct Use {
   bool reads, writes;
   uint32_t index; ///< of a launch's argument, a collective's range, or in libraryOperands(); 0 otherwise
   bool isWorkspace = false; ///< of a collective: what it holds does not matter before, nor after
+  StridedBytes numbers = {.rowBytes = 0}; ///< of a library call's operand: all of it, without padding
 };
 
 /// Calls `visit(use)` for each run of the bytes `all` that an operand of a library call has.
@@ -28,7 +29,9 @@ void forEachRun(const LibraryOperand &each, const StridedBytes &all, uint32_t in
       visit(Use{{each.operand, runs.rowBytes, iterations, matrix * runs.matrixStride + row * runs.rowStride},
                 each.reads,
                 each.writes,
-                index});
+                index,
+                /*isWorkspace=*/false,
+                each.bytes});
 }
 
 /// Calls `visit(use)` for every operand of an instruction other than a loop, each source before its

@@ -2,8 +2,13 @@
 //
 //  * What an instruction reads is what was written for it: every byte read through a buffer was last written,
 //    in the same entry, through that buffer. Bytes of the persistent arena may instead be as the entry found
-//    them, and batch columns as the host left them; the scratch arena holds nothing at an entry's start. So
-//    no two values that are needed at once share bytes.
+//    them, except for batch columns: those of the entry's inputs are as the host left them, and nothing fills
+//    others. The scratch arena holds nothing at an entry's start. So no two values that are needed at once
+//    share bytes.
+//  * No padding is read as a number: what a library call reads of rows that one wrote with padding behind
+//  them
+//    are rows as far apart, or a multiple of that, and no longer.
+//
 //  * Nothing is written in vain: a copy, a zeroing or a collective does not destroy what was written through
 //    the same buffer and not read since, nor is what it writes destroyed unread. So none is longer than the
 //    value that it moves.
@@ -65,7 +70,8 @@ private:
         if (held.arena() == arena_ && use.range.bytes > 0 && (writes ? use.writes : use.reads))
           step.accesses.push_back(
               {&instruction, use, writes, inner,
-               static_cast<int64_t>(held.offset() + use.range.operand->offset() + use.range.shift)});
+               static_cast<int64_t>(held.offset() + use.range.operand->offset() + use.range.shift),
+               persistent_ && held.role() != fb::Role::Input});
       });
   }
 
@@ -141,7 +147,7 @@ private:
     Written written;
     fill(written);
     for (const FlowStep &step : steps) {
-      const auto fault = step.iterations > 1 ? applyLoop(step, place, persistent_, window, written)
+      const auto fault = step.iterations > 1 ? applyLoop(step, place, window, written)
                                              : applyOnce(step, place, window, written);
       if (fault)
         return describe(step, *fault);
@@ -155,7 +161,7 @@ private:
       const int64_t begin = access.beginAt(place), end = begin + access.bytes();
       written.update({std::max(begin, window.begin), std::min(end, window.end)}, [&](Content &content) {
         if (!fault)
-          fault = apply(access, persistent_, content);
+          fault = apply(access, content);
       });
       if (fault)
         break;
@@ -176,12 +182,19 @@ private:
     const std::string_view name = nameOf(fault.access->buffer());
     switch (fault.kind) {
     case Fault::Unwritten:
+      if (buffer(fault.access->buffer()).role() == fb::Role::Input)
+        return fmt::format("expected '{}' among the entry's inputs, found a batch column that nothing fills",
+                           name);
       return fmt::format("expected bytes written as '{}', found some that nothing in the entry has written "
                          "before",
                          name);
     case Fault::Overwritten:
       return fmt::format("expected bytes written as '{}', found some that '{}' has overwritten", name,
                          nameOf(fault.writer));
+    case Fault::Padding:
+      return fmt::format("expected rows of '{}' as a library call has written them, found others, which take "
+                         "the padding between those for numbers",
+                         name);
     case Fault::Unread:
       return fmt::format("expected bytes of '{}' that are free to be written, found some that nothing has "
                          "read since they were written",

@@ -14,6 +14,9 @@ namespace {
 /// Runs of bytes of one operand at most, which are compared with those of all others.
 constexpr uint64_t kMaximumRuns = 4096;
 
+/// Matrices of one product at most: libraries count them in 32 bits.
+constexpr uint64_t kMaximumBatch = (uint64_t{1} << 31) - 1;
+
 /// The product of numbers above 0; 0 if one is 0, or the product above kMaximumElements.
 uint64_t boundedProduct(std::initializer_list<uint64_t> numbers) {
   uint64_t product = 1;
@@ -81,6 +84,9 @@ public:
           "{}: expected a batch, m, n and k above 0, of at most {} elements each operand, found {}, {}, {} "
           "and {}",
           kName, kMaximumElements, call_.batch(), call_.m(), call_.n(), call_.k());
+    if (call_.batch() > kMaximumBatch)
+      return invalidInput("{}: expected a batch of at most {}, found {}", kName, kMaximumBatch,
+                          call_.batch());
     TRAINC_RETURN_IF_ERROR(matrices(
         sided("a", call_.transpose_a(), call_.m(), call_.k(), call_.row_a(), call_.matrix_a()), true));
     TRAINC_RETURN_IF_ERROR(matrices(

@@ -46,6 +46,11 @@ class CudaFaultsTest(harness.EndToEndTest):
             _, err = self.run_program(*self.command, env=dict(environment(devices=4), **variables))
             self.assertIn(f"cuda 0 (emulated GPU {gpu}, ", err)
 
+    def test_what_fails_beside_memory_is_no_lack_of_it(self):
+        self.use_toy()
+        err = self.says(environment(fault="cuMemsetD8Async:1=CUDA_ERROR_LAUNCH_FAILED"), "CUDA_ERROR_LAUNCH_FAILED")
+        self.assertNotIn("of the plan's", err)
+
     def test_memory(self):
         self.use_toy()
         self.says(environment(memory=2000000, fault="cuMemAlloc:1=CUDA_ERROR_OUT_OF_MEMORY"), "arena 'persistent': expected", "of GPU 0 (",

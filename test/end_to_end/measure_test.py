@@ -60,7 +60,8 @@ class MeasureTest(harness.EndToEndTest):
         self.fails([TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps=1", "--profile=p.csv"], 2,
                    "--profile: expected --profile or --profile=FILE.json, found 'p.csv'")
         self.fails([TRAINRUN, "toy.plan", "--data=tokens.bin", "--steps=1", "--profile", "p.json"], 2, "--profile takes its value after '='")
-        self.assertIn("warning: --profile=no/p.json: ", self.train("--profile=no/p.json"))
+        self.fails([TRAINRUN, "toy.plan", "--data", "tokens.bin", "--steps=1", "--profile=no/p.json"], 2,
+                   "--profile=no/p.json: cannot open for writing: No such file or directory; name a file")
 
     def test_trace(self):
         self.train("--trace=t.json", "--trace-steps=2")
@@ -90,6 +91,24 @@ class MeasureTest(harness.EndToEndTest):
             self.assertEqual(waits["wait for all-gather"], started["start all-gather"])
             rows = json.loads(Path(("p.json", "p.rank-1.json")[rank]).read_text())["rows"]
             self.assertIn("wait for all-gather", {row["what"] for row in rows})
+
+    def test_files_of_something_else_stay(self):
+        command = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--data-dtype=uint16", "--steps=1"]
+        Path("notes.json").write_text('{"idle": true}')
+        Path("t").mkdir()
+        Path("t/trace.json").symlink_to("../toy.plan")
+        for option, what in (("--trace", "a trace"), ("--profile", "a profile")):
+            for file in ("notes.json", "t/trace.json"):
+                before = Path(file).read_bytes()
+                self.fails([*command, f"{option}={file}"], 2, f"{option}={file}: the file holds something else than {what} of trainrun's, which would be lost")
+                self.assertEqual(Path(file).read_bytes(), before)
+        self.fails([*command, "--trace=a.json", "--profile=./a.json"], 2, "--profile and --trace both name 'a.json'")
+        self.fails([*command, "--trace=a.json", "--metrics=a.json"], 2, "--metrics and --trace both name 'a.json'")
+        self.fails([*command, "--profile=t"], 2, "expected --profile or --profile=FILE.json")
+        for _ in range(2):  # their own files begin anew
+            self.train("--trace=t.json", "--profile=p.json", "--metrics=m.jsonl")
+            self.slices("t.json")
+            json.loads(Path("p.json").read_text())
 
     def test_errors_of_traces(self):
         command = [TRAINRUN, "toy.plan", "--data", "tokens.bin", "--data-dtype=uint16", "--steps=1"]

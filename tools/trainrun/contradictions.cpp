@@ -1,5 +1,7 @@
 #include "tools/trainrun/contradictions.h"
 
+#include <filesystem>
+
 namespace trainc {
 
 namespace {
@@ -49,6 +51,28 @@ Status checkNeeds(const Options &o) {
   return {};
 }
 
+/// Two results in one file would destroy each other. A device takes any number.
+Status checkOutputs(const Options &o) {
+  const std::pair<std::string, const char *> outputs[] = {
+      {o.metrics, "--metrics"}, {o.profileFile(), "--profile"}, {o.trace, "--trace"}};
+  const auto place = [](const std::string &file) -> std::filesystem::path {
+    std::error_code error;
+    return file.empty() ? std::filesystem::path()
+                        : std::filesystem::weakly_canonical(std::filesystem::absolute(file, error), error);
+  };
+  for (const auto *one = std::begin(outputs); one != std::end(outputs); ++one)
+    for (const auto *other = std::begin(outputs); other != one; ++other) {
+      std::error_code error;
+      const bool isDevice =
+          std::filesystem::exists(one->first, error) && !std::filesystem::is_regular_file(one->first, error);
+      if (!one->first.empty() && !isDevice && place(one->first) == place(other->first))
+        return invalidInput("{} and {} both name '{}', and would destroy each other's content; give each a "
+                            "file of its own",
+                            other->second, one->second, one->first);
+    }
+  return {};
+}
+
 /// A dry run computes nothing, so it can keep no promise about weights or results.
 Status checkDryRun(const Options &o) {
   const std::pair<bool, const char *> impossible[] = {
@@ -87,6 +111,7 @@ Status checkContradictions(const Options &o) {
         "--init and --resume contradict each other: a checkpoint holds the weights already; leave one "
         "out");
   TRAINC_RETURN_IF_ERROR(checkNeeds(o));
+  TRAINC_RETURN_IF_ERROR(checkOutputs(o));
   return o.device == "null" ? checkDryRun(o) : checkPurpose(o);
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/base/file.h"
 #include "runtime/base/json_text.h"
+#include "runtime/base/output_file.h"
 #include "runtime/schema/entry_names.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ namespace {
 constexpr size_t kProfileRows = 40;
 /// Characters of the list of ops that a kernel was made of.
 constexpr size_t kOpsShown = 50;
+/// Of a profile's file: members are in the order of their names.
+constexpr std::string_view kBeginning = "{\n \"idle_seconds\": ";
 
 /// Billions a second: with more digits where a tiny model or a busy machine leaves little before the point.
 std::string rateText(double rate) { return fmt::format("{:.{}f}", rate, rate > 0 && rate < 1 ? 3 : 1); }
@@ -120,6 +123,13 @@ std::string profileTable(const Profile &profile) {
   text += profileKinds(rows, total);
   text += fmt::format("{:>9.4f} in all\n", total);
   return text + describeRates(profile.rates) + describeIdle(profile);
+}
+
+Status checkProfileFile(const std::string &path) {
+  if (const auto target = replaceableFile(path); !target.ok())
+    return invalidInput("--profile={}", target.status().message());
+  const OutputKind kind{"--profile", "a profile of trainrun's", kBeginning};
+  return openOutput(path, kind).status();
 }
 
 Status writeProfile(const Profile &profile, const std::string &path) {

@@ -104,12 +104,18 @@ Status checkRoom(const fb::Plan &plan, const Options &options, const Rank &rank,
   return {};
 }
 
+/// The file that the rank's profile goes to; empty: none.
+std::string profileFile(const Options &options, const Rank &rank) {
+  const std::string file = options.profileFile();
+  return file.empty() ? file : fileOfRank(file, rank.index);
+}
+
 /// What was measured is told even of a run that failed. What cannot be written fails none.
 void reportMeasurements(Executor &executor, const Options &options, const Rank &rank, Log &log) {
   if (const std::optional<Profile> profile = executor.profile()) {
     log.info("{}", profileTable(*profile));
-    const std::string file = options.profileFile();
-    const Status written = file.empty() ? Status() : writeProfile(*profile, fileOfRank(file, rank.index));
+    const std::string file = profileFile(options, rank);
+    const Status written = file.empty() ? Status() : writeProfile(*profile, file);
     if (!written.ok())
       log.warning("{}", written.message());
   }
@@ -137,6 +143,8 @@ struct Holdings {
 Status run(const PlanFile &file, const Options &options, const Rank &rank, Log &log, Holdings &holdings) {
   TRAINC_ASSIGN_OR_RETURN(holdings.chosen, ChosenDevice::open(file.plan(), options, rank));
   const ChosenDevice &chosen = holdings.chosen;
+  if (const std::string profile = profileFile(options, rank); !profile.empty())
+    TRAINC_RETURN_IF_ERROR(checkProfileFile(profile));
   TRAINC_RETURN_IF_ERROR(checkRoom(file.plan(), options, rank, *chosen.device, log));
   RunContext context{.observers = {&holdings.console},
                      .communicator = rank.communicator.get(),

@@ -176,6 +176,7 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
   if (const Status status = nccl().ncclMemAlloc(&memory, std::max<uint64_t>(bytes, 1)); !status.ok())
     return failed("cannot allocate {} bytes for '{}' on rank {}: {}", bytes, name, rank(), status.message());
   arenas_.push_back(memory);
+  allocated_ += bytes;
   for (NcclGroup &group : groups_)
     if (group.handle() != nullptr && bytes > 0)
       TRAINC_RETURN_IF_ERROR(group.enrol(memory, bytes, patience()));
@@ -183,7 +184,6 @@ Result<DeviceAddress> NcclCommunicator::allocate(std::string_view name, uint64_t
     TRAINC_RETURN_IF_ERROR(
         driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(memory), 0, bytes, stream_.get()));
   TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream_.get()));
-  allocated_ += bytes;
   return DeviceAddress(memory);
 }
 

@@ -271,15 +271,36 @@ Result<Descriptor> findTcpHost(const TcpPlace &place, double deadline) {
   }
 }
 
+struct Visit {
+  Descriptor socket;
+  Challenge challenge;
+};
+
+/// Rank 0 challenges nobody while too many of its visitors are silent, and then ends the connection.
+Result<Visit> beChallenged(const TcpPlace &place, double deadline) {
+  for (;;) {
+    Visit visit;
+    TRAINC_ASSIGN_OR_RETURN(visit.socket, findTcpHost(place, deadline));
+    if (receiveValue(visit.socket.get(), visit.challenge, deadline))
+      return visit;
+    if (steadySeconds() >= deadline)
+      return failed(
+          "rank {}: who listens at {}:{} has not challenged it within {} s: it is not rank 0 of this "
+          "job, or others hold all its connections",
+          place.rank, place.address, place.port, place.waitSeconds);
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+}
+
 Result<std::vector<TcpMet>> visitHost(const TcpPlace &place) {
   const double deadline = steadySeconds() + place.waitSeconds;
-  TRAINC_ASSIGN_OR_RETURN(Descriptor socket, findTcpHost(place, deadline));
+  TRAINC_ASSIGN_OR_RETURN(Visit visit, beChallenged(place, deadline));
+  auto &[socket, challenge] = visit;
   const auto stranger = [&] {
     return failed("rank {}: who listens at {}:{} is not rank 0 of this job, or knows another secret",
                   place.rank, place.address, place.port);
   };
-  Challenge challenge;
-  if (!receiveValue(socket.get(), challenge, deadline) || challenge.magic != kMagic)
+  if (challenge.magic != kMagic)
     return stranger();
   const Hello hello{
       .rank = place.rank, .ranks = place.ranks, .fingerprint = place.fingerprint, .nonce = drawNonce()};

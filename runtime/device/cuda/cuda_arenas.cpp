@@ -38,11 +38,11 @@ Result<DeviceAddress> CudaArenas::allocate(std::string_view name, uint64_t bytes
   const uint64_t asked = bytes + kArenaAlignment;
   TRAINC_ASSIGN_OR_RETURN(DeviceMemory memory, allocateDevice(name, bytes, asked, context));
   const CUdeviceptr address = device_.emplace_back(std::move(memory)).get();
+  deviceBytes_ += bytes;
   if (first == FirstBytes::Zero) {
     TRAINC_RETURN_IF_ERROR(driver().cuMemsetD8Async(address, 0, asked, stream));
     TRAINC_RETURN_IF_ERROR(driver().cuStreamSynchronize(stream));
   }
-  deviceBytes_ += bytes;
   return DeviceAddress((address + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
 }
 

@@ -41,7 +41,12 @@ Result<CudaContext> CudaContext::open(CudaPlace place) {
         "GPU {} ({}): expected compute capability {}.0 or higher (A100, RTX 30 or newer), found {}.{}; use "
         "another GPU, or run a plan for CPUs",
         index, context.name_, kLeastCudaMajor, context.major_, context.minor_);
-  TRAINC_RETURN_IF_ERROR(driver().cuDevicePrimaryCtxRetain(&context.context_, device));
+  const CUresult code = driver().cuDevicePrimaryCtxRetain.raw(&context.context_, device);
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) // the driver tells no sizes without a context
+    return failed("GPU {} ({}): expected room for the driver's own part, found too little free memory; end "
+                  "what else uses the GPU (nvidia-smi), or use another one",
+                  index, context.name_);
+  TRAINC_RETURN_IF_ERROR(driver().cuDevicePrimaryCtxRetain.status(code));
   TRAINC_RETURN_IF_ERROR(context.enter());
   return context;
 }

@@ -57,9 +57,33 @@ std::string levelNames(const fb::Plan &plan) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What the driver says that is loaded, against the plan and the GPU.
+/// A launch hands the driver an address for each parameter of the plan. The driver copies as many as the code
+/// has, and as long ones.
+Status checkParameters(const fb::Kernel &kernel, CUfunction function) {
+  const size_t expected = kernel.params()->size();
+  for (size_t index = 0;; ++index) {
+    size_t offset = 0, bytes = 0;
+    const CUresult code = driver().cuFuncGetParamInfo.raw(function, index, &offset, &bytes);
+    if (code == CUDA_ERROR_INVALID_VALUE) { // there are no more
+      if (index == expected)
+        return {};
+      return invalidInput("kernel {}: expected code with the plan's {} parameters, found {}; compile the "
+                          "model again",
+                          view(kernel.symbol()), expected, index);
+    }
+    TRAINC_RETURN_IF_ERROR(driver().cuFuncGetParamInfo.status(code));
+    if (bytes != sizeof(CUdeviceptr))
+      return invalidInput("kernel {}: expected code whose parameters are addresses of {} bytes, found "
+                          "parameter {} of {}; compile the model again",
+                          view(kernel.symbol()), sizeof(CUdeviceptr), index, bytes);
+  }
+}
+
+/// What the driver says that is loaded, against the plan and the GPU. It does not say of how many threads
+/// blocks have to be where code fixes that (`.reqntid`): a launch with others is refused, with the source op.
 Status checkKernel(const fb::Kernel &kernel, CUfunction function, uint32_t dynamicSharedBytes,
                    const CudaContext &context) {
+  TRAINC_RETURN_IF_ERROR(checkParameters(kernel, function));
   int threads = 0, shared = 0;
   TRAINC_RETURN_IF_ERROR(
       driver().cuFuncGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));

@@ -27,7 +27,8 @@ class CudaKernels {
 public:
   CudaKernels() = default;
   /// Fails (kInvalidInput) when the plan is not for GPUs, has no code that this one runs, or lacks a kernel,
-  /// or when a kernel needs more threads or shared memory than there are.
+  /// or when a kernel has other parameters than the plan says, or needs more threads or shared memory than
+  /// there are.
   static Result<CudaKernels> load(const fb::Plan &plan, const CudaContext &context);
 
   /// Puts plan.kernels[index] on a stream.

@@ -42,8 +42,8 @@ Status checkAttention(const fb::Attention &call, std::span<const Address> operan
   if (!isCudnnAttention(sizesOf(call)))
     return invalidInput(
         "attention: expected one that cuDNN has (bf16 or f16, heads in multiples of 8 up to 128, no "
-        "segments, no limit, no more queries than keys if causal), found {}; compile the model again with "
-        "this version of trainc",
+        "segments, no limit, no more queries than keys if causal, no gradient of one query and one key), "
+        "found {}; compile the model again with this version of trainc",
         attentionText(call));
   for (const Address &each : operands)
     if ((each.base.value() | static_cast<uint64_t>(each.stride)) % kOperandAlignment != 0)

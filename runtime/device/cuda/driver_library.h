@@ -51,6 +51,7 @@ struct CudaVendor {
   X(cuModuleUnload)                                                                                          \
   X(cuModuleGetFunction)                                                                                     \
   X(cuFuncGetAttribute)                                                                                      \
+  X(cuFuncGetParamInfo)                                                                                      \
   X(cuFuncSetAttribute)                                                                                      \
   X(cuFuncLoad)                                                                                              \
   X(cuLaunchKernel)                                                                                          \

@@ -48,6 +48,7 @@ inline constexpr std::string_view kEntryPoints[] = {
     "cuModuleUnload",
     "cuModuleGetFunction",
     "cuFuncGetAttribute",
+    "cuFuncGetParamInfo",
     "cuFuncSetAttribute",
     "cuFuncLoad",
     "cuLaunchKernel",

@@ -50,6 +50,10 @@ CUresult needSizes(const Call &call, const Function &function, const std::array<
   if (product(block) > mostThreads || block[2] > 64)
     return call.refuse(CUDA_ERROR_INVALID_VALUE, "'{}': blocks of {} x {} x {} threads, at most {}", name,
                        block[0], block[1], block[2], mostThreads);
+  if (const auto &required = function.ptx->requiredBlock; required[0] != 0 && block != required)
+    return call.refuse(CUDA_ERROR_INVALID_VALUE,
+                       "'{}': blocks of {} x {} x {} threads, expected {} x {} x {}", name, block[0],
+                       block[1], block[2], required[0], required[1], required[2]);
   if (sharedBytes > function.dynamicLimit)
     return call.refuse(
         CUDA_ERROR_INVALID_VALUE,

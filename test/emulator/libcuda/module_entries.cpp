@@ -159,6 +159,22 @@ CUresult CUDAAPI cuFuncGetAttribute(int *value, CUfunction_attribute attribute, 
   });
 }
 
+CUresult CUDAAPI cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *bytes) {
+  return entry("cuFuncGetParamInfo", [&](Call &call) {
+    std::shared_ptr<Function> function;
+    TRAINC_CU(call.need(call.driver.functions, handle, function));
+    if (!offset)
+      return call.refuse(CUDA_ERROR_INVALID_VALUE, "the place for the offset is null");
+    if (index >= function->ptx->parameters.size()) // not said on stderr: so they are counted
+      return CUDA_ERROR_INVALID_VALUE;
+    const PtxParameter &parameter = function->ptx->parameters[index];
+    *offset = parameter.offset;
+    if (bytes)
+      *bytes = parameter.bytes;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult CUDAAPI cuFuncLoad(CUfunction handle) {
   return entry("cuFuncLoad", [&](Call &call) {
     std::shared_ptr<Function> function;

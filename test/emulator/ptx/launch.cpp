@@ -24,6 +24,9 @@ Status checkLaunch(const PtxLaunch &launch) {
   if (threads == 0 || threads > function.maxThreads)
     return invalidInput("kernel '{}' is launched with blocks of {} x {} x {} threads, and can have 1 to {}",
                         function.name, x, y, z, function.maxThreads);
+  if (const auto &required = function.requiredBlock; required[0] != 0 && launch.block != required)
+    return invalidInput("kernel '{}' is launched with blocks of {} x {} x {} threads, and needs {} x {} x {}",
+                        function.name, x, y, z, required[0], required[1], required[2]);
   if (std::ranges::find(launch.grid, 0U) != launch.grid.end())
     return invalidInput("kernel '{}' is launched with a grid of {} x {} x {} blocks", function.name,
                         launch.grid[0], launch.grid[1], launch.grid[2]);

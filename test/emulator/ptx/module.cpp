@@ -68,6 +68,7 @@ Result<PtxModule> PtxModule::parse(std::string_view text) {
     function->sharedBytes = program->sharedBytes;
     function->localBytes = program->frameBytes;
     function->maxThreads = entry->maxThreads != 0 ? std::min(entry->maxThreads, kMostThreads) : kMostThreads;
+    function->requiredBlock = entry->requiredBlock;
     function->registers = static_cast<uint32_t>(program->registers.size() - 1);
     function->program = std::move(program);
     parsed.functions_.push_back(std::move(function));

@@ -3,6 +3,7 @@
 
 #include "runtime/base/status.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,7 +27,9 @@ struct PtxFunction {
   uint32_t sharedBytes = 0; ///< static ones; dynamic ones begin behind them
   uint32_t localBytes = 0;  ///< of a thread
   uint32_t maxThreads = 0;  ///< of a block, as `.maxntid` or `.reqntid` says; else 1024
-  uint32_t registers = 0;   ///< of a thread, as declared: virtual ones
+  /// The size of all blocks, as `.reqntid` says; else 0.
+  std::array<uint32_t, 3> requiredBlock{};
+  uint32_t registers = 0; ///< of a thread, as declared: virtual ones
   std::shared_ptr<const PtxProgram> program;
 };
 

@@ -185,20 +185,22 @@ std::vector<uint32_t> Parser::parseParameters() {
 }
 
 void Parser::parseFunctionDirective() {
-  const bool limitsThreads = token_.is(".maxntid") || token_.is(".reqntid");
+  const bool fixesBlock = token_.is(".reqntid"), limitsThreads = fixesBlock || token_.is(".maxntid");
   const std::string name = takeWord("a directive or '{'");
   if (name == ".pragma") {
     advance();
     return expect(";");
   }
-  uint64_t product = 1;
-  while (token_.kind == Token::Kind::kNumber) {
-    product *= takeInteger();
+  std::array<uint32_t, 3> sizes{1, 1, 1};
+  for (size_t dimension = 0; token_.kind == Token::Kind::kNumber && dimension < sizes.size(); ++dimension) {
+    sizes[dimension] = static_cast<uint32_t>(takeInteger());
     if (!take(","))
       break;
   }
   if (limitsThreads)
-    function_->maxThreads = static_cast<uint32_t>(product);
+    function_->maxThreads = sizes[0] * sizes[1] * sizes[2];
+  if (fixesBlock)
+    function_->requiredBlock = sizes;
 }
 
 } // namespace trainc::emulator

@@ -4,6 +4,7 @@
 #include "runtime/base/status.h"
 #include "test/emulator/ptx/type.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -69,7 +70,8 @@ struct FunctionText {
   std::string name;
   bool isEntry = false, hasBody = false;
   uint32_t line = 0;
-  uint32_t maxThreads = 0; ///< 0: not said
+  uint32_t maxThreads = 0;                 ///< 0: not said
+  std::array<uint32_t, 3> requiredBlock{}; ///< 0: not said
   std::vector<Variable> variables;
   std::vector<uint32_t> parameters, results; ///< variables
   std::vector<Statement> statements;

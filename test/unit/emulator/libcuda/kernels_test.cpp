@@ -135,6 +135,42 @@ TEST_F(EmulatedKernels, HaveLimits) {
   EXPECT_CU(cuStreamSynchronize(stream));
 }
 
+TEST_F(EmulatedKernels, TellTheirParameters) {
+  size_t offset = 0, bytes = 0;
+  EXPECT_CU(cuFuncGetParamInfo(add, 1, &offset, &bytes));
+  EXPECT_EQ(offset, 8U);
+  EXPECT_EQ(bytes, 8U);
+  EXPECT_CU(cuFuncGetParamInfo(add, 3, &offset, nullptr));
+  EXPECT_EQ(offset, 20U);
+  EXPECT_EQ(cuFuncGetParamInfo(add, 4, &offset, &bytes), CUDA_ERROR_INVALID_VALUE);
+}
+
+/// `.maxntid` is a limit, `.reqntid` a promise.
+TEST_F(EmulatedKernels, MayFixTheSizeOfBlocks) {
+  count = 0; // else threads that differ in y alone would race
+  EXPECT_CU(cuMemsetD8Async(memory, 0, 400, stream));
+  for (const std::string directive : {"maxntid", "reqntid"}) {
+    std::string text = kPtx;
+    text.insert(text.find('{'), "." + directive + " 32, 2\n");
+    CUmodule limited = nullptr;
+    EXPECT_CU(cuModuleLoadDataEx(&limited, text.c_str(), 0, nullptr, nullptr));
+    EXPECT_CU(cuModuleGetFunction(&add, limited, "add"));
+    int most = 0;
+    EXPECT_CU(cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, add));
+    EXPECT_EQ(most, 64);
+    CUdeviceptr far = 0;
+    void *parameters[] = {&memory, &far, &number, &count};
+    const auto launchBlocks = [&](unsigned x, unsigned y) {
+      return cuLaunchKernel(add, 1, 1, 1, x, y, 1, 0, stream, parameters, nullptr);
+    };
+    EXPECT_EQ(launchBlocks(64, 2), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launchBlocks(32, 1), directive == "maxntid" ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launchBlocks(64, 1), directive == "maxntid" ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+    EXPECT_CU(launchBlocks(32, 2));
+    EXPECT_CU(cuStreamSynchronize(stream));
+  }
+}
+
 TEST_F(EmulatedKernels, GoWithTheirModule) {
   CUfunction missing = nullptr;
   EXPECT_EQ(cuModuleGetFunction(&missing, module, "subtract"), CUDA_ERROR_NOT_FOUND);

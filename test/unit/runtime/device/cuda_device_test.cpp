@@ -259,6 +259,55 @@ TEST_F(CudaDeviceTest, NamesAMissingKernel) {
             "the plan's code for compute_80 lacks kernel absent_kernel; compile the model again");
 }
 
+/// A launch would have the driver read addresses that nobody gave it.
+TEST_F(CudaDeviceTest, NamesAKernelOfOtherParameters) {
+  constexpr size_t kAdd = 0, kReciprocal = 1, kGather = 3;
+  PlanBuilder fewer = forCuda(fullPlan()), more = forCuda(fullPlan());
+  std::swap(fewer.plan.kernels[kAdd]->symbol, fewer.plan.kernels[kReciprocal]->symbol);
+  std::swap(more.plan.kernels[kReciprocal]->symbol, more.plan.kernels[kGather]->symbol);
+  const Status status = refused(fewer);
+  EXPECT_EQ(status.exitCode(), 2);
+  EXPECT_EQ(status.message(), "kernel test_reciprocal: expected code with the plan's 3 parameters, found 2; "
+                              "compile the model again");
+  EXPECT_EQ(refused(more).message(), "kernel test_gather: expected code with the plan's 2 parameters, found "
+                                     "3; compile the model again");
+}
+
+TEST_F(CudaDeviceTest, NamesAKernelWhoseParametersAreNoAddresses) {
+  PlanBuilder builder = forCuda(fullPlan());
+  std::vector<uint8_t> &image = builder.plan.objects[0]->image;
+  std::string text(image.begin(), image.end());
+  const size_t at = text.find(".param .u64 y");
+  ASSERT_NE(at, text.npos);
+  text.replace(at, 11, ".param .u32");
+  image.assign(text.begin(), text.end());
+  EXPECT_THAT(refused(builder).message(), HasSubstr("kernel test_add: expected code whose parameters are "
+                                                    "addresses of 8 bytes, found parameter 1 of 4"));
+}
+
+/// Code may fix how many threads blocks have. The launch of others is refused.
+TEST_F(CudaDeviceTest, NamesTheLaunchOfBlocksThatTheCodeDoesNotTake) {
+  for (const uint32_t threads : {256, 128}) {
+    PlanBuilder builder = forCuda(fullPlan());
+    std::vector<uint8_t> &image = builder.plan.objects[0]->image;
+    std::string text(image.begin(), image.end());
+    const size_t body = text.find('{', text.find(".entry test_gather("));
+    ASSERT_NE(body, text.npos);
+    text.insert(body, ".reqntid 256 ");
+    image.assign(text.begin(), text.end());
+    for (const auto &kernel : builder.plan.kernels)
+      if (kernel->symbol == "test_gather")
+        kernel->threads = threads;
+    start(builder);
+    fill();
+    const Status status = executor->run("micro_step");
+    EXPECT_EQ(status.ok(), threads == 256) << status.message();
+    if (!status.ok())
+      EXPECT_THAT(status.message(), AllOf(HasSubstr("entry micro_step, instruction "),
+                                          HasSubstr("cuLaunchKernel: CUDA_ERROR_INVALID_VALUE")));
+  }
+}
+
 TEST_F(CudaDeviceTest, ShowsWhatThePtxCompilerSays) {
   PlanBuilder builder = forCuda(fullPlan());
   const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry broken( {";

@@ -140,6 +140,13 @@ TEST_F(CudaFaults, NoMemoryOnTheGpu) {
                     HasSubstr("free of 100000000")));
 }
 
+TEST_F(CudaFaults, NoMemoryForAContext) {
+  set("TRAINC_EMULATOR_FAULT", "cuDevicePrimaryCtxRetain:1=CUDA_ERROR_OUT_OF_MEMORY");
+  EXPECT_EXIT(openAndLeave(), testing::ExitedWithCode(1),
+              AllOf(HasSubstr("GPU 0 ("), HasSubstr("expected room for the driver's own part"),
+                    HasSubstr("end what else uses the GPU (nvidia-smi)")));
+}
+
 TEST_F(CudaFaults, NoPinnedMemory) {
   set("TRAINC_EMULATOR_FAULT", "cuMemHostAlloc:3=CUDA_ERROR_OUT_OF_MEMORY");
   EXPECT_EXIT(allocateAndLeave(fb::Space::Host, 4096), testing::ExitedWithCode(1),
@@ -220,6 +227,13 @@ TEST_F(CudaFaults, OldCudnn) {
       AllOf(HasSubstr("(test.op at test.mlir:1): expected cuDNN 9.18.0 or newer, found 9.9.0; install "
                       "cuDNN 9.18 or newer"),
             HasSubstr("--library-calls=products")));
+}
+
+/// The file's name may lie.
+TEST_F(CudaFaults, CudnnOfALaterMajorVersion) {
+  set("TRAINC_EMULATOR_CUDNN", "100000");
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Forward), testing::ExitedWithCode(1),
+              HasSubstr("(test.op at test.mlir:1): expected cuDNN 9, found 10.0.0; install cuDNN 9.18"));
 }
 
 /// Not only the one whose header this was compiled with.

@@ -1,5 +1,5 @@
 // Library calls: each rule of the verifier refuses a plan that breaks it, with a message that says where; and
-// bytes between the rows of a matrix are not its own, except for padding.
+// bytes between the rows of a matrix are not its own, except for padding, which holds no numbers.
 #include "test/unit/runtime/plan/verifier_support.h"
 
 #include <cmath>
@@ -52,6 +52,13 @@ const LibraryRule kLibraryRules[] = {
      "operand a: expected 1 matrices at least 96 elements apart, or 0 for one, found 96"},
     {"sharedResult", [](auto &b) { product(b, kUp).batch = 2; },
      "operand result: expected 2 matrices at least 192 elements apart, found 0"},
+    {"hugeBatch",
+     [](auto &b) {
+       fb::MatrixProductT &huge = product(b, kUp);
+       huge.batch = uint64_t{1} << 31;
+       huge.m = huge.n = huge.k = 1;
+     },
+     "matrix product: expected a batch of at most 2147483647, found 2147483648"},
     {"alignment", [](auto &b) { product(b, kUp).bias = some(at(0, 4)); }, "an offset in multiples of 64"},
     {"missing", [](auto &b) { product(b, kUp).result.reset(); }, "operand result: expected one, found none"},
     {"needless", [](auto &b) { product(b, kLeft).auxiliary = some(at(5)); },
@@ -142,13 +149,49 @@ TEST(LibraryCalls, AnErrorNamesTheInstruction) {
               HasSubstr("entry init, instruction 0 (test.op at test.mlir:1): matrix product"));
 }
 
-/// Less than 16 bytes behind a row are its padding, and written when it is.
+constexpr const char *kPadding = "expected rows of 'hidden' as a library call has written them, found others";
+
+/// Less than 16 bytes behind a row are its padding, and no numbers.
 TEST(LibraryCalls, HavePaddingBehindRows) {
   PlanBuilder builder = libraryPlan();
   product(builder, kUp).n = 29; // of 32, all of which the next product reads
-  EXPECT_EQ(messageOf(builder), "accepted");
+  EXPECT_THAT(messageOf(builder), HasSubstr(kPadding));
   product(builder, kUp).n = 28;
   EXPECT_THAT(messageOf(builder), HasSubstr("found some that nothing in the entry has written before"));
+}
+
+/// Kernels cover padding and leave it alone. Products read the rows that there are.
+TEST(LibraryCalls, ReadRowsWithoutPadding) {
+  PlanBuilder builder;
+  const auto buffer = [&](const char *name, uint32_t arena, uint64_t elements) {
+    return builder.buffer(name, arena, fb::DType::F32, elements);
+  };
+  const uint32_t x = buffer("x", PlanBuilder::kPersistent, 6 * 16),
+                 w = buffer("w", PlanBuilder::kPersistent, 16 * 32),
+                 hidden = buffer("hidden", PlanBuilder::kScratch, 6 * 32),
+                 y = buffer("y", PlanBuilder::kScratch, 6 * 16);
+  PlanBuilder::Body &body = builder.entry("init").instructions;
+  const auto multiply = [&](fb::MatrixProductT call, uint32_t a, uint32_t result) {
+    call.a = some(at(a));
+    call.b = some(at(w));
+    call.result = some(at(result));
+    builder.product(body, std::move(call));
+  };
+  fb::MatrixProductT up = denseProduct(6, 29, 16), down = denseProduct(6, 16, 29, false, true);
+  up.row_result = down.row_a = 32;
+  multiply(std::move(up), x, hidden);
+  multiply(std::move(down), hidden, y);
+  builder.launch(body, builder.kernel("reads", 1, {{fb::Access::Read, fb::DType::F32, 6 * 32 * 4}}),
+                 {at(hidden)});
+  EXPECT_EQ(messageOf(builder), "accepted");
+  fb::MatrixProductT &reader = product(builder, 1);
+  for (const uint64_t distance : {29, 31}) {
+    reader.row_a = distance;
+    EXPECT_THAT(messageOf(builder), HasSubstr(kPadding)) << distance;
+  }
+  reader.row_a = 32;
+  reader.k = reader.row_b = 30;
+  EXPECT_THAT(messageOf(builder), HasSubstr(kPadding));
 }
 
 /// What lies between the rows of a result may hold something else.

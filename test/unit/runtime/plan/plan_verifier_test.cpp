@@ -202,6 +202,24 @@ INSTANTIATE_TEST_SUITE_P(Plan, VerifierRule, testing::ValuesIn(kRules),
 
 TEST(Verifier, AcceptsTheFullPlan) { EXPECT_EQ(messageOf(fullPlan()), "accepted"); }
 
+/// It would be as the run before has left it, or zero.
+TEST(Verifier, RefusesAColumnThatNothingFills) {
+  PlanBuilder builder = fullPlan();
+  const uint32_t column =
+      builder.buffer("labels", PlanBuilder::kPersistent, fb::DType::I32, 4, fb::Role::Input);
+  const uint32_t kernel = builder.kernel("reads", 1, {{fb::Access::Read, fb::DType::I32, 16}});
+  builder.launch(builder.plan.entries[kMicro]->instructions, kernel, {at(column)});
+  EXPECT_THAT(messageOf(builder),
+              AllOf(HasSubstr("entry micro_step, instruction "),
+                    HasSubstr("kernel reads, argument 0: expected 'labels' among the entry's inputs, found a "
+                              "batch column that nothing fills")));
+  auto &inputs = builder.plan.entries[kMicro]->inputs;
+  inputs.push_back(std::make_unique<fb::InputT>(*inputs.front()));
+  inputs.back()->column = "labels";
+  inputs.back()->buffer = column;
+  EXPECT_EQ(messageOf(builder), "accepted");
+}
+
 TEST(Verifier, NamesInstructionAndSource) {
   PlanBuilder builder = fullPlan();
   operation<fb::LaunchT>(builder, kMicro, 1).args[2] = at(99);

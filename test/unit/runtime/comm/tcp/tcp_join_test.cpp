@@ -66,16 +66,41 @@ TEST(TcpJoin, WithoutRankZeroARankSaysWhereItLooked) {
   EXPECT_THAT(TcpCommunicator::create(place).status().message(), HasSubstr("nobody listens at 127.0.0.1:"));
 }
 
+/// A connection to a port of this host, as soon as somebody listens.
+Descriptor connectTo(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
+  while (::connect(socket.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) != 0)
+    std::this_thread::yield();
+  return socket;
+}
+
+/// More than rank 0 waits for at once: it closes the connections of others until those have had their time.
+TEST(TcpJoin, ARankComesAgainWhereManyAreSilent) {
+  const uint16_t port = test::freePort();
+  std::thread visitors([&] {
+    std::vector<Descriptor> silent;
+    while (silent.size() < 300)
+      silent.push_back(connectTo(port));
+    TcpPlace place = test::tcpPlace(1, 2, port);
+    place.waitSeconds = 60;
+    auto late = TcpCommunicator::create(place);
+    EXPECT_TRUE(late.ok()) << late.status().message();
+  });
+  TcpPlace place = test::tcpPlace(0, 2, port);
+  place.waitSeconds = 60;
+  auto host = TcpCommunicator::create(place);
+  EXPECT_TRUE(host.ok()) << host.status().message();
+  visitors.join();
+}
+
 TEST(TcpJoin, AVisitorThatSaysNothingHoldsNobodyUp) {
   const uint16_t port = test::freePort();
   std::thread visitor([&] {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const Descriptor socket(::socket(AF_INET, SOCK_STREAM, 0));
-    while (::connect(socket.get(), reinterpret_cast<sockaddr *>(&address), sizeof(address)) != 0)
-      std::this_thread::yield();
+    const Descriptor socket = connectTo(port);
     auto late = TcpCommunicator::create(test::tcpPlace(1, 2, port));
     EXPECT_TRUE(late.ok()) << late.status().message();
   });

@@ -1,0 +1,42 @@
+#include "runtime/base/output_file.h"
+
+#include "runtime/base/input_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <span>
+#include <sys/stat.h>
+
+namespace trainc {
+
+namespace {
+
+/// Whether a regular file is empty, or begins as all of the kind do.
+Result<bool> isOfKind(const std::filesystem::path &path, const OutputKind &kind) {
+  TRAINC_ASSIGN_OR_RETURN(const InputFile file, InputFile::open(path));
+  std::string text(std::min<uint64_t>(file.size(), kind.beginning.size()), '\0');
+  TRAINC_RETURN_IF_ERROR(file.read(0, std::as_writable_bytes(std::span(text))));
+  return text.empty() || text == kind.beginning;
+}
+
+} // namespace
+
+Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+  if (!file)
+    return invalidInput("{}={}: cannot open for writing: {}; name a file in a folder that is there",
+                        kind.option, path.string(), std::strerror(errno));
+  struct stat info{};
+  if (::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode))
+    return file;
+  TRAINC_ASSIGN_OR_RETURN(const bool fits, isOfKind(path, kind));
+  if (!fits)
+    return invalidInput("{}={}: the file holds something else than {}, which would be lost; give another "
+                        "name, or delete it",
+                        kind.option, path.string(), kind.what);
+  return file;
+}
+
+} // namespace trainc

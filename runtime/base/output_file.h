@@ -1,0 +1,24 @@
+// Files of a run's results, which begin anew with each run.
+#pragma once
+
+#include "runtime/base/descriptor.h"
+#include "runtime/base/status.h"
+
+#include <filesystem>
+#include <string_view>
+
+namespace trainc {
+
+/// What files of one kind are recognised by.
+struct OutputKind {
+  std::string_view option;    ///< "--trace"
+  std::string_view what;      ///< "a trace"
+  std::string_view beginning; ///< of the text of each that this program has written
+};
+
+/// Opens such a file for writing, and makes it where there is none. What it holds stays until the caller
+/// drops it. Fails (kInvalidInput) when it cannot be opened, and when it holds something else, which would be
+/// lost. Devices and pipes hold nothing.
+Result<Descriptor> openOutput(const std::filesystem::path &path, const OutputKind &kind);
+
+} // namespace trainc
