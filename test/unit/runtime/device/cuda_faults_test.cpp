@@ -169,10 +169,10 @@ TEST_F(CudaFaults, ACopyFailsLater) {
 
 /// Attention of bf16, or its gradient, with more workspace than the emulated library asks for. What went well
 /// says which engine ran.
-[[noreturn]] void attendAndLeave(fb::AttentionPass pass) {
+[[noreturn]] void attendAndLeave(fb::AttentionPass pass, uint64_t positions = 4) {
   const auto device = CudaDevice::open({});
   constexpr uint64_t kEnough = uint64_t{1} << 20;
-  const AttentionNumbers numbers({"", 1, 4, 4, 2, 2, 8, 8}, [](float each) { return each; });
+  const AttentionNumbers numbers({"", 1, positions, positions, 2, 2, 8, 8}, [](float each) { return each; });
   OneCall call(**device);
   const auto hold = [&](size_t count) { return holdAs(call, fb::DType::BF16, Numbers(count, 0.5F)); };
   fb::AttentionT attention = attentionOf(numbers.c, pass);
@@ -304,6 +304,12 @@ TEST_F(CudaFaults, GradientsOfAttentionOnOldGpus) {
   expect(report({kByGpu}), "without --gpu, or with --gpu=a100");
   expect(report({kByCalls}), "without --library-calls=all");
   expect(report({kByCalls, kByGpu}), "without --library-calls=all and without --gpu, or with --gpu=a100");
+}
+
+TEST_F(CudaFaults, AGradientOfOneQueryAndKeyIsNamed) {
+  EXPECT_EXIT(attendAndLeave(fb::AttentionPass::Backward, 1), testing::ExitedWithCode(2),
+              AllOf(HasSubstr("no gradient of one query and one key), found a gradient of bf16"),
+                    HasSubstr("1 queries, 1 keys")));
 }
 
 /// A plan of a product of fp8 numbers on the first GPU.
