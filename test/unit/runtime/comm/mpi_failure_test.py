@@ -27,7 +27,7 @@ EXPECTED = {
     "elsewhere-fail": "s: rank 1 failed: no space left on device",
     "elsewhere-hang": "s: rank 1 failed: it did not arrive within 1 s: it has died, hangs or is stopped",
     "elsewhere-kill": "s: rank 1 failed: its process has died",
-    "elsewhere-all": "like all others it has waited for 1.5 s: a device, or a link between two, hangs",
+    "elsewhere-all": "no rank is known to have failed: all have waited for 1.5 s, so a device, or a link between two, hangs",
     "end-stop": "all work is done, but MPI has not ended within 1 s",
     "late-stop": NOT_STARTED,
     "late-hang": NOT_STARTED,
