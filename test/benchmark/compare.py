@@ -30,8 +30,8 @@ ROOT = HERE.parent.parent
 POLL_SECONDS = 0.004, 0.02  # until the first step is done, and later, when polling would take time from it
 TOKENS_IN_FILE = 1 << 20
 TOOLS = "trainc", "trainrun", "machine_peak"
-# Of a profile's last rows: seconds, GFLOP/s, GB/s and what they sum.
-PROFILE_SUM = re.compile(r"^ *([\d.]+) +[\d.]+% +([\d.]+) +([\d.]+) +(?:\d+%)?  all (.+) but init's$", re.MULTILINE)
+# Of a profile's last rows: seconds, GFLOP/s, GB/s and what they sum; what is predicted stands between.
+PROFILE_SUM = re.compile(r"^ *([\d.]+) +[\d.]+%(?: +[\d.]+e[-+]\d+)? +([\d.]+) +([\d.]+) +(?:\d+%)?  all (.+) but init's$", re.MULTILINE)
 
 
 def has_amx():

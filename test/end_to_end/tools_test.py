@@ -80,7 +80,7 @@ class Plans(harness.EndToEndTest):
         _, err = self.trainrun("model.plan", "--data", "tokens.bin", "--steps", "2", "--profile")
         self.assertRegex(err, r" micro_step: gemm_\w+ \(.*: nn.matmul at model.mlir:\d+")
         for name, computes in [("matrix products", True), ("attention", True), ("other kernels", False)]:
-            share, flops, bandwidth = re.search(rf"([\d.]+)% +([\d.]+) +([\d.]+) +(?:\d+%)?  all {name} but init's$", err, re.MULTILINE).groups()
+            share, flops, bandwidth = re.search(rf"([\d.]+)%(?: +[\d.]+e[-+]\d+)? +([\d.]+) +([\d.]+) +(?:\d+%)?  all {name} but init's$", err, re.MULTILINE).groups()
             self.assertGreater(float(share), 0, name)
             self.assertGreater(float(bandwidth), 0, name)
             self.assertEqual(float(flops) > 0, computes, name)
