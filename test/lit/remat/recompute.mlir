@@ -12,7 +12,8 @@ train.state gradient @dv : tensor<64x16xf32>
 train.state gradient @dx : tensor<8x64xf32>
 train.state gradient @dc : tensor<8x16xf32>
 
-// The backward reads %h for the slope in any case, and makes %g from it. No kernel does both.
+// The backward reads %h for the slope in any case, and makes %g from it. No kernel does both: what follows the loss is one with it where
+// it reads the same values, and %g is made again behind a barrier.
 // CHECK-LABEL: train.entry @activation as micro_step
 // CHECK: %[[H:.*]] = nn.matmul
 // CHECK: nn.gelu %[[H]]
@@ -27,10 +28,11 @@ train.state gradient @dc : tensor<8x16xf32>
 // FUSED: nn.kernel
 // FUSED-NEXT: nn.gelu
 // FUSED-NEXT: nn.yield
-// FUSED: train.set @loss
 // FUSED: nn.kernel
+// FUSED-NEXT: nn.reduce sum
 // FUSED-NEXT: nn.square
 // FUSED-NEXT: nn.yield
+// FUSED: train.set @loss
 // FUSED: %[[KEPT:.*]] = nn.barrier
 // FUSED-NEXT: %[[AGAIN:.*]] = nn.kernel {{.*}} = %[[KEPT]] : tensor<8x64xf32>) -> (tensor<8x64xf32>) {
 // FUSED-NEXT: nn.gelu
