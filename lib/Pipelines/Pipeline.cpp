@@ -2,9 +2,6 @@
 
 #include "dialects/Dist/Dist.h"
 #include "dialects/Plan/Plan.h"
-#include "dialects/Train/Precision.h"
-#include "dialects/Train/ProgramSettings.h"
-#include "dialects/Train/Sharding.h"
 #include "lib/Autodiff/Passes.h"
 #include "lib/Codegen/Passes.h"
 #include "lib/Codegen/Target.h"
@@ -13,6 +10,7 @@
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/MemoryLimit.h"
+#include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Pipelines/Unsharding.h"
@@ -64,142 +62,10 @@ void registerPasses() {
 
 // --- Phases ---
 
-namespace {
-/// What the program says about which passes run.
-struct Strategy {
-  bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
-       fusesEpilogues = false, padsRows = false, lowPrecision = false, lowEvaluation = false,
-       narrowGradients = false, multipliesFp8 = false;
-  std::optional<MemoryLimit> memoryLimit;
-  ChunkLossPassOptions chunkLoss;
-};
-} // namespace
-
-/// Each slice of a loss adds to the gradient of the vocabulary's matrix: 8 bytes for each of its elements,
-/// and 6 multiplications and additions for each of its elements and row. The bytes may take a tenth of that.
-static int64_t rowsOfSlices(Type factor, const codegen::Target &target) {
-  constexpr double kBytes = 8, kFlopsOfRow = 6, kShare = 0.1;
-  const Machine machine = target.referenceMachine();
-  return int64_t(kBytes / machine.bytesPerSecond * workRate(target.productWork(factor), machine) /
-                 kFlopsOfRow / kShare);
-}
-
-/// Modules without a program are refused by the first pass.
-static Strategy strategyOf(ModuleOp module) {
-  Strategy strategy;
-  const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
-  strategy.padsRows = target->rowBorder() > 1;
-  for (auto program : module.getOps<train::ProgramOp>()) {
-    strategy.manyRanks = program.getRanks() > 1;
-    strategy.flatStates = train::hasFlatStates(program);
-    strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
-    strategy.lowPrecision = train::precisionOf(program).computesLow();
-    strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
-    strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
-    strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
-    strategy.recomputes = program.getActivationCheckpointing() == "selective";
-    strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
-    strategy.memoryLimit = memoryLimitOf(program);
-    strategy.chunkLoss.minRows = std::max<int64_t>(
-        strategy.chunkLoss.minRows, rowsOfSlices(train::precisionOf(program).compute, *target));
-  }
-  return strategy;
-}
-
-/// model -> step: whole tensors, forward, backward and update, in primitive ops.
-static void addStepPasses(PassManager &manager, const Strategy &strategy) {
-  manager.addPass(createInstantiatePass());
-  // Casts before the backward, which follows from them.
-  if (strategy.lowPrecision || strategy.lowEvaluation)
-    manager.addPass(createInsertCasts());
-  if (strategy.lowPrecision) {
-    manager.addPass(createNarrowParameters());
-    manager.addPass(createScaleLoss());
-  }
-  manager.addPass(createAutodiff());
-  if (strategy.lowPrecision) {
-    manager.addPass(createWidenGradients());
-    manager.addPass(createRoundSaved());
-  }
-  // All three products of a layer exist.
-  if (strategy.multipliesFp8)
-    manager.addPass(createScaleOperands());
-  if (strategy.flatStates)
-    manager.addPass(createFlatten());
-  manager.addPass(createOptimizer());
-  if (strategy.reproducibleOverRanks)
-    manager.addPass(createTreeAccumulate());
-  if (strategy.lowPrecision)
-    manager.addPass(createWorkingCopies());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-  // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.
-  manager.addPass(createChunkLossPass(strategy.chunkLoss));
-  manager.addPass(createDecomposePass());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
-  manager.addPass(createAccumulateInPlace());
-  // Behind those who add gradients up, in f32.
-  if (strategy.narrowGradients)
-    manager.addPass(createNarrowGradients());
-  // Behind the last CSE, and before parameters are gathered for those who read them.
-  if (strategy.recomputes)
-    manager.addPass(createRecompute());
-  manager.addPass(createVerifyStepPass());
-}
-
-/// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is; blocks
-/// are no units any more.
-static void addShardPasses(PassManager &manager, const Strategy &strategy) {
-  manager.addPass(createEraseBorders());
-  if (!strategy.manyRanks)
-    return;
-  manager.addPass(createNarrowGathers());
-  manager.addPass(createShard());
-}
-
-/// The rest of the phase spmd.
-static void addSpmdPasses(PassManager &manager, const Strategy &strategy) {
-  if (!strategy.manyRanks)
-    return;
-  manager.addPass(createReshard());
-  manager.addPass(createVerifySpmd());
-}
-
-/// spmd -> scheduled: fused ops and those that stay alone, in final order.
-static void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.fusesEpilogues)
-    manager.addPass(createFuseEpilogues());
-  manager.addPass(createFusePass());
-  if (strategy.manyRanks) {
-    manager.addPass(createBucketCollectives());
-    manager.addPass(createScheduleCollectives());
-  }
-  manager.addPass(createVerifyScheduledPass());
-}
-
-/// scheduled -> plan, all but code: what kernels need, then addresses.
-static void addMemoryPasses(PassManager &manager, bool padsRows) {
-  if (padsRows)
-    manager.addPass(createPadRowsPass());
-  manager.addPass(createSummariseKernelsPass());
-  manager.addPass(createPlanMemoryPass());
-}
-
-/// The rest of the phase plan.
-static void addCodePasses(PassManager &manager) {
-  manager.addPass(createOrderStreamsPass());
-  manager.addPass(createGenerateKernelsPass());
-}
-
 LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots) {
-  for (auto program : module.getOps<train::ProgramOp>())
-    if (failed(train::applyOptions(program, options.settings)) ||
-        failed(codegen::Target::chosenFor(program)->settle(program)))
-      return failure();
-  Strategy strategy = strategyOf(module);
-  if (options.chunkLoss)
-    strategy.chunkLoss = {options.chunkLoss->minBytes, options.chunkLoss->minRows};
+  if (failed(applySettings(module, options)))
+    return failure();
+  const Strategy strategy = strategyOf(module, options);
   if (snapshots)
     snapshots->write("model", module);
   const auto lacksSnapshot = [&] { return snapshots && snapshots->failed(); };
@@ -214,8 +80,10 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
   };
   const Phase last = options.compileTo.value_or(Phase::Plan);
   auto addStep = [&](PassManager &manager) {
-    if (last >= Phase::Step)
+    if (last >= Phase::Step) {
       addStepPasses(manager, strategy);
+      addRecomputePasses(manager, strategy);
+    }
     if (last >= Phase::Spmd)
       addShardPasses(manager, strategy);
   };
@@ -239,7 +107,10 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     return success();
   if (!options.compileTo && strategy.memoryLimit && failed(checkMemoryLimit(module, *strategy.memoryLimit)))
     return failure(); // without having made code
-  return run(addCodePasses);
+  return run([](PassManager &manager) {
+    addStreamPasses(manager);
+    addCodePasses(manager);
+  });
 }
 
 // --- The plan file ---
@@ -282,6 +153,7 @@ FailureOr<std::vector<uint8_t>> planOfEntries(ModuleOp module, StringRef name) {
   PassManager manager(module.getContext());
   manager.addPass(createVerifyScheduledPass());
   addMemoryPasses(manager, codegen::Target::chosenFor(module)->rowBorder() > 1);
+  addStreamPasses(manager);
   addCodePasses(manager);
   if (failed(manager.run(module)))
     return failure();

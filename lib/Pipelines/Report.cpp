@@ -149,8 +149,7 @@ static int64_t parameterCount(ModuleOp module) {
   return count;
 }
 
-/// Floating-point operations of a training step.
-static int64_t flopsPerStep(ModuleOp module) {
+int64_t flopsPerStep(ModuleOp module) {
   int64_t flops = 0;
   for (auto entry : module.getOps<plan::EntryOp>())
     flops += runsPerStep(module, entry.getKind()) * int64_t(entry.getFlops());
@@ -176,8 +175,7 @@ static llvm::json::Object collectives(ModuleOp module) {
   return json;
 }
 
-/// What a training step takes where this machine runs all ranks.
-static EntrySeconds predictStep(ModuleOp module, const Machine &machine) {
+EntrySeconds predictStep(ModuleOp module, const Machine &machine) {
   EntrySeconds step;
   for (auto training : module.getOps<plan::TrainingOp>())
     for (auto entry : module.getOps<plan::EntryOp>()) {

@@ -3,7 +3,7 @@
 
 #include "dialects/Plan/Plan.h"
 
-#include "lib/Analysis/Machine.h"
+#include "lib/Analysis/CostModel.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -27,6 +27,12 @@ struct MemoryReport {
 
 /// Sums the arenas of a module of phase `plan`, and what the runtime holds beside them.
 MemoryReport memoryReport(mlir::ModuleOp module);
+
+/// Floating-point operations of a rank in a training step.
+int64_t flopsPerStep(mlir::ModuleOp module);
+
+/// What a training step takes where `machine` runs the ranks.
+EntrySeconds predictStep(mlir::ModuleOp module, const Machine &machine);
 
 /// What of a report depends on the machine that compiles.
 struct OnThisMachine {

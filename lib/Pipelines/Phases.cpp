@@ -1,0 +1,145 @@
+#include "lib/Pipelines/Phases.h"
+
+#include "dialects/Train/Precision.h"
+#include "dialects/Train/ProgramSettings.h"
+#include "dialects/Train/Sharding.h"
+#include "lib/Autodiff/Passes.h"
+#include "lib/Codegen/Passes.h"
+#include "lib/Codegen/Target.h"
+#include "lib/Fusion/Passes.h"
+#include "lib/Instantiate/Passes.h"
+#include "lib/Memory/Passes.h"
+#include "lib/Optimizer/Passes.h"
+#include "lib/Precision/Passes.h"
+#include "lib/Schedule/Passes.h"
+#include "lib/Shard/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// Each slice of a loss adds to the gradient of the vocabulary's matrix: 8 bytes for each of its elements,
+/// and 6 multiplications and additions for each of its elements and row. The bytes may take a tenth of that.
+static int64_t rowsOfSlices(Type factor, const codegen::Target &target) {
+  constexpr double kBytes = 8, kFlopsOfRow = 6, kShare = 0.1;
+  const Machine machine = target.referenceMachine();
+  return int64_t(kBytes / machine.bytesPerSecond * workRate(target.productWork(factor), machine) /
+                 kFlopsOfRow / kShare);
+}
+
+LogicalResult applySettings(ModuleOp module, const CompileOptions &options) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    if (failed(train::applyOptions(program, options.settings)) ||
+        failed(codegen::Target::chosenFor(program)->settle(program)))
+      return failure();
+  return success();
+}
+
+/// Modules without a program are refused by the first pass.
+Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
+  Strategy strategy;
+  const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(module);
+  strategy.padsRows = target->rowBorder() > 1;
+  for (auto program : module.getOps<train::ProgramOp>()) {
+    strategy.manyRanks = program.getRanks() > 1;
+    strategy.flatStates = train::hasFlatStates(program);
+    strategy.reproducibleOverRanks = train::shardingOf(program).reproducibleOverRanks;
+    strategy.lowPrecision = train::precisionOf(program).computesLow();
+    strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
+    strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
+    strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
+    strategy.recomputes = program.getActivationCheckpointing() == "selective";
+    strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
+    strategy.memoryLimit = memoryLimitOf(program);
+    strategy.chunkLoss.minRows = std::max<int64_t>(
+        strategy.chunkLoss.minRows, rowsOfSlices(train::precisionOf(program).compute, *target));
+  }
+  if (options.chunkLoss)
+    strategy.chunkLoss = {options.chunkLoss->minBytes, options.chunkLoss->minRows};
+  return strategy;
+}
+
+void addStepPasses(PassManager &manager, const Strategy &strategy) {
+  manager.addPass(createInstantiatePass());
+  // Casts before the backward, which follows from them.
+  if (strategy.lowPrecision || strategy.lowEvaluation)
+    manager.addPass(createInsertCasts());
+  if (strategy.lowPrecision) {
+    manager.addPass(createNarrowParameters());
+    manager.addPass(createScaleLoss());
+  }
+  manager.addPass(createAutodiff());
+  if (strategy.lowPrecision) {
+    manager.addPass(createWidenGradients());
+    manager.addPass(createRoundSaved());
+  }
+  // All three products of a layer exist.
+  if (strategy.multipliesFp8)
+    manager.addPass(createScaleOperands());
+  if (strategy.flatStates)
+    manager.addPass(createFlatten());
+  manager.addPass(createOptimizer());
+  if (strategy.reproducibleOverRanks)
+    manager.addPass(createTreeAccumulate());
+  if (strategy.lowPrecision)
+    manager.addPass(createWorkingCopies());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  // Before composite ops fall apart: a loss and its gradient are cut along with the products around them.
+  manager.addPass(createChunkLossPass(strategy.chunkLoss));
+  manager.addPass(createDecomposePass());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addPass(createAccumulateInPlace());
+  // Behind those who add gradients up, in f32.
+  if (strategy.narrowGradients)
+    manager.addPass(createNarrowGradients());
+}
+
+// Behind the last CSE, and before parameters are gathered for those who read them.
+void addRecomputePasses(PassManager &manager, const Strategy &strategy) {
+  if (strategy.recomputes)
+    manager.addPass(createRecompute());
+  manager.addPass(createVerifyStepPass());
+}
+
+void addShardPasses(PassManager &manager, const Strategy &strategy) {
+  manager.addPass(createEraseBorders());
+  if (!strategy.manyRanks)
+    return;
+  manager.addPass(createNarrowGathers());
+  manager.addPass(createShard());
+}
+
+void addSpmdPasses(PassManager &manager, const Strategy &strategy) {
+  if (!strategy.manyRanks)
+    return;
+  manager.addPass(createReshard());
+  manager.addPass(createVerifySpmd());
+}
+
+void addScheduledPasses(PassManager &manager, const Strategy &strategy) {
+  if (strategy.fusesEpilogues)
+    manager.addPass(createFuseEpilogues());
+  manager.addPass(createFusePass());
+  if (strategy.manyRanks) {
+    manager.addPass(createBucketCollectives());
+    manager.addPass(createScheduleCollectives());
+  }
+  manager.addPass(createVerifyScheduledPass());
+}
+
+void addMemoryPasses(PassManager &manager, bool padsRows) {
+  if (padsRows)
+    manager.addPass(createPadRowsPass());
+  manager.addPass(createSummariseKernelsPass());
+  manager.addPass(createPlanMemoryPass());
+}
+
+void addStreamPasses(PassManager &manager) { manager.addPass(createOrderStreamsPass()); }
+
+void addCodePasses(PassManager &manager) { manager.addPass(createGenerateKernelsPass()); }
+
+} // namespace trainc
