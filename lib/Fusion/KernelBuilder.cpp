@@ -5,9 +5,6 @@
 using namespace mlir;
 using namespace trainc;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
-
 /// `op` with other operands, without results of other types.
 static Operation *copyWith(Operation *op, ArrayRef<Value> operands, OpBuilder &builder) {
   IRMapping mapping;

@@ -8,9 +8,6 @@
 using namespace mlir;
 using namespace trainc;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
-
 bool ReadAnalysis::isPrimitive(Operation *op) { return nn::KernelOp::canHold(op); }
 bool ReadAnalysis::isView(Operation *op) {
   auto convert = dyn_cast<nn::ConvertOp>(op);

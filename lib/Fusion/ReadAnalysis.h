@@ -12,6 +12,14 @@
 
 namespace trainc {
 
+/// Of a ranked tensor.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
+}
+inline int64_t countOf(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
+}
+
 /// Numbers of columns that an iteration space may have, in rising order; none listed: any.
 using ColumnChoices = llvm::SmallVector<int64_t, 4>;
 

@@ -23,7 +23,7 @@ static Type elementOf(nn::ScatterAddOp op) { return getElementTypeOrSelf(op.getT
 static bool addsAside(nn::ScatterAddOp op) { return nn::wideElement(elementOf(op)) != elementOf(op); }
 
 /// Ids and updates once, and rows that are added to twice; what is added up aside is copied there and back.
-static int64_t movedBytes(nn::ScatterAddOp op) {
+static int64_t scatteredBytes(nn::ScatterAddOp op) {
   const int64_t table = elementBytes(elementOf(op)), sum = elementBytes(nn::wideElement(elementOf(op)));
   return tensorBytes(op.getIds().getType()) + tensorBytes(op.getUpdates().getType()) +
          2 * op.touchedElements() * sum +
@@ -41,7 +41,7 @@ KernelSummary trainc::codegen::summariseScatter(nn::ScatterAddOp op) {
     kernels.scratchBytes.push_back(elementCount(op.getTable()) * elementBytes(sum));
     launch.params.push_back(scratchParam(kernels, 0, plan::Access::write, sum));
   }
-  launch.movedBytes = movedBytes(op);
+  launch.movedBytes = scatteredBytes(op);
   kernels.launches.push_back(std::move(launch));
   return kernels;
 }

@@ -10,7 +10,7 @@ using namespace trainc::codegen;
 
 namespace {
 
-constexpr int64_t kPieces = 3, kLanes = 32;
+constexpr int64_t kPieces = 3, kPanelLanes = 32;
 constexpr int64_t kPieceBytes = 2 * kTileBytes, kStepBytes = kPieces * kPieceBytes;
 
 class SplitPacking : public TilePacking {
@@ -35,8 +35,8 @@ private:
 } // namespace
 
 Value SplitPacking::offset(Value lane, Value term) {
-  Value panel = emit.mul(emit.divide(lane, kLanes), panelStride);
-  Value half = emit.mul(emit.divide(emit.remainder(lane, kLanes), kUnitRows), kTileBytes);
+  Value panel = emit.mul(emit.divide(lane, kPanelLanes), panelStride);
+  Value half = emit.mul(emit.divide(emit.remainder(lane, kPanelLanes), kUnitRows), kTileBytes);
   Value step = emit.mul(emit.divide(term, kStepTerms), kStepBytes);
   return emit.add(panel, emit.add(half, step));
 }
@@ -91,10 +91,10 @@ static TileProducts pieceProducts() {
 }
 
 ProductSizes trainc::codegen::splitSizes() {
-  return {.panelRows = kLanes,
-          .panelColumns = kLanes,
-          .callRows = kLanes,
-          .callColumns = kLanes,
+  return {.panelRows = kPanelLanes,
+          .panelColumns = kPanelLanes,
+          .callRows = kPanelLanes,
+          .callColumns = kPanelLanes,
           .depthBlock = 256,
           .tileRows = 384,
           .tileColumns = 512,
@@ -103,8 +103,8 @@ ProductSizes trainc::codegen::splitSizes() {
 
 ProductScheme trainc::codegen::splitProducts(KernelModule &kernels, LaneOrder a, LaneOrder b) {
   ProductScheme scheme{splitSizes()};
-  scheme.packA = packPieces(kernels, Side::A, a, scheme.panelStride(kLanes));
-  scheme.packB = packPieces(kernels, Side::B, b, scheme.panelStride(kLanes));
+  scheme.packA = packPieces(kernels, Side::A, a, scheme.panelStride(kPanelLanes));
+  scheme.packB = packPieces(kernels, Side::B, b, scheme.panelStride(kPanelLanes));
   scheme.multiply = internalFunction(
       kernels, "gemm_split_micro_kernel", argumentTypes(kernels.getContext(), 3, 5),
       [&](Emitter &emit, func::FuncOp function) { multiplyTiles(emit, function, pieceProducts(), scheme); });

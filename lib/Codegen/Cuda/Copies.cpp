@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static constexpr int64_t kThreads = 256;
+static constexpr int64_t kCopyThreads = 256;
 /// Of the square of a block if elements are short and move as vectors.
 static constexpr int64_t kLongSide = 2 * cuda::kSquareSide;
 
@@ -69,7 +69,7 @@ static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &b
                        .grid = 0,
                        .params = {},
                        .movedBytes = movedBytes(op, box),
-                       .threads = kThreads};
+                       .threads = kCopyThreads};
   if (isTransposed(dims)) {
     launch.name = "transpose";
     const CopySquares squares = squaresOf(box, dims);
@@ -78,7 +78,7 @@ static LaunchSummary summariseBox(StridedCopyOpInterface op, const StridedBox &b
     launch.sharedBytes = blockArrayBytes(elementOf(op), tuning.side * tuning.row());
   } else {
     const CopyRows rows = rowsOf(box, dims);
-    launch.grid = llvm::divideCeil(rows.rows() * (rows.length / lanesOf(op, box, rows)), kThreads);
+    launch.grid = llvm::divideCeil(rows.rows() * (rows.length / lanesOf(op, box, rows)), kCopyThreads);
   }
   if (box.operand)
     launch.params.push_back(operandParam(op, *box.operand));
@@ -92,7 +92,7 @@ static void copyRows(KernelFunction &function, const CopyRows &copy, int64_t lan
   Emitter &emit = function.emit();
   const int64_t steps = copy.length / lanes;
   function.tiles([&](Value tile) {
-    Value step = emit.add(emit.mul(tile, kThreads), function.thread());
+    Value step = emit.add(emit.mul(tile, kCopyThreads), function.thread());
     emit.when(emit.less(step, emit.i64(copy.rows() * steps)), [&] {
       Value row = emit.divide(step, steps), column = emit.mul(emit.remainder(step, steps), lanes);
       Value moved = emit.constant(Emitter::laneType(element, lanes), 0);
@@ -162,7 +162,7 @@ private:
     const int64_t vectors = tuning.side / lanes;
     Value place = emit.mul(emit.remainder(function.thread(), vectors), lanes),
           row = emit.divide(function.thread(), vectors);
-    for (int64_t rows = 0; rows < tuning.side; rows += kThreads / vectors)
+    for (int64_t rows = 0; rows < tuning.side; rows += kCopyThreads / vectors)
       body(place, emit.add(row, rows));
   }
 

@@ -29,7 +29,7 @@ static constexpr TargetLimits kGpuLimits{.bufferAlignment = 256, .longestRow = 6
 static_assert(kGpuLimits.longestRow <= ThreadTree::kWhole, "rows that fusion makes are reduced at once");
 static_assert(kAccessBytes <= int64_t(kMostRowPadding + 1), "what pads rows belongs to them");
 /// Sums of columns have as many threads as ask an H100's memory for all that it gives (CudaMachine.cpp).
-static constexpr RowsTuning kRows{
+static constexpr RowsTuning kRowsTuning{
     .blockBytes = kGpuLimits.blockBytes, .partialThreads = 65536, .threads = 512};
 
 /// What cuBLASLt asks for to split long sums of products among blocks (cuBLAS 13.0,
@@ -66,7 +66,7 @@ private:
   LogicalResult checkCollectives(train::ProgramOp program) const;
   void prepare(ModuleOp kernels) const override;
 
-  KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRows); }
+  KernelSummary summarise(nn::KernelOp op) const { return summariseRows(op, kRowsTuning); }
   KernelSummary summarise(StridedCopyOpInterface op) const { return cuda::summariseCopy(op); }
   KernelSummary summarise(nn::ScatterAddOp op) const { return cuda::summariseScatter(op); }
   FailureOr<KernelSummary> summarise(GemmOpInterface op) const;
@@ -74,7 +74,9 @@ private:
   FailureOr<KernelSummary> summarise(nn::AttentionGradOp op) const;
   KernelSummary summarise(dist::RankSumOp op) const { return cuda::summariseRankSum(op); }
 
-  static Symbols generate(nn::KernelOp op, KernelModule &kernels) { return generateRows(op, kRows, kernels); }
+  static Symbols generate(nn::KernelOp op, KernelModule &kernels) {
+    return generateRows(op, kRowsTuning, kernels);
+  }
   static Symbols generate(StridedCopyOpInterface op, KernelModule &kernels) {
     return cuda::generateCopy(op, kernels);
   }

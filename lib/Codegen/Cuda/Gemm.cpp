@@ -12,7 +12,7 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 static constexpr int64_t kSide = cuda::kSquareSide, kRow = cuda::squareRow(kSide);
-static constexpr int64_t kThreads = 256, kRowsApart = kThreads / kSide;
+static constexpr int64_t kProductThreads = 256, kRowsApart = kProductThreads / kSide;
 
 namespace {
 
@@ -147,7 +147,7 @@ KernelSummary trainc::codegen::cuda::summariseGemm(GemmOpInterface op) {
                        .params = {},
                        .flops = 2 * gemm.batch * gemm.m * gemm.n * gemm.k,
                        .sharedBytes = 2 * blockArrayBytes(sum, kSide * kRow),
-                       .threads = kThreads};
+                       .threads = kProductThreads};
   launch.params.push_back(operandParam(op, 0));
   launch.params.push_back(operandParam(op, 1));
   launch.params.push_back(

@@ -12,13 +12,13 @@ using namespace trainc;
 using namespace trainc::codegen;
 
 /// Enough to fill a GPU, whatever the number of elements: it is not known before the call.
-static constexpr int64_t kBlocks = 512, kThreads = 256;
+static constexpr int64_t kBlocks = 512, kRankSumThreads = 256;
 
 /// The end of the sums is an argument that is only compared: a buffer of no bytes.
 KernelSummary trainc::codegen::cuda::summariseRankSum(dist::RankSumOp op) {
   KernelSummary kernels;
   kernels.scratchBytes = {0};
-  LaunchSummary launch{.name = "rank_sum", .grid = kBlocks, .params = {}, .threads = kThreads};
+  LaunchSummary launch{.name = "rank_sum", .grid = kBlocks, .params = {}, .threads = kRankSumThreads};
   for (unsigned place = 0; place < op.getValues().size(); ++place)
     launch.params.push_back(operandParam(op, place));
   launch.params.push_back(resultParam(op, 0));
@@ -49,8 +49,8 @@ Symbols trainc::codegen::cuda::generateRankSum(dist::RankSumOp op, KernelModule 
   Value out = function.result(0);
   function.tiles([&](Value tile) {
     Value elements = emit.divide(emit.sub(number(function.scratch(0)), number(out)), elementBytes(into));
-    Value first = emit.add(emit.mul(tile, kThreads), function.thread());
-    emit.loop(first, elements, kBlocks * kThreads, [&](Value i) {
+    Value first = emit.add(emit.mul(tile, kRankSumThreads), function.thread());
+    emit.loop(first, elements, kBlocks * kRankSumThreads, [&](Value i) {
       SmallVector<Value> values;
       for (unsigned place = 0; place < op.getValues().size(); ++place)
         values.push_back(emit.load({function.operand(place), element, i}));

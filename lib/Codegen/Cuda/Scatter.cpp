@@ -116,7 +116,7 @@ struct ScatterCost {
 /// there are half as many as ids at most. Of neighbouring ids of a warp, no more are taken to be equal than
 /// it asks for at a time. A warp looks at all heads, asking for the next while it adds; additions to one row
 /// wait for one another, of which each piece has one, and a warp has its share of all heads besides.
-static ScatterCost costOf(nn::ScatterAddOp op, const Shares &shares) {
+static ScatterCost scatterCost(nn::ScatterAddOp op, const Shares &shares) {
   const int64_t table = elementBytes(getElementTypeOrSelf(op.getTable())),
                 sum = elementBytes(nn::wideElement(getElementTypeOrSelf(op.getTable())));
   const int64_t heads = shares.places() * elementBytes(shares.head(op.getContext())),
@@ -134,7 +134,7 @@ static int64_t blocksOf(int64_t warps) { return int64_t(llvm::divideCeil(warps, 
 
 KernelSummary trainc::codegen::cuda::summariseScatter(nn::ScatterAddOp op) {
   const Shares shares(op);
-  const ScatterCost cost = costOf(op, shares);
+  const ScatterCost cost = scatterCost(op, shares);
   Type head = shares.head(op.getContext()), sum = nn::wideElement(getElementTypeOrSelf(op.getTable()));
   KernelSummary kernels;
   kernels.scratchBytes = {shares.places() * elementBytes(head),

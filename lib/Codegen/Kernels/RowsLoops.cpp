@@ -6,8 +6,6 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-
 RowsEmitter::RowsEmitter(const RowsPlan &plan, const LaunchSummary &launch, KernelModule &kernels)
     : plan(plan), function(kernels, launch), emit(function.emit()) {}
 
@@ -29,7 +27,8 @@ void RowsEmitter::findArguments() {
   blockRows.resize(plan.blockBuffers);
   for (auto &[value, stash] : plan.stashes)
     if (!stash.isResult)
-      blockRows[stash.index] = function.blockArray(elementOf(value), plan.rowsAtOnce * plan.blockRow());
+      blockRows[stash.index] =
+          function.blockArray(getElementTypeOrSelf(value), plan.rowsAtOnce * plan.blockRow());
   if (plan.threads > 1 && plan.threadSums > 0)
     threadSums.emplace(function, plan.threadSums, plan.rowThreads());
 }
@@ -196,7 +195,8 @@ void RowsEmitter::pass(int64_t index, MutableArrayRef<RowState> rows) {
   for (auto [i, sum] : llvm::enumerate(sums)) {
     bool isPartial = plan.isTileReduction(sum.op);
     rows[i / (sums.size() / rows.size())].scalars[sum.op.getResult()] =
-        isPartial ? totals[i] : emit.rounded(scaleMean(emit, sum.op, totals[i]), elementOf(sum.op));
+        isPartial ? totals[i]
+                  : emit.rounded(scaleMean(emit, sum.op, totals[i]), getElementTypeOrSelf(sum.op));
   }
 }
 

@@ -6,8 +6,6 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static Type elementOf(Value value) { return getElementTypeOrSelf(value); }
-
 void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   Value computed = lanes(value, row, at);
   Value index = emit.add(emit.mul(row.row, plan.columns), at.column); // where there is no padding
@@ -18,15 +16,15 @@ void RowsEmitter::storeStep(const Step &at, RowState &row, Value value) {
   for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
     if (plan.facts.strip(yielded) == value && !plan.isTileReduction(yielded) &&
         plan.facts.isAlongColumns(yielded))
-      store(computed, place(result, elementOf(yielded)), at);
+      store(computed, place(result, getElementTypeOrSelf(yielded)), at);
   auto found = plan.stashes.find(value);
   if (found == plan.stashes.end())
     return;
   RowsPlan::Stash stash = found->second;
   if (!stash.isResult)
-    store(computed, inBlock(stash.index, elementOf(value), at.column), at);
+    store(computed, inBlock(stash.index, getElementTypeOrSelf(value), at.column), at);
   else if (plan.facts.strip(plan.facts.yield().getValues()[stash.index]) != value)
-    store(computed, place(stash.index, elementOf(value)), at);
+    store(computed, place(stash.index, getElementTypeOrSelf(value)), at);
 }
 
 RowsEmitter::Place RowsEmitter::inBlock(unsigned array, Type element, Value column) {
@@ -46,7 +44,7 @@ void RowsEmitter::storePadding(RowState &row, bool isShared) {
   for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues())) {
     if (plan.resultRow(result) == plan.columns)
       continue;
-    const Type element = elementOf(yielded);
+    const Type element = getElementTypeOrSelf(yielded);
     Value first = emit.i64(plan.columns);
     if (isShared)
       first = emit.add(first, rowThread());
@@ -60,7 +58,7 @@ void RowsEmitter::storePadding(RowState &row, bool isShared) {
 
 RowsEmitter::Place RowsEmitter::partial(const TileReduction &reduction, Value column) {
   if (reduction.direct)
-    return {{outputs[reduction.result], elementOf(Value(reduction.op)), column}, reduction.width};
+    return {{outputs[reduction.result], getElementTypeOrSelf(Value(reduction.op)), column}, reduction.width};
   return {{scratch[reduction.scratch], sumElement(reduction.op),
            emit.add(emit.mul(currentTile, reduction.width), column)},
           reduction.width};
@@ -168,14 +166,14 @@ void RowsEmitter::storeRowReductions(RowState &row) {
 void RowsEmitter::storeRowScalars(RowState &row) {
   for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
     if (!plan.facts.isAlongColumns(yielded) && !plan.isTileReduction(yielded) && !isTileScalar(yielded))
-      emit.store(scalar(yielded, row), {outputs[result], elementOf(yielded), row.row});
+      emit.store(scalar(yielded, row), {outputs[result], getElementTypeOrSelf(yielded), row.row});
 }
 
 void RowsEmitter::storeScalars(Value tile) {
   auto store = [&] {
     for (auto [result, yielded] : llvm::enumerate(plan.facts.yield().getValues()))
       if (isTileScalar(yielded) && !plan.isTileReduction(yielded))
-        emit.store(scalar(yielded, shared), {outputs[result], elementOf(yielded), emit.i64(0)});
+        emit.store(scalar(yielded, shared), {outputs[result], getElementTypeOrSelf(yielded), emit.i64(0)});
   };
   if (llvm::any_of(plan.facts.yield().getValues(),
                    [&](Value value) { return isTileScalar(value) && !plan.isTileReduction(value); }))
