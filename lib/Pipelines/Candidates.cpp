@@ -37,7 +37,7 @@ FailureOr<CandidatePlan> Candidates::plan(const Machine *machine) const {
       })))
     return failure();
   return CandidatePlan{memoryReport(*module), predictStep(*module, machine ? *machine : reference),
-                       flopsPerStep(*module)};
+                       flopsPerStep(*module), sentBytesPerStep(*module)};
 }
 
 } // namespace trainc

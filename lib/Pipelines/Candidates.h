@@ -13,6 +13,7 @@ struct CandidatePlan {
   MemoryReport memory; ///< exact: addresses are assigned
   EntrySeconds step;   ///< of a training step
   int64_t flops;       ///< of a rank in a training step
+  int64_t sentBytes;   ///< by each rank in a training step
 };
 
 /// A program with its settings in the phase `step`, before activation checkpointing decides. All candidates

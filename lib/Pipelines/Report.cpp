@@ -157,7 +157,7 @@ int64_t flopsPerStep(ModuleOp module) {
 }
 
 /// Number and bytes of a training step's collectives, by kind.
-static llvm::json::Object collectives(ModuleOp module) {
+static llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> collectives(ModuleOp module) {
   llvm::MapVector<StringRef, std::pair<int64_t, int64_t>> kinds;
   for (auto training : module.getOps<plan::TrainingOp>())
     for (auto entry : module.getOps<plan::EntryOp>()) {
@@ -168,8 +168,19 @@ static llvm::json::Object collectives(ModuleOp module) {
         bytes += runs * ringBytes(collective, training);
       }
     }
+  return kinds;
+}
+
+int64_t sentBytesPerStep(ModuleOp module) {
+  int64_t bytes = 0;
+  for (auto &[kind, sums] : collectives(module))
+    bytes += sums.second;
+  return bytes;
+}
+
+static llvm::json::Object collectivesJson(ModuleOp module) {
   llvm::json::Object json;
-  for (auto &[kind, sums] : kinds)
+  for (auto &[kind, sums] : collectives(module))
     if (sums.first > 0)
       json[kind] = llvm::json::Object{{"count", sums.first}, {"bytes", sums.second}};
   return json;
@@ -276,7 +287,7 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
                                     {"unplanned", memory.unplanned}}},
       {"memory_by_type", memoryByType(module)},
       {"sharding", sharding(module)},
-      {"collectives", collectives(module)},
+      {"collectives", collectivesJson(module)},
       {"settings", settings(module)},
   };
   for (auto generation : module.getOps<plan::GenerationOp>())

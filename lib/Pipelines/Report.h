@@ -31,6 +31,9 @@ MemoryReport memoryReport(mlir::ModuleOp module);
 /// Floating-point operations of a rank in a training step.
 int64_t flopsPerStep(mlir::ModuleOp module);
 
+/// Bytes that each rank sends in a training step.
+int64_t sentBytesPerStep(mlir::ModuleOp module);
+
 /// What a training step takes where `machine` runs the ranks.
 EntrySeconds predictStep(mlir::ModuleOp module, const Machine &machine);
 

@@ -65,6 +65,24 @@ void addCompile(CLI::App &app, CompileCommand &command) {
       ->type_name("FILE.json");
 }
 
+void addEstimate(CLI::App &app, EstimateCommand &command) {
+  CLI::App *estimate = app.add_subcommand(
+      "estimate", "Compare what a model takes with each ZeRO stage and activation checkpointing");
+  estimate->footer("Makes no plan file. Examples:\n"
+                   "  trainc estimate examples/gpt/gpt.mlir --ranks=8 --memory=16GiB\n"
+                   "  trainc estimate gpt.mlir --ranks=8 --zero-stage=3          # stage 3 alone\n"
+                   "  trainc estimate gpt.mlir --target=cuda --gpu=h100-sxm --precision=bf16 --json\n"
+                   "What an option or the model's train.program says stays as it is.");
+  estimate->add_option("model", command.model, "Model text (.mlir)")->required()->type_name("MODEL.mlir");
+  estimate
+      ->add_option("--memory", command.memory,
+                   "Bytes that a rank may take, e.g. 80GiB: says what fits, and the fastest that does")
+      ->transform(someBytes())
+      ->type_name("SIZE");
+  estimate->add_flag("--json", command.json, "Print JSON instead of a table");
+  addSettings(*estimate, command.options.settings);
+}
+
 void addTokenize(CLI::App &app, TokenizeCommand &command) {
   CLI::App *tokenize = app.add_subcommand("tokenize", "Turn text files into a token file");
   tokenize->footer("Examples:\n"
@@ -171,13 +189,15 @@ int answer(const CLI::App &app, const CLI::ParseError &question) {
 
 /// What is wrong with the arguments, as far as CLI11 would not see or say it as well.
 std::optional<std::string> findProblem(const CLI::App &app, std::span<const char *const> arguments) {
-  if (const CLI::App *command = findCommand(app, arguments))
-    return findBadArgument(*command, arguments.subspan(1),
-                           command->get_name() == "compile" ? homeOutsideCompile : FindHome());
+  if (const CLI::App *command = findCommand(app, arguments)) {
+    const bool hasSettings = command->get_name() == "compile" || command->get_name() == "estimate";
+    return findBadArgument(*command, arguments.subspan(1), hasSettings ? homeOutsideCompile : FindHome());
+  }
   const std::string_view word = arguments.empty() ? "" : arguments.front();
   if (!word.starts_with('-')) {
-    const std::string nearest = findNearest(word, {"compile", "tokenize", "consolidate", "sign", "dump"});
-    return fmt::format("expected compile, tokenize, consolidate, sign or dump, found '{}'{}", word,
+    const std::string nearest =
+        findNearest(word, {"compile", "estimate", "tokenize", "consolidate", "sign", "dump"});
+    return fmt::format("expected compile, estimate, tokenize, consolidate, sign or dump, found '{}'{}", word,
                        nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
   }
   return findBadArgument(app, arguments);
@@ -190,11 +210,13 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   app.set_version_flag("--version", std::string("trainc ") + TRAINC_VERSION);
   app.require_subcommand(1);
   CompileCommand compile;
+  EstimateCommand estimate;
   TokenizeCommand tokenize;
   ConsolidateCommand consolidate;
   DumpCommand dump;
   SignCommand sign;
   addCompile(app, compile);
+  addEstimate(app, estimate);
   addTokenize(app, tokenize);
   addConsolidate(app, consolidate);
   addSign(app, sign);
@@ -208,6 +230,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       requireOutput(compile);
       return Command(compile);
     }
+    if (app.got_subcommand("estimate"))
+      return Command(estimate);
     if (app.got_subcommand("tokenize"))
       return Command(tokenize);
     if (app.got_subcommand("consolidate"))

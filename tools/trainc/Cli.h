@@ -17,6 +17,14 @@ struct CompileCommand {
   CompileOptions options;
 };
 
+/// `trainc estimate MODEL.mlir`.
+struct EstimateCommand {
+  std::string model;
+  int64_t memory = 0; ///< bytes that a rank may take; 0: as many as it needs
+  bool json = false;
+  CompileOptions options;
+};
+
 /// `trainc tokenize --tokenizer=bytes|FILE TEXT... -o tokens.bin`.
 struct TokenizeCommand {
   std::string tokenizer = "bytes", output, endToken;
@@ -41,7 +49,8 @@ struct SignCommand {
   std::string plan, key;
 };
 
-using Command = std::variant<CompileCommand, TokenizeCommand, ConsolidateCommand, DumpCommand, SignCommand>;
+using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,
+                             DumpCommand, SignCommand>;
 
 /// The command asked for, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);

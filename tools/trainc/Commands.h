@@ -7,6 +7,7 @@
 namespace trainc {
 
 int runCompile(const CompileCommand &command);
+int runEstimate(const EstimateCommand &command);
 int runTokenize(const TokenizeCommand &command);
 int runConsolidate(const ConsolidateCommand &command);
 int runDump(const DumpCommand &command);

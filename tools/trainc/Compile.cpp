@@ -2,17 +2,11 @@
 #include "lib/Pipelines/Pipeline.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "runtime/base/file.h"
-#include "runtime/base/lack_of_memory.h"
 #include "runtime/plan/file.h"
 #include "tools/common/llvm_tools.h"
-#include "tools/language/parse_model.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/Paths.h"
-
-#include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/SourceMgr.h"
 
 #include <array>
 #include <chrono>
@@ -41,18 +35,7 @@ static Status print(mlir::ModuleOp module) {
   return error ? failed("{}", *error) : Status();
 }
 
-/// LLVM ends the process if the system gives no more memory; it shall say so.
-static void explainLimits() {
-  llvm::install_bad_alloc_error_handler([](void *, const char *reason, bool) { giveUp(kNoMemory, reason); });
-  llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
-    giveUp("the compiler cannot go on (do limits of the system forbid threads or memory? see ulimit -a)",
-           reason);
-  });
-}
-
 int runCompile(const CompileCommand &command) {
-  explainLimits();
-  allowLostMessages();
   Clock::time_point start = Clock::now();
   if (Status status = checkPaths(command); !status.ok())
     return finish(status);
@@ -60,24 +43,17 @@ int runCompile(const CompileCommand &command) {
   if (!file.ok())
     return finish(file.status());
 
-  mlir::DialectRegistry registry;
-  registerDialects(registry);
-  mlir::MLIRContext context(registry);
-  context.printOpOnDiagnostic(
-      false); // users wrote text, not the generic form, which may be thousands of lines
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(*file), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
-  auto module = parseModel(sources, context);
+  ParsedModel model(std::move(*file));
+  mlir::ModuleOp module = model.module();
   if (!module)
     return 2;
   Snapshots snapshots(command.dumpDir);
-  if (failed(runPhases(*module, command.options, command.dumpDir.empty() ? nullptr : &snapshots)))
+  if (failed(runPhases(module, command.options, command.dumpDir.empty() ? nullptr : &snapshots)))
     return snapshots.failed() ? 1 : 2;
   if (command.options.compileTo)
-    return finish(print(*module));
+    return finish(print(module));
   std::string report;
-  auto plan = finishPlan(*module, secondsSince(start), report);
+  auto plan = finishPlan(module, secondsSince(start), report);
   if (failed(plan))
     return finish(failed("{}: not written", command.output));
   if (const auto read = readPayload(std::as_bytes(std::span(*plan))); !read.ok())

@@ -1,11 +1,16 @@
 #include "tools/trainc/ModelFile.h"
 
+#include "lib/Pipelines/Pipeline.h"
+#include "runtime/base/lack_of_memory.h"
 #include "runtime/plan/file.h"
 #include "runtime/schema/plain_text.h"
+#include "tools/common/llvm_tools.h"
 #include "tools/language/nesting.h"
+#include "tools/language/parse_model.h"
 #include "tools/trainc/Paths.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -80,6 +85,36 @@ Result<std::unique_ptr<llvm::MemoryBuffer>> readModel(const std::string &path) {
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(*text, isInput ? "<stdin>" : printable(path));
   TRAINC_RETURN_IF_ERROR(checkIsText(*buffer));
   return buffer;
+}
+
+/// LLVM ends the process if the system gives no more memory; it shall say so.
+static void explainLimits() {
+  llvm::install_bad_alloc_error_handler([](void *, const char *reason, bool) { giveUp(kNoMemory, reason); });
+  llvm::install_fatal_error_handler([](void *, const char *reason, bool) {
+    giveUp("the compiler cannot go on (do limits of the system forbid threads or memory? see ulimit -a)",
+           reason);
+  });
+}
+
+static mlir::DialectRegistry allDialects() {
+  explainLimits();
+  allowLostMessages();
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+static llvm::SourceMgr withText(std::unique_ptr<llvm::MemoryBuffer> text) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
+  return sources;
+}
+
+ParsedModel::ParsedModel(std::unique_ptr<llvm::MemoryBuffer> text)
+    : context_(allDialects()), sources_(withText(std::move(text))), diagnostics_(sources_, &context_) {
+  context_.printOpOnDiagnostic(
+      false); // users wrote text, not the generic form, which may be thousands of lines
+  module_ = parseModel(sources_, context_);
 }
 
 } // namespace trainc

@@ -1,14 +1,17 @@
-// `trainc compile` in a build without LLVM.
+// `trainc compile` and `trainc estimate` in a build without LLVM.
 #include "tools/trainc/Commands.h"
 
 namespace trainc {
 
-int runCompile(const CompileCommand &command) {
-  return finish(invalidInput(
-      "compile: this trainc was built without LLVM; it has tokenize, consolidate, sign and dump. "
-      "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
-      "machine, and bring the plan here",
-      command.model));
+static int refuse(std::string_view command, const std::string &model) {
+  return finish(
+      invalidInput("{}: this trainc was built without LLVM; it has tokenize, consolidate, sign and dump. "
+                   "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
+                   "machine, and bring the plan here",
+                   command, model));
 }
+
+int runCompile(const CompileCommand &command) { return refuse("compile", command.model); }
+int runEstimate(const EstimateCommand &command) { return refuse("estimate", command.model); }
 
 } // namespace trainc

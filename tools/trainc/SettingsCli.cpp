@@ -81,6 +81,8 @@ CLI::Validator validatorOf(const ProgramWord &word) {
 
 } // namespace
 
+CLI::Validator someBytes() { return kBytes; }
+
 CLI::Validator oneOfWords(std::vector<std::string> words) {
   return {[words = std::move(words)](std::string &text) {
             const std::string word = CLI::detail::to_lower(text);

@@ -1,4 +1,4 @@
-// Options of `trainc compile` that are settings of the program.
+// Options of `trainc compile` and `trainc estimate` that are settings of the program.
 #pragma once
 
 #include "dialects/Train/ProgramWords.h"
@@ -11,6 +11,9 @@ namespace trainc {
 
 /// One of these words, in any case.
 CLI::Validator oneOfWords(std::vector<std::string> words);
+
+/// A number of bytes above 0, such as 16GiB, which becomes a plain number.
+CLI::Validator someBytes();
 
 /// Adds an option for each setting that has one; `given` receives what the command line says.
 void addSettings(CLI::App &compile, std::vector<train::GivenSetting> &given);

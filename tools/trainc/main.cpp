@@ -17,6 +17,7 @@ int finish(const Status &status) {
 }
 
 static int run(const CompileCommand &command) { return runCompile(command); }
+static int run(const EstimateCommand &command) { return runEstimate(command); }
 static int run(const TokenizeCommand &command) { return runTokenize(command); }
 static int run(const ConsolidateCommand &command) { return runConsolidate(command); }
 static int run(const DumpCommand &command) { return runDump(command); }
