@@ -120,6 +120,12 @@ void trainc::train::setDerived(ProgramOp program, StringRef name, Attribute valu
   setSource(program, name, StringAttr::get(program.getContext(), "derived: " + from));
 }
 
+void trainc::train::setDerived(ProgramOp program, const GivenSetting &setting, StringRef from) {
+  const ProgramWord *word = findProgramWord(setting.word);
+  assert(word && "a word of the table");
+  setDerived(program, setting.word, valueOf(Builder(program.getContext()), *word, setting.value), from);
+}
+
 // --- Reading ---
 
 /// `adamw(lr 6e-4)` of `optimizer<adamw(lr 6e-4)>`.

@@ -1,5 +1,7 @@
 #include "lib/Pipelines/MemoryLimit.h"
 
+#include "dialects/Train/ProgramSettings.h"
+#include "dialects/Train/Sharding.h"
 #include "lib/Pipelines/Report.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -15,6 +17,21 @@ static bool mayComputeInBf16(train::ProgramOp program) {
          program.getBuffers() != "f16";
 }
 
+/// "--zero-stage=3 --micro-batch=1"
+static std::string decidedForLimit(train::ProgramOp program) {
+  std::string text;
+  for (const train::SettingInForce &setting : train::settingsInForce(program))
+    if (const train::ProgramWord *word = train::findProgramWord(setting.word);
+        word && setting.source == "derived: memory_limit")
+      text += llvm::formatv("{0}{1}={2}", text.empty() ? "" : " ", StringRef(word->option), setting.value);
+  return text;
+}
+
+bool maySplitBatch(train::ProgramOp program) {
+  return program.getMicroBatch() && !train::isFromOption(program, "micro_batch") &&
+         !train::isFromOption(program, "accumulate") && !train::shardingOf(program).reproducibleOverRanks;
+}
+
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   const std::optional<uint64_t> bytes = program.getMemoryLimit();
   if (!bytes)
@@ -24,6 +41,8 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .bytes = int64_t(*bytes),
       .zeroStage = int64_t(program.getZeroStage()),
       .recomputes = program.getActivationCheckpointing() == "selective",
+      .maySplitBatch = maySplitBatch(program),
+      .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
       .mayHoldParametersInBf16 = !program.getParams() && (computes || program.getPrecision() == "bf16"),
       .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
@@ -56,8 +75,12 @@ static std::string bytesByKind(const MemoryReport &memory) {
 }
 
 /// Less of what grows with the batch.
-static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory, int64_t limit) {
+static std::string fewerActivations(plan::TrainingOp training, const MemoryReport &memory,
+                                    const MemoryLimit &given, int64_t limit) {
   int64_t batch = training.getMicroBatch(), accumulate = training.getAccumulate();
+  if (given.maySplitBatch && batch > 1)
+    return training.getSeqLen() > 0 ? "a shorter --seq-len keeps fewer activations"
+                                    : "make the model smaller";
   if (batch == 1)
     return training.getSeqLen() > 0
                ? "the micro-batch is one sample already; a shorter --seq-len keeps fewer activations"
@@ -116,7 +139,7 @@ static std::string advice(plan::TrainingOp training, const MemoryReport &memory,
         "parameters (group \"NAME\" frozen), use sgd, or make the model smaller",
         formatBytes(states), smallerStates(training, given));
   return (2 * states > limit ? smallerStates(training, given) : "") + smallerActivations(memory, given) +
-         fewerActivations(training, memory, limit);
+         fewerActivations(training, memory, given, limit);
 }
 
 LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
@@ -124,14 +147,15 @@ LogicalResult checkMemoryLimit(ModuleOp module, const MemoryLimit &limit) {
   if (memory.peak + memory.unplanned <= limit.bytes)
     return success();
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
-  return training->emitError() << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak
-                               << " bytes) and " << formatBytes(memory.unplanned)
-                               << (memory.isReserve
-                                       ? " of the GPU for the driver and libraries (reserve_memory)"
-                                       : " for the process around it")
-                               << ", the memory limit allows " << formatBytes(limit.bytes) << " ("
-                               << limit.bytes << "): " << bytesByKind(memory) << "; "
-                               << advice(training, memory, limit);
+  InFlightDiagnostic error = training->emitError();
+  if (!limit.decided.empty())
+    error << "with " << limit.decided << ", which of all strategies takes the least memory, ";
+  return error << "the plan needs " << formatBytes(memory.peak) << " (" << memory.peak << " bytes) and "
+               << formatBytes(memory.unplanned)
+               << (memory.isReserve ? " of the GPU for the driver and libraries (reserve_memory)"
+                                    : " for the process around it")
+               << ", the memory limit allows " << formatBytes(limit.bytes) << " (" << limit.bytes
+               << "): " << bytesByKind(memory) << "; " << advice(training, memory, limit);
 }
 
 } // namespace trainc

@@ -13,10 +13,16 @@ namespace trainc {
 struct MemoryLimit {
   int64_t bytes;
   int64_t zeroStage;
-  bool recomputes; ///< the backward computes again what is cheap
+  bool recomputes;     ///< the backward computes again what is cheap
+  bool maySplitBatch;  ///< the compiler has cut the batch as small as it can be
+  std::string decided; ///< as options: what was decided for the limit's sake
   /// Whether nobody decided against bf16 for what the step computes, parameters, and the optimizer's moments.
   bool mayComputeInBf16, mayHoldParametersInBf16, mayHoldMomentsInBf16;
 };
+
+/// Whether a limit may cut the micro-batches of the program's text: nobody gave others as options, and they
+/// do not say in which order gradients are summed, as with `reproducible ranks`.
+bool maySplitBatch(train::ProgramOp program);
 
 /// The limit that a program has, with its options, before passes complete it.
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);

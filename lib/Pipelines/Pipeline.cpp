@@ -11,6 +11,7 @@
 #include "lib/Optimizer/Passes.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Phases.h"
+#include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/Report.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "lib/Pipelines/Unsharding.h"
@@ -62,8 +63,22 @@ void registerPasses() {
 
 // --- Phases ---
 
-LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots) {
-  if (failed(applySettings(module, options)))
+/// Decides what a memory limit leaves open, where the module has a program with one.
+static LogicalResult decide(ModuleOp module, const CompileOptions &options, Planning *planning) {
+  const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
+  if (!limit)
+    return success();
+  FailureOr<Planning> decided = decideWhatFits(module, limit->bytes);
+  if (succeeded(decided) && planning)
+    *planning = std::move(*decided);
+  return decided;
+}
+
+LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshots *snapshots,
+                        Planning *planning) {
+  const Phase last = options.compileTo.value_or(Phase::Plan);
+  if (failed(applySettings(module, options)) ||
+      (last > Phase::Model && failed(decide(module, options, planning))))
     return failure();
   const Strategy strategy = strategyOf(module, options);
   if (snapshots)
@@ -78,7 +93,6 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     addPasses(manager);
     return failure(failed(manager.run(module)) || lacksSnapshot());
   };
-  const Phase last = options.compileTo.value_or(Phase::Plan);
   auto addStep = [&](PassManager &manager) {
     if (last >= Phase::Step) {
       addStepPasses(manager, strategy);
@@ -136,16 +150,18 @@ planWithCode(ModuleOp module, StringRef name,
                        toKernelObjects(std::move(*objects)), report(*target));
 }
 
-FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report) {
+FailureOr<std::vector<uint8_t>> finishPlan(ModuleOp module, double secondsSoFar, std::string &report,
+                                           const Planning *planning) {
   auto start = std::chrono::steady_clock::now();
   // Made by passes, the kernels have no place of their own to name in errors.
   plan::TrainingOp training = *module.getOps<plan::TrainingOp>().begin();
   module.lookupSymbol<ModuleOp>("kernels")->setLoc(training.getLoc());
   return planWithCode(module, module.getName().value_or("model"), [&](const codegen::Target &target) {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    report = reportJson(module, OnThisMachine{target.thisMachine(int64_t(training.getRanks())),
-                                              secondsSoFar + spent.count()});
-    return reportJson(module, std::nullopt);
+    report = reportJson(
+        module, OnThisMachine{target.thisMachine(int64_t(training.getRanks())), secondsSoFar + spent.count()},
+        planning);
+    return reportJson(module, std::nullopt, planning);
   });
 }
 

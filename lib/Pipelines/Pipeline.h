@@ -11,6 +11,7 @@
 namespace trainc {
 
 class Snapshots;
+struct Planning;
 
 /// The dialects that models and the compiler's own IR use.
 void registerDialects(mlir::DialectRegistry &registry);
@@ -20,15 +21,16 @@ void registerPasses();
 
 /// Compiles `module` (phase `model`) in place up to options.compileTo, or to phase `plan`. Errors are emitted
 /// as diagnostics, a plan that does not fit the memory limit among them. `snapshots`, if any, are written on
-/// the way; one that cannot be written is an error, too, and not the model's fault.
+/// the way; one that cannot be written is an error, too, and not the model's fault. `planning`, if any,
+/// receives the strategies among which a memory limit chose.
 llvm::LogicalResult runPhases(mlir::ModuleOp module, const CompileOptions &options,
-                              Snapshots *snapshots = nullptr);
+                              Snapshots *snapshots = nullptr, Planning *planning = nullptr);
 
 /// The plan file's FlatBuffer for a module that runPhases brought to phase `plan`: generates machine code and
 /// adds the report. `secondsSoFar` is the time the compilation has taken up to now, for the report. What can
 /// fail is not the model's fault (the linker's temporary files); it is emitted as a diagnostic.
 llvm::FailureOr<std::vector<uint8_t>> finishPlan(mlir::ModuleOp module, double secondsSoFar,
-                                                 std::string &report);
+                                                 std::string &report, const Planning *planning = nullptr);
 
 /// The plan file's FlatBuffer for entries of phase `scheduled` that train nothing, as tests of kernels make
 /// them. What is wrong is emitted at the op.

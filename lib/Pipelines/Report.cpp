@@ -3,6 +3,7 @@
 #include "lib/Analysis/CostModel.h"
 #include "lib/Analysis/InstructionCost.h"
 #include "lib/Pipelines/GatheredWindow.h"
+#include "lib/Pipelines/Planner.h"
 #include "lib/Support/StoredElement.h"
 #include "runtime/schema/limits.h"
 
@@ -272,7 +273,7 @@ static llvm::json::Object memoryByType(ModuleOp module) {
   return json;
 }
 
-std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
+std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const Planning *planning) {
   MemoryReport memory = memoryReport(module);
   llvm::json::Object json{
       {"parameters", parameterCount(module)},
@@ -295,6 +296,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here) {
                                             {"vocabulary", int64_t(generation.getVocabulary())}};
   for (auto refusal : module.getOps<plan::NoGenerationOp>())
     json["no_generation"] = refusal.getReason();
+  if (planning && !planning->tried.empty())
+    json["planner"] = planningJson(*planning);
   if (here) {
     const EntrySeconds step = predictStep(module, here->machine);
     json["predicted_step_seconds"] = step.total;

@@ -12,6 +12,8 @@
 
 namespace trainc {
 
+struct Planning;
+
 /// Bytes per rank, by what they are for. All of the scratch arena counts as activations.
 struct MemoryReport {
   int64_t parameters = 0, gradients = 0, optimizer = 0, activations = 0, workspace = 0;
@@ -44,6 +46,8 @@ struct OnThisMachine {
 };
 
 /// The report as JSON (docs/report.md); with nothing of this machine, equal models have equal reports.
-std::string reportJson(mlir::ModuleOp module, std::optional<OnThisMachine> here);
+/// `planning`: the strategies among which a memory limit chose, if one did.
+std::string reportJson(mlir::ModuleOp module, std::optional<OnThisMachine> here,
+                       const Planning *planning = nullptr);
 
 } // namespace trainc

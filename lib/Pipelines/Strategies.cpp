@@ -8,8 +8,6 @@ using namespace mlir;
 
 namespace trainc {
 
-using Decisions = std::vector<train::GivenSetting>;
-
 bool isDecided(ModuleOp model, const CompileOptions &options, StringRef word) {
   const auto says = [&](const train::GivenSetting &setting) { return setting.word == word; };
   return llvm::any_of(options.settings, says) ||
@@ -19,20 +17,8 @@ bool isDecided(ModuleOp model, const CompileOptions &options, StringRef word) {
          });
 }
 
-/// The number that an option or the program gives the word.
-static int64_t numberOf(ModuleOp model, const CompileOptions &options, StringRef word, int64_t otherwise) {
-  for (const train::GivenSetting &setting : llvm::reverse(options.settings))
-    if (setting.word == word)
-      return std::stoll(setting.value);
-  for (auto program : model.getOps<train::ProgramOp>())
-    if (auto number = program->getAttrOfType<IntegerAttr>(word))
-      return number.getInt();
-  return otherwise;
-}
-
-/// Each of `ways` with each of the values.
-static std::vector<Decisions> multiply(const std::vector<Decisions> &ways, StringRef word,
-                                       ArrayRef<StringRef> values) {
+std::vector<Decisions> combine(const std::vector<Decisions> &ways, StringRef word,
+                               ArrayRef<StringRef> values) {
   std::vector<Decisions> result;
   for (const Decisions &way : ways)
     for (StringRef value : values) {
@@ -42,37 +28,74 @@ static std::vector<Decisions> multiply(const std::vector<Decisions> &ways, Strin
   return result;
 }
 
-static std::vector<Decisions> combinations(ModuleOp model, const CompileOptions &options) {
-  std::vector<Decisions> ways(1);
-  if (numberOf(model, options, "ranks", 1) > 1 && !isDecided(model, options, "zero_stage"))
-    ways = multiply(ways, "zero_stage", {"0", "1", "2", "3"});
-  if (!isDecided(model, options, "activation_checkpointing"))
-    ways = multiply(ways, "activation_checkpointing", {"none", "selective"});
-  return ways;
+/// Ranks that train together.
+static int64_t ranksOf(ModuleOp model, const CompileOptions &options) {
+  for (const train::GivenSetting &setting : llvm::reverse(options.settings))
+    if (setting.word == "ranks")
+      return std::stoll(setting.value);
+  for (auto program : model.getOps<train::ProgramOp>())
+    return int64_t(program.getRanks());
+  return 1;
 }
 
-static FailureOr<CandidatePlan> planWith(ModuleOp model, CompileOptions options, const Decisions &decided) {
+FailureOr<PlannedStrategy> planStrategy(ModuleOp model, CompileOptions options, Decisions decided) {
+  // Warnings are for the strategy that is taken.
+  const ScopedDiagnosticHandler errorsAlone(model.getContext(), [](Diagnostic &message) {
+    return success(message.getSeverity() != DiagnosticSeverity::Error);
+  });
   options.settings.insert(options.settings.end(), decided.begin(), decided.end());
   FailureOr<Candidates> candidates = Candidates::make(model, options);
   if (failed(candidates))
     return failure();
-  return candidates->plan();
+  FailureOr<CandidatePlan> plan = candidates->plan();
+  if (failed(plan))
+    return failure();
+  return PlannedStrategy{std::move(decided), *plan};
 }
 
 FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
-  const std::vector<Decisions> ways = combinations(model, options);
+  std::vector<Decisions> ways(1);
+  if (ranksOf(model, options) > 1 && !isDecided(model, options, "zero_stage"))
+    ways = combine(ways, "zero_stage", {"0", "1", "2", "3"});
+  if (!isDecided(model, options, "activation_checkpointing"))
+    ways = combine(ways, "activation_checkpointing", {"none", "selective"});
   std::vector<PlannedStrategy> planned(ways.size());
   const auto planOne = [&](size_t index) {
-    FailureOr<CandidatePlan> plan = planWith(model, options, ways[index]);
-    if (failed(plan))
-      return failure();
-    planned[index] = {ways[index], *plan};
-    return success();
+    FailureOr<PlannedStrategy> strategy = planStrategy(model, options, ways[index]);
+    if (succeeded(strategy))
+      planned[index] = std::move(*strategy);
+    return strategy;
   };
   // What is wrong with the model is wrong with all, and said once.
   if (failed(planOne(0)) || failed(failableParallelForEachN(model.getContext(), 1, ways.size(), planOne)))
     return failure();
   return planned;
+}
+
+static llvm::json::Object strategyJson(const PlannedStrategy &strategy) {
+  const MemoryReport &memory = strategy.plan.memory;
+  llvm::json::Object settings;
+  for (const train::GivenSetting &setting : strategy.decided)
+    settings[setting.word] = setting.value;
+  return llvm::json::Object{{"settings", std::move(settings)},
+                            {"memory", llvm::json::Object{{"parameters", memory.parameters},
+                                                          {"gradients", memory.gradients},
+                                                          {"optimizer", memory.optimizer},
+                                                          {"activations", memory.activations},
+                                                          {"workspace", memory.workspace},
+                                                          {"peak", memory.peak},
+                                                          {"unplanned", memory.unplanned}}},
+                            {"sent_bytes", strategy.plan.sentBytes},
+                            {"flops_per_step", strategy.plan.flops},
+                            {"predicted_step_seconds", strategy.plan.step.total},
+                            {"predicted_exposed_seconds", strategy.plan.step.exposed}};
+}
+
+llvm::json::Array strategiesJson(ArrayRef<PlannedStrategy> strategies) {
+  llvm::json::Array json;
+  for (const PlannedStrategy &strategy : strategies)
+    json.push_back(strategyJson(strategy));
+  return json;
 }
 
 } // namespace trainc

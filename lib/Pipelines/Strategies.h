@@ -1,26 +1,45 @@
-// Strategies: what a program leaves open, decided in several ways and planned without code.
+// Strategies: what a program leaves open, decided in one way and planned without code.
 #pragma once
 
 #include "lib/Pipelines/Candidates.h"
+
+#include "llvm/Support/JSON.h"
 
 #include <vector>
 
 namespace trainc {
 
+/// Settings that nobody gave.
+using Decisions = std::vector<train::GivenSetting>;
+
 /// One way to run a program, and what its plan takes.
 struct PlannedStrategy {
-  std::vector<train::GivenSetting> decided; ///< of what the program and the options leave open
+  Decisions decided;
   CandidatePlan plan;
+
+  /// Bytes of a rank, planned and besides.
+  int64_t bytes() const { return plan.memory.peak + plan.memory.unplanned; }
 };
 
 /// Whether the text of the module's program says the word, or one of the options does.
 bool isDecided(mlir::ModuleOp model, const CompileOptions &options, llvm::StringRef word);
 
-/// Plans `model` (phase `model`) with every combination of ZeRO stage and activation checkpointing that it
-/// and the options leave open. The order is always the same: by stage, then from the checkpointing that
-/// computes the least again to that which computes the most. Fails, with an error as diagnostic, where the
-/// compiler would.
+/// Each of `ways` with each of the values.
+std::vector<Decisions> combine(const std::vector<Decisions> &ways, llvm::StringRef word,
+                               llvm::ArrayRef<llvm::StringRef> values);
+
+/// Plans `model` (phase `model`) with the options and these decisions. Fails, with an error as diagnostic,
+/// where the compiler would.
+llvm::FailureOr<PlannedStrategy> planStrategy(mlir::ModuleOp model, CompileOptions options,
+                                              Decisions decided);
+
+/// Plans every combination of ZeRO stage and activation checkpointing that the program and the options leave
+/// open. The order is always the same: by stage, then from the checkpointing that computes the least again to
+/// that which computes the most.
 llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp model,
                                                              const CompileOptions &options);
+
+/// Settings, bytes of a rank by kind, bytes sent, work, and seconds of each.
+llvm::json::Array strategiesJson(llvm::ArrayRef<PlannedStrategy> strategies);
 
 } // namespace trainc

@@ -1,15 +1,20 @@
 // `trainc compile`: reads a model, runs the phases, writes the plan and the report.
 #include "lib/Pipelines/Pipeline.h"
+#include "lib/Pipelines/Planner.h"
 #include "lib/Pipelines/Snapshots.h"
 #include "runtime/base/file.h"
+#include "runtime/base/print.h"
+#include "runtime/log/units.h"
 #include "runtime/plan/file.h"
 #include "tools/common/llvm_tools.h"
 #include "tools/trainc/Commands.h"
 #include "tools/trainc/ModelFile.h"
 #include "tools/trainc/Paths.h"
+#include "tools/trainc/StrategyTable.h"
 
 #include <array>
 #include <chrono>
+#include <fmt/format.h>
 
 namespace trainc {
 
@@ -26,6 +31,16 @@ static Status checkPaths(const CompileCommand &command) {
   if (!command.report.empty())
     outputs.push_back({"--report=" + command.report, command.report});
   return checkOutputs(outputs, {{"the model '" + command.model + "'", command.model}});
+}
+
+/// Which strategies a memory limit had to choose among, and what it chose.
+static std::string describe(const Planning &planning) {
+  const PlannedStrategy &taken = planning.tried[planning.taken];
+  return strategyTable(planning.tried, &taken, planning.limit) +
+         fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
+                     taken.decided.empty() ? "the program as it is" : asOptions(taken.decided),
+                     formatBytes(uint64_t(taken.bytes())), formatBytes(uint64_t(planning.limit)),
+                     taken.plan.step.total);
 }
 
 static Status print(mlir::ModuleOp module) {
@@ -48,12 +63,15 @@ int runCompile(const CompileCommand &command) {
   if (!module)
     return 2;
   Snapshots snapshots(command.dumpDir);
-  if (failed(runPhases(module, command.options, command.dumpDir.empty() ? nullptr : &snapshots)))
+  Planning planning;
+  if (failed(runPhases(module, command.options, command.dumpDir.empty() ? nullptr : &snapshots, &planning)))
     return snapshots.failed() ? 1 : 2;
+  if (!planning.tried.empty())
+    putMessage(stderr, describe(planning));
   if (command.options.compileTo)
     return finish(print(module));
   std::string report;
-  auto plan = finishPlan(module, secondsSince(start), report);
+  auto plan = finishPlan(module, secondsSince(start), report, &planning);
   if (failed(plan))
     return finish(failed("{}: not written", command.output));
   if (const auto read = readPayload(std::as_bytes(std::span(*plan))); !read.ok())

@@ -1,0 +1,135 @@
+"""`trainc estimate`, and what `trainc compile --memory-limit` decides: what is planned without code is what plans take."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import harness
+import small_gpt
+from harness import TRAINC
+
+TWO = ["--ranks=2", "--micro-batch=4"]
+
+
+class PlannerTest(harness.EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        Path("gpt.mlir").write_text(small_gpt.text())
+
+    def report(self, *options):
+        self.trainc("compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--report=report.json", *options)
+        return json.loads(Path("report.json").read_text())
+
+    def estimate(self, *options):
+        return json.loads(self.trainc("estimate", "gpt.mlir", "--json", *options)[0])
+
+    def asked(self, strategy):
+        return [f"--{word.replace('_', '-')}={value}" for word, value in strategy["settings"].items()]
+
+    def bytes(self, strategy):
+        return strategy["memory"]["peak"] + strategy["memory"]["unplanned"]
+
+    # --- estimate ---
+
+    def test_estimates_are_what_plans_take(self):
+        strategies = self.estimate(*TWO)["strategies"]
+        self.assertEqual({strategy["settings"]["zero_stage"] for strategy in strategies}, {"0", "1", "2", "3"})
+        for strategy in strategies:
+            with self.subTest(strategy=strategy["settings"]):
+                report = self.report(*TWO, *self.asked(strategy))
+                self.assertEqual({kind: report["memory"][kind] for kind in strategy["memory"]}, strategy["memory"])
+                self.assertEqual(report["flops_per_step"], strategy["flops_per_step"])
+                self.assertEqual(sum(kind["bytes"] for kind in report["collectives"].values()), strategy["sent_bytes"])
+
+    def test_what_is_given_stays(self):
+        (strategy,) = self.estimate(*TWO, "--zero-stage=2", "--activation-checkpointing=selective")["strategies"]
+        self.assertEqual(strategy["settings"], {})
+        one = self.estimate()["strategies"]
+        self.assertTrue(all("zero_stage" not in strategy["settings"] for strategy in one))
+
+    def test_the_fastest_that_fits(self):
+        strategies = self.estimate(*TWO)["strategies"]
+        limit = sorted(map(self.bytes, strategies))[len(strategies) // 2]
+        found = self.estimate(*TWO, f"--memory={limit}")["fastest"]
+        fitting = [i for i, strategy in enumerate(strategies) if self.bytes(strategy) <= limit]
+        self.assertEqual(found, min(fitting, key=lambda i: strategies[i]["predicted_step_seconds"]))
+        self.assertIsNone(self.estimate(*TWO, "--memory=1KiB")["fastest"])
+        table, _ = self.trainc("estimate", "gpt.mlir", *TWO, f"--memory={limit}")
+        self.assertEqual(table.count("the fastest that fits"), 1)
+        self.assertEqual(len(table.splitlines()), 1 + len(strategies))
+        self.assertEqual(table.count(" too much"), len(strategies) - len(fitting))
+
+    def test_bad_models_are_refused_once(self):
+        Path("bad.mlir").write_text(small_gpt.text().replace("nn.linear", "nn.liner", 1))
+        err = self.fails([TRAINC, "estimate", "bad.mlir"], 2, "bad.mlir:")
+        self.assertEqual(err.count("error:"), 1, err)
+        self.fails([TRAINC, "estimate", "none.mlir"], 2, "none.mlir")
+        self.fails([TRAINC, "estimate", "gpt.mlir", "--memory=16GB"], 2, "write 16GiB")
+        self.fails([TRAINC, "estimate", "gpt.mlir", "--data=x"], 2, "trainrun decides it")
+
+    # --- --memory-limit ---
+
+    def limited(self, limit, *options):
+        """The report of a plan under the limit; None, with an error that names the strategy, if nothing fits."""
+        command = [TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", "--cpu=native", "--report=report.json", f"--memory-limit={limit}", *options]
+        run = subprocess.run(command, capture_output=True, text=True)
+        if run.returncode:
+            self.assertIn("which of all strategies takes the least memory, the plan needs", run.stderr)
+            return None
+        self.assertEqual(run.stderr.count("the fastest that fits\n"), 1)
+        return json.loads(Path("report.json").read_text())
+
+    def check_sweep(self, *options):
+        """Each limit is a byte less than what the last plan needs. The smaller it is, the slower the fastest plan that fits."""
+        limit, fastest, decided = 1 << 40, 0, []
+        while report := self.limited(limit, *options):
+            planner, memory = report["planner"], report["memory"]
+            taken = planner["strategies"][planner["taken"]]
+            seconds = taken["predicted_step_seconds"]
+            with self.subTest(limit=limit, taken=taken["settings"]):
+                self.assertEqual(memory["peak"], taken["memory"]["peak"])
+                self.assertLessEqual(self.bytes(taken), limit)
+                self.assertEqual(seconds, min(each["predicted_step_seconds"] for each in planner["strategies"] if self.bytes(each) <= limit))
+                self.assertGreaterEqual(seconds, fastest)
+                settings = {each["setting"]: each for each in report["settings"]}
+                for word, value in taken["settings"].items():
+                    self.assertEqual((settings[word]["value"], settings[word]["source"]), (value, "derived: memory_limit"))
+                self.assertEqual(int(settings["micro_batch"]["value"]) * int(settings["accumulate"]["value"]), small_gpt.BATCH)
+            limit, fastest = self.bytes(taken) - 1, seconds
+            decided.append(taken["settings"])
+        return decided
+
+    def test_a_smaller_limit_takes_more_time(self):
+        decided = self.check_sweep()
+        self.assertGreater(len(decided), 3)
+        self.assertEqual(decided[-1].get("micro_batch"), "1")
+
+    def test_what_was_decided_trains_as_before(self):
+        """Recomputation changes no bit, and a step has the same samples however it is cut."""
+        small_gpt.write_tokens("tokens.bin", 40)
+        losses = {}
+        most = self.report()["memory"]
+        for name, limit in {"all": 1 << 40, "less": most["peak"] + most["unplanned"] - 1}.items():
+            self.report(f"--memory-limit={limit}")
+            self.trainrun("gpt.plan", "--data=tokens.bin", "--steps=4", f"--metrics={name}.jsonl")
+            losses[name] = [line["loss"] for line in harness.metrics(f"{name}.jsonl")]
+        for a, b in zip(*losses.values()):
+            self.assertLess(abs(a - b), 2e-6 * a)
+
+    def test_on_two_ranks(self):
+        self.assertEqual(self.check_sweep("--ranks=2", "--accumulate=1")[-1]["zero_stage"], "3")
+
+    def test_equal_questions_have_equal_answers(self):
+        answers = [self.report("--memory-limit=110MiB", "--ranks=2")["planner"] for _ in range(2)]
+        self.assertEqual(*answers)
+
+    def test_given_settings_are_not_decided(self):
+        given = ["--micro-batch=8", "--activation-checkpointing=none"]
+        peak = self.report(*given)["memory"]
+        limit = peak["peak"] + peak["unplanned"]
+        self.assertNotIn("planner", self.report(*given, f"--memory-limit={limit}"))
+        self.fails([TRAINC, "compile", "gpt.mlir", "-o", "gpt.plan", *given, f"--memory-limit={limit - 1}"], 2, "error: the plan needs")
+
+
+if __name__ == "__main__":
+    harness.main()
