@@ -16,7 +16,10 @@ DIALECTS = ["dialects"]
 MAY_INCLUDE = {
     "runtime/schema": [],
     "runtime/base": ["runtime/schema/plain_text.h"],
+    # What instructions cost and what runs when: the compiler asks the same code.
+    "runtime/cost": BASE,
     "runtime/plan": BASE,
+    "runtime/simulate": BASE + ["runtime/plan", "runtime/cost"],
     "runtime/device": BASE + ["runtime/plan", "runtime/comm/*.h"],
     "runtime/device/cuda": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/comm/nccl"],
     "runtime/comm": BASE + ["runtime/plan"],
@@ -51,7 +54,7 @@ MAY_INCLUDE = {
     "tools/common": ["runtime/base"],
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],
     "tools/trainrun": ["runtime", "tools/common"],
-    "tools": ["tools/common", "tools/language", "lib", "runtime/base", "runtime/schema", "runtime/plan", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    "tools": ["tools/common", "tools/language", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # Emulated vendor libraries are test code that knows of the runtime what its errors are.
     "test/emulator": ["runtime/base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],

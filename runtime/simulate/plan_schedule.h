@@ -1,0 +1,30 @@
+// A plan's entries as tasks on streams, and how often a training step runs them.
+#pragma once
+
+#include "runtime/cost/events.h"
+#include "runtime/schema/plan_generated.h"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace trainc {
+
+/// What an instruction takes where nothing else runs, in seconds; of a loop all iterations.
+using InstructionSeconds = std::function<double(const fb::Instruction &)>;
+
+/// What the file says: predicted_seconds.
+double predictedSeconds(const fb::Instruction &instruction);
+
+/// For each stream of plans, as runTasks() wants it: which part of their rate collectives and copies keep
+/// beside computation. `link` is that of collectives.
+std::vector<double> sharesBesideCompute(double link);
+
+/// Runs a verified entry. The tasks are numbered as its instructions are.
+Schedule scheduleOf(const fb::Entry &entry, const InstructionSeconds &seconds,
+                    const std::vector<double> &shares);
+
+/// How often a training step of the plan runs an entry of its own; 0 for entries of other uses.
+uint64_t runsPerStep(const fb::Plan &plan, const fb::Entry &entry);
+
+} // namespace trainc
