@@ -10,6 +10,7 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev libopenmpi-dev openmpi-bin
   libssl-dev openssl libhwloc-dev libpcre2-dev libutf8proc-dev
   bible-kjv
+  chromium-headless-shell
 )
 
 missing=()

@@ -54,7 +54,8 @@ MAY_INCLUDE = {
     "tools/common": ["runtime/base"],
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],
     "tools/trainrun": ["runtime", "tools/common"],
-    "tools": ["tools/common", "tools/language", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    "tools/report": ["runtime/base", "runtime/cost", "runtime/plan", "runtime/schema", "runtime/simulate"],
+    "tools": ["tools/common", "tools/language", "tools/report", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
     # Emulated vendor libraries are test code that knows of the runtime what its errors are.
     "test/emulator": ["runtime/base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],

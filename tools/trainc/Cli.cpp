@@ -8,6 +8,7 @@
 #include "tools/trainc/SettingsCli.h"
 
 #include <algorithm>
+#include <fmt/ranges.h>
 #include <span>
 #include <utility>
 
@@ -145,6 +146,22 @@ void addDump(CLI::App &app, DumpCommand &command) {
       ->excludes(settings);
 }
 
+void addReport(CLI::App &app, ReportCommand &command) {
+  CLI::App *report = app.add_subcommand("report", "Show where a plan's memory and time go");
+  report->footer("Examples:\n"
+                 "  trainc report gpt.plan                   # a summary\n"
+                 "  trainc report gpt.plan -o gpt.html       # a page to look at, of one file\n"
+                 "  trainc report before.plan after.plan     # what changed");
+  report->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  report->add_option("other", command.other, "Another plan file: print what changed from the first to it")
+      ->type_name("OTHER");
+  CLI::Option *output = report
+                            ->add_option("-o,--output", command.output,
+                                         "Page to write, which needs no other file and no network")
+                            ->type_name("PAGE.html");
+  report->add_flag("--json", command.json, "Print the same as JSON")->excludes(output);
+}
+
 void requireOutput(const CompileCommand &command) {
   const bool printsNothing = command.output.empty() && !command.options.compileTo;
   if (printsNothing && requirePlanFile(command.model).ok())
@@ -195,9 +212,11 @@ std::optional<std::string> findProblem(const CLI::App &app, std::span<const char
   }
   const std::string_view word = arguments.empty() ? "" : arguments.front();
   if (!word.starts_with('-')) {
-    const std::string nearest =
-        findNearest(word, {"compile", "estimate", "tokenize", "consolidate", "sign", "dump"});
-    return fmt::format("expected compile, estimate, tokenize, consolidate, sign or dump, found '{}'{}", word,
+    std::vector<std::string> commands;
+    for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+      commands.push_back(command->get_name());
+    const std::string nearest = findNearest(word, commands);
+    return fmt::format("expected one of {}, found '{}'{}", fmt::join(commands, ", "), word,
                        nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
   }
   return findBadArgument(app, arguments);
@@ -214,11 +233,13 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   TokenizeCommand tokenize;
   ConsolidateCommand consolidate;
   DumpCommand dump;
+  ReportCommand report;
   SignCommand sign;
   addCompile(app, compile);
   addEstimate(app, estimate);
   addTokenize(app, tokenize);
   addConsolidate(app, consolidate);
+  addReport(app, report);
   addSign(app, sign);
   addDump(app, dump);
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
@@ -236,6 +257,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       return Command(tokenize);
     if (app.got_subcommand("consolidate"))
       return Command(consolidate);
+    if (app.got_subcommand("report"))
+      return Command(report);
     if (app.got_subcommand("sign"))
       return Command(sign);
     return Command(dump);

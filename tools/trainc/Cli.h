@@ -44,13 +44,21 @@ struct DumpCommand {
   bool code = false;     ///< the text of its kernels instead
 };
 
+/// `trainc report PLAN [OTHER] -o PAGE.html`.
+struct ReportCommand {
+  std::string plan;
+  std::string other;  ///< what changed from the plan to this one instead, unless empty
+  std::string output; ///< a page to write; text is printed if empty
+  bool json = false;  ///< print JSON instead of text
+};
+
 /// `trainc sign PLAN --key=FILE.pem`.
 struct SignCommand {
   std::string plan, key;
 };
 
 using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,
-                             DumpCommand, SignCommand>;
+                             DumpCommand, ReportCommand, SignCommand>;
 
 /// The command asked for, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);

@@ -11,6 +11,7 @@ int runEstimate(const EstimateCommand &command);
 int runTokenize(const TokenizeCommand &command);
 int runConsolidate(const ConsolidateCommand &command);
 int runDump(const DumpCommand &command);
+int runReport(const ReportCommand &command);
 int runSign(const SignCommand &command);
 
 /// Prints the error of a status, if it has one, and returns its exit code.

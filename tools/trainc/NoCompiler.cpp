@@ -4,11 +4,11 @@
 namespace trainc {
 
 static int refuse(std::string_view command, const std::string &model) {
-  return finish(
-      invalidInput("{}: this trainc was built without LLVM; it has tokenize, consolidate, sign and dump. "
-                   "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
-                   "machine, and bring the plan here",
-                   command, model));
+  return finish(invalidInput(
+      "{}: this trainc was built without LLVM; it has tokenize, consolidate, sign, dump and report. "
+      "Compile {} with a trainc that was built with LLVM (cmake --preset release), on any "
+      "machine, and bring the plan here",
+      command, model));
 }
 
 int runCompile(const CompileCommand &command) { return refuse("compile", command.model); }

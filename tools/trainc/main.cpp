@@ -21,6 +21,7 @@ static int run(const EstimateCommand &command) { return runEstimate(command); }
 static int run(const TokenizeCommand &command) { return runTokenize(command); }
 static int run(const ConsolidateCommand &command) { return runConsolidate(command); }
 static int run(const DumpCommand &command) { return runDump(command); }
+static int run(const ReportCommand &command) { return runReport(command); }
 static int run(const SignCommand &command) { return runSign(command); }
 
 } // namespace trainc

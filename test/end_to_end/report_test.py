@@ -1,0 +1,249 @@
+"""`trainc report`: the text, the JSON, and the page in a headless browser."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import unittest
+from pathlib import Path
+
+import browser
+import harness
+from harness import MAKE_TOY_PLAN, TRAINC
+
+SHARDED = ["--ranks=2", "--zero-stage=3", "--memory-limit=1GiB"]
+
+# Boxes of all texts that a page shows, those of its canvases too, as [text, left, top, right, bottom].
+RECORD_CANVAS_TEXTS = """
+const drawn = new Map(), draw = CanvasRenderingContext2D.prototype.fillText, resize = Object.getOwnPropertyDescriptor(HTMLCanvasElement.prototype, "height");
+Object.defineProperty(HTMLCanvasElement.prototype, "height", {...resize, set(value) { drawn.delete(this); resize.set.call(this, value); }});
+CanvasRenderingContext2D.prototype.fillText = function(text, x, y) {
+  const {width} = this.measureText(text), left = x - {left: 0, center: width / 2, right: width}[this.textAlign];
+  drawn.set(this.canvas, [...(drawn.get(this.canvas) || []), [text, left, y - 6, left + width, y + 6]]);
+  draw.call(this, text, x, y);
+};
+window.textBoxes = () => {
+  const boxes = [];
+  for (const [canvas, texts] of drawn) {
+    const {left, top} = canvas.getBoundingClientRect();
+    boxes.push(...texts.filter(([text]) => text).map(([text, l, t, r, b]) => [text, l + left, t + top, r + left, b + top]));
+  }
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    if (walker.currentNode.textContent.trim() && walker.currentNode.parentElement.checkVisibility())
+      for (const {left, top, right, bottom} of range.getClientRects())
+        boxes.push([walker.currentNode.textContent, left, top + 3, right, bottom - 3]);
+  }
+  return boxes;
+};
+"""
+
+
+def document_of(page):
+    """The JSON in a page."""
+    return json.loads(re.search(r'<script id="document" type="application/json">(.*?)</script>', page, re.DOTALL)[1])
+
+
+def alive_at(entry, moment):
+    """The values of an entry that are there at a moment: places in its lists."""
+    values = entry["values"]
+    return [i for i, (begin, end) in enumerate(zip(values["begin"], values["end"])) if begin <= moment < end]
+
+
+class Document(harness.EndToEndTest):
+    def document(self, *options):
+        self.compile(harness.program("gpt"), "--report=compiled.json", *options)
+        out, _ = self.trainc("report", "model.plan", "--json")
+        return json.loads(out), json.loads(Path("compiled.json").read_text())
+
+    def test_numbers_are_those_of_the_compiler(self):
+        for options in ([], SHARDED, ["--accumulate=2"], ["--ranks=2", "--zero-stage=2", "--precision=bf16"]):
+            with self.subTest(options):
+                report, compiled = self.document(*options)
+                verdict = report["verdict"]
+                self.assertEqual(verdict["peak_bytes"], compiled["memory"]["peak"])
+                self.assertEqual(verdict["unplanned_bytes"], compiled["memory"]["unplanned"])
+                self.assertEqual(verdict["flops_per_step"], compiled["flops_per_step"])
+                self.assertEqual(report["tree"]["parameters"][0], compiled["parameters"])
+                self.assertEqual(sum(part["bytes"] for part in report["peak"]["parts"]), compiled["memory"]["peak"])
+                self.assertEqual({each["kind"].replace("-", "_"): {"count": each["count"], "bytes": each["sent_bytes"]} for each in report["collectives"]},
+                                 compiled["collectives"])
+                self.assertEqual(report["settings"], [{key: each[key] for key in ("setting", "value", "source")} for each in compiled["settings"]])
+                for kind, role in (("parameters", "parameters"), ("gradients", "gradients"), ("optimizer states", "optimizer")):
+                    held = sum(size for size, of, arena in zip(*(report["buffers"][key] for key in ("bytes", "kind", "arena")))
+                               if report["kinds"][of] == kind and report["arenas"][arena]["persistent"])
+                    self.assertEqual(held, compiled["memory"][role], kind)
+
+    def test_no_two_values_share_a_byte_at_any_moment(self):
+        report, _ = self.document(*SHARDED)
+        for entry in report["entries"]:
+            for moment in range(len(entry["moments"]["index"])):
+                spans = sorted((entry["values"]["offset"][i], entry["values"]["bytes"][i]) for i in alive_at(entry, moment))
+                for (offset, size), (other, _) in zip(spans, spans[1:]):
+                    self.assertLessEqual(offset + size, other, (entry["name"], moment))
+                if spans:
+                    self.assertLessEqual(sum(spans[-1]), report["arenas"][1]["bytes"])
+        # Some entry needs the last of the scratch arena's bytes, but for padding.
+        reach = max(peak["reach_bytes"] for entry in report["entries"] for peak in entry["peaks"])
+        self.assertLess(report["arenas"][1]["bytes"] - reach, 64)
+
+    def test_a_limit_and_what_it_leaves(self):
+        report, _ = self.document(*SHARDED)
+        verdict = report["verdict"]
+        self.assertEqual(verdict["limit_bytes"], 1 << 30)
+        self.assertEqual(verdict["headroom_bytes"], (1 << 30) - verdict["peak_bytes"] - verdict["unplanned_bytes"])
+        self.assertRegex(verdict["sentence"], r"^Fits: needs .* on each rank .* of 1\.00 GiB allowed, .* to spare\. A step is predicted to take .*; of .* of communication, .* are exposed, .* % of the step\.$")
+        self.assertGreater(verdict["communication_seconds"], verdict["exposed_seconds"])
+
+
+class Text(harness.EndToEndTest):
+    def test_a_summary_and_what_changed(self):
+        self.compile(harness.program("gpt"), to="one.plan")
+        self.compile(harness.program("gpt"), *SHARDED, to="two.plan")
+        out, _ = self.trainc("report", "one.plan")
+        self.assertRegex(out, r"^gpt \(one\.plan\): target cpu, one rank\nNeeds .*, no limit was given\. A step is predicted to take ")
+        for part in ("\nThe peak, at instruction ", "\n  activations ", "\nBlocks that hold most of it:\n", "\n  micro_step ", "\nWhat making values again would save", "\nProven of this plan:\n"):
+            self.assertIn(part, out)
+        out, _ = self.trainc("report", "one.plan", "two.plan")
+        self.assertRegex(out, r"\nSettings:\n(  .*\n)*  zero_stage +0 -> 3 ")
+        self.assertRegex(out, r"\n  planned peak +\S+ \S+ -> ")
+        self.assertRegex(out, r"\nCollectives of a step:\n(  .*\n)*  all-gather +none -> \d+")
+        out, _ = self.trainc("report", "one.plan", "one.plan", "--json")
+        self.assertEqual([group["rows"] for group in json.loads(out)["groups"]], [[]] * 7)
+
+    def test_bad_input(self):
+        subprocess.run([MAKE_TOY_PLAN, "toy.plan"], check=True)
+        plan = bytearray(Path("toy.plan").read_bytes())
+        Path("text").write_text("no plan\n")
+        Path("short.plan").write_bytes(plan[:-1])
+        Path("newer.plan").write_bytes(plan[:8] + struct.pack("<I", 99) + plan[12:])
+        Path("damaged.plan").write_bytes(plan[:200] + bytes([plan[200] ^ 1]) + plan[201:])
+        for command, expected in ((["text"], "error: text: "), (["short.plan"], "error: short.plan: "), (["newer.plan"], "is newer than this program's"),
+                                  (["damaged.plan"], "error: damaged.plan: "), (["missing.plan"], "error: missing.plan: "), ([], "plan"),
+                                  (["toy.plan", "text"], "error: text: "), (["toy.plan", "-o", "toy.plan"], "error: -o toy.plan"),
+                                  (["toy.plan", "-o", "missing/x.html"], "error: -o missing/x.html: the folder 'missing' does not exist"),
+                                  (["toy.plan", "-o", "/dev/full"], "error: -o /dev/full"), (["toy.plan", "-o", "x.html", "--json"], "--json")):
+            with self.subTest(command):
+                self.fails([TRAINC, "report", *command], 2, expected)
+        self.assertFalse(Path("x.html").exists())
+        self.assertEqual(Path("toy.plan").read_bytes(), plan)
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([TRAINC, "report", "toy.plan"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 1)
+
+
+class Page(harness.EndToEndTest):
+    """The page in a browser: what it shows is what its document says."""
+
+    def setUp(self):
+        super().setUp()
+        self.assertTrue(browser.PROGRAM, "expected chromium-headless-shell or chromium, found neither; scripts/setup.sh installs the first")
+
+    def show(self, page, width=1280, dark=False):
+        """Opens a page, which must make itself without an error."""
+        shown = self.enterContext(browser.Browser(width, 900, dark))
+        shown.call("Page.addScriptToEvaluateOnNewDocument", source=RECORD_CANVAS_TEXTS)
+        shown.open(page)
+        self.assertIsNone(shown.evaluate("document.documentElement.dataset.error"))
+        self.assertEqual(shown.evaluate("document.documentElement.dataset.ready"), "yes")
+        return shown
+
+    def report(self, *options):
+        self.compile(harness.program("gpt"), *options)
+        self.trainc("report", "model.plan", "-o", "plan.html")
+        return document_of(Path("plan.html").read_text())
+
+    def test_shows_what_the_plan_says(self):
+        report = self.report(*SHARDED)
+        page = self.show("plan.html")
+        self.assertEqual(page.evaluate("document.getElementById('verdict').textContent"), report["verdict"]["sentence"])
+        self.assertEqual(int(page.evaluate("document.getElementById('verdict').dataset.peak")), report["verdict"]["peak_bytes"])
+        entry = next(each for each in report["entries"] if each["name"] == report["peak"]["entry"])
+        held = sum(entry["values"]["bytes"][i] for i in alive_at(entry, report["peak"]["moment"]))
+        now = page.evaluate("document.getElementById('now').textContent")
+        self.assertIn(f"The peak, at instruction {report['peak']['moment']}", now)
+        self.assertIn(f"{held:,} bytes held".replace(",", "\u2009"), now)
+        self.assertEqual(page.evaluate("document.querySelectorAll('#proofs li').length"), len(report["proofs"]))
+        self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
+
+    def test_says_what_is_pointed_at(self):
+        report = self.report(*SHARDED)
+        page = self.show("plan.html")
+        entry = next(each for each in report["entries"] if each["name"] == report["peak"]["entry"])
+        names = report["buffers"]["name"]
+        value = max(alive_at(entry, report["peak"]["moment"]), key=lambda i: entry["values"]["bytes"][i])
+        x, y = page.evaluate(f"""(() => {{
+            const entry = report.entries.find(each => each.name === "{entry['name']}"), over = document.querySelector("canvas.over"), box = over.getBoundingClientRect();
+            scrollTo(0, box.top - 50);
+            const plot = new Plot(box.width, entry, 1, "time", [0, entry.seconds]), [from, to] = valueSpan(entry, {value}, "time");
+            const {{left, top}} = over.getBoundingClientRect();
+            return [left + plot.x((from + to) / 2), top + plot.y(entry.values.offset[{value}] + entry.values.bytes[{value}] / 2)];
+        }})()""")
+        page.point_at(x, y)
+        tip = page.evaluate("[document.getElementById('tip').hidden, document.getElementById('tip').textContent]")
+        self.assertFalse(tip[0])
+        source = entry["moments"]["source"][entry["values"]["begin"][value]]
+        self.assertIn(names[entry["values"]["buffer"][value]], tip[1])
+        self.assertIn(report["sources"]["op"][source][:40], tip[1])
+        self.assertIn(f"model.mlir:{report['sources']['line'][source]}", tip[1])
+        self.assertIn(f"moments {entry['values']['begin'][value]} to {entry['values']['end'][value] - 1}", tip[1])
+
+    def test_answers_to_keys(self):
+        report = self.report()
+        page = self.show("plan.html")
+        page.evaluate("document.querySelector('canvas.over').focus()")
+        for key, expected in (("ArrowLeft", report["peak"]["moment"] - 1), ("Home", 0), ("p", report["peak"]["moment"])):
+            page.press(key, key if len(key) == 1 else "")
+            self.assertIn(f"nstruction {expected}:", page.evaluate("document.querySelector('#now h3').textContent"))
+        rows = "document.querySelectorAll('#tree tbody tr').length"
+        before = page.evaluate(rows)
+        page.evaluate("document.querySelector('#tree tbody tr[aria-expanded=false]').focus()")
+        page.press("ArrowRight")
+        self.assertGreater(page.evaluate(rows), before)
+
+    def test_every_entry_can_be_shown(self):
+        report = self.report("--accumulate=2")
+        page = self.show("plan.html")
+        for number, entry in enumerate(report["entries"]):
+            page.evaluate(f"document.querySelectorAll('#memory [aria-label=entry] button')[{number}].click()")
+            self.assertIn("nstruction", page.evaluate("document.querySelector('#now h3').textContent"), entry["name"])
+            self.assertIsNone(page.evaluate("document.documentElement.dataset.error"))
+
+    def test_no_text_lies_over_another_and_nothing_is_cut_off(self):
+        self.report(*SHARDED)
+        for width, dark in ((1280, False), (800, True)):
+            page = self.show("plan.html", width, dark)
+            self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width)
+            boxes = sorted(page.evaluate("textBoxes()"), key=lambda box: box[2])
+            self.assertGreater(len(boxes), 200)
+            for i, (text, left, top, right, bottom) in enumerate(boxes):
+                for other, l, t, r, b in boxes[i + 1:]:
+                    if t >= bottom:
+                        break
+                    self.assertFalse(left < r - 1 and l < right - 1, f"at {width}: '{text}' and '{other}'")
+
+    def test_names_of_a_plan_are_text(self):
+        model = harness.edited(harness.program("mlp"), ('"fc1"', '"<img src=x onerror=boom()>"'))
+        self.compile(model)
+        self.trainc("report", "model.plan", "-o", "plan.html")
+        self.assertNotIn("<img", Path("plan.html").read_text())
+        page = self.show("plan.html")
+        self.assertEqual(page.evaluate("document.images.length"), 0)
+        self.assertIn("<img src=x onerror=boom()>", page.evaluate("document.getElementById('tree').textContent"))
+
+    def test_two_plans(self):
+        self.compile(harness.program("gpt"), to="one.plan")
+        self.compile(harness.program("gpt"), *SHARDED, to="two.plan")
+        self.trainc("report", "one.plan", "two.plan", "-o", "both.html")
+        document = document_of(Path("both.html").read_text())
+        page = self.show("both.html")
+        rows = sum(len(group["rows"]) for group in document["groups"])
+        self.assertEqual(page.evaluate("document.querySelectorAll('tbody tr').length"), rows)
+        self.assertGreater(rows, 20)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,79 @@
+// The page's text: whole, and nothing in a plan ends the script that holds it.
+#include "test/unit/report/verified_plan.h"
+#include "tools/report/difference.h"
+#include "tools/report/document.h"
+#include "tools/report/page.h"
+#include "tools/report/text.h"
+
+#include <gmock/gmock.h>
+
+namespace trainc::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Everything that a plan may name is hostile.
+PlanBuilder hostilePlan() {
+  PlanBuilder builder = spacesPlan();
+  const std::string hostile = "</script><script>alert(1)</script><!-- {{document}}";
+  builder.plan.name = builder.plan.producer = hostile;
+  for (auto &buffer : builder.plan.buffers)
+    buffer->name = hostile;
+  for (auto &source : builder.plan.sources)
+    source->op = source->file = hostile;
+  builder.plan.report =
+      R"({"settings": [{"setting": "</script>", "value": "<b>", "source": "&lt;"}], "candidates": [{"change": "</script>"}]})";
+  return builder;
+}
+
+size_t count(const std::string &text, std::string_view part) {
+  size_t found = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+TEST(ReportPage, HoldsItsPartsAndTheDocument) {
+  const VerifiedPlan verified(spacesPlan());
+  const std::string page = report::pageOf(report::documentOf(report::Analysis(verified.plan()), "x.plan"));
+  EXPECT_THAT(page, HasSubstr("class MemoryView"));
+  EXPECT_THAT(page, HasSubstr("--activations:"));
+  EXPECT_THAT(page, HasSubstr("\"file\":\"x.plan\""));
+  EXPECT_THAT(page, Not(HasSubstr("{{")));
+  EXPECT_THAT(page, Not(HasSubstr("http:")));
+  EXPECT_THAT(page, Not(HasSubstr("https:")));
+}
+
+TEST(ReportPage, LetsNoTextEndItsScript) {
+  const VerifiedPlan verified(hostilePlan()), plain(spacesPlan());
+  const report::Analysis analysis(verified.plan());
+  for (const nlohmann::json &document :
+       {report::documentOf(analysis, "</script>"),
+        report::differenceOf(analysis, "<a>", report::Analysis(plain.plan()), "</script>")}) {
+    const std::string page = report::pageOf(document);
+    EXPECT_EQ(count(page, "</script>"), 2);
+    EXPECT_EQ(count(page, "<!--"), 0);
+    const size_t begin = page.find('>', page.find("<script id=\"document\"")) + 1;
+    EXPECT_EQ(nlohmann::json::parse(page.substr(begin, page.find("</script>") - begin)), document);
+  }
+}
+
+TEST(ReportDifference, IsEmptyOfAPlanAndItself) {
+  const VerifiedPlan verified(ranksPlan(4, 2));
+  const report::Analysis analysis(verified.plan());
+  for (const nlohmann::json &group : report::differenceOf(analysis, "a", analysis, "a")["groups"])
+    EXPECT_TRUE(group["rows"].empty()) << group;
+}
+
+TEST(ReportDifference, SaysWhatChanged) {
+  const VerifiedPlan from(ranksPlan(4, 2)), to(ranksPlan(6, 2));
+  const std::string text = report::differenceText(
+      report::differenceOf(report::Analysis(from.plan()), "a.plan", report::Analysis(to.plan()), "b.plan"));
+  EXPECT_THAT(text, HasSubstr("From test (a.plan) to test (b.plan):"));
+  EXPECT_THAT(text, testing::ContainsRegex("ranks +4 -> 6"));
+  EXPECT_THAT(text, HasSubstr("Settings: nothing changed"));
+}
+
+} // namespace
+} // namespace trainc::test

@@ -1,0 +1,53 @@
+// All that a report says of a plan is drawn from this: when its instructions run, and what lies where.
+#pragma once
+
+#include "tools/report/labels.h"
+#include "tools/report/occupancy.h"
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace trainc::report {
+
+struct EntryAnalysis {
+  const fb::Entry *entry;
+  uint64_t runs; ///< in a training step
+  Schedule schedule;
+  std::vector<Moment> moments;
+  Occupancy occupancy;
+
+  /// At which values take most of the device's memory; null in an entry that has none there.
+  const ArenaPeak *peak(const fb::Plan &plan) const;
+};
+
+struct Analysis {
+  explicit Analysis(const fb::Plan &plan);
+
+  const fb::Plan &plan;
+  Labels labels;
+  std::vector<EntryAnalysis> entries; ///< as the plan has them
+  /// The entry in which values take most of the device's memory, and the moment; null where no entry has
+  /// any.
+  const EntryAnalysis *peakEntry = nullptr;
+  uint32_t peakMoment = 0;
+  nlohmann::json compileReport; ///< that the plan holds; an empty object where it holds none of ours
+
+  /// Whether an arena is a part of the memory that a limit is about: of the device's, where the device is
+  /// the CPU also of the host's.
+  bool counts(const fb::Arena &arena) const;
+};
+
+/// What a moment computes and touches, in all iterations of its loop.
+struct MomentWork {
+  double flops = 0, bytes = 0;
+};
+MomentWork workOf(const fb::Plan &plan, const Moment &moment);
+
+/// "product", "attention", "rows", ...: what an instruction is, in a word.
+std::string classOf(const fb::Plan &plan, const fb::Instruction &instruction);
+
+/// "all-gather", "matrix product", "copy device to disk", or a kernel's symbol.
+std::string whatOf(const fb::Plan &plan, const fb::Instruction &instruction);
+
+} // namespace trainc::report

@@ -1,0 +1,178 @@
+#include "tools/report/document.h"
+
+#include "runtime/plan/dtype.h"
+#include "runtime/plan/settings.h"
+#include "runtime/plan/streams.h"
+#include "runtime/plan/view.h"
+#include "tools/report/collectives.h"
+#include "tools/report/document_entries.h"
+#include "tools/report/peak.h"
+#include "tools/report/proofs.h"
+#include "tools/report/tree.h"
+#include "tools/report/verdict.h"
+
+namespace trainc::report {
+
+namespace {
+
+using nlohmann::json;
+
+json planJson(const fb::Plan &plan, std::string_view file) {
+  return {{"file", file},
+          {"name", view(plan.name())},
+          {"producer", view(plan.producer())},
+          {"target", view(plan.target())},
+          {"ranks", plan.ranks()},
+          {"shard_ranks", plan.shard_ranks()}};
+}
+
+json verdictJson(const Analysis &analysis) {
+  const Verdict verdict = verdictOf(analysis);
+  json result = {{"sentence", sentence(verdict, analysis.plan.ranks())},
+                 {"peak_bytes", verdict.peak},
+                 {"host_bytes", verdict.host},
+                 {"disk_bytes", verdict.disk},
+                 {"unplanned_bytes", verdict.unplanned},
+                 {"limit_bytes", nullptr},
+                 {"headroom_bytes", nullptr},
+                 {"step_seconds", nullptr},
+                 {"communication_seconds", roundSeconds(verdict.communicationSeconds)},
+                 {"exposed_seconds", roundSeconds(verdict.exposedSeconds)},
+                 {"flops_per_step", verdict.flops}};
+  if (verdict.limit) {
+    result["limit_bytes"] = *verdict.limit;
+    result["headroom_bytes"] = *verdict.headroom();
+  }
+  if (verdict.stepSeconds)
+    result["step_seconds"] = roundSeconds(*verdict.stepSeconds);
+  return result;
+}
+
+json arenasJson(const Analysis &analysis) {
+  json arenas = json::array();
+  for (const fb::Arena *arena : *analysis.plan.arenas())
+    arenas.push_back({{"name", view(arena->name())},
+                      {"space", spaceName(arena->space())},
+                      {"bytes", arena->bytes()},
+                      {"persistent", arena->persistent()},
+                      {"counts", analysis.counts(*arena)}});
+  return arenas;
+}
+
+json buffersJson(const Analysis &analysis) {
+  json names = json::array(), arenas = json::array(), offsets = json::array(), bytes = json::array(),
+       dtypes = json::array(), kinds = json::array();
+  for (uint32_t i = 0; i < analysis.plan.buffers()->size(); ++i) {
+    const fb::Buffer &buffer = *analysis.plan.buffers()->Get(i);
+    names.push_back(view(buffer.name()));
+    arenas.push_back(buffer.arena());
+    offsets.push_back(buffer.offset());
+    bytes.push_back(buffer.bytes());
+    dtypes.push_back(dtypeName(buffer.dtype()));
+    kinds.push_back(static_cast<int>(analysis.labels.kind(i)));
+  }
+  return {{"name", names},  {"arena", arenas}, {"offset", offsets},
+          {"bytes", bytes}, {"dtype", dtypes}, {"kind", kinds}};
+}
+
+json peakJson(const Analysis &analysis) {
+  json parts = json::array();
+  for (const PeakPart &part : peakParts(analysis))
+    parts.push_back({{"block", part.block},
+                     {"kind", part.isUnused ? "unused" : kindName(part.kind)},
+                     {"bytes", part.bytes}});
+  json peak = {{"entry", nullptr}, {"moment", nullptr}, {"parts", parts}};
+  if (analysis.peakEntry) {
+    peak["entry"] = view(analysis.peakEntry->entry->name());
+    peak["moment"] = analysis.peakMoment;
+  }
+  return peak;
+}
+
+json remakesJson(const Analysis &analysis) {
+  json remakes = json::array();
+  for (const Remake &each : remakesOf(analysis))
+    remakes.push_back({{"what", each.what},
+                       {"place", each.place},
+                       {"count", each.count},
+                       {"bytes", each.bytes},
+                       {"seconds", roundSeconds(each.seconds)}});
+  return remakes;
+}
+
+json collectivesJson(const Analysis &analysis) {
+  json collectives = json::array();
+  for (const CollectiveSum &each : collectivesOf(analysis))
+    collectives.push_back({{"kind", each.kind},
+                           {"count", each.count},
+                           {"sent_bytes", each.sentBytes},
+                           {"seconds", roundSeconds(each.seconds)}});
+  return collectives;
+}
+
+json treeJson(const Analysis &analysis) {
+  json names = json::array(), parents = json::array(), parameters = json::array(), persistent = json::array(),
+       peaks = json::array(), flops = json::array(), bytes = json::array(), seconds = json::array();
+  for (const TreeNode &node : treeOf(analysis)) {
+    names.push_back(node.name);
+    parents.push_back(node.parent);
+    parameters.push_back(node.parameters);
+    persistent.push_back(node.persistentBytes);
+    peaks.push_back(node.peakBytes);
+    flops.push_back(node.flops);
+    bytes.push_back(node.bytes);
+    seconds.push_back(roundSeconds(node.seconds));
+  }
+  return {{"name", names},
+          {"parent", parents},
+          {"parameters", parameters},
+          {"persistent_bytes", persistent},
+          {"peak_bytes", peaks},
+          {"flops", flops},
+          {"touched_bytes", bytes},
+          {"seconds", seconds}};
+}
+
+json settingsJson(const fb::Plan &plan) {
+  json settings = json::array();
+  for (const Setting &each : settingsOf(plan))
+    settings.push_back({{"setting", each.setting}, {"value", each.value}, {"source", each.source}});
+  return settings;
+}
+
+json proofsJson(const fb::Plan &plan) {
+  json proofs = json::array();
+  for (const Proof &each : proofsOf(plan))
+    proofs.push_back({{"count", each.count}, {"of", each.of}, {"statement", each.statement}});
+  return proofs;
+}
+
+} // namespace
+
+json documentOf(const Analysis &analysis, std::string_view file) {
+  json kinds = json::array();
+  for (size_t kind = 0; kind < kKinds; ++kind)
+    kinds.push_back(kindName(static_cast<Kind>(kind)));
+  json document = {{"plan", planJson(analysis.plan, file)},
+                   {"verdict", verdictJson(analysis)},
+                   {"kinds", kinds},
+                   {"arenas", arenasJson(analysis)},
+                   {"buffers", buffersJson(analysis)},
+                   {"peak", peakJson(analysis)},
+                   {"remakes", remakesJson(analysis)},
+                   {"collectives", collectivesJson(analysis)},
+                   {"tree", treeJson(analysis)},
+                   {"settings", settingsJson(analysis.plan)},
+                   {"proofs", proofsJson(analysis.plan)}};
+  addEntries(analysis, document);
+  if (const auto found = analysis.compileReport.find("candidates");
+      found != analysis.compileReport.end() && found->is_array())
+    document["candidates"] = *found;
+  return document;
+}
+
+std::string jsonText(const json &document) {
+  return document.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+} // namespace trainc::report

@@ -1,0 +1,35 @@
+#include "tools/report/page.h"
+
+#include "tools/report/document.h"
+#include "tools/report/page_parts.h"
+
+namespace trainc::report {
+
+/// JSON in which no "</script>" and no "<!--" can be: "<" only stands in its texts.
+static std::string scriptText(const nlohmann::json &document) {
+  std::string text;
+  for (const char character : jsonText(document))
+    if (character == '<')
+      text += "\\u003c";
+    else
+      text += character;
+  return text;
+}
+
+/// The template's text with what it names in "{{...}}".
+std::string pageOf(const nlohmann::json &document) {
+  const std::string_view frame = pagePart("page.html");
+  std::string page;
+  for (size_t at = 0; at < frame.size();) {
+    const size_t open = frame.find("{{", at), close = frame.find("}}", open);
+    page += frame.substr(at, open - at);
+    if (open == std::string_view::npos)
+      break;
+    const std::string_view name = frame.substr(open + 2, close - open - 2);
+    page += name == "document" ? scriptText(document) : std::string(pagePart(name));
+    at = close + 2;
+  }
+  return page;
+}
+
+} // namespace trainc::report

@@ -1,0 +1,89 @@
+// Elements, numbers as text, colours.
+
+window.addEventListener("error", event => { document.documentElement.dataset.error = event.message; });
+
+/** An element with attributes and children; texts stay texts. */
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name.startsWith("on"))
+      element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+function scaled(value, base, units) {
+  let unit = 0;
+  while (Math.abs(value) >= base && unit + 1 < units.length) {
+    value /= base;
+    ++unit;
+  }
+  const digits = unit === 0 && Number.isInteger(value) ? 0 : Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0;
+  return `${value.toFixed(digits)} ${units[unit]}`.trim();
+}
+
+const bytesText = bytes => scaled(bytes, 1024, ["bytes", "KiB", "MiB", "GiB", "TiB"]);
+const countText = count => scaled(count, 1000, ["", "K", "M", "G", "T", "P", "E"]);
+
+function secondsText(seconds) {
+  if (seconds === 0)
+    return "0 s";
+  for (const [size, name] of [[1, "s"], [1e-3, "ms"], [1e-6, "us"]])
+    if (Math.abs(seconds) >= size) {
+      const value = seconds / size;
+      return `${value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0)} ${name}`;
+    }
+  return `${(seconds * 1e6).toPrecision(2)} us`;
+}
+
+const wholeText = number => number.toLocaleString("en-US").replaceAll(",", "\u2009");
+const percentText = share => `${(100 * share).toFixed(1)} %`;
+
+/** A colour of the sheet by its variable's name. */
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+
+/** The variable of a kind: "gathered" of "gathered parameters". */
+const kindVariable = kind => kind.split(" ")[0];
+
+const dot = variable => make("i", {class: "dot", style: `background: var(--${variable})`});
+
+/** A table: columns are [title, isNumber]; rows are lists of texts and elements. */
+function table(columns, rows, attributes) {
+  const head = make("tr", {}, columns.map(([title, isNumber]) => make("th", {scope: "col", class: isNumber ? "n" : null}, title)));
+  const body = rows.map(cells => make("tr", {}, cells.map((cell, at) =>
+    cell instanceof HTMLTableCellElement ? cell : make("td", {class: columns[at][1] ? "n" : null}, cell))));
+  return make("div", {class: "scroll"}, make("table", attributes, make("thead", {}, head), make("tbody", {}, body)));
+}
+
+/** A table of many rows: the first ones, and a button for the others. */
+function longTable(columns, rows, shown, attributes) {
+  if (rows.length <= shown + 3)
+    return table(columns, rows, attributes);
+  const holder = make("div", {}, table(columns, rows.slice(0, shown), attributes));
+  const button = make("button", {class: "more", onclick: () => holder.replaceChildren(table(columns, rows, attributes))},
+                      `Show all ${wholeText(rows.length)}`);
+  holder.append(button);
+  return holder;
+}
+
+/** A cell with a bar of parts [variable, share of the whole width]. */
+function barCell(parts) {
+  const pieces = parts.filter(([, share]) => share > 0).map(([variable, share]) =>
+    make("i", {style: `width: ${100 * share}%; background: var(--${variable})`}));
+  return make("td", {class: "barcell", "aria-hidden": "true"}, make("div", {class: "bar slim"}, pieces));
+}
+
+const section = (id, title, note, ...children) =>
+  make("section", {id, "aria-labelledby": id + "-title"}, make("h2", {id: id + "-title"}, title), note ? make("p", {class: "soft"}, note) : null, children);
+
+/** A group of buttons of which one is pressed. */
+function choice(label, options, chosen, onchoose) {
+  const buttons = options.map(([value, text]) => make("button", {type: "button", "aria-pressed": String(value === chosen), onclick: () => {
+    buttons.forEach((button, at) => button.setAttribute("aria-pressed", String(options[at][0] === value)));
+    onchoose(value);
+  }}, text));
+  return make("div", {class: "group", role: "group", "aria-label": label}, make("span", {class: "soft"}, label), buttons);
+}

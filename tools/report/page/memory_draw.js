@@ -1,0 +1,223 @@
+// Draws memory over time, address by address, and the streams below it on the same axis.
+
+const kPlot = {left: 170, right: 10, top: 26, map: 380, gap: 14, row: 24, ticks: 26};
+
+/** "h.3" of "h.3.mlp": up to the first number. */
+function blockOf(scope) {
+  const parts = scope.split("."), at = parts.findIndex(part => /^\d+$/.test(part));
+  return at < 0 ? scope : parts.slice(0, at + 1).join(".");
+}
+
+/** For each value of an entry whether its block is an odd one, so that neighbours differ in shade. */
+function shadesOf(entry) {
+  if (!entry.shades) {
+    const numbers = new Map();
+    entry.shades = entry.values.begin.map(begin => {
+      const block = blockOf(scopeOf(report.sources.op[entry.moments.source[begin]]));
+      if (!numbers.has(block))
+        numbers.set(block, numbers.size);
+      return numbers.get(block) % 2;
+    });
+  }
+  return entry.shades;
+}
+
+/** Numbers at which an axis of so many pixels has marks: 1, 2 or 5 times a power of ten, or of two for bytes. */
+function ticksBetween(from, to, most, isBytes) {
+  const raw = (to - from) / Math.max(1, most);
+  let step = isBytes ? 2 ** Math.ceil(Math.log2(raw)) : 10 ** Math.floor(Math.log10(raw));
+  if (!isBytes)
+    step *= [1, 2, 5, 10].find(factor => factor * step >= raw);
+  const ticks = [];
+  for (let tick = Math.ceil(from / step) * step; tick <= to + step / 1e6; tick += step)
+    ticks.push(tick);
+  return ticks;
+}
+
+/** What is drawn where: an entry, an arena, an axis and the part of it that is in view. */
+class Plot {
+  constructor(width, entry, arena, axis, view) {
+    Object.assign(this, {width, entry, arena, axis, view});
+    this.streams = entry.streams.map((_, stream) => stream).filter(stream => entry.moments.stream.includes(stream));
+    this.mapBottom = kPlot.top + kPlot.map;
+    this.rowsTop = this.mapBottom + kPlot.gap;
+    this.height = this.rowsTop + this.streams.length * kPlot.row + kPlot.ticks;
+    this.bytes = arena < 0 ? 0 : report.arenas[arena].bytes;
+  }
+
+  get whole() { return this.axis === "order" ? this.entry.moments.index.length : this.entry.seconds; }
+  x(at) { return kPlot.left + (at - this.view[0]) / (this.view[1] - this.view[0]) * (this.width - kPlot.left - kPlot.right); }
+  at(x) { return this.view[0] + (x - kPlot.left) / (this.width - kPlot.left - kPlot.right) * (this.view[1] - this.view[0]); }
+  y(address) { return this.mapBottom - address / this.bytes * kPlot.map; }
+  address(y) { return (this.mapBottom - y) / kPlot.map * this.bytes; }
+
+  /** From when to when a moment runs, on the axis. */
+  span(moment) {
+    return this.axis === "order" ? [moment, moment + 1] : [this.entry.moments.begin[moment], momentEnd(this.entry, moment)];
+  }
+
+  /** The value at a point, or -1. */
+  valueAt(x, y) {
+    const at = this.at(x), address = this.address(y), {offset, bytes, buffer} = this.entry.values;
+    for (let value = 0; value < offset.length; ++value)
+      if (offset[value] <= address && address < offset[value] + bytes[value] && report.buffers.arena[buffer[value]] === this.arena) {
+        const [from, to] = valueSpan(this.entry, value, this.axis);
+        if (from <= at && at < to)
+          return value;
+      }
+    return -1;
+  }
+
+  /** The persistent buffer at a point, or -1. */
+  persistentAt(x, y) {
+    const columns = persistentArenas(), column = Math.floor(x / (96 / columns.length));
+    if (x >= 96 || column >= columns.length || y < kPlot.top || y > this.mapBottom)
+      return -1;
+    const address = (this.mapBottom - y) / kPlot.map * report.arenas[columns[column]].bytes;
+    return report.buffers.offset.findIndex((offset, at) =>
+      report.buffers.arena[at] === columns[column] && offset <= address && address < offset + report.buffers.bytes[at]);
+  }
+
+  /** The moment of a stream's row, or of the time, at a point; -1 where there is none. */
+  momentAt(x, y) {
+    const row = Math.floor((y - this.rowsTop) / kPlot.row), stream = this.streams[row], at = this.at(x);
+    const {stream: streams} = this.entry.moments;
+    for (let moment = 0; moment < streams.length; ++moment) {
+      const [from, to] = this.span(moment);
+      if (from <= at && at < to && (streams[moment] === stream || (stream === undefined && streams[moment] === 0)))
+        return moment;
+    }
+    return -1;
+  }
+
+  draw(context) {
+    context.font = "12px system-ui, 'DejaVu Sans', sans-serif";
+    context.textBaseline = "middle";
+    context.fillStyle = colour("card");
+    context.fillRect(0, 0, this.width, this.height);
+    this.drawPersistent(context);
+    this.drawMap(context);
+    drawStreams(this, context);
+    this.drawTicks(context);
+  }
+
+  drawPersistent(context) {
+    const columns = persistentArenas(), width = 96 / Math.max(1, columns.length);
+    columns.forEach((arena, column) => {
+      const left = column * width, {bytes, name} = report.arenas[arena];
+      context.fillStyle = colour("plot");
+      context.fillRect(left, kPlot.top, width - 2, kPlot.map);
+      report.buffers.arena.forEach((each, buffer) => {
+        if (each !== arena || bytes === 0)
+          return;
+        context.fillStyle = colour(kindVariable(report.kinds[report.buffers.kind[buffer]]));
+        const height = report.buffers.bytes[buffer] / bytes * kPlot.map;
+        context.fillRect(left, this.mapBottom - report.buffers.offset[buffer] / bytes * kPlot.map - height, width - 2, Math.max(height - (height > 3 ? 0.5 : 0), 0.3));
+      });
+      context.fillStyle = colour("soft");
+      context.textAlign = "left";
+      context.fillText(clipped(context, name, width - 4), left, 12);
+    });
+  }
+
+  drawMap(context) {
+    context.fillStyle = colour("plot");
+    context.fillRect(kPlot.left, kPlot.top, this.width - kPlot.left - kPlot.right, kPlot.map);
+    if (this.arena < 0)
+      return;
+    context.save();
+    context.beginPath();
+    context.rect(kPlot.left, kPlot.top, this.width - kPlot.left - kPlot.right, kPlot.map);
+    context.clip();
+    this.drawValues(context);
+    context.restore();
+    context.fillStyle = colour("soft");
+    context.textAlign = "right";
+    for (const tick of ticksBetween(0, this.bytes, 7, true))
+      context.fillText(tick ? bytesText(tick) : "0", kPlot.left - 8, this.y(tick));
+    context.textAlign = "left";
+    const title = `${report.arenas[this.arena].name}: ${bytesText(this.bytes)}`;
+    context.fillText(title, kPlot.left, 12);
+    this.drawPeak(context, kPlot.left + context.measureText(title).width + 12);
+  }
+
+  drawValues(context) {
+    const {offset, bytes, buffer} = this.entry.values, shades = shadesOf(this.entry);
+    const fills = report.kinds.map(kind => colour(kindVariable(kind))), edge = colour("plot");
+    for (let value = 0; value < offset.length; ++value) {
+      if (report.buffers.arena[buffer[value]] !== this.arena)
+        continue;
+      const [from, to] = valueSpan(this.entry, value, this.axis);
+      if (to < this.view[0] || from > this.view[1])
+        continue;
+      const left = Math.max(this.x(from), kPlot.left - 2), right = Math.min(this.x(to), this.width);
+      const top = this.y(offset[value] + bytes[value]), width = Math.max(right - left, 1), height = Math.max(this.y(offset[value]) - top, 0.6);
+      context.globalAlpha = shades[value] ? 0.74 : 1;
+      context.fillStyle = fills[report.buffers.kind[buffer[value]]];
+      context.fillRect(left, top, width, height);
+      context.globalAlpha = 1;
+      if (width > 3 && height > 3) {
+        context.strokeStyle = edge;
+        context.lineWidth = 0.7;
+        context.strokeRect(left, top, width, height);
+      }
+      if (width > 60 && height > 15)
+        this.drawName(context, value, left, top, width, height);
+    }
+  }
+
+  drawName(context, value, left, top, width, height) {
+    const name = report.sources.op[this.entry.moments.source[this.entry.values.begin[value]]];
+    context.fillStyle = "#ffffff";
+    context.textAlign = "left";
+    context.fillText(clipped(context, scopeOf(name) || name, width - 10), left + 5, top + height / 2);
+  }
+
+  drawPeak(context, free) {
+    const peak = peakIn(this.entry, this.arena);
+    if (!peak)
+      return;
+    const [from, to] = this.span(peak.moment), x = this.x((from + to) / 2);
+    if (x < kPlot.left || x > this.width - kPlot.right)
+      return;
+    context.strokeStyle = context.fillStyle = colour("mark");
+    context.lineWidth = 1.5;
+    context.setLineDash([5, 3]);
+    context.beginPath();
+    context.moveTo(x, kPlot.top - 4);
+    context.lineTo(x, this.mapBottom);
+    context.stroke();
+    context.setLineDash([]);
+    const text = `peak: ${bytesText(peak.held_bytes)} held`, width = context.measureText(text).width;
+    const left = Math.min(Math.max(x - width / 2, free), this.width - kPlot.right - width);
+    if (left >= free)
+      context.fillText(text, left, 12);
+  }
+
+  drawTicks(context) {
+    context.fillStyle = colour("soft");
+    context.textAlign = "center";
+    const y = this.height - kPlot.ticks / 2 + 2, most = Math.floor((this.width - kPlot.left) / 90);
+    for (const tick of ticksBetween(this.view[0], this.view[1], most, false)) {
+      const text = this.axis === "order" ? wholeText(Math.round(tick)) : secondsText(tick), half = context.measureText(text).width / 2;
+      const x = this.x(tick);
+      context.fillRect(x, this.height - kPlot.ticks, 1, 4);
+      if (x + half < this.width && x - half > kPlot.left - 8)
+        context.fillText(text, x, y);
+    }
+    context.textAlign = "right";
+    context.fillText(this.axis === "order" ? "instruction" : "predicted time", kPlot.left - 8, y);
+  }
+}
+
+const persistentArenas = () => report.arenas.map((arena, at) => arena.persistent && arena.bytes > 0 ? at : -1).filter(at => at >= 0);
+
+/** As much of a text as fits, with an ellipsis where some is missing; nothing where hardly any fits. */
+function clipped(context, text, width) {
+  if (context.measureText(text).width <= width)
+    return text;
+  let length = text.length;
+  while (length > 2 && context.measureText(text.slice(0, length) + "\u2026").width > width)
+    --length;
+  return length > 2 ? text.slice(0, length) + "\u2026" : "";
+}

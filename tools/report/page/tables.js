@@ -1,0 +1,112 @@
+// The verdict, and the parts of the page that are tables.
+
+const tile = (value, text, kind) => make("div", {class: kind ? "tile " + kind : "tile"}, make("b", {}, value), make("span", {}, text));
+
+function verdictPart() {
+  const {plan, verdict} = report, sharded = plan.ranks > 1 ? ` on each of ${plan.ranks} ranks` : "";
+  const tiles = [tile(bytesText(verdict.peak_bytes), `planned peak${sharded}, exactly what is allocated`)];
+  if (verdict.limit_bytes !== null)
+    tiles.push(tile(bytesText(Math.abs(verdict.headroom_bytes)), `${verdict.headroom_bytes < 0 ? "more than" : "to spare of"} the limit of ${bytesText(verdict.limit_bytes)}` +
+                    (verdict.unplanned_bytes ? `, with ${bytesText(verdict.unplanned_bytes)} for the process` : ""), verdict.headroom_bytes < 0 ? "bad" : "good"));
+  if (verdict.disk_bytes)
+    tiles.push(tile(bytesText(verdict.disk_bytes), "on disk"));
+  if (verdict.host_bytes)
+    tiles.push(tile(bytesText(verdict.host_bytes), "of the host's memory"));
+  if (verdict.step_seconds !== null) {
+    tiles.push(tile(secondsText(verdict.step_seconds), "a step, predicted"));
+    tiles.push(tile(countText(verdict.flops_per_step / verdict.step_seconds) + "FLOP/s", `of products, ${countText(verdict.flops_per_step)}FLOP a step`));
+    if (plan.ranks > 1)
+      tiles.push(tile(secondsText(verdict.exposed_seconds), `exposed of ${secondsText(verdict.communication_seconds)} communication a step`));
+  }
+  return make("header", {}, make("h1", {}, plan.name), make("p", {class: "soft"}, [plan.file, `target ${plan.target}`, plan.ranks > 1 ? `${plan.ranks} ranks, states divided by ${plan.shard_ranks}` : "one rank", plan.producer].join(" \u00b7 ")),
+              make("p", {class: "verdict", id: "verdict", "data-peak": verdict.peak_bytes}, verdict.sentence), make("div", {class: "tiles"}, tiles));
+}
+
+/** Bytes at the peak by kind, in the order of kinds, "unused" at the end. */
+function peakKinds() {
+  const sums = new Map([...report.kinds, "unused"].map(kind => [kind, 0]));
+  for (const part of report.peak.parts)
+    sums.set(part.kind, sums.get(part.kind) + part.bytes);
+  return [...sums].filter(([, bytes]) => bytes > 0);
+}
+
+function peakPart() {
+  const {verdict} = report, kinds = peakKinds(), whole = Math.max(verdict.peak_bytes, verdict.limit_bytes || 0) || 1;
+  const bar = make("div", {class: "bar", role: "img", "aria-label": "The peak by kind"},
+    kinds.map(([kind, bytes]) => make("i", {style: `width: ${100 * bytes / whole}%; background: var(--${kindVariable(kind)})`, title: `${kind}: ${bytesText(bytes)}`})));
+  const legend = make("ul", {class: "legend"}, kinds.map(([kind, bytes]) => make("li", {}, dot(kindVariable(kind)), `${kind} ${bytesText(bytes)}`)));
+  const note = report.peak.entry ? `At instruction ${report.peak.moment} of ${report.peak.entry.replaceAll("_", " ")}, the moment at which values take most. Parts sum to the planned peak of ${wholeText(verdict.peak_bytes)} bytes. Unused is what lies between values then, and padding.` : null;
+  return section("peak", "What holds the peak", note, bar, legend, make("h3", {}, "By block and kind"), blockTable(kinds.map(([kind]) => kind)), savings());
+}
+
+function blockTable(kinds) {
+  const blocks = new Map();
+  for (const part of report.peak.parts) {
+    const name = part.block || "no block", row = blocks.get(name) || new Map();
+    row.set(part.kind, (row.get(part.kind) || 0) + part.bytes);
+    blocks.set(name, row);
+  }
+  const sums = [...blocks].map(([name, row]) => [name, row, [...row.values()].reduce((a, b) => a + b, 0)]);
+  const most = Math.max(1, ...sums.map(([, , sum]) => sum)), cell = bytes => bytes ? bytesText(bytes) : "\u2013";
+  const rows = sums.map(([name, row, sum]) => [name, barCell(kinds.map(kind => [kindVariable(kind), (row.get(kind) || 0) / most])),
+                                               make("td", {class: "n"}, bytesText(sum)), ...kinds.map(kind => cell(row.get(kind)))]);
+  return longTable([["block"], [""], ["together", true], ...kinds.map(kind => [kind, true])], rows, 16, {id: "blocks"});
+}
+
+function savings() {
+  const parts = [];
+  if (report.candidates)
+    parts.push(make("h3", {}, "What the planner weighed"), candidateTable());
+  if (report.remakes.length)
+    parts.push(make("h3", {}, "What making values again would save, and cost at least"),
+      make("p", {class: "soft"}, "Values that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; making a value again may ask for others that are gone by then."),
+      longTable([["written by"], ["line"], ["values", true], ["saves at most", true], ["costs at least, a step", true], ["of the step", true]],
+        report.remakes.map(each => [make("td", {class: "name"}, shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
+                                    report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "remakes"}));
+  return parts;
+}
+
+function candidateTable() {
+  const text = value => value === undefined || value === null ? "" : String(value);
+  return longTable([["change"], ["peak", true], ["step", true], ["outcome"]], report.candidates.map(each =>
+    [text(each.change), Number.isFinite(each.peak_bytes) ? bytesText(each.peak_bytes) : "", Number.isFinite(each.step_seconds) ? secondsText(each.step_seconds) : "", text(each.outcome)]), 12, {id: "candidates"});
+}
+
+function timePart() {
+  const step = report.verdict.step_seconds, streams = new Map();
+  for (const entry of report.entries)
+    for (const stream of entry.streams) {
+      const sum = streams.get(stream.name) || {busy: 0, exposed: 0};
+      sum.busy += entry.runs_per_step * stream.busy_seconds;
+      sum.exposed += entry.runs_per_step * stream.exposed_seconds;
+      streams.set(stream.name, sum);
+    }
+  if (!step)
+    return null;
+  const costs = costsOfStep(), most = Math.max(...costs.map(each => each.seconds)) || 1;
+  const entries = report.entries.filter(entry => entry.runs_per_step > 0);
+  return section("time", "Where a step's time goes", `Predicted for the machine that the plan is made for. A step runs ${entries.map(entry => `${entry.name.replaceAll("_", " ")}${entry.runs_per_step > 1 ? ` ${entry.runs_per_step} times` : ""} (${secondsText(entry.seconds)})`).join(", ")}.`,
+    table([["stream"], ["busy", true], ["of the step", true], ["exposed", true]], [...streams].filter(([, sum]) => sum.busy > 0).map(([name, sum]) =>
+      [name.replace("_", " "), secondsText(sum.busy), percentText(sum.busy / step), name === "compute" ? "" : secondsText(sum.exposed)]), {id: "streams"}),
+    report.collectives.length ? [make("h3", {}, "Collectives of a step"), table([["kind"], ["count", true], ["sent by each rank", true], ["seconds", true]],
+      report.collectives.map(each => [each.kind, wholeText(each.count), bytesText(each.sent_bytes), secondsText(each.seconds)]), {id: "collectives"})] : null,
+    make("h3", {}, "The costliest, all blocks together"),
+    longTable([["op"], ["line"], [""], ["times", true], ["seconds", true], ["of the step", true]], costs.map(each =>
+      [make("td", {class: "name"}, dot(each.kind), shortOp(each.op, 90)), each.place, barCell([[each.kind, each.seconds / most]]), wholeText(each.count), secondsText(each.seconds), percentText(each.seconds / step)]), 12, {id: "costs"}));
+}
+
+function settingsPart() {
+  const rows = report.settings.map(({setting, value, source}) => {
+    const row = [setting, value, source].map(text => make("td", {}, text));
+    return {row, isDefault: source === "default" || source.startsWith("derived")};
+  });
+  const fill = all => table([["setting"], ["value"], ["from"]], rows.filter(each => all || !each.isDefault).map(each => each.row), {id: "settings-table"});
+  const holder = make("div", {}, fill(false));
+  return rows.length ? section("settings", "Settings", "What the plan was compiled with, and where each comes from.",
+    make("div", {class: "tools"}, choice("show", [[false, "those that were given"], [true, "all"]], false, all => holder.replaceChildren(fill(all)))), holder) : null;
+}
+
+function proofsPart() {
+  return section("proofs", "What was proven of this plan", "The verifier has checked each of these before this report was made, and does so again before each run.",
+    make("ul", {class: "proofs"}, report.proofs.map(each => make("li", {}, make("b", {}, `${wholeText(each.count)} ${each.of} `), each.statement + "."))));
+}

@@ -1,0 +1,168 @@
+#include "tools/report/text.h"
+
+#include "runtime/plan/settings.h"
+#include "runtime/plan/streams.h"
+#include "runtime/plan/view.h"
+#include "tools/report/collectives.h"
+#include "tools/report/peak.h"
+#include "tools/report/proofs.h"
+#include "tools/report/verdict.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+namespace trainc::report {
+
+namespace {
+
+constexpr size_t kRows = 8;
+
+/// Text that grows line by line.
+class Lines {
+public:
+  template <typename... Args> void add(fmt::format_string<Args...> format, Args &&...args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+    text_ += '\n';
+  }
+  std::string take() && { return std::move(text_); }
+
+private:
+  std::string text_;
+};
+
+std::string byteText(uint64_t bytes) { return bytesText(static_cast<double>(bytes)); }
+
+double percentOf(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
+
+/// "########": a share of 32 marks, at least one of what is there.
+std::string barText(uint64_t part, uint64_t whole) {
+  const auto marks =
+      static_cast<size_t>(percentOf(static_cast<double>(part), static_cast<double>(whole)) * 0.32);
+  return std::string(part > 0 ? std::max<size_t>(marks, 1) : 0, '#');
+}
+
+/// As much of a text as fits into so many characters.
+std::string shortText(std::string_view text, size_t most) {
+  return text.size() <= most ? std::string(text) : std::string(text.substr(0, most - 3)) + "...";
+}
+
+void addPeak(const Analysis &analysis, uint64_t peak, Lines &lines) {
+  std::map<std::string, uint64_t> kinds, blocks;
+  for (const PeakPart &part : peakParts(analysis)) {
+    kinds[part.isUnused ? "unused" : kindName(part.kind)] += part.bytes;
+    if (!part.block.empty())
+      blocks[part.block] += part.bytes;
+  }
+  if (analysis.peakEntry)
+    lines.add("\nThe peak, at instruction {} of {}:", analysis.peakMoment,
+              view(analysis.peakEntry->entry->name()));
+  else
+    lines.add("\nThe peak:");
+  std::vector<std::pair<std::string, uint64_t>> rows(kinds.begin(), kinds.end());
+  const auto bySize = [](const auto &a, const auto &b) {
+    return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+  };
+  std::ranges::sort(rows, bySize);
+  for (const auto &[kind, bytes] : rows)
+    if (bytes > 0)
+      lines.add("  {:20} {:>10} {:5.1f} %  {}", kind, byteText(bytes),
+                percentOf(static_cast<double>(bytes), static_cast<double>(peak)), barText(bytes, peak));
+  rows.assign(blocks.begin(), blocks.end());
+  std::ranges::sort(rows, bySize);
+  lines.add("\nBlocks that hold most of it:");
+  for (const auto &[block, bytes] : std::span(rows).first(std::min(rows.size(), kRows)))
+    lines.add("  {:20} {:>10} {:5.1f} %  {}", shortText(block, 20), byteText(bytes),
+              percentOf(static_cast<double>(bytes), static_cast<double>(peak)), barText(bytes, peak));
+}
+
+void addTime(const Analysis &analysis, const Verdict &verdict, Lines &lines) {
+  if (!verdict.stepSeconds)
+    return;
+  lines.add("\nA step, predicted:");
+  for (const EntryAnalysis &each : analysis.entries)
+    if (each.runs > 0)
+      lines.add("  {:20} {:>10}{}", view(each.entry->name()), secondsText(each.schedule.seconds),
+                each.runs > 1 ? fmt::format(", {} times", each.runs) : "");
+  for (const CollectiveSum &each : collectivesOf(analysis))
+    lines.add("  {:20} {:>10}, {} of them, each rank sends {}", each.kind, secondsText(each.seconds),
+              each.count, byteText(each.sentBytes));
+}
+
+void addRemakes(const Analysis &analysis, Lines &lines) {
+  const std::vector<Remake> remakes = remakesOf(analysis);
+  if (remakes.empty())
+    return;
+  lines.add("\nWhat making values again would save at most, and cost at least in a step:");
+  for (const Remake &each : std::span(remakes).first(std::min(remakes.size(), kRows)))
+    lines.add("  {:>10} for {:>8}  {}", byteText(each.bytes), secondsText(each.seconds),
+              shortText(each.what, 70));
+}
+
+void addSettings(const fb::Plan &plan, Lines &lines) {
+  lines.add("\nSettings that were given:");
+  for (const Setting &each : settingsOf(plan))
+    if (each.source != "default" && !each.source.starts_with("derived"))
+      lines.add("  {:24} {:32} {}", each.setting, each.value, each.source);
+}
+
+void addProofs(const fb::Plan &plan, Lines &lines) {
+  lines.add("\nProven of this plan:");
+  for (const Proof &each : proofsOf(plan))
+    lines.add("  {:>8} {} {}", each.count, each.of, each.statement);
+}
+
+/// A number of a difference as people read it; texts as they are.
+std::string valueText(const nlohmann::json &value, const std::string &unit) {
+  if (value.is_null())
+    return "none";
+  if (!value.is_number())
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  const auto number = value.get<double>();
+  return unit == "bytes"     ? bytesText(number)
+         : unit == "seconds" ? secondsText(number)
+                             : fmt::format("{}", value.get<int64_t>());
+}
+
+/// " (+12.5 %)" of two numbers, the first of which is not 0.
+std::string growthText(const nlohmann::json &a, const nlohmann::json &b) {
+  if (!a.is_number() || !b.is_number() || a.get<double>() == 0)
+    return "";
+  return fmt::format("{:+.1f} %", 100 * (b.get<double>() / a.get<double>() - 1));
+}
+
+} // namespace
+
+std::string summaryText(const Analysis &analysis, std::string_view file) {
+  const fb::Plan &plan = analysis.plan;
+  const Verdict verdict = verdictOf(analysis);
+  Lines lines;
+  lines.add("{} ({}): target {}, {}", view(plan.name()), file, view(plan.target()),
+            plan.ranks() > 1 ? fmt::format("{} ranks", plan.ranks()) : "one rank");
+  lines.add("{}", sentence(verdict, plan.ranks()));
+  addPeak(analysis, verdict.peak, lines);
+  addTime(analysis, verdict, lines);
+  addRemakes(analysis, lines);
+  addSettings(plan, lines);
+  addProofs(plan, lines);
+  return std::move(lines).take();
+}
+
+std::string differenceText(const nlohmann::json &difference) {
+  Lines lines;
+  const auto plan = [&](const char *key) {
+    return fmt::format("{} ({})", difference[key]["name"].get<std::string>(),
+                       difference[key]["file"].get<std::string>());
+  };
+  lines.add("From {} to {}:", plan("from"), plan("to"));
+  for (const nlohmann::json &group : difference["groups"]) {
+    const auto unit = group["unit"].get<std::string>();
+    lines.add("\n{}{}", group["title"].get<std::string>(), group["rows"].empty() ? ": nothing changed" : ":");
+    for (const nlohmann::json &row : group["rows"])
+      lines.add("  {:40} {:>16} -> {:16} {}", shortText(row["what"].get<std::string>(), 40),
+                valueText(row["from"], unit), valueText(row["to"], unit), growthText(row["from"], row["to"]));
+  }
+  return std::move(lines).take();
+}
+
+} // namespace trainc::report

@@ -1,0 +1,55 @@
+// `trainc report`: where a plan's memory and time go, as text, JSON or a page; of two plans what differs.
+#include "runtime/base/file.h"
+#include "runtime/base/print.h"
+#include "runtime/plan/file.h"
+#include "runtime/schema/plain_text.h"
+#include "tools/report/difference.h"
+#include "tools/report/document.h"
+#include "tools/report/page.h"
+#include "tools/report/text.h"
+#include "tools/trainc/Commands.h"
+#include "tools/trainc/Paths.h"
+
+namespace trainc {
+
+namespace {
+
+Status checkPaths(const ReportCommand &command) {
+  std::vector<NamedPath> inputs;
+  for (const std::string &plan : {command.plan, command.other}) {
+    if (plan.empty())
+      continue;
+    TRAINC_RETURN_IF_ERROR(requireRegularFile(plan));
+    inputs.push_back({fmt::format("the plan '{}'", plan), plan});
+  }
+  return command.output.empty() ? Status() : checkOutputs({{"-o " + command.output, command.output}}, inputs);
+}
+
+/// Writes the page, or prints what was asked for: `text` makes that of the document for terminals.
+template <typename Text>
+Status show(const ReportCommand &command, const nlohmann::json &document, Text text) {
+  if (!command.output.empty()) {
+    const std::string page = report::pageOf(document);
+    return writeFileAtomically(command.output, std::array{std::as_bytes(std::span(page))});
+  }
+  return printOutput(command.json ? report::jsonText(document) + "\n" : printable(text(), "\n"));
+}
+
+Status makeReport(const ReportCommand &command) {
+  TRAINC_RETURN_IF_ERROR(checkPaths(command));
+  TRAINC_ASSIGN_OR_RETURN(const PlanFile file, PlanFile::open(command.plan));
+  const report::Analysis analysis(file.plan());
+  if (command.other.empty())
+    return show(command, report::documentOf(analysis, command.plan),
+                [&] { return report::summaryText(analysis, command.plan); });
+  TRAINC_ASSIGN_OR_RETURN(const PlanFile otherFile, PlanFile::open(command.other));
+  const report::Analysis other(otherFile.plan());
+  const nlohmann::json difference = report::differenceOf(analysis, command.plan, other, command.other);
+  return show(command, difference, [&] { return report::differenceText(difference); });
+}
+
+} // namespace
+
+int runReport(const ReportCommand &command) { return finish(makeReport(command)); }
+
+} // namespace trainc
