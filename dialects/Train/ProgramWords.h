@@ -196,7 +196,9 @@ inline constexpr ProgramWord kProgramWords[] = {
      .values = "SIZE",
      .least = 1,
      .otherwise = "none",
-     .help = "Bytes a process that runs the plan may take, e.g. 16GiB; with --target=cuda, of the GPU's"},
+     .help = "Bytes a process that runs the plan may take, e.g. 16GiB; with --target=cuda, of the GPU's.\n"
+             "Decides what nobody gave of stage, groups, checkpointing and micro-batches, and takes the\n"
+             "fastest plan that fits"},
     {.word = "reserve_memory",
      .option = "--reserve-memory",
      .kind = ValueKind::Bytes,

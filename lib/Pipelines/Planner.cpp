@@ -150,8 +150,7 @@ LogicalResult Planner::search() {
     if (failed(recomputeUntilItFits(cell)))
       return failure();
     const MemoryReport &memory = tried(planned_.at({cell, 0})).plan.memory;
-    const bool holdsTooMuch =
-        memory.parameters + memory.gradients + memory.optimizer + memory.unplanned > planning_.limit;
+    const bool holdsTooMuch = memory.parameters + memory.gradients + memory.optimizer > planning_.limit;
     if (!holdsTooMuch && cell.second + 1 < splits_.size() && failed(open({cell.first, cell.second + 1})))
       return failure();
   }

@@ -165,9 +165,9 @@ json documentOf(const Analysis &analysis, std::string_view file) {
                    {"settings", settingsJson(analysis.plan)},
                    {"proofs", proofsJson(analysis.plan)}};
   addEntries(analysis, document);
-  if (const auto found = analysis.compileReport.find("candidates");
-      found != analysis.compileReport.end() && found->is_array())
-    document["candidates"] = *found;
+  if (const auto found = analysis.compileReport.find("planner");
+      found != analysis.compileReport.end() && found->is_object())
+    document["planner"] = *found;
   return document;
 }
 

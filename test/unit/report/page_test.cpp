@@ -23,7 +23,7 @@ PlanBuilder hostilePlan() {
   for (auto &source : builder.plan.sources)
     source->op = source->file = hostile;
   builder.plan.report =
-      R"({"settings": [{"setting": "</script>", "value": "<b>", "source": "&lt;"}], "candidates": [{"change": "</script>"}]})";
+      R"({"settings": [{"setting": "</script>", "value": "<b>", "source": "&lt;"}], "planner": {"strategies": [{"settings": {"</script>": "</script>"}}]}})";
   return builder;
 }
 

@@ -55,8 +55,8 @@ function blockTable(kinds) {
 
 function savings() {
   const parts = [];
-  if (report.candidates)
-    parts.push(make("h3", {}, "What the planner weighed"), candidateTable());
+  if (report.planner && Array.isArray(report.planner.strategies))
+    parts.push(make("h3", {}, "What the memory limit chose among"), strategyTable(report.planner));
   if (report.remakes.length)
     parts.push(make("h3", {}, "What making values again would save, and cost at least"),
       make("p", {class: "soft"}, "Values that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; making a value again may ask for others that are gone by then."),
@@ -66,10 +66,13 @@ function savings() {
   return parts;
 }
 
-function candidateTable() {
-  const text = value => value === undefined || value === null ? "" : String(value);
-  return longTable([["change"], ["peak", true], ["step", true], ["outcome"]], report.candidates.map(each =>
-    [text(each.change), Number.isFinite(each.peak_bytes) ? bytesText(each.peak_bytes) : "", Number.isFinite(each.step_seconds) ? secondsText(each.step_seconds) : "", text(each.outcome)]), 12, {id: "candidates"});
+function strategyTable(planner) {
+  const decided = each => Object.entries(each.settings || {}).map(([word, value]) => `${word} ${value}`).join(", ") || "the program as it is";
+  const bytesOf = each => each.memory ? each.memory.peak + each.memory.unplanned : NaN;
+  const outcome = (each, number) => number === planner.taken ? "taken" : bytesOf(each) > planner.memory_limit ? "does not fit" : "takes longer";
+  return longTable([["strategy"], ["memory", true], ["step", true], ["outcome"]], planner.strategies.map((each, number) =>
+    [decided(each), Number.isFinite(bytesOf(each)) ? bytesText(bytesOf(each)) : "",
+     Number.isFinite(each.predicted_step_seconds) ? secondsText(each.predicted_step_seconds) : "", outcome(each, number)]), 12, {id: "strategies"});
 }
 
 function timePart() {
