@@ -14,8 +14,9 @@ llvm::DenseSet<Operation *> forwardOps(train::EntryOp entry) {
     if (forward.insert(op).second)
       found.push_back(op);
   };
+  const StateOrder order(block);
   if (train::StateOp loss = train::findScalar(entry->getParentOfType<ModuleOp>(), HostScalar::loss))
-    for (train::SetOp set : StateOrder(block).writes(loss.getSymName()))
+    for (train::SetOp set : order.writes(loss.getSymName()))
       visit(set);
   for (auto border : block.getOps<train::BorderOp>())
     forward.insert(border); // nothing in the backward reads by it

@@ -108,12 +108,12 @@ StateOrder::StateOrder(Block &block) : block(block), numbers(number(block)) {
   }
 }
 
-ArrayRef<train::GetOp> StateOrder::reads(StringRef state) const {
+ArrayRef<train::GetOp> StateOrder::reads(StringRef state) const & {
   auto found = gets.find(state);
   return found == gets.end() ? ArrayRef<train::GetOp>() : ArrayRef<train::GetOp>(found->second);
 }
 
-ArrayRef<train::SetOp> StateOrder::writes(StringRef state) const {
+ArrayRef<train::SetOp> StateOrder::writes(StringRef state) const & {
   auto found = sets.find(state);
   return found == sets.end() ? ArrayRef<train::SetOp>() : ArrayRef<train::SetOp>(found->second);
 }

@@ -29,9 +29,11 @@ class StateOrder {
 public:
   explicit StateOrder(mlir::Block &block);
 
-  /// In order.
-  llvm::ArrayRef<train::GetOp> reads(llvm::StringRef state) const;
-  llvm::ArrayRef<train::SetOp> writes(llvm::StringRef state) const;
+  /// In order; they live as long as this does.
+  llvm::ArrayRef<train::GetOp> reads(llvm::StringRef state) const &;
+  llvm::ArrayRef<train::SetOp> writes(llvm::StringRef state) const &;
+  llvm::ArrayRef<train::GetOp> reads(llvm::StringRef state) const && = delete;
+  llvm::ArrayRef<train::SetOp> writes(llvm::StringRef state) const && = delete;
   /// The first write of the state behind `op`; null if there is none.
   train::SetOp writeBehind(llvm::StringRef state, mlir::Operation *op) const;
 
