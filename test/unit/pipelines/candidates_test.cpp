@@ -25,7 +25,8 @@ struct CandidatesTest : testing::Test {
     OwningOpRef<ModuleOp> module = model->clone();
     const Machine machine = codegen::Target::chosenFor(*module)->referenceMachine();
     EXPECT_TRUE(succeeded(runPhases(*module, options)));
-    return {memoryReport(*module), predictStep(*module, machine), flopsPerStep(*module)};
+    return {memoryReport(*module), predictStep(*module, machine), flopsPerStep(*module),
+            sentBytesPerStep(*module)};
   }
 
   MLIRContext context;
@@ -37,6 +38,7 @@ void expectEqual(const CandidatePlan &found, const CandidatePlan &expected) {
   EXPECT_EQ(found.memory.activations, expected.memory.activations);
   EXPECT_EQ(found.memory.unplanned, expected.memory.unplanned);
   EXPECT_EQ(found.flops, expected.flops);
+  EXPECT_EQ(found.sentBytes, expected.sentBytes);
   EXPECT_EQ(found.step.total, expected.step.total);
   EXPECT_EQ(found.step.exposed, expected.step.exposed);
 }
