@@ -53,6 +53,12 @@ def alive_at(entry, moment):
     return [i for i, (begin, end) in enumerate(zip(values["begin"], values["end"])) if begin <= moment < end]
 
 
+def name_of(entry, moment):
+    """The instruction of a moment as `trainc dump` numbers it."""
+    index, iterations = entry["moments"]["index"], entry["moments"]["iterations"][moment]
+    return f"{index[moment]}.{moment - index.index(index[moment])}" if iterations else str(index[moment])
+
+
 class Document(harness.EndToEndTest):
     def document(self, *options):
         self.compile(harness.program("gpt"), "--report=compiled.json", *options)
@@ -164,8 +170,9 @@ class Page(harness.EndToEndTest):
         entry = next(each for each in report["entries"] if each["name"] == report["peak"]["entry"])
         held = sum(entry["values"]["bytes"][i] for i in alive_at(entry, report["peak"]["moment"]))
         now = page.evaluate("document.getElementById('now').textContent")
-        self.assertIn(f"The peak, at instruction {report['peak']['moment']}", now)
-        self.assertIn(f"{held:,} bytes held".replace(",", "\u2009"), now)
+        self.assertEqual(report["peak"]["instruction"], name_of(entry, report["peak"]["moment"]))
+        self.assertIn(f"The peak, at instruction {report['peak']['instruction']}: ", now)
+        self.assertIn(f"{held:,} bytes held".replace(",", "\u202f"), now)
         self.assertEqual(page.evaluate("document.querySelectorAll('#proofs li').length"), len(report["proofs"]))
         self.assertEqual(page.evaluate("performance.getEntriesByType('resource').length"), 0) # no other file, no network
 
@@ -189,15 +196,17 @@ class Page(harness.EndToEndTest):
         self.assertIn(names[entry["values"]["buffer"][value]], tip[1])
         self.assertIn(report["sources"]["op"][source][:40], tip[1])
         self.assertIn(f"model.mlir:{report['sources']['line'][source]}", tip[1])
-        self.assertIn(f"moments {entry['values']['begin'][value]} to {entry['values']['end'][value] - 1}", tip[1])
+        first, last = entry["values"]["begin"][value], entry["values"]["end"][value] - 1
+        self.assertIn(f"instructions {name_of(entry, first)} to {name_of(entry, last)}", tip[1])
 
     def test_answers_to_keys(self):
         report = self.report()
         page = self.show("plan.html")
+        entry = next(each for each in report["entries"] if each["name"] == report["peak"]["entry"])
         page.evaluate("document.querySelector('canvas.over').focus()")
         for key, expected in (("ArrowLeft", report["peak"]["moment"] - 1), ("Home", 0), ("p", report["peak"]["moment"])):
             page.press(key, key if len(key) == 1 else "")
-            self.assertIn(f"nstruction {expected}:", page.evaluate("document.querySelector('#now h3').textContent"))
+            self.assertIn(f"nstruction {name_of(entry, expected)}:", page.evaluate("document.querySelector('#now h3').textContent"))
         rows = "document.querySelectorAll('#tree tbody tr').length"
         before = page.evaluate(rows)
         page.evaluate("document.querySelector('#tree tbody tr[aria-expanded=false]').focus()")

@@ -81,10 +81,11 @@ json peakJson(const Analysis &analysis) {
     parts.push_back({{"block", part.block},
                      {"kind", part.isUnused ? "unused" : kindName(part.kind)},
                      {"bytes", part.bytes}});
-  json peak = {{"entry", nullptr}, {"moment", nullptr}, {"parts", parts}};
+  json peak = {{"entry", nullptr}, {"moment", nullptr}, {"instruction", nullptr}, {"parts", parts}};
   if (analysis.peakEntry) {
     peak["entry"] = view(analysis.peakEntry->entry->name());
     peak["moment"] = analysis.peakMoment;
+    peak["instruction"] = nameOf(analysis.peakEntry->moments[analysis.peakMoment]);
   }
   return peak;
 }

@@ -2,6 +2,8 @@
 
 #include "tools/report/stream_order.h"
 
+#include <fmt/format.h>
+
 namespace trainc::report {
 
 namespace {
@@ -25,6 +27,10 @@ void addLoop(const fb::Loop &loop, Moment moment, std::vector<Moment> &moments) 
 }
 
 } // namespace
+
+std::string nameOf(const Moment &moment) {
+  return moment.inLoop ? fmt::format("{}.{}", moment.index, moment.inner) : std::to_string(moment.index);
+}
 
 std::vector<Moment> momentsOf(const fb::Entry &entry, const Schedule &schedule) {
   std::vector<Moment> moments;

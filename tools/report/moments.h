@@ -5,6 +5,7 @@
 #include "runtime/schema/plan_generated.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace trainc::report {
@@ -24,6 +25,9 @@ struct Moment {
 
   double seconds() const { return end - begin; }
 };
+
+/// The number by which `trainc dump` and messages call the instruction: "12", in a loop "12.3".
+std::string nameOf(const Moment &moment);
 
 /// All moments of a verified entry. `schedule` says when each of its instructions runs.
 std::vector<Moment> momentsOf(const fb::Entry &entry, const Schedule &schedule);

@@ -55,8 +55,9 @@ void addPeak(const Analysis &analysis, uint64_t peak, Lines &lines) {
       blocks[part.block] += part.bytes;
   }
   if (analysis.peakEntry)
-    lines.add("\nThe peak, at instruction {} of {}:", analysis.peakMoment,
-              view(analysis.peakEntry->entry->name()));
+    lines.add(
+        "\nThe peak, at instruction {} of {}:", nameOf(analysis.peakEntry->moments[analysis.peakMoment]),
+        view(analysis.peakEntry->entry->name()));
   else
     lines.add("\nThe peak:");
   std::vector<std::pair<std::string, uint64_t>> rows(kinds.begin(), kinds.end());
@@ -128,7 +129,8 @@ std::string valueText(const nlohmann::json &value, const std::string &unit) {
 std::string growthText(const nlohmann::json &a, const nlohmann::json &b) {
   if (!a.is_number() || !b.is_number() || a.get<double>() == 0)
     return "";
-  return fmt::format("{:+.1f} %", 100 * (b.get<double>() / a.get<double>() - 1));
+  const double ratio = b.get<double>() / a.get<double>();
+  return ratio < 10 ? fmt::format("{:+.1f} %", 100 * (ratio - 1)) : fmt::format("{:.0f} times", ratio);
 }
 
 } // namespace

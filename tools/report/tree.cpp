@@ -16,9 +16,9 @@ public:
   }
 
   std::vector<TreeNode> build() {
+    addInstructions(); // first, so that names stand in the order of a step
     addParameters();
     addPersistent();
-    addInstructions();
     addValues();
     for (size_t i = nodes_.size(); i-- > 1;)
       addTo(nodes_[nodes_[i].parent], nodes_[i]);

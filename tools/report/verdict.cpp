@@ -75,24 +75,28 @@ Verdict verdictOf(const Analysis &analysis) {
   return verdict;
 }
 
+/// With three digits where there is a point; of two equally near numbers the larger one, as the page has it.
+static std::string digitsText(double value) {
+  const int digits = std::abs(value) < 10 ? 2 : std::abs(value) < 100 ? 1 : 0;
+  const double scale = std::pow(10, digits);
+  return fmt::format("{:.{}f}", std::round(value * scale) / scale, digits);
+}
+
 std::string bytesText(double bytes) {
-  static constexpr const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  static constexpr const char *units[] = {"KiB", "MiB", "GiB", "TiB"};
+  if (std::abs(bytes) < 1024)
+    return fmt::format("{:.0f} bytes", bytes);
   size_t unit = 0;
-  while (std::abs(bytes) >= 1024 && unit + 1 < std::size(units)) {
-    bytes /= 1024;
+  for (bytes /= 1024; std::abs(bytes) >= 1024 && unit + 1 < std::size(units); bytes /= 1024)
     ++unit;
-  }
-  const int digits = unit == 0 ? 0 : std::abs(bytes) < 10 ? 2 : std::abs(bytes) < 100 ? 1 : 0;
-  return fmt::format("{:.{}f} {}", bytes, digits, units[unit]);
+  return fmt::format("{} {}", digitsText(bytes), units[unit]);
 }
 
 std::string secondsText(double seconds) {
   static constexpr std::pair<double, const char *> units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
   for (const auto &[size, name] : units)
-    if (seconds >= size) {
-      const double value = seconds / size;
-      return fmt::format("{:.{}f} {}", value, value < 10 ? 2 : value < 100 ? 1 : 0, name);
-    }
+    if (seconds >= size)
+      return fmt::format("{} {}", digitsText(seconds / size), name);
   return seconds > 0 ? fmt::format("{:.2g} us", seconds * 1e6) : "0 s";
 }
 

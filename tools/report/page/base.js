@@ -39,7 +39,7 @@ function secondsText(seconds) {
   return `${(seconds * 1e6).toPrecision(2)} us`;
 }
 
-const wholeText = number => number.toLocaleString("en-US").replaceAll(",", "\u2009");
+const wholeText = number => number.toLocaleString("en-US").replaceAll(",", "\u202f");
 const percentText = share => `${(100 * share).toFixed(1)} %`;
 
 /** A colour of the sheet by its variable's name. */
@@ -47,6 +47,9 @@ const colour = name => getComputedStyle(document.documentElement).getPropertyVal
 
 /** The variable of a kind: "gathered" of "gathered parameters". */
 const kindVariable = kind => kind.split(" ")[0];
+
+/** A cell of a text that may be long. */
+const wide = (...children) => make("td", {class: "name"}, children);
 
 const dot = variable => make("i", {class: "dot", style: `background: var(--${variable})`});
 

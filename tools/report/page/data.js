@@ -27,6 +27,17 @@ function momentText(entry, moment) {
   return report.sources.op[source] + (place ? ` at ${place}` : "");
 }
 
+/** The instruction of a moment as `trainc dump` numbers it: "12", in a loop "12.3". */
+function momentName(entry, moment) {
+  const {index, iterations} = entry.moments;
+  if (moment >= index.length || !iterations[moment])
+    return moment < index.length ? String(index[moment]) : "end";
+  let first = moment;
+  while (first > 0 && index[first - 1] === index[moment])
+    --first;
+  return `${index[moment]}.${moment - first}`;
+}
+
 const momentEnd = (entry, moment) => entry.moments.begin[moment] + entry.moments.seconds[moment];
 
 /** From when to when a value's bytes are taken, on an axis: "time" in seconds, or "order" in moments. */
@@ -61,7 +72,7 @@ function valueText(entry, value) {
     `at ${wholeText(offset[value])} in ${report.arenas[report.buffers.arena[at]].name}`,
     `written by ${shortOp(momentText(entry, begin[value]), 90)}`,
     `needed until ${shortOp(momentText(entry, last[value]), 90)}`,
-    `moments ${begin[value]} to ${end[value] - 1}` + (entry.seconds > 0 ? `, ${secondsText(life[1] - life[0])}` : ""),
+    `instructions ${momentName(entry, begin[value])} to ${momentName(entry, end[value] - 1)}` + (entry.seconds > 0 ? `, ${secondsText(life[1] - life[0])}` : ""),
   ];
   return [report.buffers.name[at], lines];
 }

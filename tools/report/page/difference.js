@@ -11,7 +11,8 @@ function growthCell(from, to, unit) {
   if (typeof from !== "number" || typeof to !== "number" || from === 0)
     return make("td", {class: "n"}, "");
   const share = to / from - 1, judged = unit === "bytes" || unit === "seconds";
-  return make("td", {class: "n" + (judged ? share > 0 ? " up" : " down" : "")}, `${share > 0 ? "+" : "\u2212"}${percentText(Math.abs(share))}`);
+  const text = share >= 9 ? `${Math.round(share + 1)} times` : `${share > 0 ? "+" : "\u2212"}${percentText(Math.abs(share))}`;
+  return make("td", {class: "n" + (judged ? share > 0 ? " up" : " down" : "")}, text);
 }
 
 /** Two bars below each other, as long as the numbers are large. */
@@ -23,11 +24,11 @@ function pairCell(from, to) {
 
 function differenceGroup(group, at) {
   const isNumber = group.unit !== "text", rows = group.rows.map(({what, from, to}) => {
-    const cells = [what, differenceValue(from, group.unit), differenceValue(to, group.unit)];
+    const cells = [wide(what), differenceValue(from, group.unit), differenceValue(to, group.unit)].map((cell, at) => at > 0 && !isNumber ? wide(cell) : cell);
     return isNumber ? [...cells, growthCell(from, to, group.unit), pairCell(from || 0, to || 0)] : cells;
   });
   const columns = [[""], ["before", isNumber], ["after", isNumber], ...(isNumber ? [["", true], [""]] : [])];
-  return section(`group${at}`, group.title, null, rows.length ? longTable(columns, rows, 30) : make("p", {class: "soft"}, "Nothing changed."));
+  return section(`group${at}`, group.title, null, rows.length ? longTable(columns, rows, 30, {class: isNumber ? "numbers" : null}) : make("p", {class: "soft"}, "Nothing changed."));
 }
 
 function differencePage() {

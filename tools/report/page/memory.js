@@ -84,8 +84,12 @@ class MemoryView {
     if (this.selected !== undefined && this.selected < this.entry.moments.index.length) {
       const [from, to] = plot.span(this.selected), left = plot.x(from), right = plot.x(to);
       if (right >= kPlot.left && left <= plot.width - kPlot.right) {
-        context.globalAlpha = 0.22;
-        context.fillRect(Math.max(left, kPlot.left), kPlot.top, Math.max(Math.min(right, plot.width - kPlot.right) - Math.max(left, kPlot.left), 2), plot.height - kPlot.top - kPlot.ticks);
+        const from = Math.max(left, kPlot.left), to = Math.max(Math.min(right, plot.width - kPlot.right), from + 2), height = plot.height - kPlot.top - kPlot.ticks;
+        context.globalAlpha = 0.09;
+        context.fillRect(from, kPlot.top, to - from, height);
+        context.globalAlpha = 0.6;
+        for (const edge of [from, to - 1])
+          context.fillRect(edge, kPlot.top, 1, height);
         context.globalAlpha = 1;
       }
     }
@@ -122,14 +126,14 @@ class MemoryView {
     const [title, lines] = momentLines(this.entry, this.selected), values = valuesAt(this.entry, this.selected).filter(value =>
       report.buffers.arena[this.entry.values.buffer[value]] === this.arena);
     const held = values.reduce((sum, value) => sum + this.entry.values.bytes[value], 0), isPeak = this.selected === this.peakMoment() && values.length > 0;
-    this.over.setAttribute("aria-label", `Memory over time of ${this.entry.name}; at instruction ${this.selected}: ${title}; ${bytesText(held)} held`);
+    this.over.setAttribute("aria-label", `Memory over time of ${this.entry.name}; at instruction ${momentName(this.entry, this.selected)}: ${title}; ${bytesText(held)} held`);
     const rows = values.slice(0, 200).map(value => {
       const {buffer, bytes, begin, last} = this.entry.values, kind = kindOf(this.entry, value);
-      return [make("td", {class: "name"}, dot(kindVariable(kind)), report.buffers.name[buffer[value]]), kind, bytesText(bytes[value]),
-              shortOp(momentText(this.entry, begin[value])), shortOp(momentText(this.entry, last[value]))];
+      return [wide(dot(kindVariable(kind)), report.buffers.name[buffer[value]]), kind, bytesText(bytes[value]),
+              wide(shortOp(momentText(this.entry, begin[value]))), wide(shortOp(momentText(this.entry, last[value])))];
     });
     this.now.replaceChildren(
-      make("h3", {}, isPeak ? `The peak, at instruction ${this.selected}: ` : `Instruction ${this.selected}: `, shortOp(title, 120)),
+      make("h3", {}, `${isPeak ? "The peak, at instruction" : "Instruction"} ${momentName(this.entry, this.selected)}: `, shortOp(title, 120)),
       make("p", {class: "soft"}, [...lines, this.arena < 0 ? "nothing held" : `${wholeText(held)} bytes held by ${values.length} values of ${wholeText(report.arenas[this.arena].bytes)} in ${report.arenas[this.arena].name}`].join(" \u00b7 ")),
       rows.length ? longTable([["value"], ["kind"], ["bytes", true], ["written by"], ["needed until"]], rows, 8, {id: "held"}) : "");
   }

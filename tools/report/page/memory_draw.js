@@ -117,6 +117,7 @@ class Plot {
       context.fillStyle = colour("soft");
       context.textAlign = "left";
       context.fillText(clipped(context, name, width - 4), left, 12);
+      context.fillText(clipped(context, bytesText(bytes), width - 4), left, this.mapBottom + 13);
     });
   }
 
@@ -168,7 +169,7 @@ class Plot {
 
   drawName(context, value, left, top, width, height) {
     const name = report.sources.op[this.entry.moments.source[this.entry.values.begin[value]]];
-    context.fillStyle = "#ffffff";
+    context.fillStyle = colour("label");
     context.textAlign = "left";
     context.fillText(clipped(context, scopeOf(name) || name, width - 10), left + 5, top + height / 2);
   }
@@ -199,7 +200,7 @@ class Plot {
     context.textAlign = "center";
     const y = this.height - kPlot.ticks / 2 + 2, most = Math.floor((this.width - kPlot.left) / 90);
     for (const tick of ticksBetween(this.view[0], this.view[1], most, false)) {
-      const text = this.axis === "order" ? wholeText(Math.round(tick)) : secondsText(tick), half = context.measureText(text).width / 2;
+      const text = this.axis === "order" ? momentName(this.entry, Math.round(tick)) : secondsText(tick), half = context.measureText(text).width / 2;
       const x = this.x(tick);
       context.fillRect(x, this.height - kPlot.ticks, 1, 4);
       if (x + half < this.width && x - half > kPlot.left - 8)

@@ -47,10 +47,10 @@ function drawMoment(plot, context, moment) {
 
 /** What the page says of a moment where it is pointed at: [title, lines]. */
 function momentLines(entry, moment) {
-  const {index, instruction, stream, begin, seconds, iterations} = entry.moments, at = instruction[moment];
+  const {instruction, stream, begin, seconds, iterations} = entry.moments, at = instruction[moment];
   const lines = [
     report.instructions.text[at],
-    `${entry.streams[stream[moment]].name.replace("_", " ")}, instruction ${index[moment]}` +
+    `${entry.streams[stream[moment]].name.replace("_", " ")}, instruction ${momentName(entry, moment)}` +
       (iterations[moment] ? `, in a loop of ${wholeText(iterations[moment])} iterations` : ""),
   ];
   if (entry.seconds > 0)

@@ -35,22 +35,23 @@ function peakPart() {
   const bar = make("div", {class: "bar", role: "img", "aria-label": "The peak by kind"},
     kinds.map(([kind, bytes]) => make("i", {style: `width: ${100 * bytes / whole}%; background: var(--${kindVariable(kind)})`, title: `${kind}: ${bytesText(bytes)}`})));
   const legend = make("ul", {class: "legend"}, kinds.map(([kind, bytes]) => make("li", {}, dot(kindVariable(kind)), `${kind} ${bytesText(bytes)}`)));
-  const note = report.peak.entry ? `At instruction ${report.peak.moment} of ${report.peak.entry.replaceAll("_", " ")}, the moment at which values take most. Parts sum to the planned peak of ${wholeText(verdict.peak_bytes)} bytes. Unused is what lies between values then, and padding.` : null;
+  const note = report.peak.entry ? `At instruction ${report.peak.instruction} of ${report.peak.entry.replaceAll("_", " ")}, the moment at which values take most. Parts sum to the planned peak of ${wholeText(verdict.peak_bytes)} bytes. Unused is what lies between values then, and padding.` : null;
   return section("peak", "What holds the peak", note, bar, legend, make("h3", {}, "By block and kind"), blockTable(kinds.map(([kind]) => kind)), savings());
 }
 
+/** Rows are blocks, and kinds of what belongs to none; columns are the kinds that blocks have. */
 function blockTable(kinds) {
-  const blocks = new Map();
-  for (const part of report.peak.parts) {
-    const name = part.block || "no block", row = blocks.get(name) || new Map();
-    row.set(part.kind, (row.get(part.kind) || 0) + part.bytes);
-    blocks.set(name, row);
+  const blocks = new Map(), others = new Map();
+  for (const {block, kind, bytes} of report.peak.parts) {
+    const row = block ? blocks.get(block) || blocks.set(block, new Map()).get(block) : others;
+    row.set(kind, (row.get(kind) || 0) + bytes);
   }
-  const sums = [...blocks].map(([name, row]) => [name, row, [...row.values()].reduce((a, b) => a + b, 0)]);
-  const most = Math.max(1, ...sums.map(([, , sum]) => sum)), cell = bytes => bytes ? bytesText(bytes) : "\u2013";
-  const rows = sums.map(([name, row, sum]) => [name, barCell(kinds.map(kind => [kindVariable(kind), (row.get(kind) || 0) / most])),
-                                               make("td", {class: "n"}, bytesText(sum)), ...kinds.map(kind => cell(row.get(kind)))]);
-  return longTable([["block"], [""], ["together", true], ...kinds.map(kind => [kind, true])], rows, 16, {id: "blocks"});
+  const shown = kinds.filter(kind => [...blocks.values()].some(row => row.has(kind)));
+  const all = [...[...blocks].map(([name, row]) => [make("td", {}, name), row]), ...[...others].filter(([, bytes]) => bytes > 0).map(([kind, bytes]) => [make("td", {class: "kind"}, kind), new Map([[kind, bytes]])])];
+  const sums = all.map(([, row]) => [...row.values()].reduce((a, b) => a + b, 0)), most = Math.max(1, ...sums);
+  const rows = all.map(([name, row], at) => [name, barCell([...row].map(([kind, bytes]) => [kindVariable(kind), bytes / most])), bytesText(sums[at]),
+                                             ...shown.map(kind => row.has(kind) ? bytesText(row.get(kind)) : "\u2013")]);
+  return longTable([["block"], [""], ["together", true], ...shown.map(kind => [kindVariable(kind), true])], rows, 24, {id: "blocks"});
 }
 
 function savings() {
@@ -61,7 +62,7 @@ function savings() {
     parts.push(make("h3", {}, "What making values again would save, and cost at least"),
       make("p", {class: "soft"}, "Values that are kept over the peak, summed over blocks. The price is the predicted time of the instructions that write them; making a value again may ask for others that are gone by then."),
       longTable([["written by"], ["line"], ["values", true], ["saves at most", true], ["costs at least, a step", true], ["of the step", true]],
-        report.remakes.map(each => [make("td", {class: "name"}, shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
+        report.remakes.map(each => [wide(shortOp(each.what, 90)), each.place.slice(each.place.lastIndexOf("/") + 1), wholeText(each.count), bytesText(each.bytes), secondsText(each.seconds),
                                     report.verdict.step_seconds ? percentText(each.seconds / report.verdict.step_seconds) : ""]), 8, {id: "remakes"}));
   return parts;
 }
@@ -71,7 +72,7 @@ function strategyTable(planner) {
   const bytesOf = each => each.memory ? each.memory.peak + each.memory.unplanned : NaN;
   const outcome = (each, number) => number === planner.taken ? "taken" : bytesOf(each) > planner.memory_limit ? "does not fit" : "takes longer";
   return longTable([["strategy"], ["memory", true], ["step", true], ["outcome"]], planner.strategies.map((each, number) =>
-    [decided(each), Number.isFinite(bytesOf(each)) ? bytesText(bytesOf(each)) : "",
+    [wide(decided(each)), Number.isFinite(bytesOf(each)) ? bytesText(bytesOf(each)) : "",
      Number.isFinite(each.predicted_step_seconds) ? secondsText(each.predicted_step_seconds) : "", outcome(each, number)]), 12, {id: "strategies"});
 }
 
@@ -89,18 +90,19 @@ function timePart() {
   const costs = costsOfStep(), most = Math.max(...costs.map(each => each.seconds)) || 1;
   const entries = report.entries.filter(entry => entry.runs_per_step > 0);
   return section("time", "Where a step's time goes", `Predicted for the machine that the plan is made for. A step runs ${entries.map(entry => `${entry.name.replaceAll("_", " ")}${entry.runs_per_step > 1 ? ` ${entry.runs_per_step} times` : ""} (${secondsText(entry.seconds)})`).join(", ")}.`,
-    table([["stream"], ["busy", true], ["of the step", true], ["exposed", true]], [...streams].filter(([, sum]) => sum.busy > 0).map(([name, sum]) =>
-      [name.replace("_", " "), secondsText(sum.busy), percentText(sum.busy / step), name === "compute" ? "" : secondsText(sum.exposed)]), {id: "streams"}),
-    report.collectives.length ? [make("h3", {}, "Collectives of a step"), table([["kind"], ["count", true], ["sent by each rank", true], ["seconds", true]],
-      report.collectives.map(each => [each.kind, wholeText(each.count), bytesText(each.sent_bytes), secondsText(each.seconds)]), {id: "collectives"})] : null,
+    make("div", {class: "beside"},
+      make("div", {}, make("h3", {}, "Streams"), table([["stream"], ["busy", true], ["of the step", true], ["exposed", true]], [...streams].filter(([, sum]) => sum.busy > 0).map(([name, sum]) =>
+        [name.replace("_", " "), secondsText(sum.busy), percentText(sum.busy / step), name === "compute" ? "" : secondsText(sum.exposed)]), {id: "streams"})),
+      report.collectives.length ? make("div", {}, make("h3", {}, "Collectives of a step"), table([["kind"], ["count", true], ["sent by each rank", true], ["seconds", true]],
+        report.collectives.map(each => [each.kind, wholeText(each.count), bytesText(each.sent_bytes), secondsText(each.seconds)]), {id: "collectives"})) : null),
     make("h3", {}, "The costliest, all blocks together"),
     longTable([["op"], ["line"], [""], ["times", true], ["seconds", true], ["of the step", true]], costs.map(each =>
-      [make("td", {class: "name"}, dot(each.kind), shortOp(each.op, 90)), each.place, barCell([[each.kind, each.seconds / most]]), wholeText(each.count), secondsText(each.seconds), percentText(each.seconds / step)]), 12, {id: "costs"}));
+      [wide(dot(each.kind), shortOp(each.op, 90)), each.place, barCell([[each.kind, each.seconds / most]]), wholeText(each.count), secondsText(each.seconds), percentText(each.seconds / step)]), 12, {id: "costs"}));
 }
 
 function settingsPart() {
   const rows = report.settings.map(({setting, value, source}) => {
-    const row = [setting, value, source].map(text => make("td", {}, text));
+    const row = [setting, wide(value), wide(source)];
     return {row, isDefault: source === "default" || source.startsWith("derived")};
   });
   const fill = all => table([["setting"], ["value"], ["from"]], rows.filter(each => all || !each.isDefault).map(each => each.row), {id: "settings-table"});
