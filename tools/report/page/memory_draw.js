@@ -117,15 +117,20 @@ class Plot {
       context.fillStyle = colour("soft");
       context.textAlign = "left";
       context.fillText(clipped(context, name, width - 4), left, 12);
-      context.fillText(clipped(context, bytesText(bytes), width - 4), left, this.mapBottom + 13);
+      if (context.measureText(bytesText(bytes)).width < width)
+        context.fillText(bytesText(bytes), left, this.mapBottom + 13);
     });
   }
 
   drawMap(context) {
     context.fillStyle = colour("plot");
     context.fillRect(kPlot.left, kPlot.top, this.width - kPlot.left - kPlot.right, kPlot.map);
-    if (this.arena < 0)
+    if (this.arena < 0) {
+      context.fillStyle = colour("soft");
+      context.textAlign = "center";
+      context.fillText("All that this entry writes lives on.", (kPlot.left + this.width) / 2, kPlot.top + kPlot.map / 2);
       return;
+    }
     context.save();
     context.beginPath();
     context.rect(kPlot.left, kPlot.top, this.width - kPlot.left - kPlot.right, kPlot.map);
@@ -200,7 +205,9 @@ class Plot {
     context.textAlign = "center";
     const y = this.height - kPlot.ticks / 2 + 2, most = Math.floor((this.width - kPlot.left) / 90);
     for (const tick of ticksBetween(this.view[0], this.view[1], most, false)) {
-      const text = this.axis === "order" ? momentName(this.entry, Math.round(tick)) : secondsText(tick), half = context.measureText(text).width / 2;
+      if (this.axis === "order" && !Number.isInteger(tick))
+        continue;
+      const text = this.axis === "order" ? momentName(this.entry, tick) : secondsText(tick), half = context.measureText(text).width / 2;
       const x = this.x(tick);
       context.fillRect(x, this.height - kPlot.ticks, 1, 4);
       if (x + half < this.width && x - half > kPlot.left - 8)
