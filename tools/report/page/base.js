@@ -51,12 +51,15 @@ const kindVariable = kind => kind.split(" ")[0];
 /** A cell of a text that may be long. */
 const wide = (...children) => make("td", {class: "name"}, children);
 
+/** The same with a dot of a colour before it. */
+const dotted = (variable, text) => make("td", {class: "name dotted"}, dot(variable), text);
+
 const dot = variable => make("i", {class: "dot", style: `background: var(--${variable})`});
 
-/** A table: columns are [title, isNumber]; rows are lists of texts and elements. */
+/** A table: columns are [title, isNumber]; rows are lists of texts and elements, or functions that make such a list. */
 function table(columns, rows, attributes) {
   const head = make("tr", {}, columns.map(([title, isNumber]) => make("th", {scope: "col", class: isNumber ? "n" : null}, title)));
-  const body = rows.map(cells => make("tr", {}, cells.map((cell, at) =>
+  const body = rows.map(row => make("tr", {}, (typeof row === "function" ? row() : row).map((cell, at) =>
     cell instanceof HTMLTableCellElement ? cell : make("td", {class: columns[at][1] ? "n" : null}, cell))));
   return make("div", {class: "scroll"}, make("table", attributes, make("thead", {}, head), make("tbody", {}, body)));
 }

@@ -127,9 +127,9 @@ class MemoryView {
       report.buffers.arena[this.entry.values.buffer[value]] === this.arena);
     const held = values.reduce((sum, value) => sum + this.entry.values.bytes[value], 0), isPeak = this.selected === this.peakMoment() && values.length > 0;
     this.over.setAttribute("aria-label", `Memory over time of ${this.entry.name}; at instruction ${momentName(this.entry, this.selected)}: ${title}; ${bytesText(held)} held`);
-    const rows = values.slice(0, 200).map(value => {
+    const rows = values.map(value => () => {
       const {buffer, bytes, begin, last} = this.entry.values, kind = kindOf(this.entry, value);
-      return [wide(dot(kindVariable(kind)), report.buffers.name[buffer[value]]), kind, bytesText(bytes[value]),
+      return [dotted(kindVariable(kind), report.buffers.name[buffer[value]]), kind, bytesText(bytes[value]),
               wide(shortOp(momentText(this.entry, begin[value]))), wide(shortOp(momentText(this.entry, last[value])))];
     });
     this.now.replaceChildren(

@@ -97,12 +97,12 @@ function timePart() {
         report.collectives.map(each => [each.kind, wholeText(each.count), bytesText(each.sent_bytes), secondsText(each.seconds)]), {id: "collectives"})) : null),
     make("h3", {}, "The costliest, all blocks together"),
     longTable([["op"], ["line"], [""], ["times", true], ["seconds", true], ["of the step", true]], costs.map(each =>
-      [wide(dot(each.kind), shortOp(each.op, 90)), each.place, barCell([[each.kind, each.seconds / most]]), wholeText(each.count), secondsText(each.seconds), percentText(each.seconds / step)]), 12, {id: "costs"}));
+      [dotted(each.kind, shortOp(each.op, 90)), each.place, barCell([[each.kind, each.seconds / most]]), wholeText(each.count), secondsText(each.seconds), percentText(each.seconds / step)]), 12, {id: "costs"}));
 }
 
 function settingsPart() {
   const rows = report.settings.map(({setting, value, source}) => {
-    const row = [setting, wide(value), wide(source)];
+    const isBytes = /memory/.test(setting) && /^\d+$/.test(value), row = [setting, wide(isBytes ? bytesText(Number(value)) : value), wide(source)];
     return {row, isDefault: source === "default" || source.startsWith("derived")};
   });
   const fill = all => table([["setting"], ["value"], ["from"]], rows.filter(each => all || !each.isDefault).map(each => each.row), {id: "settings-table"});

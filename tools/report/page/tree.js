@@ -10,7 +10,7 @@ class ModelTree {
     this.body = make("tbody", {});
     const columns = ["part", "parameters", "held across steps", "at the peak", "FLOP a step", "bytes touched a step", "seconds a step", ""];
     const head = make("tr", {}, columns.map((text, at) => make("th", {scope: "col", class: at > 0 && at < 7 ? "n" : null}, text)));
-    this.element = section("model", "The model", "What each part is made of, on one rank except for the number of parameters. Press a row, or Enter on it, to open it; arrows go from row to row.",
+    this.element = section("model", "The model", "What each part is made of, on one rank except for the number of parameters. Seconds are those of its instructions, one after the other. Press a row, or Enter on it, to open it; arrows go from row to row.",
       make("div", {class: "scroll"}, make("table", {role: "treegrid", id: "tree", "aria-label": "The model as a tree"}, make("thead", {}, head), this.body)));
     this.body.addEventListener("keydown", event => this.key(event));
     this.fill(0);
