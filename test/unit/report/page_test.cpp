@@ -62,7 +62,9 @@ TEST(ReportPage, LetsNoTextEndItsScript) {
 TEST(ReportDifference, IsEmptyOfAPlanAndItself) {
   const VerifiedPlan verified(ranksPlan(4, 2));
   const report::Analysis analysis(verified.plan());
-  for (const nlohmann::json &group : report::differenceOf(analysis, "a", analysis, "a")["groups"])
+  const nlohmann::json difference = report::differenceOf(analysis, "a", analysis, "a");
+  EXPECT_EQ(difference["groups"].size(), 7);
+  for (const nlohmann::json &group : difference["groups"])
     EXPECT_TRUE(group["rows"].empty()) << group;
 }
 
