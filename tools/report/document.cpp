@@ -148,6 +148,15 @@ json proofsJson(const fb::Plan &plan) {
   return proofs;
 }
 
+/// Among which strategies a memory limit chose, if the compiler's report says so in our words: nobody
+/// verifies the report.
+json plannerJson(const Analysis &analysis) {
+  const json planner = analysis.compileReport.value("planner", json());
+  const json strategies = planner.is_object() ? planner.value("strategies", json()) : json();
+  const bool isOurs = strategies.is_array() && std::ranges::all_of(strategies, &json::is_object);
+  return isOurs ? planner : json();
+}
+
 } // namespace
 
 json documentOf(const Analysis &analysis, std::string_view file) {
@@ -166,9 +175,8 @@ json documentOf(const Analysis &analysis, std::string_view file) {
                    {"settings", settingsJson(analysis.plan)},
                    {"proofs", proofsJson(analysis.plan)}};
   addEntries(analysis, document);
-  if (const auto found = analysis.compileReport.find("planner");
-      found != analysis.compileReport.end() && found->is_object())
-    document["planner"] = *found;
+  if (json planner = plannerJson(analysis); !planner.is_null())
+    document["planner"] = std::move(planner);
   return document;
 }
 

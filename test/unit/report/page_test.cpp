@@ -45,6 +45,21 @@ TEST(ReportPage, HoldsItsPartsAndTheDocument) {
   EXPECT_THAT(page, Not(HasSubstr("https:")));
 }
 
+TEST(ReportPage, TakesWhatThePlannerSaysIfItIsInOurWords) {
+  PlanBuilder builder = spacesPlan();
+  const std::string ours = R"({"strategies":[{"settings":{}}]})";
+  for (const auto &[report, expected] :
+       {std::pair(R"({"planner": )" + ours + "}", ours),
+        std::pair<std::string, std::string>(R"({"planner": {"strategies": [null]}})", "null"),
+        std::pair<std::string, std::string>(R"({"planner": []})", "null"),
+        std::pair<std::string, std::string>("[", "null")}) {
+    builder.plan.report = report;
+    const VerifiedPlan verified(builder);
+    const nlohmann::json document = report::documentOf(report::Analysis(verified.plan()), "x.plan");
+    EXPECT_EQ(document.value("planner", nlohmann::json()).dump(), expected);
+  }
+}
+
 TEST(ReportPage, LetsNoTextEndItsScript) {
   const VerifiedPlan verified(hostilePlan()), plain(spacesPlan());
   const report::Analysis analysis(verified.plan());
