@@ -46,14 +46,16 @@ SmallVector<int> nn::labelsOf(Value value) {
 
 LogicalResult nn::checkSizes(ArrayRef<int64_t> shape, InferError error) {
   constexpr int64_t kMaxElements = int64_t(1) << 44;
+  const int64_t longest =
+      shape.size() == 1 ? kMaxElements : INT32_MAX; // all that ranks gather at once is flat
   int64_t elements = 1;
   for (auto [dim, size] : llvm::enumerate(shape)) {
-    if (size < 1 || size > INT32_MAX) {
+    if (size < 1 || size > longest) {
       InFlightDiagnostic diagnostic = error() << "dimension " << dim << " of [";
       llvm::interleaveComma(shape, diagnostic, [&](int64_t s) {
         ShapedType::isDynamic(s) ? diagnostic << "?" : diagnostic << s;
       });
-      return diagnostic << "] must be a size between 1 and " << INT32_MAX;
+      return diagnostic << "] must be a size between 1 and " << longest;
     }
     if (elements > kMaxElements / size)
       return error() << "a tensor of [" << shape << "] has more than " << kMaxElements << " elements";

@@ -31,6 +31,12 @@ static Worker workerOf(KernelOp kernel) {
   llvm_unreachable("unknown kind of kernel");
 }
 
+Factor plan::factorOf(Type element) {
+  if (isa_and_nonnull<Float8E4M3FNType, Float8E5M2Type>(element))
+    return Factor::Byte;
+  return element && (element.isBF16() || element.isF16()) ? Factor::Half : Factor::Full;
+}
+
 Work KernelOp::getWork() {
   int64_t bytes = 0;
   Type first; // a factor of products, the queries of attention
@@ -39,7 +45,7 @@ Work KernelOp::getWork() {
     first = first ? first : param.getElement();
   }
   return {.worker = workerOf(*this),
-          .element = first,
+          .factor = factorOf(first),
           .flops = double(getFlops()),
           .bytes = double(getMovedBytes().value_or(bytes)),
           .threads = double(getGrid()) * double(getThreads()),
@@ -77,7 +83,22 @@ SmallVector<OperandUse> CopyOp::getUses(const Surroundings &) {
   return {readOf(getSource(), int64_t(getBytes())), writeOf(getDestination(), int64_t(getBytes()))};
 }
 
-std::optional<Work> CopyOp::getWork(const Surroundings &) { return Work{.bytes = 2 * double(getBytes())}; }
+/// What moves the bytes: memory within the device, or a way between spaces.
+std::optional<Work> CopyOp::getWork(const Surroundings &around) {
+  const auto spaceOf = [&](OperandAttr operand) {
+    auto arena = around.symbols().lookup<ArenaOp>(around.buffer(operand).getArena());
+    return arena ? arena.getSpace() : Space::device;
+  };
+  const Space source = spaceOf(getSource()), destination = spaceOf(getDestination());
+  const auto bytes = double(getBytes());
+  if (source == Space::disk)
+    return Work{.worker = Worker::DiskRead, .bytes = bytes};
+  if (destination == Space::disk)
+    return Work{.worker = Worker::DiskWrite, .bytes = bytes};
+  if (source != destination)
+    return Work{.worker = Worker::HostLink, .bytes = bytes};
+  return Work{.bytes = 2 * bytes};
+}
 
 SmallVector<OperandUse> ZeroOp::getUses(const Surroundings &) {
   return {writeOf(getDestination(), int64_t(getBytes()))};

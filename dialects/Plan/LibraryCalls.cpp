@@ -6,6 +6,7 @@
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
+using namespace trainc;
 using namespace trainc::plan;
 
 /// Of f32, and of the i32 of attention's masks.
@@ -60,10 +61,6 @@ static double movedBytes(ArrayRef<OperandUse> uses) {
   return bytes;
 }
 
-/// What an activation or its gradient takes for each number: a division and an exponential, and the
-/// polynomial around them.
-static constexpr double kActivationFlops = 20;
-
 static Type elementOr(std::optional<Type> element, MLIRContext *context) {
   return element ? *element : Float32Type::get(context);
 }
@@ -73,8 +70,7 @@ Work MatrixProductOp::getCallWork() {
   auto isAligned = [&](uint64_t row) { return row * factor.getIntOrFloatBitWidth() % (16 * 8) == 0; };
   const double results = double(getBatch()) * double(getM()) * double(getN());
   return {.worker = Worker::Products,
-          .element = factor,
-          .isTf32 = getTf32(),
+          .factor = getTf32() ? Factor::Tf32 : factorOf(factor),
           .isAligned = isAligned(getRowA()) && isAligned(getRowB()) && isAligned(getRowResult()),
           .sumsBeside = getSideSum() != SideSum::none,
           .flops = 2 * results * double(getK()),
@@ -133,7 +129,7 @@ Work AttentionOp::getCallWork() {
   const double sizes =
       (backward ? 3 : 1) * double(getHeadSize()) + (backward ? 2 : 1) * double(getValueSize());
   return {.worker = backward ? Worker::LibraryAttentionGrad : Worker::LibraryAttention,
-          .element = elementOr(getValues(), getContext()),
+          .factor = factorOf(elementOr(getValues(), getContext())),
           .flops = 2.0 * getBatch() * getHeads() * pairs * sizes,
           .bytes = movedBytes(getOperandUses())};
 }

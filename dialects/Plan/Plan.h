@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dialects/Interfaces/Enums.h"
-#include "dialects/Plan/Work.h"
+#include "runtime/cost/work.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -31,6 +31,9 @@ struct OperandUse {
 };
 
 class Surroundings;
+
+/// Of factors of a type, or of none: what their rate depends on.
+Factor factorOf(mlir::Type element);
 
 } // namespace trainc::plan
 

@@ -116,7 +116,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
   }];
   let extraClassDeclaration = [{
     /// Of one launch.
-    ::trainc::plan::Work getWork();
+    ::trainc::Work getWork();
   }];
 }
 
@@ -150,7 +150,7 @@ def Plan_InstructionInterface : OpInterface<"InstructionOpInterface"> {
     InterfaceMethod<[{ Which bytes it touches. }],
       "::llvm::SmallVector<::trainc::plan::OperandUse>", "getUses", (ins "const ::trainc::plan::Surroundings &":$around)>,
     InterfaceMethod<[{ What it asks of a machine; none of a loop, whose instructions do, and of collectives, which the link bounds. }],
-      "::std::optional<::trainc::plan::Work>", "getWork", (ins "const ::trainc::plan::Surroundings &":$around)>,
+      "::std::optional<::trainc::Work>", "getWork", (ins "const ::trainc::plan::Surroundings &":$around)>,
     InterfaceMethod<[{ Kind and sizes, for reports: those of equal instructions are equal. }],
       "::std::string", "describe", (ins), [{}], [{ return $_op->getName().stripDialect().str(); }]>];
 }
@@ -162,7 +162,7 @@ def Plan_LibraryCallInterface : OpInterface<"LibraryCallOpInterface"> {
     InterfaceMethod<[{ The bytes of each operand that the call has. }],
       "::llvm::SmallVector<::trainc::plan::OperandUse>", "getOperandUses">,
     InterfaceMethod<[{ What the call asks of a machine, which follows from its sizes alone. }],
-      "::trainc::plan::Work", "getCallWork">];
+      "::trainc::Work", "getCallWork">];
 }
 
 // `own`: methods of the interface that are not its defaults.
@@ -191,7 +191,7 @@ class Plan_LibraryCallOp<string mnemonic, dag operands>
     ::llvm::SmallVector<::trainc::plan::OperandUse> $cppClass::getUses(const ::trainc::plan::Surroundings &) {
       return getOperandUses();
     }
-    ::std::optional<::trainc::plan::Work> $cppClass::getWork(const ::trainc::plan::Surroundings &) { return getCallWork(); }
+    ::std::optional<::trainc::Work> $cppClass::getWork(const ::trainc::plan::Surroundings &) { return getCallWork(); }
   }];
   string planned = "(`workspace` $workspace^ `bytes` $workspace_bytes)? ";
 }

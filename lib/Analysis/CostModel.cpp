@@ -2,74 +2,59 @@
 
 #include "lib/Analysis/InstructionCost.h"
 #include "lib/Support/StoredElement.h"
+#include "runtime/cost/events.h"
 
 using namespace mlir;
 
 namespace trainc {
 
-void LinkTimeline::compute(double seconds) {
-  while (!queue.empty() && seconds > 0) {
-    Collective &first = queue.front();
-    const double takes = first.left / share, passes = std::min(takes, seconds);
-    busy += passes;
-    seconds -= passes;
-    first.left -= passes * share;
-    if (takes <= passes)
-      queue.pop_front();
-  }
-}
-
-double LinkTimeline::wait(int64_t number) {
-  double waits = 0;
-  while (llvm::any_of(queue, [&](const Collective &each) { return each.number == number; })) {
-    waits += queue.front().left;
-    queue.pop_front();
-  }
-  busy += waits;
-  return waits;
-}
+static size_t numberOf(plan::Stream stream) { return static_cast<size_t>(stream); }
 
 EntrySeconds predictSeconds(plan::EntryOp entry, plan::TrainingOp training, const Machine &machine) {
+  static_assert(uint32_t(plan::Stream::compute) == Task::kComputeStream);
   const plan::Surroundings around(entry->getParentOfType<ModuleOp>());
-  EntrySeconds times;
-  LinkTimeline link(machine.linkShareBesideCompute);
-  const auto expose = [&](double waits) {
-    times.exposed += waits;
-    times.total += waits;
-  };
-  int64_t index = 0;
+  std::vector<Task> tasks;
   for (auto instruction : entry.getBody().getOps<plan::InstructionOpInterface>()) {
-    if (auto collective = dyn_cast<plan::CollectiveOp>(*instruction)) {
-      link.start(index, collectiveSeconds(double(ringBytes(collective, training)), machine));
-    } else {
-      for (const int64_t other : instruction.getAfterOrNone())
-        expose(link.wait(other));
-      const double takes = instructionSeconds(*instruction, around, machine);
-      link.compute(takes);
-      times.total += takes;
-    }
-    ++index;
+    auto collective = dyn_cast<plan::CollectiveOp>(*instruction);
+    const ArrayRef<int64_t> after = instruction.getAfterOrNone();
+    tasks.push_back({.stream = uint32_t(numberOf(instruction.getStream())),
+                     .seconds = collective ? collectiveSeconds(collective, training, machine)
+                                           : instructionSeconds(*instruction, around, machine),
+                     .after = {after.begin(), after.end()}});
   }
-  expose(link.waitForAll());
-  times.communication = link.busySeconds();
-  return times;
+  std::vector<double> shares(plan::getMaxEnumValForStream() + 1, 1);
+  shares[numberOf(plan::Stream::communication)] = machine.linkShareBesideCompute;
+  const Schedule schedule = runTasks(tasks, shares);
+  const StreamSeconds &link = schedule.streams[numberOf(plan::Stream::communication)];
+  return {.total = schedule.seconds, .communication = link.busy, .exposed = link.exposed};
 }
 
-int64_t ringBytes(CollectiveKind kind, int64_t bytes, int64_t ranks) {
-  return (kind == CollectiveKind::all_reduce ? 2 : 1) * bytes * (ranks - 1) / ranks;
+RankGroupShape shapeOf(RankGroup group, int64_t ranks, int64_t shardRanks) {
+  return {.all = uint32_t(ranks),
+          .members = uint32_t(ranksOf(group, ranks, shardRanks)),
+          .stride = group == RankGroup::replica ? uint32_t(shardRanks) : 1};
+}
+
+static RankGroupShape shapeOf(plan::CollectiveOp collective, plan::TrainingOp training) {
+  return shapeOf(collective.getGroup(), int64_t(training.getRanks()), int64_t(training.getShardRanks()));
+}
+
+static bool isAllReduce(plan::CollectiveOp collective) {
+  return collective.getKind() == CollectiveKind::all_reduce;
 }
 
 int64_t ringBytes(plan::CollectiveOp collective, plan::TrainingOp training) {
-  const int64_t ranks =
-      ranksOf(collective.getGroup(), int64_t(training.getRanks()), int64_t(training.getShardRanks()));
+  const int64_t members = shapeOf(collective, training).members;
   int64_t sent = 0;
   for (auto range : collective.getRanges().getAsRange<plan::RangeAttr>())
-    sent += ringBytes(collective.getKind(), range.getElements() * elementBytes(range.getElement()), ranks);
+    sent +=
+        ringBytes(isAllReduce(collective), range.getElements() * elementBytes(range.getElement()), members);
   return sent;
 }
 
-double collectiveSeconds(double bytesSent, const Machine &machine) {
-  return machine.meetSeconds + bytesSent / machine.linkBytesPerSecond;
+double collectiveSeconds(plan::CollectiveOp collective, plan::TrainingOp training, const Machine &machine) {
+  return collectiveSeconds(shapeOf(collective, training), isAllReduce(collective),
+                           double(ringBytes(collective, training)), machine);
 }
 
 } // namespace trainc

@@ -9,7 +9,7 @@ namespace trainc {
 /// Of loops and collectives nothing.
 static Cost costOf(Operation &op, const plan::Surroundings &around, const Machine &machine) {
   auto instruction = dyn_cast<plan::InstructionOpInterface>(op);
-  const std::optional<plan::Work> work = instruction ? instruction.getWork(around) : std::nullopt;
+  const std::optional<Work> work = instruction ? instruction.getWork(around) : std::nullopt;
   return work ? costOf(*work, machine) : Cost();
 }
 

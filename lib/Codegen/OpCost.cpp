@@ -6,21 +6,21 @@ using namespace mlir;
 using namespace trainc;
 using namespace trainc::codegen;
 
-static plan::Work workOf(Operation &op, const LibraryCall &call) {
+static Work workOf(Operation &op, const LibraryCall &call) {
   OpBuilder builder(op.getContext());
   const auto anywhere = plan::OperandAttr::get(
       op.getContext(), FlatSymbolRefAttr::get(op.getContext(), "anywhere"), /*offset=*/0, 0, 0);
   Operation *instruction =
       specOf(&op, call).build(builder, op.getLoc(), /*source=*/"", [&](int64_t) { return anywhere; });
-  const plan::Work work = cast<plan::LibraryCallOpInterface>(instruction).getCallWork();
+  const Work work = cast<plan::LibraryCallOpInterface>(instruction).getCallWork();
   instruction->erase();
   return work;
 }
 
-static plan::Work workOf(Operation &op, const KernelSummary &summary, const LaunchSummary &launch) {
+static Work workOf(Operation &op, const KernelSummary &summary, const LaunchSummary &launch) {
   OpBuilder builder(op.getContext());
   plan::KernelOp kernel = declareKernel(builder, op.getLoc(), launch.name, *kernelKind(&op), summary, launch);
-  const plan::Work work = kernel.getWork();
+  const Work work = kernel.getWork();
   kernel.erase();
   return work;
 }

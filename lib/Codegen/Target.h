@@ -1,10 +1,10 @@
 // The seam between what a plan computes and the kind of processor that computes it.
 #pragma once
 
-#include "lib/Analysis/Machine.h"
 #include "lib/Codegen/Fp32Products.h"
 #include "lib/Codegen/KernelModule.h"
 #include "lib/Codegen/KernelSummary.h"
+#include "runtime/cost/machine.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -88,7 +88,7 @@ public:
   virtual LibraryCalls libraryCalls() const = 0;
 
   /// What one flop of large products with factors of a type asks of a machine, whoever multiplies them.
-  virtual plan::Work productWork(mlir::Type factor) const = 0;
+  virtual Work productWork(mlir::Type factor) const = 0;
 
   /// Whether a kernel of the plan's adds what ranks send (dist.rank_sum), and not whoever moves it.
   virtual bool addsByKernel(const RankSum &sum) const = 0;

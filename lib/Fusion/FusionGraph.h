@@ -1,10 +1,10 @@
 // The groups that become kernels, and which of them may be merged.
 #pragma once
 
-#include "lib/Analysis/Machine.h"
 #include "lib/Fusion/GroupOrder.h"
 #include "lib/Fusion/ReadAnalysis.h"
 #include "lib/Fusion/Waypoints.h"
+#include "runtime/cost/machine.h"
 
 #include "mlir/IR/Block.h"
 

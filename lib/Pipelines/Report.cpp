@@ -216,7 +216,7 @@ static llvm::json::Array costs(ModuleOp module, const Machine &machine) {
                                       {"count", row.count},
                                       {"flops", row.each.flops},
                                       {"bytes", row.each.bytes},
-                                      {"bound_by", row.each.boundBy()},
+                                      {"bound_by", std::string(row.each.boundBy())},
                                       {"seconds", row.each.seconds()}});
   return json;
 }

@@ -130,20 +130,22 @@ LogicalResult ListScheduler::run() {
 ListScheduler::Item ListScheduler::itemOf(const Message &message) const {
   Item item;
   item.message = message;
+  CollectiveOpInterface first = message.front();
+  const RankGroupShape group = shapeOf(first.getRankGroup(), ranks, settings.shardRanks);
+  const bool allReduces = first.getCollectiveKind() == CollectiveKind::all_reduce;
   int64_t bytes = 0;
   for (CollectiveOpInterface start : message) {
     Value sent = start->getOperand(0), result = start->getResult(0);
     const Type element = cast<RankedTensorType>(sent.getType()).getElementType();
     item.elements += elementsOf(start);
-    bytes += ringBytes(start.getCollectiveKind(), elementsOf(start) * elementBytes(element),
-                       ranksOf(start.getRankGroup(), ranks, settings.shardRanks));
+    bytes += ringBytes(allReduces, elementsOf(start) * elementBytes(element), group.members);
     item.known = later(item.known, known(sent));
     item.need = earlier(item.need, need(result));
     item.end = later(item.end, lastRead(result));
   }
   item.deadline = item.need;
   item.gathersParameters = gatheredState(message.front()) && item.need;
-  item.seconds = collectiveSeconds(double(bytes), costs.machine());
+  item.seconds = collectiveSeconds(group, allReduces, double(bytes), costs.machine());
   return item;
 }
 

@@ -31,7 +31,7 @@ double PlanTables::predictedSeconds(Operation &op) const {
     return instructionSeconds(op, around_, machine_);
   // Plans of single entries, for checks, have none.
   for (auto training : op.getParentOfType<ModuleOp>().getOps<plan::TrainingOp>())
-    return collectiveSeconds(double(ringBytes(collective, training)), machine_);
+    return collectiveSeconds(collective, training, machine_);
   return 0;
 }
 
@@ -107,6 +107,9 @@ static void writeKernels(ModuleOp module, fb::PlanT &plan) {
     table->kind = static_cast<fb::KernelKind>(kernel.getKind());
     table->grid = kernel.getGrid();
     table->flops = kernel.getFlops();
+    if (const auto moved = kernel.getMovedBytes())
+      table->moved_bytes = *moved;
+    table->chain = kernel.getChain();
     table->threads = kernel.getThreads();
     table->shared_bytes = kernel.getSharedBytes();
     for (auto param : kernel.getParams().getAsRange<plan::ParamAttr>()) {

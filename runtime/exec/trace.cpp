@@ -5,6 +5,7 @@
 #include "runtime/exec/step_facts.h"
 #include "runtime/plan/view.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +27,7 @@ constexpr size_t kWrittenAtOnce = size_t{1} << 20;
 constexpr uint32_t kStepTrack = 0, kFirstStreamTrack = 1;
 
 uint32_t trackOf(fb::Stream stream) { return kFirstStreamTrack + static_cast<uint32_t>(stream); }
+uint32_t predictedTrackOf(fb::Stream stream) { return trackOf(stream) + trackOf(fb::Stream::MAX); }
 
 const char *trackName(fb::Stream stream) {
   switch (stream) {
@@ -49,8 +51,8 @@ std::string members(const Json &slice) {
   return text.substr(1, text.size() - 2);
 }
 
-std::string opOf(const fb::Plan &plan, const Step &step) {
-  return std::string(view(plan.sources()->Get(step.instruction->source())->op()));
+std::string opOf(const fb::Plan &plan, const fb::Instruction &instruction) {
+  return std::string(view(plan.sources()->Get(instruction.source())->op()));
 }
 
 } // namespace
@@ -84,9 +86,13 @@ void TraceWriter::addTracks(std::string_view device) {
   name("thread_name", kStepTrack, "steps");
   for (const fb::Stream stream : fb::EnumValuesStream())
     name("thread_name", trackOf(stream), trackName(stream));
+  for (const fb::Stream stream : fb::EnumValuesStream())
+    if (predictedRuns_.uses(stream))
+      name("thread_name", predictedTrackOf(stream), fmt::format("predicted: {}", trackName(stream)));
 }
 
 void TraceWriter::reserve(const Program &program) {
+  predictedRuns_.reserve(program);
   for (const Step &step : program.steps) {
     const StepFacts facts = factsOf(plan_, step);
     Json args = {{"entry", program.name}, {"kernel", facts.what}, {"source", facts.source}};
@@ -97,7 +103,8 @@ void TraceWriter::reserve(const Program &program) {
     if (facts.predictedSeconds > 0)
       args["predicted_us"] = facts.predictedSeconds * 1e6;
     Texts texts;
-    texts.ran = members({{"name", opOf(plan_, step)}, {"cat", profileKindName(facts.kind)}, {"args", args}});
+    texts.ran = members(
+        {{"name", opOf(plan_, *step.instruction)}, {"cat", profileKindName(facts.kind)}, {"args", args}});
     if (facts.kind == ProfileKind::Communication)
       texts.waited = members({{"name", waitName(step)},
                               {"cat", "wait"},
@@ -107,7 +114,24 @@ void TraceWriter::reserve(const Program &program) {
 }
 
 void TraceWriter::onStep(const Step &step, TimeSpan span) {
+  if (const PredictedRuns::Run *run = predictedRuns_.begins(step))
+    addPredicted(*run, span.begin);
   addSlice(trackOf(step.stream), span, texts_.find(step.instruction)->second.ran);
+}
+
+/// A run that was predicted to last longer than it does pushes the next one on: slices of a track follow each
+/// other.
+void TraceWriter::addPredicted(const PredictedRuns::Run &run, double begin) {
+  begin = std::max(begin, predictedEnd_);
+  predictedEnd_ = begin + run.schedule.seconds;
+  const auto &instructions = *run.entry->instructions();
+  for (uint32_t index = 0; index < instructions.size(); ++index) {
+    const fb::Instruction &each = *instructions.Get(index);
+    const TaskSpan &span = run.schedule.tasks[index];
+    if (span.seconds() > 0)
+      addSlice(predictedTrackOf(each.stream()), {begin + span.begin, begin + span.end},
+               members({{"name", opOf(plan_, each)}, {"cat", "predicted"}}));
+  }
 }
 
 void TraceWriter::onWait(const Step &waitedFor, TimeSpan span) {

@@ -4,6 +4,7 @@
 #include "runtime/base/descriptor.h"
 #include "runtime/base/status.h"
 #include "runtime/device/device.h"
+#include "runtime/exec/predicted_runs.h"
 
 #include <cstdint>
 #include <memory>
@@ -23,7 +24,8 @@ std::string fileOfRank(const std::string &file, uint32_t rank);
 
 /// Writes an array of trace events: a process for the rank, a track for its training steps and one for each
 /// stream of the plan, slices with the source op, what it moves and computes, and what was
-/// predicted of it.
+/// predicted of it. Behind these are tracks of what was predicted: each run of an entry as it would go on
+/// from where it began.
 class TraceWriter final : public StepObserver {
 public:
   /// Fails (kInvalidInput) when the file cannot be opened, or holds something else than a trace.
@@ -49,8 +51,10 @@ private:
   };
 
   TraceWriter(const fb::Plan &plan, Descriptor file, std::string path, uint64_t steps, uint32_t rank)
-      : plan_(plan), file_(std::move(file)), path_(std::move(path)), stepsLeft_(steps), rank_(rank) {}
+      : plan_(plan), file_(std::move(file)), path_(std::move(path)), stepsLeft_(steps), rank_(rank),
+        predictedRuns_(plan) {}
   void addTracks(std::string_view device);
+  void addPredicted(const PredictedRuns::Run &run, double begin);
   void addSlice(uint32_t track, TimeSpan span, std::string_view texts);
   void add(std::string_view event);
   void flush();
@@ -60,6 +64,8 @@ private:
   std::string path_;
   uint64_t stepsLeft_;
   uint32_t rank_;
+  PredictedRuns predictedRuns_;
+  double predictedEnd_ = 0; ///< of the run before
   std::unordered_map<const fb::Instruction *, Texts> texts_;
   std::string waiting_; ///< for being written
   bool isEmpty_ = true;

@@ -3,7 +3,7 @@
 
     test/benchmark/predictions.py --trainc build/bin/trainc > docs/measurements/DATE-predicted-gpus.md
 
-Nothing is run: the numbers follow from lib/Codegen/Cuda/CudaMachine.cpp and the plans.
+Nothing is run: the numbers follow from examples/clusters and the plans.
 """
 import argparse
 import json
@@ -19,8 +19,8 @@ SHOWN = 0.004  # share of the step from which on an instruction has a row of its
 
 HEAD = """# Predicted: GPT-2 124M on GPUs
 
-**These are predictions, not measurements.** No step of it has run on a GPU. The cost model (`lib/Analysis/Machine.cpp`) makes them from data sheets and
-from shares of them that kernels are taken to reach, each with its source in `lib/Codegen/Cuda/CudaMachine.cpp`. Made by
+**These are predictions, not measurements.** No step of it has run on a GPU. The cost model (`runtime/cost`) makes them from data sheets and
+from shares of them that kernels are taken to reach, each with its source in `examples/clusters`. Made by
 
     test/benchmark/predictions.py --trainc build/bin/trainc
 

@@ -97,7 +97,7 @@ class FromTextToWeights(harness.EndToEndTest):
     def test_compile_says_what_is_missing(self):
         model = GOLDEN / "mlp" / "mlp.mlir"
         self.fails([TRAINC, "compile", model, "-o", "mlp.plan"], 2,
-                   f"error: compile: this trainc was built without LLVM; it has tokenize, consolidate, sign, dump and report. Compile {model} with a trainc")
+                   f"error: compile: this trainc was built without LLVM; it has tokenize, consolidate, sign, dump, report and simulate. Compile {model} with a trainc")
         self.assertEqual(os.listdir(), [])
         self.fails([TRAINC, "compile", model, "-o", "mlp.plan", "--ranks=0"], 2, "--ranks")
 

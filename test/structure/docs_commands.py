@@ -20,13 +20,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SUBCOMMANDS = ["compile", "tokenize", "consolidate", "dump", "report", "sign"]
+SUBCOMMANDS = ["compile", "estimate", "tokenize", "consolidate", "dump", "report", "sign", "simulate", "calibrate"]
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
-COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|tokenize|consolidate|dump|report|sign)|trainrun)(?= )(.*)")
+COMMAND = re.compile(r"(?:^|[\s/`])(trainc (?:compile|estimate|tokenize|consolidate|dump|report|sign|simulate|calibrate)|trainrun)(?= )(.*)")
 # Options of other programs that the pages tell to run.
-OTHERS = {"--all-ops", "--build", "--changed", "--check", "--compare", "--component", "--element", "--faults", "--first-seed", "--install", "--loss", "--mca", "--no-python", "--only",
+OTHERS = {"--all-ops", "--build", "--changed", "--check", "--checkpointing", "--compare", "--component", "--element", "--faults", "--first-seed", "--install", "--loss", "--mca", "--no-python", "--only",
           "--prefix", "--preset", "--programs", "--python", "--rate", "--rdzv-id", "--rounds", "--seconds", "--standalone", "--test-dir", "--to-f32", "--trainc", "--write-cases"}
 SOURCE = re.compile(r"`(?:[\w.-]+/)*([\w-]+\.(?:cpp|h|td|fbs))`")
 GENERATED = "docs/reference/"

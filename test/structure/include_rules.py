@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 BASE = ["runtime/schema", "runtime/base"]
-COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support"]
+COMPILER_BASE = ["dialects/Interfaces", "lib/Analysis", "lib/Support", "runtime/cost"]
 DIALECTS = ["dialects"]
 MAY_INCLUDE = {
     "runtime/schema": [],
@@ -31,16 +31,16 @@ MAY_INCLUDE = {
     "runtime/state": BASE + ["runtime/plan", "runtime/formats"],
     "runtime/log": BASE,
     # exec and training drive devices and talk to other ranks through their interfaces alone.
-    "runtime/exec": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
+    "runtime/exec": BASE + ["runtime/plan", "runtime/simulate", "runtime/device/*.h", "runtime/comm/*.h", "runtime/log"],
     "runtime/training": BASE + ["runtime/plan", "runtime/device/*.h", "runtime/comm/*.h", "runtime/data", "runtime/exec", "runtime/formats",
                                 "runtime/log", "runtime/state"],
     "dialects/Interfaces": [],
-    "dialects/Plan": ["dialects/Interfaces", "runtime/schema/row_padding.h"],
+    "dialects/Plan": ["dialects/Interfaces", "runtime/cost/work.h", "runtime/schema/row_padding.h"],
     "dialects/NN": ["dialects/Interfaces", "dialects/Plan", "runtime/schema/plain_text.h"],
     "dialects/Dist": ["dialects/Interfaces", "dialects/Plan"],
     "dialects/Train": ["dialects/Interfaces", "dialects/Plan", "dialects/NN"],
     "lib/Support": [],
-    "lib/Analysis": ["lib/Support"] + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Analysis": ["lib/Support", "runtime/cost"] + DIALECTS + ["runtime/schema/limits.h"],
     "lib/Codegen": COMPILER_BASE + DIALECTS + ["runtime/schema/cpu_workspace.h", "runtime/schema/cuda_levels.h", "runtime/schema/cudnn_attention.h", "runtime/schema/gpu_memory.h", "runtime/schema/gpu_peaks.h", "runtime/schema/row_padding.h", "runtime/base/cpu_features.h", "runtime/base/memory_file.h"],
     "lib/Instantiate": COMPILER_BASE + DIALECTS + ["runtime/schema/plain_text.h"],
     "lib/Target": COMPILER_BASE + DIALECTS + ["runtime/schema"],
@@ -49,13 +49,15 @@ MAY_INCLUDE = {
     "lib/Memory": COMPILER_BASE + DIALECTS + ["lib/Codegen/Target.h"],
     "lib/Schedule": COMPILER_BASE + DIALECTS + ["lib/Codegen/OpCost.h", "lib/Codegen/Target.h", "runtime/schema/limits.h"],
     "lib/Reference": DIALECTS,
-    "lib/Pipelines": ["lib"] + DIALECTS + ["runtime/schema/limits.h"],
+    "lib/Pipelines": ["lib", "runtime/cost"] + DIALECTS + ["runtime/schema/limits.h"],
     "lib": COMPILER_BASE + DIALECTS,
     "tools/common": ["runtime/base"],
     "tools/language": DIALECTS + ["runtime/schema/plain_text.h"],
     "tools/trainrun": ["runtime", "tools/common"],
     "tools/report": ["runtime/base", "runtime/cost", "runtime/plan", "runtime/schema", "runtime/simulate"],
     "tools": ["tools/common", "tools/language", "tools/report", "lib", "runtime/base", "runtime/cost", "runtime/schema", "runtime/plan", "runtime/simulate", "runtime/data", "runtime/formats", "runtime/state"] + DIALECTS,
+    # It calibrates with kernels of plans.
+    "tools/trainc": ["tools/common", "tools/language", "tools/report", "lib", "runtime"] + DIALECTS,
     # Emulated vendor libraries are test code that knows of the runtime what its errors are.
     "test/emulator": ["runtime/base"],
     "test/emulator/ptx": ["test/emulator/device_memory.h", "runtime/base"],

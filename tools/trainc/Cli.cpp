@@ -1,10 +1,12 @@
 #include "tools/trainc/Cli.h"
 
 #include "runtime/base/nearest_word.h"
+#include "runtime/cost/cluster_file.h"
 #include "runtime/plan/file.h"
 #include "tools/common/answer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/option_homes.h"
+#include "tools/common/validators.h"
 #include "tools/trainc/SettingsCli.h"
 
 #include <algorithm>
@@ -162,6 +164,41 @@ void addReport(CLI::App &app, ReportCommand &command) {
   report->add_flag("--json", command.json, "Print the same as JSON")->excludes(output);
 }
 
+void addSimulate(CLI::App &app, SimulateCommand &command) {
+  CLI::App *simulate =
+      app.add_subcommand("simulate", "Predict a plan's training step on a cluster that is not here");
+  simulate->footer(fmt::format(
+      "Examples:\n"
+      "  trainc simulate gpt.plan --cluster=8xh100\n"
+      "  trainc simulate gpt.plan --cluster=mine.json --json\n"
+      "Prints the step's seconds, MFU, what communication is exposed, how busy each stream is, and the\n"
+      "costliest instructions. Built in: {}.\n"
+      "They are the files of examples/clusters, which a file of your own can begin as.",
+      fmt::join(builtInClusterNames(), ", ")));
+  simulate->add_option("plan", command.plan, "Plan file")->required()->type_name("PLAN");
+  simulate
+      ->add_option("--cluster", command.cluster,
+                   "Rates of devices, links and disks: a file, or the name of one that is built in")
+      ->required()
+      ->type_name("FILE.json|NAME");
+  simulate->add_flag("--json", command.json, "Print all of it as JSON");
+  simulate->add_option("--rows", command.rows, "How many of the costliest instructions to print")
+      ->check(wholeNumber<uint32_t>(0))
+      ->capture_default_str()
+      ->type_name("N");
+}
+
+void addCalibrate(CLI::App &app, CalibrateCommand &command) {
+  CLI::App *calibrate =
+      app.add_subcommand("calibrate", "Measure this machine into a cluster file for trainc simulate");
+  calibrate->footer("Takes some seconds, in which nothing else should run. Example:\n"
+                    "  trainc calibrate -o this.json\n"
+                    "  trainc simulate small.plan --cluster=this.json");
+  calibrate->add_option("-o,--output", command.output, "Cluster file to write")
+      ->required()
+      ->type_name("FILE.json");
+}
+
 void requireOutput(const CompileCommand &command) {
   const bool printsNothing = command.output.empty() && !command.options.compileTo;
   if (printsNothing && requirePlanFile(command.model).ok())
@@ -234,6 +271,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   ConsolidateCommand consolidate;
   DumpCommand dump;
   ReportCommand report;
+  SimulateCommand simulate;
+  CalibrateCommand calibrate;
   SignCommand sign;
   addCompile(app, compile);
   addEstimate(app, estimate);
@@ -242,6 +281,8 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
   addReport(app, report);
   addSign(app, sign);
   addDump(app, dump);
+  addSimulate(app, simulate);
+  addCalibrate(app, calibrate);
   const std::span<const char *const> arguments(argv + 1, argc > 0 ? argc - 1 : 0);
   if (const std::optional<std::string> problem = findProblem(app, arguments))
     return reportUsage(findCommand(app, arguments), *problem);
@@ -261,6 +302,10 @@ std::variant<Command, int> parseCommandLine(int argc, char **argv) {
       return Command(report);
     if (app.got_subcommand("sign"))
       return Command(sign);
+    if (app.got_subcommand("simulate"))
+      return Command(simulate);
+    if (app.got_subcommand("calibrate"))
+      return Command(calibrate);
     return Command(dump);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)

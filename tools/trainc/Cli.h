@@ -57,8 +57,20 @@ struct SignCommand {
   std::string plan, key;
 };
 
+/// `trainc simulate PLAN --cluster=FILE.json`.
+struct SimulateCommand {
+  std::string plan, cluster;
+  bool json = false;  ///< instead of text
+  uint32_t rows = 12; ///< of the costliest instructions
+};
+
+/// `trainc calibrate -o FILE.json`.
+struct CalibrateCommand {
+  std::string output;
+};
+
 using Command = std::variant<CompileCommand, EstimateCommand, TokenizeCommand, ConsolidateCommand,
-                             DumpCommand, ReportCommand, SignCommand>;
+                             DumpCommand, ReportCommand, SignCommand, SimulateCommand, CalibrateCommand>;
 
 /// The command asked for, or the exit code after help, version or a usage error was printed.
 std::variant<Command, int> parseCommandLine(int argc, char **argv);

@@ -13,6 +13,8 @@ int runConsolidate(const ConsolidateCommand &command);
 int runDump(const DumpCommand &command);
 int runReport(const ReportCommand &command);
 int runSign(const SignCommand &command);
+int runSimulate(const SimulateCommand &command);
+int runCalibrate(const CalibrateCommand &command);
 
 /// Prints the error of a status, if it has one, and returns its exit code.
 int finish(const Status &status);

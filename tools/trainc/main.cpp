@@ -23,6 +23,8 @@ static int run(const ConsolidateCommand &command) { return runConsolidate(comman
 static int run(const DumpCommand &command) { return runDump(command); }
 static int run(const ReportCommand &command) { return runReport(command); }
 static int run(const SignCommand &command) { return runSign(command); }
+static int run(const SimulateCommand &command) { return runSimulate(command); }
+static int run(const CalibrateCommand &command) { return runCalibrate(command); }
 
 } // namespace trainc
 

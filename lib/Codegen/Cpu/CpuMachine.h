@@ -1,7 +1,7 @@
 // What CPUs can do, for estimates.
 #pragma once
 
-#include "lib/Analysis/Machine.h"
+#include "runtime/cost/machine.h"
 
 namespace trainc::codegen {
 

@@ -33,8 +33,8 @@ public:
   Machine referenceMachine() const override { return referenceCpu(); }
   Machine thisMachine(int64_t ranks) const override { return thisCpu(ranks); }
   LibraryCalls libraryCalls() const override { return libraryCalls_; }
-  plan::Work productWork(Type factor) const override {
-    return {.worker = plan::Worker::Products, .element = factor, .flops = 1};
+  Work productWork(Type factor) const override {
+    return {.worker = Worker::Products, .factor = plan::factorOf(factor), .flops = 1};
   }
   bool addsByKernel(const RankSum &sum) const override { return false; }
   FailureOr<KernelSummary> summarise(Operation *op) const override;

@@ -1,14 +1,13 @@
 // What GPUs can do, for estimates.
 #pragma once
 
-#include "lib/Analysis/Machine.h"
+#include "runtime/cost/cluster_file.h"
+
+#include "llvm/ADT/StringRef.h"
 
 namespace trainc::codegen {
 
-/// Which GPU a program is for that names none.
-inline constexpr llvm::StringLiteral kDefaultGpu = "h100-sxm";
-
-/// By its word in train.program (`gpu`), in a machine of eight.
+/// By its word in train.program (`gpu`), in nodes of eight (examples/clusters).
 Machine gpuMachine(llvm::StringRef word);
 
 /// Whether cuDNN has a gradient of attention there that repeats its bits: on compute capability 9 and 10.

@@ -52,7 +52,7 @@ public:
   Machine referenceMachine() const override { return gpuMachine(choices_.gpu); }
   Machine thisMachine(int64_t ranks) const override { return gpuMachine(choices_.gpu); }
   LibraryCalls libraryCalls() const override { return choices_.libraryCalls; }
-  plan::Work productWork(Type factor) const override;
+  Work productWork(Type factor) const override;
   bool addsByKernel(const RankSum &sum) const override;
   int64_t rowBorder() const override { return kAccessBytes; }
   bool takesPadding(Operation *op, Value value) const override;
@@ -136,10 +136,10 @@ LogicalResult CudaTarget::settle(train::ProgramOp program) const {
 }
 
 /// Those that cuBLASLt is not to make use no tensor cores.
-plan::Work CudaTarget::productWork(Type factor) const {
-  return {.worker = choices_.libraryCalls.products ? plan::Worker::Products : plan::Worker::Arithmetic,
-          .element = factor,
-          .isTf32 = factor.isF32() && choices_.products == Fp32Products::Tf32,
+Work CudaTarget::productWork(Type factor) const {
+  return {.worker = choices_.libraryCalls.products ? Worker::Products : Worker::Arithmetic,
+          .factor = factor.isF32() && choices_.products == Fp32Products::Tf32 ? Factor::Tf32
+                                                                              : plan::factorOf(factor),
           .flops = 1};
 }
 

@@ -197,7 +197,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{nn.iota: dimension 0 of [?] must be a size between 1 and 2147483647}}
+  // expected-error @+1 {{nn.iota: dimension 0 of [?] must be a size between 1 and 17592186044416}}
   %0 = nn.iota 0 : tensor<?xi32>
   return
 }

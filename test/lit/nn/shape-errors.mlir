@@ -193,7 +193,7 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 func.func @f(%x: tensor<2x0xf32>) {
-  // expected-error @+1 {{nn.reshape: dimension 0 of [0] must be a size between 1 and 2147483647}}
+  // expected-error @+1 {{nn.reshape: dimension 0 of [0] must be a size between 1 and 17592186044416}}
   %0 = nn.reshape %x to [-1] : tensor<2x0xf32>
   return
 }

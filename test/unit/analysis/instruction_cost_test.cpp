@@ -41,23 +41,24 @@ plan.entry @micro_step flops 0 {
 }
 )";
 
-constexpr Machine kMachine{.name = "round",
-                           .peakFlopsPerSecond = 4000,
-                           .flopsPerSecond = 1,
-                           .tf32FlopsPerSecond = 2,
-                           .bf16FlopsPerSecond = 4,
-                           .unalignedShare = 0.5,
-                           .sideSumShare = 0.8,
-                           .attentionFlopsPerSecond = 3,
-                           .libraryAttentionFlopsPerSecond = 5,
-                           .libraryAttentionGradFlopsPerSecond = 6,
-                           .bytesPerSecond = 1000,
-                           .threadBytesPerSecond = 10,
-                           .accessSeconds = 0.1,
-                           .launchSeconds = 0.25,
-                           .linkBytesPerSecond = 1,
-                           .linkShareBesideCompute = 1,
-                           .meetSeconds = 0};
+const Machine kMachine{.name = "round",
+                       .peakFlopsPerSecond = 4000,
+                       .flopsPerSecond = 1,
+                       .tf32FlopsPerSecond = 2,
+                       .bf16FlopsPerSecond = 4,
+                       .fp8FlopsPerSecond = 8,
+                       .unalignedShare = 0.5,
+                       .sideSumShare = 0.8,
+                       .attentionFlopsPerSecond = 3,
+                       .libraryAttentionFlopsPerSecond = 5,
+                       .libraryAttentionGradFlopsPerSecond = 6,
+                       .bytesPerSecond = 1000,
+                       .threadBytesPerSecond = 10,
+                       .accessSeconds = 0.1,
+                       .launchSeconds = 0.25,
+                       .linkBytesPerSecond = 1,
+                       .linkShareBesideCompute = 1,
+                       .meetSeconds = 0};
 
 class InstructionCostTest : public testing::Test {
 protected:

@@ -21,7 +21,7 @@ namespace trainc::codegen::testing {
 
 CudaOp::CudaOp(const std::string &text, bool pads)
     : target(createCudaTarget({.libraryCalls = {.products = true, .exactGelu = false, .auxiliaryRow = 8},
-                               .gpu = kDefaultGpu.str()})) {
+                               .gpu = std::string(kDefaultGpu)})) {
   SCOPED_TRACE(text);
   parse(text);
   if (operation && pads)

@@ -15,7 +15,7 @@ TEST(PlanFile, KernelsSayWhatABlockIs) {
   context.loadDialect<plan::PlanDialect>();
   auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
 plan.kernel @one rows grid 4 flops 0 [#plan.param<read, f32, 64>]
-plan.kernel @many gemm grid 16 threads 256 flops 8192 shared 4096 [#plan.param<write, f32, 64>]
+plan.kernel @many gemm grid 16 threads 256 flops 8192 moves 12 chain 3 shared 4096 [#plan.param<write, f32, 64>]
 )",
                                                         &context);
   ASSERT_TRUE(module);
@@ -26,6 +26,9 @@ plan.kernel @many gemm grid 16 threads 256 flops 8192 shared 4096 [#plan.param<w
   EXPECT_EQ(kernels[1]->grid(), 16U);
   EXPECT_EQ(kernels[1]->threads(), 256U);
   EXPECT_EQ(kernels[1]->shared_bytes(), 4096U);
+  EXPECT_FALSE(kernels[0]->moved_bytes());
+  EXPECT_EQ(kernels[1]->moved_bytes(), 12U);
+  EXPECT_EQ(kernels[1]->chain(), 3U);
 }
 
 } // namespace

@@ -167,6 +167,39 @@ TEST_F(MeasurementTest, CopiesBetweenMemoriesHaveNoRoofline) {
                                     Key("copy from device to disk"), Key("copy from disk to device")}));
 }
 
+/// Runs begin with their first step, and have the times of a schedule; loops' iterations are steps.
+TEST_F(MeasurementTest, PredictionsBeginWithEachRun) {
+  PlanBuilder builder = fullPlan();
+  for (const auto &entry : builder.plan.entries)
+    for (const auto &instruction : entry->instructions)
+      instruction->predicted_seconds = 0.25F;
+  use(builder);
+  PredictedRuns runs(*plan);
+  EXPECT_TRUE(runs.uses(fb::Stream::Compute));
+  EXPECT_FALSE(runs.uses(fb::Stream::Disk));
+  runs.reserve(program);
+  for (int run = 0; run < 2; ++run) {
+    bool isFirst = true;
+    for (const Block &block : program.blocks)
+      for (uint64_t iteration = 0; iteration < block.iterations; ++iteration)
+        for (uint32_t step = block.begin; step < block.end; ++step) {
+          const PredictedRuns::Run *begun = runs.begins(program.steps[step]);
+          ASSERT_EQ(begun != nullptr, isFirst);
+          if (isFirst) {
+            EXPECT_DOUBLE_EQ(begun->schedule.seconds, 0.25 * program.entry->instructions()->size());
+          }
+          isFirst = false;
+        }
+  }
+}
+
+TEST_F(MeasurementTest, APlanWithoutPredictionsHasNoSuchRuns) {
+  PredictedRuns runs(*plan);
+  EXPECT_TRUE(runs.isEmpty());
+  runs.reserve(program);
+  EXPECT_EQ(runs.begins(program.steps.front()), nullptr);
+}
+
 TEST(FileOfRank, KeepsTheExtension) {
   EXPECT_EQ(fileOfRank("runs/t.json", 0), "runs/t.json");
   EXPECT_EQ(fileOfRank("runs/t.json", 3), "runs/t.rank-3.json");

@@ -1,6 +1,6 @@
 // Entries of hand-made plans as tasks on streams.
 #include "runtime/simulate/plan_schedule.h"
-#include "test/unit/runtime/plans/plan_builder.h"
+#include "test/unit/runtime/simulate/payload.h"
 
 #include <gmock/gmock.h>
 
@@ -9,16 +9,6 @@ namespace {
 
 using namespace test;
 using testing::ElementsAre;
-
-/// The plan's payload, read back.
-class Payload {
-public:
-  explicit Payload(const fb::PlanT &plan) { fb::FinishPlanBuffer(builder_, fb::Plan::Pack(builder_, &plan)); }
-  const fb::Plan &plan() const { return *fb::GetPlan(builder_.GetBufferPointer()); }
-
-private:
-  flatbuffers::FlatBufferBuilder builder_;
-};
 
 TEST(PlanSchedule, InstructionsRunOnTheirStreamsAfterOthers) {
   PlanBuilder builder;

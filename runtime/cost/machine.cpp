@@ -1,0 +1,92 @@
+#include "runtime/cost/machine.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+Machine dividedAmong(Machine machine, double ranks) {
+  for (double Machine::*rate :
+       {&Machine::peakFlopsPerSecond, &Machine::flopsPerSecond, &Machine::tf32FlopsPerSecond,
+        &Machine::bf16FlopsPerSecond, &Machine::fp8FlopsPerSecond, &Machine::f32AttentionFlopsPerSecond,
+        &Machine::attentionFlopsPerSecond, &Machine::libraryAttentionFlopsPerSecond,
+        &Machine::libraryAttentionGradFlopsPerSecond, &Machine::bytesPerSecond,
+        &Machine::diskReadBytesPerSecond, &Machine::diskWriteBytesPerSecond})
+    machine.*rate /= ranks;
+  machine.memoryBytes = static_cast<uint64_t>(static_cast<double>(machine.memoryBytes) / ranks);
+  return machine;
+}
+
+double Cost::seconds() const { return launchSeconds + std::max({workSeconds, byteSeconds, chainSeconds}); }
+
+std::string_view Cost::boundBy() const {
+  const double larger = std::max({workSeconds, byteSeconds, chainSeconds});
+  return launchSeconds >= larger  ? "launch"
+         : byteSeconds >= larger  ? "bytes"
+         : chainSeconds >= larger ? "chain"
+                                  : "work";
+}
+
+static double productRate(const Work &work, const Machine &machine) {
+  switch (work.factor) {
+  case Factor::Full:
+    break;
+  case Factor::Tf32:
+    return machine.tf32FlopsPerSecond;
+  case Factor::Half:
+    return machine.bf16FlopsPerSecond * (work.isAligned ? 1 : machine.unalignedShare);
+  case Factor::Byte:
+    return machine.fp8FlopsPerSecond;
+  }
+  return machine.flopsPerSecond;
+}
+
+double workRate(const Work &work, const Machine &machine) {
+  const auto ofHalf = [&](double rate) {
+    if (work.factor == Factor::Half)
+      return rate;
+    return machine.f32AttentionFlopsPerSecond > 0 ? machine.f32AttentionFlopsPerSecond
+                                                  : machine.flopsPerSecond;
+  };
+  switch (work.worker) {
+  case Worker::Arithmetic:
+  case Worker::HostLink:
+  case Worker::DiskRead:
+  case Worker::DiskWrite:
+    break;
+  case Worker::Products:
+    return productRate(work, machine) * (work.sumsBeside ? machine.sideSumShare : 1);
+  case Worker::Attention:
+    return ofHalf(machine.attentionFlopsPerSecond);
+  case Worker::LibraryAttention:
+    return ofHalf(machine.libraryAttentionFlopsPerSecond);
+  case Worker::LibraryAttentionGrad:
+    return ofHalf(machine.libraryAttentionGradFlopsPerSecond);
+  }
+  return machine.flopsPerSecond;
+}
+
+static double byteRate(const Work &work, const Machine &machine) {
+  switch (work.worker) {
+  case Worker::HostLink:
+    return machine.hostBytesPerSecond;
+  case Worker::DiskRead:
+    return machine.diskReadBytesPerSecond;
+  case Worker::DiskWrite:
+    return machine.diskWriteBytesPerSecond;
+  default:
+    return std::min(machine.bytesPerSecond, work.threads * machine.threadBytesPerSecond);
+  }
+}
+
+Cost costOf(const Work &work, const Machine &machine) {
+  return {.flops = work.flops,
+          .bytes = work.bytes,
+          .workSeconds = work.flops / workRate(work, machine) + work.epilogueFlops / machine.flopsPerSecond,
+          .byteSeconds = work.bytes / byteRate(work, machine),
+          .chainSeconds = work.chain * machine.accessSeconds,
+          .launchSeconds = machine.launchSeconds};
+}
+
+double launchBytes(const Machine &machine) { return machine.launchSeconds * machine.bytesPerSecond; }
+
+} // namespace trainc

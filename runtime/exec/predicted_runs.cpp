@@ -1,0 +1,49 @@
+#include "runtime/exec/predicted_runs.h"
+
+#include "runtime/simulate/simulation.h"
+
+#include <algorithm>
+
+namespace trainc {
+
+static bool isPredicted(const fb::Instruction *instruction) { return instruction->predicted_seconds() > 0; }
+
+PredictedRuns::PredictedRuns(const fb::Plan &plan) : plan_(plan) {
+  for (const fb::Entry *entry : *plan.entries())
+    if (std::ranges::any_of(*entry->instructions(), isPredicted))
+      entries_.push_back(entry);
+}
+
+bool PredictedRuns::uses(fb::Stream stream) const {
+  return std::ranges::any_of(entries_, [&](const fb::Entry *entry) {
+    return std::ranges::any_of(*entry->instructions(), [&](const fb::Instruction *each) {
+      return isPredicted(each) && each->stream() == stream;
+    });
+  });
+}
+
+void PredictedRuns::reserve(const Program &program) {
+  if (std::ranges::find(entries_, program.entry) == entries_.end())
+    return;
+  const double share = clusterOf(plan_).machine.linkShareBesideCompute;
+  Entry entry{
+      .run = {program.entry, scheduleOf(*program.entry, predictedSeconds, sharesBesideCompute(share))},
+      .steps = 0};
+  for (const Block &block : program.blocks)
+    entry.steps += block.iterations * (block.end - block.begin);
+  known_.push_back(std::move(entry));
+  for (const Step &step : program.steps)
+    entryOf_.emplace(step.instruction, &known_.back());
+}
+
+const PredictedRuns::Run *PredictedRuns::begins(const Step &step) {
+  const auto found = entryOf_.find(step.instruction);
+  if (found == entryOf_.end())
+    return nullptr;
+  Entry &entry = *found->second;
+  const bool isFirst = entry.told == 0;
+  entry.told = (entry.told + 1) % entry.steps;
+  return isFirst ? &entry.run : nullptr;
+}
+
+} // namespace trainc

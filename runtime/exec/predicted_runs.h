@@ -1,0 +1,45 @@
+// When a run of an entry would do what, by the plan's predictions.
+#pragma once
+
+#include "runtime/device/program.h"
+#include "runtime/simulate/plan_schedule.h"
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+
+namespace trainc {
+
+/// Tells where runs of entries begin, by the steps that an observer is told of.
+class PredictedRuns {
+public:
+  struct Run {
+    const fb::Entry *entry;
+    Schedule schedule; ///< by the entry's instructions
+  };
+
+  explicit PredictedRuns(const fb::Plan &plan);
+
+  /// Whether the plan predicts something.
+  bool isEmpty() const { return entries_.empty(); }
+  /// Which streams the predicted instructions are on, of all entries.
+  bool uses(fb::Stream stream) const;
+  /// The program must outlive it.
+  void reserve(const Program &program);
+  /// The run that begins with this step; null where it goes on. All steps of all runs must be told.
+  const Run *begins(const Step &step);
+
+private:
+  struct Entry {
+    Run run;
+    uint64_t steps; ///< of a run, each iteration of loops
+    uint64_t told = 0;
+  };
+
+  const fb::Plan &plan_;
+  std::deque<const fb::Entry *> entries_; ///< with predictions
+  std::deque<Entry> known_;
+  std::unordered_map<const fb::Instruction *, Entry *> entryOf_;
+};
+
+} // namespace trainc

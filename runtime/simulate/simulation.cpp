@@ -1,0 +1,164 @@
+#include "runtime/simulate/simulation.h"
+
+#include "runtime/plan/library_calls.h"
+#include "runtime/plan/settings.h"
+#include "runtime/plan/view.h"
+#include "runtime/schema/cuda_levels.h"
+#include "runtime/schema/gpu_memory.h"
+#include "runtime/simulate/plan_work.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace trainc {
+
+namespace {
+
+bool isForCuda(const fb::Plan &plan) { return view(plan.target()) == kCudaTarget; }
+
+/// Adds up equal instructions.
+class Rows {
+public:
+  Rows(const fb::Plan &plan, const Machine &machine) : plan_(plan), machine_(machine) {}
+
+  void add(const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions, double runs) {
+    for (const fb::Instruction *each : instructions) {
+      if (const fb::Loop *loop = each->operation_as_Loop())
+        add(*loop->body(), runs * double(loop->count()));
+      else
+        add(*each, runs);
+    }
+  }
+
+  std::vector<SimulatedRow> take() {
+    std::vector<SimulatedRow> rows;
+    for (auto &[key, row] : rows_)
+      rows.push_back(std::move(row));
+    std::ranges::sort(rows, [](const SimulatedRow &a, const SimulatedRow &b) {
+      return std::tuple(b.seconds(), a.what, a.each.bytes) < std::tuple(a.seconds(), b.what, b.each.bytes);
+    });
+    return rows;
+  }
+
+private:
+  using Key = std::tuple<std::string, double, double>;
+
+  void add(const fb::Instruction &instruction, double runs) {
+    SimulatedRow row{.what = describeInstruction(plan_, instruction),
+                     .source = sourceText(*plan_.sources()->Get(instruction.source())),
+                     .isCollective = instruction.operation_as_Collective() != nullptr,
+                     .each = costOfOne(instruction)};
+    Key key{row.what, row.each.bytes, row.each.workSeconds};
+    rows_.try_emplace(std::move(key), std::move(row)).first->second.count += runs;
+  }
+
+  Cost costOfOne(const fb::Instruction &instruction) const {
+    if (const auto work = workOf(plan_, instruction))
+      return costOf(*work, machine_);
+    const Exchange exchange = exchangeOf(plan_, *instruction.operation_as_Collective());
+    return {.bytes = exchange.bytesSent, .byteSeconds = instructionSeconds(plan_, instruction, machine_)};
+  }
+
+  const fb::Plan &plan_;
+  const Machine &machine_;
+  std::map<Key, SimulatedRow> rows_;
+};
+
+Status requireSuited(const fb::Plan &plan, const Cluster &cluster) {
+  const bool isGpu = cluster.major > 0;
+  if (isForCuda(plan) != isGpu)
+    return invalidInput("the plan is for target {}, and the devices of '{}' are {}; name a cluster of {}, or "
+                        "compile with --target={}",
+                        view(plan.target()), cluster.name, isGpu ? "GPUs" : "CPUs", isGpu ? "CPUs" : "GPUs",
+                        isGpu ? "cuda" : "cpu");
+  if (multipliesF8(plan) && cluster.machine.fp8FlopsPerSecond == 0)
+    return invalidInput("the plan has products of fp8 numbers, which '{}' has no rate of "
+                        "(device.fp8_flops_per_second); name a cluster of GPUs of compute capability 8.9 or "
+                        "higher",
+                        cluster.name);
+  return {};
+}
+
+double stepTokens(const fb::Plan &plan) {
+  const fb::Training *training = plan.training();
+  if (!training)
+    return 0;
+  return double(plan.ranks()) * double(training->micro_batch()) * double(training->accumulate()) *
+         double(std::max<uint64_t>(training->seq_len(), 1));
+}
+
+uint64_t deviceBytes(const fb::Plan &plan) {
+  uint64_t bytes = isForCuda(plan) ? gpuReserve(plan.ranks() > 1) : 0;
+  for (const fb::Arena *arena : *plan.arenas())
+    bytes += arena->space() == fb::Space::Device ? arena->bytes() : 0;
+  return bytes;
+}
+
+/// Of what is a product or attention, whoever makes it.
+double productFlops(const fb::Plan &plan, const fb::Instruction &instruction) {
+  if (isLibraryCall(instruction))
+    return libraryFlops(instruction);
+  const fb::Launch *launch = instruction.operation_as_Launch();
+  if (!launch)
+    return 0;
+  const fb::Kernel &kernel = *plan.kernels()->Get(launch->kernel());
+  const bool counts = kernel.kind() == fb::KernelKind::Gemm || kernel.kind() == fb::KernelKind::Attention;
+  return counts ? double(kernel.flops()) : 0;
+}
+
+double madeFlops(const fb::Plan &plan,
+                 const flatbuffers::Vector<flatbuffers::Offset<fb::Instruction>> &instructions) {
+  double flops = 0;
+  for (const fb::Instruction *each : instructions) {
+    if (const fb::Loop *loop = each->operation_as_Loop())
+      flops += double(loop->count()) * madeFlops(plan, *loop->body());
+    else
+      flops += productFlops(plan, *each);
+  }
+  return flops;
+}
+
+} // namespace
+
+const Cluster &clusterOf(const fb::Plan &plan) {
+  if (!isForCuda(plan))
+    return builtInCluster("cpu");
+  const Cluster *named = clusterOfGpu(settingOf(plan, "gpu"));
+  return named ? *named : *clusterOfGpu(kDefaultGpu);
+}
+
+Result<Simulation> simulate(const fb::Plan &plan, const Cluster &cluster) {
+  TRAINC_RETURN_IF_ERROR(requireSuited(plan, cluster));
+  Simulation result;
+  result.machine = cluster.machineOf(plan.ranks());
+  result.tokens = stepTokens(plan);
+  result.deviceBytes = deviceBytes(plan);
+  const Machine &machine = result.machine;
+  const std::vector<double> shares = sharesBesideCompute(machine.linkShareBesideCompute);
+  result.streams.resize(shares.size());
+  Rows rows(plan, machine);
+  for (const fb::Entry *entry : *plan.entries()) {
+    const uint64_t runs = runsPerStep(plan, *entry);
+    if (runs == 0)
+      continue;
+    const auto seconds = [&](const fb::Instruction &each) { return instructionSeconds(plan, each, machine); };
+    SimulatedEntry simulated{entry->name()->string_view(), runs, scheduleOf(*entry, seconds, shares)};
+    const auto times = double(runs);
+    result.seconds += times * simulated.schedule.seconds;
+    for (size_t stream = 0; stream < shares.size(); ++stream) {
+      result.streams[stream].busy += times * simulated.schedule.streams[stream].busy;
+      result.streams[stream].exposed += times * simulated.schedule.streams[stream].exposed;
+    }
+    result.flops += times * double(entry->flops());
+    result.madeFlops += times * madeFlops(plan, *entry->instructions());
+    rows.add(*entry->instructions(), times);
+    result.entries.push_back(std::move(simulated));
+  }
+  if (result.entries.empty())
+    return invalidInput("the plan has no entry that a training step runs");
+  result.rows = rows.take();
+  return result;
+}
+
+} // namespace trainc

@@ -1,0 +1,93 @@
+"""`trainc simulate` on compiled plans, `trainc calibrate`, and predicted tracks of `trainrun --trace`."""
+
+import json
+from pathlib import Path
+
+import harness
+from harness import ROOT, TRAINC, TRAINRUN
+
+SMALL = ROOT / "examples/gpt/small.mlir"
+
+
+class SimulateTest(harness.EndToEndTest):
+    def compiled(self, *options):
+        """The compile report of the small GPT's plan."""
+        self.trainc("compile", SMALL, "-o", "model.plan", "--report=report.json", *options)
+        return json.loads(Path("report.json").read_text())
+
+    def simulated(self, cluster, *options):
+        return json.loads(self.trainc("simulate", "model.plan", f"--cluster={cluster}", "--json", *options)[0])
+
+    def assert_same_costs(self, report, step):
+        """The file says of each instruction what the compiler does; collectives are the simulator's alone."""
+        def costs(rows):
+            return sorted((row["count"], float(f"{row['seconds']:.9g}"), row["flops"], row["bytes"], row["bound_by"]) for row in rows)
+        self.assertEqual(costs(row for row in step["costs"] if row["bound_by"] != "link"), costs(report["costs"]))
+
+    def test_says_what_the_compiler_says(self):
+        for options in (["--gpu=h100-sxm", "--precision=bf16"], ["--gpu=a100", "--precision=fp16", "--accumulate=3"],
+                        ["--gpu=h200", "--precision=bf16", "--product-type=fp8"], ["--gpu=a100-40gb", "--fp32-products=tf32"],
+                        ["--gpu=h100-sxm", "--precision=bf16", "--ranks=16", "--zero-stage=3"],
+                        ["--gpu=h100-sxm", "--ranks=16", "--zero-stage=2", "--hybrid-shard=4"]):
+            with self.subTest(options=options):
+                report = self.compiled("--target=cuda", "--gpu-levels=none", *options)
+                cluster = {"h100-sxm": "8xh100", "a100": "8xa100", "h200": "8xh200", "a100-40gb": "8xa100-40gb"}[options[0].split("=")[1]]
+                step = self.simulated(cluster)
+                self.assertAlmostEqual(step["step_seconds"] / report["predicted_step_seconds"], 1, places=9)
+                self.assert_same_costs(report, step)
+                self.assertEqual(step["flops"], report["flops_per_step"])
+                self.assertAlmostEqual(step["communication_seconds"], report.get("predicted_communication_seconds", 0), places=12)
+
+    def test_a_slower_network_exposes_more(self):
+        self.compiled("--target=cuda", "--gpu-levels=none", "--precision=bf16", "--ranks=16", "--zero-stage=3")
+        file = json.loads((ROOT / "examples/clusters/8xh100.json").read_text())
+        fast = self.simulated("8xh100")
+        file["network"]["bytes_per_second"]["value"] /= 1000
+        Path("slow.json").write_text(json.dumps(file))
+        slow = self.simulated("slow.json")
+        self.assertGreater(slow["exposed_communication_seconds"], fast["exposed_communication_seconds"])
+        self.assertAlmostEqual(slow["streams"]["compute"]["busy_seconds"], fast["streams"]["compute"]["busy_seconds"])
+
+    def test_prints_a_step(self):
+        self.compiled("--cpu=native", "--ranks=2", "--zero-stage=3")
+        out, _ = self.trainc("simulate", "model.plan", "--cluster=cpu", "--rows=3")
+        self.assertRegex(out, r"^gpt_small on 2 ranks, a host of 2 cores")
+        self.assertRegex(out, r"\nstep +[\d.]+ ms, [\d.]+k tokens/s\nMFU +[\d.]+ %: [\d.]+ of 0.205 TFLOP/s a rank\n")
+        self.assertRegex(out, r"\ncommunication +[\d.]+ ms, [\d.]+ % of it exposed\nmemory +[\d.]+ MiB\n")
+        self.assertEqual(out[out.index("instruction\n"):].count("\n"), 4)
+
+    def test_bad_input(self):
+        self.compiled("--cpu=native")
+        self.fails([TRAINC, "simulate", "model.plan"], 2, "--cluster is required")
+        self.fails([TRAINC, "simulate", "model.plan", "--cluster=8xh1000"], 2,
+                   "error: 8xh1000: no such file; expected a cluster file, or one of 8xa100-40gb, 8xa100, 8xh100-pcie, 8xh100, 8xh200, cpu")
+        self.fails([TRAINC, "simulate", "model.plan", "--cluster=8xh100"], 2,
+                   "error: model.plan: the plan is for target cpu, and the devices of 'nodes of 8 x H100 SXM 80GB, 3200 Gb/s a node' are GPUs")
+        self.fails([TRAINC, "simulate", "report.json", "--cluster=cpu"], 2, "report.json")
+        self.fails([TRAINC, "simulate", "model.plan", "--cluster=report.json"], 2, "error: report.json: expected a cluster file, an object with")
+
+    def test_calibrates(self):
+        _, err = self.trainc("calibrate", "-o", "this.json")
+        self.assertRegex(err, r" s  [\d.]+ GFLOP/s in products, [\d.]+ in attention; [\d.]+ GB/s; [\d.]+ us a launch\n")
+        file = json.loads(Path("this.json").read_text())
+        self.assertGreater(file["device"]["f32_flops_per_second"]["value"], 1e9)
+        self.compiled("--cpu=native")
+        self.assertGreater(self.simulated("this.json")["step_seconds"], 0)
+
+    def test_traces_have_what_was_predicted(self):
+        self.compiled("--cpu=native", "--accumulate=2")
+        step = self.simulated("cpu")
+        Path("tokens.bin").write_bytes(b"".join(bytes([value % 256, 0]) for value in range(8192)))
+        self.run_program(TRAINRUN, "model.plan", "--data", "tokens.bin", "--data-dtype=uint16", "--steps=2", "--trace=t.json", "--trace-steps=2")
+        events = json.loads(Path("t.json").read_text())
+        track, = (event["tid"] for event in events if event["name"] == "thread_name" and event["args"]["name"] == "predicted: compute")
+        predicted = [event for event in events if event["ph"] == "X" and event["tid"] == track]
+        instructions = sum(entry["runs"] * entry["instructions"] for entry in step["entries"])
+        self.assertGreaterEqual(len(predicted), 2 * instructions)
+        predicted.sort(key=lambda event: event["ts"])
+        for before, after in zip(predicted, predicted[1:]):
+            self.assertLess(before["ts"] + before["dur"], after["ts"] + 0.01)
+
+
+if __name__ == "__main__":
+    harness.main()

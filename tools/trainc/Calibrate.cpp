@@ -1,0 +1,155 @@
+// `trainc calibrate`: measures this machine into a cluster file.
+#include "lib/Pipelines/Pipeline.h"
+#include "runtime/base/clock.h"
+#include "runtime/base/file.h"
+#include "runtime/base/json_text.h"
+#include "runtime/base/print.h"
+#include "runtime/cost/cluster_file.h"
+#include "runtime/plan/file.h"
+#include "tools/language/parse_model.h"
+#include "tools/trainc/Commands.h"
+#include "tools/trainc/Measure.h"
+#include "tools/trainc/Paths.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace trainc {
+
+/// Two transformer blocks, large enough that products and kernels reach what they do in models.
+static constexpr const char *kModel = R"(
+nn.block @layer(%x: tensor<?x?x768xf32>) {
+  %n1 = nn.layer_norm "ln_1" %x
+  %qkv = nn.linear "attn.c_attn" %n1 to 2304 layout in_out
+  %q, %k, %v = nn.split %qkv into 3
+  %heads, %lse = nn.attention %q, %k, %v heads 12 causal
+  %a = nn.linear "attn.c_proj" %heads to 768 layout in_out
+  %y = nn.add %x, %a
+  %n2 = nn.layer_norm "ln_2" %y
+  %h = nn.linear "mlp.c_fc" %n2 to 3072 layout in_out
+  %g = nn.gelu %h approximate tanh
+  %m = nn.linear "mlp.c_proj" %g to 768 layout in_out
+  %z = nn.add %y, %m
+  nn.return %z
+}
+nn.model @calibration(%tokens: tensor<?x?xi32>, %labels: tensor<?x?xi32>) {
+  %wte = nn.embedding "wte" %tokens of 8192 by 768
+  %h = nn.repeat @layer "h" times 2 (%wte)
+  %n = nn.layer_norm "ln_f" %h
+  %logits = nn.linear "lm_head" %n tied "wte.weight" no_bias
+  %nll, %lse = nn.cross_entropy %logits, %labels
+  nn.loss "loss" %nll
+}
+train.program @calibrate { model @calibration  optimizer adamw(lr 1e-4)  clip 1.0  batch 4 x 256 }
+)";
+
+static constexpr uint32_t kSteps = 4;
+
+/// The model's plan for this CPU alone; empty after an error that was printed.
+static std::vector<uint8_t> compileFor(const char *precision) {
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(kModel, "calibration"), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  auto module = parseModel(sources, context);
+  CompileOptions options;
+  options.settings = {{"precision", precision}, {"cpu", "native"}};
+  if (!module || failed(runPhases(*module, options)))
+    return {};
+  std::string report;
+  auto plan = finishPlan(*module, /*secondsSoFar=*/0, report);
+  return succeeded(plan) ? std::move(*plan) : std::vector<uint8_t>();
+}
+
+static Result<KernelRates> measure(const char *precision) {
+  const std::vector<uint8_t> payload = compileFor(precision);
+  if (payload.empty())
+    return failed("the model that is measured did not compile");
+  TRAINC_ASSIGN_OR_RETURN(const fb::Plan *const plan, readPayload(std::as_bytes(std::span(payload))));
+  return measureKernels(*plan, kSteps);
+}
+
+namespace {
+
+/// All that was measured.
+struct Calibration {
+  KernelRates full, half;
+  LinkRates link;
+  DiskRates disk;
+};
+
+} // namespace
+
+static std::string jsonOf(const Calibration &found) {
+  using Json = nlohmann::ordered_json;
+  const auto measured = [](double value, const char *what) {
+    const double digits = std::pow(10, 3 - std::floor(std::log10(value))); // four are more than repeat
+    return Json{{"value", std::round(value * digits) / digits}, {"source", what}};
+  };
+  const char *kCopied = "as examples/clusters/cpu.json has it; not measured";
+  const double products = found.full.productFlops, half = found.half.productFlops;
+  const std::string cpu = describeThisCpu();
+  Json device{
+      {"name", cpu},
+      {"shared_by_ranks", true},
+      {"peak_flops_per_second", measured(std::max(products, half), "the faster of the products")},
+      {"f32_flops_per_second", measured(products, "products of f32 in a step of two blocks")},
+      {"tf32_flops_per_second", measured(products, "as f32")},
+      {"bf16_flops_per_second", measured(half, "products of bf16 in the same step")},
+      {"f32_attention_flops_per_second", measured(found.full.attentionFlops, "attention of f32 in it")},
+      {"attention_flops_per_second", measured(found.half.attentionFlops, "attention of bf16 in it")},
+      {"library_attention_flops_per_second", measured(found.half.attentionFlops, "as by kernels")},
+      {"library_attention_grad_flops_per_second", measured(found.half.attentionFlops, "as by kernels")},
+      {"bytes_per_second", measured(found.full.bytes, "kernels that move a MiB and more")},
+      {"launch_seconds", measured(found.full.launchSeconds, "the median of kernels that move little")}};
+  const Machine &reference = builtInCluster("cpu").machine;
+  Json node{{"bytes_per_second", measured(found.link.bytes, "an all-reduce of 32 MiB by two ranks")},
+            {"share_beside_compute", measured(reference.linkShareBesideCompute, kCopied)},
+            {"meet_seconds", measured(found.link.meetSeconds, "an all-reduce of 256 bytes by two ranks")}};
+  Json disk{
+      {"read_bytes_per_second", measured(found.disk.readBytes, "256 MiB in the folder for temporary files")},
+      {"write_bytes_per_second",
+       measured(found.disk.writeBytes, "256 MiB in the folder for temporary files")}};
+  const Json json{{"trainc_cluster", 1}, {"name", cpu},  {"source", "measured by trainc calibrate"},
+                  {"device", device},    {"node", node}, {"disk", disk}};
+  return json.dump(2) + "\n";
+}
+
+static Status runCalibration(const CalibrateCommand &command) {
+  TRAINC_RETURN_IF_ERROR(checkOutputs({{"-o " + command.output, command.output}}, {}));
+  const double start = steadySeconds();
+  const auto say = [&](const std::string &text) {
+    putMessage(stderr, fmt::format("{:5.1f} s  {}\n", steadySeconds() - start, text));
+  };
+  Calibration found;
+  say("products, attention and memory in f32: two blocks of width 768");
+  TRAINC_ASSIGN_OR_RETURN(found.full, measure("fp32"));
+  say(fmt::format("{:.4g} GFLOP/s in products, {:.4g} in attention; {:.3g} GB/s; {:.3g} us a launch",
+                  found.full.productFlops * 1e-9, found.full.attentionFlops * 1e-9, found.full.bytes * 1e-9,
+                  found.full.launchSeconds * 1e6));
+  say("the same in bf16");
+  TRAINC_ASSIGN_OR_RETURN(found.half, measure("bf16"));
+  say(fmt::format("{:.4g} GFLOP/s in products, {:.4g} in attention", found.half.productFlops * 1e-9,
+                  found.half.attentionFlops * 1e-9));
+  say("the exchange between two ranks");
+  TRAINC_ASSIGN_OR_RETURN(found.link, measureLink());
+  say(fmt::format("{:.3g} GB/s, {:.3g} us to meet", found.link.bytes * 1e-9, found.link.meetSeconds * 1e6));
+  say("the disk");
+  TRAINC_ASSIGN_OR_RETURN(found.disk, measureDisk());
+  say(fmt::format("{:.3g} GB/s read, {:.3g} GB/s written", found.disk.readBytes * 1e-9,
+                  found.disk.writeBytes * 1e-9));
+  const std::string text = jsonOf(found);
+  if (const Result<Cluster> read = parseCluster(command.output, text); !read.ok())
+    return failed("what was measured makes no cluster file: {}", read.status().message());
+  return writeFileAtomically(command.output, std::array{std::as_bytes(std::span(text))});
+}
+
+int runCalibrate(const CalibrateCommand &command) { return finish(runCalibration(command)); }
+
+} // namespace trainc
