@@ -37,7 +37,7 @@ uint64_t parameterBytes(const fb::Kernel &kernel) {
 }
 
 /// The first parameter is a factor of products, or the queries of attention.
-Work workOf(const fb::Kernel &kernel) {
+Work workOfLaunch(const fb::Kernel &kernel) {
   const auto &params = *kernel.params();
   return {.worker = workerOf(kernel),
           .factor = params.size() > 0 ? factorOf(params.Get(0)->dtype()) : Factor::Full,
@@ -58,7 +58,7 @@ double movedBytes(const fb::Instruction &call) {
   return bytes;
 }
 
-Work workOf(const fb::Instruction &call, const fb::MatrixProduct &product) {
+Work workOfProduct(const fb::Instruction &call, const fb::MatrixProduct &product) {
   const auto isAligned = [&](uint64_t row) { return row * elementBytes(product.factors()) % 16 == 0; };
   const double results = double(product.batch()) * double(product.m()) * double(product.n());
   return {.worker = Worker::Products,
@@ -71,7 +71,7 @@ Work workOf(const fb::Instruction &call, const fb::MatrixProduct &product) {
           .bytes = movedBytes(call)};
 }
 
-Work workOf(const fb::Instruction &call, const fb::Attention &attention) {
+Work workOfAttention(const fb::Instruction &call, const fb::Attention &attention) {
   const bool backward = attention.pass() == fb::AttentionPass::Backward;
   return {.worker = backward ? Worker::LibraryAttentionGrad : Worker::LibraryAttention,
           .factor = factorOf(attention.values()),
@@ -85,7 +85,7 @@ fb::Space spaceOf(const fb::Plan &plan, const fb::Operand &operand) {
   return plan.arenas()->Get(plan.buffers()->Get(operand.buffer())->arena())->space();
 }
 
-Work workOf(const fb::Plan &plan, const fb::Copy &copy) {
+Work workOfCopy(const fb::Plan &plan, const fb::Copy &copy) {
   const fb::Space source = spaceOf(plan, *copy.source()), destination = spaceOf(plan, *copy.destination());
   const auto bytes = double(copy.bytes());
   if (source == fb::Space::Disk)
@@ -118,13 +118,13 @@ std::string describeProduct(const fb::MatrixProduct &product) {
 
 std::optional<Work> workOf(const fb::Plan &plan, const fb::Instruction &instruction) {
   if (const fb::Launch *launch = instruction.operation_as_Launch())
-    return workOf(*plan.kernels()->Get(launch->kernel()));
+    return workOfLaunch(*plan.kernels()->Get(launch->kernel()));
   if (const fb::MatrixProduct *product = instruction.operation_as_MatrixProduct())
-    return workOf(instruction, *product);
+    return workOfProduct(instruction, *product);
   if (const fb::Attention *attention = instruction.operation_as_Attention())
-    return workOf(instruction, *attention);
+    return workOfAttention(instruction, *attention);
   if (const fb::Copy *copy = instruction.operation_as_Copy())
-    return workOf(plan, *copy);
+    return workOfCopy(plan, *copy);
   if (const fb::Zero *zero = instruction.operation_as_Zero())
     return Work{.bytes = double(zero->bytes())};
   return std::nullopt;
