@@ -130,7 +130,11 @@ void TraceWriter::addPredicted(const PredictedRuns::Run &run, double begin) {
     const TaskSpan &span = run.schedule.tasks[index];
     if (span.seconds() > 0)
       addSlice(predictedTrackOf(each.stream()), {begin + span.begin, begin + span.end},
-               members({{"name", opOf(plan_, each)}, {"cat", "predicted"}}));
+               members({{"name", opOf(plan_, each)},
+                        {"cat", "predicted"},
+                        {"args",
+                         {{"entry", view(run.entry->name())},
+                          {"source", sourceText(*plan_.sources()->Get(each.source()))}}}}));
   }
 }
 
