@@ -122,9 +122,13 @@ def Plan_KernelOp : Plan_Op<"kernel", [Symbol]> {
 
 def Plan_EntryOp : Plan_Op<"entry", [Symbol, IsolatedFromAbove, NoTerminator, SingleBlock]> {
   let summary = "something the runtime can run: inputs, then instructions in order";
-  let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind, I64Attr:$flops);
+  let description = [{
+    `flops` are those of the model's products and attention, by which utilisation is measured. What activation checkpointing computes a
+    second time is `recomputed`, and is not among them.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, EntryKind:$kind, I64Attr:$flops, DefaultValuedAttr<I64Attr, "0">:$recomputed_flops);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "custom<EntryName>($sym_name, $kind) `flops` $flops attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<EntryName>($sym_name, $kind) `flops` $flops (`recomputed` $recomputed_flops^)? attr-dict-with-keyword $body";
 }
 
 def Plan_InputOp : Plan_Op<"input"> {

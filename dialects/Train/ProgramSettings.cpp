@@ -120,10 +120,13 @@ void trainc::train::setDerived(ProgramOp program, StringRef name, Attribute valu
   setSource(program, name, StringAttr::get(program.getContext(), "derived: " + from));
 }
 
-void trainc::train::setDerived(ProgramOp program, const GivenSetting &setting, StringRef from) {
-  const ProgramWord *word = findProgramWord(setting.word);
-  assert(word && "a word of the table");
-  setDerived(program, setting.word, valueOf(Builder(program.getContext()), *word, setting.value), from);
+void trainc::train::setDerived(ProgramOp program, ArrayRef<GivenSetting> chosen, StringRef from) {
+  const Builder builder(program.getContext());
+  for (const GivenSetting &setting : chosen) {
+    const ProgramWord *word = findProgramWord(setting.word);
+    assert(word && "a word of the table");
+    setDerived(program, setting.word, valueOf(builder, *word, setting.value), from);
+  }
 }
 
 // --- Reading ---

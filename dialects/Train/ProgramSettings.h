@@ -17,7 +17,9 @@ bool isFromOption(ProgramOp program, llvm::StringRef word);
 
 /// Sets what the compiler decides, and what from.
 void setDerived(ProgramOp program, llvm::StringRef word, mlir::Attribute value, llvm::StringRef from);
-void setDerived(ProgramOp program, const GivenSetting &setting, llvm::StringRef from);
+
+/// The same for several, with values as options have them.
+void setDerived(ProgramOp program, llvm::ArrayRef<GivenSetting> chosen, llvm::StringRef from);
 
 /// A setting in force: its value, and where that comes from: a file and line, an option, "default" or
 /// "derived: ...".

@@ -15,7 +15,7 @@ enum class ValueKind {
   Bytes,  ///< a number of bytes above 0, such as 16GiB
   Choice, ///< one of `values`
   Words,  ///< some of `values`, with commas between them
-  Names,  ///< patterns of parameters' names, with commas between them
+  Names,  ///< what the model or a list has, with commas between them
   Truth,  ///< true or false
   Wrap    ///< units of parameters; see #train.sharding
 };
@@ -35,8 +35,9 @@ struct ProgramWord {
   /// Of sharding: the zero_stage from which on the word does something, and what the stages below do not do.
   int64_t fromStage = 0;
   std::string_view idle = {};
-  bool ofFp16 = false;      ///< does nothing in another precision
-  bool ofPrecision = false; ///< a word of `precision bf16 (...)`
+  bool ofFp16 = false;        ///< does nothing in another precision
+  bool ofPrecision = false;   ///< a word of `precision bf16 (...)`
+  bool ofCheckpoints = false; ///< does something with activation_checkpointing full and budget alone
 };
 
 inline constexpr ProgramWord kProgramWords[] = {
@@ -227,10 +228,44 @@ inline constexpr ProgramWord kProgramWords[] = {
     {.word = "activation_checkpointing",
      .option = "--activation-checkpointing",
      .kind = ValueKind::Choice,
-     .values = "none|selective",
+     .values = "none|selective|full|budget",
      .otherwise = "none",
      .help = "What the backward computes again instead of keeping it from the forward: nothing (none),\n"
-             "or what is cheap (selective): all but matrix products and attention"},
+             "what is cheap (selective), all but matrix products and attention; all inside blocks (full);\n"
+             "or what costs the least time so that the plan fits into --memory-limit (budget)"},
+    {.word = "checkpoint_blocks",
+     .option = "--checkpoint-blocks",
+     .kind = ValueKind::Names,
+     .values = "NAME,...",
+     .otherwise = "outermost",
+     .help = "With full and budget: the blocks whose uses the backward computes again; default: the\n"
+             "outermost uses of all blocks (outermost)",
+     .ofCheckpoints = true},
+    {.word = "checkpoint_every",
+     .option = "--checkpoint-every",
+     .values = "K",
+     .least = 1,
+     .most = kMaxLength,
+     .otherwise = "1",
+     .help = "With full and budget: of every K uses of these blocks the first alone; default: 1",
+     .ofCheckpoints = true},
+    {.word = "checkpoint_keep",
+     .option = "--checkpoint-keep",
+     .kind = ValueKind::Names,
+     .values = "PERCENT,...",
+     .otherwise = "0",
+     .help = "With full: the share of the bytes inside each of these uses, the last number for all that\n"
+             "follow, which is kept all the same, what takes the longest to compute again first;\n"
+             "100 keeps all, and the default, 0, nothing",
+     .ofCheckpoints = true},
+    {.word = "checkpoint_rest",
+     .option = "--checkpoint-rest",
+     .kind = ValueKind::Choice,
+     .values = "none|selective",
+     .otherwise = "none",
+     .help = "With full: what is computed again outside these uses and of what they keep: nothing (none),\n"
+             "or what is cheap (selective); default: none",
+     .ofCheckpoints = true},
     {.word = "target",
      .option = "--target",
      .kind = ValueKind::Choice,

@@ -1,5 +1,6 @@
 // Syntax and verification of train.program.
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/TrainSyntax.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -160,7 +161,7 @@ ParseResult ProgramParser::parseSetting(const ProgramWord &word) {
     return parsePrecision(parser, state.attributes);
   if (word.kind == ValueKind::Choice)
     return parseChoice(parser, word, state.attributes);
-  if (word.kind == ValueKind::Words) // quoted, as names of levels have dashes
+  if (word.kind == ValueKind::Words || word.kind == ValueKind::Names) // quoted, as names have dashes
     return parseWords(parser, word, state.attributes);
   return word.kind == ValueKind::Bytes ? parseAttr<IntegerAttr>(word.word, parseBytes)
                                        : parseCount(word.word);
@@ -240,7 +241,8 @@ static void printSetting(llvm::function_ref<OpAsmPrinter &(StringRef)> line, Pro
     return printPrecision(line, program);
   Attribute value = program->getAttr(StringRef(word.word));
   if (auto text = dyn_cast_or_null<StringAttr>(value)) {
-    if (word.kind == ValueKind::Words || text.getValue().contains('-')) // no keyword of MLIR's
+    if (word.kind == ValueKind::Words || word.kind == ValueKind::Names ||
+        text.getValue().contains('-')) // no keyword of MLIR's
       line(word.word) << text;
     else
       line(word.word) << text.getValue();
@@ -306,5 +308,7 @@ LogicalResult ProgramOp::verify() {
     return emitOpError("multiplies matrices in fp8, which a program with precision ")
            << getPrecision().value_or("fp32")
            << " cannot; expected precision bf16 (--precision=bf16), or products = bf16 (--product-type=bf16)";
+  if (failed(verifyCheckpoints(*this)))
+    return failure();
   return verifyExports(*this, getExportsAttr());
 }

@@ -76,7 +76,8 @@ ParseResult trainc::train::parseWords(OpAsmParser &parser, const ProgramWord &wo
   if (parser.parseOptionalString(&value))
     return parser.emitError(loc) << "expected words in quotes, such as " << StringRef(word.word) << " \""
                                  << choicesOf(word).back() << "\"";
-  if (failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
+  if (word.kind != ValueKind::Names &&
+      failed(checkChoice(word, value, [&] { return parser.emitError(loc); })))
     return failure();
   attributes.set(StringRef(word.word), parser.getBuilder().getStringAttr(value));
   return success();

@@ -1,6 +1,7 @@
 #include "lib/Instantiate/Binding.h"
 
 #include "dialects/NN/Syntax.h"
+#include "dialects/Train/Checkpoints.h"
 #include "dialects/Train/Parameters.h"
 #include "dialects/Train/Precision.h"
 #include "dialects/Train/ProgramSettings.h"
@@ -159,23 +160,58 @@ static void warnOfIdleScaling(train::ProgramOp program) {
   }
 }
 
-/// Blocks that units are named after exist, on however many ranks the program runs.
-static LogicalResult checkWrap(Binding &binding) {
-  const StringRef wrap = train::shardingOf(binding.program).wrap;
-  if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
-    return success();
+/// Fails, with an error that begins with `what`, if one of `names` is no block.
+static LogicalResult checkBlocks(Binding &binding, ArrayRef<StringRef> names, StringRef what,
+                                 StringRef expected) {
   SmallVector<StringRef> blocks;
   for (auto block : binding.module.getOps<nn::BlockOp>())
     blocks.push_back(block.getSymName());
-  for (StringRef name : llvm::map_range(llvm::split(wrap, ','), [](StringRef n) { return n.trim(); }))
+  for (StringRef name : names)
     if (!llvm::is_contained(blocks, name)) {
-      InFlightDiagnostic error = binding.program.emitError("sharding: wrap (--wrap): there is no block @");
-      error << name << "; expected blocks or model alone, a number of parameters, or names of blocks";
+      InFlightDiagnostic error = binding.program.emitError(what);
+      error << ": there is no block @" << name << "; expected " << expected;
       if (StringRef nearest = nearestName(name, blocks); !nearest.empty())
         error << "; did you mean '" << nearest << "'?";
       return error;
     }
   return success();
+}
+
+/// Blocks that units are named after exist, on however many ranks the program runs.
+static LogicalResult checkWrap(Binding &binding) {
+  const StringRef wrap = train::shardingOf(binding.program).wrap;
+  if (int64_t least = 0; wrap == "blocks" || wrap == "model" || !wrap.getAsInteger(10, least))
+    return success();
+  const auto names = llvm::map_to_vector(llvm::split(wrap, ','), [](StringRef name) { return name.trim(); });
+  return checkBlocks(binding, names, "sharding: wrap (--wrap)",
+                     "blocks or model alone, a number of parameters, or names of blocks");
+}
+
+/// Says which words of checkpoints do nothing.
+static void warnOfIdleCheckpoints(train::ProgramOp program) {
+  DictionaryAttr given = program.getSourcesAttr();
+  const StringRef mode = program.getActivationCheckpointing().value_or("none");
+  for (const train::ProgramWord &each : train::kProgramWords) {
+    const bool isChosen = each.word == "checkpoint_keep" || each.word == "checkpoint_rest";
+    const bool idle = each.ofCheckpoints && mode != "full" && (mode != "budget" || isChosen);
+    if (idle && given && given.get(StringRef(each.word)))
+      program.emitWarning() << StringRef(each.word) << " (" << StringRef(each.option)
+                            << ") does nothing with activation_checkpointing " << mode
+                            << (mode == "budget" ? ", which chooses it" : "");
+  }
+}
+
+/// Blocks that are to be computed again exist.
+static LogicalResult checkCheckpoints(Binding &binding) {
+  warnOfIdleCheckpoints(binding.program);
+  const train::CheckpointSettings settings = train::checkpointsOf(binding.program);
+  bool hasUse = false;
+  binding.model->walk([&](Operation *op) { hasUse |= isa<nn::ApplyOp, nn::RepeatOp>(op); });
+  if (settings.recomputesBlocks && !hasUse)
+    binding.program.emitWarning(
+        "activation_checkpointing full computes blocks again, and the model has no use of one: it keeps all");
+  return checkBlocks(binding, settings.blocks, "checkpoint_blocks (--checkpoint-blocks)",
+                     "outermost alone, or names of blocks");
 }
 
 FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
@@ -204,7 +240,7 @@ FailureOr<Binding> trainc::bindProgram(ModuleOp module) {
   completeProgram(binding);
   binding.evalBatch = int64_t(*program->getEvalBatch());
   if (failed(checkPrecision(binding.program)) || failed(checkReproducible(binding)) ||
-      failed(checkWrap(binding)))
+      failed(checkWrap(binding)) || failed(checkCheckpoints(binding)))
     return failure();
   warnOfIdleWords(binding.program);
   return binding;

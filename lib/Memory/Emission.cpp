@@ -174,14 +174,15 @@ LogicalResult EntryEmitter::emitLoop(Operation &op) {
   return emitBlock(chunks.getBody().front());
 }
 
-/// Floating-point operations of a block's products and attention, loop iterations counted.
-static int64_t flopsOf(Block &block) {
+/// Floating-point operations of a block's products and attention, loop iterations counted: of those that are
+/// computed again, or of the others.
+static int64_t flopsOf(Block &block, bool again) {
   int64_t flops = 0;
   for (Operation &op : block) {
-    if (auto cost = dyn_cast<CostOpInterface>(op))
+    if (auto cost = dyn_cast<CostOpInterface>(op); cost && isRecomputed(op.getLoc()) == again)
       flops += cost.getFlops();
     if (isLoop(&op))
-      flops += cast<nn::ChunksOp>(op).getCount() * flopsOf(op.getRegion(0).front());
+      flops += cast<nn::ChunksOp>(op).getCount() * flopsOf(op.getRegion(0).front(), again);
   }
   return flops;
 }
@@ -189,8 +190,8 @@ static int64_t flopsOf(Block &block) {
 LogicalResult emitEntry(OpBuilder &builder, train::EntryOp entry, const Assignment &assignment,
                         ArrayRef<FlatSymbolRefAttr> buffers) {
   Block &body = entry.getBody().front();
-  auto planned =
-      plan::EntryOp::create(builder, entry.getLoc(), entry.getSymName(), entry.getKind(), flopsOf(body));
+  auto planned = plan::EntryOp::create(builder, entry.getLoc(), entry.getSymName(), entry.getKind(),
+                                       flopsOf(body, false), flopsOf(body, true));
   OpBuilder::InsertionGuard guard(builder);
   builder.createBlock(&planned.getBody());
   return EntryEmitter(builder, assignment, buffers).emitBlock(body);

@@ -1,5 +1,6 @@
 #include "lib/Pipelines/Candidates.h"
 
+#include "dialects/Train/ProgramSettings.h"
 #include "lib/Codegen/Target.h"
 
 using namespace mlir;
@@ -24,14 +25,64 @@ FailureOr<Candidates> Candidates::make(ModuleOp model, const CompileOptions &opt
   return Candidates(std::move(step), std::move(strategy));
 }
 
-FailureOr<CandidatePlan> Candidates::plan(const Machine *machine) const {
-  OwningOpRef<ModuleOp> module = step_.get().clone();
+Candidates::Candidates(OwningOpRef<ModuleOp> step, Strategy strategy)
+    : step_(std::move(step)), strategy_(std::move(strategy)) {
+  for (auto entry : step_->getOps<train::EntryOp>())
+    if (!entry.getBody().getOps<train::BorderOp>().empty())
+      changing_.insert(entry.getSymName());
+}
+
+/// Settings that every entry depends on, in one text.
+static std::string sharedSettings(const TriedSettings &tried) {
+  std::string text;
+  for (const train::GivenSetting &setting : tried)
+    if (!train::findProgramWord(setting.word)->ofCheckpoints)
+      text += setting.word + "=" + setting.value + "\n";
+  return text;
+}
+
+void Candidates::moveOthers(ModuleOp from, ModuleOp to) const {
+  for (auto entry : llvm::make_early_inc_range(from.getOps<train::EntryOp>()))
+    if (!changing_.contains(entry.getSymName()))
+      entry->moveBefore(to.getBody(), to.getBody()->end());
+}
+
+/// From the phase `spmd` on entries have nothing to do with each other until addresses are assigned. Those
+/// that activation checkpointing does not change are scheduled once.
+LogicalResult Candidates::schedule(ModuleOp module, const TriedSettings &tried) const {
+  auto addPasses = [&](PassManager &manager) { addScheduledPasses(manager, strategy_); };
+  OwningOpRef<ModuleOp> &others = scheduled_[sharedSettings(tried)];
+  OwningOpRef<ModuleOp> taken = ModuleOp::create(module.getLoc());
+  if (others) {
+    moveOthers(module, *taken);
+    if (failed(run(module, addPasses)))
+      return failure();
+    taken = others->clone();
+    moveOthers(*taken, module);
+    return success();
+  }
+  if (failed(run(module, addPasses)))
+    return failure();
+  others = ModuleOp::create(module.getLoc());
+  moveOthers(module, *others);
+  taken = others->clone();
+  moveOthers(*taken, module);
+  return success();
+}
+
+FailureOr<CandidatePlan> Candidates::plan(const TriedSettings &tried, const Machine *machine) const {
+  OwningOpRef<ModuleOp> module = step().clone();
+  train::ProgramOp program = *module->getOps<train::ProgramOp>().begin();
+  train::setDerived(program, tried, "a trial");
+  const train::CheckpointSettings checkpoints = train::checkpointsOf(program);
   const Machine reference = codegen::Target::chosenFor(*module)->referenceMachine();
-  if (failed(run(*module, [&](PassManager &manager) {
-        addRecomputePasses(manager, strategy_);
-        addShardPasses(manager, strategy_);
-        addSpmdPasses(manager, strategy_);
-        addScheduledPasses(manager, strategy_);
+  if (failed(run(*module,
+                 [&](PassManager &manager) {
+                   addRecomputePasses(manager, checkpoints);
+                   addShardPasses(manager, strategy_);
+                   addSpmdPasses(manager, strategy_);
+                 })) ||
+      failed(schedule(*module, tried)) || failed(run(*module, [&](PassManager &manager) {
         addMemoryPasses(manager, strategy_.padsRows);
         addStreamPasses(manager);
       })))

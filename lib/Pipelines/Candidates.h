@@ -5,6 +5,9 @@
 #include "lib/Pipelines/Report.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
 
 namespace trainc {
 
@@ -12,12 +15,21 @@ namespace trainc {
 struct CandidatePlan {
   MemoryReport memory; ///< exact: addresses are assigned
   EntrySeconds step;   ///< of a training step
-  int64_t flops;       ///< of a rank in a training step
+  StepFlops flops;     ///< of a rank in a training step
   int64_t sentBytes;   ///< by each rank in a training step
+
+  /// What a memory limit bounds.
+  int64_t bytes() const { return memory.peak + memory.unplanned; }
 };
 
+/// Settings that are tried together, by their words. They must be of those that passes read from the phase
+/// `step` on, where activation checkpointing decides: activation_checkpointing itself and its words
+/// (checkpoint_keep and checkpoint_rest do something with `full` and `budget` alone), and how gathered
+/// parameters stay and are gathered ahead (reshard_after_forward, max_reuse_distance, prefetch).
+using TriedSettings = std::vector<train::GivenSetting>;
+
 /// A program with its settings in the phase `step`, before activation checkpointing decides. All candidates
-/// that differ in that alone are planned from here.
+/// are planned from here that differ behind it alone.
 class Candidates {
 public:
   /// Brings a copy of `model` (phase `model`) there, with the settings of `options` over those of its
@@ -25,16 +37,24 @@ public:
   /// would.
   static llvm::FailureOr<Candidates> make(mlir::ModuleOp model, const CompileOptions &options);
 
-  /// Plans it with the activation checkpointing of its program. Seconds are those of `machine`, or of the
-  /// target's reference.
-  llvm::FailureOr<CandidatePlan> plan(const Machine *machine = nullptr) const;
+  /// Takes a module that addStepPasses() brought there.
+  Candidates(mlir::OwningOpRef<mlir::ModuleOp> step, Strategy strategy);
+
+  mlir::ModuleOp step() const { return step_.get(); }
+
+  /// Plans it with some settings more. Seconds are those of `machine`, or of the target's reference.
+  llvm::FailureOr<CandidatePlan> plan(const TriedSettings &tried = {},
+                                      const Machine *machine = nullptr) const;
 
 private:
-  Candidates(mlir::OwningOpRef<mlir::ModuleOp> step, Strategy strategy)
-      : step_(std::move(step)), strategy_(std::move(strategy)) {}
+  llvm::LogicalResult schedule(mlir::ModuleOp module, const TriedSettings &tried) const;
+  void moveOthers(mlir::ModuleOp from, mlir::ModuleOp to) const;
 
   mlir::OwningOpRef<mlir::ModuleOp> step_;
   Strategy strategy_;
+  llvm::StringSet<> changing_; ///< entries that activation checkpointing changes
+  /// The other entries in the phase `scheduled`, by the settings beside that they were tried with.
+  mutable std::map<std::string, mlir::OwningOpRef<mlir::ModuleOp>> scheduled_;
 };
 
 } // namespace trainc

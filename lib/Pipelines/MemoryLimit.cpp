@@ -2,7 +2,6 @@
 
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
-#include "lib/Pipelines/Report.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -40,7 +39,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
   return MemoryLimit{
       .bytes = int64_t(*bytes),
       .zeroStage = int64_t(program.getZeroStage()),
-      .recomputes = program.getActivationCheckpointing() == "selective",
+      .recomputes = program.getActivationCheckpointing().value_or("none") != "none",
       .maySplitBatch = maySplitBatch(program),
       .decided = decidedForLimit(program),
       .mayComputeInBf16 = computes,
@@ -48,8 +47,7 @@ std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program) {
       .mayHoldMomentsInBf16 = !program.getOptimizerStates() && program.getOptimizer().hasMoments()};
 }
 
-/// "2.61 GiB"
-static std::string formatBytes(int64_t bytes) {
+std::string formatBytes(int64_t bytes) {
   const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   double value = double(bytes);
   size_t unit = 0;
@@ -58,8 +56,7 @@ static std::string formatBytes(int64_t bytes) {
   return llvm::formatv(unit == 0 ? "{0:F0} {1}" : "{0:F2} {1}", value, units[unit]);
 }
 
-/// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
-static std::string bytesByKind(const MemoryReport &memory) {
+std::string bytesByKind(const MemoryReport &memory) {
   std::pair<int64_t, const char *> kinds[] = {{memory.parameters, "parameters"},
                                               {memory.gradients, "gradients"},
                                               {memory.optimizer, "optimizer states"},

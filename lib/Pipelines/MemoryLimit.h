@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Train/Train.h"
+#include "lib/Pipelines/Report.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -26,6 +27,12 @@ bool maySplitBatch(train::ProgramOp program);
 
 /// The limit that a program has, with its options, before passes complete it.
 std::optional<MemoryLimit> memoryLimitOf(train::ProgramOp program);
+
+/// "2.61 GiB"
+std::string formatBytes(int64_t bytes);
+
+/// "activations 1.90 GiB (79%), parameters 475 MiB (19%), ...", the largest first.
+std::string bytesByKind(const MemoryReport &memory);
 
 /// Emits an error at the module's train.program if its plan (phase `plan`) and what it needs besides
 /// (MemoryReport::unplanned) take more bytes than the limit. It says what takes the bytes, and what would

@@ -11,6 +11,7 @@
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
 #include "lib/Precision/Passes.h"
+#include "lib/Remat/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
 
@@ -50,7 +51,7 @@ Strategy strategyOf(ModuleOp module, const CompileOptions &options) {
     strategy.multipliesFp8 = train::precisionOf(program).multipliesFp8;
     strategy.lowEvaluation = !train::precisionOf(program).eval.isF32();
     strategy.narrowGradients = !train::precisionOf(program).reduce.isF32();
-    strategy.recomputes = program.getActivationCheckpointing() == "selective";
+    strategy.hasBudget = train::hasBudget(program);
     strategy.fusesEpilogues = target->libraryCalls().products && program.getLibraryCalls() != "plain";
     strategy.memoryLimit = memoryLimitOf(program);
     strategy.chunkLoss.minRows = std::max<int64_t>(
@@ -99,8 +100,15 @@ void addStepPasses(PassManager &manager, const Strategy &strategy) {
 }
 
 // Behind the last CSE, and before parameters are gathered for those who read them.
-void addRecomputePasses(PassManager &manager, const Strategy &strategy) {
-  if (strategy.recomputes)
+void addRecomputePasses(PassManager &manager, const train::CheckpointSettings &checkpoints) {
+  if (checkpoints.recomputesBlocks) {
+    RecomputeBlocksOptions options;
+    options.blocks.append(checkpoints.blocks.begin(), checkpoints.blocks.end());
+    options.every = checkpoints.every;
+    options.keep.assign(checkpoints.keep.begin(), checkpoints.keep.end());
+    manager.addPass(createRecomputeBlocks(options));
+  }
+  if (checkpoints.recomputesCheap)
     manager.addPass(createRecompute());
   manager.addPass(createVerifyStepPass());
 }

@@ -1,9 +1,9 @@
 // The passes of each phase, in order, for whoever compiles and whoever only plans.
 #pragma once
 
+#include "dialects/Train/Checkpoints.h"
 #include "lib/Pipelines/CompileOptions.h"
 #include "lib/Pipelines/MemoryLimit.h"
-#include "lib/Remat/Passes.h"
 #include "lib/Step/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -12,10 +12,11 @@ namespace trainc {
 
 /// What a program says about which passes run.
 struct Strategy {
-  bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, recomputes = false,
-       fusesEpilogues = false, padsRows = false, lowPrecision = false, lowEvaluation = false,
-       narrowGradients = false, multipliesFp8 = false;
+  bool manyRanks = false, flatStates = false, reproducibleOverRanks = false, fusesEpilogues = false,
+       padsRows = false, lowPrecision = false, lowEvaluation = false, narrowGradients = false,
+       multipliesFp8 = false;
   std::optional<MemoryLimit> memoryLimit;
+  bool hasBudget = false; ///< what is computed again is chosen for the limit
   ChunkLossPassOptions chunkLoss;
 };
 
@@ -30,7 +31,7 @@ Strategy strategyOf(mlir::ModuleOp module, const CompileOptions &options);
 /// in primitive ops.
 void addStepPasses(mlir::PassManager &manager, const Strategy &strategy);
 /// The rest of the phase `step`: what is computed again, and the phase's proof.
-void addRecomputePasses(mlir::PassManager &manager, const Strategy &strategy);
+void addRecomputePasses(mlir::PassManager &manager, const train::CheckpointSettings &checkpoints);
 /// step -> spmd: what each rank does, parameters gathered once. One rank alone does the step as it is; blocks
 /// are no units any more.
 void addShardPasses(mlir::PassManager &manager, const Strategy &strategy);

@@ -9,6 +9,7 @@
 #include "lib/Instantiate/Passes.h"
 #include "lib/Memory/Passes.h"
 #include "lib/Optimizer/Passes.h"
+#include "lib/Pipelines/CheckpointBudget.h"
 #include "lib/Pipelines/MemoryLimit.h"
 #include "lib/Pipelines/Phases.h"
 #include "lib/Pipelines/Planner.h"
@@ -63,6 +64,13 @@ void registerPasses() {
 
 // --- Phases ---
 
+/// What a module's program says of activation checkpointing, after a budget is spent.
+static train::CheckpointSettings checkpointsOf(ModuleOp module) {
+  for (auto program : module.getOps<train::ProgramOp>())
+    return train::checkpointsOf(program);
+  return {};
+}
+
 /// Decides what a memory limit leaves open, where the module has a program with one.
 static LogicalResult decide(ModuleOp module, const CompileOptions &options, Planning *planning) {
   const std::optional<MemoryLimit> limit = strategyOf(module, options).memoryLimit;
@@ -93,14 +101,6 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     addPasses(manager);
     return failure(failed(manager.run(module)) || lacksSnapshot());
   };
-  auto addStep = [&](PassManager &manager) {
-    if (last >= Phase::Step) {
-      addStepPasses(manager, strategy);
-      addRecomputePasses(manager, strategy);
-    }
-    if (last >= Phase::Spmd)
-      addShardPasses(manager, strategy);
-  };
   auto addRest = [&](PassManager &manager, Phase until) {
     if (until >= Phase::Spmd)
       addSpmdPasses(manager, strategy);
@@ -109,9 +109,19 @@ LogicalResult runPhases(ModuleOp module, const CompileOptions &options, Snapshot
     if (until >= Phase::Plan)
       addMemoryPasses(manager, strategy.padsRows);
   };
-  if (failed(run(addStep)))
+  if (last >= Phase::Step && failed(run([&](PassManager &manager) { addStepPasses(manager, strategy); })))
     return failure();
-  if (last >= Phase::Spmd && strategy.memoryLimit &&
+  if (last >= Phase::Step && strategy.hasBudget &&
+      failed(chooseCheckpoints(module, strategy, strategy.memoryLimit->bytes)))
+    return failure();
+  if (failed(run([&](PassManager &manager) {
+        if (last >= Phase::Step)
+          addRecomputePasses(manager, checkpointsOf(module));
+        if (last >= Phase::Spmd)
+          addShardPasses(manager, strategy);
+      })))
+    return failure();
+  if (last >= Phase::Spmd && strategy.memoryLimit && !strategy.hasBudget &&
       failed(gatherWhatFits(module, strategy.memoryLimit->bytes,
                             [&](PassManager &m) { addRest(m, Phase::Plan); })))
     return failure();

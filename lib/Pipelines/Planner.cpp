@@ -2,6 +2,7 @@
 
 #include "dialects/Train/ProgramSettings.h"
 #include "dialects/Train/Sharding.h"
+#include "lib/Pipelines/CheckpointBudget.h"
 #include "lib/Pipelines/MemoryLimit.h"
 
 #include <map>
@@ -21,11 +22,10 @@ public:
     planning_.limit = limit;
     findDivisions();
     findSplits();
-    levels_ = isOpen("activation_checkpointing")
-                  ? combine({{}}, "activation_checkpointing", {"none", "selective"})
-                  : std::vector<Decisions>(1);
   }
 
+  /// Fails where the step cannot be made.
+  LogicalResult findLevels();
   bool hasChoice() const { return divisions_.size() * splits_.size() * levels_.size() > 1; }
 
   /// Fails where a plan cannot be made. `best()` is null afterwards if nothing fits.
@@ -44,20 +44,22 @@ private:
   void findDivisions();
   void findSplits();
 
+  FailureOr<const Candidates *> step(Cell cell);
   FailureOr<size_t> plan(Cell cell, size_t level);
   LogicalResult open(Cell cell);
   LogicalResult recomputeUntilItFits(Cell cell);
 
   const PlannedStrategy &tried(size_t index) const { return planning_.tried[index]; }
-  bool fits(size_t index) const { return tried(index).bytes() <= planning_.limit; }
+  bool fits(size_t index) const { return tried(index).plan.bytes() <= planning_.limit; }
   double seconds(size_t index) const { return tried(index).plan.step.total; }
 
   ModuleOp model_;
   train::ProgramOp program_;
   Planning planning_;
-  std::vector<Decisions> divisions_, splits_, levels_; ///< the fastest first, of one division
-  std::map<std::pair<Cell, size_t>, size_t> planned_;  ///< cell and level: which of those tried
-  std::multimap<double, Cell> open_;                   ///< by the seconds that they take at least
+  std::vector<TriedSettings> divisions_, splits_, levels_; ///< the fastest first, of one division
+  std::map<Cell, Candidates> steps_;
+  std::map<std::pair<Cell, size_t>, size_t> planned_; ///< cell and level: which of those tried
+  std::multimap<double, Cell> open_;                  ///< by the seconds that they take at least
   std::optional<size_t> best_;
 };
 
@@ -96,19 +98,52 @@ void Planner::findSplits() {
           {{"micro_batch", std::to_string(batch / parts)}, {"accumulate", std::to_string(given * parts)}});
 }
 
+/// Nothing is computed again, then what is cheap, and then more and more of blocks.
+LogicalResult Planner::findLevels() {
+  levels_ = {{}};
+  if (!isOpen("activation_checkpointing"))
+    return success();
+  levels_ = combine(levels_, "activation_checkpointing", {"none", "selective"});
+  FailureOr<const Candidates *> first = step({0, 0});
+  if (failed(first))
+    return failure();
+  for (const TriedSettings &kept : checkpointCandidates((*first)->step()))
+    if (keepsLess(kept)) {
+      levels_.push_back({{"activation_checkpointing", "full"}});
+      llvm::append_range(levels_.back(), kept);
+    }
+  return success();
+}
+
 // --- The search ---
+
+FailureOr<const Candidates *> Planner::step(Cell cell) {
+  auto known = steps_.find(cell);
+  if (known == steps_.end()) {
+    TriedSettings decided = divisions_[cell.first];
+    llvm::append_range(decided, splits_[cell.second]);
+    FailureOr<Candidates> made = makeStep(model_, {}, decided);
+    if (failed(made))
+      return failure();
+    known = steps_.emplace(cell, std::move(*made)).first;
+  }
+  return &known->second;
+}
 
 FailureOr<size_t> Planner::plan(Cell cell, size_t level) {
   auto [known, isNew] = planned_.try_emplace({cell, level}, planning_.tried.size());
   if (!isNew)
     return known->second;
-  Decisions decided = divisions_[cell.first];
+  FailureOr<const Candidates *> made = step(cell);
+  if (failed(made))
+    return failure();
+  FailureOr<CandidatePlan> planned = (*made)->plan(levels_[level]);
+  if (failed(planned))
+    return failure();
+  TriedSettings decided = divisions_[cell.first];
   llvm::append_range(decided, splits_[cell.second]);
   llvm::append_range(decided, levels_[level]);
-  FailureOr<PlannedStrategy> strategy = planStrategy(model_, {}, std::move(decided));
-  if (failed(strategy))
-    return failure();
-  planning_.tried.push_back(std::move(*strategy));
+  planning_.tried.push_back({std::move(decided), *planned});
   const size_t index = known->second;
   if (fits(index) && (!best_ || seconds(index) < seconds(*best_)))
     best_ = index;
@@ -162,7 +197,7 @@ FailureOr<const PlannedStrategy *> Planner::planSmallest() {
     if (failed(plan({division, splits_.size() - 1}, levels_.size() - 1)))
       return failure();
   return &*llvm::min_element(planning_.tried, [](const PlannedStrategy &a, const PlannedStrategy &b) {
-    return a.bytes() < b.bytes();
+    return a.plan.bytes() < b.plan.bytes();
   });
 }
 
@@ -176,28 +211,27 @@ llvm::json::Object trainc::planningJson(const Planning &planning) {
 
 namespace trainc {
 
-static void decide(train::ProgramOp program, const Decisions &decided) {
-  for (const train::GivenSetting &setting : decided)
-    train::setDerived(program, setting, "memory_limit");
-}
-
 FailureOr<Planning> decideWhatFits(ModuleOp model, int64_t limit) {
+  train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
+  if (program.getActivationCheckpointing() == "budget")
+    return Planning();
   Planner planner(model, limit);
+  if (failed(planner.findLevels()))
+    return failure();
   if (!planner.hasChoice())
     return Planning();
   if (failed(planner.search()))
     return failure();
-  train::ProgramOp program = *model.getOps<train::ProgramOp>().begin();
   if (planner.best()) {
     Planning planning = std::move(planner).takePlanning();
-    decide(program, planning.tried[planning.taken].decided);
+    train::setDerived(program, planning.tried[planning.taken].decided, "memory_limit");
     return planning;
   }
   FailureOr<const PlannedStrategy *> smallest = planner.planSmallest();
   if (failed(smallest))
     return failure();
-  decide(program,
-         (*smallest)->decided); // the limit's own error says what its plan takes, and what would help
+  // The limit's own error says what its plan takes, and what would help.
+  train::setDerived(program, (*smallest)->decided, "memory_limit");
   return Planning();
 }
 

@@ -150,10 +150,13 @@ static int64_t parameterCount(ModuleOp module) {
   return count;
 }
 
-int64_t flopsPerStep(ModuleOp module) {
-  int64_t flops = 0;
-  for (auto entry : module.getOps<plan::EntryOp>())
-    flops += runsPerStep(module, entry.getKind()) * int64_t(entry.getFlops());
+StepFlops flopsPerStep(ModuleOp module) {
+  StepFlops flops;
+  for (auto entry : module.getOps<plan::EntryOp>()) {
+    const int64_t runs = runsPerStep(module, entry.getKind());
+    flops.model += runs * int64_t(entry.getFlops());
+    flops.recomputed += runs * int64_t(entry.getRecomputedFlops());
+  }
   return flops;
 }
 
@@ -275,9 +278,10 @@ static llvm::json::Object memoryByType(ModuleOp module) {
 
 std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const Planning *planning) {
   MemoryReport memory = memoryReport(module);
+  const StepFlops flops = flopsPerStep(module);
   llvm::json::Object json{
       {"parameters", parameterCount(module)},
-      {"flops_per_step", flopsPerStep(module)},
+      {"flops_per_step", flops.model},
       {"memory", llvm::json::Object{{"parameters", memory.parameters},
                                     {"gradients", memory.gradients},
                                     {"optimizer", memory.optimizer},
@@ -291,6 +295,8 @@ std::string reportJson(ModuleOp module, std::optional<OnThisMachine> here, const
       {"collectives", collectivesJson(module)},
       {"settings", settings(module)},
   };
+  if (flops.recomputed > 0)
+    json["recomputed_flops_per_step"] = flops.recomputed;
   for (auto generation : module.getOps<plan::GenerationOp>())
     json["generation"] = llvm::json::Object{{"context", int64_t(generation.getContext())},
                                             {"vocabulary", int64_t(generation.getVocabulary())}};

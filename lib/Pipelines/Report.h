@@ -30,8 +30,12 @@ struct MemoryReport {
 /// Sums the arenas of a module of phase `plan`, and what the runtime holds beside them.
 MemoryReport memoryReport(mlir::ModuleOp module);
 
-/// Floating-point operations of a rank in a training step.
-int64_t flopsPerStep(mlir::ModuleOp module);
+/// Floating-point operations of a rank in a training step: the model's, and those that activation
+/// checkpointing computes a second time.
+struct StepFlops {
+  int64_t model = 0, recomputed = 0;
+};
+StepFlops flopsPerStep(mlir::ModuleOp module);
 
 /// Bytes that each rank sends in a training step.
 int64_t sentBytesPerStep(mlir::ModuleOp module);

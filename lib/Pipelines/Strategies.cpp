@@ -17,10 +17,10 @@ bool isDecided(ModuleOp model, const CompileOptions &options, StringRef word) {
          });
 }
 
-std::vector<Decisions> combine(const std::vector<Decisions> &ways, StringRef word,
-                               ArrayRef<StringRef> values) {
-  std::vector<Decisions> result;
-  for (const Decisions &way : ways)
+std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, StringRef word,
+                                   ArrayRef<StringRef> values) {
+  std::vector<TriedSettings> result;
+  for (const TriedSettings &way : ways)
     for (StringRef value : values) {
       result.push_back(way);
       result.back().push_back({word.str(), value.str()});
@@ -38,36 +38,38 @@ static int64_t ranksOf(ModuleOp model, const CompileOptions &options) {
   return 1;
 }
 
-FailureOr<PlannedStrategy> planStrategy(ModuleOp model, CompileOptions options, Decisions decided) {
-  // Warnings are for the strategy that is taken.
+FailureOr<Candidates> makeStep(ModuleOp model, CompileOptions options, const TriedSettings &decided) {
   const ScopedDiagnosticHandler errorsAlone(model.getContext(), [](Diagnostic &message) {
     return success(message.getSeverity() != DiagnosticSeverity::Error);
   });
-  options.settings.insert(options.settings.end(), decided.begin(), decided.end());
-  FailureOr<Candidates> candidates = Candidates::make(model, options);
-  if (failed(candidates))
-    return failure();
-  FailureOr<CandidatePlan> plan = candidates->plan();
-  if (failed(plan))
-    return failure();
-  return PlannedStrategy{std::move(decided), *plan};
+  llvm::append_range(options.settings, decided);
+  return Candidates::make(model, options);
 }
 
 FailureOr<std::vector<PlannedStrategy>> planStrategies(ModuleOp model, const CompileOptions &options) {
-  std::vector<Decisions> ways(1);
+  std::vector<TriedSettings> stages(1), levels(1);
   if (ranksOf(model, options) > 1 && !isDecided(model, options, "zero_stage"))
-    ways = combine(ways, "zero_stage", {"0", "1", "2", "3"});
+    stages = combine(stages, "zero_stage", {"0", "1", "2", "3"});
   if (!isDecided(model, options, "activation_checkpointing"))
-    ways = combine(ways, "activation_checkpointing", {"none", "selective"});
-  std::vector<PlannedStrategy> planned(ways.size());
-  const auto planOne = [&](size_t index) {
-    FailureOr<PlannedStrategy> strategy = planStrategy(model, options, ways[index]);
-    if (succeeded(strategy))
-      planned[index] = std::move(*strategy);
-    return strategy;
+    levels = combine(levels, "activation_checkpointing", {"none", "selective", "full"});
+  std::vector<PlannedStrategy> planned(stages.size() * levels.size());
+  const auto planStage = [&](size_t stage) -> LogicalResult {
+    FailureOr<Candidates> step = makeStep(model, options, stages[stage]);
+    if (failed(step))
+      return failure();
+    for (size_t level = 0; level < levels.size(); ++level) {
+      FailureOr<CandidatePlan> plan = step->plan(levels[level]);
+      if (failed(plan))
+        return failure();
+      TriedSettings decided = stages[stage];
+      llvm::append_range(decided, levels[level]);
+      planned[stage * levels.size() + level] = {std::move(decided), *plan};
+    }
+    return success();
   };
   // What is wrong with the model is wrong with all, and said once.
-  if (failed(planOne(0)) || failed(failableParallelForEachN(model.getContext(), 1, ways.size(), planOne)))
+  if (failed(planStage(0)) ||
+      failed(failableParallelForEachN(model.getContext(), 1, stages.size(), planStage)))
     return failure();
   return planned;
 }
@@ -86,7 +88,8 @@ static llvm::json::Object strategyJson(const PlannedStrategy &strategy) {
                                                           {"peak", memory.peak},
                                                           {"unplanned", memory.unplanned}}},
                             {"sent_bytes", strategy.plan.sentBytes},
-                            {"flops_per_step", strategy.plan.flops},
+                            {"flops_per_step", strategy.plan.flops.model},
+                            {"recomputed_flops_per_step", strategy.plan.flops.recomputed},
                             {"predicted_step_seconds", strategy.plan.step.total},
                             {"predicted_exposed_seconds", strategy.plan.step.exposed}};
 }

@@ -9,33 +9,27 @@
 
 namespace trainc {
 
-/// Settings that nobody gave.
-using Decisions = std::vector<train::GivenSetting>;
-
 /// One way to run a program, and what its plan takes.
 struct PlannedStrategy {
-  Decisions decided;
+  TriedSettings decided;
   CandidatePlan plan;
-
-  /// Bytes of a rank, planned and besides.
-  int64_t bytes() const { return plan.memory.peak + plan.memory.unplanned; }
 };
 
 /// Whether the text of the module's program says the word, or one of the options does.
 bool isDecided(mlir::ModuleOp model, const CompileOptions &options, llvm::StringRef word);
 
 /// Each of `ways` with each of the values.
-std::vector<Decisions> combine(const std::vector<Decisions> &ways, llvm::StringRef word,
-                               llvm::ArrayRef<llvm::StringRef> values);
+std::vector<TriedSettings> combine(const std::vector<TriedSettings> &ways, llvm::StringRef word,
+                                   llvm::ArrayRef<llvm::StringRef> values);
 
-/// Plans `model` (phase `model`) with the options and these decisions. Fails, with an error as diagnostic,
-/// where the compiler would.
-llvm::FailureOr<PlannedStrategy> planStrategy(mlir::ModuleOp model, CompileOptions options,
-                                              Decisions decided);
+/// The step of `model` (phase `model`) with the options and these decisions. Warnings are left to the
+/// strategy that is taken.
+llvm::FailureOr<Candidates> makeStep(mlir::ModuleOp model, CompileOptions options,
+                                     const TriedSettings &decided);
 
 /// Plans every combination of ZeRO stage and activation checkpointing that the program and the options leave
 /// open. The order is always the same: by stage, then from the checkpointing that computes the least again to
-/// that which computes the most.
+/// that which computes the most. Fails, with an error as diagnostic, where the compiler would.
 llvm::FailureOr<std::vector<PlannedStrategy>> planStrategies(mlir::ModuleOp model,
                                                              const CompileOptions &options);
 

@@ -28,8 +28,7 @@ static void apply(ModuleOp module, const Choice &choice) {
         train::setDerived(program, word, builder.getI64IntegerAttr(*value), "memory_limit");
 }
 
-/// Whether the module's program divides parameters, and leaves what the words say to the compiler.
-static bool isOpen(ModuleOp module, ArrayRef<StringRef> words) {
+bool isOpen(ModuleOp module, ArrayRef<StringRef> words) {
   return llvm::all_of(module.getOps<train::ProgramOp>(), [&](train::ProgramOp program) {
     train::ShardingAttr given = program.getShardingAttr();
     return program.getRanks() > 1 && program.getZeroStage() == 3 &&

@@ -6,6 +6,10 @@
 
 namespace trainc {
 
+/// Whether the module's program divides parameters, and leaves what the words of `sharding` say to the
+/// compiler.
+bool isOpen(mlir::ModuleOp module, llvm::ArrayRef<llvm::StringRef> words);
+
 /// Sets `max_reuse_distance` of the module's program to about the largest number (of a few that are tried)
 /// whose plan fits into `limit` bytes: the less is gathered again, the less is sent. Where nothing can stay,
 /// and even so no plan fits, `prefetch` becomes 0. Nothing is changed where the program divides no

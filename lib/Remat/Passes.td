@@ -56,4 +56,51 @@ def Recompute : Pass<"recompute", "::mlir::ModuleOp"> {
   let dependentDialects = ["::trainc::nn::NNDialect"];
 }
 
+def RecomputeBlocks : Pass<"recompute-blocks", "::mlir::ModuleOp"> {
+  let summary = "computes uses of blocks again in the backward, instead of keeping their values from the forward";
+  let description = [{
+    Activation checkpointing by blocks. Of a use of a block what enters it is kept. The backward computes the block's forward once more,
+    right before it reads it: products, attention and dropout included.
+
+    ```mlir
+    %h = nn.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>
+    %g = nn.gelu %h : tensor<8x16xf32>
+    %y = nn.matmul %g, %v : tensor<8x16xf32>, tensor<16x4xf32>
+    train.border <"mlp", "mlp"> from %x to %y : tensor<8x4xf32> to tensor<8x4xf32>
+    ...                                                             // the loss, and the backward of what follows
+    %dv = nn.matmul %g transposed, %dy : tensor<8x16xf32>, tensor<8x4xf32>
+    %slope = nn.exp %h : tensor<8x16xf32>
+    ```
+    becomes
+    ```mlir
+    %h = nn.matmul %x, %w : tensor<8x4xf32>, tensor<4x16xf32>
+    %g = nn.gelu %h : tensor<8x16xf32>
+    %y = nn.matmul %g, %v : tensor<8x16xf32>, tensor<16x4xf32>
+    train.border <"mlp", "mlp"> from %x to %y : tensor<8x4xf32> to tensor<8x4xf32>
+    ...
+    %kept = nn.barrier %x : tensor<8x4xf32>
+    %h.again = nn.matmul %kept, %w : tensor<8x4xf32>, tensor<4x16xf32>
+    %g.again = nn.gelu %h.again : tensor<8x16xf32>
+    %dv = nn.matmul %g.again transposed, %dy : tensor<8x16xf32>, tensor<8x4xf32>
+    %slope = nn.exp %h.again : tensor<8x16xf32>
+    ```
+
+    The ops of a use are those of the forward that lead from what enters to what leaves (train.border), and the roundings of their values.
+    Each is computed again at most once, before the first op of the backward that needs it. What the backward does not need is not
+    computed again, such as `%y`. What other ops of the forward read leaves the use, and is kept if the backward reads it.
+
+    `blocks` says which blocks' uses are meant; without it those are the outermost uses of all blocks. Of these, in the order of the
+    forward, the first of each `every` is computed again. `keep` is a list of percentages, one for each of them, the last for all behind.
+    Of 0 percent nothing inside stays, of 100 all. In between, values inside stay that take at most that share of the bytes which
+    the backward reads of the use: one after the other, the value that saves the most seconds of recomputation per byte, as the target's
+    machine would take them. So products and attention stay before what is cheap.
+
+    Random numbers depend on their place alone, and equal ops on equal operands give equal bits. So bits do not change.
+  }];
+  let options = [ListOption<"blocks", "blocks", "std::string", "Names of blocks">,
+                 Option<"every", "every", "int64_t", "1", "Of so many uses the first is computed again">,
+                 ListOption<"keep", "keep", "int64_t", "Percent of its bytes that each use keeps">];
+  let dependentDialects = ["::trainc::nn::NNDialect", "::trainc::plan::PlanDialect"];
+}
+
 #endif

@@ -1,6 +1,6 @@
 // Pass `recompute`: the backward computes again what is cheap.
 #include "dialects/Train/Train.h"
-#include "lib/Analysis/ForwardOps.h"
+#include "lib/Remat/ForwardSide.h"
 #include "lib/Remat/Passes.h"
 #include "lib/Support/StoredElement.h"
 
@@ -33,19 +33,11 @@ public:
   /// Whether the loss is computed from what `op` makes.
   bool isForward(Operation *op) const { return forward_.contains(op); }
 
-  /// Whether the result is operand 0 as it lies in memory, or widened by who reads it, and may be made anew.
-  static bool isRecomputableView(Operation *op);
-
 private:
-  void addAside(Block &block);
-  void findAtHand(Block &block);
   void findKept(Block &block);
   std::optional<Recipe> findRecipe(Value value) const;
 
-  llvm::DenseSet<Operation *> forward_;
-  /// In memory in any case, or made from such values and numbers alone, as masks are: kernels make these
-  /// where they read them.
-  llvm::DenseSet<Value> atHand_;
+  ForwardSide forward_;
   llvm::DenseSet<Value> kept_; ///< others that the backward reads and that are not computed again
   SmallVector<Recipe> recipes_;
 };
@@ -63,32 +55,8 @@ static int64_t bytesOf(Value value) { return tensorBytes(value.getType()); }
 
 static bool isRecomputable(Operation *op) { return isa<RecomputableOpInterface>(op); }
 
-bool KeptValues::isRecomputableView(Operation *op) {
-  auto convert = dyn_cast<nn::ConvertOp>(op);
-  return isRecomputable(op) && (isView(op) || (convert && convert.isWidening()));
-}
-
-static Value stripViews(Value value) {
-  while (KeptValues::isRecomputableView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
-/// Those that serve nothing else.
-static llvm::DenseSet<Operation *> opsOfMagnitudes(Block &block) {
-  llvm::DenseSet<Operation *> ops;
-  for (Operation &op : llvm::reverse(block))
-    if (!op.use_empty() && llvm::all_of(op.getUsers(), [&](Operation *user) {
-          return isa<train::MagnitudesOp>(user) || ops.contains(user);
-        }))
-      ops.insert(&op);
-  return ops;
-}
-
-KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
+KeptValues::KeptValues(train::EntryOp entry) : forward_(entry) {
   Block &block = entry.getBody().front();
-  addAside(block);
-  findAtHand(block);
   findKept(block);
   for (Operation &op : block)
     for (Value result : op.getResults())
@@ -98,37 +66,12 @@ KeptValues::KeptValues(train::EntryOp entry) : forward_(forwardOps(entry)) {
       }
 }
 
-/// What the loss is not computed from stands among the forward's ops all the same: the roundings of the pass
-/// round-saved, so that the exact numbers need not be kept, and the magnitudes of scale-operands.
-void KeptValues::addAside(Block &block) {
-  auto isLast = [&](Operation &op) { return isForward(&op) && isa<train::SetOp>(op); };
-  auto last = llvm::find_if(llvm::reverse(block), isLast);
-  if (last == block.rend())
-    return;
-  const llvm::DenseSet<Operation *> magnitudes = opsOfMagnitudes(block);
-  for (Operation &op : llvm::make_range(block.begin(), last->getIterator()))
-    if ((isa<nn::ConvertOp>(op) || magnitudes.contains(&op)) &&
-        llvm::all_of(op.getOperands(), [&](Value operand) { return isForward(operand.getDefiningOp()); }))
-      forward_.insert(&op);
-}
-
-void KeptValues::findAtHand(Block &block) {
-  for (Operation &op : block) {
-    const bool isStored = isa<train::GetOp, train::InputOp>(op);
-    const bool isMade =
-        (isRecomputable(&op) || isView(&op)) &&
-        llvm::all_of(op.getOperands(), [&](Value operand) { return atHand_.contains(operand); });
-    if (isStored || isMade)
-      atHand_.insert(op.result_begin(), op.result_end());
-  }
-}
-
 void KeptValues::findKept(Block &block) {
   for (Operation &op : block) {
     if (isForward(&op))
       continue;
     for (Value operand : op.getOperands())
-      if (Value value = stripViews(operand); isForward(value.getDefiningOp()) && !atHand_.contains(value))
+      if (Value value = stripViews(operand); isForward(value.getDefiningOp()) && !forward_.isAtHand(value))
         kept_.insert(value);
   }
 }
@@ -142,7 +85,7 @@ std::optional<Recipe> KeptValues::findRecipe(Value value) const {
     if (!isRecomputable(ops[i]) || ops.size() > kMostOps)
       return std::nullopt;
     for (Value operand : ops[i]->getOperands()) {
-      if (atHand_.contains(operand))
+      if (forward_.isAtHand(operand))
         continue;
       if (kept_.contains(operand) || bytesOf(operand) * kSmallShare <= bytesOf(value))
         recipe.kept.insert(operand);
@@ -174,7 +117,7 @@ void collectBackwardReads(Value value, const KeptValues &choice, SmallVectorImpl
   for (OpOperand &use : value.getUses())
     if (!choice.isForward(use.getOwner()))
       reads.push_back(&use);
-    else if (KeptValues::isRecomputableView(use.getOwner()))
+    else if (isRecomputableView(use.getOwner()))
       collectBackwardReads(use.getOwner()->getResult(0), choice, reads);
 }
 

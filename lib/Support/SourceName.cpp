@@ -22,6 +22,19 @@ StringRef scopeName(Location loc) {
   return name;
 }
 
+static constexpr StringLiteral kRecomputed = "recomputed";
+
+Location recomputedLoc(Location loc) {
+  MLIRContext *context = loc.getContext();
+  return FusedLoc::get(context, loc, StringAttr::get(context, kRecomputed));
+}
+
+bool isRecomputed(Location loc) {
+  auto fused = dyn_cast<FusedLoc>(loc);
+  auto what = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();
+  return what && what == kRecomputed;
+}
+
 FileLineColLoc fileLocation(Location loc) {
   FileLineColLoc found;
   loc->walk([&](Location inner) {

@@ -14,6 +14,11 @@ std::string sourceName(mlir::Operation *op);
 /// The first name of a location ("h.3.attn.c_attn"), or "".
 llvm::StringRef scopeName(mlir::Location loc);
 
+/// The location of an op that the backward computes again, from the forward's.
+mlir::Location recomputedLoc(mlir::Location loc);
+/// Whether the op of that location is computed a second time.
+bool isRecomputed(mlir::Location loc);
+
 /// The first file position inside a location, or null.
 mlir::FileLineColLoc fileLocation(mlir::Location loc);
 

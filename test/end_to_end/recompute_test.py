@@ -1,4 +1,4 @@
-"""--activation-checkpointing=selective: what the backward computes again has the bits of the forward, and memory falls."""
+"""--activation-checkpointing: what the backward computes again has the bits of the forward, and memory falls."""
 
 import json
 from pathlib import Path
@@ -7,6 +7,14 @@ import harness
 import sharded_gpt
 import small_gpt
 from harness import edited, program
+
+
+MODES = {
+    "selective": ["--activation-checkpointing=selective"],
+    "full": ["--activation-checkpointing=full"],
+    # The first block keeps some of what is inside, the others less; outside, what is cheap is computed again as well.
+    "some": ["--activation-checkpointing=full", "--checkpoint-keep=50,20", "--checkpoint-rest=selective"],
+}
 
 
 class RecomputeTest(harness.EndToEndTest):
@@ -18,21 +26,37 @@ class RecomputeTest(harness.EndToEndTest):
         numbers = [(line["loss"], line["grad_norm"]) for line in harness.metrics(f"{name}.jsonl")]
         return json.loads(Path(f"{name}.json").read_text())["memory"], numbers
 
-    def check(self, text, data, *options, least, **kwargs):
-        """At least the share `least` of the activations is not kept; all else is the same."""
+    def check(self, text, data, *options, least, modes=("selective", "full", "some"), **kwargs):
+        """At least the share `least` of the activations is not kept by selective, and more by the others; all else is the same."""
         kept, expected = self.train(text, "none", *options, data=data, **kwargs)
-        fewer, found = self.train(text, "selective", *options, "--activation-checkpointing=selective", data=data, **kwargs)
-        self.assertEqual(found, expected)
-        self.assert_same_folder("none/step-00000003", "selective/step-00000003")
-        self.assertLess(fewer.pop("activations"), (1 - least) * kept.pop("activations"))
-        self.assertEqual(kept.pop("peak") - fewer.pop("peak") > 0, True)
-        # What the runtime knows of each instruction is among the unplanned bytes, and there are other instructions.
-        others = [kind for kind in kept if kind not in ("workspace", "unplanned")]
-        self.assertEqual({kind: fewer[kind] for kind in others}, {kind: kept[kind] for kind in others})
-        self.assertAlmostEqual(fewer["unplanned"], kept["unplanned"], delta=0.001 * kept["unplanned"])
+        activations = kept.pop("activations")
+        most = (1 - least) * activations
+        for mode in modes:
+            fewer, found = self.train(text, mode, *options, *MODES[mode], data=data, **kwargs)
+            with self.subTest(mode):
+                self.assertEqual(found, expected)
+                self.assert_same_folder("none/step-00000003", f"{mode}/step-00000003")
+                self.assertLess(fewer["activations"], most)
+                self.assertLess(fewer["peak"], kept["peak"])
+                # What the runtime knows of each instruction is among the unplanned bytes, and there are other instructions.
+                others = [kind for kind in kept if kind not in ("peak", "workspace", "unplanned", "gathered")]
+                self.assertEqual({kind: fewer[kind] for kind in others}, {kind: kept[kind] for kind in others})
+                self.assertAlmostEqual(fewer["unplanned"], kept["unplanned"], delta=0.005 * kept["unplanned"])
 
     def test_gpt_with_dropout(self):
         self.check(small_gpt.text(), small_gpt.write_tokens("tokens.bin", 40), least=0.15)
+
+    def test_budget(self):
+        """A limit between what full and none take is kept, with the same bits."""
+        text, data = small_gpt.text(), small_gpt.write_tokens("tokens.bin", 40)
+        none, expected = self.train(text, "none", data=data)
+        full, _ = self.train(text, "full", *MODES["full"], data=data)
+        limit = (none["peak"] + none["unplanned"] + full["peak"] + full["unplanned"]) // 2
+        found, numbers = self.train(text, "budget", "--activation-checkpointing=budget", f"--memory-limit={limit}", data=data)
+        self.assertEqual(numbers, expected)
+        self.assert_same_folder("none/step-00000003", "budget/step-00000003")
+        self.assertLessEqual(found["peak"] + found["unplanned"], limit)
+        self.assertGreater(found["peak"], full["peak"])
 
     def test_llama(self):
         data = small_gpt.write_tokens("tokens.bin", 40)

@@ -51,8 +51,8 @@ private:
   }
 
   void drawStep() {
-    if (chance(3))
-      way_.set("activation_checkpointing", "selective");
+    if (chance(2))
+      drawCheckpoints();
     if (chance(3)) {
       const std::string count = oneOf({"2", "2", "3"});
       isPowerOfTwo_ = count == "2";
@@ -74,6 +74,19 @@ private:
       way_.emulates = true;
       way_.text += " --device=emulated";
     }
+  }
+
+  void drawCheckpoints() {
+    const std::string mode = oneOf({"selective", "full", "full"});
+    way_.set("activation_checkpointing", mode);
+    if (mode == "selective")
+      return;
+    if (chance(2))
+      way_.set("checkpoint_keep", oneOf({"0,100", "30", "70,0", "100,50,20"}));
+    if (chance(3))
+      way_.set("checkpoint_rest", "selective");
+    if (chance(4))
+      way_.set("checkpoint_every", "2");
   }
 
   /// Of the largest scales gradients of random programs overflow.

@@ -39,7 +39,7 @@ static std::string describe(const Planning &planning) {
   return strategyTable(planning.tried, &taken, planning.limit) +
          fmt::format("took {}: {} of {}, {:.4g} seconds a step as predicted\n",
                      taken.decided.empty() ? "the program as it is" : asOptions(taken.decided),
-                     formatBytes(uint64_t(taken.bytes())), formatBytes(uint64_t(planning.limit)),
+                     formatBytes(uint64_t(taken.plan.bytes())), formatBytes(uint64_t(planning.limit)),
                      taken.plan.step.total);
 }
 

@@ -34,8 +34,8 @@ std::string valueOf(const PlannedStrategy &strategy, const std::string &word) {
 std::string bytesOrNone(int64_t bytes) { return bytes == 0 ? "-" : formatBytes(uint64_t(bytes)); }
 
 std::string verdict(const PlannedStrategy &strategy, const PlannedStrategy *taken, int64_t limit) {
-  if (limit > 0 && strategy.bytes() > limit)
-    return fmt::format("{} too much", formatBytes(uint64_t(strategy.bytes() - limit)));
+  if (limit > 0 && strategy.plan.bytes() > limit)
+    return fmt::format("{} too much", formatBytes(uint64_t(strategy.plan.bytes() - limit)));
   if (&strategy == taken)
     return limit > 0 ? "the fastest that fits" : "the fastest";
   if (!taken || taken->plan.step.total == 0)
@@ -72,7 +72,7 @@ std::string aligned(const std::vector<Line> &lines) {
 
 } // namespace
 
-std::string asOptions(const Decisions &decided) {
+std::string asOptions(const TriedSettings &decided) {
   std::string text;
   for (const train::GivenSetting &setting : decided)
     text += fmt::format("{}{}={}", text.empty() ? "" : " ", train::findProgramWord(setting.word)->option,

@@ -14,6 +14,6 @@ std::string strategyTable(const std::vector<PlannedStrategy> &strategies, const 
                           int64_t limit);
 
 /// "--zero-stage=3 --micro-batch=1"
-std::string asOptions(const Decisions &decided);
+std::string asOptions(const TriedSettings &decided);
 
 } // namespace trainc

@@ -5,7 +5,7 @@ train.progrm @p { model @m optimizer adamw }
 
 // -----
 
-// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, fp32_products, library_calls, activation_checkpointing, target, cpu, gpu, gpu_levels, precision, eval_precision, optimizer_states, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
+// expected-error @below {{unknown word 'optimiser' in train.program; it has model, optimizer, schedule, clip, batch, sharding, group, export, ranks, zero_stage, accumulate, eval_batch, steps, memory_limit, reserve_memory, fp32_products, library_calls, activation_checkpointing, checkpoint_blocks, checkpoint_every, checkpoint_keep, checkpoint_rest, target, cpu, gpu, gpu_levels, precision, eval_precision, optimizer_states, skipped_steps, loss_scale, loss_scale_init, loss_scale_window, loss_scale_hysteresis and loss_scale_min}}
 train.program @p { model @m optimiser adamw }
 
 // -----
@@ -301,8 +301,28 @@ train.program @p { model @m optimizer sgd target tpu }
 
 // -----
 
-// expected-error @below {{expected none or selective, found 'full'}}
-train.program @p { model @m optimizer sgd activation_checkpointing full }
+// expected-error @below {{expected none or selective or full or budget, found 'most'}}
+train.program @p { model @m optimizer sgd activation_checkpointing most }
+
+// -----
+
+// expected-error @below {{has the checkpoint_keep "0,101"; expected numbers from 0 to 100 with commas between them}}
+train.program @p { model @m optimizer sgd activation_checkpointing full checkpoint_keep "0,101" }
+
+// -----
+
+// expected-error @below {{has activation_checkpointing budget and no memory limit to fit into; expected memory_limit SIZE (--memory-limit=SIZE), or another activation_checkpointing}}
+train.program @p { model @m optimizer sgd activation_checkpointing budget }
+
+// -----
+
+// expected-error @below {{checkpoint_every must lie between 1 and}}
+train.program @p { model @m optimizer sgd checkpoint_every 0 }
+
+// -----
+
+// expected-error @below {{expected words in quotes, such as checkpoint_blocks "NAME,..."}}
+train.program @p { model @m optimizer sgd checkpoint_blocks layer }
 
 // -----
 

@@ -1,5 +1,5 @@
-// Candidates are planned as the compiler plans them.
-#include "lib/Pipelines/Candidates.h"
+// Candidates are planned as the compiler plans them, and a budget takes the fastest that fits.
+#include "lib/Pipelines/CheckpointBudget.h"
 
 #include "lib/Codegen/Target.h"
 #include "lib/Pipelines/Pipeline.h"
@@ -37,7 +37,8 @@ void expectEqual(const CandidatePlan &found, const CandidatePlan &expected) {
   EXPECT_EQ(found.memory.peak, expected.memory.peak);
   EXPECT_EQ(found.memory.activations, expected.memory.activations);
   EXPECT_EQ(found.memory.unplanned, expected.memory.unplanned);
-  EXPECT_EQ(found.flops, expected.flops);
+  EXPECT_EQ(found.flops.model, expected.flops.model);
+  EXPECT_EQ(found.flops.recomputed, expected.flops.recomputed);
   EXPECT_EQ(found.sentBytes, expected.sentBytes);
   EXPECT_EQ(found.step.total, expected.step.total);
   EXPECT_EQ(found.step.exposed, expected.step.exposed);
@@ -47,7 +48,7 @@ TEST_F(CandidatesTest, ArePlannedAsTheCompilerPlansThem) {
   const std::vector<train::GivenSetting> many[] = {
       {},
       {{"activation_checkpointing", "selective"}, {"precision", "bf16"}},
-      {{"ranks", "2"}, {"zero_stage", "3"}, {"accumulate", "2"}},
+      {{"ranks", "2"}, {"zero_stage", "3"}, {"accumulate", "2"}, {"activation_checkpointing", "full"}},
   };
   for (const auto &settings : many) {
     CompileOptions options;
@@ -73,6 +74,76 @@ TEST_F(CandidatesTest, FailWhereTheCompilerFails) {
   });
   EXPECT_TRUE(failed(Candidates::make(*model, options)));
   EXPECT_NE(message.find("tf32"), std::string::npos) << message;
+}
+
+// --- Budgets ---
+
+struct BudgetTest : CandidatesTest {
+  /// The plan that a limit gives; none where none fits.
+  std::optional<CandidatePlan> planWithin(int64_t limit, std::vector<train::GivenSetting> settings) {
+    settings.push_back({"activation_checkpointing", "budget"});
+    settings.push_back({"memory_limit", std::to_string(limit)});
+    CompileOptions options;
+    options.settings = std::move(settings);
+    OwningOpRef<ModuleOp> module = model->clone();
+    const Machine machine = codegen::Target::chosenFor(*module)->referenceMachine();
+    if (failed(runPhases(*module, options)))
+      return std::nullopt;
+    return CandidatePlan{memoryReport(*module), predictStep(*module, machine), flopsPerStep(*module)};
+  }
+
+  /// The least and the most bytes that candidates take.
+  std::pair<int64_t, int64_t> range(std::vector<train::GivenSetting> settings) {
+    settings.push_back({"activation_checkpointing", "budget"});
+    settings.push_back({"memory_limit", "1"}); // not looked at
+    CompileOptions options;
+    options.settings = std::move(settings);
+    FailureOr<Candidates> step = Candidates::make(*model, options);
+    EXPECT_TRUE(succeeded(step));
+    std::pair<int64_t, int64_t> found = {INT64_MAX, 0};
+    for (const TriedSettings &tried : checkpointCandidates(step->step())) {
+      const int64_t bytes = step->plan(tried)->bytes();
+      found = {std::min(found.first, bytes), std::max(found.second, bytes)};
+    }
+    return found;
+  }
+
+  /// Plans for limits from the least to the most that is of use.
+  void sweep(const std::vector<train::GivenSetting> &settings, int64_t steps) {
+    const auto [least, most] = range(settings);
+    ASSERT_LT(least, most);
+    double before = std::numeric_limits<double>::infinity();
+    for (int64_t i = 0; i < steps; ++i) {
+      const int64_t limit = least + (most - least) * i / (steps - 1);
+      std::optional<CandidatePlan> plan = planWithin(limit, settings);
+      ASSERT_TRUE(plan) << limit;
+      EXPECT_LE(plan->bytes(), limit);
+      EXPECT_LE(plan->step.total, before) << limit;
+      before = plan->step.total;
+    }
+    std::string message;
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      message = diagnostic.str();
+      return success();
+    });
+    EXPECT_FALSE(planWithin(least - 1, settings));
+    EXPECT_NE(message.find(std::to_string(least)), std::string::npos) << message;
+  }
+};
+
+TEST_F(BudgetTest, KeepsLimits) { sweep({}, 10); }
+
+TEST_F(BudgetTest, KeepsLimitsOnRanksThatDivideParameters) {
+  sweep({{"ranks", "2"}, {"zero_stage", "3"}, {"precision", "bf16"}}, 2);
+}
+
+TEST_F(BudgetTest, HasCandidatesThatDoNotDependOnTheLimit) {
+  FailureOr<Candidates> step = Candidates::make(*model, {});
+  ASSERT_TRUE(succeeded(step));
+  const std::vector<TriedSettings> candidates = checkpointCandidates(step->step());
+  EXPECT_EQ(candidates.size(), 18U);
+  EXPECT_EQ(candidates.front().front().value, "100");
+  EXPECT_EQ(candidates.back().front().value, "0,0,0,0,15");
 }
 
 } // namespace

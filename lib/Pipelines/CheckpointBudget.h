@@ -1,0 +1,21 @@
+// `--activation-checkpointing=budget`: what the backward computes again follows from the memory limit.
+#pragma once
+
+#include "lib/Pipelines/Candidates.h"
+
+namespace trainc {
+
+/// The settings that a budget chooses among: from keeping all to keeping nothing inside blocks, of which the
+/// first, whose values wait the longest, come first. They do not depend on the limit.
+std::vector<TriedSettings> checkpointCandidates(mlir::ModuleOp step);
+
+/// Whether a candidate keeps less than all inside blocks, and leaves open how parameters are gathered.
+bool keepsLess(const TriedSettings &candidate);
+
+/// Sets in the program of `module` (phase `step`, before activation checkpointing decides) the candidate of
+/// the least predicted seconds whose plan fits into `limit` bytes. So the plan of a smaller limit is never
+/// predicted to be faster. Fails, with an error at the program that names the smallest limit that a
+/// candidate fits into, if none fits.
+llvm::LogicalResult chooseCheckpoints(mlir::ModuleOp module, const Strategy &strategy, int64_t limit);
+
+} // namespace trainc

@@ -1,0 +1,113 @@
+#include "lib/Remat/BlockUses.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+std::optional<size_t> BlockUses::useOf(Operation *op) const {
+  auto found = useOf_.find(op);
+  return found == useOf_.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Whether the use's scope is that of `outer`, or lies within it.
+static bool liesIn(train::BorderOp inner, train::BorderOp outer) {
+  StringRef path = inner.getBlock().getScope();
+  const StringRef scope = outer.getBlock().getScope();
+  return scope.empty() || (path.consume_front(scope) && (path.empty() || path.front() == '.'));
+}
+
+/// The border behind which the use's ops stand, null for the beginning of the entry: blocks are expanded one
+/// after the other, and a block's border stands behind those of the blocks within.
+static train::BorderOp startOf(ArrayRef<train::BorderOp> before, train::BorderOp border) {
+  auto outside =
+      llvm::find_if(llvm::reverse(before), [&](train::BorderOp other) { return !liesIn(other, border); });
+  return outside == before.rend() ? train::BorderOp() : *outside;
+}
+
+static void sortByPlace(std::vector<Operation *> &ops) {
+  llvm::sort(ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+}
+
+/// Ops of the forward that lead from the border's inputs to its outputs and stand behind `start`.
+static BlockUse slice(train::BorderOp start, train::BorderOp border, const ForwardSide &forward) {
+  const llvm::DenseSet<Value> inputs(border.getInputs().begin(), border.getInputs().end());
+  llvm::DenseSet<Operation *> seen;
+  BlockUse use;
+  auto visit = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!inputs.contains(value) && forward.contains(op) && isMemoryEffectFree(op) &&
+        (!start || start->isBeforeInBlock(op)) && seen.insert(op).second)
+      use.ops.push_back(op);
+  };
+  llvm::for_each(border.getOutputs(), visit);
+  for (size_t i = 0; i < use.ops.size(); ++i) // grows meanwhile
+    llvm::for_each(use.ops[i]->getOperands(), visit);
+  sortByPlace(use.ops);
+  return use;
+}
+
+/// In the order of the forward.
+static std::vector<BlockUse> findUses(Block &block, const ForwardSide &forward, ArrayRef<StringRef> blocks) {
+  const auto borders = llvm::to_vector(block.getOps<train::BorderOp>());
+  std::vector<BlockUse> uses;
+  train::BorderOp start; // of the use that was found last
+  bool within = false;
+  for (size_t i = borders.size(); i-- > 0;) {
+    train::BorderOp border = borders[i];
+    within &= border != start;
+    if (within || !(blocks.empty() || llvm::is_contained(blocks, border.getBlock().getName())))
+      continue;
+    start = startOf(ArrayRef(borders).take_front(i), border);
+    within = true;
+    uses.push_back(slice(start, border, forward));
+  }
+  std::reverse(uses.begin(), uses.end());
+  return uses;
+}
+
+void BlockUses::findLeaving(Block &block, const ForwardSide &forward) {
+  auto use = [&](Value value) { return useOf(value.getDefiningOp()); };
+  for (Operation &op : block)
+    if (forward.contains(&op) && !forward.isAside(&op) && !isa<train::BorderOp>(op))
+      for (Value operand : op.getOperands())
+        if (use(operand) && use(operand) != useOf(&op))
+          leaving_.insert(operand);
+}
+
+/// Roundings of what does not leave a use are of the use as well.
+void BlockUses::addRoundings(Block &block, const ForwardSide &forward) {
+  for (Operation &op : block) {
+    if (!forward.isAside(&op) || !isa<nn::ConvertOp>(op))
+      continue;
+    const Value operand = op.getOperand(0);
+    if (std::optional<size_t> number = useOf(operand.getDefiningOp()); number && !leaves(operand)) {
+      useOf_[&op] = *number;
+      uses_[*number].ops.push_back(&op);
+    }
+  }
+  for (BlockUse &use : uses_)
+    sortByPlace(use.ops);
+}
+
+BlockUses::BlockUses(train::EntryOp entry, const ForwardSide &forward, const UseChoice &choice) {
+  Block &block = entry.getBody().front();
+  std::vector<BlockUse> all = findUses(block, forward, choice.blocks);
+  for (size_t number = 0; number < all.size(); number += choice.every) {
+    for (Operation *op : all[number].ops)
+      useOf_[op] = uses_.size();
+    uses_.push_back(std::move(all[number]));
+  }
+  findLeaving(block, forward);
+  addRoundings(block, forward);
+}
+
+int64_t countUses(ModuleOp module, const UseChoice &choice) {
+  int64_t most = 0;
+  for (auto entry : module.getOps<train::EntryOp>())
+    most = std::max(most, int64_t(BlockUses(entry, ForwardSide(entry), choice).uses().size()));
+  return most;
+}
+
+} // namespace trainc

@@ -1,0 +1,96 @@
+#include "lib/Remat/KeptInside.h"
+
+#include "lib/Support/StoredElement.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+/// Whether the backward reads a result of `op`, as it is or through views.
+static bool isReadByBackward(Operation *op, const ForwardSide &forward) {
+  return llvm::any_of(op->getUsers(), [&](Operation *user) {
+    return !forward.contains(user) || (isRecomputableView(user) && isReadByBackward(user, forward));
+  });
+}
+
+/// Seconds of what no kernel of its own computes, where its result lies in memory: to write and read it.
+static double fusedSeconds(Operation *op, int64_t bytes, const codegen::OpCosts &costs) {
+  const bool isStored = llvm::any_of(op->getUsers(), [](Operation *user) {
+    return isa<ExecutableOpInterface>(user) || !isa<RecomputableOpInterface>(user);
+  });
+  return isStored ? 2 * double(bytes) / costs.machine().bytesPerSecond : 0;
+}
+
+FailureOr<KeptInside> KeptInside::price(const BlockUse &use, const BlockUses &uses,
+                                        const ForwardSide &forward, codegen::OpCosts &costs) {
+  KeptInside inside;
+  llvm::DenseMap<Operation *, size_t> numbers;
+  for (Operation *op : use.ops) {
+    Node node{op, {}};
+    for (Value operand : op->getOperands())
+      if (auto found = numbers.find(operand.getDefiningOp()); found != numbers.end() && !uses.leaves(operand))
+        node.operands.push_back(found->second);
+    const bool isMade = isRecomputableView(op) || forward.isAtHand(op->getResult(0));
+    if (!isMade)
+      for (Value result : op->getResults())
+        node.bytes += uses.leaves(result) ? 0 : tensorBytes(result.getType());
+    node.isRead = node.bytes > 0 && isReadByBackward(op, forward);
+    FailureOr<double> seconds = costs.seconds(*op);
+    if (failed(seconds))
+      return failure();
+    node.seconds = *seconds > 0 ? *seconds : fusedSeconds(op, node.bytes, costs);
+    numbers[op] = inside.nodes_.size();
+    inside.nodes_.push_back(std::move(node));
+  }
+  return inside;
+}
+
+/// Seconds of recomputation where `kept` stays.
+double KeptInside::secondsWith(const llvm::BitVector &kept) const {
+  llvm::BitVector needed(nodes_.size());
+  double seconds = 0;
+  for (size_t i = nodes_.size(); i-- > 0;) {
+    if (kept[i] || !(needed[i] || nodes_[i].isRead))
+      continue;
+    seconds += nodes_[i].seconds;
+    for (size_t operand : nodes_[i].operands)
+      needed.set(operand);
+  }
+  return seconds;
+}
+
+/// Of those that take at most `bytes`, what saves the most seconds per byte beside `kept`; none if none does.
+std::optional<size_t> KeptInside::best(const llvm::BitVector &kept, int64_t bytes) const {
+  std::optional<size_t> best;
+  double most = 0;
+  const double now = secondsWith(kept);
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (kept[i] || nodes_[i].bytes == 0 || nodes_[i].bytes > bytes)
+      continue;
+    llvm::BitVector with = kept;
+    with.set(i);
+    const double saved = (now - secondsWith(with)) / double(nodes_[i].bytes);
+    if (saved > most) {
+      most = saved;
+      best = i;
+    }
+  }
+  return best;
+}
+
+SmallVector<Value> KeptInside::choose(int64_t percent) const {
+  int64_t bytes = 0;
+  for (const Node &node : nodes_)
+    bytes += node.isRead ? node.bytes : 0;
+  bytes = bytes * percent / 100;
+  llvm::BitVector kept(nodes_.size());
+  SmallVector<Value> values;
+  while (std::optional<size_t> found = best(kept, bytes)) {
+    kept.set(*found);
+    bytes -= nodes_[*found].bytes;
+    llvm::append_range(values, nodes_[*found].op->getResults());
+  }
+  return values;
+}
+
+} // namespace trainc

@@ -1,0 +1,136 @@
+// Pass `recompute-blocks`: the backward of a block begins with the block's forward.
+#include "lib/Remat/KeptInside.h"
+#include "lib/Remat/Passes.h"
+#include "lib/Support/SourceName.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace trainc {
+
+#define GEN_PASS_DEF_RECOMPUTEBLOCKS
+#include "lib/Remat/Passes.h.inc"
+
+namespace {
+
+/// Computes again what the backward of one entry reads of uses of blocks, right before it does.
+class Recomputation {
+public:
+  Recomputation(const ForwardSide &forward, const BlockUses &uses, llvm::DenseSet<Value> kept)
+      : forward_(forward), uses_(uses), kept_(std::move(kept)) {}
+
+  void run(Block &block) {
+    for (Operation &op : block)
+      if (!forward_.contains(&op) && !made_.contains(&op))
+        readAgain(op);
+  }
+
+private:
+  /// Whether the value is not there when the backward begins.
+  bool isDropped(Value value) const {
+    return uses_.useOf(value.getDefiningOp()) && !uses_.leaves(value) && !kept_.contains(value);
+  }
+
+  void readAgain(Operation &reader) {
+    for (OpOperand &operand : reader.getOpOperands())
+      if (isDropped(operand.get())) {
+        makeAgain(operand.get(), &reader);
+        operand.set(again_.lookup(operand.get()));
+      }
+  }
+
+  /// What `value` needs of its use and was not computed again yet, before `reader`.
+  void makeAgain(Value value, Operation *reader) {
+    if (again_.contains(value))
+      return;
+    OpBuilder builder(reader);
+    llvm::DenseSet<Operation *> needed = {value.getDefiningOp()};
+    SmallVector<Operation *> ops;
+    for (Operation *op : llvm::reverse(uses_.uses()[*uses_.useOf(value.getDefiningOp())].ops)) {
+      if (!needed.contains(op))
+        continue;
+      ops.push_back(op);
+      for (Value operand : op->getOperands())
+        if (isDropped(operand) && !again_.contains(operand))
+          needed.insert(operand.getDefiningOp());
+    }
+    for (Operation *op : llvm::reverse(ops))
+      clone(op, builder);
+  }
+
+  void clone(Operation *op, OpBuilder &builder) {
+    for (Value operand : op->getOperands()) {
+      // States stay under their names, by which ranks gather them.
+      const bool isKept = !forward_.isAtHand(operand) || isa<train::InputOp>(operand.getDefiningOp());
+      if (isKept && !again_.contains(operand))
+        readKept(operand, builder);
+    }
+    Operation *copy = builder.clone(*op, again_);
+    copy->setLoc(recomputedLoc(op->getLoc()));
+    made_.insert(copy);
+  }
+
+  /// Nothing merges what is computed again from a kept value with the forward's op, or computes it earlier.
+  void readKept(Value value, OpBuilder &builder) {
+    auto barrier = nn::BarrierOp::create(builder, value.getLoc(), value);
+    made_.insert(barrier);
+    again_.map(value, barrier.getResult());
+  }
+
+  const ForwardSide &forward_;
+  const BlockUses &uses_;
+  llvm::DenseSet<Value> kept_;
+  llvm::DenseSet<Operation *> made_;
+  IRMapping again_;
+};
+
+struct RecomputeBlocks : impl::RecomputeBlocksBase<RecomputeBlocks> {
+  using RecomputeBlocksBase::RecomputeBlocksBase;
+
+  void runOnOperation() override;
+
+private:
+  FailureOr<llvm::DenseSet<Value>> findKept(const BlockUses &uses, const ForwardSide &forward,
+                                            codegen::OpCosts &costs) const;
+};
+
+} // namespace
+
+/// The last number of `keep` is that of all uses behind.
+FailureOr<llvm::DenseSet<Value>> RecomputeBlocks::findKept(const BlockUses &uses, const ForwardSide &forward,
+                                                           codegen::OpCosts &costs) const {
+  llvm::DenseSet<Value> kept;
+  for (auto [number, use] : llvm::enumerate(uses.uses())) {
+    const int64_t percent = keep.empty() ? 0 : keep[std::min(number, keep.size() - 1)];
+    if (percent == 0)
+      continue;
+    if (percent == 100) {
+      for (Operation *op : use.ops)
+        kept.insert(op->result_begin(), op->result_end());
+      continue;
+    }
+    FailureOr<KeptInside> inside = KeptInside::price(use, uses, forward, costs);
+    if (failed(inside))
+      return failure();
+    kept.insert_range(inside->choose(percent));
+  }
+  return kept;
+}
+
+void RecomputeBlocks::runOnOperation() {
+  const std::unique_ptr<codegen::Target> target = codegen::Target::chosenFor(getOperation());
+  codegen::OpCosts costs(*target);
+  const UseChoice choice{.blocks = llvm::to_vector_of<StringRef>(blocks), .every = every};
+  for (auto entry : getOperation().getOps<train::EntryOp>()) {
+    const ForwardSide forward(entry);
+    const BlockUses uses(entry, forward, choice);
+    FailureOr<llvm::DenseSet<Value>> kept = findKept(uses, forward, costs);
+    if (failed(kept))
+      return signalPassFailure();
+    Recomputation(forward, uses, std::move(*kept)).run(entry.getBody().front());
+  }
+}
+
+} // namespace trainc
